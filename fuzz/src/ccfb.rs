@@ -7,7 +7,8 @@ use thalweg_wire::rtcp::{self, Packet};
 use crate::rtcp::{survive, transport};
 use crate::steps::Steps;
 
-/// Takes the bytes for a message; then for packets to report on, whose arrivals must come back to half of 1/1024 s.
+/// Parses the bytes as a message; then as packets to report, whose arrival times must survive with an error of at most
+/// half of 1/1024 s.
 pub fn ccfb(data: &[u8]) {
     if let Ok(packets) = rtcp::parse(&transport(11, data)) {
         survive(&packets);
@@ -23,7 +24,7 @@ pub fn ccfb(data: &[u8]) {
 fn report(mut steps: Steps<'_>) {
     let config = Config { limit: Bytes::new(24 + steps.number(2) % 1500), ..Config::default() };
     let limit = config.limit.get();
-    // Late enough for what came 16 s ago to have a time.
+    // Late enough for an arrival 16 s ago to have a time.
     let now = Time::from_nanos(20_000_000_000 + steps.number(7));
     let mut newest = [steps.number(3), steps.number(3), 0, 1 << 40];
     let mut packets = Vec::new();
@@ -47,7 +48,7 @@ fn report(mut steps: Steps<'_>) {
         assert!(bytes.len() as u64 <= limit);
         assert_eq!(rtcp::parse(&bytes).as_deref(), Ok(core::slice::from_ref(&packet)));
         let Packet::CongestionFeedback(feedback) = packet else { unreachable!() };
-        // A number is placed at or up to 65535 before the newest; here the newest of the message is known.
+        // A sequence number is at most 65535 before the newest; here the newest of the message is known.
         let last = |ssrc: u32| {
             let stream = feedback.streams.iter().find(|stream| stream.ssrc == ssrc)?;
             let behind = |packet: &&Received| (packet.sequence as u16).wrapping_sub(stream.begin) < 16_384;

@@ -1,8 +1,8 @@
-//! Dependency descriptors, each read by the structure before it.
+//! Dependency descriptors, each parsed with the structure before it.
 
 use thalweg_wire::rtp::dependency::{DependencyDescriptor, FrameNumber, Structure};
 
-/// Reads descriptors one after the other, each behind a byte that says how long it is; writes each again and reads that.
+/// Parses descriptors one after the other, each after a byte with its length; writes each again and parses that.
 pub fn dependency_descriptor(data: &[u8]) {
     let mut latest: Option<Structure> = None;
     let mut rest = data;

@@ -3,11 +3,11 @@
 use thalweg_wire::flexfec::{Recovery, parse, protect};
 use thalweg_wire::rtp::{Header, Packet};
 
-/// Takes the bytes for an FEC packet's payload; then for three media packets, of which one is lost.
+/// Parses the bytes as an FEC packet's payload; then as three media packets, one of which is lost.
 pub fn flexfec(data: &[u8]) {
     if let Ok(fec) = parse(data) {
         assert!(fec.mask.count() > 0);
-        // Whatever is held, what comes out is a packet or nothing.
+        // Whatever packets are held, the result is a packet or nothing.
         if let Ok(Recovery::Packet(packet)) = fec.recover(|sequence| (sequence % 3 > 0).then_some(data)) {
             assert!(Packet::parse(&packet).is_ok());
         }
@@ -27,7 +27,7 @@ pub fn flexfec(data: &[u8]) {
     }
 }
 
-/// Three packets of stream 7 that carry the bytes, or some of them, by number.
+/// Three packets of stream 7 with the bytes, or a part of them, as payload; with their sequence numbers.
 pub(crate) fn media(data: &[u8]) -> [(u16, Vec<u8>); 3] {
     let cut = usize::from(data.first().copied().unwrap_or(0)).min(data.len());
     let (first, second) = data.split_at(cut);

@@ -1,4 +1,4 @@
-//! What functional video, and a sender whose receiver measures, say in header extensions and in RTCP.
+//! Header extensions and RTCP of functional video, and of a sender with a measuring receiver.
 
 use thalweg_wire::ParseError;
 use thalweg_wire::rtcp::{self, Packet};
@@ -6,15 +6,15 @@ use thalweg_wire::rtp::{BytesBefore, FragmentGrace, FrameStates};
 
 use crate::rtcp::{feedback, survive};
 
-/// Takes the bytes for each element, and for what follows the identifier of a decoder's state. Whether they are one is
-/// reported by a few lengths and comparisons, and the parsers must say the same.
+/// Parses the bytes as each element, and as what follows the identifier of a decoder state. A few lengths and
+/// comparisons decide whether they are valid, and the parsers must agree.
 pub fn functional(data: &[u8]) {
     elements(data);
     decoder_state(data);
     path_report(data);
 }
 
-/// The elements' data, which comes back to the byte.
+/// The data of the elements, which must be the same bytes when written again.
 pub(crate) fn elements(data: &[u8]) {
     let is_grace = data.len() == 3 || data.len() == 11 && data[7..9] < data[9..];
     match FragmentGrace::parse(data) {
@@ -67,7 +67,7 @@ fn decoder_state(data: &[u8]) {
     }
 }
 
-/// Whether an error says of a value that it is not in a range it is indeed not in.
+/// Whether the value in a range error is indeed outside of that range.
 fn is_true(error: ParseError) -> bool {
     match error {
         ParseError::Short { needed, found, .. } => found < needed,

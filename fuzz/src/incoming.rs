@@ -9,9 +9,9 @@ use thalweg_wire::rtp::{Extension, ExtensionBuffer, Header, Packet};
 
 use crate::steps::Steps;
 
-/// Payload types of video, its retransmissions, its FEC, and audio; each stream's SSRC is its payload type.
+/// Payload types of video, its retransmissions, its FEC, and audio; each stream's SSRC equals its payload type.
 const KINDS: [u8; 4] = [96, 97, 98, 111];
-/// What of them is in RED.
+/// The payload types of those in RED.
 const REDUNDANCY: Redundancy = Redundancy { red: 116, ulpfec: 117, retransmission: Some(118) };
 
 fn reception(style: u8) -> Reception {
@@ -53,12 +53,12 @@ fn reception(style: u8) -> Reception {
     Reception::new(config).expect("a good configuration")
 }
 
-/// Packets made of the bytes, or that are the bytes, reach a receiver one after another.
+/// Packets made from the bytes, or equal to them, are received one after another.
 pub fn incoming(data: &[u8]) {
     let mut steps = Steps(data);
     let style = steps.byte();
     let mut reception = reception(style);
-    // Where streams are named and of one kind, numbers never begin anew.
+    // If streams are named and of one kind, sequence numbers never restart.
     let in_order = style & 0x22 == 2;
     let (mut now, mut end, mut number) = (Time::ZERO, 0, 0);
     let mut sequences = [65_500u16; 4];
@@ -108,7 +108,7 @@ pub fn incoming(data: &[u8]) {
                     assert!(
                         !frame.data.is_empty() && frame.number == number && frame.first_arrival <= frame.last_arrival
                     );
-                    // No packet is in two of them.
+                    // No packet belongs to two frames.
                     assert!(!in_order || *frame.sequences.start() >= end);
                     (end, number) = (end.max(*frame.sequences.end() + 1), number + 1);
                 }
@@ -120,7 +120,7 @@ pub fn incoming(data: &[u8]) {
     }
 }
 
-/// As many of the next bytes as the next says, of at most 31.
+/// Takes as many bytes as the next one says, at most 31.
 fn take<'a>(steps: &mut Steps<'a>) -> &'a [u8] {
     let count = usize::from(steps.byte() & 31).min(steps.0.len());
     let (taken, rest) = steps.0.split_at(count);

@@ -1,4 +1,4 @@
-//! What the fuzz targets do with their bytes; see `Cargo.toml` for how to run them.
+//! The functions of the fuzz targets; see `Cargo.toml` for how to run them.
 #![forbid(unsafe_code)]
 
 mod ccfb;
@@ -42,7 +42,7 @@ pub use vp8_state::vp8_state;
 pub use xr::xr;
 pub use y4m::y4m;
 
-/// A target: its name and what it does with any bytes.
+/// A target: its name, and its function for any bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.

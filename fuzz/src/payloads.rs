@@ -3,7 +3,7 @@
 use thalweg_units::Bytes;
 use thalweg_wire::{h264, opus, vp9};
 
-/// Reads a VP9 descriptor, writes it, reads that; then cuts the rest as a frame and puts it together.
+/// Parses a VP9 descriptor, writes it and parses that; then packetises the rest as a frame and reassembles it.
 pub fn vp9_payload(data: &[u8]) {
     let _ = (vp9::assemble([data]), vp9::assemble([data, data]), vp9::is_keyframe(data));
     let Ok((descriptor, frame)) = vp9::Descriptor::parse(data) else { return };
@@ -30,7 +30,8 @@ pub fn vp9_payload(data: &[u8]) {
     assert_eq!(vp9::assemble(pieces.iter().map(Vec::as_slice)).as_deref(), Ok(frame));
 }
 
-/// Reads an H.264 payload, and the bytes as a sequence parameter set, writes it, reads that; then cuts the bytes as an access unit and puts it together.
+/// Parses an H.264 payload, and the bytes as a sequence parameter set, writes it and parses that; then packetises the
+/// bytes as an access unit and reassembles it.
 pub fn h264_payload(data: &[u8]) {
     let _ = (h264::assemble([data]), h264::assemble([data, data]), h264::is_keyframe(data), h264::picture_size(data));
     let set = [&[0, 0, 1, 0x67], data].concat();
@@ -63,7 +64,7 @@ pub fn h264_payload(data: &[u8]) {
     }
 }
 
-/// Asks how long an Opus packet plays.
+/// Calculates the duration of an Opus packet.
 pub fn opus_packet(data: &[u8]) {
     if let Ok(ticks) = opus::ticks(data) {
         assert!((120..=5760).contains(&ticks));

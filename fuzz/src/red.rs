@@ -2,7 +2,7 @@
 
 use thalweg_wire::red::{Earlier, Red};
 
-/// Takes the bytes for a RED packet's payload; then for two payloads to put into one.
+/// Parses the bytes as a RED packet's payload; then combines two payloads into one.
 pub fn red(data: &[u8]) {
     if let Ok(red) = Red::parse(data) {
         assert_eq!(written(&red), data);

@@ -2,7 +2,7 @@
 
 use thalweg_wire::rtcp::{self, Compound, Packet};
 
-/// Reads packets up to the first that is broken, writes them, reads that.
+/// Parses packets up to the first malformed one, writes them and parses that.
 pub fn rtcp(data: &[u8]) {
     let mut packets = Vec::new();
     for packet in Compound::new(data) {
@@ -24,7 +24,7 @@ pub fn rtcp(data: &[u8]) {
     }
 }
 
-/// That `packets` come back from their bytes.
+/// Asserts that `packets` are the same after writing and parsing.
 pub fn survive(packets: &[Packet]) {
     let mut out = Vec::new();
     rtcp::write(packets, &mut out).expect("what was read can be written");
@@ -32,12 +32,12 @@ pub fn survive(packets: &[Packet]) {
     assert_eq!(rtcp::parse(&out).as_deref(), Ok(packets));
 }
 
-/// A packet of transport feedback in this `format` whose body is `body`, as far as it is whole words.
+/// A transport feedback packet of this `format`, with the whole words of `body`.
 pub fn transport(format: u8, body: &[u8]) -> Vec<u8> {
     feedback(205, format, body)
 }
 
-/// A packet of this `kind` and `format` whose body is `body`, as far as it is whole words.
+/// A packet of this `kind` and `format`, with the whole words of `body`.
 pub fn feedback(kind: u8, format: u8, body: &[u8]) -> Vec<u8> {
     let words = (body.len() / 4).min(65_535);
     let mut out = vec![0x80 | format, kind];

@@ -5,7 +5,7 @@ use thalweg_wire::rtx::Retransmission;
 
 use crate::functional::elements;
 
-/// Reads a packet, writes it, reads that; takes its extensions apart and puts them together.
+/// Parses a packet, writes it and parses that; takes its extensions apart and puts them together.
 pub fn rtp(data: &[u8]) {
     let Ok(packet) = Packet::parse(data) else { return };
     let mut out = Vec::new();
@@ -21,7 +21,7 @@ pub fn rtp(data: &[u8]) {
             assert_eq!(block.get(element.id), first);
             extension(element.data);
         }
-        // It may need more room than it had: one element of another form makes all of them two-byte.
+        // It may need more space than before: one element in two-byte form makes all of them two-byte.
         if let Ok(buffer) = ExtensionBuffer::of(&listed) {
             assert_eq!(buffer.as_extensions().iter().collect::<Vec<_>>(), listed);
         }

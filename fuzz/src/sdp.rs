@@ -1,10 +1,10 @@
-//! What others say of a session, before anything of theirs is known to be theirs.
+//! Signalling from a peer that is not authenticated yet.
 
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{Capabilities, Direction, Local, StreamIds, answer, offer};
 use thalweg_transport::{Credentials, DtlsRole, Fingerprint};
 
-/// Takes the bytes for an offer, for the answer to an offer of ours and for a fragment. An answer of ours, taken for an
+/// Parses the bytes as an offer, as the answer to an offer of ours, and as a fragment. Our own answer, parsed as an
 /// offer, must leave the peer no choice.
 pub fn sdp(data: &[u8]) {
     let text = String::from_utf8_lossy(data);

@@ -1,6 +1,6 @@
-//! Values out of a fuzzer's bytes.
+//! Values from a fuzzer's bytes.
 
-/// Takes numbers off the front of bytes; zeros once there are none left.
+/// Takes numbers from the front of the bytes; zeros when none are left.
 pub struct Steps<'a>(pub &'a [u8]);
 
 impl Steps<'_> {

@@ -3,7 +3,7 @@
 use thalweg_link::trace::Trace;
 use thalweg_units::Time;
 
-/// Reads a trace, writes it, reads that; counts its opportunities over a few loops.
+/// Parses a trace, writes it and parses that; counts its opportunities over a few loops.
 pub fn trace(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     match Trace::parse(text) {

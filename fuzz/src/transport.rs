@@ -1,8 +1,9 @@
-//! Connections, at three stages of their lives: datagrams of anybody's making must not panic, must not pass for media, and must
-//! not make an end talk more than it was talked to.
+//! Connections at three stages: forged datagrams must not cause a panic, must not be accepted as media, and must not
+//! make a peer send more than it received.
 //!
-//! An input is a list of steps, each a datagram for one of two ends: bytes, or one that the peer really sent, changed in a
-//! few places or cut. The ends draw their secrets from the system, so that a crash may need a few runs to come again.
+//! An input is a list of steps, each a datagram for one of two peers: arbitrary bytes, or a datagram that the other
+//! peer really sent, modified in a few places or truncated. The peers take their secrets from the system, so
+//! reproducing a crash may need a few runs.
 
 use std::net::SocketAddr;
 use std::sync::OnceLock;
@@ -13,20 +14,20 @@ use thalweg_units::{Span, Time};
 
 use crate::steps::Steps;
 
-/// Steps beyond this are not made: long files add time, not cases.
+/// Maximum number of steps: longer inputs take time without adding cases.
 const MAX_STEPS: usize = 48;
 
-/// Before the ends have checked anything.
+/// Before connectivity checks.
 pub fn transport_begin(data: &[u8]) {
     run(data, |_| true);
 }
 
-/// When there is a path and the handshake has begun.
+/// With a path, during the handshake.
 pub fn transport_handshake(data: &[u8]) {
     run(data, |pair| pair.sent.iter().all(|sent| sent.iter().any(|bytes| bytes.first() == Some(&22))));
 }
 
-/// When media has come.
+/// After media has been received.
 pub fn transport_connected(data: &[u8]) {
     run(data, |pair| pair.ends.iter().all(Connection::is_connected));
 }
@@ -34,7 +35,7 @@ pub fn transport_connected(data: &[u8]) {
 struct Pair {
     now: Time,
     ends: [Connection; 2],
-    /// What each end has sent; what of it has reached the other.
+    /// What each peer has sent, and how much of it has reached the other.
     sent: [Vec<Vec<u8>>; 2],
     reached: [usize; 2],
     media: usize,
@@ -45,7 +46,7 @@ fn addresses() -> [SocketAddr; 2] {
 }
 
 impl Pair {
-    /// Two that know of each other. Only differences from the instant of the start mean anything.
+    /// Two peers with each other's parameters. Only time differences from the start matter.
     #[allow(clippy::disallowed_methods)]
     fn new(versions: DtlsVersions) -> Pair {
         static SHARED: OnceLock<(Identity, Instant)> = OnceLock::new();
@@ -69,7 +70,7 @@ impl Pair {
         Pair { now: Time::ZERO, ends, sent: Default::default(), reached: [0; 2], media: 0 }
     }
 
-    /// Takes all outputs of an end.
+    /// Takes all outputs of one peer.
     fn drain(&mut self, end: usize) {
         let before = self.sent[end].len();
         loop {
@@ -88,7 +89,7 @@ impl Pair {
         self.drain(end);
     }
 
-    /// What was sent reaches the peer, and time passes.
+    /// Delivers what was sent, and advances the time.
     fn advance(&mut self) {
         (0..2).for_each(|end| self.drain(end));
         for way in 0..2 {
@@ -151,7 +152,7 @@ fn raw(steps: &mut Steps) -> Vec<u8> {
     (0..length.min(steps.0.len())).map(|_| steps.byte()).collect()
 }
 
-/// One of these, changed in up to three places, and perhaps cut.
+/// One of these datagrams, modified in up to three places, and perhaps truncated.
 fn genuine(sent: &[Vec<u8>], steps: &mut Steps) -> Vec<u8> {
     let back = usize::from(steps.byte()).min(sent.len().saturating_sub(1));
     let Some(bytes) = sent.len().checked_sub(back + 1).map(|index| &sent[index]) else { return Vec::new() };

@@ -7,13 +7,14 @@ use thalweg_wire::rtcp::{self, Packet};
 use crate::rtcp::{survive, transport};
 use crate::steps::Steps;
 
-/// Numbers reported on; the reader follows up to 65535.
+/// Maximum number of packets to report; the parser accepts up to 65535.
 const MAX: u64 = 4_000;
 
-/// Takes the bytes for a message; then for packets to report on, whose arrivals must come back to half a tick.
+/// Parses the bytes as a message; then as packets to report, whose arrival times must survive with an error of at most
+/// half a tick.
 pub fn twcc(data: &[u8]) {
     let mut bytes = transport(15, data);
-    // Few messages of very many packets: they take a thousand times as long as others and show little more.
+    // Few messages with very many packets: they take a thousand times as long as others and find little more.
     if let Some(count) = bytes.get_mut(14).filter(|count| **count != 0xff) {
         *count &= 3;
     }
@@ -50,7 +51,7 @@ fn report(mut steps: Steps<'_>) {
         }
         sequence += gap;
         let arrival = (kind & 4 == 0).then(|| {
-            // Microseconds of either sign: up to 8 ms, or up to 8 s.
+            // Microseconds with sign: up to 8 ms, or up to 8 s.
             let (bytes, shift) = if kind & 8 == 0 { (2, 48) } else { (3, 40) };
             time += Span::from_micros(((steps.number(bytes) << shift) as i64 >> shift) >> (kind >> 6));
             time

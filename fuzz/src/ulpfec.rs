@@ -1,15 +1,15 @@
-//! FEC among the media.
+//! FEC in the media stream (ULPFEC).
 
 use thalweg_wire::rtp::Packet;
 use thalweg_wire::ulpfec::{Recovery, parse, protect};
 
 use crate::flexfec::media;
 
-/// Takes the bytes for an FEC packet's payload; then for three media packets, of which one is lost.
+/// Parses the bytes as an FEC packet's payload; then as three media packets, one of which is lost.
 pub fn ulpfec(data: &[u8]) {
     if let Ok(fec) = parse(7, data) {
         assert!((1..=48).contains(&fec.mask.count()));
-        // Whatever is held, what comes out is a packet or nothing.
+        // Whatever packets are held, the result is a packet or nothing.
         if let Ok(Recovery::Packet(packet)) = fec.recover(|sequence| (sequence % 3 > 0).then_some(data)) {
             assert!(Packet::parse(&packet).is_ok());
         }

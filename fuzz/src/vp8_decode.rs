@@ -4,14 +4,15 @@ use thalweg_vp8::kernels::Kernels;
 use thalweg_vp8::syntax::Frame;
 use thalweg_vp8::{DecodeSettings, State, ivf};
 
-/// Frames decoded of one input.
+/// Maximum number of frames decoded per input.
 const MAX_FRAMES: usize = 4;
 
-/// Pixels a picture may have: the smaller half of the conformance streams.
+/// Maximum number of pixels of a picture: the smaller half of the conformance streams.
 const MAX_PIXELS: usize = 1 << 16;
 
-/// Decodes an IVF file, or anything else as a single frame: with the fastest kernels and the plain ones, which must agree. Every frame
-/// that can be decoded can be written, and says the same then; every state can be sent.
+/// Decodes an IVF file, or any other bytes as a single frame, with the fastest kernels and the plain ones, which must
+/// agree. Every frame that can be decoded must be the same after writing and parsing, and every state can be
+/// serialised.
 pub fn vp8_decode(data: &[u8]) {
     let frames: Vec<Vec<u8>> = match ivf::Reader::new(data, &[ivf::VP8]) {
         Ok(reader) => reader.map_while(Result::ok).take(MAX_FRAMES).map(|frame| frame.bytes).collect(),
@@ -29,7 +30,7 @@ pub fn vp8_decode(data: &[u8]) {
         let Ok(decoded) = decoded else { continue };
         if !frame.is_empty() {
             let read = Frame::read(&state, frame).expect("what can be decoded can be read");
-            // Corrupt modes may take more bytes than a frame has for them.
+            // Corrupt modes may need more bytes than a frame has space for.
             if let Ok(written) = read.write(&state) {
                 assert_eq!(Frame::read(&state, &written), Ok(read));
             }

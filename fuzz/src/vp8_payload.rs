@@ -3,7 +3,7 @@
 use thalweg_units::Bytes;
 use thalweg_wire::vp8::{Descriptor, assemble, fragments, is_keyframe};
 
-/// Reads a descriptor, writes it, reads that; then cuts the rest as a frame and puts it together.
+/// Parses a descriptor, writes it and parses that; then packetises the rest as a frame and reassembles it.
 pub fn vp8_payload(data: &[u8]) {
     let Ok((descriptor, frame)) = Descriptor::parse(data) else { return };
     let mut out = Vec::new();

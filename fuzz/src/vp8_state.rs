@@ -2,8 +2,8 @@
 
 use thalweg_vp8::{DecodeSettings, State};
 
-/// Takes the first two bytes for the length of a frame, which follows, and what is after it for a state; decodes the one from the other.
-/// What was read of a state is written as the same state.
+/// The first two bytes are the length of a frame, which follows; the rest is a state. Decodes the frame from the state.
+/// A state that was parsed must be the same after writing.
 pub fn vp8_state(data: &[u8]) {
     let Some((length, rest)) = data.split_first_chunk() else { return };
     let Some((frame, bytes)) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length))) else { return };

@@ -4,15 +4,15 @@ use thalweg_wire::rtcp::{Packet, RunLengths, Xr, XrBlock, parse};
 
 use crate::rtcp::{feedback, survive};
 
-/// Of the packets that a block reports, one by one; it can report on 65,535 in a few bytes.
+/// Number of packets of a block that are checked one by one; a few bytes can report 65,535.
 const LOOKED_AT: usize = 500;
 
-/// Takes the bytes for the body of an extended report, then for a block of each kind; then for a bit for each of many
+/// Parses the bytes as the body of an extended report, then as a block of each kind; then as one bit for each of many
 /// packets.
 pub fn xr(data: &[u8]) {
     read(data);
     for kind in [1u8, 2, 3, 4, 5, 6, 25, 26] {
-        // Some kinds have a length of their own.
+        // Some kinds have a fixed length.
         let max = match kind {
             4 | 26 => 2,
             6 => 9,

@@ -2,10 +2,10 @@
 
 use thalweg_video::source::{Source, Y4mReader, Y4mWriter};
 
-/// Pictures read of one input, which may say there are as many as it likes.
+/// Maximum number of pictures read per input, which may contain any number.
 const MAX: usize = 4;
 
-/// Reads a file's header and first pictures, writes them, reads that.
+/// Parses a file's header and first pictures, writes them and parses that.
 pub fn y4m(data: &[u8]) {
     let mut reader = match Y4mReader::new(data, "fuzz") {
         Ok(reader) => reader,

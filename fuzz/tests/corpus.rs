@@ -1,4 +1,5 @@
-//! Every target on stable: over a few seeds, and over seeded mutations of them. What others recorded is in `recorded.rs`.
+//! Every target on the stable toolchain: on a few seeds, and on seeded mutations of them. Recorded inputs are in
+//! `recorded.rs`.
 
 mod mutation;
 
@@ -16,7 +17,7 @@ use thalweg_wire::rtcp;
 use thalweg_wire::rtp::dependency::{DependencyDescriptor, Structure};
 use thalweg_wire::rtp::{self, Extension, ExtensionBuffer, FragmentGrace, FrameFragment, FrameStates};
 
-/// One good input of each kind, for targets to be given all of.
+/// One valid input of each kind; targets get all of them.
 fn seeds() -> Vec<Vec<u8>> {
     let mut y4m = b"YUV4MPEG2 W16 H16 F30:1 Ip A1:1 C420jpeg\nFRAME\n".to_vec();
     y4m.extend((0..16 * 16 * 3 / 2).map(|index| index as u8));
@@ -36,11 +37,12 @@ fn seeds() -> Vec<Vec<u8>> {
         functional_answer(),
         vec![0, 0, 0, 7, 0, 1, 0, 1, 0, 0, 1, 0x50, 1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1],
         vec![0x90, 0xf0, 0x81, 2, 3, 0xa4, 0x9d, 1, 0x2a, 5, 6, 7],
-        // VP9 of the flexible mode with a structure; H.264 as an aggregate, a part and a byte stream; Opus of code 3; FEC.
+        // VP9 in flexible mode with a structure; H.264 as an aggregate, a fragment and a byte stream; Opus of code 3;
+        // FEC.
         vec![0xda, 0x81, 2, 3, 4, 0x18, 1, 0, 1, 0, 1, 0x34, 1, 0x82, 0x49, 0x83],
         vec![0x78, 0, 3, 0x67, 0x42, 0xc0, 0, 2, 0x68, 0xce, 0, 2, 0x65, 0x88],
         vec![0x7c, 0x85, 1, 2, 3],
-        // A sequence parameter set of x264's, 1920 by 1080, and its body alone.
+        // A sequence parameter set of x264, 1920 by 1080, and its body alone.
         vec![
             0, 0, 0, 1, 0x67, 0x64, 0, 0x28, 0xac, 0xd9, 0x40, 0x78, 2, 0x27, 0xe5, 0xc0, 0x44, 0, 0, 3, 0, 4, 0, 0, 1,
             0x65,
@@ -54,11 +56,12 @@ fn seeds() -> Vec<Vec<u8>> {
             0, 0xe0, 0, 4, 0, 1, 0x5f, 0x90, 1, 0, 0, 0, 0x11, 0x22, 0x33, 0x44, 3, 0xe8, 0xf0, 0, 0x5f, 0x4e, 0xa0, 4,
             5,
         ],
-        // ULPFEC with a short mask and with a long one, RED with one payload before the last.
+        // ULPFEC with a short and a long mask, RED with one payload before the last.
         vec![0, 0xe0, 3, 0xe8, 0, 1, 0x5f, 0x90, 0, 4, 0, 5, 0xe0, 0, 0x5f, 0x4e, 0xa0, 4, 5],
         vec![0x40, 0x60, 0, 1, 0, 0, 0, 9, 0, 2, 0, 2, 0x80, 0, 0x80, 0, 0, 0, 7, 8],
         vec![0x80 | 117, 0, 4, 2, 96, 1, 2, 0x10, 1, 2, 3],
-        // Losses as a run, a vector and null, receipt times, statistics, discards and bytes discarded, as the body of a report.
+        // The body of a report: losses as a run, a vector and null, receipt times, statistics, discards and bytes
+        // discarded.
         [
             &[0, 0, 0, 5, 1, 0, 0, 4, 0, 0, 0, 7, 0xff, 0xf0, 0, 40, 0x40, 20, 0xd5, 0x55, 0, 0, 0, 0][..],
             &[3, 0, 0, 4, 0, 0, 0, 7, 0xff, 0xff, 0, 1, 0, 0, 0, 5, 0, 0, 0, 9],
@@ -85,7 +88,7 @@ fn seeds() -> Vec<Vec<u8>> {
     ]
 }
 
-/// A browser's offer to receive, of few codecs: mutations then meet the lines that count.
+/// A browser's offer to receive, with few codecs, so that mutations hit the lines that matter.
 fn browser_offer() -> Vec<u8> {
     let offer = include_str!("../../crates/transport/src/sdp/tests/data/chromium-recvonly.sdp");
     let others = ["H264", "AV1", "VP9", "red", "ulpfec", "G722", "PCM", "CN/", "telephone"];
@@ -125,7 +128,7 @@ fn functional_media() -> Vec<u8> {
     out
 }
 
-/// The answers to two packets of functional video.
+/// The feedback for two packets of functional video.
 fn functional_answer() -> Vec<u8> {
     let answer = |fragment, complete| {
         let interarrival = Span::from_micros(337);
@@ -137,7 +140,7 @@ fn functional_answer() -> Vec<u8> {
     out
 }
 
-/// What a receiver measured, once of a path of which it knows nothing yet.
+/// A receiver's path reports, one of them before anything was measured.
 fn path_reports() -> Vec<u8> {
     let (received, lost) = (Bytes::new(150_000), Bytes::new(1200));
     let report = |capacity| rtcp::PathReport { sender_ssrc: 1, media_ssrc: 2, capacity, received, lost };
@@ -147,7 +150,8 @@ fn path_reports() -> Vec<u8> {
     out
 }
 
-/// Steps for two connections: datagrams that were really sent, as they were, changed and cut, to either end; and bytes.
+/// Steps for two connections: datagrams that were really sent, unchanged, modified and truncated, to either peer; and
+/// arbitrary bytes.
 fn transport() -> Vec<u8> {
     let mut steps = vec![0];
     for back in 0..12 {
@@ -167,7 +171,7 @@ fn ivf() -> Vec<u8> {
     writer.finish()
 }
 
-/// A few frames of something that moves, as the encoder codes them.
+/// A few frames of a moving picture, from the encoder.
 fn encoded() -> Vec<u8> {
     let size = Size::new(56, 40).expect("a size");
     let mut writer = ivf::Writer::new(Vec::new(), ivf::Header::vp8(size, (30, 1))).expect("memory takes all");

@@ -1,4 +1,4 @@
-//! Every target over what others recorded, and decoders over what happens to it.
+//! Every target on recorded inputs, and decoders on mutations of them.
 
 mod mutation;
 

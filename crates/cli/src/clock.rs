@@ -1,4 +1,4 @@
-//! What a thread has computed: unlike the time of day it does not count what others do on the machine.
+//! CPU time of a thread: unlike the time of day it does not count what other threads and processes do.
 
 /// CPU seconds of this thread so far.
 #[cfg(unix)]
@@ -7,7 +7,7 @@ pub(crate) fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Seconds since this was asked first: other systems' clocks of a thread are not read here.
+/// Seconds since the first call: thread clocks of other systems are not read here.
 #[cfg(not(unix))]
 #[allow(clippy::disallowed_methods)] // Speed is for people, and they have clocks.
 pub(crate) fn cpu_seconds() -> f64 {

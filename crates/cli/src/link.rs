@@ -1,4 +1,4 @@
-//! Links by the names people give them.
+//! Links by name.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc
     named.map_err(|error| anyhow!("{error}; or a trace file (there is no file '{name}')"))
 }
 
-/// A short name for tables: the file's own, or what was given.
+/// A short name for tables: the file's own, or the name as given.
 pub(crate) fn label(name: &str) -> String {
     if Path::new(name).is_file() {
         return Path::new(name).file_name().map_or(name.into(), |file| file.to_string_lossy().into_owned());
@@ -32,24 +32,24 @@ pub(crate) fn label(name: &str) -> String {
     name.into()
 }
 
-/// Reads either format: with two fields or a decimal point on its first line it is one value a second.
+/// Reads either format: two fields or a decimal point on the first line mean one value per second.
 pub(crate) fn read(text: &str) -> anyhow::Result<Trace> {
     let first = text.lines().next().unwrap_or_default();
     let per_second = first.split_whitespace().count() == 2 || first.contains('.');
     Ok(if per_second { Trace::parse_per_second(text)? } else { Trace::parse(text)? })
 }
 
-/// A queue that holds so many bytes, drop-tail; without a number all there are.
+/// A drop-tail queue of so many bytes; unlimited when absent.
 pub(crate) fn queue(bytes: Option<Bytes>) -> QueueConfig {
     bytes.map_or(QueueConfig::Infinite, |bytes| QueueConfig::DropTail(Limits::bytes(bytes)))
 }
 
-/// The opportunities of a trace, again and again, behind a queue.
+/// The delivery opportunities of a trace, repeated without end, behind a queue.
 pub(crate) fn bottleneck(trace: &str, queue: QueueConfig) -> HopConfig {
     HopConfig::Bottleneck { trace: trace.into(), queue, once: false }
 }
 
-/// Bottlenecks one behind the other, loss at random behind them, and then the way.
+/// A path: bottlenecks in series, then random loss, then the delay.
 pub(crate) fn path(bottlenecks: impl IntoIterator<Item = HopConfig>, loss: Option<f64>, delay: Span) -> PathConfig {
     let loss = loss.map(|probability| HopConfig::Loss(LossModel::Random { probability }));
     let delay = HopConfig::Delay { delay, jitter: Jitter::None, reorders: false };

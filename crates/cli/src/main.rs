@@ -1,6 +1,6 @@
-//! `thalweg`: real-time video over networks that change under it.
+//! `thalweg`: real-time video over changing networks.
 //!
-//! Results go to standard output, progress to standard error. Exit codes: 0 done, 1 failed, 2 the command line is wrong.
+//! Results go to standard output, progress to standard error. Exit codes: 0 success, 1 failure, 2 wrong command line.
 
 #[macro_use]
 mod out;
@@ -34,19 +34,19 @@ enum Command {
     Compare(commands::compare::Arguments),
     /// Play a scenario file
     Run(commands::run::Arguments),
-    /// Draw the report of runs again
+    /// Write the report of earlier runs again
     Report(commands::report::Arguments),
-    /// Play a paper's figure, its numbers beside ours
+    /// Play a paper's figure, its numbers next to ours
     Reproduce(commands::reproduce::Arguments),
     #[command(flatten)]
     Live(commands::live::Command),
-    /// Say why a run did what it did at a moment
+    /// Explain the decisions of a run at a moment
     Explain(commands::explain::Arguments),
-    /// Encode, decode and look into VP8 with the functional codec
+    /// Encode, decode and inspect VP8 with the functional codec
     Codec(commands::codec::Arguments),
     /// List the schemes
     Schemes,
-    /// Look at, convert and make link traces
+    /// Inspect, convert and make link traces
     Trace(commands::trace::Arguments),
     /// List, fetch and check the recordings and clips that figures and tests use
     Data(commands::data::Arguments),
@@ -84,7 +84,7 @@ fn main() -> std::process::ExitCode {
     }
 }
 
-/// An error and what caused it, each said once: many errors have the words of their cause in their own.
+/// An error and its causes, each printed once: many errors repeat their cause in their own text.
 fn words(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.as_str() {
         "" => cause,

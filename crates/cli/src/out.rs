@@ -1,16 +1,17 @@
 //! Results on standard output.
 //!
-//! `println!` panics when the reader has gone, as `head` does after its lines; here that ends the command quietly.
+//! `println!` panics when the reader has closed the pipe, as `head` does after its lines; here that ends the command
+//! quietly.
 
 use std::fmt::Arguments;
 use std::io::{ErrorKind, Write};
 
-/// `print!` that ends quietly when nobody reads.
+/// `print!` that ends the command quietly when the pipe has no reader.
 macro_rules! out {
     ($($part:tt)*) => { $crate::out::write(format_args!($($part)*)) };
 }
 
-/// `println!` that ends quietly when nobody reads.
+/// `println!` that ends the command quietly when the pipe has no reader.
 macro_rules! outln {
     ($($part:tt)*) => { $crate::out::write(format_args!("{}\n", format_args!($($part)*))) };
 }

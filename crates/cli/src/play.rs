@@ -1,4 +1,4 @@
-//! Playing runs and showing what came of them: what `compare`, `run` and `reproduce` share.
+//! Playing runs and showing their results, for `compare`, `run` and `reproduce`.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use crate::{link, table};
 pub(crate) struct Job {
     pub(crate) scenario: Scenario,
     pub(crate) scheme: Arc<dyn SenderFactory>,
-    /// The folder for its files.
+    /// The folder for its output files.
     pub(crate) folder: PathBuf,
-    /// Whether they are written: of many runs that differ in their seeds alone, only the first one's are.
+    /// Whether its files are written: of many runs that differ only in their seeds, only those of the first are.
     pub(crate) is_written: bool,
 }
 
@@ -40,17 +40,18 @@ pub(crate) fn each(scenario: &Scenario, schemes: &[Arc<dyn SenderFactory>], out:
     schemes.iter().map(job).collect()
 }
 
-/// A name as a folder.
+/// A name made fit for a folder.
 pub(crate) fn folder_name(name: &str) -> String {
     name.replace([':', '+', ' ', '/'], "-")
 }
 
-/// Plays them, as many at once as there are cores; what came of them, in their order.
+/// Plays the jobs, as many at once as there are cores; outcomes in the order of the jobs.
 pub(crate) fn all(jobs: &[Job]) -> anyhow::Result<Vec<Outcome>> {
     all_seen(jobs, &|_, outcome| outcome)
 }
 
-/// The same, but of each run only what `see` keeps of it: where they are many, their outcomes would not all fit into memory.
+/// The same, but keeps only the result of `see` for each run: the complete outcomes of many runs would not fit into
+/// memory.
 pub(crate) fn all_seen<T: Send>(jobs: &[Job], see: &(impl Fn(&Job, Outcome) -> T + Sync)) -> anyhow::Result<Vec<T>> {
     let spooled = Spooled::of(jobs.iter().map(|job| &job.scenario))?;
     let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
@@ -62,7 +63,7 @@ pub(crate) fn all_seen<T: Send>(jobs: &[Job], see: &(impl Fn(&Job, Outcome) -> T
             while let Some(index) = next.lock().ok().and_then(|mut next| next.next()) {
                 let outcome = one(&jobs[index], &spooled, &progress).map(|outcome| see(&jobs[index], outcome));
                 if outcome.is_err() {
-                    // The others would only delay the message.
+                    // The remaining runs would only delay the error message.
                     next.lock().into_iter().for_each(|mut next| *next = 0..0);
                 }
                 done.push((index, outcome));
@@ -120,7 +121,7 @@ pub(crate) fn show(outcomes: &[Outcome], json: bool, out: &Path) -> anyhow::Resu
     Ok(())
 }
 
-/// Writes the report of these runs, with these charts of delay against quality.
+/// Writes the report of these runs, with these charts of latency against quality.
 pub(crate) fn write_report(
     outcomes: &[Outcome],
     title: String,

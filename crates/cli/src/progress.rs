@@ -1,5 +1,4 @@
-//! How far runs have got and how long the rest takes, on standard error: a bar where that is a terminal, a line every ten seconds where
-//! it is a log.
+//! Progress and remaining time of runs on standard error: a bar on a terminal, a line every ten seconds in a log.
 
 mod line;
 
@@ -12,16 +11,16 @@ use thalweg_units::{Span, Time};
 use crate::clock::cpu_seconds;
 use line::Line;
 
-/// How often a bar is drawn.
+/// Interval between drawings of the bar.
 const BAR_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How often a log gets a line.
+/// Interval between lines in a log.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The width of a terminal that does not say its own.
+/// The width of a terminal that does not report its own.
 const WIDTH: usize = 80;
 
-/// The progress of several runs, which may play at once.
+/// The progress of several runs, which may play in parallel.
 pub(crate) struct Progress {
     /// Whether standard error is a terminal whose lines can be erased.
     terminal: bool,
@@ -33,10 +32,10 @@ pub(crate) struct Progress {
 }
 
 struct State {
-    /// Runs that are done, and their simulated seconds.
+    /// The number of finished runs, and their simulated seconds.
     done: usize,
     played: f64,
-    /// Those that are playing, by their number.
+    /// The runs that are playing, by number.
     playing: Vec<(usize, Playing)>,
     begun: usize,
     drawn: Instant,
@@ -51,7 +50,7 @@ struct Playing {
 }
 
 impl Progress {
-    /// For runs of these durations.
+    /// Progress of runs with these durations.
     #[allow(clippy::disallowed_methods)] // Progress is for people, and they have clocks.
     pub(crate) fn new(durations: impl ExactSizeIterator<Item = Span>) -> Progress {
         let can_erase = std::env::var_os("TERM").is_some_and(|terminal| terminal != "dumb");
@@ -65,7 +64,7 @@ impl Progress {
         }
     }
 
-    /// A run begins; its own view of the progress.
+    /// Begins a run; returns its own view of the progress.
     #[allow(clippy::disallowed_methods)]
     pub(crate) fn begin(&self, label: String, duration: Span) -> RunProgress<'_> {
         let mut state = self.state();
@@ -81,7 +80,7 @@ impl Progress {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Draws what there is to see, if the last drawing is old enough.
+    /// Draws the progress, if the last drawing is old enough.
     #[allow(clippy::disallowed_methods)]
     fn draw(&self, state: &mut State) {
         let now = Instant::now();
@@ -99,7 +98,7 @@ impl Progress {
             playing: state.playing.iter().map(|(_, run)| (run.label.as_str(), run.played / run.duration)).collect(),
         };
         if self.terminal {
-            // A character less than there is room for: a full line would wrap on some terminals.
+            // One character less than the width: a full line would wrap on some terminals.
             eprint!("\r\x1b[K{}", line.bar(width() - 1));
             let _ = std::io::stderr().flush();
         } else {
@@ -140,7 +139,7 @@ pub(crate) struct RunProgress<'a> {
 }
 
 impl RunProgress<'_> {
-    /// The run has got to `now`.
+    /// Reports that the run has reached `now`.
     pub(crate) fn report(&self, now: Time) {
         let mut state = self.all.state();
         if let Some((_, run)) = state.playing.iter_mut().find(|(number, _)| *number == self.number) {
@@ -149,7 +148,7 @@ impl RunProgress<'_> {
         self.all.draw(&mut state);
     }
 
-    /// Simulated seconds over CPU seconds of the thread that played it.
+    /// Ends the run. Returns simulated seconds over CPU seconds of the thread that played it.
     pub(crate) fn finish(self) -> f64 {
         let mut state = self.all.state();
         state.done += 1;

@@ -1,14 +1,14 @@
-//! Recordings and clips by the names that the data manifest gives them, and the folders of its sets.
+//! Recordings and clips by their names in the data manifest, and the folders of its sets.
 
 use std::path::{Path, PathBuf};
 
 use thalweg_data::{Error, Manifest, Place, Set};
 
-/// The file of a name such as `TMobile-LTE-short.down` or `talking-head-720p30.mp4`, unless there is one in this folder; `None` for
-/// what is no name of the manifest's.
+/// The file of a name such as `TMobile-LTE-short.down` or `talking-head-720p30.mp4`, unless the current folder has a
+/// file of that name; `None` for names that are not in the manifest.
 ///
 /// # Errors
-/// When it is not here; the error says how to get it.
+/// When the file is not present; the error says how to get it.
 pub(crate) fn find(name: &str) -> Result<Option<PathBuf>, Error> {
     if Path::new(name).exists() {
         return Ok(None);
@@ -20,13 +20,13 @@ pub(crate) fn find(name: &str) -> Result<Option<PathBuf>, Error> {
     if path.is_file() { Ok(Some(path)) } else { Err(Error::Missing { path, set: set.name.clone() }) }
 }
 
-/// Where a set is, or would be: what `given` says, else its folder in the place of this user.
+/// The folder of a set, which may not exist: `given`, or else the set's folder in this user's place.
 pub(crate) fn folder(given: Option<&PathBuf>, set: &str) -> Result<PathBuf, Error> {
     let default = || Ok(Place::of_user()?.root().join(&Manifest::built_in().set(set)?.folder));
     given.cloned().map_or_else(default, Ok)
 }
 
-/// A video as the command line names it: a clip of the manifest by its path, everything else as it is.
+/// A video named on the command line: the path of a clip of the manifest, any other name unchanged.
 pub(crate) fn video(name: &str) -> Result<String, Error> {
     Ok(find(name)?.map_or_else(|| name.to_string(), |path| path.display().to_string()))
 }

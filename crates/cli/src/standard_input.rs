@@ -1,4 +1,4 @@
-//! A video on standard input that several runs play.
+//! A video on standard input for several runs.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -11,11 +11,12 @@ use thalweg_units::Span;
 use thalweg_video::Video;
 use thalweg_video::source::{Source, Y4mReader, Y4mWriter};
 
-/// What runs play of standard input, in a temporary file: it can be read only once, and they each read it from its beginning.
+/// The part of standard input that the runs play, in a temporary file: it can be read only once, and each run reads it
+/// from the start.
 pub(crate) struct Spooled(Option<PathBuf>);
 
 impl Spooled {
-    /// Reads as much of standard input as the longest of these scenarios plays, if more than one plays it.
+    /// Reads as much of standard input as the longest of these scenarios needs, if more than one of them plays it.
     pub(crate) fn of<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> anyhow::Result<Spooled> {
         let durations: Vec<Span> = scenarios.filter(|each| is_standard_input(each)).map(|each| each.duration).collect();
         let Some(longest) = durations.iter().max().filter(|_| durations.len() > 1) else { return Ok(Spooled(None)) };
@@ -38,7 +39,7 @@ impl Spooled {
         Ok(spooled)
     }
 
-    /// The scenario with the file in the place of standard input.
+    /// The scenario with the file in place of standard input.
     pub(crate) fn scenario<'a>(&self, scenario: &'a Scenario) -> Cow<'a, Scenario> {
         match &self.0 {
             Some(path) if is_standard_input(scenario) => {

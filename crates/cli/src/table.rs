@@ -2,7 +2,7 @@
 
 use thalweg_lab::metrics::{Column, Summary, columns};
 
-/// Prints one row for each run, and one for each sender and each cross traffic it competed with.
+/// Prints one row for each run, and one for each sender and each cross traffic that it competed with.
 pub(crate) fn print(runs: &[Summary]) {
     let columns = columns(runs);
     print_row("scheme", columns.iter().map(|column| column.name));

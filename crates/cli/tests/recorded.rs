@@ -1,4 +1,4 @@
-//! The command line on recordings.
+//! Commands on recordings.
 
 use std::process::Command;
 

@@ -1,6 +1,6 @@
-//! What a frame costs the encoder model: `cargo bench -p thalweg-codecs --bench model`.
+//! Time per frame of the encoder model: `cargo bench -p thalweg-codecs --bench model`.
 //!
-//! The fastest of many rounds counts, since a machine only ever adds to the time; the bound is the one that sweeps rely on.
+//! The fastest of many rounds counts, because interference only adds time; sweeps rely on the bound.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use std::hint::black_box;
@@ -13,7 +13,7 @@ use thalweg_units::{Rate, Seed, Size, Span};
 
 const FRAMES: u32 = 2_000;
 const ROUNDS: usize = 4_000;
-/// Nanoseconds a frame may take in release.
+/// Max time per frame in a release build, in nanoseconds.
 const BOUND: f64 = 150.0;
 
 fn round(size: Size, source: Size) -> Duration {

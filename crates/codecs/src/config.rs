@@ -1,4 +1,4 @@
-//! Which codec, with its parameters.
+//! Codec selection: a codec by name, with its parameters.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::names::{NAMES, ParseCodecError};
 use crate::seam::DecodeError;
 use crate::seam::{Decoder, EncodeError, Encoder};
 
-/// A codec by name, with its parameters.
+/// A codec and its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Codec {
@@ -28,7 +28,7 @@ pub enum Codec {
     Model(crate::model::Config),
 }
 
-/// An encoder and the decoder of what it makes.
+/// An encoder and the matching decoder.
 pub struct CodecPair {
     /// The encoder.
     pub encoder: Box<dyn Encoder>,
@@ -37,7 +37,7 @@ pub struct CodecPair {
 }
 
 impl Codec {
-    /// [`Codec::build_seeded`] with seed 1, for codecs that draw nothing at random: all but models.
+    /// [`Codec::build_seeded`] with seed 1, for codecs that use no random numbers: all but models.
     ///
     /// # Errors
     /// As [`Codec::build_seeded`].
@@ -45,8 +45,9 @@ impl Codec {
         self.build_seeded(largest, Seed::new(1))
     }
 
-    /// An encoder for pictures of up to `largest`, and the decoder. A model draws from `seed.child("codec.model")`; give it the
-    /// seed of the run, so that runs of other seeds have other frame sizes.
+    /// Builds an encoder for pictures of up to `largest`, and the decoder. A model draws random numbers from
+    /// `seed.child("codec.model")`; pass the seed of the run, so that runs with different seeds have different frame
+    /// sizes.
     ///
     /// # Errors
     /// When a setting or the size is out of range, or the codec was left out of this build.
@@ -86,27 +87,27 @@ impl Codec {
     }
 }
 
-/// A decoder of libvpx's, or why there is none.
+/// A libvpx decoder, or the reason why there is none.
 #[cfg(feature = "libvpx")]
 fn opened<D: Decoder + 'static>(decoder: Result<D, DecodeError>) -> Result<Box<dyn Decoder>, EncodeError> {
     let refuse = |DecodeError { codec, reason, .. }| EncodeError::Library { codec, call: "vpx_codec_dec_init", reason };
     decoder.map(|decoder| Box::new(decoder) as Box<dyn Decoder>).map_err(refuse)
 }
 
-/// A quantiser is guessed from a quarter of the pixels.
+/// Pixels used to guess a quantiser, as a share of the picture's pixels.
 const GUESS_SHARE: f64 = 0.25;
 
-/// How long coding takes in virtual time, so that runs do not depend on the machine: measured on a 2026 server core, libvpx at
+/// Coding time in virtual time, so that runs do not depend on the machine. Measured on a 2026 server core, libvpx at
 /// cpu_used -6 (specs/measured.md 5: 720p 4-6 ms to encode and 1.5 ms to decode, 1080p 10-13 and 3.5-4 ms).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CodecTime {
-    /// Nanoseconds to encode a pixel.
+    /// Encoding time per pixel, in nanoseconds.
     pub encode_ns_per_pixel: f64,
-    /// Nanoseconds to decode a pixel.
+    /// Decoding time per pixel, in nanoseconds.
     pub decode_ns_per_pixel: f64,
-    /// What one more candidate of the same picture takes, as a share of the first: what the functional codec's candidates do not
-    /// have in common (`thalweg-bench codec`).
+    /// Time for each further candidate of the same picture, as a share of the first: the work that candidates of the
+    /// functional codec do not share (`thalweg-bench codec`).
     pub candidate_share: f64,
 }
 
@@ -117,7 +118,7 @@ impl Default for CodecTime {
 }
 
 impl CodecTime {
-    /// How long a picture takes to encode: candidates that are coded at a time take as long as one.
+    /// Encoding time of one picture. Candidates coded in parallel take as long as one.
     pub fn encode(&self, plan: &EncodePlan) -> Span {
         let rounds = plan.targets.len().div_ceil(usize::from(plan.cores).max(1)).max(1);
         let mut work = 1.0 + self.candidate_share * (rounds - 1) as f64;
@@ -127,20 +128,20 @@ impl CodecTime {
         Span::from_nanos((self.encode_ns_per_pixel * plan.size.pixels() as f64 * work).round() as i64)
     }
 
-    /// How long a picture takes to decode.
+    /// Decoding time of one picture.
     pub fn decode(&self, size: Size) -> Span {
         Span::from_nanos((self.decode_ns_per_pixel * size.pixels() as f64).round() as i64)
     }
 }
 
 impl Codec {
-    /// Whether it makes no bytes and looks at no pixels.
+    /// Whether the codec is a model, which makes no bytes and reads no pixels.
     pub fn is_model(&self) -> bool {
         matches!(self, Codec::Model(_))
     }
 
-    /// The codec for a scheme that chooses among candidates: itself if it can make several, and otherwise the functional one. A
-    /// model is made one of a functional codec.
+    /// The codec for a scheme that chooses among candidates: this one if it can make several, otherwise the functional
+    /// codec. A model becomes a model of a functional codec.
     pub fn functional(&self) -> Codec {
         match self {
             Codec::Model(config) => Codec::Model(crate::model::Config { functional: true, ..config.clone() }),
@@ -151,7 +152,7 @@ impl Codec {
 }
 
 impl Codec {
-    /// Its name, which [`FromStr`] reads.
+    /// The codec's name, as [`FromStr`] reads it.
     pub const fn name(&self) -> &'static str {
         match self {
             Codec::Vp8(_) => "vp8",
@@ -163,7 +164,8 @@ impl Codec {
     }
 }
 
-/// The first real codec of this build: VP8 by libvpx as browsers use it, or else H.264, or else the functional VP8.
+/// The first real codec of this build: VP8 by libvpx, as browsers use it; without it H.264; without both the functional
+/// VP8.
 impl Default for Codec {
     fn default() -> Codec {
         if cfg!(feature = "libvpx") {
@@ -176,7 +178,7 @@ impl Default for Codec {
     }
 }
 
-/// The name; parameters are not shown.
+/// Writes the name without the parameters.
 impl fmt::Display for Codec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -185,7 +187,7 @@ impl fmt::Display for Codec {
 
 impl FromStr for Codec {
     type Err = ParseCodecError;
-    /// Reads a name, in any case; the parameters are the defaults.
+    /// Reads a name, ignoring case; parameters take their defaults.
     fn from_str(text: &str) -> Result<Codec, ParseCodecError> {
         let codec = match text.trim().to_ascii_lowercase().as_str() {
             "vp8" => Codec::Vp8(Default::default()),

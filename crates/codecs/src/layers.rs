@@ -1,25 +1,25 @@
-//! How temporal layers share a rate.
+//! Allocation of a rate to temporal layers.
 
 use thalweg_media::Layer;
 
-/// Each layer's rate with those below it, as a share of all: libwebrtc's `kLayerRateAllocation`
-/// (modules/video_coding/utility/simulcast_rate_allocator.cc).
+/// Cumulative rate of each layer (with the layers below it), as a share of the total: libwebrtc's
+/// `kLayerRateAllocation` (modules/video_coding/utility/simulcast_rate_allocator.cc).
 const SHARES: [&[f64]; 3] = [&[1.0], &[0.6, 1.0], &[0.4, 0.6, 1.0]];
 
-/// The most layers there can be.
+/// Max number of temporal layers.
 pub(crate) const MAX_LAYERS: u8 = SHARES.len() as u8;
 
-/// Each layer's rate with those below it, as a share of all, of so many layers.
+/// Cumulative rate of each layer as a share of the total, for this number of layers.
 pub(crate) fn shares(layers: u8) -> &'static [f64] {
     SHARES[usize::from(layers.clamp(1, MAX_LAYERS)) - 1]
 }
 
-/// A frame of a layer in multiples of the mean frame, where each layer has its share.
+/// Size of a frame of this layer in multiples of the mean frame, when each layer uses exactly its share.
 pub(crate) fn weight(layer: Layer) -> f64 {
     let shares = shares(layer.count);
     let number = usize::from(layer.number).min(shares.len() - 1);
     let share = shares[number] - number.checked_sub(1).map_or(0.0, |below| shares[below]);
-    // Of a group of pictures one is in the base, one in layer 1, and twice as many in each after that.
+    // In a group of pictures, one is in the base layer, one in layer 1, and each further layer has twice as many.
     let group = 1 << (shares.len() - 1);
     let own = 1 << number.saturating_sub(1);
     share * f64::from(group) / f64::from(own)

@@ -1,8 +1,8 @@
-//! Encoders and decoders people already have.
+//! Video encoders and decoders behind one interface.
 //!
-//! [`Encoder`] and [`Decoder`] are the seam; [`libvpx`] (Debian: libvpx-dev) and [`openh264`] are VP8, VP9
-//! and H.264 as WebRTC configures them; [`functional`] is the workspace's own VP8, which can make several candidates of a picture and
-//! take back any; [`model`] makes frame sizes without looking at pixels.
+//! [`Encoder`] and [`Decoder`] are the interface; [`libvpx`] (Debian: libvpx-dev) and [`openh264`] are VP8, VP9 and
+//! H.264 as WebRTC configures them; [`functional`] is the workspace's own VP8, which can make several candidates of a
+//! picture and discard any of them; [`model`] produces frame sizes without reading pixels.
 
 mod config;
 pub mod functional;

@@ -1,8 +1,8 @@
-//! The names of codecs, and which of them this build has.
+//! Codec names, and which codecs this build includes.
 
 use std::fmt;
 
-/// Each name and whether this build has it.
+/// Each name and whether this build includes the codec.
 pub(crate) const NAMES: [(&str, bool); 5] = [
     ("vp8", cfg!(feature = "libvpx")),
     ("vp9", cfg!(feature = "libvpx")),
@@ -11,10 +11,10 @@ pub(crate) const NAMES: [(&str, bool); 5] = [
     ("model", true),
 ];
 
-/// A codec cannot be had by this name.
+/// Why a codec name cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParseCodecError {
-    /// No codec is called that.
+    /// No codec has this name.
     Unknown(String),
     /// The codec was left out of this build.
     LeftOut(&'static str),

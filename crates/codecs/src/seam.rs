@@ -1,4 +1,4 @@
-//! The seam between the engine's plans and a codec.
+//! The interface between the engine's plans and a codec.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use thalweg_media::{Basis, EncodePlan, EncodedFrame, StateHash};
 use thalweg_units::Size;
 use thalweg_video::{Picture, scale};
 
-/// What an encoder is shown.
+/// The input of an encoder.
 #[derive(Debug, Clone, Copy)]
 pub struct Image<'a> {
-    /// The size of the source's picture, before it is scaled to the size of the plan.
+    /// The size of the source picture, before scaling to the plan's size.
     pub size: Size,
-    /// Its samples; `None` for encoders that look at none ([`Codec::is_model`](crate::Codec::is_model)).
+    /// Its samples; `None` for encoders that read none ([`Codec::is_model`](crate::Codec::is_model)).
     pub picture: Option<&'a Picture>,
 }
 
 impl Image<'_> {
-    /// A picture of which only the size is known.
+    /// A picture with a size and no samples.
     pub const fn blank(size: Size) -> Image<'static> {
         Image { size, picture: None }
     }
@@ -29,19 +29,19 @@ impl<'a> From<&'a Picture> for Image<'a> {
     }
 }
 
-/// A picture at the size it is to be encoded at: itself where it has that already.
+/// The picture scaled to `size`; borrowed if it already has that size.
 pub(crate) fn at_size(picture: &Picture, size: Size) -> Cow<'_, Picture> {
     if picture.size() == size { Cow::Borrowed(picture) } else { Cow::Owned(scale(picture, size)) }
 }
 
-/// Refuses plans that only a codec whose states are values can follow, or one with buffers that have names.
+/// Rejects plans that need a functional codec (one whose states are values), and plans with named buffers.
 #[cfg(feature = "openh264")]
 pub(crate) fn latest_only(codec: &'static str, plan: &EncodePlan) -> Result<(), EncodeError> {
     let range = "only to the last one sent (layers and long-term buffers: vp8 or vp9; all of them: functional)";
     refers(codec, plan, plan.basis == Basis::Latest, range)
 }
 
-/// Refuses plans that only a codec whose states are values can follow, but not named buffers.
+/// Rejects plans that need a functional codec (one whose states are values), but accepts named buffers.
 pub(crate) fn buffers_at_most(codec: &'static str, plan: &EncodePlan) -> Result<(), EncodeError> {
     let range = "only to the last one sent or a buffer (all of them: functional)";
     refers(codec, plan, matches!(plan.basis, Basis::Latest | Basis::Buffers(_)), range)
@@ -54,42 +54,45 @@ fn refers(codec: &'static str, plan: &EncodePlan, can: bool, range: &'static str
     plan.keep.map_or(Ok(()), |frame| Err(EncodeError::Keep { codec, frame }))
 }
 
-/// How good a frame would look by a model's account; never what was measured on pixels.
+/// Quality of a frame as estimated by a model, never measured on pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelledQuality {
-    /// PSNR of luma in dB against the source at the source's size, as [`thalweg_video::quality::psnr`] would measure it.
+    /// PSNR of luma in dB against the source at the source's size, as [`thalweg_video::quality::psnr`] would measure
+    /// it.
     pub psnr_db: f64,
     /// SSIM of luma as -10 log10(1 - SSIM) in dB, likewise.
     pub ssim_db: f64,
 }
 
-/// One way to encode a picture.
+/// One possible encoding of a picture.
 #[derive(Debug, Clone)]
 pub struct Candidate {
     /// The frame's bytes, as they go into packets.
     pub data: Arc<[u8]>,
-    /// What the engine needs to know of it; `frame.size` may exceed `data.len()` only for encoder models, which make no bytes.
+    /// What the engine needs to know about the frame; `frame.size` may exceed `data.len()` only for encoder models,
+    /// which make no bytes.
     pub frame: EncodedFrame,
-    /// What a model says of its quality; `None` from real encoders, whose frames can be decoded and measured.
+    /// The model's quality estimate; `None` from real encoders, whose frames can be decoded and measured.
     pub modelled: Option<ModelledQuality>,
 }
 
 /// An encoder.
 ///
-/// [`Encoder::offer`] makes frames, [`Encoder::commit`] says which one (if any) is sent. A functional codec offers several
-/// and goes on from the chosen one; a conventional encoder has one candidate, and it is committed: choosing `None` for it costs
-/// a keyframe, because its references now hold a frame the receiver will not see. A frame that no buffer keeps costs nothing, and
-/// one that is kept in a long-term buffer only what refers to it: that can be made, to know its size, and not be sent.
+/// [`Encoder::offer`] makes frames, [`Encoder::commit`] selects the one that is sent, if any. A functional codec offers
+/// several and continues from the selected one. A conventional encoder has one candidate: choosing `None` costs a
+/// keyframe, because its references now hold a frame that the receiver will not get. A frame that no buffer keeps costs
+/// nothing, and one kept in a long-term buffer costs only the frames that refer to it: such a frame can be made just to
+/// learn its size.
 pub trait Encoder: Send {
-    /// Encodes `image` once for each target of `plan`. An empty answer means the encoder's own rate control dropped the
-    /// frame: then there is nothing to commit.
+    /// Encodes `image` once for each target of `plan`. An empty result means that the encoder's own rate control
+    /// dropped the frame: then there is nothing to commit.
     ///
     /// # Errors
-    /// When the plan asks for something the codec cannot do, with the value, the range and the fix, or when an encoder that
-    /// looks at samples is given none.
+    /// When the plan asks for something the codec cannot do (the error gives the value, the range and the fix), or when
+    /// an encoder that reads samples is given none.
     fn offer(&mut self, image: Image<'_>, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError>;
 
-    /// [`Encoder::offer`] for a picture at hand.
+    /// [`Encoder::offer`] for a picture with samples.
     ///
     /// # Errors
     /// As [`Encoder::offer`].
@@ -97,19 +100,19 @@ pub trait Encoder: Send {
         self.offer(Image::from(picture), plan)
     }
 
-    /// Goes on from candidate `choice` of the last call, or as if that call had not been made.
+    /// Continues from candidate `choice` of the last offer; with `None`, as if that offer had not been made.
     ///
     /// # Errors
     /// When `choice` is not the index of a candidate.
     fn commit(&mut self, choice: Option<usize>) -> Result<(), EncodeError>;
 
-    /// The state kept for this frame ([`EncodePlan::keep`]) will not be asked for again. An encoder that keeps none has nothing
-    /// to do.
+    /// Releases the state kept for this frame ([`EncodePlan::keep`]): it will not be requested again. Encoders that
+    /// keep no states do nothing.
     fn forget(&mut self, frame: u64) {
         let _ = frame;
     }
 
-    /// The settings that decide its behaviour, printed with every result.
+    /// The settings that determine its behaviour, printed with every result.
     fn settings(&self) -> String;
 }
 
@@ -118,116 +121,116 @@ pub trait Decoder: Send {
     /// Decodes one frame; `None` when it is not meant to be shown.
     ///
     /// # Errors
-    /// When the bytes are not a frame of this codec, or refer to pictures that never came.
+    /// When the bytes are not a frame of this codec, or refer to pictures that were not received.
     fn decode(&mut self, data: &[u8]) -> Result<Option<Picture>, DecodeError>;
 
-    /// Its state as values, if it can be gone back to; `None` from a decoder that has but one and does not show it.
+    /// Access to the decoder's states; `None` if it cannot return to earlier ones.
     fn states(&mut self) -> Option<&mut dyn States> {
         None
     }
 }
 
-/// The states of a decoder that can go back to earlier ones.
+/// States of a decoder that can return to earlier ones.
 pub trait States {
-    /// Names the state the decoder is in.
+    /// Hash of the decoder's current state.
     fn current(&self) -> StateHash;
 
-    /// Remembers the state the decoder is in.
+    /// Keeps the decoder's current state.
     fn keep(&mut self);
 
-    /// Goes back to a state that was kept, or to the beginning, which every decoder has; says whether it could.
+    /// Returns to a kept state, or to the initial state, which is always available; returns whether it could.
     fn load(&mut self, state: StateHash) -> bool;
 
-    /// Forgets a state that was kept, if it was.
+    /// Releases a kept state, if there is one.
     fn forget(&mut self, state: StateHash);
 }
 
-/// An encoder refused.
+/// Why an encoder cannot do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum EncodeError {
-    /// The plan asks for a size outside what the codec can do.
+    /// The plan's size is outside the codec's range.
     #[error("{codec} cannot encode {size}: {range}")]
     Size {
-        /// Which codec.
+        /// The codec.
         codec: &'static str,
-        /// The size asked for.
+        /// The requested size.
         size: Size,
-        /// What it can do, and what to change.
+        /// The supported range, and what to change.
         range: String,
     },
-    /// The plan asks for a kind or a number of targets the codec does not know.
+    /// The codec does not support this kind or number of targets.
     #[error("{codec} cannot aim at {target}: {range}")]
     Target {
-        /// Which codec.
+        /// The codec.
         codec: &'static str,
-        /// What was asked for.
+        /// The requested target.
         target: String,
-        /// What it can do, and what to change.
+        /// What is supported, and what to change.
         range: String,
     },
-    /// The plan asks for a frame that refers to what this codec does not have.
+    /// The plan's frame refers to a frame or buffer that this codec does not have.
     #[error("{codec} cannot make a frame that refers to {basis}: {range}")]
     Basis {
-        /// Which codec.
+        /// The codec.
         codec: &'static str,
-        /// What was asked for.
+        /// The requested basis.
         basis: Basis,
-        /// What it can do, and what to change.
+        /// What is supported, and what to change.
         range: &'static str,
     },
-    /// The plan asks for a state to be kept that this codec cannot take out of itself.
+    /// The plan asks to keep a state, which this codec cannot do.
     #[error("{codec} cannot keep the state after frame {frame}, functional can")]
     Keep {
-        /// Which codec.
+        /// The codec.
         codec: &'static str,
-        /// After which frame.
+        /// The frame whose state was to be kept.
         frame: u64,
     },
-    /// An encoder that looks at samples was given none.
+    /// An encoder that reads samples was given none.
     #[error("{codec} needs samples and was given only the size {size}: only a model can do without them")]
     Blank {
-        /// Which codec.
+        /// The codec.
         codec: &'static str,
-        /// The size given.
+        /// The picture's size.
         size: Size,
     },
     /// A setting is out of range.
     #[error("{codec}: {setting} is {value}, must be {range}")]
     Setting {
-        /// Which codec.
+        /// The codec.
         codec: &'static str,
-        /// Which setting.
+        /// The setting.
         setting: &'static str,
         /// Its value.
         value: String,
-        /// What it can be, with an example.
+        /// Its allowed range, with an example.
         range: &'static str,
     },
-    /// The codec is not in this build.
+    /// This build does not include the codec.
     #[error(transparent)]
     LeftOut(crate::names::ParseCodecError),
-    /// A choice that is no candidate.
+    /// The chosen index is not a candidate.
     #[error("candidate {choice} chosen of {candidates}")]
     Choice {
         /// The index given.
         choice: usize,
-        /// How many there were.
+        /// Number of candidates.
         candidates: usize,
     },
-    /// A choice that no receiver could decode.
+    /// The chosen candidate could not be decoded by any receiver.
     #[error("candidate {choice} refers to a frame that was not sent, so it cannot be sent either: choose none")]
     Unsendable {
         /// The index given.
         choice: usize,
     },
-    /// The library says no.
+    /// A call of the codec library failed.
     #[error("{codec}: {call} failed: {reason}")]
     Library {
-        /// Which codec.
+        /// The codec.
         codec: &'static str,
-        /// The call that failed.
+        /// The name of the call.
         call: &'static str,
-        /// The library's words.
+        /// The library's error message.
         reason: String,
     },
 }
@@ -236,10 +239,10 @@ pub enum EncodeError {
 #[derive(Debug, thiserror::Error)]
 #[error("{codec} cannot decode a frame of {length} bytes: {reason}")]
 pub struct DecodeError {
-    /// Which codec.
+    /// The codec.
     pub codec: &'static str,
-    /// How long the frame is.
+    /// Length of the frame in bytes.
     pub length: usize,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: String,
 }

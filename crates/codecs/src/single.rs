@@ -1,10 +1,10 @@
-//! What an encoder whose references move as it encodes owes the receiver.
+//! Tracks what the receiver lacks, for an encoder whose references change as soon as it encodes.
 
 use thalweg_media::{Basis, Buffers, LongTerm};
 
 use crate::seam::EncodeError;
 
-/// Some of the three buffers of a decoder.
+/// A subset of the decoder's three reference buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct BufferSet(u8);
 
@@ -21,7 +21,7 @@ impl BufferSet {
         })
     }
 
-    /// Which a frame on this basis may refer to.
+    /// The buffers a frame on this basis may refer to.
     fn read(basis: Basis) -> BufferSet {
         match basis {
             Basis::Buffers(Buffers { last, long_term, .. }) => BufferSet::of(last, long_term.map(|(buffer, _)| buffer)),
@@ -29,7 +29,7 @@ impl BufferSet {
         }
     }
 
-    /// In which it is kept.
+    /// The buffers that store the frame.
     fn written(basis: Basis) -> BufferSet {
         match basis {
             Basis::Buffers(Buffers { becomes_last, kept_in, .. }) => BufferSet::of(becomes_last, kept_in),
@@ -42,26 +42,27 @@ impl BufferSet {
     }
 }
 
-/// Between offering and committing, an encoder that makes one candidate and cannot go back remembers what the receiver lacks.
+/// What an encoder with a single, irrevocable candidate remembers between offer and commit.
 #[derive(Debug, Default)]
 pub(crate) struct SingleOffer {
-    /// A candidate waits for its commit; it is in the encoder's buffers already.
+    /// A candidate awaiting its commit; it is already in the encoder's buffers.
     pending: Option<Pending>,
-    /// The encoder's buffers that are not the receiver's.
+    /// Buffers whose content in the encoder differs from the receiver's.
     unsent: BufferSet,
-    /// A keyframe was dropped.
+    /// A keyframe was dropped and is still required.
     owed: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     written: BufferSet,
-    /// Whether a receiver of all that was sent can decode it.
+    /// Whether a receiver of all sent frames can decode it.
     sendable: bool,
 }
 
 impl SingleOffer {
-    /// Whether the next frame, on this basis, must be a keyframe, whatever the plan says. One that is not to be sent need not be.
+    /// Whether the next frame, on this basis, must be a keyframe regardless of the plan. A frame that is not to be sent
+    /// need not be one.
     pub(crate) fn owes_keyframe(&self, basis: Basis) -> bool {
         let lost = match basis {
             Basis::Buffers(Buffers { last, sendable, .. }) => last && sendable && self.unsent.meets(BufferSet::LAST),
@@ -70,10 +71,11 @@ impl SingleOffer {
         self.owed || lost
     }
 
-    /// A picture was encoded on this basis, or as a keyframe; `made` is false when the encoder's own rate control dropped it.
+    /// Records that a picture was encoded on this basis, or as a keyframe; `made` is false when the encoder's own rate
+    /// control dropped it.
     pub(crate) fn on_encoded(&mut self, basis: Basis, keyframe: bool, made: bool) {
         if !made {
-            // A keyframe that was dropped is still owed.
+            // A dropped keyframe is still required.
             self.owed |= keyframe;
             self.pending = None;
             return;
@@ -90,7 +92,7 @@ impl SingleOffer {
         }
     }
 
-    /// The engine chose.
+    /// Records the engine's choice.
     pub(crate) fn commit(&mut self, choice: Option<usize>) -> Result<(), EncodeError> {
         let candidates = usize::from(self.pending.is_some());
         match (choice, self.pending) {

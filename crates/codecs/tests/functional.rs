@@ -1,4 +1,4 @@
-//! The functional codec behind the seam.
+//! The functional codec through the codec interface.
 
 use thalweg_codecs::functional::{FunctionalDecoder, FunctionalEncoder, Settings};
 use thalweg_codecs::{Candidate, Decoder, EncodeError, Encoder, Image};

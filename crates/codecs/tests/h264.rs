@@ -1,4 +1,4 @@
-//! openh264 behind the seam.
+//! openh264 through the codec interface.
 #![cfg(feature = "openh264")]
 
 use std::sync::Arc;
@@ -87,7 +87,7 @@ fn the_same_pictures_give_the_same_bytes() {
 
 #[test]
 fn the_bytes_are_the_same_on_every_machine_with_assembly_or_without() {
-    // A picture of whole numbers, so that nothing but the encoder decides its bytes.
+    // Integer arithmetic only, so that the bytes depend on nothing but the encoder.
     let picture = |i: usize| {
         let mut picture = Picture::filled(SIZE, 0, 120, 136);
         for (row, line) in picture.plane_mut(Plane::Y).chunks_exact_mut(usize::from(SIZE.width)).enumerate() {

@@ -1,4 +1,5 @@
-//! Temporal layers: whatever legal subset of the frames a decoder gets, it shows each exactly as one that gets all of them.
+//! Temporal layers: a decoder that receives any legal subset of the frames shows each of them exactly as one that
+//! receives all.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ fn pattern() -> Pattern {
     Config::default().build().unwrap()
 }
 
-/// A moving scene of eight seconds, forth and back for as long as one likes.
+/// A moving scene of eight seconds, played forwards and backwards without end.
 struct Film(Vec<Picture>);
 
 impl Film {
@@ -36,10 +37,10 @@ impl Film {
     }
 }
 
-/// Which frames of a pattern come: none whose reference did not.
+/// Random losses in a pattern; a frame whose reference is lost is lost too.
 struct Losses {
     random: Random,
-    /// Whether the frames of the last two groups came, by place.
+    /// Whether the frames of the last two groups arrived, by place.
     came: BTreeMap<u32, bool>,
 }
 
@@ -48,7 +49,7 @@ impl Losses {
         Losses { random: Seed::new(8).child(seed).random(), came: BTreeMap::new() }
     }
 
-    /// Whether the frame at `place` could be decoded if it came, and whether it does.
+    /// Whether the frame at `place` would be decodable on arrival, and whether it arrives.
     fn next(&mut self, pattern: &Pattern, place: u32) -> (bool, bool) {
         let decodable = pattern.refers_to(place).is_none_or(|reference| self.came[&reference]);
         let chance = [0.02, 0.25, 0.3][usize::from(pattern.layer(place).number)];
@@ -60,7 +61,7 @@ impl Losses {
 }
 
 fn plan(place: u32, reference: Option<u64>) -> EncodePlan {
-    // Targets change, so that sizes and quantisers do.
+    // Vary the target, so that frame sizes and quantisers vary.
     let kbps = [60, 150, 40, 300][(place / 300 % 4) as usize];
     let mut plan = EncodePlan::new(vec![Target::Rate(Rate::from_kbps(kbps))], SIZE, INTERVAL);
     pattern().plan(place, reference, &mut plan);
@@ -80,7 +81,8 @@ fn shown(decoder: &mut dyn Decoder, candidate: &Candidate) -> Picture {
     decoder.decode(&candidate.data).unwrap().unwrap()
 }
 
-/// A relay drops random legal subsets of `frames` frames; the smallest and the largest share of the bytes of the three layers.
+/// A relay drops random legal subsets of `frames` frames; returns the smallest and the largest share of the bytes of
+/// the three layers.
 fn relay_drops(encoder: &mut dyn Encoder, mut decoders: [Box<dyn Decoder>; 2], frames: u32) {
     let (film, pattern, mut losses) = (Film::new(), pattern(), Losses::new("relay"));
     let (mut dropped, mut bytes) = (0, [0u64; 3]);
@@ -100,7 +102,7 @@ fn relay_drops(encoder: &mut dyn Encoder, mut decoders: [Box<dyn Decoder>; 2], f
     assert!(dropped > frames / 5 && dropped < frames * 4 / 5, "{dropped} of {frames}");
 }
 
-/// The sender drops frames after making them, and a relay more of what it sent.
+/// The sender drops frames after encoding them, and a relay drops some of those that were sent.
 fn sender_drops(encoder: &mut dyn Encoder, mut decoders: [Box<dyn Decoder>; 2], frames: u32) {
     let (film, pattern) = (Film::new(), pattern());
     let (mut sender, mut relay) = (Losses::new("sender"), Losses::new("relay"));
@@ -138,7 +140,7 @@ fn sender_drops(encoder: &mut dyn Encoder, mut decoders: [Box<dyn Decoder>; 2], 
     assert!(unsendable > frames / 20, "{unsendable} of {frames}");
 }
 
-/// A frame whose reference is missing is not what it should be: what the tests above would not see if nothing mattered.
+/// A frame whose reference is missing decodes wrongly: this proves that the tests above could fail.
 fn illegal_subsets_show(encoder: &mut dyn Encoder, mut decoders: [Box<dyn Decoder>; 2], missing: u32, wrong: &[u32]) {
     let film = Film::new();
     let mut differs = Vec::new();
@@ -183,8 +185,8 @@ fn what_is_missing_is_missed_by_its_closure_alone() {
     }
 }
 
-/// What a model makes of a pattern at 1 Mbps and 720p, over the mean of all but keyframes, by layer; frames of layers that are not
-/// `sent` are not.
+/// The model's frame sizes by layer for a pattern at 1 Mbps and 720p, relative to the mean of all but keyframes; frames
+/// of layers not in `sent` are not sent.
 fn modelled(content: ContentPreset, sent: &[u8]) -> ([f64; 3], u32) {
     let mut encoder =
         model::ModelEncoder::new(&model::Config { content, ..Default::default() }, Size::HD, Seed::new(1)).unwrap();
@@ -207,7 +209,8 @@ fn modelled(content: ContentPreset, sent: &[u8]) -> ([f64; 3], u32) {
 
 #[test]
 fn the_model_makes_layers_as_libvpx_does() {
-    // libvpx at 1 Mbps: 1.50, 0.83 and 0.87 of the scene, 1.52, 0.79 and 0.88 of the talking head (tools/calibrate, layer_sizes).
+    // libvpx at 1 Mbps: 1.50, 0.83 and 0.87 for the scene, 1.52, 0.79 and 0.88 for the talking head (tools/calibrate,
+    // layer_sizes).
     for content in [ContentPreset::Scene, ContentPreset::TalkingHead] {
         let (layers, keyframes) = modelled(content.clone(), &[0, 1, 2]);
         println!("{content}: {layers:.2?}");

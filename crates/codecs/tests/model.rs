@@ -1,4 +1,4 @@
-//! The encoder model: what it promises, and how near it is to libvpx.
+//! The encoder model: its guarantees, and its accuracy against libvpx.
 
 #[path = "support/measure.rs"]
 #[allow(dead_code, reason = "tools/calibrate uses all of it")]
@@ -119,7 +119,7 @@ fn where_the_rate_is_below_the_floor_frames_are_dropped_if_they_may() {
     let frames = run(&Config::default(), &schedule, Size::HD, 1);
     let sent = frames[300..].iter().filter(|frame| frame.bytes > 0).count() as f64 / 50.0;
     let made = statistics(&frames).kbps;
-    // libvpx on the scene (`tools/calibrate`, rate_quality): 13.7 frames a second at 263 kbps.
+    // libvpx on the scene (`tools/calibrate`, rate_quality): 13.7 fps at 263 kbps.
     assert!((12.0..17.0).contains(&sent), "{sent} frames a second");
     assert!((235.0..265.0).contains(&made), "{made} kbps");
 }
@@ -174,14 +174,14 @@ fn an_offer_changes_nothing_and_a_frame_that_is_not_sent_leaves_only_time() {
     let frame = |made: &[Candidate]| made[0].frame;
     let (mut a, mut b) = (build(), build());
     for i in 0..100 {
-        // Asked twice, it answers the same, and goes on as if asked once.
+        // Two identical offers give the same answer, and the model continues as after one.
         let once = frame(&offer(&mut a, &rate(1000 + i)));
         offer(&mut b, &rate(5000));
         assert_eq!(once, frame(&offer(&mut b, &rate(1000 + i))));
         a.commit(Some(0)).unwrap();
         b.commit(Some(0)).unwrap();
     }
-    // Without its bits the account is better off, with the same scatter: the next frame is larger.
+    // Without that frame's bits the account has more left, with the same scatter: the next frame is larger.
     offer(&mut a, &rate(1000));
     a.commit(None).unwrap();
     let (next, instead) = (frame(&offer(&mut a, &rate(1000))), frame(&offer(&mut b, &rate(1000))));
@@ -227,11 +227,11 @@ fn a_functional_models_states_are_kept_forgotten_and_never_the_same_twice() {
     assert!(steps.windows(2).all(|pair| pair[1].source == pair[0].target));
     let targets: std::collections::BTreeSet<_> = steps.iter().map(|step| step.target).collect();
     assert_eq!(targets.len(), 50);
-    // From the same state twice, to two different ones.
+    // From the same state twice, leading to two different states.
     let again = [(); 2].map(|()| step(&mut encoder, Basis::After(4), None, false).unwrap());
     assert!(again.iter().all(|step| step.source == steps[4].target && !targets.contains(&step.target)));
     assert_ne!(again[0].target, again[1].target);
-    // A keyframe leads from where a stream begins.
+    // A keyframe starts from the initial state of a stream.
     assert_eq!(step(&mut encoder, Basis::Latest, Some(60), true).unwrap().source, steps[0].source);
     encoder.forget(4);
     for never in [3, 4, 61] {
@@ -239,7 +239,7 @@ fn a_functional_models_states_are_kept_forgotten_and_never_the_same_twice() {
         assert!(message.contains(&never.to_string()) && message.contains("kept and not forgotten"), "{message}");
     }
     assert!(step(&mut encoder, Basis::After(60), None, false).is_ok());
-    // What is not sent is not kept.
+    // A frame that is not sent is not kept.
     let keeps = EncodePlan { keep: Some(70), ..plan(vec![Target::Quantizer(40)]) };
     offer(&mut encoder, &keeps);
     encoder.commit(None).unwrap();
@@ -261,7 +261,7 @@ fn the_same_seed_gives_the_same_frames_on_every_machine_in_debug_and_release() {
     assert_ne!(fingerprint(2), FINGERPRINT);
 }
 
-/// What the test above printed when the model was last changed on purpose.
+/// The hash that the test above printed when the model was last changed intentionally.
 const FINGERPRINT: u64 = 0x8525_1a0d_ea52_8175;
 
 #[test]
@@ -343,7 +343,7 @@ mod beside_libvpx {
         play(schedule, &mut Video::Real(Box::new(scene), SMALL), &mut encoder, Some(&mut decoder)).unwrap()
     }
 
-    /// `real` within these shares of `model`.
+    /// Asserts that `real` is within these factors of `model`.
     fn near(what: &str, real: f64, model: f64, low: f64, high: f64) {
         println!("{what}: libvpx {real:.3}, model {model:.3}");
         assert!((low..high).contains(&(model / real)), "{what}: libvpx {real}, model {model}");

@@ -1,4 +1,4 @@
-//! What frames of the functional codec lead from and to: kept states, named buffers, and the decoders that follow.
+//! State transitions of the functional codec's frames: kept states, named buffers, and decoders that follow them.
 
 use thalweg_codecs::functional::{FunctionalDecoder, FunctionalEncoder, Settings};
 use thalweg_codecs::{Candidate, Decoder, EncodeError, Encoder, States};
@@ -21,7 +21,7 @@ fn plan(basis: Basis) -> EncodePlan {
     EncodePlan { basis, ..EncodePlan::new(vec![Target::Quantizer(50)], SIZE, INTERVAL) }
 }
 
-/// A frame that is kept under `frame`.
+/// A plan for a frame that is kept under number `frame`.
 fn kept(frame: u64, basis: Basis) -> EncodePlan {
     EncodePlan { keep: Some(frame), ..plan(basis) }
 }
@@ -32,7 +32,7 @@ fn one(encoder: &mut FunctionalEncoder, picture: u64, plan: &EncodePlan) -> Cand
     made.into_iter().next().unwrap()
 }
 
-/// The picture that a receiver of every frame sees.
+/// The picture shown by a receiver of every frame.
 fn seen(encoder: &FunctionalEncoder) -> Vec<u8> {
     encoder.state().references().unwrap().last.to_i420()
 }
@@ -56,7 +56,7 @@ fn a_frame_after_a_kept_one_decodes_on_whoever_goes_back_to_that() {
         decoders[0].keep();
         assert_eq!(target(made), decoders[0].current());
         if i <= 2 {
-            // The other one misses all from 3 on.
+            // The other decoder misses all frames from 3 on.
             decoders[1].decode(&made.data).unwrap();
         }
     }
@@ -67,7 +67,7 @@ fn a_frame_after_a_kept_one_decodes_on_whoever_goes_back_to_that() {
         let shown = decoder.decode(&after.data).unwrap().unwrap();
         assert_eq!((decoder.current(), shown.data()), (target(&after), &seen(&encoder)[..]));
     }
-    // It is the last frame from then on.
+    // From then on it is the last frame.
     let next = one(&mut encoder, 7, &plan(Basis::Latest));
     assert_eq!(source(&next), target(&after));
     decoders.iter_mut().for_each(|decoder| assert!(decoder.decode(&next.data).unwrap().is_some()));
@@ -119,7 +119,7 @@ fn a_keyframe_leads_to_one_state_from_wherever_a_receiver_is() {
         decoder.decode(&made.data).unwrap();
         assert_eq!((decoder.current(), decoder.state()), (target(&made), long.state()));
     }
-    // Nor does it matter what the encoder made before.
+    // The encoder's earlier frames do not matter either.
     assert_eq!(one(&mut short, 5, &keyframe).data, made.data);
 }
 
@@ -151,7 +151,7 @@ struct Step {
     arrives: bool,
 }
 
-/// A keyframe, a frame kept in the altref buffer, and losses on the way; each frame refers only to what arrived.
+/// A keyframe, a frame kept in the altref buffer, and losses in between; each frame refers only to frames that arrived.
 fn losses() -> Vec<Step> {
     let frame = |last, long_term, kept_in, arrives| Step {
         buffers: Some(Buffers { last, long_term, kept_in, becomes_last: true, sendable: true }),
@@ -163,10 +163,10 @@ fn losses() -> Vec<Step> {
         Step { buffers: None, arrives: true },
         frame(true, golden, None, true),
         frame(true, golden, None, true),
-        // Two are lost, one of which was to be kept.
+        // Two are lost; one of them was to be kept.
         frame(true, golden, Some(LongTerm::Altref), false),
         frame(true, golden, None, false),
-        // Back to the keyframe's picture, and kept.
+        // Based on the keyframe's picture again, and kept.
         frame(false, golden, Some(LongTerm::Altref), true),
         frame(true, golden, None, true),
         frame(true, altref, Some(LongTerm::Golden), false),
@@ -178,7 +178,7 @@ fn losses() -> Vec<Step> {
     ]
 }
 
-/// Plays [`losses`] to a decoder that knows nothing of states; how many frames it got.
+/// Plays [`losses`] to a decoder without states; returns how many frames it got.
 fn miss_frames(decoder: &mut dyn Decoder) -> usize {
     let mut encoder = encoder();
     let mut got = 0;
@@ -208,7 +208,7 @@ fn and_so_they_do_in_libvpx() {
 
 #[test]
 fn a_frame_after_the_last_one_is_wrong_on_a_decoder_that_missed_it() {
-    // What the tests above could not see if buffers did not matter.
+    // Proves that the tests above would fail if buffers did not matter.
     let (mut encoder, mut decoder) = (encoder(), FunctionalDecoder::default());
     decoder.decode(&one(&mut encoder, 0, &plan(Basis::Latest)).data).unwrap();
     one(&mut encoder, 1, &plan(Basis::Latest));
@@ -255,7 +255,8 @@ fn a_guessed_quantiser_makes_frames_of_about_the_size() {
         let mean = shares.iter().sum::<f64>() / shares.len() as f64;
         let within = shares.iter().filter(|share| (0.5..=2.0).contains(*share)).count();
         println!("{size}, {bytes} bytes: mean {mean:.2}, {within} of 30 within a factor of two");
-        // Half the width and height has more than a quarter of the detail, so guesses are coarse rather than fine.
+        // A picture of half the width and height has more than a quarter of the detail, so guesses are rather too
+        // coarse than too fine.
         assert!((0.5..1.2).contains(&mean) && within >= 18, "{size}, {bytes} bytes: {shares:.2?}");
         assert!(shares.iter().all(|share| (0.25..=2.0).contains(share)), "{size}, {bytes} bytes: {shares:.2?}");
     }

@@ -1,4 +1,4 @@
-//! libvpx behind the seam.
+//! VP8 by libvpx through the codec interface.
 #![cfg(feature = "libvpx")]
 
 use thalweg_codecs::libvpx::{RateBuffer, Settings, Vp8Decoder, Vp8Encoder};
@@ -21,7 +21,7 @@ fn plan(kbps: u64) -> EncodePlan {
     EncodePlan { may_drop: true, ..EncodePlan::new(targets, SIZE, INTERVAL) }
 }
 
-/// Settings that never drop a frame, for tests about single frames.
+/// Settings that never drop a frame, for tests of single frames.
 fn every_frame() -> Settings {
     Settings { drop_frame_threshold: 0, ..Settings::default() }
 }
@@ -97,7 +97,7 @@ fn a_frame_that_is_not_sent_makes_the_next_a_keyframe() {
     assert!(encoder.commit(Some(0)).is_err(), "nothing is offered any more");
 }
 
-/// Seconds until the mean rate of half a second is within a fifth of the target after a step.
+/// Seconds after a step until the mean rate over half a second is within a fifth of the target.
 fn lag(buffer: RateBuffer, from: u64, to: u64) -> f64 {
     let (scene, mut encoder) = (scene(SIZE), encoder(Settings { rate_buffer: buffer, ..Settings::default() }));
     let mut sizes = Vec::new();

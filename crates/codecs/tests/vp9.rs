@@ -1,4 +1,4 @@
-//! VP9 by libvpx behind the seam.
+//! VP9 by libvpx through the codec interface.
 #![cfg(feature = "libvpx")]
 
 use thalweg_codecs::libvpx::{Vp9Decoder, Vp9Encoder, Vp9Settings};
@@ -81,7 +81,8 @@ fn damage_is_an_error_or_a_picture_and_never_a_panic() {
 fn a_keyframe_that_says_it_is_enormous_is_refused_before_memory_is_taken() {
     let mut encoder = Vp9Encoder::new(Vp9Settings::default(), SIZE).unwrap();
     let mut keyframe = one(&mut encoder, 0, &plan(1000)).data.to_vec();
-    // After marker, sync code and colour (VP9 bitstream section 6.2): width less one in 16 bits from bit 36 on, then the height.
+    // After marker, sync code and colour (VP9 bitstream section 6.2): width minus one in 16 bits from bit 36 on, then
+    // the height.
     for bit in 36..68 {
         keyframe[bit / 8] |= 0x80 >> (bit % 8);
     }

@@ -1,20 +1,22 @@
-//! What a packet costs: nanoseconds per packet sent and reported, for the history alone and for each controller on top of it.
+//! The CPU cost of a packet: nanoseconds per packet sent and reported, for the history alone and for each controller on
+//! top of it.
 //!
 //! ```text
 //! cargo bench -p thalweg-control --bench per_packet                       # ns per packet: all subjects, all styles
 //! cargo bench -p thalweg-control --bench per_packet -- gcc twcc 100000    # one subject, one style, so many packets once
 //! ```
 //!
-//! Times of a shared machine waver; instructions do not. Two commands count them, the second on the binary that the first names:
+//! Times on a shared machine vary; instruction counts do not. Two commands count them; the second uses the binary
+//! printed by the first:
 //!
 //! ```text
 //! cargo bench -p thalweg-control --bench per_packet --no-run
 //! valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect='*per_packet::drive*' BINARY gcc twcc 100000
 //! ```
 //!
-//! "Collected" over 100000 is instructions per packet, sent and reported. One report covers one packet (`each`), 32 (`rfc8888`)
-//! or 65 (`twcc`): so many times that is what a report costs with its packets. Without `--toggle-collect`, the difference of two
-//! runs over the difference of their packets says the same.
+//! "Collected" over 100000 is instructions per packet, sent and reported. One report covers one packet (`each`), 32
+//! (`rfc8888`) or 65 (`twcc`): multiply by that for the cost of a report with its packets. Without `--toggle-collect`,
+//! the difference of two runs over the difference of their packet counts gives the same.
 
 use std::time::{Duration, Instant};
 
@@ -116,7 +118,7 @@ fn main() {
     for (name, build) in SUBJECTS.iter().filter(|(name, _)| wanted(0, name)) {
         print!("{name:10}");
         for (_, batch) in STYLES.iter().filter(|(style, _)| wanted(1, style)) {
-            // The best of five: what disturbs a run only makes it slower.
+            // The best of five: disturbances only make a run slower.
             let (count, runs) = packets.map_or((500_000, 5), |packets: u64| (packets, 1));
             let best = (0..runs).map(|_| time(*build, *batch, count)).min().unwrap_or_default();
             print!(" {:12.1}", best.as_nanos() as f64 / count as f64);

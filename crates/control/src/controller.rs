@@ -1,4 +1,4 @@
-//! The seam every congestion controller implements.
+//! The trait that every congestion controller implements.
 
 use alloc::boxed::Box;
 
@@ -9,11 +9,11 @@ use crate::packet::SentPacket;
 
 /// A congestion controller: packets in, send limits out.
 ///
-/// Two methods are required; [`crate::fixed`] needs no others. Every call that changes state carries the time, and times never go
-/// back. The methods are what most controllers need; what a few of them are reported besides is a [`Signal`], so that another paper's
-/// measurement is another variant and not another method.
+/// Two methods are required; [`crate::fixed`] needs no others. Every call that changes state carries the time, and
+/// times never go back. The methods cover what most controllers need. Input that only a few controllers use is a
+/// [`Signal`], so that the measurement of another paper becomes another variant instead of another method.
 ///
-/// A controller that adds 100 kbit/s with each report and takes a tenth off when something was lost:
+/// A controller that adds 100 kbit/s with each report and cuts its rate by a tenth after packet loss:
 ///
 /// ```
 /// use thalweg_control::{Acknowledgement, SendLimits, Controller, Feedback, History, PacketId, SentPacket};
@@ -32,7 +32,7 @@ use crate::packet::SentPacket;
 ///     }
 /// }
 ///
-/// // Whoever drives it notes what leaves in a history, which turns reports of any kind into feedback.
+/// // The caller records each sent packet in a history, which turns reports of any kind into feedback.
 /// let (mut history, mut aimd) = (History::default(), Aimd(Rate::from_kbps(500)));
 /// for number in 0..10 {
 ///     let packet = SentPacket::new(PacketId(number), Time::from_millis(10 * number), Bytes::new(1200));
@@ -45,56 +45,56 @@ use crate::packet::SentPacket;
 /// };
 /// aimd.on_feedback(&history.on_report(Time::from_millis(90), &[arrived(0), arrived(1)], None));
 /// assert_eq!(aimd.limits().capacity, Rate::from_kbps(600));
-/// // Three that were sent later have arrived: number 2 is lost.
+/// // Three packets sent later have arrived: number 2 is lost.
 /// aimd.on_feedback(&history.on_report(Time::from_millis(120), &[3, 4, 5].map(arrived), None));
 /// assert_eq!(aimd.limits().capacity, Rate::from_kbps(540));
 /// ```
 pub trait Controller: Send {
-    /// Feedback: which packets sent earlier have arrived, and when, and which are lost.
+    /// Takes feedback: which packets sent earlier have arrived, and when, and which are lost.
     fn on_feedback(&mut self, feedback: &Feedback<'_>);
 
-    /// What may be sent now. Pure: two calls in a row agree.
+    /// The current limits on sending. Pure: two calls in a row return the same.
     fn limits(&self) -> SendLimits;
 
-    /// A packet left.
+    /// Records that a packet left.
     fn on_sent(&mut self, packet: &SentPacket) {
         let _ = packet;
     }
 
-    /// What the application could use: reported at the start and whenever it changes.
+    /// Takes the rates that the application can use: called at the start and whenever they change.
     fn on_demand(&mut self, now: Time, demand: Demand) {
         let _ = (now, demand);
     }
 
-    /// What only some controllers use, of the sender's queue or of what the receiver measured. Ignore the variants that are not
-    /// yours: others may be added.
+    /// Takes input that only some controllers use, about the sender's queue or from the receiver's measurements. Ignore
+    /// the variants that your controller does not use: others may be added.
     fn on_signal(&mut self, now: Time, signal: Signal) {
         let _ = (now, signal);
     }
 
-    /// The time asked for by [`Controller::next_timeout`] has come.
+    /// Called when the time returned by [`Controller::next_timeout`] has come.
     fn on_timeout(&mut self, now: Time) {
         let _ = now;
     }
 
-    /// When [`Controller::on_timeout`] wants to be called; [`Time::NEVER`] if not at all.
+    /// When to call [`Controller::on_timeout`] next; [`Time::NEVER`] if not at all.
     fn next_timeout(&self) -> Time {
         Time::NEVER
     }
 
-    /// The next decision not yet reported, oldest first.
+    /// Returns the next decision not yet polled, oldest first.
     fn poll_decision(&mut self) -> Option<Decision> {
         None
     }
 
-    /// Shows the variables a person would want to see in a chart, by their name in the paper or specification.
+    /// Passes the variables worth charting to `see`, named as in the paper or specification.
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         let _ = see;
     }
 }
 
-/// A [`Controller`] that can be copied while it runs, as QUIC stacks do when a path changes, and shared between threads. Whatever is
-/// `Clone` and `Sync` is one.
+/// A [`Controller`] that can be copied while it runs, as QUIC stacks do when a path changes, and shared between
+/// threads. Implemented for every controller that is `Clone` and `Sync`.
 pub trait DynController: Controller + Sync {
     /// A copy in the same state.
     fn clone_box(&self) -> Box<dyn DynController>;
@@ -112,73 +112,76 @@ impl Clone for Box<dyn DynController> {
     }
 }
 
-/// What a controller may be reported besides packets, their outcome and the application's demand.
+/// Input for a controller besides packets, their outcome and the application's demand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Signal {
-    /// The sender: a frame joins those that wait to leave. For controllers that aim the encoder by how well the queue empties (SCReAM,
-    /// NADA).
+    /// From the sender: a frame joins the send queue. For controllers that set the encoder's target by how well the
+    /// queue empties (SCReAM, NADA).
     FrameQueued(FrameQueued),
-    /// The sender: a group of frames begins that is planned as a whole and will take so long. What the controller allows from here on
-    /// is for that ([`MediaLimit::Period`]).
+    /// From the sender: a group of frames that is planned as a whole begins and will last this long. The controller's
+    /// next limit applies to this group ([`MediaLimit::Period`]).
     Period(Span),
-    /// The receiver: its own smoothed time between arrivals, less the time the sender let pass between the packets (Salsify's tau).
+    /// From the receiver: its smoothed interarrival time, less the sender's pauses between packets (Salsify's tau).
     Interarrival(Span),
-    /// The receiver: its own account of the path (Rebera's).
+    /// From the receiver: its own measurement of the path (Rebera's).
     PathReport(PathReport),
 }
 
-/// What a controller allows. Make one with [`SendLimits::of_rate`] and set what else it limits.
+/// The limits that a controller sets. Make one with [`SendLimits::of_rate`] and set the other limits as needed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct SendLimits {
-    /// How much may be in flight (cwnd); `None` when only the pacing limits.
+    /// Max bytes in flight (cwnd); `None` when only pacing limits.
     pub window: Option<Bytes>,
-    /// How fast packets may leave by the controller's own rule. A scheme may pace by another (Vidaptive: window / srtt).
+    /// The pacing rate by the controller's own rule. A scheme may pace by another rule (Vidaptive: window / srtt).
     pub pacing: Rate,
-    /// What the path is believed to bear: the base of the encoder's target.
+    /// Estimated capacity of the path: the base of the encoder's target.
     pub capacity: Rate,
-    /// How much of a frame may leave back to back; `None` for strict pacing.
+    /// How many bytes of a frame may leave back to back; `None` for strict pacing.
     pub burst: Option<Bytes>,
-    /// Padding the controller wants sent when there is no media, beyond probes (WebRTC's padding rate).
+    /// The rate of padding that the controller wants sent when there is no media, beyond probes (WebRTC's padding
+    /// rate).
     pub padding_rate: Rate,
-    /// The next probe cluster not yet begun; it has begun once a packet that carries its number was sent.
+    /// The next probe cluster not yet begun. A cluster has begun once a packet that carries its number was sent.
     pub probe: Option<Probe>,
-    /// What limits frames besides `capacity`.
+    /// Limits on frames besides `capacity`.
     pub media: MediaLimit,
-    /// One FEC packet is to leave after every so many media packets, as the controller's probe (FBRA's FEC interval N); `None`
-    /// for none.
+    /// One FEC packet is to leave after this many media packets, as the controller's probe (FBRA's FEC interval N);
+    /// `None` for no FEC.
     pub fec_interval: Option<u16>,
 }
 
-/// What limits frames besides the rate of the encoder.
+/// Limits on frames besides the encoder's rate.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum MediaLimit {
-    /// Nothing.
+    /// No further limit.
     #[default]
     None,
-    /// The share of frames to keep, 0..=1; the sender drops the rest before encoding (GCC's pushback; 0: nothing is sent at all).
+    /// The share of frames to keep, 0..=1; the sender drops the rest before encoding (GCC's pushback; 0: nothing is
+    /// sent at all).
     Share(f64),
-    /// Payload bytes that may be added to what was sent: of a controller that counts in frames instead of holding packets back
-    /// (Salsify's max_frame_size, from which what waits for the pacer is still to be taken).
+    /// Payload bytes that may be sent in addition to those already sent, for a controller that limits frames instead of
+    /// holding packets back (Salsify's max_frame_size). The caller still has to subtract what waits in the pacer.
     Frame(Bytes),
-    /// Bytes on the wire in all of the period that [`Signal::Period`] began last: of a controller that plans ahead (Rebera's b).
+    /// Wire bytes for the whole of the last period begun by [`Signal::Period`], for a controller that plans ahead
+    /// (Rebera's b).
     Period(Bytes),
 }
 
 impl MediaLimit {
-    /// The share of frames to keep: 1 unless [`MediaLimit::Share`] says less.
+    /// The share of frames to keep, 0..=1: 1 unless [`MediaLimit::Share`] is set.
     pub fn share(self) -> f64 {
         if let MediaLimit::Share(share) = self { share } else { 1.0 }
     }
 
-    /// What the next frame may have, where that is limited.
+    /// The limit of [`MediaLimit::Frame`], if set.
     pub fn frame(self) -> Option<Bytes> {
         if let MediaLimit::Frame(size) = self { Some(size) } else { None }
     }
 
-    /// What the period may have, where that is limited.
+    /// The limit of [`MediaLimit::Period`], if set.
     pub fn period(self) -> Option<Bytes> {
         if let MediaLimit::Period(size) = self { Some(size) } else { None }
     }
@@ -200,27 +203,27 @@ impl SendLimits {
     }
 }
 
-/// A probe cluster: packets sent faster than the estimate, to see whether the path bears it.
+/// A probe cluster: packets sent faster than the estimate, to test whether the path sustains that rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
-    /// Its number, written into [`SentPacket::probe`]; each new cluster has a higher one.
+    /// The number of the cluster, copied into [`SentPacket::probe`]; each new cluster has a higher one.
     pub cluster: u32,
     /// The rate to send at.
     pub rate: Rate,
-    /// How many packets at least.
+    /// Min number of packets.
     pub packets: u32,
-    /// How many bytes at least.
+    /// Min number of bytes.
     pub bytes: Bytes,
-    /// The least time between two of its bursts; packets of one burst leave together.
+    /// The min time between two bursts of the cluster; packets of one burst leave together.
     pub spacing: Span,
 }
 
-/// What the application could use.
+/// The rates that the application can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demand {
-    /// Never less than this.
+    /// The min rate.
     pub min: Rate,
-    /// Never more than this: the encoder's maximum.
+    /// The max rate: the encoder's maximum.
     pub max: Rate,
 }
 
@@ -231,16 +234,16 @@ pub struct FrameQueued {
     pub size: Bytes,
     /// The time between two frames of the source.
     pub interval: Span,
-    /// What waits ahead of it, on the wire.
+    /// Bytes queued ahead of it, on the wire.
     pub ahead: Bytes,
-    /// How long the oldest of that has waited; zero where nothing does.
+    /// How long the oldest of these bytes has waited; zero for an empty queue.
     pub age: Span,
 }
 
-/// One decision of a controller with its reason, for people and for `thalweg explain`.
+/// One decision of a controller with its reason, for logs and for `thalweg explain`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decision {
-    /// When.
+    /// When the decision was made.
     pub at: Time,
     /// What was decided: a verb, such as "decrease".
     pub what: &'static str,

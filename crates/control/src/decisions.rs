@@ -1,18 +1,18 @@
-//! Decisions that wait to be polled.
+//! The queue of decisions that wait to be polled.
 
 use alloc::collections::VecDeque;
 
 use crate::controller::Decision;
 
-/// A short queue of decisions: a driver that never asks for them costs no more memory than this many.
+/// The max length of the queue: bounds the memory when the caller never polls.
 const CAPACITY: usize = 64;
 
-/// Decisions not yet polled; the oldest are forgotten first.
+/// Decisions not yet polled; when the queue is full, the oldest are dropped.
 #[derive(Debug, Clone, Default)]
 pub struct Decisions(VecDeque<Decision>);
 
 impl Decisions {
-    /// Notes one.
+    /// Adds a decision.
     pub fn push(&mut self, decision: Decision) {
         if self.0.len() == CAPACITY {
             self.0.pop_front();
@@ -20,7 +20,7 @@ impl Decisions {
         self.0.push_back(decision);
     }
 
-    /// Takes the oldest.
+    /// Removes and returns the oldest decision.
     pub fn pop(&mut self) -> Option<Decision> {
         self.0.pop_front()
     }

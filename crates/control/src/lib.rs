@@ -1,10 +1,10 @@
-//! What the network can bear.
+//! Congestion controllers for real-time media.
 //!
-//! A congestion controller learns which packets were sent ([`SentPacket`]) and their outcome ([`Feedback`]), and says
-//! how much may be under way and how fast ([`SendLimits`]). It knows packets, not video; it owns no clock and does no I/O;
-//! the one who drives it passes the time.
+//! A congestion controller receives the packets that were sent ([`SentPacket`]) and their outcome ([`Feedback`]), and
+//! limits the bytes in flight and the send rate ([`SendLimits`]). It handles packets, not video. It owns no clock and
+//! does no I/O: the caller passes the time.
 //!
-//! * [`controller`]: the seam every controller implements.
+//! * [`controller`]: the trait that every controller implements.
 //! * [`feedback`]: the history of sent packets, which turns every kind of report into the same [`Feedback`].
 //! * [`estimate`]: filters that controllers share.
 //! * one folder per controller.

@@ -1,4 +1,4 @@
-//! A packet, as congestion control sees it.
+//! A packet, as seen by congestion control.
 
 use core::fmt;
 
@@ -7,8 +7,8 @@ use thalweg_units::{Bytes, Time};
 /// The segment size that window arithmetic counts in, in wire bytes (specs: "MSS 1500 B on the wire unless said").
 pub const MSS: Bytes = Bytes::new(1500);
 
-/// The place of a packet in the order of everything sent on a path, from 0: the transport-wide sequence number before it is
-/// cut to 16 bits.
+/// The position of a packet in the order of everything sent on a path, from 0: the transport-wide sequence number
+/// before it is cut to 16 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct PacketId(pub u64);
 
@@ -23,19 +23,19 @@ impl fmt::Display for PacketId {
 pub enum Payload {
     /// Part of a frame, sent for the first time.
     Media,
-    /// Nothing the receiver needs: it keeps the path full or measures it.
+    /// Nothing that the receiver needs: it keeps the path full or measures it.
     Padding,
     /// A retransmission or redundancy.
     Repair,
-    /// Audio, which goes along with the video and waits for nothing.
+    /// Audio. It is sent along with the video and never waits in a queue.
     Audio,
 }
 
 impl Payload {
-    /// Every kind, in the order of their declaration.
+    /// All kinds, in the order of their declaration.
     pub const ALL: [Payload; 4] = [Payload::Media, Payload::Padding, Payload::Repair, Payload::Audio];
 
-    /// As records, logs and metrics name it.
+    /// The name in records, logs and metrics.
     pub const fn name(self) -> &'static str {
         match self {
             Payload::Media => "media",
@@ -46,7 +46,7 @@ impl Payload {
     }
 }
 
-/// Where in a frame (or a burst of one) a packet lies.
+/// The position of a packet in a frame (or in a burst of a frame).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FramePlace {
     /// The frame's number, from 0 in order of encoding.
@@ -57,42 +57,42 @@ pub struct FramePlace {
     pub last: bool,
     /// Bytes of the frame that were sent before it.
     pub offset: Bytes,
-    /// When its picture was taken: what its RTP timestamp says.
+    /// When its picture was captured: the time that its RTP timestamp carries.
     pub captured: Time,
-    /// Whether the frame refers to no other.
+    /// Whether the frame references no other frame.
     pub keyframe: bool,
 }
 
-/// A packet that has left the sender, with the state of the flow at that moment. Make one with [`SentPacket::new`] and set what else
-/// is known of it.
+/// A packet that has left the sender, with the state of the flow at that moment. Make one with [`SentPacket::new`] and
+/// set the other known fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SentPacket {
-    /// Its place in the order of sending.
+    /// Its position in the order of sending.
     pub id: PacketId,
     /// When the pacer released it.
     pub at: Time,
     /// Its size on the wire, from the IP header upwards.
     pub size: Bytes,
-    /// What it is for.
+    /// What its payload is for.
     pub payload: Payload,
     /// The probe cluster it belongs to, if any; media may be part of one.
     pub probe: Option<u32>,
-    /// Where in a frame it lies; `None` for padding.
+    /// Its position in a frame; `None` for padding.
     pub place: Option<FramePlace>,
     /// Bytes sent and neither acknowledged nor declared lost, this packet included.
     pub in_flight: Bytes,
     /// Bytes acknowledged on the path so far.
     pub delivered: Bytes,
-    /// When the newest of them was acknowledged; the time of sending before the first acknowledgement.
+    /// When the newest of those bytes was acknowledged; before the first acknowledgement, the sending time.
     pub delivered_at: Time,
-    /// Whether the application, and not the window, kept the sender from sending more right after this packet.
+    /// Whether the application, not the window, limited sending right after this packet.
     pub app_limited: bool,
 }
 
 impl SentPacket {
-    /// A media packet of its own: no probe, no frame, not limited by the application. The rest is the history's to fill in
-    /// ([`History::on_sent`](crate::History::on_sent)).
+    /// A media packet outside a probe and a frame, not limited by the application. The history fills in the other
+    /// fields ([`History::on_sent`](crate::History::on_sent)).
     pub fn new(id: PacketId, at: Time, size: Bytes) -> SentPacket {
         SentPacket {
             id,

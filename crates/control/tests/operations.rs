@@ -1,4 +1,5 @@
-//! One model of a sender's life that every controller must survive: any order of sending, reports, silence and time.
+//! A model of a sender in operation that every controller must survive: any order of sending, reports, silence and
+//! time.
 
 mod support;
 
@@ -8,20 +9,20 @@ use thalweg_control::feedback::Config;
 use thalweg_control::{Acknowledgement, Controller, Demand, History, MSS, PacketId, Payload, SendLimits, SentPacket};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// What may happen next.
+/// The next event.
 #[derive(Debug, Clone)]
 enum Operation {
-    /// Packets of one size leave at the path's rate, perhaps as part of the pending probe.
+    /// Packets of one size leave at the path's rate, possibly as part of the pending probe.
     Send { count: u8, size: u16, probe: bool, app_limited: bool },
-    /// A round trip passes and a report reports up to `count` packets: those whose bit in `lost` is set never arrived.
+    /// After a round trip, a report covers up to `count` packets: those whose bit in `lost` is set never arrived.
     Report { count: u8, lost: u64, backwards: bool, twice: bool, early_ones_left_out: u8, hold_ms: Option<u8> },
-    /// Reports named packets never sent or long forgotten.
+    /// A report names packets that were never sent or are long forgotten.
     Nonsense { id: u64 },
-    /// Time passes with nothing but timeouts.
+    /// Time passes with only timeouts.
     Silence { ms: u16 },
-    /// The application wants another rate.
+    /// The application changes its demand.
     Demand { kbps: u32 },
-    /// The receiver's clock is set, or it lies about when packets arrived from now on.
+    /// The receiver's clock is set, or the receiver lies about arrival times from now on.
     Jump { ms: i64 },
 }
 
@@ -61,7 +62,7 @@ fn path() -> impl Strategy<Value = Path> {
     })
 }
 
-/// A sender and what is on its way.
+/// A sender and its packets in flight.
 struct Life {
     subject: &'static Subject,
     path: Path,
@@ -70,7 +71,7 @@ struct Life {
     history: History,
     controller: Box<dyn Controller>,
     next: u64,
-    /// Sent and not reported: number and arrival by the receiver's clock.
+    /// Sent and not yet reported: number and arrival by the receiver's clock.
     unreported: Vec<(PacketId, Time)>,
     limits_of_all: Vec<SendLimits>,
 }
@@ -149,7 +150,8 @@ impl Life {
         }
     }
 
-    /// The schemes of FBRA's paper aim the encoder, and never beyond what it can do; their own least rate is 32 kbps.
+    /// The schemes of FBRA's paper set an encoder target, which never exceeds the encoder's range; their own min rate
+    /// is 32 kbps.
     fn assert_within_demand(&self, limits: &SendLimits) {
         let Demand { min, max } = self.demand;
         let floor = min.max(Rate::from_kbps(32)).min(max);
@@ -178,7 +180,7 @@ impl Life {
         self.controller.on_feedback(&feedback);
     }
 
-    /// Lets time pass, with every timeout on the way.
+    /// Advances time, running every timeout that is due.
     fn pass(&mut self, span: Span) {
         let until = self.now + span;
         loop {

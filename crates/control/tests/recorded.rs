@@ -1,6 +1,6 @@
-//! GCC beside a recorded browser.
+//! GCC compared with a recorded browser.
 
-#[allow(dead_code, unused_imports)] // Its own tests are another target's.
+#[allow(dead_code, unused_imports)] // Its own tests belong to another target.
 #[path = "trajectories/gcc.rs"]
 mod gcc;
 mod support;

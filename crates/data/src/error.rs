@@ -1,15 +1,15 @@
 use std::io;
 use std::path::PathBuf;
 
-/// What can be wrong with data.
+/// An error of the data manifest, of a file, or of fetching one.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no such set.
     #[error("there is no data set {name:?}; there are {known}")]
     NoSuchSet {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: String,
     },
     /// Files of a set are not in the place.
@@ -20,41 +20,41 @@ pub enum Error {
         /// The set it belongs to.
         set: String,
     },
-    /// The manifest is not what it should be.
+    /// The manifest is malformed.
     #[error("the manifest: {0}")]
     Manifest(String),
-    /// Neither variable says where data are to be kept.
+    /// No environment variable says where data are kept.
     #[error("nothing says where to keep data: set THALWEG_DATA to a folder")]
     NoPlace,
     /// A file has another length than the manifest says.
     #[error("{have} of {wanted} bytes came from {from}: try again, or another --from")]
     Length {
-        /// Bytes that came; one more than wanted where there were more.
+        /// Bytes received; one more than wanted if the file is longer.
         have: u64,
-        /// Bytes the manifest says.
+        /// Bytes according to the manifest.
         wanted: u64,
-        /// Where they came from.
+        /// The origin of the file.
         from: String,
     },
-    /// A file has the right length and other contents.
+    /// A file has the right length, but other contents.
     #[error("what came from {from} has SHA-256 {have}, not {wanted}: it is another file, try another --from")]
     Contents {
-        /// The hash of what came.
+        /// SHA-256 of the received file.
         have: String,
-        /// The manifest's.
+        /// SHA-256 according to the manifest.
         wanted: String,
-        /// Where it came from.
+        /// The origin of the file.
         from: String,
     },
-    /// The server's answer is no file.
+    /// The server did not answer with the file.
     #[error("{url}: {what}")]
     Server {
         /// The address.
         url: String,
-        /// The status or what went wrong on the way.
+        /// The HTTP status, or the error of the transfer.
         what: String,
     },
-    /// This build cannot fetch over HTTP.
+    /// This build has no HTTP client.
     #[error("{url}: this build has no HTTP client (feature `http`): give --from a folder")]
     NoClient {
         /// The address.
@@ -65,7 +65,7 @@ pub enum Error {
     File {
         /// The path.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
 }

@@ -12,37 +12,37 @@ use crate::{Error, File, Manifest, Place, Set, State};
 pub enum Origin {
     /// The repositories the manifest names.
     Upstream,
-    /// A web server that has the sets in folders as a place has them.
+    /// A web server that has the sets in the same folders as a [`Place`].
     Mirror(String),
-    /// A folder that has them so.
+    /// A folder that has the sets in the same folders.
     Folder(PathBuf),
 }
 
 impl FromStr for Origin {
     type Err = std::convert::Infallible;
 
-    /// An address is a mirror, anything else a folder.
+    /// `http` and `https` addresses are mirrors, anything else is a folder.
     fn from_str(text: &str) -> Result<Origin, Self::Err> {
         let address = text.starts_with("http://") || text.starts_with("https://");
         Ok(if address { Origin::Mirror(text.trim_end_matches('/').into()) } else { Origin::Folder(text.into()) })
     }
 }
 
-/// What came of fetching a file.
+/// The outcome of fetching a file.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It was here already.
+    /// The file was already present.
     Kept,
-    /// It is here now.
+    /// The file was fetched.
     Fetched,
-    /// It was measured or collected for this project: only a mirror or a folder has it.
+    /// The file was measured or collected for this project: only a mirror or a folder has it.
     NoUpstream,
-    /// It is not here, and why.
+    /// The file could not be fetched, with the reason.
     Failed(Error),
 }
 
-/// Fetches a file into a place unless it is there: under another name, then checked, then renamed, so that what has the file's name
-/// is always whole.
+/// Fetches a file into a place unless it is present. It is written under another name, checked, then renamed, so that a
+/// file under its own name is always complete.
 #[must_use]
 pub fn fetch(manifest: &Manifest, place: &Place, origin: &Origin, set: &Set, file: &File) -> Outcome {
     match place.state(set, file) {
@@ -83,7 +83,7 @@ fn keep(body: impl Read, from: &str, file: &File, into: &Path) -> Result<(), Err
     let part = folder.join(format!(".{name}.{}.part", std::process::id()));
     let checked = write(body, from, file, &part).and_then(|()| fs::rename(&part, into).map_err(Error::file(into)));
     if checked.is_err() {
-        // What is left of it is of no use; that it cannot be removed is less than what went wrong before.
+        // The partial file is useless; failing to remove it matters less than the error before.
         let _ = fs::remove_file(&part);
     }
     checked
@@ -91,7 +91,7 @@ fn keep(body: impl Read, from: &str, file: &File, into: &Path) -> Result<(), Err
 
 fn write(body: impl Read, from: &str, file: &File, part: &Path) -> Result<(), Error> {
     let mut to = fs::File::create(part).map_err(Error::file(part))?;
-    // One byte more than there should be shows a file that is too long, whatever its length.
+    // Reading one byte more than expected detects a file that is too long, whatever its length.
     let copied = copy(body.take(file.bytes + 1), &mut to);
     let (have, hash) = copied.map_err(|error| Error::Server { url: from.to_string(), what: error.to_string() })?;
     to.sync_all().map_err(Error::file(part))?;

@@ -8,10 +8,10 @@ use ureq::tls::TlsConfig;
 
 use crate::Error;
 
-/// How long connecting may take, and then the beginning of the answer.
+/// Timeout for connecting, and then for the start of the response.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The body of what an address has.
+/// Requests an address; returns the body of the response.
 pub(crate) fn get(url: &str) -> Result<impl Read + use<>, Error> {
     let failed = |what: String| Error::Server { url: url.to_string(), what };
     let provider = Arc::new(aws_lc_rs::default_provider());

@@ -8,7 +8,7 @@ use crate::Error;
 static BUILT_IN: LazyLock<Manifest> =
     LazyLock::new(|| Manifest::parse(include_str!("../manifest.toml")).expect("the manifest is tested"));
 
-/// All data sets, by sets and sources.
+/// All data sets, with their sources.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -20,7 +20,7 @@ pub struct Manifest {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The repository on GitHub, `owner/name`; none for what was measured or collected for this project.
+    /// The repository on GitHub, `owner/name`; `None` for files measured or collected for this project.
     pub repository: Option<String>,
     /// The commit, 40 hexadecimal digits.
     pub commit: Option<String>,
@@ -32,11 +32,11 @@ pub struct Source {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Set {
-    /// What `thalweg data fetch` calls it.
+    /// Its name for `thalweg data fetch`.
     pub name: String,
     /// Its folder in a place.
     pub folder: String,
-    /// What it is, in a few words.
+    /// A short description.
     pub about: String,
     /// Its files.
     pub files: Vec<File>,
@@ -46,13 +46,13 @@ pub struct Set {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// Its path in the folder of its set.
+    /// Its path relative to the folder of its set.
     pub name: String,
     /// The name of its source.
     pub source: String,
-    /// Its path in the source's repository, where that is not its name.
+    /// Its path in the source's repository, if that differs from its name.
     pub path: Option<String>,
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: u64,
     /// The SHA-256 of its contents, 64 hexadecimal digits.
     pub sha256: String,
@@ -68,7 +68,7 @@ impl Manifest {
     /// Reads a manifest.
     ///
     /// # Errors
-    /// When it is no such TOML, or a file names a source that is not listed or a path that leaves its folder.
+    /// When the TOML is malformed, or a file names a source that is not listed or a path that leaves its folder.
     pub fn parse(text: &str) -> Result<Manifest, Error> {
         let manifest: Manifest = toml::from_str(text).map_err(|error| Error::Manifest(error.to_string()))?;
         for (set, file) in manifest.sets.iter().flat_map(|set| set.files.iter().map(move |file| (set, file))) {
@@ -89,10 +89,10 @@ impl Manifest {
         &self.sets
     }
 
-    /// The set of a name.
+    /// The set with this name.
     ///
     /// # Errors
-    /// When there is none; the error has the names there are.
+    /// When there is none; the error lists the existing names.
     pub fn set(&self, name: &str) -> Result<&Set, Error> {
         self.sets.iter().find(|set| set.name == name).ok_or_else(|| {
             let known = self.sets.iter().map(|set| set.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -106,7 +106,7 @@ impl Manifest {
         &self.sources[&file.source]
     }
 
-    /// The address of a file upstream; none for what has no upstream.
+    /// The upstream address of a file; `None` for files without upstream.
     #[must_use]
     pub fn upstream(&self, file: &File) -> Option<String> {
         let Source { repository, commit, .. } = self.source(file);
@@ -116,20 +116,20 @@ impl Manifest {
 }
 
 impl Set {
-    /// The file of a name.
+    /// The file with this name.
     #[must_use]
     pub fn file(&self, name: &str) -> Option<&File> {
         self.files.iter().find(|file| file.name == name)
     }
 
-    /// The length of all files together.
+    /// The total length of all files in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
 }
 
-/// A path as part of an address.
+/// A path, percent-encoded for an address.
 pub(crate) fn encoded(path: &str) -> String {
     let byte = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),

@@ -7,23 +7,23 @@ use sha2::{Digest, Sha256};
 
 use crate::{Error, File, Set};
 
-/// The variable that names the folder of all data.
+/// The environment variable that names the folder of all data.
 pub const VARIABLE: &str = "THALWEG_DATA";
 
-/// A folder in which each set has its own.
+/// A folder with one subfolder for each set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     root: PathBuf,
 }
 
-/// How a file of the manifest stands in a place.
+/// The state of a file of the manifest in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It is there, and is what the manifest says.
+    /// The file is present, with the contents that the manifest expects.
     Here,
-    /// It is not there.
+    /// The file is missing.
     Missing,
-    /// It is there with other contents.
+    /// The file is present with other contents.
     Corrupt,
 }
 
@@ -44,22 +44,22 @@ impl Place {
         set(VARIABLE).or_else(|| Some(shared()?.join("thalweg"))).map(Place::at).ok_or(Error::NoPlace)
     }
 
-    /// The folder.
+    /// The root folder.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where a file of a set is, or will be.
+    /// The path of a file of a set, whether it exists or not.
     #[must_use]
     pub fn path(&self, set: &Set, file: &File) -> PathBuf {
         self.root.join(&set.folder).join(&file.name)
     }
 
-    /// The folder of a set that is here.
+    /// The folder of a set, all of whose files are present.
     ///
     /// # Errors
-    /// When a file of it is missing; the error says how to get it.
+    /// When a file is missing; the error says how to get it.
     pub fn folder_of(&self, set: &Set) -> Result<PathBuf, Error> {
         match set.files.iter().map(|file| self.path(set, file)).find(|path| !path.is_file()) {
             Some(path) => Err(Error::Missing { path, set: set.name.clone() }),
@@ -67,10 +67,10 @@ impl Place {
         }
     }
 
-    /// How a file stands here: reads and hashes all of it.
+    /// The state of a file; reads and hashes all of it.
     ///
     /// # Errors
-    /// When it is there and cannot be read.
+    /// When it exists but cannot be read.
     pub fn state(&self, set: &Set, file: &File) -> Result<State, Error> {
         let path = self.path(set, file);
         let opened = match fs::File::open(&path) {
@@ -83,7 +83,7 @@ impl Place {
     }
 }
 
-/// Copies all of `from`; how many bytes that were, and their SHA-256 in hexadecimal digits.
+/// Copies all of `from`; returns the number of bytes and their SHA-256 in hexadecimal digits.
 pub(crate) fn copy(mut from: impl Read, to: &mut impl io::Write) -> io::Result<(u64, String)> {
     let (mut hasher, mut bytes, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 16]);
     loop {

@@ -1,8 +1,8 @@
-//! Tests that need data. Where the data are not here, such a test is reported as ignored, with the command that gets them; where
+//! Tests that need data. Without the data such a test is reported as ignored, with the command that fetches them; where
 //! they are required (`CI=true`, or `THALWEG_REQUIRE_DATA=1`) it fails.
 //!
-//! The built-in harness cannot ignore a test at run time, so these have one of their own: a test target with `harness = false`
-//! that lists its tests in [`data_tests!`](crate::data_tests).
+//! The built-in harness cannot ignore a test at run time, so these tests have a harness of their own: a test target
+//! with `harness = false` that lists its tests in [`data_tests!`](crate::data_tests).
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -12,18 +12,19 @@ use libtest_mimic::{Arguments, Trial};
 
 use crate::{Manifest, Place, VARIABLE};
 
-/// A test, and the sets it needs.
+/// A test, and the sets that it needs.
 #[derive(Debug, Clone, Copy)]
 pub struct DataTest {
     /// Its name.
     pub name: &'static str,
-    /// The sets.
+    /// The sets that it needs.
     pub needs: &'static [&'static str],
-    /// What it does; it panics when it fails.
+    /// The test itself; it panics on failure.
     pub run: fn(),
 }
 
-/// Where tests find data: `THALWEG_DATA`, else `../shared/data` beside the repository, else the place of this user.
+/// The place of the tests' data: `THALWEG_DATA`, else `../shared/data` beside the repository, else the place of this
+/// user.
 #[must_use]
 pub fn place() -> Place {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
@@ -31,23 +32,23 @@ pub fn place() -> Place {
     if !named && beside.is_dir() { Place::at(beside) } else { Place::of_user().unwrap_or_else(|_| Place::at(beside)) }
 }
 
-/// The folder of a set, if all of it is here.
+/// The folder of a set, if all its files are present.
 #[must_use]
 pub fn folder(set: &str) -> Option<PathBuf> {
     Manifest::built_in().set(set).and_then(|set| place().folder_of(set)).ok()
 }
 
-/// The folder of a set that a test said it needs.
+/// The folder of a set that the test declared as needed.
 ///
 /// # Panics
-/// When it is not here, with the command that gets it.
+/// When the set is not present; the message has the command that fetches it.
 #[must_use]
 pub fn needed(set: &str) -> PathBuf {
     let found = Manifest::built_in().set(set).and_then(|set| place().folder_of(set));
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Runs tests as the built-in harness would, with its command line.
+/// Runs tests with the command line of the built-in harness.
 #[must_use]
 pub fn run(tests: &[DataTest]) -> ExitCode {
     let trials = tests.iter().map(trial).collect();
@@ -72,7 +73,7 @@ fn required() -> bool {
     set("CI", "false") || set("THALWEG_REQUIRE_DATA", "0")
 }
 
-/// The `main` of a test target with `harness = false`: sets and the tests that need them.
+/// The `main` of a test target with `harness = false`: lists of sets, each with the tests that need them.
 ///
 /// ```text
 /// thalweg_data::data_tests! {

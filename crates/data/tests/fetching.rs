@@ -1,4 +1,5 @@
-//! Fetching from a folder and from a web server on this machine: what is whole is kept, everything else leaves nothing behind.
+//! Fetching from a folder and from a web server on this machine: complete files are kept, everything else leaves
+//! nothing behind.
 #![cfg(feature = "http")]
 
 use std::fs;
@@ -10,7 +11,7 @@ use std::thread;
 use tempfile::TempDir;
 use thalweg_data::{Error, Manifest, Origin, Outcome, Place, State, fetch};
 
-/// "whole", and what the manifest says of it.
+/// The contents of the file "whole", as in the manifest.
 const CONTENTS: &[u8] = b"whole\n";
 const MANIFEST: &str = r#"
 [sources.theirs]
@@ -33,20 +34,20 @@ fn manifest() -> Manifest {
     Manifest::parse(MANIFEST).unwrap()
 }
 
-/// What a server does with each request.
+/// How the server answers a request.
 #[derive(Clone, Copy)]
 enum Answer {
     Whole,
-    /// The length of the whole file is announced, half of it comes.
+    /// The announced length is that of the whole file, but only half of it is sent.
     CutOff,
-    /// Half of the file, with its own length.
+    /// Half of the file, with the length of that half.
     Half,
     Longer,
     OtherContents,
     NotFound,
 }
 
-/// A web server for one request; its address, and the path that was asked for.
+/// A web server for one request; returns its address, and the requested path.
 fn serve(answer: Answer) -> (String, thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/mirror/", listener.local_addr().unwrap());
@@ -74,7 +75,7 @@ fn serve(answer: Answer) -> (String, thread::JoinHandle<String>) {
     (address, serving)
 }
 
-/// Fetches the first file from a server; what came of it, and the place.
+/// Fetches the first file from a server; returns the outcome, and the place.
 fn fetched(answer: Answer) -> (Outcome, TempDir) {
     let (address, serving) = serve(answer);
     let folder = tempfile::tempdir().unwrap();
@@ -107,7 +108,7 @@ fn a_whole_file_is_kept_under_its_name_and_not_fetched_again() {
     assert!(matches!(outcome, Outcome::Fetched), "{outcome:?}");
     assert_eq!(fs::read(folder.path().join("a folder/sub/file")).unwrap(), CONTENTS);
     assert_eq!(files(folder.path()), 1);
-    // Nothing serves any more, and nothing is asked for.
+    // No server runs any more, and no request is made.
     let again = first(&Place::at(folder.path()), "http://127.0.0.1:9/");
     assert!(matches!(again, Outcome::Kept), "{again:?}");
 }
@@ -156,7 +157,7 @@ fn a_folder_is_copied_from_and_a_corrupt_file_replaced() {
     assert!(matches!(outcome, Outcome::Fetched), "{outcome:?}");
     assert_eq!(place.state(set, &set.files[0]).unwrap(), State::Here);
     assert_eq!(place.state(set, &set.files[1]).unwrap(), State::Missing);
-    // Of two files one is here: the set is not.
+    // One of the set's two files is present: the set is incomplete.
     let missing = place.folder_of(set).unwrap_err();
     assert!(matches!(missing, Error::Missing { .. }) && missing.to_string().contains("thalweg data fetch set"));
     let other = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! Experiments in virtual time.
 //!
-//! A [`Scenario`] says which video goes through which codec over which path; [`simulate()`] plays it for one scheme, with real
-//! pixels, packets, feedback and decoding, but no clock; what happened comes out as [`record`]s and as an [`Outcome`], which
+//! A [`Scenario`] defines video, codec and path; [`simulate()`] runs it for one scheme in virtual time, with real
+//! pixels, packets, feedback and decoding. The results are [`record`]s of all events and an [`Outcome`], which
 //! [`report`] draws.
 
 pub mod metrics;

@@ -1,4 +1,4 @@
-//! What came of a run: figures and series, without the events they were made of.
+//! The outcome of a run: figures and series, without the underlying events.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Size, Time};
@@ -12,82 +12,82 @@ pub struct Outcome {
     pub summary: Summary,
     /// The codec's settings, as it prints them.
     pub codec: String,
-    /// What happened over time.
+    /// Time series of the run.
     pub series: Series,
-    /// Every picture of the camera, in order.
+    /// Every captured picture, in order.
     pub frames: Vec<FrameRecord>,
 }
 
-/// What happened over time. Lists with one value for each bin have `bins` of them.
+/// Time series of a run. Lists with one value per bin have `bins` values.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Series {
     /// The width of a bin, in seconds.
     pub bin_s: f64,
-    /// What the link could carry, in Mbps.
+    /// Link capacity, in Mbps.
     pub capacity_mbps: Vec<f64>,
-    /// What the link could carry of this flow, in Mbps: by whole seconds, a fair share of what datagrams leave.
+    /// Capacity available to this flow, in Mbps: by whole seconds, a fair share of what datagrams leave.
     #[serde(default)]
     pub available_mbps: Vec<f64>,
-    /// What was put on the wire, in Mbps.
+    /// Data sent, in Mbps.
     pub sent_mbps: Vec<f64>,
-    /// What of that was video sent for the first time, with headers, in Mbps.
+    /// Its first transmissions of video, with headers, in Mbps.
     pub video_mbps: Vec<f64>,
-    /// What of that was padding, in Mbps.
+    /// Its padding, in Mbps.
     pub padding_mbps: Vec<f64>,
-    /// What the bottleneck let through, in Mbps.
+    /// Data that passed the bottleneck, in Mbps.
     pub delivered_mbps: Vec<f64>,
-    /// Variables of controller and policy by name, and of the path `one_way_delay_ms`, the mean of each bin: (seconds,
-    /// value).
+    /// Variables of controller and policy by name, and `one_way_delay_ms` of the path as the mean of each bin:
+    /// (seconds, value).
     pub variables: Vec<(String, Vec<(f64, f64)>)>,
-    /// Moments worth a mark: (seconds, what).
+    /// Events to mark in charts: (seconds, event).
     pub marks: Vec<(f64, Mark)>,
-    /// What everybody else on the path had of it: competing senders, then cross traffic, each in the scenario's order.
+    /// The other flows on the path: competing senders, then cross traffic, each in the scenario's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Share>,
 }
 
-/// What one competitor had of the path.
+/// One competitor on the path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Share {
-    /// A sender's scheme, or which cross traffic it is.
+    /// A sender's scheme, or the kind of cross traffic.
     pub name: String,
-    /// What the path let through by bin, in Mbps.
+    /// Data delivered by bin, in Mbps.
     pub delivered_mbps: Vec<f64>,
 }
 
 impl Series {
-    /// A variable by its name; empty where there is none.
+    /// A variable by its name; empty if there is none.
     pub fn variable(&self, name: &str) -> &[(f64, f64)] {
         self.variables.iter().find(|(known, _)| known == name).map_or(&[], |(_, points)| points)
     }
 }
 
-/// A moment worth a mark.
+/// An event to mark in charts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
     /// Encoding paused.
     Pause,
-    /// Encoding went on.
+    /// Encoding resumed.
     Resume,
-    /// The queue was thrown away.
+    /// The queue was discarded.
     Reset,
     /// A keyframe was queued.
     Keyframe,
-    /// The size of frames changed.
+    /// The frame resolution changed.
     Resize,
     /// A packet was dropped.
     Drop,
 }
 
-/// The outcome of one picture of the camera.
+/// The outcome of one captured picture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FrameRecord {
-    /// When it was read, in seconds.
+    /// When it was captured, in seconds.
     pub captured_s: f64,
     /// When it was queued as a frame, in seconds.
     pub queued_s: Option<f64>,
-    /// When the last of its packets left the sender, in seconds.
+    /// When the last of its packets was sent, in seconds.
     pub sent_s: Option<f64>,
     /// When it was shown, in seconds.
     pub displayed_s: Option<f64>,
@@ -97,7 +97,7 @@ pub struct FrameRecord {
     pub keyframe: bool,
     /// Its quantiser, in the codec's scale.
     pub quantizer: Option<u8>,
-    /// Lines in it.
+    /// Height of the frame in lines.
     pub height: u16,
     /// Luma PSNR against the source, in dB, if shown and measured.
     pub psnr_db: Option<f64>,
@@ -106,7 +106,7 @@ pub struct FrameRecord {
 }
 
 impl FrameRecord {
-    /// A picture just read.
+    /// The record of a picture just captured.
     pub fn read(at: Time, size: Size) -> FrameRecord {
         FrameRecord {
             captured_s: at.as_secs_f64(),

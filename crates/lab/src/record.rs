@@ -1,4 +1,4 @@
-//! Every event of a run, in order: the raw material of figures, charts, files and `explain`.
+//! Every event of a run, in order: the source of figures, charts, files and `explain`.
 
 mod row;
 #[cfg(feature = "parquet")]
@@ -15,56 +15,56 @@ pub use row::Row;
 pub use table::{TableError, write_table};
 pub(crate) use tally::{BIN_S, Bins, Tally};
 
-/// Something that happened.
+/// An event of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// When.
+    /// When it happened.
     pub at: Time,
-    /// To which flow; flows count from 0.
+    /// Its flow, numbered from 0.
     pub flow: u16,
-    /// What.
+    /// What happened.
     pub what: What,
 }
 
-/// What happened, and where.
+/// The kind of an event, and where it happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
     /// At the sender.
     Sender(Event),
-    /// A packet came out of the forward path.
+    /// A packet arrived over the forward path.
     Arrived {
-        /// Its place in the order of sending.
+        /// Its index in sending order.
         id: u64,
-        /// What it is for.
+        /// Its content.
         payload: Payload,
         /// Its wire size.
         size: Bytes,
-        /// How long it waited in queues on the way.
+        /// Its waiting time in queues.
         queued: Span,
     },
     /// A packet was dropped on the forward path.
     Dropped {
-        /// Its place in the order of sending.
+        /// Its index in sending order.
         id: u64,
-        /// What it was for.
+        /// Its content.
         payload: Payload,
         /// Its wire size.
         size: Bytes,
-        /// Why.
+        /// The reason.
         why: DropReason,
     },
-    /// A datagram of cross traffic came out of the forward path.
+    /// A datagram of cross traffic arrived over the forward path.
     DatagramArrived {
         /// Its wire size.
         size: Bytes,
-        /// How long it waited in queues on the way.
+        /// Its waiting time in queues.
         queued: Span,
     },
     /// A datagram of cross traffic was dropped on the forward path.
     DatagramDropped {
         /// Its wire size.
         size: Bytes,
-        /// Why.
+        /// The reason.
         why: DropReason,
     },
     /// A segment of a competing TCP flow entered the path.
@@ -74,61 +74,62 @@ pub enum What {
         /// The congestion window of its sender, in segments.
         window: f64,
     },
-    /// It came out of the forward path.
+    /// A segment arrived over the forward path.
     SegmentArrived {
         /// Its wire size.
         size: Bytes,
-        /// How long it waited in queues on the way.
+        /// Its waiting time in queues.
         queued: Span,
     },
-    /// It was dropped on the forward path.
+    /// A segment was dropped on the forward path.
     SegmentDropped {
         /// Its wire size.
         size: Bytes,
-        /// Why.
+        /// The reason.
         why: DropReason,
     },
-    /// A competing TCP flow has transferred a page whole.
+    /// A competing TCP flow has transferred a complete page.
     PageRead {
         /// Its size.
         size: Bytes,
-        /// How long it took, with the opening of its connection.
+        /// How long it took, including connection setup.
         took: Span,
     },
     /// The receiver sent a report.
     ReportSent {
-        /// How many packets it covers.
+        /// Number of packets it covers.
         packets: u32,
         /// Its wire size.
         size: Bytes,
     },
     /// The receiver recovered a media packet by FEC.
     Recovered {
-        /// Its number in the media stream.
+        /// Its sequence number in the media stream.
         sequence: u64,
         /// The frame it belongs to.
         frame: u64,
     },
-    /// The receiver asked for packets it misses.
+    /// The receiver requested missing packets.
     RetransmissionRequested {
-        /// How many.
+        /// Number of packets.
         packets: u32,
     },
-    /// The receiver asked for a keyframe.
+    /// The receiver requested a keyframe.
     KeyframeRequested,
-    /// The receiver gave a frame up.
+    /// The receiver abandoned a frame.
     FrameAbandoned {
         /// The frame.
         frame: u64,
     },
-    /// A frame came too late to be shown: it is decoded, since later ones refer to it.
+    /// A frame was too late to be shown: it is decoded, because later ones refer to it.
     FrameDiscarded {
         /// The frame.
         frame: u64,
-        /// Since its picture was read.
+        /// Time since its picture was captured.
         age: Span,
     },
-    /// A frame did not lead the receiver's decoder to the state its sender said it would: a fault of this program, never of a path.
+    /// A frame did not lead the receiver's decoder to the state that its sender predicted: a bug in this program, never
+    /// an effect of the path.
     StatesDisagree {
         /// The frame.
         frame: u64,
@@ -139,46 +140,46 @@ pub enum What {
         frame: u64,
         /// The picture in it.
         picture: u64,
-        /// Since the picture was read.
+        /// Time since the picture was captured.
         latency: Span,
         /// Luma PSNR in dB; NaN when not measured.
         psnr: f64,
     },
 }
 
-/// Records in a block: enough that blocks are few, so little that a short run wastes nothing (4 MB).
+/// Records per block: large enough for few blocks, small enough for short runs (4 MB).
 const BLOCK: usize = 1 << 16;
 
-/// What is kept of the events of a run. Their fingerprint always is.
+/// How much is kept of the events of a run. Their fingerprint is always kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Keep {
-    /// Nothing more: there are no figures of packets and no series.
+    /// Nothing else: no packet figures and no series.
     Nothing,
-    /// What figures and series are made of: 16 bytes a packet and what is inspected ten times a second.
+    /// The data for figures and series: 16 bytes a packet, and variables sampled ten times a second.
     Summary,
     /// Every event, 56 bytes each.
     #[default]
     All,
 }
 
-/// Keeps the events of a run and their fingerprint.
+/// Stores the events of a run and their fingerprint.
 #[derive(Debug, Clone, Default)]
 pub struct Recorder {
     keep: Keep,
-    /// By flow.
+    /// Tallies by flow.
     tallies: Vec<Tally>,
-    /// Blocks rather than one growing list, which would be copied as it grows.
+    /// Blocks instead of one growing list, which would be copied as it grows.
     blocks: Vec<Vec<Record>>,
     fingerprint: Fingerprint,
 }
 
 impl Recorder {
-    /// One that keeps this much.
+    /// A recorder that keeps this much.
     pub fn new(keep: Keep) -> Recorder {
         Recorder { keep, ..Recorder::default() }
     }
 
-    /// Notes one.
+    /// Records an event.
     pub fn push(&mut self, record: Record) {
         self.fingerprint.add(&Row::of(&record));
         if self.keep >= Keep::Summary {
@@ -201,40 +202,40 @@ impl Recorder {
         }
     }
 
-    /// What a flow's figures are made of; `None` where nothing happened or nothing is kept.
+    /// The data for a flow's figures; `None` if there were no events or nothing is kept.
     pub(crate) fn tally(&self, flow: u16) -> Option<&Tally> {
         self.tallies.get(usize::from(flow))
     }
 
-    /// All that were kept, in order.
+    /// All stored records, in order.
     pub fn records(&self) -> impl Iterator<Item = &Record> {
         self.blocks.iter().flatten()
     }
 
-    /// How many were kept.
+    /// Number of stored records.
     pub fn len(&self) -> usize {
         self.blocks.iter().map(Vec::len).sum()
     }
 
-    /// Whether none were.
+    /// Whether no records are stored.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// All of them in order, in blocks of many.
+    /// All stored records in order, in blocks.
     #[cfg(feature = "parquet")]
     fn blocks(&self) -> impl Iterator<Item = &[Record]> {
         self.blocks.iter().map(Vec::as_slice)
     }
 
-    /// A hash of all that happened, kept or not: equal for equal runs, on every machine.
+    /// A hash of all events, stored or not: equal for equal runs, on every machine.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint.value()
     }
 }
 
-/// A running hash over rows: in each of two lanes a multiply and a rotation for each word (the multiplier of SplitMix64's
-/// finaliser), not cryptographic; two lanes, because one would wait for its own multiplications.
+/// A running, non-cryptographic hash over rows: two lanes, each with a multiplication and a rotation per word (the
+/// multiplier of SplitMix64's finaliser). A single lane would wait for its own multiplications.
 #[derive(Debug, Clone, Copy)]
 struct Fingerprint([u64; 2]);
 
@@ -262,7 +263,7 @@ impl Fingerprint {
 mod tests {
     use super::*;
 
-    /// Fresh memory is a quarter of what a run with an encoder model costs, and nearly all of it is records.
+    /// Allocating memory is a quarter of the cost of a run with an encoder model, and nearly all of it is for records.
     #[test]
     fn a_record_takes_seven_words() {
         assert_eq!(size_of::<Record>(), 56);

@@ -1,5 +1,5 @@
-//! A run on disk: `run.toml`, fully resolved, `events.parquet` where the build has the feature `parquet`, `summary.json`, and the outcome
-//! that reports are drawn from.
+//! A run on disk: `run.toml` with all settings resolved, `events.parquet` if the build has the feature `parquet`,
+//! `summary.json`, and the outcome from which reports are drawn.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::record::Recorder;
 use crate::scenario::Scenario;
 use crate::simulate::Run;
 
-/// What a run was: enough to play it again.
+/// The settings of a run, sufficient to repeat it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunFile<S = Scheme> {
-    /// The version of Thalweg that played it.
+    /// The version of Thalweg that ran it.
     pub version: String,
     /// The scenario, with its seed.
     pub scenario: Scenario,
@@ -25,31 +25,31 @@ pub struct RunFile<S = Scheme> {
     pub scheme: S,
 }
 
-/// A sender that is no [`Scheme`]: only a program that has one of this name in its registry can play it again.
+/// A sender that is not a [`Scheme`]: only a program with a sender of this name in its registry can repeat the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CustomScheme {
     /// Its name.
     pub name: String,
-    /// How it describes itself ([`SenderFactory::describe`]).
+    /// Its description of itself ([`SenderFactory::describe`]).
     pub custom: toml::Table,
 }
 
-/// A `run.toml` could not be understood.
+/// Why a `run.toml` could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RunFileError {
-    /// It is not what it should be.
+    /// Its content is invalid.
     #[error(transparent)]
     Content(#[from] toml::de::Error),
-    /// It was played by a sender that is not known here.
+    /// Its sender is not in the registry.
     #[error(transparent)]
     Unknown(#[from] UnknownScheme),
 }
 
-/// What a `run.toml` says was played, and by what sender.
+/// The scenario and the sender of a `run.toml`.
 ///
 /// # Errors
-/// When it says something else, or `registry` does not have the sender.
+/// When its content is invalid, or `registry` does not have the sender.
 pub fn read_run(text: &str, registry: &Registry) -> Result<(Scenario, Arc<dyn SenderFactory>), RunFileError> {
     let table: toml::Table = toml::from_str(text)?;
     if table.get("scheme").is_some_and(|scheme| scheme.get("custom").is_some()) {
@@ -60,28 +60,28 @@ pub fn read_run(text: &str, registry: &Registry) -> Result<(Scenario, Arc<dyn Se
     Ok((scenario, Arc::new(scheme)))
 }
 
-/// A folder could not be written or read.
+/// Why a run folder could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// The file system refused.
+    /// An error of the file system.
     #[error("{path}: {error}")]
     Io {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: std::io::Error,
     },
-    /// A file is not what it should be.
+    /// The content of a file is invalid.
     #[error("{path}: {problem}")]
     Content {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         problem: String,
     },
 }
 
-/// Writes a run into `folder`, which is made.
+/// Writes a run into `folder`, which is created.
 ///
 /// # Errors
 /// When a file cannot be written.
@@ -115,7 +115,7 @@ fn write_events(path: PathBuf, recorder: &Recorder) -> Result<(), FolderError> {
     })
 }
 
-/// A build that cannot write the file removes an earlier run's, which would be taken for this one's.
+/// A build that cannot write the file removes the one of an earlier run, which would be mistaken for this run's.
 #[cfg(not(feature = "parquet"))]
 fn write_events(path: PathBuf, _: &Recorder) -> Result<(), FolderError> {
     match fs::remove_file(&path) {
@@ -140,10 +140,10 @@ fn run_file(scenario: &Scenario, sender: &dyn SenderFactory) -> Result<String, S
     text.map_err(|error| error.to_string())
 }
 
-/// Reads the outcome of a run back.
+/// Reads the outcome of a run.
 ///
 /// # Errors
-/// When the folder holds none.
+/// When the folder contains none.
 pub fn read_outcome(folder: &Path) -> Result<Outcome, FolderError> {
     let path = folder.join("outcome.json");
     let text = fs::read_to_string(&path).map_err(|error| FolderError::Io { path: path.clone(), error })?;
@@ -154,7 +154,7 @@ pub fn read_outcome(folder: &Path) -> Result<Outcome, FolderError> {
 mod tests {
     use super::*;
 
-    /// A field that is `None` is absent in TOML; read back, it must not turn into a default.
+    /// A field that is `None` is absent in TOML; when read, it must not become the default.
     #[test]
     fn every_scheme_is_the_same_after_a_trip_through_its_file() {
         for known in thalweg_sender::scheme::known() {

@@ -1,4 +1,4 @@
-//! What is played: video, codec, path, feedback and for how long.
+//! A scenario: video, codec, path, feedback and duration.
 
 use serde::{Deserialize, Serialize};
 use thalweg_codecs::{Codec, CodecTime};
@@ -10,64 +10,65 @@ use thalweg_video::quality::Ssim;
 
 use crate::Undershoot;
 
-/// Everything that decides a run but the scheme. Same scenario, scheme and seed give the same events.
+/// Everything that determines a run except the scheme. The same scenario, scheme and seed give the same events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How long it lasts.
+    /// Duration of the run.
     pub duration: Span,
-    /// The root of every random choice.
+    /// The root seed of all random numbers.
     #[serde(default = "one")]
     pub seed: Seed,
-    /// What is seen.
+    /// The video.
     pub video: Video,
-    /// Which codec, with its settings.
+    /// The codec with its settings.
     pub codec: Codec,
-    /// How far below the sender's target the encoder stays, and when: `none`, `0.6`, `0.6@30s-60s`, `ios`, `android` or a file. What is
-    /// drawn depends on the seed and on which sender it is, never on its scheme.
+    /// How far below the sender's target the encoder stays, and when: `none`, `0.6`, `0.6@30s-60s`, `ios`, `android` or
+    /// a file. Random ratios depend on the seed and on the sender's flow, never on its scheme.
     #[serde(default, skip_serializing_if = "Undershoot::is_none")]
     pub undershoot: Undershoot,
-    /// How long coding takes in virtual time.
+    /// Coding time in virtual time.
     #[serde(default)]
     pub codec_time: CodecTime,
-    /// From the sender to the receiver.
+    /// The path from the sender to the receiver.
     pub forward: PathConfig,
-    /// From the receiver to the sender, for reports.
+    /// The path from the receiver to the sender, for reports.
     pub reverse: PathConfig,
-    /// What the receiver reports, instead of what the scheme asks for.
+    /// The receiver's feedback style, overriding the one that the scheme asks for.
     #[serde(default)]
     pub feedback: Option<FeedbackStyle>,
-    /// Where reports come on request: a packet asks for one when none has asked for so long, whatever the sender's engine wants. A live
-    /// sender does; `None` for the engine's wishes alone.
+    /// For feedback on request: max time without a request, after which a packet requests a report regardless of the
+    /// sender's engine. Live senders do this; `None` leaves requests to the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_feedback_every: Option<Span>,
     /// Whether shown frames are compared with their source.
     #[serde(default = "yes")]
     pub measure_quality: bool,
-    /// Which variant of SSIM they are compared by.
+    /// The variant of SSIM used for the comparison.
     #[serde(default)]
     pub ssim: Ssim,
-    /// Whether media goes both ways, so that the receiver knows the round trip and asks for a packet again after one. If not, it takes
-    /// 100 ms for it, as libwebrtc does.
+    /// Whether media is sent both ways, so that the receiver knows the round-trip time and repeats requests for a
+    /// packet at that interval. If not, it assumes 100 ms, as libwebrtc does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub call: bool,
-    /// A frame that can be decoded only this long after it was captured is discarded: decoded, because later ones refer to it, and not
-    /// shown ([`thalweg_receiver::Receiver::discarding_after`]). FBRA's players do so after 400 ms; `None` shows every frame.
+    /// A frame that becomes decodable later than this after its capture is discarded: decoded, because later ones refer
+    /// to it, but not shown ([`thalweg_receiver::Receiver::discarding_after`]). FBRA's players do so after 400 ms;
+    /// `None` shows every frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discard_after: Option<Span>,
     /// How far the receiver's clock is ahead of the sender's.
     #[serde(default)]
     pub clock_offset: Span,
-    /// Who else uses the path.
+    /// The competitors on the path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<Competitor>,
 }
 
 impl Scenario {
-    /// A minute of the built-in scene, made by an encoder model, over the link of this name with 25 ms of delay in each direction and a
-    /// queue without end. Set what should be otherwise.
+    /// A minute of the built-in scene, encoded by an encoder model, over the link of this name with 25 ms of delay in
+    /// each direction and an unlimited queue. Change the fields that should differ.
     pub fn over(link: &str) -> Scenario {
         let delay = HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false };
         let bottleneck = HopConfig::Bottleneck { trace: link.into(), queue: QueueConfig::Infinite, once: false };
@@ -87,20 +88,20 @@ impl Scenario {
             ssim: Ssim::Window,
             call: false,
             discard_after: None,
-            // The clocks of two machines never agree; no result may depend on it.
+            // The clocks of two machines never agree; results must not depend on the offset.
             clock_offset: Span::from_millis(1234),
             competitors: Vec::new(),
         }
     }
 }
 
-/// Someone else on the path.
+/// A competitor on the path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Competitor {
-    /// Another sender of video, with the same codec, undershoot, delay and feedback.
+    /// Another video sender, with the same codec, undershoot, delay and feedback.
     Sender(Sender),
-    /// Datagrams at a rate, whatever happens to them.
+    /// Datagrams at a fixed rate, regardless of losses.
     Datagrams(DatagramsConfig),
     /// TCP flows that always have something to send.
     Tcp(TcpConfig),
@@ -108,13 +109,13 @@ pub enum Competitor {
     Web(WebConfig),
 }
 
-/// Another sender of video.
+/// Another video sender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sender {
     /// Its scheme, by name.
     pub scheme: String,
-    /// What it sends; the scenario's own video when absent.
+    /// Its video; the scenario's own when absent.
     #[serde(default)]
     pub video: Option<Video>,
     /// When it begins.

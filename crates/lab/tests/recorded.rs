@@ -1,4 +1,4 @@
-//! Figures over recorded links, and what the authors of the papers published as files.
+//! Figures over recorded links, and the results that the papers' authors published as files.
 
 use std::sync::Arc;
 
@@ -48,9 +48,9 @@ fn on_each_recorded_link_the_filter_is_near_the_best_average_and_never_near_the_
     }
 }
 
-/// Deviation over mean, and share of seconds of nothing.
+/// Standard deviation over mean, and share of seconds without capacity.
 type Shape = (f64, f64);
-/// The paper's, of Tr1, Tr2, Tr4, Tr5, Tr6 and Tr7.
+/// The shapes of the paper's Tr1, Tr2, Tr4, Tr5, Tr6 and Tr7.
 const OF_THE_PAPER: [Shape; 6] =
     [(0.654, 0.020), (0.425, 0.005), (0.413, 0.0), (0.359, 0.002), (0.379, 0.012), (0.475, 0.001)];
 
@@ -70,7 +70,7 @@ fn distance(a: Shape, b: Shape) -> f64 {
     (a.0 - b.0).hypot(a.1 - b.1)
 }
 
-/// The least sum of distances for which each of the paper's has another of these.
+/// The least sum of distances over all assignments of recordings to the paper's traces.
 fn min(of_the_paper: &[Shape], recordings: &[Shape]) -> f64 {
     let Some((first, others)) = of_the_paper.split_first() else { return 0.0 };
     let with = |place: usize| {
@@ -80,7 +80,7 @@ fn min(of_the_paper: &[Shape], recordings: &[Shape]) -> f64 {
     (0..recordings.len()).map(with).fold(f64::INFINITY, f64::min)
 }
 
-/// What stands for the paper's traces in its figures, the slowest first.
+/// The substitutes for the paper's traces in its figures, the slowest first.
 fn chosen() -> Vec<Seconds> {
     let mut chosen: Vec<Seconds> = Vec::new();
     for figure in figures() {
@@ -104,7 +104,7 @@ fn no_other_choice_of_recordings_varies_and_is_out_more_nearly_as_the_papers_tra
     let sum: f64 = chosen.iter().zip(OF_THE_PAPER).map(|(ours, paper)| distance(*ours, paper)).sum();
     let all: Vec<Shape> = forecasts().traces.iter().map(|recording| of(&Seconds { recording, ..seconds[0] })).collect();
     assert!(sum <= min(&OF_THE_PAPER, &all) + 1e-6, "{sum}");
-    // As the comments of `reproduce/rebera/traces.rs` have them.
+    // The values in the comments of `reproduce/rebera/traces.rs`.
     let said = [(0.64, 0.0), (0.52, 0.007), (0.56, 0.0), (0.46, 0.029), (0.49, 0.093), (0.59, 0.0)];
     assert!(chosen.iter().zip(said).all(|(ours, said)| distance(*ours, said) < 0.0065), "{chosen:?}");
 }

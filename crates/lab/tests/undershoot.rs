@@ -1,4 +1,4 @@
-//! What is made of a target that was lowered.
+//! Encoders' output for a lowered target.
 
 use thalweg_codecs::{Codec, Image};
 use thalweg_lab::Undershoot;
@@ -8,7 +8,7 @@ use thalweg_units::{Rate, Seed, Size, Span, Time};
 const HALF: Size = Size::new(640, 360);
 const INTERVAL: Span = Span::from_nanos(33_333_333);
 
-/// Bits of each picture over what the target allows for one.
+/// Bits of each picture relative to the target's allowance for one.
 fn made(codec: &Codec, undershoot: &str, (size, kbps): (Size, u64), seconds: i64, seed: u64) -> Vec<f64> {
     let mut encoder = codec.build_seeded(size, Seed::new(seed)).unwrap().encoder;
     let ratios = undershoot.parse::<Undershoot>().unwrap().build(Seed::new(seed)).unwrap();
@@ -64,7 +64,7 @@ mod real {
     use super::*;
     use thalweg_video::source::{Format, Scene, SceneConfig};
 
-    /// What libvpx makes over its target from 2 s to 8 s, and its mean quantiser.
+    /// libvpx's output relative to its target from 2 s to 8 s, and its mean quantiser.
     fn ratio(scene: SceneConfig, size: Size, kbps: u64, undershoot: &str) -> (f64, f64) {
         let scene = Scene::new(SceneConfig { format: Format { size, frame_rate: (30, 1) }, ..scene });
         let mut encoder = Codec::Vp8(Default::default()).build(size).unwrap().encoder;
@@ -102,7 +102,7 @@ mod real {
             assert!((0.75 * measured..1.25 * measured).contains(&made), "{made:.3} of {kbps} kbps at {size}");
             assert!((1.9..4.0).contains(&quantizer), "quantiser {quantizer:.1} at {kbps} kbps of {size}");
         }
-        // Less than that is kept as ever.
+        // A lower amount is met as usual.
         let (made, quantizer) = ratio(SceneConfig::easy(), HALF, 300, "0.2");
         assert!((0.14..0.23).contains(&made) && quantizer > 4.0, "{made:.3} at {quantizer}");
     }

@@ -1,5 +1,5 @@
-//! What a packet costs: `cargo bench -p thalweg-link`. For instructions instead of nanoseconds, which differ from run to run:
-//! `valgrind --tool=callgrind target/release/deps/per_packet-*`.
+//! The cost per packet: `cargo bench -p thalweg-link`. For instruction counts, which unlike nanoseconds do not differ
+//! from run to run: `valgrind --tool=callgrind target/release/deps/per_packet-*`.
 #![allow(clippy::disallowed_methods)] // A benchmark reads a clock.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 const PACKETS: u64 = 2_000_000;
 
-/// Offers a packet every 0.8 ms (12 Mbps) and takes out what leaves.
+/// Offers a packet every 0.8 ms (12 Mbps) and polls the departures.
 fn run(name: &str, link: &mut dyn Link<u64>) {
     let started = Instant::now();
     let mut left = 0u64;

@@ -8,20 +8,21 @@ use crate::queue::{DropReason, Queue, QueueConfig, Queued};
 use crate::trace::{OPPORTUNITY, Schedule};
 use crate::{Departure, Drop, Link};
 
-/// Mahimahi's TUN device puts this many bytes before each packet, and all its sizes count them.
+/// Mahimahi's TUN device puts this many bytes before each packet, and Mahimahi counts them in all sizes.
 pub const PACKET_INFORMATION: Bytes = Bytes::new(4);
 
-/// A packet of which some bytes may be through already. It is outside the queue and counts in none of its limits.
+/// A packet that may be partly through. It is outside the queue and does not count towards its limits.
 #[derive(Debug, Clone)]
 struct InTransit<P> {
     queued: Queued<P>,
     left: Bytes,
 }
 
-/// A link that lets bytes through at a trace's opportunities.
+/// A link that lets bytes through at the delivery opportunities of a trace.
 ///
-/// It runs on whole milliseconds. An opportunity in a packet's own arrival millisecond comes before it, so a packet never
-/// leaves in the millisecond it came; unused bytes of an opportunity are lost, but a packet partly through keeps its progress.
+/// It runs on whole milliseconds. An opportunity in the millisecond in which a packet arrives comes before the packet,
+/// so a packet never leaves in the millisecond of its arrival. Unused bytes of an opportunity are lost, but a packet
+/// that is partly through keeps its progress.
 #[derive(Debug, Clone)]
 pub struct Bottleneck<P> {
     schedule: Schedule,
@@ -32,7 +33,7 @@ pub struct Bottleneck<P> {
 }
 
 impl<P> Bottleneck<P> {
-    /// A link that plays `schedule` for what waits in `queue`.
+    /// A link that serves `queue` at the opportunities of `schedule`.
     ///
     /// # Errors
     /// When the queue's parameters are out of range.
@@ -45,11 +46,11 @@ impl<P> Bottleneck<P> {
         self.transit.is_none() && self.queue.is_empty()
     }
 
-    /// Plays every opportunity at or before `now`.
+    /// Serves every opportunity at or before `now`.
     fn advance(&mut self, now: Time) {
         while self.schedule.next() <= now {
             if self.idle() {
-                // Nothing waits, so the opportunities pass unused, however many there are.
+                // The queue is empty, so the opportunities pass unused, however many there are.
                 self.schedule.skip_to(now + thalweg_units::Span::from_nanos(1));
                 return;
             }
@@ -136,7 +137,7 @@ mod tests {
     /// (ms, number).
     type Dropped = Vec<(u64, u32)>;
 
-    /// Offers (ms, counted size) in order; what left and what was dropped.
+    /// Offers (ms, counted size) in order; returns what left and what was dropped.
     fn run(link: &mut Bottleneck<u32>, offers: &[(u64, u64)], until: u64) -> (Left, Dropped) {
         let mut departures = Vec::new();
         let mut drops = Vec::new();
@@ -217,7 +218,7 @@ mod tests {
         let limits = Limits::packets(100_000);
         let pie = QueueConfig::Pie { limits, reference: Span::from_millis(20), max_burst: Span::from_millis(100) };
         let mut link = link(vec![2], pie);
-        // Half as much again as the link carries, for a minute.
+        // One and a half times the link's capacity, for a minute.
         let offers: Vec<(u64, u64)> = (0..45_000).map(|i| (i * 4 / 3, 1504)).collect();
         let (departures, drops) = run(&mut link, &offers, 60_000);
         let late: Vec<i64> = departures.iter().filter(|left| left.0 > 30_000).map(|left| left.2).collect();

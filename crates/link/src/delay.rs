@@ -1,4 +1,4 @@
-//! Time on the way.
+//! A hop with fixed delay and jitter.
 
 use alloc::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use thalweg_units::{Bytes, Random, Seed, Span, Time};
 
 use crate::{Departure, Drop, Link};
 
-/// How much longer than the fixed delay a packet takes.
+/// The extra delay of a packet on top of the fixed delay.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -14,36 +14,36 @@ use crate::{Departure, Drop, Link};
     serde(rename_all = "kebab-case", deny_unknown_fields)
 )]
 pub enum Jitter {
-    /// Not at all.
+    /// None.
     #[default]
     None,
-    /// Uniform up to this much (Camel Fig. 18).
+    /// Uniform between 0 and `max` (Camel Fig. 18).
     Uniform {
-        /// The most.
+        /// The max extra delay.
         max: Span,
     },
-    /// Uniform up to this much, the same for all packets that come within `gap` of the one before: for those of a burst
+    /// Uniform between 0 and `max`, the same for all packets of a burst, that is within `gap` of the previous packet
     /// (Camel Fig. 18, which does not say whether jitter is by burst or by packet).
     UniformByBurst {
-        /// The most.
+        /// The max extra delay.
         max: Span,
-        /// A longer gap ends a burst.
+        /// A longer gap than this ends a burst.
         gap: Span,
     },
-    /// Exponential with this mean: rare long waits, as of link-layer retransmissions.
+    /// Exponential with this mean: rare long delays, as of link-layer retransmissions.
     Exponential {
         /// The mean.
         mean: Span,
     },
-    /// Half of a normal distribution with this deviation.
+    /// Half-normal: the absolute value of a normal distribution with mean 0.
     Normal {
-        /// The deviation.
+        /// The standard deviation of the normal distribution.
         deviation: Span,
     },
 }
 
 impl Jitter {
-    /// How near a packet must come to the one before to share its jitter; `None` where each has its own.
+    /// The max gap to the previous packet within which jitter is shared; `None` if each packet has its own.
     fn shared_within(&self) -> Option<Span> {
         if let Jitter::UniformByBurst { gap, .. } = self { Some(*gap) } else { None }
     }
@@ -58,16 +58,16 @@ impl Jitter {
     }
 }
 
-/// Holds each packet for a fixed time and some jitter.
+/// A hop that holds each packet for a fixed time and some jitter.
 #[derive(Debug, Clone)]
 pub struct Delay<P> {
     delay: Span,
     jitter: Jitter,
     reorders: bool,
     random: Random,
-    /// When the last packet came, and its jitter.
+    /// The arrival time of the last packet, and its jitter.
     last: Option<(Time, Span)>,
-    /// By release time; equal times in order of arrival.
+    /// Sorted by release time; equal times in order of arrival.
     held: VecDeque<Departure<P>>,
 }
 
@@ -77,8 +77,8 @@ impl<P> Delay<P> {
         Delay::jittered(delay, Jitter::None, false, Seed::new(0))
     }
 
-    /// A fixed delay and random jitter; with `reorders`, packets may overtake one another, otherwise a later one waits
-    /// for the one before.
+    /// A fixed delay and random jitter. With `reorders`, packets may overtake one another; otherwise a packet waits for
+    /// the one before it.
     pub fn jittered(delay: Span, jitter: Jitter, reorders: bool, seed: Seed) -> Delay<P> {
         let random = seed.child("jitter").random();
         Delay { delay: delay.max(Span::ZERO), jitter, reorders, random, last: None, held: VecDeque::new() }
@@ -153,7 +153,7 @@ mod tests {
     fn the_packets_of_a_burst_share_their_jitter_and_bursts_do_not() {
         let jitter = Jitter::UniformByBurst { max: Span::from_millis(20), gap: Span::from_millis(1) };
         let mut delay = Delay::jittered(Span::from_millis(25), jitter, false, Seed::new(3));
-        // Bursts of four packets half a millisecond apart, each 33 ms.
+        // Bursts of four packets half a millisecond apart, one burst every 33 ms.
         let offers: Vec<Time> = (0..400u64).map(|i| Time::from_micros(i / 4 * 33_000 + i % 4 * 500)).collect();
         offers.iter().enumerate().for_each(|(i, at)| delay.offer(*at, Bytes::new(100), i));
         let left: Vec<_> = core::iter::from_fn(|| delay.poll(Time::from_secs_f64(10.0))).collect();

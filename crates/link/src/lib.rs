@@ -1,9 +1,10 @@
-//! A path: traces, queues, loss.
+//! An emulated network path: traces, queues, loss, delay.
 //!
-//! A [`Link`] is one hop of a path, driven by the owner of the clock: a simulator in virtual time, an emulator in real time.
-//! [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does (specs/linkemu.md), [`Serial`] bit after bit at a rate;
-//! [`Delay`] holds each for a fixed or random time; [`Loss`] drops some; a [`Path`] is a chain of hops built from a [`PathConfig`]; [`traffic`] is who
-//! else uses one: [`Datagrams`] that do not listen, and TCP that does.
+//! A [`Link`] is one hop of a path. The owner of the clock drives it: a simulator in virtual time, or an emulator in
+//! real time. [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does
+//! (specs/linkemu.md); [`Serial`] sends them bit by bit at a rate; [`Delay`] holds each for a fixed or random time;
+//! [`Loss`] drops some; a [`Path`] is a chain of hops built from a [`PathConfig`]. [`traffic`] has cross traffic:
+//! [`Datagrams`], which do not react to congestion, and TCP, which does.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -34,7 +35,7 @@ pub use traffic::{Arrivals, Datagrams, DatagramsConfig, TcpConfig, TcpFlow, WebC
 /// A packet that has left a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Departure<P> {
-    /// When.
+    /// When it left.
     pub at: Time,
     /// Its size, from the IP header upwards.
     pub size: Bytes,
@@ -47,7 +48,7 @@ pub struct Departure<P> {
 /// A packet that a hop dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drop<P> {
-    /// When.
+    /// When it was dropped.
     pub at: Time,
     /// Its size, from the IP header upwards.
     pub size: Bytes,
@@ -57,17 +58,18 @@ pub struct Drop<P> {
     pub packet: P,
 }
 
-/// One hop.
+/// One hop of a path.
 ///
-/// Calls carry the time and times never go back. Before a packet is offered, everything due before it has been polled.
+/// Every call carries the time, and times never go back. Before a packet is offered, the caller must have polled
+/// everything due before it.
 pub trait Link<P> {
     /// A packet of `size` (from the IP header upwards) arrives.
     fn offer(&mut self, now: Time, size: Bytes, packet: P);
 
-    /// The next packet that left at or before `now`; `None` when no more has.
+    /// The next packet that left at or before `now`; `None` if there is no more.
     fn poll(&mut self, now: Time) -> Option<Departure<P>>;
 
-    /// When [`Link::poll`] may next have something; [`Time::NEVER`] while the hop is empty.
+    /// The next time at which [`Link::poll`] may return a packet; [`Time::NEVER`] while the hop is empty.
     fn next_event(&self) -> Time;
 
     /// The next packet that was dropped, in order.

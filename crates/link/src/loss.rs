@@ -1,4 +1,4 @@
-//! Packets that do not come through.
+//! Packet loss.
 
 use alloc::collections::VecDeque;
 
@@ -15,34 +15,35 @@ use crate::{Departure, Drop, Link};
     serde(rename_all = "kebab-case", deny_unknown_fields)
 )]
 pub enum LossModel {
-    /// Each with this probability, alone (mm-loss).
+    /// Independent loss of each packet with this probability (mm-loss).
     Random {
         /// 0 to 1.
         probability: f64,
     },
-    /// Gilbert and Elliott: two states, each with its own loss, changed after each packet.
+    /// Gilbert-Elliott: two states, each with its own loss; the state may change after each packet.
     GilbertElliott {
-        /// From the good state to the bad, per packet.
+        /// Probability of changing from the good state to the bad one, per packet.
         to_bad: f64,
-        /// From the bad state to the good, per packet.
+        /// Probability of changing from the bad state to the good one, per packet.
         to_good: f64,
-        /// Loss in the good state.
+        /// Loss probability in the good state.
         good_loss: f64,
-        /// Loss in the bad state.
+        /// Loss probability in the bad state.
         bad_loss: f64,
     },
-    /// The link fails and is restored after exponential times, and everything that arrives while it is off is lost (mm-onoff).
+    /// The link goes off and on again after exponentially distributed times; packets that arrive while it is off are
+    /// lost (mm-onoff).
     OnOff {
-        /// Mean time between failures.
+        /// Mean time until it goes off.
         on: Span,
-        /// Mean time to restore.
+        /// Mean time until it is on again.
         off: Span,
     },
     /// The link is off from `from` to `until`, once.
     Outage {
-        /// When it fails, since the start.
+        /// When it goes off, since the start.
         from: Span,
-        /// When it is restored, since the start.
+        /// When it is on again, since the start.
         until: Span,
     },
 }
@@ -67,13 +68,13 @@ impl LossModel {
     }
 }
 
-/// Drops packets and passes the others on at once.
+/// A hop that drops packets and passes the others on without delay.
 #[derive(Debug, Clone)]
 pub struct Loss<P> {
     model: LossModel,
     random: Random,
     bad: bool,
-    /// On-off: the state and until when it lasts.
+    /// On-off: whether the link is on, and until when.
     on: bool,
     until: Time,
     passed: VecDeque<Departure<P>>,
@@ -174,7 +175,7 @@ mod tests {
         let lost = lost(model, 100_000);
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count();
         let total = lost.iter().filter(|lost| **lost).count();
-        // In the bad state 0.01 / 0.21 of the time, five packets at a time.
+        // In the bad state 0.01 / 0.21 of the time, for five packets on average.
         assert!((0.043..0.053).contains(&share(&lost)), "{}", share(&lost));
         assert!((4.5..5.5).contains(&(total as f64 / bursts as f64)));
     }

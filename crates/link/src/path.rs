@@ -1,4 +1,4 @@
-//! Hops one after another.
+//! Paths: chains of hops.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -26,35 +26,35 @@ use crate::{Departure, Drop, Link};
 pub enum HopConfig {
     /// A trace-driven bottleneck.
     Bottleneck {
-        /// The trace, by a name that the builder of the path can look up.
+        /// The trace's name, which the builder of the path resolves.
         trace: String,
-        /// What waits in front of it.
+        /// The queue in front of it.
         #[cfg_attr(feature = "serde", serde(default))]
         queue: QueueConfig,
-        /// Whether the trace ends instead of beginning again.
+        /// Whether the trace is played only once instead of in a loop.
         #[cfg_attr(feature = "serde", serde(default))]
         once: bool,
     },
-    /// A bottleneck of a rate, or of rates in turn.
+    /// A bottleneck with a constant rate, or with rates in turn.
     Rate {
         /// The rate, such as `1Mbps` or `2Mbps/1Mbps@30s`.
         rate: Rates,
-        /// What waits in front of it.
+        /// The queue in front of it.
         #[cfg_attr(feature = "serde", serde(default))]
         queue: QueueConfig,
     },
-    /// Time on the way.
+    /// Fixed delay with jitter.
     Delay {
-        /// For every packet.
+        /// The fixed delay of every packet.
         delay: Span,
-        /// And more for some.
+        /// The extra delay.
         #[cfg_attr(feature = "serde", serde(default))]
         jitter: Jitter,
         /// Whether packets may overtake one another.
         #[cfg_attr(feature = "serde", serde(default))]
         reorders: bool,
     },
-    /// Packets that do not come through.
+    /// Random loss or outages.
     Loss(LossModel),
 }
 
@@ -62,14 +62,14 @@ pub enum HopConfig {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct PathConfig {
-    /// Its hops, from the sender on.
+    /// Its hops, starting at the sender.
     pub hops: Vec<HopConfig>,
 }
 
-/// Finds a trace by the name that a path's configuration gives it; the error says why there is none.
+/// Resolves the name of a trace in a path's configuration; the error says why there is none.
 pub type FindTrace<'a> = dyn FnMut(&str) -> Result<Arc<Trace>, String> + 'a;
 
-/// A path could not be built.
+/// Why a path could not be built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathError<E> {
     /// A trace was not found or could not be read.
@@ -90,7 +90,7 @@ impl<E: fmt::Display> fmt::Display for PathError<E> {
 impl<E: fmt::Display + fmt::Debug> core::error::Error for PathError<E> {}
 
 impl PathConfig {
-    /// The path, empty. `find` gives a trace by its name.
+    /// Builds the path, with no packets on it. `find` returns a trace by its name.
     ///
     /// # Errors
     /// When a trace cannot be found, or a parameter is out of range.
@@ -128,17 +128,17 @@ impl PathConfig {
     }
 }
 
-/// What a bottleneck could carry.
+/// The capacity of a bottleneck.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Capacity {
-    /// Opportunities of 1500 bytes.
+    /// A trace with opportunities of 1500 bytes.
     Trace(Arc<Trace>),
     /// Rates.
     Rates(Rates),
 }
 
 impl Capacity {
-    /// What it could carry within [from, to), from the IP header upwards.
+    /// The bytes it can carry within [from, to), from the IP header upwards.
     pub fn bytes(&self, from: Time, to: Time) -> Bytes {
         match self {
             Capacity::Trace(trace) => Bytes::new(1500) * trace.opportunities(from, to),
@@ -146,10 +146,11 @@ impl Capacity {
         }
     }
 
-    /// The share of what it could carry within [from, to) that `packets` of together `size` took; `None` where it was nothing.
+    /// The utilisation of its capacity within [from, to) by `packets` packets of `size` in total; `None` if the
+    /// capacity was zero.
     pub fn share(&self, size: Bytes, packets: u64, from: Time, to: Time) -> Option<f64> {
         let (taken, whole) = match self {
-            // Mahimahi counts its packet information on both sides.
+            // Mahimahi's packet information is counted in both.
             Capacity::Trace(trace) => {
                 (size + PACKET_INFORMATION * packets, OPPORTUNITY * trace.opportunities(from, to))
             }
@@ -159,7 +160,7 @@ impl Capacity {
     }
 }
 
-/// A packet on its way, with how long it has waited in queues so far.
+/// A packet on the path, with the time it has waited in queues so far.
 struct Carried<P> {
     packet: P,
     queued: Span,
@@ -170,18 +171,18 @@ type Hop<P> = Box<dyn Link<Carried<P>> + Send>;
 /// A chain of hops. A packet that leaves one reaches the next at that instant.
 pub struct Path<P> {
     hops: Vec<Hop<P>>,
-    /// When something happens next, and at which hop: looked for once after each change, because it is asked for far more often.
+    /// The time and hop of the next event: computed once after each change, because it is read far more often.
     next: (Time, usize),
     bottlenecks: Vec<Capacity>,
 }
 
 impl<P> Path<P> {
-    /// What its bottlenecks could carry, from the sender on.
+    /// The capacities of its bottlenecks, starting at the sender.
     pub fn bottlenecks(&self) -> &[Capacity] {
         &self.bottlenecks
     }
 
-    /// Of hops due at the same instant the one nearest to the sender goes first.
+    /// Among hops due at the same instant the one nearest to the sender goes first.
     fn find_next(&mut self) {
         let due = self.hops.iter().enumerate().map(|(index, hop)| (hop.next_event(), index));
         self.next = due.min().unwrap_or((Time::NEVER, 0));
@@ -194,9 +195,9 @@ impl<P> Link<P> for Path<P> {
         self.find_next();
     }
 
-    /// The waiting time reported is the sum over all hops.
+    /// The reported queueing time is the sum over all hops.
     fn poll(&mut self, now: Time) -> Option<Departure<P>> {
-        // Packets move along in order of time, so that no hop sees a later packet before an earlier one.
+        // Packets advance in order of time, so that no hop sees a later packet before an earlier one.
         while self.next.0 <= now {
             let (at, index) = self.next;
             let mut out = None;
@@ -253,7 +254,7 @@ mod tests {
         let hops = vec![bottleneck("a", QueueConfig::Infinite), delay(25), bottleneck("b", QueueConfig::Infinite)];
         let mut path = path(hops, &traces);
         path.offer(Time::from_millis(3), Bytes::new(1500), 1);
-        // Out of the first at 10, at the second at 35, which has an opportunity then but takes it before the arrival.
+        // It leaves the first hop at 10 and reaches the second at 35, whose opportunity at 35 comes before the arrival.
         let left = path.poll(Time::from_millis(1000)).unwrap();
         assert_eq!((left.at, left.queued), (Time::from_millis(42), Span::from_millis(7 + 7)));
     }
@@ -266,7 +267,7 @@ mod tests {
     }
 
     proptest! {
-        /// Conservation, order, and indifference to how time is cut.
+        /// Packets are conserved and stay in order, and the number of polls does not change the result.
         #[test]
         fn every_packet_leaves_once_or_is_dropped_however_often_the_path_is_polled(
             gaps in proptest::collection::vec(1u64..30, 1..40),

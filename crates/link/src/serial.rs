@@ -1,8 +1,8 @@
-//! A link with a rate: packets leave one after another, each after as long as its bits take.
+//! A link with a bit rate: packets leave one after another, each after its serialization time.
 //!
-//! What a shaper does on a real testbed (`tc htb` without a burst), and what a fluid model assumes. A trace lets 1500 bytes through at whole
-//! milliseconds instead: behind 1 Mbps that is one packet's worth every 12 ms, and a train of four packets, measured by its spacing,
-//! shows 0.85 Mbps of it (docs/papers/camel.md).
+//! This is what a shaper does on a real testbed (`tc htb` without a burst), and what a fluid model assumes. A trace
+//! instead lets 1500 bytes through at whole milliseconds: at 1 Mbps that is one packet every 12 ms, and a train of four
+//! packets, measured by its spacing, shows 0.85 Mbps of it (docs/papers/camel.md).
 
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
@@ -16,7 +16,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, Time, above, check};
 use crate::queue::{DropReason, Queue, QueueConfig, Queued};
 use crate::{Departure, Drop, Link};
 
-/// Rates in turn, each for as long, and then again from the first. Written as `1Mbps` or `2Mbps/1Mbps@30s`.
+/// Rates in turn, each for the same time, repeated from the first. Written as `1Mbps` or `2Mbps/1Mbps@30s`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -29,7 +29,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Always this rate.
+    /// A constant rate.
     ///
     /// # Errors
     /// When it is 0.
@@ -37,7 +37,7 @@ impl Rates {
         Rates::in_turn(vec![rate], Span::from_secs(1))
     }
 
-    /// These in turn, each for `each`; some may be 0.
+    /// These rates in turn, each for `each`; some may be 0.
     ///
     /// # Errors
     /// When there is none above 0, or `each` is not longer than 0.
@@ -48,7 +48,7 @@ impl Rates {
         Ok(Rates { rates, each })
     }
 
-    /// The rate at `at`, and when it changes.
+    /// The rate at `at`, and when it changes next.
     pub fn at(&self, at: Time) -> (Rate, Time) {
         let each = self.each.as_nanos() as u64;
         let turn = at.as_nanos() / each;
@@ -57,7 +57,7 @@ impl Rates {
         (rate, until)
     }
 
-    /// What passes within [from, to).
+    /// The bytes that can pass within [from, to).
     pub fn passes(&self, from: Time, to: Time) -> Bytes {
         let (mut at, mut bits) = (from, 0.0);
         while at < to {
@@ -69,7 +69,7 @@ impl Rates {
         Bytes::new((bits / 8.0 + 0.5) as u64)
     }
 
-    /// When `bits` are through that begin at `from`.
+    /// When `size` is through if its transmission begins at `from`.
     fn finish(&self, from: Time, size: Bytes) -> Time {
         let (mut at, mut nanobits) = (from, u128::from(size.bits()) * 1_000_000_000);
         loop {
@@ -134,7 +134,7 @@ impl From<Rates> for String {
     }
 }
 
-/// See the module. The packet that is leaving is outside the queue and counts in none of its limits.
+/// See the module. The packet in transmission is outside the queue and does not count towards its limits.
 #[derive(Debug, Clone)]
 pub struct Serial<P> {
     rates: Rates,
@@ -145,7 +145,7 @@ pub struct Serial<P> {
 }
 
 impl<P> Serial<P> {
-    /// A link of these rates for what waits in `queue`.
+    /// A link with these rates and `queue` in front of it.
     ///
     /// # Errors
     /// When the queue's parameters are out of range.
@@ -154,7 +154,7 @@ impl<P> Serial<P> {
         Ok(Serial { rates, queue, leaving: None, departed: VecDeque::new(), dropped: VecDeque::new() })
     }
 
-    /// The next packet begins to leave at `at`.
+    /// Begins transmission of the next packet at `at`.
     fn begin(&mut self, at: Time) {
         let dropped = &mut self.dropped;
         if let Some(queued) = self.queue.pop(at, |queued, why| dropped.push_back(drop_of(at, queued, why))) {
@@ -162,7 +162,7 @@ impl<P> Serial<P> {
         }
     }
 
-    /// Everything that has left by `now`.
+    /// Delivers everything that has left by `now`.
     fn advance(&mut self, now: Time) {
         while let Some((at, queued)) = self.leaving.take_if(|(at, _)| *at <= now) {
             let Queued { arrival, counted: size, packet } = queued;
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn a_packet_goes_on_at_the_next_rate_and_waits_out_a_rate_of_none() {
         let mut steps = link("1Mbps/500kbps@10ms", QueueConfig::Infinite);
-        // 1000 bits by 10 ms, and 1000 more at half the rate.
+        // 1000 bits until 10 ms, and 1000 more at half the rate.
         steps.offer(Time::from_millis(9), Bytes::new(250), 0);
         assert_eq!(left(&mut steps), [(12_000, 3_000)]);
         let mut outage = link("1Mbps/0bps@10ms", QueueConfig::Infinite);

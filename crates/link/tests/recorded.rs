@@ -1,4 +1,4 @@
-//! Against recordings of others.
+//! Comparison with recordings by others.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ fn the_periodic_link_of_the_chromium_measurements_is_the_one_we_make() {
     let ours = Trace::periodic(Rate::from_kbps(2000), Rate::from_kbps(500), Span::from_secs(40)).unwrap();
     assert_eq!(theirs.period(), ours.period());
     assert!(theirs.millis().len().abs_diff(ours.millis().len()) <= 1);
-    // What is left over of an opportunity at a change of rate is carried or not: one opportunity's time either way.
+    // At a change of rate the rest of an opportunity is carried over or not: one opportunity's time of difference.
     let apart = theirs.millis().iter().zip(ours.millis()).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
     assert!(apart <= 24, "{apart} ms apart");
 }

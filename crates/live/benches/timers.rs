@@ -1,5 +1,5 @@
-//! How late a thread wakes, by ways of waiting, taken in turn so that whatever else the machine does falls on all of
-//! them.
+//! How late a thread wakes up, for several ways of waiting; they take turns, so that other load on the machine affects
+//! all of them equally.
 //!
 //! `cargo bench -p thalweg-live --bench timers [-- SECONDS]`
 
@@ -12,7 +12,7 @@ use thalweg_live::clock::Clock;
 use thalweg_live::reactor::{Lateness, Poller, PollerConfig};
 use thalweg_units::{Span, Time};
 
-/// Waits until a time, more or less.
+/// Waits until a time, or about that time.
 type Wait<'a> = (&'static str, Box<dyn FnMut(Time) + 'a>, Lateness);
 
 fn main() {
@@ -24,7 +24,7 @@ fn main() {
             poller.wait(until, &[]).expect("waiting");
         })
     };
-    // Zero restores the thread's own, 50 us.
+    // Zero restores the thread's default, 50 us.
     let by_ppoll = |slack: u64| {
         Box::new(move |until: Time| {
             set_current_timer_slack(NonZeroU64::new(slack)).expect("prctl");
@@ -41,7 +41,7 @@ fn main() {
             let _ = socket.recv(&mut [0; 1]);
         })
     };
-    // The gaps of a pacer at 6 Mbps, a packet burst, a frame, a report.
+    // A pacer's packet interval at 6 Mbps, a packet burst, a frame, a feedback report.
     for millis in [1.6, 5.0, 20.0, 100.0] {
         let gap = Span::from_millis_f64(millis);
         let mut ways: Vec<Wait> = vec![

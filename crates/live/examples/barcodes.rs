@@ -1,4 +1,5 @@
-//! Pictures with barcodes as y4m, for a reader in another language: `barcodes SIZE FIRST COUNT > file.y4m` numbers them from FIRST.
+//! Writes pictures with barcodes as y4m, to test a reader in another language: `barcodes SIZE FIRST COUNT > file.y4m`
+//! numbers them from FIRST.
 
 use std::error::Error;
 use std::io::Write;

@@ -1,8 +1,10 @@
-//! The page of `thalweg publish` without a publisher: figures that move, no picture. For working on the page and for its tests.
+//! The page of `thalweg publish` without a publisher: changing figures, no video. For work on the page and for its
+//! tests.
 //!
 //! `cargo run -p thalweg-live --example fake_hub -- [--listen 127.0.0.1:8099] [--duel] [--token TOKEN] [--refuse] [--answer]`
 //!
-//! `--refuse` has no room for anybody; `--answer` takes any offer with an answer that only a test can use: the offer itself.
+//! `--refuse` refuses every viewer as one too many; `--answer` answers any offer with the offer itself, which only a
+//! test can use.
 
 #![allow(clippy::disallowed_methods, reason = "figures that move need a clock")]
 
@@ -65,7 +67,8 @@ impl Hub for FakeHub {
         let viewers = self.viewers.lock().unwrap();
         let (joined, scheme) = viewers.get(id)?;
         let time_s = joined.elapsed().as_secs_f64();
-        // A step every ten seconds, reached by one scheme at once and by another with time; a little noise on everything.
+        // A step every ten seconds, reached by one scheme at once and by the other gradually; a little noise on
+        // everything.
         let wave = |period: f64, phase: f64| (time_s / period * std::f64::consts::TAU + phase).sin();
         let capacity = if (self.started.elapsed().as_secs() / 10).is_multiple_of(2) { 3e6 } else { 1e6 };
         let patience = if scheme == "gcc" { (time_s % 10.0 / 10.0).sqrt() } else { 0.95 };
@@ -146,7 +149,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let server = Server::start(config, Arc::new(hub))?;
     let query = token.map(|token| format!("?token={}", token.reveal())).unwrap_or_default();
     println!("http://{}/{query}", server.address());
-    // Until standard input ends, which is when the program that started this does.
+    // Runs until standard input ends, that is until the program that started this one ends.
     std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
     server.stop();
     Ok(())

@@ -1,4 +1,4 @@
-//! The real clock, read here and nowhere else.
+//! The real clock; no other module reads it.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -9,40 +9,40 @@ use thalweg_wire::rtcp::NtpTime;
 /// Seconds from the start of NTP's count (1900) to that of Unix (1970): RFC 868.
 const NTP_TO_UNIX: u64 = 2_208_988_800;
 
-/// The machine's monotonic clock, counted from when this was made. A copy counts from the same instant, in every
+/// The machine's monotonic clock, counted from when this value was made. A copy counts from the same instant, in every
 /// thread.
 ///
-/// The time of day belongs to [`Time::ZERO`] as it was then: a later step of the machine's calendar changes no mapping,
-/// so two instants keep their distance in either count.
+/// The time of day is mapped to [`Time::ZERO`] once, when the clock is made: a later step of the machine's time of day
+/// changes no mapping, so two instants keep their distance in either count.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
-    /// `CLOCK_MONOTONIC` at [`Time::ZERO`], in nanoseconds: what timers are set by.
+    /// `CLOCK_MONOTONIC` at [`Time::ZERO`], in nanoseconds: the base of the kernel's timers.
     base: u64,
     origin: Instant,
     wall: SystemTime,
 }
 
 impl Clock {
-    /// A clock that is at [`Time::ZERO`] now.
+    /// A clock that reads [`Time::ZERO`] now.
     #[allow(clippy::new_without_default)] // Two clocks are two origins; a default would hide that.
     #[allow(clippy::disallowed_methods)] // The one place that reads the clock.
     pub fn new() -> Clock {
-        // The three are read within a microsecond of one another; each mapping is exact from then on.
+        // The three are read within a microsecond of one another; from then on each mapping is exact.
         Clock { base: monotonic(), origin: Instant::now(), wall: SystemTime::now() }
     }
 
-    /// The same clock when this much more time has passed, for tests of what takes long.
+    /// The same clock, advanced by `span`, for tests of long timeouts.
     #[cfg(test)]
     pub(crate) fn later(&self, span: Span) -> Clock {
         Clock { base: self.base.saturating_sub(span.as_nanos() as u64), ..*self }
     }
 
-    /// How long ago it was made.
+    /// The time since the clock was made.
     pub fn now(&self) -> Time {
         Time::from_nanos(monotonic().saturating_sub(self.base))
     }
 
-    /// [`Time::ZERO`] for libraries that count in the standard library's instants.
+    /// [`Time::ZERO`] for libraries that use the standard library's `Instant`.
     pub fn origin(&self) -> Instant {
         self.origin
     }
@@ -52,7 +52,7 @@ impl Clock {
         self.wall + Duration::from_nanos(time.as_nanos())
     }
 
-    /// The time of day at `time` as RTCP's sender reports have it (RFC 3550 section 4): since 1900, in 2^-32 s.
+    /// The time of day at `time` in the format of RTCP sender reports (RFC 3550 section 4): since 1900, in 2^-32 s.
     pub fn ntp(&self, time: Time) -> NtpTime {
         let unix = self.wall(time).duration_since(UNIX_EPOCH).unwrap_or_default();
         let nanos = u64::try_from(unix.as_nanos()).unwrap_or(u64::MAX);
@@ -62,13 +62,13 @@ impl Clock {
 
     /// `time` on `CLOCK_MONOTONIC`, for the kernel's timers.
     pub(crate) fn monotonic(&self, time: Time) -> Timespec {
-        // A kernel's timespec is signed: what it cannot hold is centuries away.
+        // A kernel's timespec is signed: a time beyond its range is centuries away.
         let nanos = self.base.saturating_add(time.as_nanos()).min(i64::MAX as u64);
         Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ }
     }
 }
 
-/// Pauses this thread for `span`: for people's displays and for tests, never to time a packet.
+/// Pauses this thread for `span`: for display updates and for tests, never to time a packet.
 #[allow(clippy::disallowed_methods)] // Waiting is what this is for.
 pub fn pause(span: Span) {
     std::thread::sleep(Duration::from_nanos(u64::try_from(span.as_nanos()).unwrap_or(0)));
@@ -97,7 +97,7 @@ mod tests {
         let clock = Clock::new();
         let (before, since, after) = (clock.now(), clock.origin().elapsed(), clock.now());
         let since = Time::from_nanos(since.as_nanos() as u64);
-        // What lies between the two readings when the clock is made: nothing, unless the thread is put aside just then.
+        // The two readings when the clock is made are almost simultaneous, unless the thread is preempted between them.
         let slack = Span::from_millis(100);
         assert!(since + slack >= before && since <= after, "{before} {since} {after}");
     }

@@ -1,4 +1,4 @@
-//! An encoder in a thread of its own: what takes milliseconds must not hold up packets.
+//! An encoder in its own thread: encoding takes milliseconds and must not delay packets.
 
 use std::io;
 use std::sync::mpsc::{self, Sender};
@@ -8,7 +8,7 @@ use thalweg_sender::frames::EncodePlan;
 
 use crate::thread::spawn;
 
-/// What an encoder is asked for. A picture is whatever its thread knows one by.
+/// A request to the encoder. `P` is how the thread identifies a picture.
 enum Job<P> {
     Encode { picture: P, plan: Box<EncodePlan> },
     Commit(Option<usize>),
@@ -21,11 +21,12 @@ pub struct EncoderThread<P> {
 }
 
 impl<P: Send + 'static> EncoderThread<P> {
-    /// Starts the thread, in which all three are called: `build` makes the encoder, `encode` has it make frames of a picture and passes
-    /// them on, and `failed` hears when there is no encoder or when it cannot go on from a choice.
+    /// Starts the thread, in which all three closures are called: `build` makes the encoder, `encode` makes frames of a
+    /// picture and passes them on, and `failed` gets the error when there is no encoder or when it cannot continue from
+    /// a choice.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system cannot start a thread.
     pub fn start(
         build: impl FnOnce() -> Result<Box<dyn Encoder>, EncodeError> + Send + 'static,
         mut encode: impl FnMut(&mut dyn Encoder, P, &EncodePlan) + Send + 'static,
@@ -50,16 +51,16 @@ impl<P: Send + 'static> EncoderThread<P> {
 
     /// Encodes a picture.
     pub fn encode(&self, picture: P, plan: EncodePlan) {
-        // One that has failed has said so.
+        // A failed encoder has already reported its error.
         let _ = self.jobs.send(Job::Encode { picture, plan: Box::new(plan) });
     }
 
-    /// Goes on from this candidate of the last picture, or from none.
+    /// Continues from this candidate of the last picture, or from none.
     pub fn commit(&self, choice: Option<usize>) {
         let _ = self.jobs.send(Job::Commit(choice));
     }
 
-    /// The state after this frame need not be kept.
+    /// The state after this frame is no longer needed.
     pub fn forget(&self, frame: u64) {
         let _ = self.jobs.send(Job::Forget(frame));
     }

@@ -1,6 +1,6 @@
-//! Hierarchical-P: temporal layers in a pattern that is the same in every group of pictures, so that some frames can be dropped
-//! (after they were made, or by a relay) and the others still be decoded exactly (Rebera section IV; the three layers of
-//! libwebrtc's `DefaultTemporalLayers` have the same references).
+//! Hierarchical-P: temporal layers in a pattern that is the same in every group of pictures, so that some frames can be
+//! dropped (after encoding, or by a relay) and the others still be decoded exactly (Rebera section IV; the three layers
+//! of libwebrtc's `DefaultTemporalLayers` have the same references).
 //!
 //! Of a group of four, with layers from the base up (arrows to what a frame refers to):
 //!
@@ -10,8 +10,9 @@
 //! layer 0    0 <--'<---'<-----------4 <--'<---'<---------- 8
 //! ```
 //!
-//! Frames are named by their place in the intra period, which begins with a keyframe at place 0. In a standard decoder's
-//! buffers the base is the last frame, layer 1 is kept in the golden frame, and frames at odd places are kept nowhere.
+//! A frame is identified by its place in the intra period, which begins with a keyframe at place 0. In a standard
+//! decoder's buffers the base layer is the last frame, layer 1 is kept in the golden frame, and frames at odd places
+//! are not kept.
 
 use core::ops::Range;
 
@@ -19,19 +20,19 @@ use thalweg_units::{ConfigError, check};
 
 use crate::plan::{Basis, Buffers, EncodePlan, Layer, LongTerm};
 
-/// The buffer that layer 1 is kept in.
+/// The buffer that holds layer 1.
 const LAYER_1: LongTerm = LongTerm::Golden;
 
-/// The longest intra period: 65,536 pictures, 36 minutes at 30 a second.
+/// Max intra period: 65,536 pictures, 36 minutes at 30 fps.
 const LONGEST: u32 = 1 << 16;
 
-/// The parameters; the defaults are the paper's (Rebera section V-B: N = 32 at G = 4).
+/// The configuration; the defaults are the paper's (Rebera section V-B: N = 32 at G = 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// Pictures in a group, G: 1, 2 or 4, for one, two or three layers.
+    /// G: pictures in a group, 1, 2 or 4, for one, two or three layers.
     pub group: u32,
-    /// Pictures from keyframe to keyframe, N: a multiple of the group, at most 65,536.
+    /// N: pictures from keyframe to keyframe, a multiple of the group, at most 65,536.
     pub period: u32,
 }
 
@@ -42,10 +43,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The pattern.
+    /// Builds the pattern.
     ///
     /// # Errors
-    /// When there is no such group, or the period is not made of groups.
+    /// When the group has another size, or the period is not a multiple of the group.
     pub fn build(self) -> Result<Pattern, ConfigError> {
         let Config { group, period } = self;
         check("layers.group", group).is([1, 2, 4].contains(&group), "1, 2 or 4 pictures")?;
@@ -57,8 +58,8 @@ impl Config {
     }
 }
 
-/// Which layer each picture of an intra period is in, and what it refers to. Places go round: that after the last of a period
-/// is the first of the next.
+/// The layer and reference of each picture of an intra period. Places wrap around: after the last of a period comes the
+/// first of the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pattern {
     group: u32,
@@ -76,13 +77,13 @@ impl Pattern {
         self.group
     }
 
-    /// How many layers there are: 1 to 3.
+    /// The number of layers: 1 to 3.
     pub fn layers(&self) -> u8 {
         self.group.trailing_zeros() as u8 + 1
     }
 
-    /// How far the frame that one refers to is before it, in pictures: a group for the base, and otherwise the largest power of two that
-    /// divides its place.
+    /// How many pictures back the frame at `place` refers: a group for the base layer, otherwise the largest power of
+    /// two that divides the place.
     fn step(&self, place: u32) -> u32 {
         let within = place % self.group;
         if within == 0 { self.group } else { 1 << within.trailing_zeros() }
@@ -106,8 +107,8 @@ impl Pattern {
         (!self.is_keyframe(place)).then(|| place - self.step(place))
     }
 
-    /// The places of the frames that cannot be decoded without the one at `place`: those after it as far as the period for the
-    /// base, and otherwise as far as the next frame of its layer or one below.
+    /// The places of the frames that cannot be decoded without the one at `place`: for the base layer all later ones of
+    /// the period, otherwise those before the next frame of its layer or a lower one.
     pub fn closure(&self, place: u32) -> Range<u32> {
         let end = if place.is_multiple_of(self.group) {
             (place / self.period + 1) * self.period
@@ -117,15 +118,17 @@ impl Pattern {
         place + 1..end
     }
 
-    /// What the frame at `place` may refer to and where it is kept, by a standard decoder's buffers. `reference` is the number of the
-    /// frame that was sent at [`Pattern::refers_to`], or `None` if that was not sent: then this one can be made, to know its size,
-    /// but not be sent ([`Buffers::sendable`]). The keyframe has no use for a basis; without layers it is [`Basis::Latest`].
+    /// What the frame at `place` may refer to and where it is kept, in a standard decoder's buffers. `reference` is the
+    /// number of the frame sent at [`Pattern::refers_to`], or `None` if that was not sent: then this frame can be
+    /// encoded, to learn its size, but not sent ([`Buffers::sendable`]). For a keyframe the basis has no effect;
+    /// without layers it is [`Basis::Latest`].
     pub fn basis(&self, place: u32, reference: Option<u64>) -> Basis {
         let layer = self.layer(place);
         if layer.count == 1 || self.is_keyframe(place) {
             return Basis::Latest;
         }
-        // At the odd place after a frame of layer 1 that is the reference, at all others it is the base.
+        // At the odd place after a layer 1 frame, that frame is the reference; at all other places it is the base
+        // layer.
         let from_golden = self.refers_to(place).is_some_and(|place| self.layer(place).number > 0);
         Basis::Buffers(Buffers {
             last: !from_golden,
@@ -136,7 +139,8 @@ impl Pattern {
         })
     }
 
-    /// Says in a plan what the frame at `place` is: its layer, its basis (as [`Pattern::basis`]), and whether it is a keyframe.
+    /// Sets the properties of the frame at `place` in `plan`: its layer, its basis (see [`Pattern::basis`]), and
+    /// whether it is a keyframe.
     pub fn plan(&self, place: u32, reference: Option<u64>, plan: &mut EncodePlan) {
         plan.layer = self.layer(place);
         plan.basis = self.basis(place, reference);

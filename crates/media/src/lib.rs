@@ -1,12 +1,13 @@
-//! What a video sender, its encoder and its receiver say to each other.
+//! The types shared by a video sender, its encoder and its receiver.
 //!
-//! * [`Packet`] and what it carries: a [`Fragment`] of a frame, a retransmission, XOR FEC over [`Protected`] packets, audio, padding;
-//!   [`PacketSizes`] says how large packets are;
-//! * [`EncodePlan`] and [`EncodedFrame`], between the engine and an encoder; [`layers`] is a pattern of temporal layers;
-//! * [`FeedbackStyle`] and [`ReceiverKind`]: what the receiver reports, and what it does with frames;
-//! * [`feedback`]: the receiver's RTCP read in the sender's own numbers.
+//! * [`Packet`] and its content: a [`Fragment`] of a frame, a retransmission, XOR FEC over [`Protected`] packets,
+//!   audio, padding; [`PacketSizes`] has the sizes of packets;
+//! * [`EncodePlan`] and [`EncodedFrame`], between the engine and an encoder; [`layers`] is a pattern of temporal
+//!   layers;
+//! * [`FeedbackStyle`] and [`ReceiverKind`]: what the receiver reports, and how it handles frames;
+//! * [`feedback`]: the receiver's RTCP, read in the sender's own numbers.
 //!
-//! A sender, a receiver and a codec each need these words and none of the others.
+//! A sender, a receiver and a codec each depend on these types but not on one another.
 #![no_std]
 #![forbid(unsafe_code)]
 

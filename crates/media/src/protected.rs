@@ -1,20 +1,20 @@
-//! Which media packets an FEC packet is the sum of.
+//! The set of media packets that an FEC packet protects.
 
-/// A set of media packets as FlexFEC names it: the first one's sequence number and a mask. Never empty, and none is
+/// A set of media packets as in FlexFEC: the first one's sequence number and a mask. Never empty, and no packet is
 /// [`Protected::LONGEST`] or more after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protected {
     first: u64,
-    /// Bit j stands for packet first + j, the lowest first; a header has them the other way round.
+    /// Bit j stands for packet first + j, least significant first; headers have the reverse order.
     mask: u128,
 }
 
 impl Protected {
-    /// How far apart two packets under one FEC packet may be: FlexFEC's longest mask (specs/fec.md 2).
+    /// Max distance of two packets under one FEC packet: FlexFEC's longest mask (specs/fec.md 2).
     pub const LONGEST: u64 = 109;
 
-    /// Packet `first + j` for each bit j of `mask`. `None` when the mask is empty or longer than a header's, or the
-    /// numbers would not end.
+    /// Packet `first + j` for each bit j of `mask`. `None` if the mask is empty or longer than a header's, or a number
+    /// would overflow.
     pub fn new(first: u64, mask: u128) -> Option<Protected> {
         let lowest = u64::from(mask.trailing_zeros());
         let highest = 127u64.checked_sub(u64::from(mask.leading_zeros()))?;
@@ -24,7 +24,7 @@ impl Protected {
         Some(Protected { first: first + lowest, mask: mask >> lowest })
     }
 
-    /// These packets, in ascending order. `None` when there are none, or they are too far apart.
+    /// These packets, in ascending order. `None` if there are none, or they are too far apart.
     pub fn of(sequences: impl IntoIterator<Item = u64>) -> Option<Protected> {
         let mut sequences = sequences.into_iter();
         let first = sequences.next()?;
@@ -56,7 +56,7 @@ impl Protected {
         sequence.checked_sub(self.first).is_some_and(|place| place < Protected::LONGEST && self.mask >> place & 1 == 1)
     }
 
-    /// All of them but `sequence`; `None` if none is left.
+    /// The set without `sequence`; `None` if that is empty.
     pub fn without(&self, sequence: u64) -> Option<Protected> {
         if !self.contains(sequence) {
             return Some(*self);
@@ -64,7 +64,7 @@ impl Protected {
         Protected::new(self.first, self.mask & !(1 << (sequence - self.first)))
     }
 
-    /// All of them, in ascending order.
+    /// The sequence numbers in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + use<> {
         let Protected { first, mask } = *self;
         (0..Protected::LONGEST).filter(move |place| mask >> place & 1 == 1).map(move |place| first + place)
@@ -96,7 +96,7 @@ mod tests {
             taken in 0..Protected::LONGEST,
         ) {
             let sequences: Vec<u64> = places.iter().map(|place| u64::from(first) + place).collect();
-            // The lowest place may be any.
+            // The first number may be any.
             prop_assume!(places.last().unwrap() - places.first().unwrap() < Protected::LONGEST);
             let set = Protected::of(sequences.iter().copied()).unwrap();
             prop_assert_eq!(set.iter().collect::<Vec<_>>(), sequences.clone());

@@ -1,37 +1,38 @@
-//! How large packets are, and into how many a frame is cut.
+//! The sizes of packets, and how a frame is cut into them.
 
 use thalweg_units::Bytes;
 
-/// How large packets are.
+/// The sizes of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct PacketSizes {
-    /// The most payload a media packet carries (libwebrtc's default for video).
+    /// Max payload of a media packet (libwebrtc's default for video).
     pub max_payload: Bytes,
-    /// At least this many packets for each burst that leaves together, so that its spacing at the receiver can be measured (Camel, 4:
-    /// specs/camel.md 1); 1 where nothing measures bursts.
+    /// Min packets per burst that leaves together, so that its spacing at the receiver can be measured (Camel, 4:
+    /// specs/camel.md 1); 1 if bursts are not measured.
     pub per_burst: u16,
-    /// At least this many packets for each frame (as far as the bytes go), so that its spacing at the receiver can be measured (Rebera,
-    /// 2: specs/rebera.md 2); 1 where nothing measures frames.
+    /// Min packets per frame (as far as its bytes allow), so that its spacing at the receiver can be measured (Rebera,
+    /// 2: specs/rebera.md 2); 1 if frames are not measured.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_one"))]
     pub min_packets: u16,
-    /// What a media packet adds to its payload: IPv4 20, UDP 8, RTP 12, extensions 8 to 20, VP8 descriptor 4, SRTP tag 10 or 16.
+    /// Overhead of a media packet over its payload: IPv4 20, UDP 8, RTP 12, extensions 8 to 20, VP8 descriptor 4, SRTP
+    /// tag 10 or 16.
     pub overhead: Bytes,
-    /// What a frame's first media packet adds beyond that: the hashes of two states, where the receiver is sent them.
+    /// Additional overhead of a frame's first media packet: the hashes of two states, for a receiver that gets them.
     pub states: Bytes,
-    /// What an audio packet adds to its payload: a media packet's but for the descriptor.
+    /// Overhead of an audio packet over its payload: that of a media packet without the descriptor.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_usual_audio"))]
     pub audio: Bytes,
-    /// What a retransmission adds beyond that: the original sequence number (RFC 4588).
+    /// Additional overhead of a retransmission: the original sequence number (RFC 4588).
     pub retransmission: Bytes,
-    /// The largest padding packet, whole, when it is made of nothing: 255 bytes of RTP padding at most, libwebrtc uses 224.
+    /// Max wire size of a padding packet without content: at most 255 bytes of RTP padding, libwebrtc uses 224.
     pub padding: Bytes,
 }
 
 /// A media packet's usual overhead without VP8's descriptor.
 const USUAL_AUDIO: Bytes = Bytes::new(70);
 
-/// Runs without audio are written as they always were.
+/// The default is not serialized, so that the files of runs without audio stay unchanged.
 #[cfg(feature = "serde")]
 fn is_usual_audio(audio: &Bytes) -> bool {
     *audio == USUAL_AUDIO
@@ -57,20 +58,20 @@ impl Default for PacketSizes {
     }
 }
 
-/// Into how many packets a frame is cut.
+/// The packets that a frame is cut into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// How many packets.
+    /// The number of packets.
     pub packets: u16,
-    /// How many of them make a burst: as many as leave together where bursts are bounded, otherwise all.
+    /// How many of them make a burst: as many as leave together if bursts are limited, otherwise all.
     pub per_burst: u16,
 }
 
 impl PacketSizes {
-    /// How a frame of `size` is cut: into as few packets as carry it, at least one.
+    /// How a frame of `size` is cut: into the min number of packets, at least one.
     ///
-    /// Where no more than `burst` wire bytes may leave together, into as few equal bursts as keep to that, each of at least
-    /// [`PacketSizes::per_burst`] packets (as far as the bytes go).
+    /// If at most `burst` wire bytes may leave together, into the min number of equal bursts within that limit, each of
+    /// at least [`PacketSizes::per_burst`] packets (as far as the bytes allow).
     pub fn cut(&self, size: Bytes, burst: Option<Bytes>) -> Cut {
         let packets = |size: u64| size.div_ceil(self.max_payload.get()).max(1);
         let min = u64::from(self.min_packets).min(size.get());
@@ -83,7 +84,7 @@ impl PacketSizes {
             (per_burst, slice + per_burst * self.overhead.get())
         };
         let mut bursts = size.div_ceil(max.get().max(1)).max(1);
-        // A burst of a packet for each byte does not get shorter.
+        // A burst with one packet per byte does not get shorter.
         while cut(bursts).1 > max.get() && bursts < size {
             bursts += 1;
         }
@@ -94,8 +95,8 @@ impl PacketSizes {
         }
     }
 
-    /// The bytes `[offset, offset + length)` of fragment `index` of `count` of a frame of `size`: as equal as whole bytes
-    /// allow, the longer ones last (as libwebrtc splits VP8, so that no runt trails).
+    /// The bytes `[offset, offset + length)` of fragment `index` of `count` of a frame of `size`: as equal as whole
+    /// bytes allow, the longer ones last (as libwebrtc splits VP8, so that the last packet is not the smallest).
     pub fn fragment(&self, size: Bytes, index: u16, count: u16) -> (u32, u32) {
         let (size, index, count) = (size.get(), u64::from(index), u64::from(count));
         let base = size / count;

@@ -1,13 +1,13 @@
-//! A decoder's states, for codecs and receivers that keep them.
+//! Decoder states, for stateful codecs and receivers.
 
 use core::fmt;
 
-/// A decoder's state by its hash: equal hashes, equal pictures from here on.
+/// A decoder's state, identified by its hash: decoders with equal hashes decode equal pictures from then on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateHash(pub u64);
 
 impl StateHash {
-    /// What a receiver says whose decoder is in a state that the sender cannot know: something was missed.
+    /// Reported by a receiver whose decoder is in a state that the sender cannot know, after a loss.
     pub const UNKNOWN: StateHash = StateHash(u64::MAX);
 }
 
@@ -17,10 +17,10 @@ impl fmt::Display for StateHash {
     }
 }
 
-/// The states that a frame leads from and to (Salsify section 3.2: every packet carries both hashes).
+/// The states before and after a frame (Salsify section 3.2: every packet carries both hashes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transition {
-    /// The decoder's state it must be decoded from.
+    /// The decoder's state that the frame must be decoded from.
     pub source: StateHash,
     /// The decoder's state after it.
     pub target: StateHash,

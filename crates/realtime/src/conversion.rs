@@ -1,4 +1,4 @@
-//! From what both peers measured by the clock to the laboratory's records, in time since the run began.
+//! Converts the measurements of both peers to the laboratory's records, in time since the run began.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::receiving::{Arrival, ReceivedFrame};
 use crate::route::PacketKey;
 use crate::sending::Sent;
 
-/// A run as the laboratory's records.
+/// A run as records of the laboratory.
 pub(crate) struct Converted {
     pub(crate) recorder: Recorder,
     pub(crate) frames: Vec<FrameRecord>,
@@ -29,21 +29,21 @@ pub(crate) struct Converted {
 /// A frame that was shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ShownFrame {
-    /// When, by the clock.
+    /// When it was shown, by the real clock.
     pub(crate) at: Time,
     pub(crate) picture: u64,
     pub(crate) quality: Option<Quality>,
 }
 
-/// Which picture each frame shows: the one that was taken when its timestamp says. Frames that came before the first sender report are known
-/// by those after it. `None` for all if none came.
+/// The picture that each frame shows: the one that was taken at its timestamp. Frames that arrived before the first
+/// sender report are mapped by those after it. `None` for all frames if no sender report arrived.
 pub(crate) fn pictures(frames: &[ReceivedFrame], taken: &[Time]) -> Vec<Option<u64>> {
     let known = frames.iter().find_map(|frame| frame.captured.map(|captured| (captured, frame.timestamp)));
     let picture = |frame: &ReceivedFrame| {
         let (captured, timestamp) = known?;
         let ticks = i128::from(frame.timestamp) - i128::from(timestamp);
         let captured = captured + Span::from_nanos((ticks * 1_000_000_000 / 90_000) as i64);
-        // A tick is 11 us, and there is no camera of 1000 fps.
+        // An RTP tick is 11 us, and no camera has 1000 fps.
         let slack = Span::from_micros(500);
         let number = taken.partition_point(|taken| *taken <= captured + slack).checked_sub(1)?;
         (captured - taken[number] <= slack).then_some(number as u64)
@@ -87,7 +87,7 @@ pub(crate) fn convert(
                 note(since(arrival.at), what);
                 later = Some(later.map_or(arrival.at, |later| later.min(arrival.at)));
             }
-            // A later packet arrived, so this one is lost. The last ones are still in flight.
+            // A packet sent later arrived, so this one is lost. The last ones are still in flight.
             None => {
                 if let Some(later) = later {
                     let what = What::Dropped { id: id as u64, payload: *payload, size: *size, why };
@@ -125,7 +125,7 @@ fn frames_of(sent: &Sent, format: Format) -> Frames {
     frames
 }
 
-/// The arrival of each packet: of several arrivals with its key, the first after it was sent.
+/// The arrival of each packet: of several arrivals with its key, the first one after it was sent.
 fn match_arrivals(sent: &Sent, packets: &[(Time, Payload, Bytes)], arrivals: &[Arrival]) -> Vec<Option<Arrival>> {
     let mut arrived = vec![None; packets.len()];
     let mut in_flight: BTreeMap<PacketKey, usize> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Decoding, twice: during the run for the time at which each frame could be shown, and after it for quality, since comparing pictures
-//! takes longer than the interval between two of them.
+//! Decoding, twice: during the run for the time at which each frame could be shown, and after it for quality, since
+//! comparing pictures takes longer than the interval between two of them.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -17,11 +17,11 @@ use crate::receiving::{Frames, ReceivedFrame};
 use thalweg_live::clock::Clock;
 use thalweg_live::thread::spawn;
 
-/// A decoder in a thread of its own.
+/// A decoder in its own thread.
 pub(crate) struct Decoding(JoinHandle<Result<Vec<Time>, DecodeError>>);
 
 impl Decoding {
-    /// Starts it; it ends when the returned sender is dropped.
+    /// Starts the decoder; it ends when the returned sender is dropped.
     pub(crate) fn start(mut decoder: Box<dyn Decoder>, clock: Clock) -> Result<(Decoding, Frames), RealTimeError> {
         let (frames, inbox) = mpsc::channel::<Arc<[u8]>>();
         let thread = spawn("decoder", move || {
@@ -31,7 +31,7 @@ impl Decoding {
         Ok((Decoding(thread), frames))
     }
 
-    /// When each frame was decoded.
+    /// The time at which each frame was decoded.
     pub(crate) fn finish(self) -> Result<Vec<Time>, RealTimeError> {
         let done = self.0.join().map_err(|_| RealTimeError::Failed("the decoder's thread panicked".into()))?;
         Ok(done?)
@@ -41,7 +41,7 @@ impl Decoding {
 /// PSNR in dB and SSIM.
 pub(crate) type Quality = (f64, f64);
 
-/// The quality of each frame against its picture.
+/// The quality of each frame, compared with its picture.
 pub(crate) fn measure(
     scenario: &Scenario,
     decoder: &mut dyn Decoder,

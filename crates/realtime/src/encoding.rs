@@ -1,4 +1,4 @@
-//! The encoder and its pictures, in their thread.
+//! The encoder and its pictures, in their own thread.
 
 use std::sync::mpsc::{self, Receiver};
 
@@ -13,20 +13,21 @@ use thalweg_live::reactor::Waker;
 
 type Made = Result<Vec<Candidate>, RealTimeError>;
 
-/// The encoder, which knows pictures by their numbers.
+/// The encoder; pictures are identified by their numbers.
 pub(crate) struct Encoding {
     thread: EncoderThread<u64>,
     made: Receiver<Made>,
     settings: String,
     is_model: bool,
-    /// When what is asked for may be handed over, were it made already.
+    /// The earliest time at which the requested frame may be handed over, even if it is ready before.
     earliest: Time,
-    /// Made, and not yet handed over.
+    /// Encoded, but not yet handed over.
     waiting: Option<Vec<Candidate>>,
 }
 
 impl Encoding {
-    /// Starts the thread; `waker` wakes the sender when a frame is ready. `footage` is `None` for a model, which reads no pictures.
+    /// Starts the thread; `waker` wakes the sender when a frame is ready. `footage` is `None` for an encoder model,
+    /// which reads no pictures.
     pub(crate) fn start(
         encoder: Box<dyn Encoder>,
         mut footage: Option<Footage>,
@@ -58,7 +59,8 @@ impl Encoding {
         &self.settings
     }
 
-    /// Asks for a picture at `now`. A model's frames are handed over at `done`, when an encoder would have made them.
+    /// Requests a picture at `now`. A model's frames are handed over at `done`, when a real encoder would have
+    /// finished.
     pub(crate) fn encode(&mut self, now: Time, done: Time, picture: u64, plan: EncodePlan) {
         self.earliest = if self.is_model { done } else { now };
         self.thread.encode(picture, plan);
@@ -72,12 +74,12 @@ impl Encoding {
         self.thread.forget(frame);
     }
 
-    /// When [`Encoding::take`] has something, as far as is known.
+    /// When [`Encoding::take`] will have a result, as far as is known.
     pub(crate) fn next_event(&self) -> Time {
         if self.waiting.is_some() { self.earliest } else { Time::NEVER }
     }
 
-    /// What was made, when it is time.
+    /// The encoded candidates, once they are due.
     pub(crate) fn take(&mut self, now: Time) -> Result<Option<Vec<Candidate>>, RealTimeError> {
         if let Ok(made) = self.made.try_recv() {
             self.waiting = Some(made?);

@@ -8,7 +8,7 @@ use thalweg_transport::sdp::SdpError;
 use thalweg_units::ConfigError;
 use thalweg_video::source::SourceError;
 
-/// A scenario could not be played on real sockets.
+/// Why a scenario could not be played on real sockets.
 #[derive(Debug, thiserror::Error)]
 pub enum RealTimeError {
     /// It needs something that only the simulator has, or a value is out of range.
@@ -20,7 +20,7 @@ pub enum RealTimeError {
     /// The link cannot be built.
     #[error("link: {0}")]
     Link(#[from] EmulateError),
-    /// The path's capacity cannot be known.
+    /// The capacity of the path cannot be determined.
     #[error("path: {0}")]
     Path(String),
     /// The video cannot be read.
@@ -32,7 +32,7 @@ pub enum RealTimeError {
     /// The decoder refused a complete frame.
     #[error("decoder: {0}")]
     Decode(#[from] DecodeError),
-    /// Offer and answer do not fit.
+    /// Offer and answer have nothing in common.
     #[error("SDP: {0}")]
     Signalling(#[from] SdpError),
     /// There is no sender for what was negotiated.
@@ -44,7 +44,7 @@ pub enum RealTimeError {
     /// The handshake timed out, a peer closed the connection, or a thread panicked.
     #[error("{0}")]
     Failed(String),
-    /// The system refuses.
+    /// A system call failed.
     #[error("{0}")]
     System(#[from] std::io::Error),
 }

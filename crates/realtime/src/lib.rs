@@ -10,11 +10,11 @@
 //! SRTP, sockets and feedback are those of `thalweg_live::publish` and `thalweg_live::watch`. What both peers measured becomes the
 //! laboratory's records, so that figures, folder and report are the same as those of [`thalweg_lab::simulate()`].
 //!
-//! What is made the same as in virtual time: **time zero** is the instant at which the sender's connection is up. Camera, engine and the
-//! link's traces begin there, as all begin at zero in the simulator, which has no handshake: ICE and DTLS bypass the link. An encoder
-//! model's frames are ready when [`thalweg_codecs::CodecTime`] says, those of a real encoder when they are encoded. **Packet sizes** and
-//! **feedback** are what was negotiated: [`RealTimeRun::scheme`] and [`RealTimeRun::scenario`] contain both, so that the simulator can
-//! play the same.
+//! Some things are kept as in virtual time. **Time zero** is the instant at which the sender's connection is up:
+//! camera, engine and the link's traces begin there, as they begin at zero in the simulator, which has no handshake;
+//! ICE and DTLS bypass the link. Frames of an encoder model are ready when [`thalweg_codecs::CodecTime`] says, those of
+//! a real encoder when they are encoded. **Packet sizes** and **feedback** are those that were negotiated:
+//! [`RealTimeRun::scheme`] and [`RealTimeRun::scenario`] contain both, so that the simulator can play the same run.
 
 mod conversion;
 mod decoding;
@@ -53,9 +53,9 @@ use sending::{Sending, Sent};
 
 /// A finished run.
 pub struct RealTimeRun {
-    /// The scenario as it was played: with the negotiated feedback.
+    /// The scenario as played: with the negotiated feedback.
     pub scenario: Scenario,
-    /// The scheme as it was played: with the packet sizes of the negotiated RTP.
+    /// The scheme as played: with the packet sizes of the negotiated RTP.
     pub scheme: Arc<dyn SenderFactory>,
     /// Figures, series and records.
     pub run: Run,
@@ -70,16 +70,17 @@ pub struct Timing {
     pub sender: Lateness,
     /// How late the receiver's timers fired.
     pub receiver: Lateness,
-    /// What the emulated link did, with how late it forwarded packets.
+    /// The emulated link's statistics, with how late it forwarded packets.
     pub link: Statistics,
     /// The sum of the packet sizes that the engine accounted for.
     pub accounted: Bytes,
-    /// The sum of the sizes on the wire, from the IP header on; it differs from `accounted` by what the engine could not predict.
+    /// The sum of the sizes on the wire, from the IP header on; the difference from `accounted` is what the engine
+    /// could not predict.
     pub actual: Bytes,
 }
 
-/// Plays `scenario` for one scheme on sockets of this machine; takes a little longer than the scenario lasts. `find` gives traces by
-/// name; `progress` gets the time since the run began, every half second.
+/// Plays `scenario` for one scheme on sockets of this machine; takes a little longer than the scenario lasts. `find`
+/// returns traces by name; `progress` receives the time since the run began, every half second.
 ///
 /// # Errors
 /// When the scenario needs what only the simulator has (competitors, a clock offset, a stateful receiver), when something it names cannot
@@ -150,7 +151,7 @@ pub fn run(
     shared.over.store(true, Ordering::Relaxed);
     waker.wake();
     let received = receiver.join().map_err(|_| RealTimeError::Failed("the receiver's thread panicked".into()))?;
-    // The sender's error first: the receiver's may only follow from it.
+    // The sender's error first: the receiver's may only be a consequence.
     let (sent, relay) = sent?;
     let (received, statistics) = (received?, relay.stop()?);
 
@@ -235,7 +236,7 @@ fn link(scenario: &Scenario, find: &mut FindTrace<'_>) -> Result<(Link, Option<C
     Ok((Link { config, traces }, up.bottlenecks().first().cloned()))
 }
 
-/// When each received frame was shown, which picture it was, and its quality.
+/// When each received frame was shown, which picture it shows, and its quality.
 fn shown(
     scenario: &Scenario,
     sent: &Sent,
@@ -257,7 +258,8 @@ fn shown(
             decoding.finish()?
         }
         None => {
-            // A model's frames are not decoded: one decoding time after arrival, and after the frame before.
+            // A model's frames are not decoded: each is shown one decoding time after it arrived, or after the frame
+            // before it was shown.
             let size_of: BTreeMap<u64, _> = sizes(sent);
             let mut done = Time::ZERO;
             let time = |(frame, picture): (&receiving::ReceivedFrame, &Option<u64>)| {
@@ -283,7 +285,7 @@ fn sizes(sent: &Sent) -> BTreeMap<u64, thalweg_units::Size> {
     queued.collect()
 }
 
-/// The most frequent reason for which the link dropped packets: it does not say which packet was dropped for which.
+/// The most frequent reason for which the link dropped packets: its statistics do not give the reason for each packet.
 fn reason(statistics: &Statistics) -> DropReason {
     let max = statistics.up.dropped.iter().max_by_key(|(_, count)| **count);
     max.map_or(DropReason::Lost, |(why, _)| *why)

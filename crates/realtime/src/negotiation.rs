@@ -15,7 +15,7 @@ use crate::RealTimeError;
 use thalweg_live::clock::Clock;
 use thalweg_live::publish::video_codec;
 
-/// The style of feedback that SDP can negotiate in place of `style`: reports of every packet at once become reports on request.
+/// The feedback style that SDP can negotiate in place of `style`: per-packet feedback becomes feedback on request.
 pub(crate) fn negotiable(style: FeedbackStyle) -> FeedbackStyle {
     match style {
         FeedbackStyle::PerPacket => FeedbackStyle::TwccOnRequest,
@@ -34,17 +34,17 @@ fn capabilities(scenario: &Scenario, style: FeedbackStyle, direction: Direction)
         video: vec![video_codec(&scenario.codec)],
         audio: false,
         congestion: vec![kind],
-        // Of no use where both know all SSRCs, and bytes in every packet.
+        // Useless when both peers know all SSRCs, and it adds bytes to every packet.
         absolute_send_time: false,
         mid: false,
         functional: false,
-        // The receiver gets the round trip as the simulator's does.
+        // The receiver gets the round-trip time as the simulator's receiver does.
         feedback: sdp::Feedback { round_trip: false, ..Capabilities::all(direction).feedback },
         ..Capabilities::all(direction)
     }
 }
 
-/// A sender and a receiver that have negotiated, at these addresses.
+/// A sender and a receiver at these addresses, with a finished negotiation.
 pub(crate) fn negotiate(
     scenario: &Scenario,
     scheme: &Arc<dyn SenderFactory>,
@@ -92,7 +92,7 @@ pub(crate) fn negotiate(
         media: answer.media,
         cname: publisher.cname,
         seed: scenario.seed,
-        // Sender reports count from the clock's own zero, so that the receiver's capture times are of this clock.
+        // Sender reports count from the clock's own zero, so that the receiver's capture times are times of this clock.
         wall: NtpTime::from_bits(0),
         ipv6: here.is_ipv6(),
     };

@@ -17,7 +17,7 @@ use crate::route::{DatagramKind, PacketKey};
 use thalweg_live::clock::Clock;
 use thalweg_live::reactor::{Lateness, Poller, UdpSocket};
 
-/// Takes complete frames to decode.
+/// Passes complete frames to the decoder.
 pub(crate) type Frames = Sender<Arc<[u8]>>;
 
 /// An RTP packet that arrived.
@@ -32,14 +32,14 @@ pub(crate) struct Arrival {
 #[derive(Debug)]
 pub(crate) struct ReceivedFrame {
     pub(crate) at: Time,
-    /// RTP's, 90 kHz.
+    /// RTP timestamp, 90 kHz.
     pub(crate) timestamp: u64,
-    /// When its picture was taken, by the sender's clock, if a sender report came before it.
+    /// When its picture was taken, by the sender's clock; `None` before the first sender report.
     pub(crate) captured: Option<Time>,
     pub(crate) data: Arc<[u8]>,
 }
 
-/// What the receiver measured.
+/// The receiver's measurements.
 #[derive(Debug, Default)]
 pub(crate) struct Received {
     pub(crate) arrivals: Vec<Arrival>,
@@ -47,12 +47,12 @@ pub(crate) struct Received {
     pub(crate) lateness: Lateness,
 }
 
-/// What sender and receiver exchange outside of the connection.
+/// State that sender and receiver share outside of the connection.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// The run is over.
     pub(crate) over: AtomicBool,
-    /// The round trip as the sender knows it, in nanoseconds; 0 for not at all.
+    /// The round-trip time as the sender knows it, in nanoseconds; 0 if unknown.
     pub(crate) round_trip: AtomicI64,
 }
 
@@ -62,9 +62,9 @@ pub(crate) struct Receiving {
     pub(crate) poller: Poller,
     pub(crate) socket: UdpSocket,
     pub(crate) incoming: Incoming,
-    /// The sender's own address, which the connection knows it by.
+    /// The sender's own address, by which the connection knows it.
     pub(crate) peer: SocketAddr,
-    /// Where its media comes from: the relay, once a packet came over it.
+    /// The source address of its media: the relay, known once a packet has arrived through it.
     pub(crate) relay: Option<SocketAddr>,
     pub(crate) shared: Arc<Shared>,
     /// Decodes frames; `None` for those of an encoder model.
@@ -115,16 +115,16 @@ impl Receiving {
 }
 
 fn complete(clock: &Clock, frame: &VideoFrame, decoder: Option<&Frames>) -> ReceivedFrame {
-    // Nothing decodes a model's frames.
+    // Frames of an encoder model are not decoded.
     let data: Arc<[u8]> = if decoder.is_some() { frame.data.clone().into() } else { Arc::from([]) };
     if let Some(decoder) = decoder {
-        // The decoder runs as long as this thread; if it failed, `Decoding::finish` says so.
+        // The decoder runs as long as this thread; if it failed, `Decoding::finish` returns the error.
         let _ = decoder.send(data.clone());
     }
     ReceivedFrame { at: clock.now(), timestamp: frame.timestamp, captured: frame.captured, data }
 }
 
-/// Handles every output of the connection; returns until when to wait.
+/// Handles every output of the connection; returns when to call it next.
 fn pump(
     incoming: &mut Incoming,
     socket: &mut UdpSocket,
@@ -140,7 +140,7 @@ fn pump(
                 (_, Some(link)) => {
                     socket.send(link, &datagram.bytes);
                 }
-                // Nothing came over the link yet, so there is nothing to report.
+                // Nothing has arrived over the link yet, so there is nothing to report.
                 (_, None) => {}
             },
             Output::Frame(complete) => frame(complete),

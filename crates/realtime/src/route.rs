@@ -11,7 +11,7 @@ pub(crate) enum DatagramKind {
     Media(PacketKey),
 }
 
-/// What a protected RTP packet says in the clear: its SSRC and sequence number.
+/// The unencrypted identity of a protected RTP packet: its SSRC and sequence number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PacketKey {
     pub(crate) ssrc: u32,
@@ -19,7 +19,7 @@ pub(crate) struct PacketKey {
 }
 
 impl DatagramKind {
-    /// By the first bytes (RFC 7983 section 7, RFC 5761 section 4).
+    /// Classifies by the first bytes (RFC 7983 section 7, RFC 5761 section 4).
     pub(crate) fn of(datagram: &[u8]) -> DatagramKind {
         match *datagram {
             [128..=191, 192..=223, ..] => DatagramKind::Control,

@@ -23,9 +23,9 @@ use thalweg_live::reactor::{Lateness, Poller, UdpSocket};
 
 /// Timeout of the handshake: both peers are on one machine, with nothing between them.
 const CONNECT: Span = Span::from_secs(10);
-/// How often the receiver gets the round trip, where it does, as in the simulator.
+/// Interval at which the receiver gets the round-trip time, if the scheme uses it, as in the simulator.
 const ROUND_TRIP_INTERVAL: Span = Span::from_secs(1);
-/// How often progress is reported.
+/// Interval between progress reports.
 const PROGRESS_INTERVAL: Span = Span::from_millis(500);
 
 /// An RTP packet that was sent.
@@ -35,7 +35,7 @@ pub(crate) struct Departure {
     pub(crate) size: Bytes,
 }
 
-/// What a sender did, by the clock.
+/// The sender's measurements, by the real clock.
 #[derive(Default)]
 pub(crate) struct Sent {
     /// When the connection was up: the run's time zero.
@@ -45,7 +45,7 @@ pub(crate) struct Sent {
     pub(crate) departures: Vec<Departure>,
     /// When each picture was handed to the engine.
     pub(crate) pictures: Vec<Time>,
-    /// Frames by their numbers.
+    /// Frames with their numbers.
     pub(crate) frames: Vec<(u64, Candidate)>,
     pub(crate) codec: String,
     pub(crate) lateness: Lateness,
@@ -57,7 +57,7 @@ pub(crate) struct Sending<'a> {
     pub(crate) poller: Poller,
     pub(crate) socket: UdpSocket,
     pub(crate) outgoing: Outgoing,
-    /// The receiver's own address, which the connection knows it by.
+    /// The receiver's own address, by which the connection knows it.
     pub(crate) peer: SocketAddr,
     /// Starts the link, whose time begins at the given instant.
     pub(crate) start_link: &'a mut dyn FnMut(Time) -> Result<Relay, RealTimeError>,
@@ -67,7 +67,7 @@ pub(crate) struct Sending<'a> {
     pub(crate) codec_time: CodecTime,
     pub(crate) format: Format,
     pub(crate) duration: Span,
-    /// Whether the receiver gets the round trip.
+    /// Whether the receiver gets the round-trip time.
     pub(crate) reports_round_trip: bool,
 }
 
@@ -89,7 +89,7 @@ impl Sending<'_> {
         loop {
             let until = wait.min(self.encoding.next_event()).min(self.next_picture(&playing));
             let now = self.poller.wait(until, &[&self.socket])?.now;
-            // Reading an empty socket costs less than asking first whether it is empty.
+            // Reading an empty socket costs less than first asking whether it is empty.
             self.socket.receive(|datagram| inbox.push(datagram.bytes.to_vec()));
             if playing.link.is_some() && now >= playing.sent.zero + self.duration {
                 break;
@@ -137,7 +137,7 @@ impl Sending<'_> {
         if playing.link.is_some() { playing.sent.zero + since } else { Time::NEVER }
     }
 
-    /// Handles every output of the connection; returns until when to wait.
+    /// Handles every output of the connection; returns when to call it next.
     fn pump(&mut self, now: Time, playing: &mut Playing) -> Result<Time, RealTimeError> {
         let wait = loop {
             match self.outgoing.poll() {

@@ -1,5 +1,5 @@
-//! The simulator and the emulator agree. The bounds are for a machine with other things to do; what they are on a quiet one is in
-//! docs/live.md.
+//! The simulator and the emulator agree. The bounds allow for a machine under load; docs/live.md has the values of an
+//! idle one.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn the_simulator_and_the_emulator_agree_on_a_constant_link() {
     close("median latency", live.latency_p50_ms.unwrap(), p50, 20.0);
     close("latency of 95 %", live.latency_p95_ms.unwrap(), p95, 0.5 * p95 + 40.0);
     close("PSNR", live.psnr_db.unwrap(), expected.psnr_db.unwrap(), 1.0);
-    // Both are equal but for the bytes by which padding made of retransmissions misses its size.
+    // Both are equal except for the bytes by which padding made of retransmissions misses its size.
     let (accounted, actual) = (played.timing.accounted.get() as f64, played.timing.actual.get() as f64);
     close("bytes on the wire", actual, accounted, 0.001 * accounted);
 }

@@ -1,4 +1,4 @@
-//! Fragments into frames, and frames into an order that can be decoded.
+//! Assembles fragments into frames, and orders frames for decoding.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,14 +7,14 @@ use thalweg_units::Time;
 
 use crate::order::{self, FRAMES};
 
-/// A frame that can be decoded.
+/// A frame that is ready to decode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameInfo {
-    /// The frame.
+    /// The frame number.
     pub frame: u64,
-    /// The picture in it.
+    /// The number of its picture.
     pub picture: u64,
-    /// When the picture was read.
+    /// When the picture was captured.
     pub captured: Time,
 }
 
@@ -25,20 +25,20 @@ struct Partial {
     left: u16,
 }
 
-/// How many frames back one may refer: a long-term buffer is renewed long before.
+/// Max distance of a reference in frames: a long-term buffer is refreshed long before.
 const REMEMBERED: usize = 1024;
 
-/// Frames that are not whole, or wait for the one they refer to.
+/// Incomplete frames, and complete ones waiting for their reference.
 #[derive(Debug, Default)]
 pub struct Assembly {
     frames: BTreeMap<u64, Partial>,
-    /// The frames given out last, in order: the newest, and those that may be in a long-term buffer still.
+    /// Recently decoded frames, in order: the newest, and those that may still be in a long-term buffer.
     decoded: VecDeque<u64>,
     abandoned: VecDeque<u64>,
 }
 
 impl Assembly {
-    /// Takes a fragment; the frames that can be decoded with it, in order.
+    /// Takes a fragment; returns the frames that can now be decoded, in order.
     pub fn on_fragment(&mut self, fragment: Fragment) -> Vec<FrameInfo> {
         if self.decoded.back().is_some_and(|newest| fragment.frame <= *newest) {
             return Vec::new();
@@ -84,17 +84,18 @@ impl Assembly {
         }
     }
 
-    /// Whether any frame waits to become whole or decodable.
+    /// Whether any frame is incomplete or waits for its reference.
     pub fn waits(&self) -> bool {
         !self.frames.is_empty()
     }
 
-    /// Whether only a keyframe can help: nothing was decoded yet, or a whole frame waits for one that never came.
+    /// Whether only a keyframe can help: nothing was decoded yet, or a complete frame waits for a reference that never
+    /// arrived.
     pub fn needs_keyframe(&self) -> bool {
         self.decoded.is_empty()
     }
 
-    /// The next frame given up.
+    /// The next abandoned frame.
     pub fn poll_abandoned(&mut self) -> Option<u64> {
         self.abandoned.pop_front()
     }

@@ -1,4 +1,5 @@
-//! What to ask for when something is missing: packets by the gaps in their numbers, and a keyframe when nothing comes out for too long.
+//! Decides what to request: missing packets by gaps in their sequence numbers, and a keyframe when no frame was
+//! decodable for too long.
 
 use thalweg_units::{Span, Time};
 
@@ -6,7 +7,7 @@ use crate::keyframe_timeout::{KeyframeTimeout, Waiting};
 use crate::missing::{self, MissingPackets};
 use crate::wants::Wants;
 
-/// The gaps of one video, and how long nothing came out.
+/// Missing packets of one video, and the keyframe timeout.
 #[derive(Debug)]
 pub(crate) struct Gaps {
     missing: MissingPackets,
@@ -20,29 +21,29 @@ impl Default for Gaps {
 }
 
 impl Gaps {
-    /// The round trip is known.
+    /// Sets the round-trip time.
     pub(crate) fn learn(&mut self, round_trip: Span) {
         self.missing.learn(round_trip);
     }
 
-    /// As before anything came, with the same round trip.
+    /// A fresh state with the same round-trip time.
     pub(crate) fn begin_anew(&self) -> Gaps {
         Gaps { missing: self.missing.begin_anew(), timeout: KeyframeTimeout::default() }
     }
 
-    /// Media packet `sequence` came for the first time.
+    /// Media packet `sequence` arrived for the first time.
     pub(crate) fn on_media(&mut self, now: Time, sequence: u64) {
         if self.missing.on_media(now, sequence) {
             self.timeout.lose_track();
         }
     }
 
-    /// Media packet `sequence` is here by a retransmission or by FEC, and need not be asked for.
+    /// Media packet `sequence` was recovered by a retransmission or FEC and need not be requested.
     pub(crate) fn on_repaired(&mut self, sequence: u64) {
         self.missing.on_retransmission(sequence);
     }
 
-    /// Part of a frame is here, by whichever way.
+    /// Part of a frame arrived, by any means.
     pub(crate) fn on_part(&mut self, now: Time) {
         self.timeout.on_media(now);
     }
@@ -52,7 +53,7 @@ impl Gaps {
         self.timeout.on_ready(now);
     }
 
-    /// A keyframe is ready: whatever one was needed for is over.
+    /// A keyframe is ready: it satisfies any pending need for one.
     pub(crate) fn on_keyframe(&mut self) {
         self.timeout.on_keyframe();
     }
@@ -62,18 +63,18 @@ impl Gaps {
         self.timeout.lose_track();
     }
 
-    /// No packet before `sequence` is needed any more.
+    /// Packets before `sequence` are no longer needed.
     pub(crate) fn clear_up_to(&mut self, sequence: u64) {
         self.missing.clear_up_to(sequence);
     }
 
-    /// What to ask for now; for no keyframe before `keyframe_from`.
+    /// The requests that are due now; no keyframe request before `keyframe_from`.
     pub(crate) fn poll(&mut self, now: Time, waiting: Waiting, keyframe_from: Time) -> Wants {
         let packets = self.missing.poll(now);
         Wants { packets, keyframe: now >= keyframe_from && self.timeout.poll(now, waiting) }
     }
 
-    /// When [`Gaps::poll`] has something to say.
+    /// When [`Gaps::poll`] should be called next.
     pub(crate) fn next_event(&self, waiting: Waiting, keyframe_from: Time) -> Time {
         self.missing.next_event().min(self.timeout.next_event(waiting).max(keyframe_from))
     }

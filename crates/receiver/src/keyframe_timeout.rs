@@ -1,36 +1,38 @@
-//! When a receiver asks for a keyframe because nothing came out for too long (libwebrtc `video_receive_stream2.cc`).
+//! When a receiver requests a keyframe because no frame was decodable for too long (libwebrtc
+//! `video_receive_stream2.cc`).
 
 use thalweg_units::{Span, Time};
 
-/// A keyframe is asked for when nothing could be decoded for this long while waiting for one (libwebrtc
-/// `kMaxWaitForKeyFrame`) ...
+/// While waiting for a keyframe, one is requested when nothing could be decoded for this long (libwebrtc
+/// `kMaxWaitForKeyFrame`).
 pub(super) const FOR_KEYFRAME: Span = Span::from_millis(200);
-/// ... and otherwise for this long although packets come (`kMaxWaitForFrame`).
+/// Otherwise, a keyframe is requested when nothing could be decoded for this long although packets arrive
+/// (`kMaxWaitForFrame`).
 const FOR_FRAME: Span = Span::from_secs(3);
 
 /// What a receiver is waiting for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waiting {
-    /// Nothing it knows of.
+    /// Nothing in particular.
     Nothing,
-    /// Something that has begun to come.
+    /// The rest of a frame of which some packets arrived.
     Frame,
-    /// A keyframe: nothing else helps.
+    /// A keyframe: no other frame is decodable.
     Keyframe,
 }
 
-/// How long nothing has come out.
+/// Measures the time since the last decodable frame.
 #[derive(Debug, Default)]
 pub(super) struct KeyframeTimeout {
-    /// When a frame was last ready, or the wait for one began.
+    /// When a frame was last ready, or when the wait for one began.
     since: Time,
     last_media: Option<Time>,
-    /// A keyframe is needed at once.
+    /// A keyframe is needed immediately.
     lost_track: bool,
 }
 
 impl KeyframeTimeout {
-    /// A media packet came, by itself or out of others.
+    /// A media packet arrived, directly or by recovery.
     pub(super) fn on_media(&mut self, now: Time) {
         if self.last_media.replace(now).is_none() {
             self.since = now;
@@ -42,7 +44,7 @@ impl KeyframeTimeout {
         self.since = now;
     }
 
-    /// A keyframe is ready: whatever one was needed for is over.
+    /// A keyframe is ready: it satisfies any pending need for one.
     pub(super) fn on_keyframe(&mut self) {
         self.lost_track = false;
     }
@@ -52,7 +54,7 @@ impl KeyframeTimeout {
         self.lost_track = true;
     }
 
-    /// Whether to ask for a keyframe now.
+    /// Whether to request a keyframe now.
     pub(super) fn poll(&mut self, now: Time, waiting: Waiting) -> bool {
         if now >= self.due(waiting) {
             self.since = now;
@@ -62,7 +64,7 @@ impl KeyframeTimeout {
     }
 
     fn due(&self, waiting: Waiting) -> Time {
-        // Only a stream that still comes can be asked for one.
+        // Only request a keyframe from a stream that is still being received.
         let still_comes = self.last_media.is_some_and(|last| last >= self.since);
         match waiting {
             _ if !still_comes => Time::NEVER,
@@ -72,7 +74,7 @@ impl KeyframeTimeout {
         }
     }
 
-    /// When [`KeyframeTimeout::poll`] has something to say.
+    /// When [`KeyframeTimeout::poll`] should be called next.
     pub(super) fn next_event(&self, waiting: Waiting) -> Time {
         if self.lost_track { Time::ZERO } else { self.due(waiting) }
     }

@@ -1,7 +1,7 @@
-//! The peer: packets in, frames and reports out.
+//! The receiving peer: packets in, frames and reports out.
 //!
-//! [`Receiver`] is the laboratory's, of packets that are values; [`rtp::Reception`] is the live one, of packets that are bytes. They
-//! share what makes a receiver: the gaps it asks for, its timeout, its reports, and the states it keeps.
+//! [`Receiver`] is for the simulator, whose packets are values; [`rtp::Reception`] is for live RTP, whose packets are
+//! bytes. They share the gap detection for NACK, the keyframe timeout, the reports, and the kept decoder states.
 
 mod assembly;
 mod gaps;
@@ -38,14 +38,14 @@ pub struct Receiver {
     reports: Reports,
     path: Option<PathReports>,
     recovery: Recovery<(), ()>,
-    /// Recovered by FEC and not yet polled.
+    /// Packets recovered by FEC and not yet polled.
     recovered: VecDeque<u64>,
     frames: Frames,
-    /// A frame that is older than this when it can be decoded is not to be shown.
+    /// A frame that becomes decodable later than this after its capture is decoded but not shown.
     discard_after: Option<Span>,
 }
 
-/// What it does with frames.
+/// How frames are handled.
 #[derive(Debug)]
 enum Frames {
     Standard(Standard),
@@ -76,19 +76,20 @@ fn moving(ready: Vec<(FrameInfo, Moves)>) -> Vec<Ready> {
     ready.into_iter().map(|(info, moves)| Ready { info, moves: Some(moves), discarded: false }).collect()
 }
 
-/// A frame to decode now.
+/// A frame that is ready to decode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ready {
     /// The frame.
     pub info: FrameInfo,
-    /// What happens to the decoder's states; `None` where it has but one and goes from frame to frame.
+    /// Changes to the decoder's states; `None` for a decoder with one state that goes from frame to frame.
     pub moves: Option<Moves>,
-    /// Whether it comes too late to be shown ([`Receiver::discarding_after`]): it is decoded, because later frames refer to it.
+    /// Whether it is too late to be shown ([`Receiver::discarding_after`]); it is still decoded, because later frames
+    /// refer to it.
     pub discarded: bool,
 }
 
 impl Receiver {
-    /// A receiver that reports in this style, with a clock this far ahead of the sender's.
+    /// Creates a receiver with this feedback style, whose clock is this far ahead of the sender's.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -111,9 +112,10 @@ impl Receiver {
         })
     }
 
-    /// The same, but a frame whose last packet, or the last one of a frame it refers to, comes more than `age` after its capture is
-    /// decoded and not shown: a player that plays at a fixed delay has gone on without it (FBRA: 400 ms). Capture and arrival are times
-    /// of one clock here; with two, capture is the RTP timestamp plus the smallest delay seen. `None` shows every frame.
+    /// Sets a playout deadline: a frame whose last packet, or the last packet of a frame it refers to, arrives more
+    /// than `age` after its capture is decoded but not shown, because a player with a fixed delay has moved on (FBRA:
+    /// 400 ms). Capture and arrival are on the same clock here; with two clocks, capture is the RTP timestamp plus the
+    /// smallest delay seen. `None` shows every frame.
     ///
     /// # Errors
     /// When `age` is not longer than 0.
@@ -126,7 +128,8 @@ impl Receiver {
         }
     }
 
-    /// The round trip is known, as it is where media goes both ways or a sender answers extended reports; until then it is 100 ms (libwebrtc).
+    /// Sets the round-trip time, which is known where media is sent both ways or a sender answers extended reports; the
+    /// default is 100 ms (libwebrtc).
     pub fn learn(&mut self, round_trip: Span) {
         self.reports.learn(round_trip);
         if let Frames::Standard(frames) = &mut self.frames {
@@ -134,7 +137,7 @@ impl Receiver {
         }
     }
 
-    /// A packet arrived; the frames that can be decoded now, in order.
+    /// Processes a packet; returns the frames that can be decoded now, in order.
     pub fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<Ready> {
         let is_new = self.reports.on_packet(now, &packet.sent, packet.requests_feedback);
         if let (true, Some(payload)) = (is_new, self.discarded(now, packet)) {
@@ -148,7 +151,7 @@ impl Receiver {
         self.discarding(now, ready)
     }
 
-    /// What can be recovered with what a packet carries.
+    /// Recovers packets by FEC with the content of this packet.
     fn recover(&mut self, content: &Content) {
         match *content {
             Content::Padding | Content::Audio { .. } => return,
@@ -165,18 +168,19 @@ impl Receiver {
         self.recovered.make_contiguous()[before..].sort_unstable();
     }
 
-    /// The number of the next media packet that FEC recovered; give what it carries to [`Receiver::on_recovered`], which asks for it no more.
+    /// The next media packet recovered by FEC. Pass its content to [`Receiver::on_recovered`], which also stops
+    /// requesting it.
     pub fn poll_recovered(&mut self) -> Option<u64> {
         self.recovered.pop_front()
     }
 
-    /// A media packet that FEC recovered, as it was sent; the frames that can be decoded now, in order.
+    /// Processes a media packet recovered by FEC; returns the frames that can be decoded now, in order.
     pub fn on_recovered(&mut self, now: Time, sequence: u64, fragment: Fragment) -> Vec<Ready> {
         let ready = self.frames.on_recovered(now, sequence, fragment);
         self.discarding(now, ready)
     }
 
-    /// Marks what comes too late to be shown.
+    /// Marks frames that are too late to be shown.
     fn discarding(&self, now: Time, mut ready: Vec<Ready>) -> Vec<Ready> {
         if let Some(age) = self.discard_after {
             ready.iter_mut().for_each(|ready| ready.discarded = now - ready.info.captured > age);
@@ -184,7 +188,7 @@ impl Receiver {
         ready
     }
 
-    /// The payload of a packet that comes too late to be played.
+    /// The payload size of a packet that is too late to be played.
     fn discarded(&self, now: Time, packet: &Packet) -> Option<Bytes> {
         let (Content::Media { fragment, .. } | Content::Retransmission { fragment, .. }) = packet.content else {
             return None;
@@ -193,14 +197,14 @@ impl Receiver {
         is_late.then(|| Bytes::new(fragment.length.into()))
     }
 
-    /// The decoder did not get to the state that a frame was to lead to.
+    /// The decoder's state does not match the one a frame claimed.
     pub fn on_disagreement(&mut self, claimed: StateHash) {
         if let Frames::Stateful(frames) = &mut self.frames {
             frames.on_disagreement(claimed);
         }
     }
 
-    /// The next report that is due, of arrivals or of the path.
+    /// The next report that is due, on arrivals or on the path.
     pub fn poll_report(&mut self, now: Time) -> Option<Message> {
         if let Some(report) = self.reports.poll(now) {
             let state = match &self.frames {
@@ -216,7 +220,7 @@ impl Receiver {
         Some(Message::new(About::Report { packets: 0 }, datagram(&[path::message(RECEIVER, MEDIA, &report)])))
     }
 
-    /// What to ask the sender for now.
+    /// The requests to send now.
     pub fn poll_requests(&mut self, now: Time) -> Vec<Message> {
         let Frames::Standard(frames) = &mut self.frames else { return Vec::new() };
         let wants = frames.poll(now);
@@ -231,7 +235,7 @@ impl Receiver {
         requests
     }
 
-    /// Frames given up since the last call.
+    /// The next frame abandoned since the last call.
     pub fn poll_abandoned(&mut self) -> Option<u64> {
         match &mut self.frames {
             Frames::Standard(frames) => frames.poll_abandoned(),
@@ -239,7 +243,7 @@ impl Receiver {
         }
     }
 
-    /// When [`Receiver::poll_report`] or [`Receiver::poll_requests`] has something to do.
+    /// When [`Receiver::poll_report`] or [`Receiver::poll_requests`] should be called next.
     pub fn next_event(&self) -> Time {
         let frames = match &self.frames {
             Frames::Standard(frames) => frames.next_event(),

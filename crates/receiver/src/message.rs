@@ -1,4 +1,4 @@
-//! What the simulated receiver sends to its sender over the reverse path, and how that reads it: RTCP as bytes.
+//! Messages of the simulated receiver on the reverse path, as RTCP bytes, and the sender's reading of them.
 
 use thalweg_control::Acknowledgement;
 use thalweg_media::feedback::{Reader, RtcpFeedback, Streams};
@@ -6,41 +6,44 @@ use thalweg_media::{Content, Packet};
 use thalweg_units::Bytes;
 use thalweg_wire::{overhead, rtcp};
 
-/// Who reports.
+/// SSRC of the reporting receiver.
 pub(super) const RECEIVER: u32 = 1;
-/// The media stream, whose packets can be asked for again.
+/// SSRC of the media stream, whose packets can be requested again.
 pub(super) const MEDIA: u32 = 2;
-/// RFC 8888 and extended reports are per RTP stream. Here all packets are of one stream, numbered in the order of sending; a sender with
-/// retransmissions and padding on a stream of their own (RFC 4588) would be sent 8 bytes more in a report.
+/// SSRC for RFC 8888 and extended reports, which are per RTP stream. Here all packets form one stream, numbered in
+/// sending order; a sender with retransmissions and padding on a separate stream (RFC 4588) would get 8 bytes more in a
+/// report.
 pub(super) const EVERYTHING: u32 = 3;
 
-/// An acknowledgement of a packet on the wire: no format exists, so the size of RTCP feedback with one arrival, 20 bytes.
+/// Size of a per-packet acknowledgement on the wire. No format exists, so this is RTCP feedback with one arrival, 20
+/// bytes, plus overhead.
 pub(super) const PER_PACKET_SIZE: Bytes = Bytes::new(20 + 8 + 20 + 14);
 
 /// A datagram on the reverse path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// What it is about.
+    /// The message's content.
     pub about: About,
-    /// Its RTCP, reduced-size (RFC 5506), as browsers agree on.
+    /// Its RTCP, reduced-size (RFC 5506), as browsers negotiate.
     pub rtcp: Vec<u8>,
-    /// The acknowledgements of [`FeedbackStyle::PerPacket`](thalweg_media::FeedbackStyle::PerPacket), which have no format.
+    /// The acknowledgements of [`FeedbackStyle::PerPacket`](thalweg_media::FeedbackStyle::PerPacket), for which no
+    /// format exists.
     pub acknowledgements: Vec<Acknowledgement>,
     /// Its size on the wire: the datagram's bytes, SRTCP, UDP and IPv4.
     pub size: Bytes,
 }
 
-/// What a message is about.
+/// The content of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About {
-    /// Arrivals of so many packets, lost ones among them, or the path.
+    /// A report on arrivals (and losses) of this many packets, or on the path.
     Report {
-        /// How many.
+        /// Number of packets.
         packets: u32,
     },
-    /// A NACK for so many packets (RFC 4585 section 6.2.1).
+    /// A NACK for this many packets (RFC 4585 section 6.2.1).
     Nack {
-        /// How many.
+        /// Number of packets.
         packets: u32,
     },
     /// A PLI: a keyframe is needed (RFC 4585 section 6.3.1).
@@ -48,19 +51,19 @@ pub enum About {
 }
 
 impl Message {
-    /// A datagram of this RTCP.
+    /// A message with this RTCP.
     pub(super) fn new(about: About, rtcp: Vec<u8>) -> Message {
         let size = wire_size(&rtcp);
         Message { about, rtcp, acknowledgements: Vec::new(), size }
     }
 
-    /// A report of the papers' idealised kind.
+    /// A report in the idealised style of the papers.
     pub(super) fn acknowledging(acknowledgements: Vec<Acknowledgement>) -> Message {
         let about = About::Report { packets: acknowledgements.len() as u32 };
         Message { about, rtcp: Vec::new(), acknowledgements, size: PER_PACKET_SIZE }
     }
 
-    /// The same with a packet more, before the others.
+    /// The same message with another RTCP packet in front.
     pub(super) fn led_by(mut self, packet: rtcp::Packet) -> Message {
         let before = datagram(&[packet]);
         self.size += Bytes::new(before.len() as u64);
@@ -69,7 +72,7 @@ impl Message {
     }
 }
 
-/// Packets of RTCP as the bytes of a datagram.
+/// Serialises RTCP packets into the bytes of a datagram.
 pub(super) fn datagram(packets: &[rtcp::Packet]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let written = rtcp::write(packets, &mut bytes);
@@ -83,7 +86,7 @@ fn wire_size(datagram: &[u8]) -> Bytes {
     Bytes::new(datagram.len() as u64) + around
 }
 
-/// Reads [`Message`]s where they arrive, with the reader and the numbering of a real sender.
+/// Parses [`Message`]s at the sender, with the parser and packet numbering of a real sender.
 #[derive(Debug, Clone, Default)]
 pub struct MessageReader {
     reader: Reader,
@@ -91,7 +94,7 @@ pub struct MessageReader {
 }
 
 impl MessageReader {
-    /// A packet leaves the sender: the number that the receiver will name it by.
+    /// Records a sent packet under the number by which the receiver will report it.
     pub fn on_sent(&mut self, packet: &Packet) {
         let id = packet.sent.id;
         self.sent.on_sent(id, EVERYTHING, id.0);
@@ -101,7 +104,7 @@ impl MessageReader {
         }
     }
 
-    /// What a message reports.
+    /// The feedback in a message.
     pub fn read(&mut self, message: Message) -> Vec<RtcpFeedback> {
         let mut rtcp_feedback = Vec::new();
         if !message.rtcp.is_empty() {

@@ -1,28 +1,28 @@
-//! Media packets that did not come, and asking for them (libwebrtc `modules/video_coding/nack_requester.cc`).
+//! Missing media packets and their retransmission requests (libwebrtc `modules/video_coding/nack_requester.cc`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use thalweg_units::{Span, Time};
 
-/// How often the packets asked for before are looked through (`NackPeriodicProcessor::kUpdateInterval`). The grid
-/// begins at time zero.
+/// Interval at which requested packets are checked again (`NackPeriodicProcessor::kUpdateInterval`). The grid begins at
+/// time zero.
 const INTERVAL: Span = Span::from_millis(20);
-/// A packet is asked for this often, then given up (`kMaxNackRetries`; 10 in libwebrtc before 2024). What senders
-/// remember is over before that.
+/// Max number of requests per packet (`kMaxNackRetries`; 10 in libwebrtc before 2024). Senders forget the packet before
+/// that.
 const TIMES: u32 = 100;
-/// Packets older than this many before the newest are given up (`kMaxPacketAge`).
+/// Max distance in packets behind the newest; older packets are abandoned (`kMaxPacketAge`).
 const AGE: u64 = 10_000;
-/// With more packets missing than this, all are given up and a keyframe is asked for (`kMaxNackPackets`).
+/// Max number of missing packets; beyond it all are abandoned and a keyframe is requested (`kMaxNackPackets`).
 const MAX: u64 = 1_000;
 
-/// How long the receiver waits.
+/// Delays of retransmission requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Config {
-    /// A packet is asked for again when this has passed. libwebrtc takes the round trip, but a receiver that sends no
-    /// media never learns it (RTCP XR, which would tell, is not agreed on by default) and stays with `kDefaultRtt`.
+    /// Interval between requests for the same packet. libwebrtc uses the round trip, but a receiver that sends no media
+    /// never learns it (RTCP XR, which would report it, is not negotiated by default) and stays with `kDefaultRtt`.
     pub(super) round_trip: Span,
-    /// How long a packet may be late before it is first asked for (field trial `WebRTC-SendNackDelayMs`, 0 to 20 ms).
-    /// libwebrtc can also wait for a number of later packets by a histogram of reordering, which nothing ever fills.
+    /// Delay before a missing packet is first requested (field trial `WebRTC-SendNackDelayMs`, 0 to 20 ms). libwebrtc
+    /// can also wait for a number of later packets according to a reordering histogram, but never fills that histogram.
     pub(super) delay: Span,
 }
 
@@ -38,15 +38,15 @@ struct Asked {
     times: u32,
 }
 
-/// The gaps in the media sequence.
+/// Missing packets of the media sequence.
 #[derive(Debug)]
 pub(super) struct MissingPackets {
     config: Config,
     newest: Option<u64>,
     missing: BTreeMap<u64, Asked>,
-    /// Retransmissions that came before anything as new.
+    /// Recovered packets newer than every media packet received so far.
     recovered: BTreeSet<u64>,
-    /// When the first of them is to be asked for, or earlier.
+    /// Time of the next request, or earlier.
     next: Time,
 }
 
@@ -56,18 +56,18 @@ impl MissingPackets {
         MissingPackets { config, newest: None, missing, recovered, next: Time::NEVER }
     }
 
-    /// As before anything came, with the same round trip.
+    /// A fresh state with the same round-trip time.
     pub(super) fn begin_anew(&self) -> MissingPackets {
         MissingPackets::new(self.config)
     }
 
-    /// The round trip is known.
+    /// Sets the round-trip time.
     pub(super) fn learn(&mut self, round_trip: Span) {
         self.config.round_trip = round_trip.max(Span::from_millis(1));
     }
 
-    /// A media packet came. Whether so much is missing that only a keyframe helps. What came before the first packet is
-    /// unknown, and never asked for.
+    /// Processes a media packet; returns whether so much is missing that only a keyframe helps. Packets before the
+    /// first one received are unknown and never requested.
     #[must_use]
     pub(super) fn on_media(&mut self, now: Time, sequence: u64) -> bool {
         let Some(newest) = self.newest else {
@@ -82,7 +82,7 @@ impl MissingPackets {
         sequence > newest + 1 && self.on_gap(now, newest + 1, sequence)
     }
 
-    /// Numbers from `begin` up to `end` were left out.
+    /// Numbers from `begin` up to, not including, `end` are missing.
     fn on_gap(&mut self, now: Time, begin: u64, end: u64) -> bool {
         let oldest = end.saturating_sub(AGE);
         self.missing = self.missing.split_off(&oldest);
@@ -100,7 +100,7 @@ impl MissingPackets {
         false
     }
 
-    /// A retransmission of `sequence` came.
+    /// A retransmission of `sequence` arrived.
     pub(super) fn on_retransmission(&mut self, sequence: u64) {
         if self.newest.is_some_and(|newest| sequence > newest) {
             self.recovered.insert(sequence);
@@ -112,7 +112,7 @@ impl MissingPackets {
         }
     }
 
-    /// Packets before `sequence` are of no use any more: what they belong to was decoded without them or skipped.
+    /// Packets before `sequence` are no longer needed: their frames were decoded without them or skipped.
     pub(super) fn clear_up_to(&mut self, sequence: u64) {
         if !self.missing.is_empty() {
             self.missing = self.missing.split_off(&sequence);
@@ -125,14 +125,14 @@ impl MissingPackets {
         self.rest();
     }
 
-    /// With nothing missing there is nothing to wake up for.
+    /// Clears the timer if nothing is missing.
     fn rest(&mut self) {
         if self.missing.is_empty() {
             self.next = Time::NEVER;
         }
     }
 
-    /// The packets to ask for now, in order.
+    /// The packets to request now, in order.
     pub(super) fn poll(&mut self, now: Time) -> Vec<u64> {
         if self.next > now {
             return Vec::new();
@@ -155,13 +155,13 @@ impl MissingPackets {
         wanted
     }
 
-    /// When there may be something to ask for.
+    /// Earliest time at which a request may be due.
     pub(super) fn next_event(&self) -> Time {
         self.next
     }
 }
 
-/// The first look at or after `at`.
+/// The first check at or after `at`.
 fn tick(at: Time) -> Time {
     Time::from_nanos(at.as_nanos().next_multiple_of(INTERVAL.as_nanos() as u64))
 }
@@ -176,7 +176,7 @@ mod tests {
         Time::from_millis(millis)
     }
 
-    /// Packet 0 came at time zero.
+    /// A state in which packet 0 arrived at time zero.
     fn begun(config: Config) -> MissingPackets {
         let mut missing = MissingPackets::new(config);
         assert!(!missing.on_media(Time::ZERO, 0));
@@ -189,7 +189,7 @@ mod tests {
         assert!(!missing.on_media(at(7), 3));
         assert_eq!((missing.next_event(), missing.poll(at(7))), (at(7), vec![1, 2]));
         missing.on_retransmission(1);
-        // 107 ms, and looks are at 100 and 120.
+        // Due at 107 ms; checks are at 100 and 120.
         assert_eq!((missing.next_event(), missing.poll(at(119))), (at(120), NONE.to_vec()));
         assert_eq!(missing.poll(at(120)), [2]);
         assert_eq!(missing.next_event(), at(220));

@@ -1,29 +1,31 @@
-//! Which media packets FEC packets recover (RFC 8627 section 6.3; specs/fec.md 3), by counting.
+//! Decides which media packets FEC packets can recover (RFC 8627 section 6.3; specs/fec.md 3), by counting.
 //!
-//! The XOR of packets of which all but one are here is that one. So an FEC packet waits until one of the packets it protects is missing; each
-//! packet recovered may complete another. What a media packet and an FEC packet hold is the caller's: bytes of a real stream, nothing in the
-//! simulator, which knows its packets by number.
+//! The XOR of an FEC packet and all but one of its protected packets is the missing one. So an FEC packet waits until
+//! exactly one of the packets it protects is missing; each recovered packet may complete another. The caller decides
+//! what a media packet and an FEC packet hold: bytes for a real stream, nothing in the simulator, which knows its
+//! packets by number.
 
 use std::collections::VecDeque;
 
 use thalweg_media::Protected;
 
-/// Media packets remembered behind the newest: four times what an FEC packet can protect (specs/fec.md 3; libwebrtc keeps four times its 48).
+/// How far behind the newest media packets are remembered: four times the span an FEC packet can protect (specs/fec.md
+/// 3; libwebrtc keeps four times its 48).
 pub(crate) const MEDIA: u64 = 4 * Protected::LONGEST;
-/// FEC packets that wait for more, the newest (libwebrtc `kMaxFecPackets`).
+/// Max number of waiting FEC packets; the newest are kept (libwebrtc `kMaxFecPackets`).
 pub(crate) const FEC_PACKETS: usize = 48;
 
-/// An FEC packet of which more than one packet is missing.
+/// An FEC packet with more than one of its packets missing.
 #[derive(Debug)]
 struct Waiting<P> {
     missing: Protected,
     fec: P,
 }
 
-/// The media packets `M` that came, and the FEC packets `P` that wait for more of them.
+/// Received media packets `M`, and waiting FEC packets `P`.
 #[derive(Debug)]
 pub(crate) struct Recovery<M, P> {
-    /// Number n is in place n modulo its length, unless a newer one is.
+    /// Ring buffer: number n is at index n modulo its length, unless overwritten by a newer one.
     media: Vec<Option<(u64, M)>>,
     newest: Option<u64>,
     waiting: VecDeque<Waiting<P>>,
@@ -36,7 +38,7 @@ impl<M, P> Default for Recovery<M, P> {
 }
 
 impl<M, P> Recovery<M, P> {
-    /// The newest media packet that came or was recovered.
+    /// The newest media packet, received or recovered.
     pub(crate) fn newest(&self) -> Option<u64> {
         self.newest
     }
@@ -47,7 +49,7 @@ impl<M, P> Recovery<M, P> {
         (*number == sequence).then_some(media)
     }
 
-    /// Media packet `sequence` came or was recovered. Copies and packets that are too old change nothing.
+    /// Media packet `sequence` was received or recovered. Duplicates and packets that are too old change nothing.
     pub(crate) fn on_media(&mut self, sequence: u64, media: M) {
         let place = &mut self.media[(sequence % MEDIA) as usize];
         if place.as_ref().is_some_and(|(number, _)| *number >= sequence) {
@@ -64,7 +66,7 @@ impl<M, P> Recovery<M, P> {
         });
     }
 
-    /// An FEC packet came: it waits, unless all that it protects are here.
+    /// An FEC packet was received: it waits, unless all packets it protects are here.
     pub(crate) fn on_fec(&mut self, protects: Protected, fec: P) {
         let mut here = protects.iter().filter(|sequence| self.media(*sequence).is_some());
         let Some(missing) = here.try_fold(protects, |left, sequence| left.without(sequence)) else { return };
@@ -74,8 +76,8 @@ impl<M, P> Recovery<M, P> {
         self.waiting.push_back(Waiting { missing, fec });
     }
 
-    /// The next media packet that can be recovered, and the FEC packet that all others of are here; say so with [`Recovery::on_media`]. FEC
-    /// packets whose packets are too old are forgotten.
+    /// The next media packet that can be recovered, with the FEC packet to recover it from; confirm the recovery with
+    /// [`Recovery::on_media`]. FEC packets whose media packets are too old are dropped.
     pub(crate) fn next(&mut self) -> Option<(u64, P)> {
         let newest = self.newest?;
         self.waiting.retain(|waiting| newest.saturating_sub(waiting.missing.first()) < MEDIA);
@@ -84,7 +86,7 @@ impl<M, P> Recovery<M, P> {
         Some((missing.first(), fec))
     }
 
-    /// How many FEC packets wait.
+    /// Number of waiting FEC packets.
     #[cfg(test)]
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()

@@ -1,5 +1,5 @@
-//! A standard receiver: it decodes what is whole and refers to what it has, asks for packets that are missing, and for
-//! a keyframe when nothing else helps.
+//! A standard receiver: it decodes complete frames whose references it has, requests missing packets, and requests a
+//! keyframe when nothing else helps.
 
 use thalweg_media::{Content, Fragment, Packet};
 use thalweg_units::{Span, Time};
@@ -9,7 +9,7 @@ use super::gaps::Gaps;
 use super::keyframe_timeout::Waiting;
 use super::wants::Wants;
 
-/// Frames, and what is missing of them.
+/// Frames, and their missing packets.
 #[derive(Debug, Default)]
 pub(super) struct Standard {
     gaps: Gaps,
@@ -17,12 +17,12 @@ pub(super) struct Standard {
 }
 
 impl Standard {
-    /// The round trip is known.
+    /// Sets the round-trip time.
     pub(super) fn learn(&mut self, round_trip: Span) {
         self.gaps.learn(round_trip);
     }
 
-    /// A packet arrived; the frames that can be decoded now, in order.
+    /// A packet arrived; returns the frames that can be decoded now, in order.
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<FrameInfo> {
         let (sequence, fragment) = match packet.content {
             Content::Padding | Content::Audio { .. } | Content::Fec { .. } => return Vec::new(),
@@ -38,7 +38,7 @@ impl Standard {
         self.on_fragment(now, sequence, fragment)
     }
 
-    /// Media packet `sequence` was recovered by FEC: it is here, and need not be asked for.
+    /// Media packet `sequence` was recovered by FEC and need not be requested.
     pub(super) fn on_recovered(&mut self, now: Time, sequence: u64, fragment: Fragment) -> Vec<FrameInfo> {
         self.gaps.on_repaired(sequence);
         self.on_fragment(now, sequence, fragment)
@@ -47,7 +47,8 @@ impl Standard {
     fn on_fragment(&mut self, now: Time, sequence: u64, fragment: Fragment) -> Vec<FrameInfo> {
         let ready = self.take(now, fragment);
         if !ready.is_empty() {
-            // The frame this fragment completes needs no packet before its last, nor do those that waited for it.
+            // Neither the frame this fragment completes nor the frames that waited for it need any packet before its
+            // last.
             self.gaps.clear_up_to(sequence + u64::from(fragment.count.saturating_sub(fragment.index + 1)));
         }
         ready
@@ -62,12 +63,12 @@ impl Standard {
         ready
     }
 
-    /// What to ask the sender for now.
+    /// The requests to send now.
     pub(super) fn poll(&mut self, now: Time) -> Wants {
         self.gaps.poll(now, self.waiting(), Time::ZERO)
     }
 
-    /// Frames given up since the last call.
+    /// The next frame abandoned since the last call.
     pub(super) fn poll_abandoned(&mut self) -> Option<u64> {
         self.assembly.poll_abandoned()
     }
@@ -80,7 +81,7 @@ impl Standard {
         }
     }
 
-    /// When [`Standard::poll`] has something to do.
+    /// When [`Standard::poll`] should be called next.
     pub(super) fn next_event(&self) -> Time {
         self.gaps.next_event(self.waiting(), Time::ZERO)
     }

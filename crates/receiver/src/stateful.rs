@@ -1,8 +1,8 @@
 //! A receiver that keeps its decoder's states (Salsify section 3.2; specs/salsify.md 2).
 //!
-//! Frames are decoded in order, each from the state it names: the one the decoder is in, or one that was kept. Once a
-//! packet of a newer frame comes, an older one has had its chance. What the decoder is asked to do is data ([`Moves`]);
-//! this follows hashes alone and so works the same for a model, which has no pictures.
+//! Frames are decoded in order, each from the state it names: the decoder's current state or a kept one. Once a packet
+//! of a newer frame arrives, an incomplete older frame is finished as it is. Instructions to the decoder are data
+//! ([`Moves`]); this module follows state hashes only, so it also works for a model, which has no pictures.
 
 use std::collections::VecDeque;
 
@@ -15,25 +15,25 @@ use thalweg_wire::rtp::{FragmentGrace, FrameFragment};
 use super::assembly::FrameInfo;
 use super::message::{MEDIA, RECEIVER};
 
-/// What a frame leads from and to.
+/// Min number of kept states: a frame's source and target.
 const MIN_STATES: usize = 2;
-/// What a report of 1200 bytes has room for ([`DecoderState`]).
+/// Max number of kept states: what fits in a report of 1200 bytes ([`DecoderState`]).
 const MAX_STATES: usize = 145;
 
-/// Of frames that never came the newest are named: more than are under way, and no more than memory bears where the
-/// first number heard is a large one.
+/// Max number of abandoned frames reported after a gap, the newest ones: more than can be in flight, and few enough for
+/// memory when the first frame number received is large.
 const MAX_ABANDONED: u64 = 4096;
 
-/// What a decoder is to do for a frame, in this order.
+/// What a decoder has to do for a frame, in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Moves {
     /// Forget these states.
     pub forget: Vec<StateHash>,
-    /// Go back to this state.
+    /// Load this state.
     pub load: Option<StateHash>,
     /// Decode this many of the frame's bytes; `None` for all.
     pub length: Option<u32>,
-    /// Be in this state then, and keep it; `None` where the frame cannot be decoded as it was meant.
+    /// After decoding, the decoder is in this state and keeps it; `None` if the frame cannot be decoded as intended.
     pub target: Option<StateHash>,
 }
 
@@ -48,26 +48,26 @@ impl Partial {
         self.received.iter().all(Option::is_some)
     }
 
-    /// How many of the frame's bytes came without a gap.
+    /// Number of the frame's bytes received without a gap.
     fn prefix(&self) -> u32 {
         self.received.iter().map_while(|fragment| *fragment).map(|fragment| fragment.length).sum()
     }
 }
 
-/// Frames, states and the time between arrivals.
+/// Frames, states and interarrival times.
 #[derive(Debug)]
 pub(super) struct Stateful {
     config: StatefulReceiver,
-    /// The frame that is expected, or in the making.
+    /// The next expected frame, or the incomplete one.
     next_frame: u64,
     partial: Option<Partial>,
     current: StateHash,
-    /// The states that can be gone back to, the newest last.
+    /// The kept states, the newest last.
     kept: VecDeque<StateHash>,
-    /// tau.
+    /// The mean interarrival time, tau.
     interarrival: Average,
     last_arrival: Option<Time>,
-    /// The newest packet of a frame.
+    /// The newest packet of a frame, as frame and fragment.
     newest: Option<(u64, u16)>,
     abandoned: VecDeque<u64>,
 }
@@ -88,13 +88,13 @@ impl Stateful {
         })
     }
 
-    /// A packet arrived: the frames to decode now, in order, and how.
+    /// A packet arrived; returns the frames to decode now, in order, each with its instructions.
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<(FrameInfo, Moves)> {
         let fragment = match packet.content {
             Content::Padding | Content::Audio { .. } | Content::Fec { .. } => None,
             Content::Media { fragment, .. } | Content::Retransmission { fragment, .. } => Some(fragment),
         };
-        // What comes too late to be decoded says nothing of the path either.
+        // A packet too late to be decoded does not enter the measurement of the path either.
         if fragment.is_some_and(|fragment| fragment.frame < self.next_frame) {
             return Vec::new();
         }
@@ -102,12 +102,13 @@ impl Stateful {
         fragment.map_or_else(Vec::new, |fragment| self.on_fragment(fragment))
     }
 
-    /// A media packet was recovered by FEC: it says nothing of the path, whose packets are counted as they come.
+    /// A media packet was recovered by FEC: it does not enter the measurement of the path, which uses received packets
+    /// only.
     pub(super) fn on_recovered(&mut self, fragment: Fragment) -> Vec<(FrameInfo, Moves)> {
         if fragment.frame < self.next_frame { Vec::new() } else { self.on_fragment(fragment) }
     }
 
-    /// The time between arrivals, less the grace period, which comes by the header extension.
+    /// Updates the interarrival time, less the grace period, which the header extension carries.
     fn on_arrival(&mut self, now: Time, packet: &Packet, fragment: Option<Fragment>) {
         let begins = fragment.is_none_or(|fragment| fragment.index == 0);
         let grace = self.config.grace.of(begins, read_grace(packet.grace, fragment));
@@ -127,7 +128,7 @@ impl Stateful {
             self.next_frame = fragment.frame;
         }
         if let (0, Some(transition)) = (fragment.frame, fragment.transition) {
-            // Where every decoder begins.
+            // The initial state of every decoder.
             self.current = transition.source;
         }
         self.newest = self.newest.max(Some((fragment.frame, fragment.index)));
@@ -138,7 +139,7 @@ impl Stateful {
             *place = Some(fragment);
         }
         if partial.is_whole() {
-            // On the wire only the first says where the frame leads.
+            // On the wire only the first fragment names the target state.
             let first = partial.received.first().copied().flatten().unwrap_or(fragment);
             self.partial = None;
             self.next_frame = first.frame + 1;
@@ -150,7 +151,7 @@ impl Stateful {
         ready
     }
 
-    /// A newer frame begins: what came of the one in the making is decoded, for what it is worth.
+    /// A newer frame begins: returns what was received of the incomplete frame, to be decoded as it is.
     fn give_up(&mut self) -> Option<(FrameInfo, Moves)> {
         let partial = self.partial.take().filter(|_| self.config.shows_damage)?;
         let prefix = partial.prefix();
@@ -162,7 +163,7 @@ impl Stateful {
         Some((info(&partial.template), moves))
     }
 
-    /// How to decode a whole frame; `None` if it is not to be.
+    /// How to decode a complete frame; `None` if it is not to be decoded.
     fn moves(&mut self, fragment: Fragment) -> Option<Moves> {
         let Some(transition) = fragment.transition else {
             self.current = StateHash::UNKNOWN;
@@ -171,19 +172,19 @@ impl Stateful {
         let position = self.kept.iter().position(|kept| *kept == transition.source);
         let mut moves = Moves::default();
         if !fragment.keyframe && position.is_none() {
-            // What it refers to never was, or is no longer.
+            // The state it refers to never existed here, or is no longer kept.
             self.current = StateHash::UNKNOWN;
             return self.config.shows_damage.then_some(moves);
         }
         if self.current != transition.source {
             moves.load = Some(transition.source);
         }
-        // The sender codes from this state, so it will not go back behind it.
+        // The sender codes from this state, so it will not refer to older ones.
         moves.forget.extend(self.kept.drain(..position.unwrap_or(0)));
-        // A frame may lead to a state that is kept already, where nothing moves.
+        // A static frame may lead to a state that is already kept.
         self.kept.retain(|kept| *kept != transition.target);
         if self.kept.len() >= self.config.max_states {
-            // Not the one just used: a sender that recovers names it again.
+            // Never drop the state just used: a sender that is recovering names it again.
             moves.forget.extend(self.kept.remove(1));
         }
         self.current = transition.target;
@@ -192,13 +193,13 @@ impl Stateful {
         Some(moves)
     }
 
-    /// The decoder did not get where a frame was to lead: the receiver says so.
+    /// The decoder did not reach the state that a frame claimed: the receiver reports this.
     pub(super) fn on_disagreement(&mut self, claimed: StateHash) {
         self.current = StateHash::UNKNOWN;
         self.kept.retain(|kept| *kept != claimed);
     }
 
-    /// What goes along with a report; nothing before there is a time between arrivals to tell.
+    /// The decoder state to send with a report; `None` before there is an interarrival time.
     pub(super) fn report(&self) -> Option<DecoderState> {
         let (frame, fragment) = self.newest?;
         let interarrival = self.interarrival.value()?;
@@ -222,7 +223,7 @@ fn info(fragment: &Fragment) -> FrameInfo {
     FrameInfo { frame: fragment.frame, picture: fragment.picture, captured: fragment.captured }
 }
 
-/// The grace period as it comes over the wire.
+/// The grace period as read from the wire.
 fn read_grace(grace: Span, fragment: Option<Fragment>) -> Span {
     let fragment = fragment.map(|fragment| FrameFragment {
         frame: fragment.frame as u32,

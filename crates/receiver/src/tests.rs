@@ -4,7 +4,7 @@ use thalweg_media::feedback::RtcpFeedback;
 use thalweg_media::{Content, Fragment, Protected};
 use thalweg_units::{Bytes, Seed};
 
-/// Media packet `sequence` is a fragment of the frame begun by `begin`, which has `count`.
+/// Media packet `sequence` is a fragment of the frame that starts at `begin` and has `count` fragments.
 fn media(sequence: u64, begin: u64, count: u16) -> Packet {
     let fragment = Fragment {
         frame: begin,
@@ -83,7 +83,7 @@ fn what_fec_recovers_is_not_asked_for_and_completes_its_frame() {
     let ready = receiver.on_recovered(Time::ZERO, 1, fragment(1));
     assert_eq!(ready.iter().map(|ready| ready.info.frame).collect::<Vec<_>>(), [0]);
     assert_eq!(receiver.poll_requests(Time::from_millis(500)), []);
-    // Feedback reports what arrived: four packets, none of them the one that was made.
+    // Feedback reports what arrived: four packets, not the recovered one.
     let reported: Vec<_> =
         receiver.poll_report(Time::ZERO).unwrap().acknowledgements.iter().map(|reported| reported.id.0).collect();
     assert_eq!(reported, [0, 2, 3, 9]);
@@ -109,10 +109,10 @@ fn what_comes_after_its_deadline_is_decoded_and_not_shown_and_what_refers_to_it_
     assert_eq!(read(400, captured(0, 0, None)), [(0, false)]);
     assert_eq!(read(434, captured(1, 33, Some(0))), [(1, true)]);
     assert_eq!(read(460, captured(2, 67, Some(1))), [(2, false)]);
-    // Those that waited for a late one are late with it, if they are old enough.
+    // Frames that waited for a late one are late too, if they are old enough.
     assert_eq!(read(470, captured(4, 133, Some(3))), []);
     assert_eq!(read(501, captured(3, 100, Some(2))), [(3, true), (4, false)]);
-    // Without the rule everything is shown.
+    // Without the playout deadline everything is shown.
     assert!(!receiver().on_packet(Time::from_millis(9_000), &captured(0, 0, None))[0].discarded);
     let error = receiver().discarding_after(Some(Span::ZERO)).unwrap_err().to_string();
     assert!(error.contains("discard_after is 0") && error.contains("400ms"), "{error}");
@@ -129,7 +129,7 @@ fn forged_fec_does_a_receiver_no_harm() {
             if random.chance(0.9) {
                 shown += receiver.on_packet(now, &media(sequence, sequence / 4 * 4, 4)).len();
             }
-            // Of one packet or many, of any number.
+            // One packet or many, with any number.
             let first = if random.chance(0.5) { sequence.saturating_sub(random.below(60)) } else { random.bits() };
             let mask = u128::from(random.bits() >> random.below(64) | 1);
             if let Some(protects) = Protected::new(first, mask) {

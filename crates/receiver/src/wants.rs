@@ -1,21 +1,21 @@
-//! What a receiver asks its sender for.
+//! Requests from the receiver to the sender.
 
 use thalweg_wire::rtcp::Nack;
 
-/// The most sequence numbers one NACK asks for (libwebrtc `kRtcpMaxNackFields`).
+/// Max sequence numbers in one NACK (libwebrtc `kRtcpMaxNackFields`).
 const MAX: usize = 253;
 
-/// What is to be asked for.
+/// Pending requests.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wants {
-    /// Media packets, in order.
+    /// Media packets to retransmit, in order.
     pub(crate) packets: Vec<u64>,
-    /// A keyframe.
+    /// Whether a keyframe is needed.
     pub(crate) keyframe: bool,
 }
 
 impl Wants {
-    /// The NACKs by which `ssrc` asks for the packets of the stream `media_ssrc`, and how many each asks for.
+    /// The NACKs by which `ssrc` requests packets of stream `media_ssrc`, each with its number of packets.
     pub(crate) fn nacks(&self, ssrc: u32, media_ssrc: u32) -> impl Iterator<Item = (Nack, u32)> + '_ {
         let nack = move |some: &[u64]| {
             (Nack::of(ssrc, media_ssrc, some.iter().map(|sequence| *sequence as u16)), some.len() as u32)

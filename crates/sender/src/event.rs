@@ -1,4 +1,4 @@
-//! What happened in a sender, and why: one stream for charts, files, `explain` and tests.
+//! What happened in a sender, and why: one event stream for charts, files, `explain` and tests.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -17,9 +17,9 @@ pub enum Why {
     QueueEmpty,
     /// The picture had aged too much when encoding could resume.
     PictureOld,
-    /// A newer picture came first.
+    /// A newer picture arrived first.
     PictureSuperseded,
-    /// The encoder was still at work on the picture before.
+    /// The encoder was still busy with the previous picture.
     EncoderBusy,
     /// The encoder's own rate control dropped it.
     EncoderDropped,
@@ -27,17 +27,17 @@ pub enum Why {
     Pushback,
     /// None of the candidates fits.
     NoCandidateFits,
-    /// What it refers to was left out of its group of frames.
+    /// The frame it refers to was left out of its group of frames.
     ReferenceLeftOut,
-    /// No feedback on what is in flight: what is sent would only wait.
+    /// No feedback on what is in flight: anything sent now would only wait.
     NoFeedback,
-    /// So few frames got out that the path must be in an outage.
+    /// So few frames were sent that the path must be in an outage.
     FewFramesSent,
-    /// The choice that would have served the last second best.
+    /// Hindsight: the choice that would have served the last second best.
     Hindsight,
-    /// Nothing to judge by yet.
+    /// No samples yet to decide by.
     NoSamples,
-    /// The encoder makes less than it is asked for.
+    /// The encoder produces less than its target.
     EncoderUnderuses,
     /// The encoder dropped most frames.
     EncoderDropsFrames,
@@ -45,15 +45,15 @@ pub enum Why {
     QuantizerHigh,
     /// The quantiser's slow average is below its threshold.
     QuantizerLow,
-    /// The call begins at a low rate.
+    /// The call begins at a low start rate.
     LowStartRate,
     /// It is the first frame.
     FirstFrame,
     /// The receiver asked for a keyframe.
     ReceiverRequest,
-    /// The sender became one of another scheme.
+    /// The scheme was changed during the call.
     SchemeChanged,
-    /// Packets were lost lately, and what fills the path could pay for a keyframe.
+    /// Recent packet losses, and enough spare rate spent on padding to pay for a keyframe.
     LossesAndRoom,
     /// The queue was thrown away, so references are missing at the receiver.
     QueueFlushed,
@@ -114,9 +114,9 @@ impl fmt::Display for Why {
 pub enum Wake {
     /// The pacer may release the next media packet.
     Pacer,
-    /// A retransmission that waits for its share may leave.
+    /// A retransmission that waits for its budget may leave.
     Repair,
-    /// The padding may send, or its guard ends.
+    /// The next padding packet may leave, or the guard before a camera read ends.
     Padding,
     /// A probe's next packet is due.
     Probe,
@@ -124,13 +124,13 @@ pub enum Wake {
     FramePolicy,
     /// The controller's timer.
     Controller,
-    /// No feedback arrived for so long that what is in flight will count as lost.
+    /// The feedback timeout: what is in flight will count as lost.
     FeedbackTimeout,
     /// Nothing to wait for.
     Nothing,
 }
 
-/// Something a sender did or learnt.
+/// Something a sender did or learned.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
@@ -157,9 +157,9 @@ pub enum Event {
     EncodeStarted {
         /// The picture.
         picture: u64,
-        /// The rate aimed at; zero when the target is no rate.
+        /// The target rate; zero when the target is not a rate.
         target: Rate,
-        /// The size.
+        /// The size of the frame, in pixels.
         size: Size,
         /// How many candidates were asked for.
         candidates: u8,
@@ -184,24 +184,24 @@ pub enum Event {
         /// Its quantiser, in the codec's scale; 255 when unknown.
         quantizer: u8,
     },
-    /// From now on it is a sender of another scheme.
+    /// The scheme was changed during the call.
     SchemeChanged,
     /// A packet left.
     PacketSent {
-        /// Its place in the order of sending.
+        /// Its number in sending order.
         id: PacketId,
-        /// What it is for.
+        /// The kind of packet.
         payload: Payload,
         /// Its wire size.
         size: Bytes,
-        /// Bytes in flight with it.
+        /// Bytes in flight, this packet included.
         in_flight: Bytes,
     },
     /// A frame's last packet left.
     FrameSent {
         /// The frame.
         frame: u64,
-        /// Since its first packet was queued.
+        /// Time since the frame was queued.
         delay: Span,
     },
     /// Packets of a frame were thrown away unsent.
@@ -211,14 +211,14 @@ pub enum Event {
         /// How many of its packets had not left.
         packets: u64,
     },
-    /// Something was lost: for a while frames refer only to what the receiver is known to have.
+    /// A loss was detected: for a while frames refer only to what the receiver is known to have.
     RecoveryBegan,
     /// Encoding is paused.
     Paused {
         /// How long the oldest packet has waited.
         age: Span,
     },
-    /// Encoding goes on.
+    /// Encoding resumed.
     Resumed {
         /// Why.
         why: Why,
@@ -239,27 +239,27 @@ pub enum Event {
     },
     /// Feedback on sent packets arrived.
     Feedback {
-        /// How many packets arrived by it.
+        /// How many packets it reports as arrived.
         arrived: u32,
         /// How many it declares lost.
         lost: u32,
-        /// Round-trip time of the newest, if any arrived.
+        /// Round-trip time of the newest packet that arrived, if any did.
         rtt: Option<Span>,
-        /// Bytes in flight after it.
+        /// Bytes in flight afterwards.
         in_flight: Bytes,
     },
-    /// What the controller allows, when it changed noticeably (by a hundredth).
+    /// What the controller allows, recorded when it changed noticeably (by a hundredth).
     SendLimits {
         /// The window, if it has one.
         window: Option<Bytes>,
         /// The pacing rate in force.
         pacing: Rate,
-        /// What the path is believed to bear.
+        /// The estimated capacity of the path.
         capacity: Rate,
     },
     /// The controller decided something. Boxed: it is rare and large, and a run keeps millions of events.
     Decision(Box<Decision>),
-    /// A missing packet was asked for and will not be retransmitted.
+    /// The receiver reported a packet missing, and it will not be retransmitted.
     RetransmissionRefused {
         /// The media packet.
         sequence: u64,

@@ -1,9 +1,9 @@
-//! What to send, and when.
+//! The sender engine: decides what to send, and when.
 //!
-//! A real-time video sender without clock, I/O or pixels: [`Engine`] takes pictures' numbers, encoded sizes and receiver
-//! reports, and gives packets. What kind of sender it is comes from a [`Scheme`], a composition of a congestion controller
-//! (`thalweg-control`), [`pacing`], a [`padding`], a frame policy ([`frames`]) and [`repair`]; each published system is one
-//! short file in [`scheme`].
+//! A real-time video sender without clock, I/O or pixels: [`Engine`] takes picture numbers, encoded sizes and receiver
+//! reports, and returns packets. The kind of sender comes from a [`Scheme`], a composition of a congestion controller
+//! (`thalweg-control`), [`pacing`], a [`padding`], a frame policy ([`frames`]) and [`repair`]; each published system is
+//! one short file in [`scheme`].
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -2,19 +2,19 @@
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// What the pacer paces at, and how strictly.
+/// The pacer's rate, and how strictly packets keep to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// Where the rate comes from.
     pub rate: PacingRate,
-    /// How far ahead of the pacing rate packets may run: zero for strict pacing, WebRTC's 40 ms burst window for its own
+    /// How far ahead of the pacing rate packets may run: zero for strict pacing, 40 ms for WebRTC's burst window
     /// (libwebrtc pacing_controller, `kDefaultBurstInterval`).
     pub burst: Span,
-    /// Exceed the pacing rate so that the queue drains within this time (libwebrtc `queue_time_limit`, 2 s); `None` where the
-    /// queue's age is bounded by the frame policy instead (specs/vidaptive.md 4).
+    /// Exceed the pacing rate so that the queue drains within this time (libwebrtc `queue_time_limit`, 2 s); `None` if
+    /// the frame policy bounds the queue's age instead (specs/vidaptive.md 4).
     pub drain_within: Option<Span>,
-    /// Never faster than this, if set (specs/vidaptive.md C17 clamps the ablations without dummies to the maximum video rate).
+    /// Max pacing rate, if set (specs/vidaptive.md C17 clamps the ablations without dummies to the maximum video rate).
     pub limit: Option<Rate>,
 }
 
@@ -24,7 +24,7 @@ pub struct Config {
 pub enum PacingRate {
     /// The controller's own.
     Controller,
-    /// This many times window / srtt: Vidaptive's CC-Rate, at 1.0 (specs/vidaptive.md C4).
+    /// Window / srtt times this factor: Vidaptive's CC-Rate, at 1.0 (specs/vidaptive.md C4).
     WindowRate(f64),
     /// As fast as the window allows.
     Unpaced,
@@ -36,9 +36,9 @@ impl Default for Config {
     }
 }
 
-/// A pacer: `earliest` runs ahead of the clock by what has been sent, at the pacing rate of the moment of sending.
+/// A pacer. `earliest` advances with each packet by its size over the pacing rate at the time of sending.
 ///
-/// It never gathers credit: after an idle or blocked spell it starts from now.
+/// It never accumulates credit: after being idle or blocked it starts from the present time.
 #[derive(Debug, Clone)]
 pub struct Pacer {
     burst: Span,
@@ -47,12 +47,12 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer that lets the first packet go at once.
+    /// A pacer that lets the first packet leave at once.
     pub fn new(burst: Span) -> Pacer {
         Pacer { burst, rate: Rate::MAX, earliest: Time::ZERO }
     }
 
-    /// Paces at `rate` from now on. A wait already begun gets shorter with a higher rate, but never longer with a lower one
+    /// Paces at `rate` from now on. A higher rate shortens a wait that has begun, but a lower rate never lengthens it
     /// (specs/vidaptive.md 4).
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         if rate > self.rate && self.earliest > now {
@@ -62,7 +62,7 @@ impl Pacer {
         self.rate = rate;
     }
 
-    /// The rate it paces at.
+    /// The pacing rate.
     pub fn rate(&self) -> Rate {
         self.rate
     }

@@ -8,27 +8,29 @@ use thalweg_media::PacketSizes;
 use crate::frames::FramePolicy;
 use crate::{pacing, padding, repair};
 
-/// The parts of a sender: what a [`SenderFactory`](crate::SenderFactory) makes and an [`Engine`](crate::Engine) is made of.
+/// The parts of a sender: what a [`SenderFactory`](crate::SenderFactory) makes and an [`Engine`](crate::Engine) is made
+/// of.
 #[non_exhaustive]
 pub struct Parts {
-    /// What says how much the network can bear.
+    /// Congestion control: how much may be sent.
     pub controller: Box<dyn Controller>,
-    /// What decides which pictures become frames.
+    /// Decides which pictures become frames.
     pub frames: Box<dyn FramePolicy>,
     /// When packets leave.
     pub pacing: pacing::Config,
-    /// Dummy packets that keep the path full; `None` sends media only.
+    /// Padding that keeps the path full; `None` sends media only.
     pub padding: Option<padding::Config>,
-    /// What padding is made of, that of `padding` and what the controller probes with; `None` of nothing.
+    /// What padding carries, that of `padding` as well as the controller's probes; `None` leaves it empty.
     pub padding_content: Option<padding::redundant::Config>,
-    /// Retransmission and FEC; `None` repairs nothing.
+    /// Retransmission and FEC; `None` for neither.
     pub repair: Option<repair::Config>,
-    /// How large packets are.
+    /// Packet sizes.
     pub packets: PacketSizes,
 }
 
 impl Parts {
-    /// A controller and a frame policy, paced at the controller's rate, without padding or repair, and with packets of the usual sizes.
+    /// A controller and a frame policy, paced at the controller's rate, without padding or repair, and with the usual
+    /// packet sizes.
     pub fn new(controller: Box<dyn Controller>, frames: Box<dyn FramePolicy>) -> Parts {
         Parts {
             controller,

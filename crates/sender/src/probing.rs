@@ -4,7 +4,7 @@
 use thalweg_control::Probe;
 use thalweg_units::{Bytes, Span, Time};
 
-/// A cluster under way.
+/// The running cluster.
 #[derive(Debug, Clone, Copy)]
 struct Active {
     probe: Probe,
@@ -12,7 +12,7 @@ struct Active {
     sent: Bytes,
     packets: u32,
     last: Time,
-    /// Bytes that may still leave in the burst begun at `last`.
+    /// Bytes that may still leave in the burst that began at `last`.
     burst_left: Bytes,
 }
 
@@ -23,12 +23,12 @@ pub struct Prober {
     finished: Option<u32>,
 }
 
-/// A cluster whose next packet is later than this is given up (`max_probe_delay`, 10 ms).
+/// A cluster whose next packet is late by more than this is abandoned (`max_probe_delay`, 10 ms).
 const MAX_DELAY: Span = Span::from_millis(10);
 
 impl Prober {
-    /// Begins `probe` unless it has been run already or another is under way. Called when a packet is about to leave, since a
-    /// cluster starts with media (or, for a path that never carried any, with padding).
+    /// Starts `probe` unless it has already run or another is running. Called when a packet is about to leave, since a
+    /// cluster starts with media (or, on a path that never carried any, with padding).
     pub fn begin(&mut self, now: Time, probe: Probe) {
         if self.active.is_some() || self.finished.is_some_and(|finished| probe.cluster <= finished) {
             return;
@@ -37,12 +37,12 @@ impl Prober {
             Some(Active { probe, began: now, sent: Bytes::ZERO, packets: 0, last: now, burst_left: Bytes::ZERO });
     }
 
-    /// The cluster under way.
+    /// The number of the running cluster.
     pub fn cluster(&self) -> Option<u32> {
         self.active.map(|active| active.probe.cluster)
     }
 
-    /// When its next packet is due; [`Time::NEVER`] if none is under way.
+    /// When its next packet is due; [`Time::NEVER`] if none is running.
     pub fn next_send(&self) -> Time {
         let Some(active) = self.active else { return Time::NEVER };
         if active.packets == 0 || active.burst_left > Bytes::ZERO {
@@ -52,7 +52,7 @@ impl Prober {
         on_rate.max(active.last + active.probe.spacing)
     }
 
-    /// Gives the cluster up if its next packet is too late.
+    /// Abandons the cluster if its next packet is too late.
     pub fn expire(&mut self, now: Time) {
         if let Some(active) = self.active
             && active.packets > 0
@@ -66,7 +66,7 @@ impl Prober {
     pub fn on_sent(&mut self, now: Time, size: Bytes) {
         let Some(active) = &mut self.active else { return };
         if active.burst_left == Bytes::ZERO {
-            // A burst carries what the rate is worth in its spacing, at least one packet.
+            // A burst carries what the probe rate amounts to in its spacing, at least one packet.
             active.burst_left = active.probe.rate.over(active.probe.spacing);
             active.last = now;
         }

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use thalweg_media::{Cut, Fragment, PacketSizes};
 use thalweg_units::{Bytes, Span, Time};
 
-/// A frame on its way into packets: those before `next` have left.
+/// A frame partly or not at all sent: the packets before `next` have left.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     template: Fragment,
@@ -43,8 +43,8 @@ impl MediaQueue {
         MediaQueue { sizes, frames: VecDeque::new(), payload: Bytes::ZERO, packets: 0 }
     }
 
-    /// Queues a frame of `size` payload bytes, of which at most `burst` may leave together; of `template`, index, count, offset and
-    /// length are filled in. Returns how many packets it takes.
+    /// Queues a frame of `size` payload bytes, of which at most `burst` leave together. Fills in index, count, offset
+    /// and length in copies of `template`. Returns how many packets the frame takes.
     pub fn push(&mut self, now: Time, size: Bytes, burst: Option<Bytes>, template: Fragment) -> u16 {
         let Cut { packets, per_burst } = self.sizes.cut(size, burst);
         let template = Fragment { count: packets, ..template };
@@ -64,7 +64,7 @@ impl MediaQueue {
         Some(Head { fragment, enqueued: frame.enqueued, begins_burst, ends_burst })
     }
 
-    /// Takes the head out.
+    /// Removes the head.
     pub fn pop(&mut self) -> Option<Head> {
         let head = self.head()?;
         let frame = self.frames.front_mut()?;
@@ -86,17 +86,17 @@ impl MediaQueue {
         self.packets = 0;
     }
 
-    /// Bytes waiting, as they will be on the wire.
+    /// The queue's size in bytes on the wire.
     pub fn wire_bytes(&self) -> Bytes {
         self.payload + self.sizes.overhead * self.packets
     }
 
-    /// Packets waiting.
+    /// The number of queued packets.
     pub fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
@@ -106,7 +106,7 @@ impl MediaQueue {
         self.frames.front().map(|frame| frame.enqueued)
     }
 
-    /// The mean time the waiting packets have waited, weighted by packets: what libwebrtc's drain rule counts with.
+    /// The mean time the queued packets have waited: the input of libwebrtc's drain rule.
     pub fn mean_wait(&self, now: Time) -> Span {
         if self.packets == 0 {
             return Span::ZERO;

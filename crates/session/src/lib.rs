@@ -1,9 +1,9 @@
-//! One end of a conversation, without clock and without sockets.
+//! One side of a WebRTC conversation, without clock and sockets.
 //!
-//! [`Outgoing`] is the sender's: the engine's packets, which name bytes, become RTP with header extensions and leave protected through a
-//! [`Connection`](thalweg_transport::Connection); what the peer says comes back as RTCP and becomes what the engine takes in. The program that
-//! drives it owns clock, sockets, pictures and encoder. [`Incoming`] is the receiver's: whole frames and audio out of what comes, and everything
-//! that a browser would answer.
+//! [`Outgoing`] is the sender. The engine's packets, which only refer to bytes, become RTP with header extensions and
+//! leave protected through a [`Connection`](thalweg_transport::Connection); the peer's RTCP is converted into the
+//! engine's inputs. The program around it owns clock, sockets, pictures and encoder. [`Incoming`] is the receiver: it
+//! returns complete frames and audio, and answers the sender as a browser does.
 #![forbid(unsafe_code)]
 
 pub mod incoming;

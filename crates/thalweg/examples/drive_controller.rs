@@ -1,4 +1,4 @@
-//! A congestion controller driven by hand: GCC's estimate of a path of 2 Mbps, reported on every 100 ms.
+//! A congestion controller on its own: GCC's estimate of a path of 2 Mbps, with feedback every 100 ms.
 
 use thalweg::control::{Acknowledgement, History, PacketId};
 use thalweg::prelude::*;

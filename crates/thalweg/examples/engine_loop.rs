@@ -18,7 +18,7 @@ enum Event {
     Report(Acknowledgement),
 }
 
-/// What happens when; a real program has sockets and timers in its place.
+/// The pending events in order of time; a real program has sockets and timers instead.
 #[derive(Default)]
 struct Agenda(BTreeMap<(Time, usize), Event>, usize);
 
@@ -61,7 +61,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         if second > 20 {
             return Ok(());
         }
-        // What has happened goes in, each at its time ...
+        // Everything that has happened is passed to the engine, each at its time ...
         while let Some(left) = path.poll(now) {
             let arrived = Acknowledgement { id: left.packet, arrival: Some(left.at), ce: false };
             agenda.add(left.at + BACK, Event::Report(arrived));
@@ -75,7 +75,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
             Some(Event::Report(report)) => engine.on_feedback(now, &[report], None),
             None => engine.on_timeout(now),
         }
-        // ... and what it wants done comes out, until it has nothing more to do before a time.
+        // ... and its outputs are handled until it has nothing to do before a later time.
         wake = loop {
             match engine.poll() {
                 Output::Encode { plan, .. } => {
@@ -87,7 +87,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
                     path.offer(now, packet.sent.size, packet.sent.id);
                 }
                 Output::Wait { until, .. } => break until,
-                // Candidates that were chosen, and states to forget: of codecs that keep several.
+                // The chosen candidate, and states to forget: only for codecs that keep several.
                 Output::Commit { .. } | Output::Forget { .. } => {}
             }
         };

@@ -1,4 +1,4 @@
-//! Schemes side by side on two links, with a statistical encoder: a minute of each takes a fraction of a second.
+//! Schemes compared on two links, with a statistical encoder: a minute of each takes a fraction of a second.
 
 use std::sync::Arc;
 

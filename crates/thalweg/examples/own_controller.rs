@@ -1,4 +1,4 @@
-//! A controller of one's own against WebRTC's: it holds the queue at 40 ms, in the manner of LEDBAT (RFC 6817).
+//! A custom controller against WebRTC's: it holds the queue at 40 ms, similar to LEDBAT (RFC 6817).
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use thalweg::lab::{Scenario, simulate, unattended};
 use thalweg::link::Trace;
 use thalweg::prelude::*;
 
-/// Of queueing delay.
+/// The target queueing delay.
 const TARGET: Span = Span::from_millis(40);
 
 #[derive(Clone)]

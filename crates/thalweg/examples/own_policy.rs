@@ -1,4 +1,4 @@
-//! A frame policy of one's own: below 1 Mbps it encodes every second picture, so that each keeps its quality.
+//! A custom frame policy: below 1 Mbps it encodes every second picture, so that each keeps its quality.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl FramePolicy for HalfWhenPoor {
     }
 }
 
-/// A scheme with another frame policy than its own.
+/// A scheme with its frame policy replaced.
 struct WithFrames(&'static str, Scheme, fn() -> Box<dyn FramePolicy>);
 
 impl SenderFactory for WithFrames {

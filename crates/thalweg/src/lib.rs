@@ -1,10 +1,10 @@
 //! A sender engine for real-time video, and the laboratory that measures it.
 //!
-//! One crate to depend on. What is always here has no clock, no I/O and no `std`:
+//! One crate to depend on. These modules are always available and need no clock, no I/O and no `std`:
 //!
-//! * [`control`]: congestion controllers, by themselves;
-//! * [`sender`]: the engine, which makes packets of a camera's pictures with any controller and frame policy;
-//! * [`media`]: what sender, encoder and receiver say to each other;
+//! * [`control`]: congestion controllers on their own;
+//! * [`sender`]: the engine, which turns a camera's pictures into packets with any controller and frame policy;
+//! * [`media`]: the types shared by sender, encoder and receiver;
 //! * [`wire`]: RTP, RTCP and payload formats;
 //! * [`link`]: an emulated path;
 //! * [`units`]: times, rates and bytes as types.
@@ -20,8 +20,8 @@
 //! | `session` | `session`, `transport` | WebRTC without clock and sockets |
 //! | `live` | `live` | a publisher to browsers and WHIP servers (Linux) |
 //!
-//! `units`, `control`, `media`, `wire`, `link`, `sender` and [`prelude`] keep their interface within a minor version; `lab`, `codecs`, `session` and
-//! `live` may change in any release before 1.0.
+//! `units`, `control`, `media`, `wire`, `link`, `sender` and [`prelude`] keep their interface within a minor version;
+//! `lab`, `codecs`, `session` and `live` may change in any release before 1.0.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -46,7 +46,7 @@ pub use thalweg_transport as transport;
 #[cfg(feature = "codecs")]
 pub use thalweg_video as video;
 
-/// What a program that makes a controller, a policy or a sender of its own uses: `use thalweg::prelude::*;`.
+/// What a program with its own controller, policy or sender needs: `use thalweg::prelude::*;`.
 pub mod prelude {
     pub use thalweg_control::{Controller, Feedback, SendLimits, SentPacket};
     pub use thalweg_sender::frames::FramePolicy;

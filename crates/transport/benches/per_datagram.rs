@@ -1,5 +1,5 @@
-//! What a datagram costs, a good one and one of a flood: `cargo bench -p thalweg-transport`. For instructions instead of
-//! nanoseconds, which differ from run to run: `valgrind --tool=callgrind target/release/deps/per_datagram-*`.
+//! Time per datagram, for a valid one and for one of a flood: `cargo bench -p thalweg-transport`. For instructions
+//! instead of nanoseconds, which vary from run to run: `valgrind --tool=callgrind target/release/deps/per_datagram-*`.
 #![allow(clippy::disallowed_methods)] // A benchmark reads a clock.
 
 #[path = "../tests/world/mod.rs"]
@@ -13,7 +13,7 @@ use world::{World, addresses, clean, rtp, usual};
 
 const DATAGRAMS: u32 = 20_000;
 
-/// Gives one datagram after another and takes all that is wanted in return.
+/// Feeds datagrams one by one and drains all outputs.
 fn run(name: &str, world: &mut World, from: SocketAddr, mut next: impl FnMut(u32) -> Vec<u8>) {
     let datagrams: Vec<_> = (0..DATAGRAMS).map(&mut next).collect();
     let before = world.ends[0].statistics();
@@ -27,7 +27,7 @@ fn run(name: &str, world: &mut World, from: SocketAddr, mut next: impl FnMut(u32
     println!("{name:44} {micros:7.2} us a datagram, {dropped:5} of {DATAGRAMS} dropped, {sent:5} sent");
 }
 
-/// Microseconds for each of these in the fastest hundred: the machine has other work.
+/// Microseconds per item in the fastest hundred, to exclude interference by other work on the machine.
 fn fastest<T>(items: &[T], mut each: impl FnMut(&T)) -> f64 {
     let hundreds = items.chunks(100).map(|hundred| {
         let started = Instant::now();
@@ -37,7 +37,7 @@ fn fastest<T>(items: &[T], mut each: impl FnMut(&T)) -> f64 {
     hundreds.fold(f64::INFINITY, f64::min)
 }
 
-/// Takes all outputs; how many were datagrams.
+/// Drains all outputs; returns the number of datagrams.
 fn drain(connection: &mut Connection) -> u32 {
     let mut sent = 0;
     loop {

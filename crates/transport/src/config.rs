@@ -1,13 +1,13 @@
-//! What a connection is made with.
+//! Configuration of a connection.
 
 use thalweg_units::{ConfigError, Span, check};
 
 use crate::DtlsRole;
 
-/// Which DTLS is spoken.
+/// The DTLS versions allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DtlsVersions {
-    /// 1.3 where the peer can, else 1.2.
+    /// 1.3 if the peer supports it, otherwise 1.2.
     #[default]
     Best,
     /// Only 1.2 (RFC 6347).
@@ -16,40 +16,41 @@ pub enum DtlsVersions {
     Only13,
 }
 
-/// How a connection behaves.
+/// Settings of a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// Whether this end chooses the path: the offerer does (RFC 8445 section 6.1.1). An end that is not lite does so in any
-    /// case where [`crate::Remote::lite`] says that the other is.
+    /// Whether this agent is controlling and nominates the candidate pair: the offerer is (RFC 8445 section 6.1.1). A
+    /// full agent is controlling in any case if [`crate::Remote::lite`] says that the peer is lite.
     pub controlling: bool,
-    /// Whether this end only answers checks (RFC 8445 section 2.5): for a server with a public address.
+    /// Whether this agent is lite and only answers connectivity checks (RFC 8445 section 2.5): for a server with a
+    /// public address.
     pub lite: bool,
-    /// Who begins the handshake; [`crate::Connection::set_dtls_role`] when it is known later.
+    /// Which side starts the DTLS handshake; use [`crate::Connection::set_dtls_role`] if it becomes known later.
     pub dtls: DtlsRole,
-    /// Which versions of it are spoken.
+    /// The DTLS versions allowed.
     pub versions: DtlsVersions,
-    /// Nothing authentic heard for so long is [`crate::Event::Disconnected`]. 5 s, between libwebrtc's 2.5 s and the 5 s
-    /// of pion; checks of a quiet path go every 3 s.
+    /// Time without authenticated input until [`crate::Event::Disconnected`]. 5 s, between libwebrtc's 2.5 s and the 5
+    /// s of pion; an idle path is checked every 3 s.
     pub disconnect_timeout: Span,
-    /// No answer to a check for so long is [`crate::Event::Closed`]: consent to be sent to has expired. 30 s (RFC 7675
+    /// Time without an answer to a check until [`crate::Event::Closed`], because consent has expired. 30 s (RFC 7675
     /// section 5.1).
     pub give_up: Span,
-    /// Not connected so long after [`crate::Connection::set_remote`] is [`crate::Event::Failed`]. 30 s: the retransmissions
-    /// of a check (RFC 8445 section 14.3) are spent by then.
+    /// Time from [`crate::Connection::set_remote`] without a connection until [`crate::Event::Failed`]. 30 s: the
+    /// retransmissions of a check (RFC 8445 section 14.3) are exhausted by then.
     pub connect: Span,
-    /// How long a flight of the handshake waits for its answer before it is sent again; then twice as long, and so on.
-    /// 250 ms: one second, which RFC 6347 section 4.2.4.1 and RFC 9147 section 5.8.2 take for a path that nothing is known
-    /// of, leaves too few flights before [`Config::connect`] on a path that loses a fifth. ICE has just answered over this
-    /// one, for which libwebrtc (`dtls_transport.cc`) takes twice its round trip. 10 ms to 10 s.
+    /// Timeout before a flight of the handshake is retransmitted; it doubles with each retransmission. 250 ms: the one
+    /// second that RFC 6347 section 4.2.4.1 and RFC 9147 section 5.8.2 use for an unknown path allows too few flights
+    /// before [`Config::connect`] on a path with 20 % loss. ICE has just received answers over this path, for which
+    /// libwebrtc (`dtls_transport.cc`) uses twice its round-trip time. 10 ms to 10 s.
     pub flight: Span,
-    /// Streams (SSRCs) that may be received and sent, each way. 16: a video with its retransmissions and its FEC and
+    /// Max number of streams (SSRCs) received and sent, each way. 16: a video with its retransmissions and its FEC and
     /// an audio, four times over. 1 to 1024.
     pub max_streams: usize,
-    /// Addresses of the peer that are known of, candidates or discovered. 32. 1 to 100, which is how many pairs
-    /// RFC 8445 section 6.1.2.5 lets an agent check.
+    /// Max number of remote addresses, candidates or discovered. 32. 1 to 100, the number of pairs that RFC 8445
+    /// section 6.1.2.5 lets an agent check.
     pub max_addresses: usize,
-    /// Packets back from the newest that may still come, per stream. 1024 as in libwebrtc's `srtp_session.cc`; RFC 3711
-    /// section 3.3.2 wants at least 64. 64 to 16384.
+    /// Size of the replay window per stream: how many packets behind the newest are still accepted. 1024 as in
+    /// libwebrtc's `srtp_session.cc`; RFC 3711 section 3.3.2 requires at least 64. 64 to 16384.
     pub replay_window: u32,
 }
 
@@ -72,10 +73,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what cannot work.
+    /// Rejects invalid settings.
     ///
     /// # Errors
-    /// With the field, its value and its range.
+    /// With the field, its value and its allowed range.
     pub fn check(&self) -> Result<(), ConfigError> {
         let spans =
             [("disconnect_timeout", self.disconnect_timeout), ("give_up", self.give_up), ("connect", self.connect)];

@@ -1,4 +1,4 @@
-//! What a datagram is, and for whom, from its first bytes.
+//! Classifies datagrams by their first bytes, and finds the connection that a STUN request addresses.
 
 /// What a datagram carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,8 +10,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// By the first byte (RFC 7983 section 7), RTCP from RTP by the second (RFC 5761 section 4: packet types 192 to 223).
-    /// `None` for what has no place here: TURN channels, ZRTP, QUIC, nothing.
+    /// Classified by the first byte (RFC 7983 section 7), and RTCP from RTP by the second (RFC 5761 section 4: packet
+    /// types 192 to 223). `None` for datagrams not supported here: TURN channels, ZRTP, QUIC, empty ones.
     pub(crate) fn of(datagram: &[u8]) -> Option<Kind> {
         match *datagram {
             [0..=3, ..] => Some(Kind::Stun),
@@ -23,11 +23,11 @@ impl Kind {
     }
 }
 
-/// The ufrag a STUN binding request is addressed to: the receiver's, the part of its USERNAME before the colon (RFC 8445
-/// section 7.2.2). `None` for anything else.
+/// The ufrag that a STUN binding request addresses: the receiver's, the part of its USERNAME before the colon (RFC 8445
+/// section 7.2.2). `None` for any other datagram.
 ///
-/// It is how one UDP port serves many connections, and it is only an address: whether the request is authentic the
-/// [`crate::Connection`] decides.
+/// It lets one UDP port serve many connections, and is only an address: the [`crate::Connection`] decides whether the
+/// request is authentic.
 pub fn ufrag_of(datagram: &[u8]) -> Option<&str> {
     const BINDING_REQUEST: [u8; 2] = [0, 1];
     const MAGIC_COOKIE: [u8; 4] = [0x21, 0x12, 0xa4, 0x42];

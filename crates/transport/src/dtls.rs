@@ -1,4 +1,4 @@
-//! The handshake: who the peer is, and the keys of media (RFC 5763, RFC 5764).
+//! The DTLS handshake: authenticates the peer and derives the media keys (RFC 5763, RFC 5764).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,30 +12,30 @@ use crate::srtp::{Keys, Profile};
 use crate::statistics::Refusal;
 use crate::{Config, DtlsRole, DtlsVersions, Fingerprint, Identity, TransportError};
 
-/// Room for one record of a handshake flight, which `dimpl` cuts to its MTU.
+/// Buffer for one record of a handshake flight, which `dimpl` splits to its MTU.
 const BUFFER: usize = 2048;
 
-/// Flights sent again: each waits twice as long as the one before, so that these outlast every [`Config::connect`].
+/// Max number of retransmitted flights: the timeout doubles each time, so that these outlast every [`Config::connect`].
 const FLIGHTS: usize = 20;
 
-/// What came out of the handshake.
+/// Results of the handshake.
 pub(crate) enum Progress {
     /// A datagram for the peer.
     Transmit(Vec<u8>),
-    /// It is done; our keys, then theirs.
+    /// The handshake is done; our keys, then the peer's.
     Connected(Keys, Keys),
-    /// Data of an application, which there is none here.
+    /// Application data, which is not used here.
     ApplicationData,
-    /// The peer says goodbye.
+    /// The peer closed the connection.
     Closed,
-    /// It cannot be done.
+    /// The handshake failed.
     Failed(TransportError),
 }
 
-/// One handshake, and the little that follows it.
+/// A DTLS handshake and the records after it.
 ///
-/// Keys are handed out only when the certificate shown is the one announced *and* the handshake, which proves that the other
-/// end has its private key, is complete.
+/// Keys are handed out only when the peer's certificate is the announced one *and* the handshake, which proves that the
+/// peer has its private key, is complete.
 pub(crate) struct Dtls {
     engine: dimpl::Dtls,
     expected: Fingerprint,
@@ -50,16 +50,16 @@ pub(crate) struct Dtls {
 }
 
 impl Dtls {
-    /// One that waits, as a server; [`Dtls::start`] makes it go.
+    /// Creates a waiting server; [`Dtls::start`] starts it.
     pub(crate) fn new(
         config: &Config,
         identity: &Identity,
         expected: Fingerprint,
         now: Instant,
     ) -> Result<Dtls, TransportError> {
-        // What a cookie proves, that the peer receives where it sends from, a check has proved before; an end that
-        // is lite makes none.
-        // When to give up is the connection's to say, not a count of flights.
+        // A cookie proves that the peer receives where it sends from, which an ICE check has already proved; a lite
+        // agent makes no checks.
+        // The connection's timeout decides when to give up, not a count of flights.
         let settings = dimpl::Config::builder()
             .require_client_certificate(true)
             .use_server_cookie(config.lite)
@@ -94,7 +94,7 @@ impl Dtls {
         self.engine.protocol_version().filter(|_| self.finished)
     }
 
-    /// There is a path: takes the role.
+    /// Takes the role and starts, once there is a path.
     pub(crate) fn start(&mut self, role: DtlsRole, now: Instant) -> Result<(), TransportError> {
         if self.started {
             return Ok(());
@@ -104,8 +104,8 @@ impl Dtls {
         self.on_timeout(now)
     }
 
-    /// Takes a datagram; the outer error says that it could not be used, the inner one that nothing more can.
-    /// A server may hear of the handshake before it has a path, a client began it.
+    /// Processes a datagram; the outer error means that it could not be used, the inner one that the handshake failed.
+    /// A server may receive handshake datagrams before it has a path; a client cannot, because it starts the handshake.
     pub(crate) fn on_datagram(
         &mut self,
         now: Instant,
@@ -118,7 +118,7 @@ impl Dtls {
         self.started = true;
         let result = self.engine.handle_timeout(now).and_then(|()| self.engine.handle_packet(datagram));
         match result {
-            // Before the version is known anything but a first answer is refused in a way that harms nothing.
+            // Before the version is known, any datagram other than a first answer is rejected without harm.
             Err(Error::UnexpectedMessage(UnexpectedMessageError::UnrecognizedAutoServerResponse)) => Err(Refusal::Dtls),
             result => Ok(self.fatal(result)),
         }
@@ -132,18 +132,18 @@ impl Dtls {
         self.fatal(result)
     }
 
-    /// Says goodbye.
+    /// Sends `close_notify`.
     pub(crate) fn close(&mut self) {
-        // An engine that cannot say it has nobody to say it to.
+        // If the engine cannot send it, there is no peer to send it to.
         let _ = self.engine.close();
     }
 
-    /// When something is due.
+    /// When the next timeout is due.
     pub(crate) fn due(&self) -> Option<Instant> {
         (!self.over).then_some(self.due)
     }
 
-    /// What came out since; `None` when there is no more.
+    /// The next result; `None` when there are no more.
     pub(crate) fn poll(&mut self) -> Option<Progress> {
         while !self.over {
             let failure = match self.engine.poll_output(&mut self.buffer) {

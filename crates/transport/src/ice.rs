@@ -1,4 +1,4 @@
-//! Which addresses there are, and whether the peer still wants to be sent to: ICE (RFC 8445, RFC 7675).
+//! Candidate addresses, and the peer's consent to receive: ICE (RFC 8445, RFC 7675).
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -11,27 +11,27 @@ use crate::parameters::excerpt;
 use crate::statistics::Refusal;
 use crate::{Config, Credentials, TransportError};
 
-/// From where to where media goes.
+/// The local and remote address of the media path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Route {
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
 }
 
-/// What an authentic STUN message says about the peer's consent to be sent to.
+/// What an authenticated STUN message proves about the peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Liveness {
-    /// It answered a check of ours (or, as we are lite and make none, checked us).
+    /// Consent: it answered a check of ours (or, if we are lite and make none, it checked us).
     Consent,
-    /// It is there.
+    /// Only that the peer is alive.
     Life,
 }
 
-/// The agent and its bounds.
+/// The ICE agent and its limits.
 ///
-/// An address is known when an authentic STUN message came from it: DTLS and SRTP are taken from known addresses only, and
-/// sent to the one that both ends have checked and the controlling one has chosen. There are at most `max_addresses` of
-/// them, because an end that has the credentials could claim any number, and the agent keeps all it has seen.
+/// An address is known once an authenticated STUN message came from it: DTLS and SRTP are accepted from known addresses
+/// only, and sent to the one that both agents have checked and the controlling one has nominated. There are at most
+/// `max_addresses`, because a peer with the credentials could claim any number, and the agent keeps all it has seen.
 pub(crate) struct Ice {
     agent: IceAgent,
     credentials: Credentials,
@@ -39,7 +39,7 @@ pub(crate) struct Ice {
     known: BTreeSet<SocketAddr>,
     /// Our own addresses as the peer sees them.
     mapped: BTreeSet<SocketAddr>,
-    /// What signalling said of where the peer is.
+    /// The peer's addresses from signalling.
     candidates: BTreeSet<SocketAddr>,
     max_addresses: usize,
     route: Option<Route>,
@@ -50,7 +50,7 @@ impl Ice {
         let mut agent = IceAgent::new(creds(&credentials));
         agent.set_controlling(config.controlling);
         agent.set_ice_lite(config.lite);
-        // A pair is given up by the agent no sooner than the connection is by us.
+        // The agent must not give up a pair before the connection gives up.
         for retransmissions in 9..100 {
             agent.set_max_stun_retransmits(retransmissions);
             if agent.ice_timeout().as_nanos() as i64 >= config.give_up.as_nanos() {
@@ -77,7 +77,7 @@ impl Ice {
         self.route
     }
 
-    /// Whether media may come from `from` to `to`.
+    /// Whether media from `from` to `to` is accepted.
     pub(crate) fn knows(&self, from: SocketAddr, to: SocketAddr) -> bool {
         self.known.contains(&from) && self.locals.contains(&to)
     }
@@ -95,14 +95,14 @@ impl Ice {
         Ok(())
     }
 
-    /// Refuses more candidates than there may be, with those there are.
+    /// Returns an error if the candidates, with those already there, are too many.
     pub(crate) fn check_room(&self, more: &[Candidate]) -> Result<(), TransportError> {
         let all: BTreeSet<_> = more.iter().map(Candidate::addr).chain(self.candidates.iter().copied()).collect();
         let max = self.max_addresses;
         if all.len() <= max { Ok(()) } else { Err(TransportError::Candidates { max }) }
     }
 
-    /// Adds a candidate of the peer, for which there is room.
+    /// Adds a remote candidate, for which there must be room.
     pub(crate) fn add_remote(&mut self, candidate: Candidate) {
         if self.candidates.insert(candidate.addr()) {
             self.agent.add_remote_candidate(candidate);
@@ -113,19 +113,20 @@ impl Ice {
         self.agent.set_remote_credentials(creds(credentials));
     }
 
-    /// The peer is lite and makes no checks, so that this one chooses the path whichever side offered (RFC 8445 section 6.1.1).
+    /// The peer is lite and makes no checks, so this agent is controlling regardless of who offered (RFC 8445 section
+    /// 6.1.1).
     pub(crate) fn face_lite(&mut self) {
         if !self.agent.ice_lite() {
             self.agent.set_controlling(true);
         }
     }
 
-    /// What signalling said of where the peer is.
+    /// The peer's addresses from signalling.
     pub(crate) fn candidates(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         self.candidates.iter().copied()
     }
 
-    /// Begins again with new credentials; media goes on where it went until another path is chosen.
+    /// Restarts with new credentials; media continues on the old path until another is chosen.
     pub(crate) fn restart(&mut self, credentials: Credentials) {
         self.agent.ice_restart(creds(&credentials), true);
         self.credentials = credentials;
@@ -135,7 +136,7 @@ impl Ice {
         self.known.extend(self.route.map(|route| route.remote));
     }
 
-    /// Takes a STUN message.
+    /// Processes a STUN message.
     pub(crate) fn on_stun(
         &mut self,
         now: Instant,
@@ -163,23 +164,24 @@ impl Ice {
         Ok(if consent { Liveness::Consent } else { Liveness::Life })
     }
 
-    /// Does what is due; again after every message, so that an answer leads to the next check at once.
+    /// Performs everything that is due; also called after every message, so that an answer triggers the next check at
+    /// once.
     pub(crate) fn on_timeout(&mut self, now: Instant) {
         self.agent.handle_timeout(now);
     }
 
-    /// When something is due.
+    /// When the next timeout is due.
     pub(crate) fn due(&mut self) -> Option<Instant> {
         self.agent.poll_timeout()
     }
 
-    /// The next datagram to send, where it goes.
+    /// The next datagram to send, with its route.
     pub(crate) fn poll_transmit(&mut self) -> Option<(Route, Vec<u8>)> {
         let transmit = self.agent.poll_transmit()?;
         Some((Route { local: transmit.source, remote: transmit.destination }, transmit.contents.into()))
     }
 
-    /// Looks whether a path was chosen; `true` when it is another one.
+    /// Updates the chosen path; returns `true` when it has changed.
     pub(crate) fn poll_route(&mut self) -> bool {
         let before = self.route;
         while let Some(event) = self.agent.poll_event() {
@@ -195,7 +197,7 @@ fn creds(credentials: &Credentials) -> IceCreds {
     IceCreds { ufrag: credentials.ufrag.clone(), pass: credentials.password.clone() }
 }
 
-/// Refuses credentials of lengths that RFC 8839 section 5.4 does not allow.
+/// Rejects credentials with lengths that RFC 8839 section 5.4 does not allow.
 pub(crate) fn check_credentials(credentials: &Credentials) -> Result<(), TransportError> {
     for (field, text, min) in [("ice-ufrag", &credentials.ufrag, 4), ("ice-pwd", &credentials.password, 22)] {
         if text.len() < min || text.len() > 256 {
@@ -205,8 +207,8 @@ pub(crate) fn check_credentials(credentials: &Credentials) -> Result<(), Transpo
     Ok(())
 }
 
-/// A candidate that can be used here, or `None`: browsers hide their addresses behind mDNS names, which a check from there
-/// uncovers, and a connection is one component on UDP.
+/// Parses a candidate; `None` if it is unusable here: browsers hide their addresses behind mDNS names, whose addresses
+/// their checks reveal, and a connection is one component on UDP.
 pub(crate) fn read_candidate(line: &str) -> Result<Option<Candidate>, TransportError> {
     let wrong = |why: &str| TransportError::Candidate { line: excerpt(line), why: why.to_owned() };
     let line = line.trim();

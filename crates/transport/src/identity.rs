@@ -1,4 +1,4 @@
-//! Who we are: a certificate and its key.
+//! The identity of this endpoint: a certificate and its key.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use dimpl::certificate::{calculate_fingerprint, generate_self_signed_certificate
 
 use crate::{Credentials, Fingerprint, TransportError};
 
-/// A self-signed certificate (ECDSA on P-256, which RFC 8827 section 6.5 makes mandatory) and its key, made once per
+/// A self-signed certificate (ECDSA on P-256, which RFC 8827 section 6.5 makes mandatory) and its key, created once per
 /// process; cheap to clone.
 #[derive(Clone)]
 pub struct Identity {
@@ -16,7 +16,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// A new certificate, valid for a year from now.
+    /// Creates a certificate, valid for a year from now.
     ///
     /// # Errors
     /// When the system has no random numbers.
@@ -27,7 +27,7 @@ impl Identity {
         Ok(Identity { certificate: Arc::new(certificate), fingerprint })
     }
 
-    /// The SHA-256 of the certificate, for signalling.
+    /// The SHA-256 fingerprint of the certificate; to be signalled.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
@@ -51,11 +51,11 @@ pub(crate) fn fingerprint(certificate: &[u8]) -> Fingerprint {
     Fingerprint::new(digest)
 }
 
-/// Fresh credentials: 8 and 24 characters, 48 and 144 random bits (RFC 8445 section 5.3 wants 24 and 128).
+/// Fresh credentials: 8 and 24 characters, 48 and 144 random bits (RFC 8445 section 5.3 requires 24 and 128).
 ///
-/// Those that `is` makes by itself come from a generator that is not cryptographic.
+/// The ones that `is` creates by itself come from a non-cryptographic generator.
 pub(crate) fn credentials() -> Result<Credentials, TransportError> {
-    /// `ice-char` of RFC 8839 section 5.4: 64 of them, so that six random bits choose one.
+    /// `ice-char` of RFC 8839 section 5.4: 64 characters, so that six random bits select one.
     const CHARACTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut random = [0; 32];
     rtc_crypto::default_provider()

@@ -1,11 +1,11 @@
 //! A WebRTC connection: ICE, DTLS, SRTP and SDP, without clock or sockets.
 //!
-//! A [`Connection`] is given datagrams and the time and gives datagrams back; what signalling carries between the two ends
-//! is [`Remote`] and, for this end, [`Connection::credentials`] and [`Identity::fingerprint`]. Everything that comes is
-//! authenticated before it has an effect: STUN by the credentials, DTLS by the fingerprint, RTP and RTCP by the keys of
-//! the handshake; nothing leaves in the clear. What an end that floods can cost is bounded: memory by
-//! [`Config::max_streams`], [`Config::max_addresses`] and [`Config::replay_window`], time per datagram by one
-//! authentication. What was dropped, and why, is counted in [`Statistics`].
+//! A [`Connection`] takes datagrams and the time, and produces datagrams. The signalled parameters are [`Remote`] for
+//! the peer and [`Connection::credentials`] and [`Identity::fingerprint`] for this endpoint. All input is authenticated
+//! before it has an effect: STUN by the credentials, DTLS by the fingerprint, RTP and RTCP by the keys of the
+//! handshake; nothing is sent unprotected. The cost of a flooding peer is bounded: memory by [`Config::max_streams`],
+//! [`Config::max_addresses`] and [`Config::replay_window`], time per datagram by one authentication. Dropped input is
+//! counted by reason in [`Statistics`].
 #![forbid(unsafe_code)]
 
 mod config;

@@ -1,4 +1,4 @@
-//! What a connection wants, and what it tells.
+//! Outputs and events of a connection.
 
 use std::net::SocketAddr;
 
@@ -6,16 +6,16 @@ use thalweg_units::Time;
 
 use crate::TransportError;
 
-/// What a connection wants done.
+/// What the caller has to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
-    /// Send this.
+    /// Send this datagram.
     Transmit(Datagram),
-    /// This happened.
+    /// Handle this event.
     Event(Event),
-    /// Nothing more until a datagram comes or this instant does.
+    /// Nothing to do until the next datagram or this time.
     Wait {
-        /// When [`crate::Connection::on_timeout`] is due; [`Time::NEVER`] after the end.
+        /// When to call [`crate::Connection::on_timeout`]; [`Time::NEVER`] after the end.
         until: Time,
     },
 }
@@ -23,29 +23,29 @@ pub enum Output {
 /// A datagram to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Datagram {
-    /// From which of our addresses.
+    /// The local address to send from.
     pub from: SocketAddr,
-    /// To where.
+    /// The remote address.
     pub to: SocketAddr,
     /// Its payload.
     pub bytes: Vec<u8>,
 }
 
-/// What happened to a connection.
+/// An event of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// There are a path and keys: packets can be sent.
+    /// There is a path with keys: packets can be sent.
     Connected,
-    /// An RTP packet came: authentic, new and decrypted.
+    /// An RTP packet was received: authentic, new and decrypted.
     Rtp(Vec<u8>),
-    /// A compound RTCP packet came: authentic, new and decrypted.
+    /// A compound RTCP packet was received: authentic, new and decrypted.
     Rtcp(Vec<u8>),
-    /// Nothing was heard for [`crate::Config::disconnect_timeout`]; sending goes on until consent expires.
+    /// Nothing was received for [`crate::Config::disconnect_timeout`]; sending continues until consent expires.
     Disconnected,
-    /// Something was heard again.
+    /// Input is received again.
     Reconnected,
-    /// It is over: either end said goodbye, or consent has expired ([`crate::Config::give_up`]).
+    /// The connection ended: either side closed it, or consent has expired ([`crate::Config::give_up`]).
     Closed,
-    /// It is over: it could not be made, or not kept.
+    /// The connection ended: it could not be established or maintained.
     Failed(TransportError),
 }

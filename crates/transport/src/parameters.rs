@@ -1,12 +1,12 @@
-//! What two ends must tell each other, by signalling, before a connection can be.
+//! Parameters that both endpoints signal before a connection can be established.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-/// The SHA-256 of the certificate an end shows in its DTLS handshake (RFC 8122 section 5).
+/// The SHA-256 of the certificate that an endpoint shows in its DTLS handshake (RFC 8122 section 5).
 ///
-/// Written as SDP writes it: `sha-256 AB:CD:...`, 32 pairs of digits; read with digits of either case, as RFC 8122
-/// writes them large and some implementations do not.
+/// Written as in SDP: `sha-256 AB:CD:...`, 32 pairs of digits. Parsed in either case: RFC 8122 requires upper case, but
+/// some implementations do not follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint([u8; 32]);
 
@@ -33,10 +33,10 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// Why a text is no [`Fingerprint`].
+/// Why a text is not a [`Fingerprint`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FingerprintError {
-    /// Another hash function: only SHA-256, which WebRTC makes mandatory (RFC 8827 section 6.5), is checked here.
+    /// Another hash function: only SHA-256, which WebRTC makes mandatory (RFC 8827 section 6.5), is supported here.
     #[error("fingerprint is by {0}, must be by sha-256: let the peer make its fingerprint with sha-256")]
     Hash(String),
     /// Not 32 pairs of hexadecimal digits with colons between them.
@@ -64,7 +64,7 @@ impl FromStr for Fingerprint {
     }
 }
 
-/// As much of a text from outside as an error repeats: 120 characters.
+/// An excerpt of untrusted text for an error message: 120 characters.
 pub(crate) fn excerpt(text: &str) -> String {
     const MAX: usize = 120;
     let mut out: String = text.chars().take(MAX).collect();
@@ -74,34 +74,35 @@ pub(crate) fn excerpt(text: &str) -> String {
     out
 }
 
-/// What an end's connectivity checks are authenticated with (RFC 8839 section 5.4).
+/// ICE credentials, which authenticate an agent's connectivity checks (RFC 8839 section 5.4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// Who: 4 to 256 letters, digits, `+` and `/`.
+    /// The user name fragment: 4 to 256 letters, digits, `+` and `/`.
     pub ufrag: String,
-    /// The secret, known only to who has seen the signalling: 22 to 256 of the same.
+    /// The secret, known only to recipients of the signalling: 22 to 256 of the same characters.
     pub password: String,
 }
 
-/// Who begins the DTLS handshake (RFC 8842).
+/// Which side starts the DTLS handshake (RFC 8842).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DtlsRole {
-    /// We do: `a=setup:active`.
+    /// We start it: `a=setup:active`.
     Client,
-    /// The peer does: `a=setup:passive`.
+    /// The peer starts it: `a=setup:passive`.
     Server,
 }
 
 /// The peer's parameters, from signalling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remote {
-    /// What its checks are authenticated with.
+    /// The credentials of its checks.
     pub credentials: Credentials,
-    /// What its certificate must be.
+    /// The fingerprint its certificate must have.
     pub fingerprint: Fingerprint,
-    /// Where it may be found: the values of `a=candidate` lines, `candidate:...`; more may follow (trickle).
+    /// Its candidates: the values of `a=candidate` lines, `candidate:...`; more may follow (trickle).
     pub candidates: Vec<String>,
-    /// Answers checks and makes none (`a=ice-lite`): the connection then chooses the path, whichever side offered.
+    /// Whether the peer is lite (`a=ice-lite`) and only answers checks: this agent is then controlling, whichever side
+    /// offered.
     pub lite: bool,
 }
 

@@ -1,66 +1,65 @@
-//! What a connection counts.
+//! Counters of a connection.
 
-/// What a connection has received, sent and dropped since it began.
+/// Datagrams and packets received, sent and dropped since the connection was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// Datagrams received, whatever was in them.
+    /// Datagrams received, of any kind.
     pub datagrams: u64,
-    /// STUN messages that were authentic and taken.
+    /// STUN messages that were authentic and accepted.
     pub stun: u64,
-    /// DTLS datagrams that went into the handshake.
+    /// DTLS datagrams passed to the handshake.
     pub dtls: u64,
     /// RTP packets that were authentic and new.
     pub rtp: u64,
     /// RTCP packets that were authentic and new.
     pub rtcp: u64,
-    /// Datagrams sent, whatever was in them.
+    /// Datagrams sent, of any kind.
     pub sent: u64,
     /// RTP packets among them.
     pub sent_rtp: u64,
     /// RTCP packets among them.
     pub sent_rtcp: u64,
-    /// Candidates of the peer that cannot be used here: names instead of addresses (mDNS), TCP, other components.
+    /// Candidates of the peer that are unusable here: names instead of addresses (mDNS), TCP, other components.
     pub unusable_candidates: u64,
-    /// Datagrams received that nothing was made of.
+    /// Datagrams received and dropped.
     pub dropped: Dropped,
 }
 
-/// Datagrams that nothing was made of, by reason.
+/// Dropped datagrams by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dropped {
-    /// No STUN, DTLS, RTP or RTCP, or cut short.
+    /// Not STUN, DTLS, RTP or RTCP, or truncated.
     pub malformed: u64,
-    /// DTLS, RTP or RTCP from or to an address that no authentic check has been exchanged with, or STUN to an address that
-    /// is not ours.
+    /// DTLS, RTP or RTCP from or to an address without an authenticated check, or STUN to an address that is not ours.
     pub unknown_address: u64,
-    /// STUN that is for somebody else, answers nothing that was asked, or fails its integrity check.
+    /// STUN that is for another agent, answers no request of ours, or fails its integrity check.
     pub stun_refused: u64,
-    /// STUN from, or naming, one address more than may be known of.
+    /// STUN from, or naming, an address beyond the max number of addresses.
     pub too_many_addresses: u64,
-    /// DTLS before signalling said what certificate to expect, or that the handshake cannot use.
+    /// DTLS before signalling announced a certificate, or unusable for the handshake.
     pub dtls_refused: u64,
-    /// Data of a DTLS application (data channels), which this connection has not.
+    /// DTLS application data (data channels), which this connection does not support.
     pub application_data: u64,
     /// RTP and RTCP before there were keys.
     pub before_keys: u64,
     /// RTP and RTCP that fail authentication.
     pub unauthentic: u64,
-    /// RTP and RTCP that came before.
+    /// RTP and RTCP that were received before.
     pub replayed: u64,
-    /// RTP and RTCP so old that whether they came before is not known.
+    /// RTP and RTCP older than the replay window.
     pub old: u64,
-    /// RTP so far ahead that its place cannot be distinguished from that of an old packet.
+    /// RTP so far ahead that it cannot be distinguished from an old packet.
     pub far_ahead: u64,
-    /// RTCP that says it is not encrypted.
+    /// RTCP that is marked as unencrypted.
     pub unencrypted: u64,
-    /// RTP and RTCP of one stream more than there may be.
+    /// RTP and RTCP of a stream beyond the max number of streams.
     pub too_many_streams: u64,
-    /// Anything after the end.
+    /// Anything after the connection ended.
     pub after_end: u64,
 }
 
 impl Dropped {
-    /// All of them.
+    /// The sum of all.
     pub fn total(&self) -> u64 {
         let Dropped { malformed, unknown_address, stun_refused, too_many_addresses, dtls_refused, .. } = *self;
         let Dropped { application_data, before_keys, unauthentic, replayed, old, far_ahead, .. } = *self;
@@ -100,29 +99,29 @@ impl Dropped {
     }
 }
 
-/// What [`Connection::on_datagram`](crate::Connection::on_datagram) made of a datagram.
+/// How [`Connection::on_datagram`](crate::Connection::on_datagram) handled a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Received {
-    /// STUN whose integrity check holds: it proves that the peer is at the address it came from.
+    /// STUN with a valid integrity check: it proves that the peer is at its source address.
     Stun,
-    /// DTLS, which the handshake takes; whether a record is authentic is not known before its end.
+    /// DTLS, passed to the handshake; whether a record is authentic is unknown before the handshake is complete.
     Dtls,
     /// RTP that is authentic and new.
     Rtp,
     /// RTCP that is authentic and new.
     Rtcp,
-    /// Nothing, and why.
+    /// Dropped, for this reason.
     Dropped(Refusal),
 }
 
-/// Why nothing was made of a datagram: the fields of [`Dropped`] say it at length.
+/// Why a datagram was dropped; the fields of [`Dropped`] explain each reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Not what it should be, or cut short.
+    /// Invalid or truncated.
     Malformed,
-    /// From or to an address that is not known.
+    /// From or to an unknown address.
     UnknownAddress,
     /// STUN that is not for us.
     Stun,
@@ -134,9 +133,9 @@ pub enum Refusal {
     BeforeKeys,
     /// Media that fails authentication.
     Unauthentic,
-    /// Media that came before.
+    /// Media that was received before.
     Replayed,
-    /// Media from before the replay window.
+    /// Media older than the replay window.
     Old,
     /// Media too far ahead.
     FarAhead,

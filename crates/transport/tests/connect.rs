@@ -1,4 +1,4 @@
-//! Two ends find each other, talk, lose each other and part.
+//! Two endpoints connect, exchange packets, lose the path and close.
 
 mod world;
 
@@ -10,7 +10,7 @@ use thalweg_transport::{
 use thalweg_units::{Bytes, Span, Time};
 use world::{World, addresses, bad, candidate, clean, identities, origin, report, rtp, usual};
 
-/// Sends a packet of each kind each way; all of them come as they were.
+/// Sends a packet of each kind each way; all of them arrive unchanged.
 fn exchange(world: &mut World, sequence: u16) {
     for way in 0..2 {
         let packets = [rtp(7, sequence, b"media"), rtp(8, sequence, b"")];
@@ -139,7 +139,8 @@ proptest! {
         let mut configs = usual();
         for config in &mut configs {
             config.versions = if only12 { DtlsVersions::Only12 } else { DtlsVersions::Best };
-            // One in 1,500 of 1.2's handshakes takes longer than the usual 30 s here: its last flight is lost each time.
+            // One in 1,500 handshakes of 1.2 takes longer than the default 30 s here: its last flight is lost each
+            // time.
             config.connect = Span::from_secs(120);
         }
         if swap {
@@ -177,7 +178,7 @@ fn a_certificate_that_was_not_announced_is_refused_by_both_ends_and_no_packet_pa
             assert_eq!(events, [failed], "{versions:?}");
             assert!(!world.ends[wrong].is_connected());
             assert_eq!(world.ends[wrong].send_rtp(&rtp(7, 1, b"x")), Err(SendError::NotConnected));
-            // The deceived end may have finished its part; nothing it then sends is taken.
+            // The deceived endpoint may have finished its part; nothing it sends then is accepted.
             let _ = world.ends[1 - wrong].send_rtp(&rtp(7, 1, b"x"));
             world.run_for(Span::from_secs(1));
             assert_eq!(world.names(wrong), ["failed"]);

@@ -1,4 +1,4 @@
-//! Somebody else's datagrams at every stage of a connection.
+//! Datagrams of third parties at every stage of a connection.
 
 mod world;
 
@@ -9,12 +9,12 @@ use thalweg_transport::{Config, DtlsRole, DtlsVersions, Event, Output};
 use thalweg_units::{Span, Time};
 use world::{World, addresses, clean, report, rtp, usual};
 
-/// Whether any of these is a packet of media.
+/// Whether any of these outputs is a media packet.
 fn media(outputs: &[Output]) -> bool {
     outputs.iter().any(|output| matches!(output, Output::Event(Event::Rtp(_) | Event::Rtcp(_))))
 }
 
-/// A STUN message under this password.
+/// A STUN message authenticated with this password.
 fn signed(message: StunMessage<'_>, password: &str) -> Vec<u8> {
     let mut out = vec![0; 500];
     let hmac = |key: &[u8], parts: &[&[u8]]| DefaultSha1HmacProvider.sha1_hmac(key, parts);
@@ -139,8 +139,8 @@ fn noise_between_the_lines_of_a_handshake_does_not_end_it() {
             configs[0].dtls = role;
             configs[1].dtls = if role == DtlsRole::Client { DtlsRole::Server } else { DtlsRole::Client };
             configs[1].versions = versions;
-            // What `dimpl` does not bear is a handshake record, in the clear and from the peer's address, that no message
-            // can be made of: an attacker who can send from there during the tenth of a second of the handshake can end it.
+            // `dimpl` does not tolerate an unencrypted, unparsable handshake record from the peer's address: an
+            // attacker who can send from there during the tenth of a second of the handshake can end it.
             let noise: [&[u8]; 5] = [
                 &[20],
                 &[63; 1200],
@@ -165,7 +165,7 @@ fn noise_between_the_lines_of_a_handshake_does_not_end_it() {
     }
 }
 
-/// Records of DTLS that nobody protected: alerts that say goodbye or that all is lost, handshake messages, and less.
+/// Unprotected DTLS records: alerts that close or abort, handshake messages, and fragments.
 fn unprotected_records() -> Vec<Vec<u8>> {
     let hello = [1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 254, 253];
     let bodies: [&[u8]; 8] = [&[1, 0], &[2, 40], &[2, 80], &[1], &hello, &[0; 12], &[255; 40], &[]];
@@ -241,7 +241,7 @@ proptest! {
     }
 }
 
-/// What a caller may do, in any order.
+/// Everything a caller may do, in any order.
 #[derive(Debug, Clone)]
 enum Operation {
     SetRemote(usize),

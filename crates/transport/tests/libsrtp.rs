@@ -1,6 +1,6 @@
-//! Against libsrtp, the SRTP of browsers: Debian's libsrtp2 2.5, whose ciphers are those of NSS, so that neither a line of
-//! it nor of its cryptography is shared with the crate. (`webrtc-srtp`, the other implementation in Rust, has the same
-//! ancestors as `rtc-srtp`; the `srtp` crate, which wraps libsrtp, wants clang and OpenSSL.)
+//! Compares with libsrtp, the SRTP of browsers: Debian's libsrtp2 2.5, whose ciphers are those of NSS, so that it
+//! shares neither its own code nor its cryptography with the crate. (`webrtc-srtp`, the other implementation in Rust,
+//! has the same origin as `rtc-srtp`; the `srtp` crate, which wraps libsrtp, requires clang and OpenSSL.)
 #![allow(unsafe_code)]
 
 mod world;
@@ -59,7 +59,7 @@ unsafe extern "C" {
     fn srtp_unprotect_rtcp(session: *mut c_void, packet: *mut c_void, length: *mut c_int) -> c_int;
 }
 
-/// A session of libsrtp, one way.
+/// A libsrtp session for one direction.
 struct Theirs(*mut c_void);
 
 impl Drop for Theirs {
@@ -187,7 +187,7 @@ proptest! {
                 Err(REPLAYED) => Err(Refusal::Replayed),
                 Err(OLD) => Err(Refusal::Old),
                 Err(UNAUTHENTIC) => Err(Refusal::Unauthentic),
-                // A changed extension length may leave no packet.
+                // A changed extension length may leave an invalid packet.
                 Err(_) => Err(Refusal::Malformed),
                 Ok(plain) => Ok(plain),
             };

@@ -1,4 +1,4 @@
-//! An end that is lite, as WHIP and WHEP servers often are: it answers checks, makes none, and is never heard of but by its
+//! An ICE-lite endpoint, as WHIP and WHEP servers often are: it answers checks, makes none, and is visible only by its
 //! answers.
 
 mod world;
@@ -8,7 +8,7 @@ use thalweg_transport::{Config, Connection, DtlsRole, Event};
 use thalweg_units::{Span, Time};
 use world::{World, addresses, clean, identities, report, rtp};
 
-/// An end as its SDP has it.
+/// An endpoint in terms of its SDP.
 fn local(connection: &Connection, end: usize, lite: bool, setup: DtlsRole) -> Local {
     let number = 100 * end as u32;
     Local {
@@ -22,7 +22,7 @@ fn local(connection: &Connection, end: usize, lite: bool, setup: DtlsRole) -> Lo
     }
 }
 
-/// Two that have agreed by SDP, the first of which offered to send.
+/// Two endpoints that negotiated by SDP; the first one offered to send.
 fn agreed(lite: [bool; 2], setup: DtlsRole) -> World {
     // The offerer would choose the path if the peer were not ICE-lite.
     let configs = [0, 1].map(|end| Config { lite: lite[end], controlling: end == 0 && !lite[0], ..Config::default() });
@@ -39,7 +39,7 @@ fn agreed(lite: [bool; 2], setup: DtlsRole) -> World {
     world
 }
 
-/// Whether an end has made a check: sent a STUN binding request.
+/// Whether an endpoint has made a check: sent a STUN binding request.
 fn has_checked(world: &World, end: usize) -> bool {
     world.sent[end].iter().any(|datagram| datagram.bytes[..2] == [0, 1])
 }

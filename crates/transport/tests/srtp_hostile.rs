@@ -1,4 +1,4 @@
-//! Packets that somebody else sent, sent again, changed or cut short.
+//! Packets that were forged, replayed, modified or truncated.
 
 use std::collections::BTreeSet;
 
@@ -56,8 +56,8 @@ fn what_came_does_not_come_again_and_what_is_late_comes_once() {
     }
 }
 
-/// With a replay window over 16-bit numbers, as `rtc-srtp` has, the packets of half a turn ago look new once a late packet
-/// has brought the index back to the first half of the first turn, and one that is taken again kills the stream.
+/// With a replay window over 16-bit numbers, as in `rtc-srtp`, packets from half a cycle ago look new once a late
+/// packet has brought the index back to the first half of the first cycle, and accepting one of them breaks the stream.
 #[test]
 fn a_packet_of_half_a_turn_ago_is_not_new() {
     for which in 0..3 {
@@ -146,7 +146,7 @@ fn forged_streams_leave_nothing_behind_and_hinder_none_that_is_real() {
     }
 }
 
-/// `rtc-srtp` 0.21 gives such a packet back without having authenticated it.
+/// `rtc-srtp` 0.21 returns such a packet without having authenticated it.
 #[test]
 fn a_report_that_says_it_is_not_encrypted_is_refused() {
     for which in 0..3 {
@@ -211,7 +211,7 @@ proptest! {
             packets.push((outbound.rtp(&packet).unwrap(), packet));
             sequence = sequence.wrapping_add(step);
         }
-        // Over turns only what comes without too long a gap can be followed, so the reading place moves on steadily.
+        // Across several cycles only packets without too long gaps can be followed, so the position moves on steadily.
         let mut came = BTreeSet::new();
         prop_assert!(inbound.rtp(&packets[0].0).is_ok());
         came.insert(0);

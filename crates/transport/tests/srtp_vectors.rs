@@ -1,4 +1,4 @@
-//! The test vectors of the RFCs. They give session keys, which a packet's way through the crate derives: so the reference is
+//! The test vectors of the RFCs. They provide session keys, which the crate derives internally: so the reference is
 //! checked against the vectors, and the crate against the reference, byte by byte.
 
 mod reference;
@@ -70,7 +70,7 @@ fn srtcp_packets_are_those_of_rfc_7714_section_17() {
 }
 
 prop_compose! {
-    /// A header with any sources and extension, of this sequence number.
+    /// A header with this sequence number and any sources and extension.
     fn header()(sources in 0..4u8, extension in prop::option::of(prop::collection::vec(any::<u32>(), 0..6)),
                 marker: bool, kind in 0..64u8, ssrc: u32) -> (Vec<u8>, u32) {
         let mut packet = vec![0x80 | sources, u8::from(marker) << 7 | kind, 0, 0, 1, 2, 3, 4];
@@ -96,7 +96,7 @@ proptest! {
         let keys = Keys::new(profile, key, salt).unwrap();
         let session = Session::derive(profile, key, salt, false);
         let mut outbound = Outbound::new(&keys, 16).unwrap();
-        // A window of the least size lets the receiver follow the longest steps but the last 64.
+        // A window of the min size lets the receiver follow the longest steps except the last 64.
         let mut inbound = Inbound::new(keys, 16, 64).unwrap();
         let mut index = 0u64;
         for (step, payload) in steps {

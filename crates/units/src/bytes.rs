@@ -6,14 +6,14 @@ use core::str::FromStr;
 
 use crate::parse::{Notation, ParseQuantityError, write_scaled};
 
-/// An amount of data in bytes; of a packet, its size on the wire with every header from IP upwards.
+/// An amount of data in bytes. For a packet: its size on the wire with every header from IP upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// Zero bytes.
     pub const ZERO: Bytes = Bytes(0);
-    /// More than any queue holds.
+    /// The largest amount: more than any queue holds.
     pub const MAX: Bytes = Bytes(u64::MAX);
 
     /// `count` bytes.
@@ -36,12 +36,12 @@ impl Bytes {
         self.0.saturating_mul(8)
     }
 
-    /// This amount times `factor`, to the nearest byte; negative factors give nothing.
+    /// This amount times `factor`, to the nearest byte; zero for negative factors.
     pub fn scale(self, factor: f64) -> Bytes {
         Bytes(libm::round(self.0 as f64 * factor).max(0.0) as u64)
     }
 
-    /// The difference, or nothing when `other` is larger.
+    /// The difference, or zero when `other` is larger.
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
     }
@@ -63,7 +63,7 @@ impl AddAssign for Bytes {
 impl Sub for Bytes {
     type Output = Bytes;
     /// # Panics
-    /// In debug builds when `other` is larger: an account that goes negative is a bug of its keeper.
+    /// In debug builds when `other` is larger: a byte count below zero is a bug in its owner.
     fn sub(self, other: Bytes) -> Bytes {
         debug_assert!(self.0 >= other.0, "{self} minus {other}");
         Bytes(self.0.saturating_sub(other.0))

@@ -1,4 +1,4 @@
-//! Checks of a configuration's values, each with the error that says how to mend it.
+//! Checks of configuration values. Each error states how to correct the value.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,7 +7,8 @@ use core::ops::{Bound, RangeBounds};
 
 use crate::ConfigError;
 
-/// A value under its field's name, to be checked: [`Check::within`] a range, or [`Check::is`] for what only words say.
+/// A value and the name of its field, ready to check: [`Check::within`] a range, or [`Check::is`] for any other
+/// condition.
 ///
 /// ```
 /// use thalweg_units::{Span, above_to, check};
@@ -29,16 +30,16 @@ pub struct Check<'a, T> {
 }
 
 impl<T: Display> Check<'_, T> {
-    /// That `holds`, which is what must be true of the value, not what must not be: so a NaN is refused. `range` says it in words, best
-    /// with an example.
+    /// Passes if `holds`, the condition that must be true. State what the value must be, not what it must not be, so
+    /// that a NaN is refused. `range` describes the condition in words, preferably with an example.
     ///
     /// # Errors
-    /// When it does not hold.
+    /// When `holds` is false.
     pub fn is(self, holds: bool, range: impl Display) -> Result<(), ConfigError> {
         if holds { Ok(()) } else { Err(ConfigError::out_of_range(self.field, self.value, range)) }
     }
 
-    /// That the value is inside `range`; `example` is one that is.
+    /// Passes if the value is inside `range`; `example` is a valid value for the error message.
     ///
     /// # Errors
     /// When it is outside, or a NaN.
@@ -66,17 +67,17 @@ fn in_words<T: Display>(range: &impl RangeBounds<T>) -> String {
     if from.is_empty() { to } else { format!("{from} and {to}") }
 }
 
-/// The range of what is greater than `from`.
+/// The range of values greater than `from`.
 pub fn above<T>(from: T) -> (Bound<T>, Bound<T>) {
     (Bound::Excluded(from), Bound::Unbounded)
 }
 
-/// The range of what is greater than `from` and at most `to`.
+/// The range of values greater than `from` and at most `to`.
 pub fn above_to<T>(from: T, to: T) -> (Bound<T>, Bound<T>) {
     (Bound::Excluded(from), Bound::Included(to))
 }
 
-/// The range of what is greater than `from` and less than `to`.
+/// The range of values greater than `from` and less than `to`.
 pub fn between<T>(from: T, to: T) -> (Bound<T>, Bound<T>) {
     (Bound::Excluded(from), Bound::Excluded(to))
 }

@@ -1,4 +1,4 @@
-//! Refusing a configuration that cannot work.
+//! The error of a configuration that cannot work.
 
 use alloc::string::String;
 use core::fmt;
@@ -8,7 +8,7 @@ use core::fmt;
 pub struct ConfigError(String);
 
 impl ConfigError {
-    /// `field` is `value`, but must be `range`.
+    /// The error message: `field` is `value`, but must be `range`.
     pub fn out_of_range(field: &str, value: impl fmt::Display, range: impl fmt::Display) -> ConfigError {
         ConfigError(alloc::format!("{field} is {value}, must be {range}"))
     }

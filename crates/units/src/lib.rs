@@ -1,8 +1,8 @@
-//! Quantities.
+//! Physical quantities as types.
 //!
-//! No bare number with a unit in its name crosses a function boundary in Thalweg: an instant is a [`Time`], a duration
-//! (of either sign) a [`Span`], a bit rate a [`Rate`], an amount of data [`Bytes`], and the root of every random choice a
-//! [`Seed`]. All are integers underneath, so the same run gives the same bytes on every machine.
+//! In Thalweg, no bare number with a unit in its name crosses a function boundary. An instant is a [`Time`], a duration
+//! (of either sign) a [`Span`], a bit rate a [`Rate`], an amount of data [`Bytes`], and the root of every random choice
+//! a [`Seed`]. All are integers underneath, so the same run gives the same bytes on every machine.
 //!
 //! ```
 //! use thalweg_units::{Bytes, Rate, Span, Time};

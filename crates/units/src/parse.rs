@@ -1,4 +1,4 @@
-//! Reading and writing a number with its unit.
+//! Parsing and printing a number with its unit.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -24,7 +24,7 @@ impl fmt::Display for ParseQuantityError {
 
 impl core::error::Error for ParseQuantityError {}
 
-/// What a kind of quantity looks like in text.
+/// The text notation of one kind of quantity.
 pub(crate) struct Notation {
     pub(crate) kind: &'static str,
     /// Unit suffixes, longest first among those that share an ending, with their size in base units.
@@ -38,7 +38,7 @@ impl Notation {
         ParseQuantityError { value: text.to_string(), kind: self.kind, units: self.units, example: self.example }
     }
 
-    /// Reads `text` into base units, rounding to the nearest whole one. Case matters only where the unit's does.
+    /// Parses `text` into base units, rounded to the nearest integer. Case matters only where the unit's does.
     pub(crate) fn parse(&self, text: &str) -> Result<f64, ParseQuantityError> {
         let trimmed = text.trim();
         for (suffix, scale) in self.suffixes {
@@ -52,7 +52,7 @@ impl Notation {
         if trimmed == "0" { Ok(0.0) } else { Err(self.error(text)) }
     }
 
-    /// As [`Notation::parse`], refusing negative values and those above `max` base units.
+    /// As [`Notation::parse`], but refuses negative values and values above `max` base units.
     pub(crate) fn parse_unsigned(&self, text: &str) -> Result<u64, ParseQuantityError> {
         let value = self.parse(text)?;
         if (0.0..1.8e19).contains(&value) { Ok(value as u64) } else { Err(self.error(text)) }
@@ -65,8 +65,8 @@ fn strip_suffix_ignoring_case<'a>(text: &'a str, suffix: &str) -> Option<&'a str
     if tail.eq_ignore_ascii_case(suffix) { text.get(..at) } else { None }
 }
 
-/// Writes `value` base units in the largest unit that shows it exactly, or else with three decimals of the largest unit not
-/// above it.
+/// Writes `value` base units in the largest unit that shows it exactly; otherwise with three decimals of the largest
+/// unit not above it.
 pub(crate) fn write_scaled(f: &mut fmt::Formatter<'_>, value: i128, units: &[(&str, i128)]) -> fmt::Result {
     let magnitude = value.unsigned_abs();
     for (name, scale) in units {
@@ -87,7 +87,7 @@ pub(crate) fn write_scaled(f: &mut fmt::Formatter<'_>, value: i128, units: &[(&s
     write!(f, "{}{name}", value / scale)
 }
 
-/// Implements serde through `Display` and `FromStr`, so that a configuration says `"20ms"`.
+/// Implements serde through `Display` and `FromStr`, so that a configuration can say `"20ms"`.
 #[cfg(feature = "serde")]
 macro_rules! serde_as_text {
     ($type:ty) => {

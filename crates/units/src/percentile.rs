@@ -1,6 +1,7 @@
 //! Percentiles (specs/metrics.md 10).
 
-/// The `share`-quantile (0..=1) by linear interpolation between ranks (type 7), in linear time; `None` of nothing.
+/// The `share`-quantile (0..=1) by linear interpolation between ranks (type 7), in linear time; `None` for an empty
+/// slice.
 pub fn percentile(values: &[f64], share: f64) -> Option<f64> {
     let at = share * values.len().checked_sub(1)? as f64;
     let rank = at as usize;

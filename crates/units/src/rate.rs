@@ -12,9 +12,9 @@ use crate::{Bytes, Span};
 pub struct Rate(u64);
 
 impl Rate {
-    /// No flow at all.
+    /// 0 bit/s.
     pub const ZERO: Rate = Rate(0);
-    /// Faster than every path.
+    /// The largest rate: faster than every path.
     pub const MAX: Rate = Rate(u64::MAX);
 
     /// `bps` bit/s.
@@ -32,7 +32,7 @@ impl Rate {
         Rate::from_bps_f64(mbps * 1e6)
     }
 
-    /// `bps` bit/s to the nearest; negative values become zero, NaN too.
+    /// `bps` bit/s, to the nearest integer; negative values and NaN become zero.
     pub fn from_bps_f64(bps: f64) -> Rate {
         Rate(libm::round(bps).max(0.0) as u64)
     }
@@ -57,7 +57,7 @@ impl Rate {
         self.0 as f64 / 1e6
     }
 
-    /// How much passes in `span`, rounded down; nothing for a negative span.
+    /// The amount of data transferred in `span`, rounded down; zero for a negative span.
     pub fn over(self, span: Span) -> Bytes {
         if span <= Span::ZERO {
             return Bytes::ZERO;
@@ -66,7 +66,7 @@ impl Rate {
         Bytes::new(u64::try_from(bits / 8_000_000_000).unwrap_or(u64::MAX))
     }
 
-    /// How long `bytes` take at this rate, to the nearest nanosecond; [`Span::MAX`] when nothing flows.
+    /// The time that `bytes` take at this rate, to the nearest nanosecond; [`Span::MAX`] at rate zero.
     pub fn time_for(self, bytes: Bytes) -> Span {
         if self.0 == 0 {
             return if bytes == Bytes::ZERO { Span::ZERO } else { Span::MAX };
@@ -101,9 +101,9 @@ impl Sub for Rate {
     }
 }
 
-/// Here and not beside the type, which knows nothing of rates.
+/// Defined here because the module of `Bytes` does not depend on rates.
 impl Bytes {
-    /// The rate at which this much passes in `span`; zero for an empty or negative span.
+    /// The rate that transfers this amount in `span`; zero for an empty or negative span.
     pub fn per(self, span: Span) -> Rate {
         if span <= Span::ZERO {
             return Rate::ZERO;

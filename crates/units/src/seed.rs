@@ -1,12 +1,12 @@
-//! Where randomness comes from.
+//! Seeds and random number streams.
 
 use core::fmt;
 use core::str::FromStr;
 
 /// The root of every random choice of a run.
 ///
-/// Each component draws from its own child, found by name (`seed.child("link.loss")`), so adding a random component does not
-/// disturb what the others draw.
+/// Each component draws from its own child, found by name (`seed.child("link.loss")`), so adding a random component
+/// does not change the values that the others draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct Seed(u64);
@@ -59,8 +59,8 @@ const fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A stream of random numbers: SplitMix64, written here because its output is part of what a run's bytes are made of, and a
-/// library may change its stream between versions.
+/// A stream of random numbers: SplitMix64. It is implemented here because its output determines the bytes of a run, and
+/// a library may change its stream between versions.
 #[derive(Debug, Clone)]
 pub struct Random {
     state: u64,
@@ -89,23 +89,24 @@ impl Random {
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
-    /// True with this probability.
+    /// True with probability `probability`.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// Exponential with this mean.
+    /// Exponentially distributed with this mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
     }
 
-    /// Normal with mean 0 and deviation 1 (Box and Muller; one of the pair is dropped to keep the stream stateless).
+    /// Normally distributed with mean 0 and standard deviation 1 (Box and Muller; the second value of the pair is
+    /// dropped to keep the stream stateless).
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
         radius * libm::cos(core::f64::consts::TAU * self.unit())
     }
 
-    /// Poisson with this mean, by counting unit-rate arrivals; cost grows with the mean.
+    /// Poisson-distributed with this mean, by counting unit-rate arrivals; the cost grows with the mean.
     pub fn poisson(&mut self, mean: f64) -> u64 {
         let mut left = mean;
         let mut count = 0;

@@ -4,12 +4,12 @@ use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
 
-/// The size of a picture in pixels, width x height.
+/// The size of a picture in pixels: width x height.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Size {
-    /// Pixels in a row.
+    /// Pixels per row.
     pub width: u16,
-    /// Rows.
+    /// Number of rows.
     pub height: u16,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// A picture size could not be read.
+/// The error of parsing a picture size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseSizeError(String);
 
@@ -56,7 +56,7 @@ impl core::error::Error for ParseSizeError {}
 
 impl FromStr for Size {
     type Err = ParseSizeError;
-    /// Reads `1280x720`, or `720p` for a 16:9 picture of that height.
+    /// Parses `1280x720`, or `720p` for a 16:9 picture of that height.
     fn from_str(text: &str) -> Result<Size, ParseSizeError> {
         let error = || ParseSizeError(text.to_string());
         let trimmed = text.trim();

@@ -8,15 +8,15 @@ use crate::parse::{Notation, ParseQuantityError, write_scaled};
 
 /// An instant: nanoseconds since the start of the run.
 ///
-/// Sender and receiver may count from different starts; a receiver's clock is a `Time` too, and only differences between
-/// instants of the same clock mean anything.
+/// Sender and receiver may count from different starts. A receiver's clock is a `Time` too, and only differences
+/// between instants of the same clock are meaningful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than every instant that occurs: the wake-up of something that has nothing to wait for.
+    /// Later than every instant that occurs: the wake-up time of a component that waits for nothing.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// An instant `nanos` ns after the start.
@@ -59,7 +59,7 @@ impl Time {
         Span::from_nanos(if self.0 > i64::MAX as u64 { i64::MAX } else { self.0 as i64 })
     }
 
-    /// Whether this is a real instant and not [`Time::NEVER`].
+    /// Whether this is an actual instant and not [`Time::NEVER`].
     pub const fn is_set(self) -> bool {
         self.0 != u64::MAX
     }
@@ -109,9 +109,9 @@ impl fmt::Display for Time {
 pub struct Span(i64);
 
 impl Span {
-    /// No time at all.
+    /// A duration of zero.
     pub const ZERO: Span = Span(0);
-    /// Longer than every duration that occurs.
+    /// The longest span: longer than every duration that occurs.
     pub const MAX: Span = Span(i64::MAX);
 
     /// A span of `nanos` ns.
@@ -169,7 +169,7 @@ impl Span {
         self.0 as f64 / 1e9
     }
 
-    /// The same length without its sign.
+    /// The absolute value.
     pub const fn abs(self) -> Span {
         Span(self.0.saturating_abs())
     }

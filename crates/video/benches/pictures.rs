@@ -1,5 +1,5 @@
-//! Milliseconds a picture of each kernel beside its plain version: `cargo bench -p thalweg-video [-- word of a name]`. The least
-//! of many runs is shown, which other work on the machine disturbs least.
+//! Milliseconds per picture of each kernel and of its plain version: `cargo bench -p thalweg-video [-- word of a
+//! name]`. Shows the minimum of many runs, which is least affected by other work on the machine.
 
 #[path = "../tests/reference/mod.rs"]
 mod reference;
@@ -63,7 +63,7 @@ fn scene(size: Size) -> Scene {
     Scene::new(SceneConfig { format: Format { size, frame_rate: (30, 1) }, ..SceneConfig::default() })
 }
 
-/// Two pictures that are alike.
+/// Two similar pictures.
 fn pictures(size: Size) -> (Picture, Picture) {
     let scene = scene(size);
     (scene.picture(100), scene.picture(101))
@@ -77,7 +77,7 @@ fn line<A, B>(name: &str, fast: impl FnMut() -> A, plain: impl FnMut() -> B) {
     println!("{name:<34} {fast:>9.3} {plain:>9.3} {:>7.1}x", plain / fast);
 }
 
-/// A line of what has no plain version.
+/// Prints a line for a kernel without a plain version.
 fn alone<T>(name: &str, work: impl FnMut() -> T) {
     if wanted(name) {
         println!("{name:<34} {:>9.3}", milliseconds(work));
@@ -88,7 +88,7 @@ fn wanted(name: &str) -> bool {
     std::env::args().skip(1).all(|word| word.starts_with('-') || name.contains(&word))
 }
 
-/// The least time of runs for half a second, three at least.
+/// The minimum time of runs over half a second, at least three.
 #[expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
 fn milliseconds<T>(mut work: impl FnMut() -> T) -> f64 {
     let start = std::time::Instant::now();

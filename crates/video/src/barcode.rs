@@ -1,14 +1,14 @@
-//! A number drawn on a captured frame, to know at the receiver of a real link which picture was shown, as Salsify's evaluation does
-//! (Fouladi et al., NSDI 2018).
+//! A number drawn on a captured picture, by which a receiver on a real link knows which picture is displayed, as in
+//! Salsify's evaluation (Fouladi et al., NSDI 2018).
 //!
 //! Two squares of 8x8 black and white cells, in the upper left and the lower right corner, together 128 of the 80x45 cells that
 //! a picture is divided into: 3.6 % of it. A cell of a 320x180 picture has 4x4 samples, one transform block of VP8, and one of a
 //! 1280x720 picture is a macroblock.
 //!
-//! Each bit is in both squares, in the second at another place and for half of the bits inverted, by a fixed pattern: what is not
-//! a barcode does not agree with itself 64 times, and neither does a picture whose upper part is of another moment than its lower.
-//! The bits are the Gray code of the number: from one picture to the next a single one changes, which costs an encoder next to
-//! nothing.
+//! Each bit is in both squares, in the second one at another place and, for half of the bits, inverted by a fixed
+//! pattern. Content that is not a barcode does not agree in all 64 bits, nor does a picture whose upper part is from
+//! another moment than its lower part. The bits are the Gray code of the number: only one bit changes from one picture
+//! to the next, which costs an encoder almost nothing.
 
 use std::ops::Range;
 
@@ -16,21 +16,21 @@ use thalweg_units::Size;
 
 use crate::picture::{Picture, Plane};
 
-/// Cells that a picture is divided into, across and down.
+/// Cells that a picture is divided into, horizontally and vertically.
 const GRID: (usize, usize) = (80, 45);
 /// Cells on a side of a square.
 const SIDE: usize = 8;
 /// The luma of cells for 0 and 1: video's black and white.
 const BLACK: u8 = 16;
 const WHITE: u8 = 235;
-/// Which bits are inverted in the second square: half of them, without a pattern that pictures have.
+/// Which bits are inverted in the second square: half of them, in a pattern that does not occur in pictures.
 const INVERTED: u64 = 0x3a6c_9d17_e28b_54c9;
-/// How clear a bit must be, its two cells taken together: 0 when they contradict each other, 1 when both are as drawn. At 0.35
-/// one cell may be lost in grey altogether when the other is clear, and two that contradict each other are never a bit.
+/// Minimum clearness of a bit from its two cells: 0 when they contradict each other, 1 when both are as drawn. At 0.35
+/// one cell may be entirely grey if the other is clear, and two contradicting cells are never accepted.
 const CLEAR: f64 = 0.35;
 
-/// Draws `number` over the picture's corners. It can be read from pictures of 320x180 and larger; below 80x45 there is no room
-/// and nothing is drawn.
+/// Draws `number` over the picture's corners. It can be read from pictures of 320x180 and larger; pictures below 80x45
+/// are too small, and nothing is drawn.
 pub fn draw(picture: &mut Picture, number: u64) {
     let gray = number ^ (number >> 1);
     for bit in 0..64 {
@@ -41,13 +41,12 @@ pub fn draw(picture: &mut Picture, number: u64) {
     }
 }
 
-/// Paints over where a barcode is drawn, with grey, on two pictures that are to be compared without it.
+/// Paints the area of the barcode grey, on two pictures that are to be compared without it.
 pub fn erase(picture: &mut Picture) {
     (0..64).flat_map(cells).for_each(|cell| paint(picture, cell, 128));
 }
 
-/// The number drawn on this picture, whatever has been done to its size and its samples since; `None` when there is none that is
-/// clear.
+/// The number drawn on this picture, also after scaling and coding; `None` if no number can be read clearly.
 pub fn read(picture: &Picture) -> Option<u64> {
     let Size { width, height } = picture.size();
     if usize::from(width) < GRID.0 || usize::from(height) < GRID.1 {
@@ -62,7 +61,7 @@ pub fn read(picture: &Picture) -> Option<u64> {
         }
         gray |= u64::from(both > 0.0) << bit;
     }
-    // Each bit of the number is the parity of the Gray code's bits from there up.
+    // Each bit of the number is the parity of the Gray code's bits from that position up.
     Some([1, 2, 4, 8, 16, 32].into_iter().fold(gray, |number, shift| number ^ (number >> shift)))
 }
 
@@ -76,7 +75,7 @@ fn cells(bit: usize) -> [(usize, usize); 2] {
     [(minor, major), (GRID.0 - 1 - major, GRID.1 - 1 - minor)]
 }
 
-/// Which of `length` samples are from one place to another, in cells of which there are `cells`.
+/// The range of samples between two positions, given in cells, of `length` samples divided into `cells`.
 fn samples(length: usize, cells: usize, from: f64, to: f64) -> Range<usize> {
     let nearest = |place: f64| libm::round(place * length as f64 / cells as f64) as usize;
     nearest(from)..nearest(to)
@@ -96,7 +95,8 @@ fn paint(picture: &mut Picture, (column, row): (usize, usize), luma: u8) {
     }
 }
 
-/// How bright a cell is, -1 for black and 1 for white: the mean of its middle, which neighbours blur into least.
+/// Brightness of a cell, -1 for black and 1 for white: the mean of its middle, which is least blurred by its
+/// neighbours.
 fn brightness(picture: &Picture, (column, row): (usize, usize)) -> f64 {
     let (width, height) = Picture::plane_size(picture.size(), Plane::Y);
     let middle = |length, cells, at: usize| {
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(read(&Picture::filled(Size::new(79, 45), 0, 128, 128)), None);
         let mut random = Seed::new(1).random();
         for _ in 0..100 {
-            // Every cell black or white by chance, which looks like one as much as anything can.
+            // Every cell black or white at random: the input most similar to a barcode.
             let mut picture = Picture::filled(Size::new(320, 180), 0, 128, 128);
             for cell in (0..64).flat_map(cells) {
                 paint(&mut picture, cell, if random.chance(0.5) { WHITE } else { BLACK });

@@ -6,19 +6,19 @@ use std::thread::{Builder, JoinHandle};
 
 use crate::source::SourceError;
 
-/// An `ffmpeg` whose output is read. It is ended when this is dropped.
+/// A running `ffmpeg` whose output is read. Dropping this ends it.
 pub struct Process {
     child: Child,
     output: ChildStdout,
-    /// Reads what it says of errors, so that it never waits for somebody to do so.
+    /// Reads its error output, so that ffmpeg never blocks on a full pipe.
     words: Option<JoinHandle<String>>,
 }
 
 impl Process {
-    /// Starts ffmpeg with these arguments, the last of which should be `-`, to read `what`.
+    /// Starts ffmpeg to read `what`, with these arguments, the last of which should be `-`.
     ///
     /// # Errors
-    /// When it is not installed, with what to install, or cannot be started.
+    /// When it cannot be started or is not installed; the error says what to install.
     pub fn start(what: &str, arguments: &[&str]) -> Result<Process, SourceError> {
         let mut child = Command::new("ffmpeg")
             .args(["-nostdin", "-v", "error"])
@@ -33,7 +33,7 @@ impl Process {
         };
         let words = Builder::new().name("ffmpeg".into()).spawn(move || {
             let mut words = Vec::new();
-            // The last line counts; what does not fit was long ago.
+            // Only the last line counts; a longer buffer is truncated at the front.
             let mut chunk = [0; 4096];
             while let Ok(count @ 1..) = errors.read(&mut chunk) {
                 words.extend_from_slice(&chunk[..count]);
@@ -51,7 +51,7 @@ impl Process {
         }
     }
 
-    /// Waits for its end; its own words if it failed, once.
+    /// Waits for its end; returns its error message once, if it failed.
     fn finish(&mut self) -> io::Result<()> {
         let status = self.child.wait()?;
         let words = self.words.take().and_then(|words| words.join().ok());
@@ -63,7 +63,7 @@ impl Process {
 }
 
 impl Read for Process {
-    /// At the end, an error if ffmpeg came to it by one.
+    /// At the end of the output, returns an error if ffmpeg failed.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.output.read(buffer)?;
         if count == 0 && !buffer.is_empty() {
@@ -80,10 +80,10 @@ impl Drop for Process {
     }
 }
 
-/// What `ffprobe` says of the first video stream of `what`: its codec's name and its mean frame rate.
+/// The codec name and the mean frame rate of the first video stream of `what`, from `ffprobe`.
 ///
 /// # Errors
-/// When it is not installed, with what to install, or `what` has no video that it can read, with its own words.
+/// When it is not installed, with what to install, or when `what` has no readable video, with ffprobe's message.
 pub fn probe(what: &str) -> Result<(String, (u32, u32)), SourceError> {
     let output = Command::new("ffprobe")
         .args(["-v", "error", "-select_streams", "v:0", "-show_entries", "stream=codec_name,avg_frame_rate"])
@@ -103,7 +103,7 @@ pub fn probe(what: &str) -> Result<(String, (u32, u32)), SourceError> {
     parsed.ok_or_else(|| SourceError::format(what, format!("it has no video stream (ffprobe says \"{line}\")")))
 }
 
-/// Whether ffmpeg is there, for tests that need it; where it is not, this says so and they pass.
+/// Whether ffmpeg is installed, for tests that need it; if it is not, prints a message, and the tests pass.
 pub fn is_installed() -> bool {
     let found = Command::new("ffmpeg").arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     if !found {
@@ -150,7 +150,7 @@ mod tests {
         if !is_installed() {
             return;
         }
-        // A line of debugging for each packet and more: far beyond the 64 KiB that a pipe holds.
+        // At least one line of debug output per packet: far more than the 64 KiB that a pipe holds.
         let arguments =
             ["-v", "trace", "-f", "lavfi", "-i", "testsrc=size=64x64:rate=100:duration=20", "-f", "rawvideo", "-"];
         let mut ffmpeg = Process::start("a test picture", &arguments).unwrap();

@@ -11,18 +11,18 @@ use crate::source::{
 };
 use crate::video::Video;
 
-/// A picture is wanted when it is read and encoded, and again when it is shown: so many are kept for that, a second of them and a
-/// little more. In an outage they are made or read again.
+/// Number of pictures kept: a picture is needed when it is read and encoded, and again when it is shown. This is a
+/// little more than one second; after an outage pictures are made or read again.
 const KEPT: usize = 40;
 
-/// Pictures that can be had again.
+/// Pictures with access by number, as often as needed.
 pub struct Footage {
     pictures: Recent<Box<dyn Replay>>,
     format: Format,
 }
 
 impl Footage {
-    /// Opens what `video` names.
+    /// Opens the source that `video` names.
     ///
     /// # Errors
     /// When it cannot be read, with what to do about it.
@@ -56,7 +56,7 @@ impl Footage {
     }
 }
 
-/// The pictures of `video` once, in order; the built-in scene has no end.
+/// The pictures of `video` once, in order; the built-in scene is endless.
 ///
 /// # Errors
 /// When it cannot be read, with what to do about it.
@@ -69,13 +69,13 @@ pub fn once(video: &Video, seed: Seed) -> Result<Box<dyn Source>, SourceError> {
     Ok(if size == clip.format().size { clip } else { Box::new(Resized::new(clip, size)) })
 }
 
-/// What can be done with the pictures of a video.
+/// How the pictures of a video can be accessed.
 enum Clip {
-    /// They have no end, and any can be had again.
+    /// Endless, with access by number.
     Endless(Box<dyn Replay>),
-    /// Any can be had again.
+    /// Finite, with access by number.
     Replayed(Box<dyn Replay>),
-    /// They come once.
+    /// Sequential only.
     Streamed(Box<dyn Source>),
 }
 
@@ -91,7 +91,7 @@ impl Clip {
                 Clip::Replayed(Box::new(Y4mReader::new(file, name)?))
             }
             name => {
-                // ffmpeg's own error for a missing file is buried in its output; say it plainly.
+                // ffmpeg's own error for a missing file is hidden in its output; this one is clear.
                 File::open(name).map_err(|error| SourceError::io(name, error))?;
                 Clip::Streamed(Box::new(Ffmpeg::open(name)?))
             }

@@ -1,11 +1,11 @@
-//! Pictures, where they come from, and how alike two of them are.
+//! Pictures, their sources, and metrics of their similarity.
 //!
 //! * [`Picture`]: 8-bit I420, and [`scale`] to another size;
-//! * [`source`]: y4m, anything ffmpeg reads, a built-in scene; and which of their pictures can be had again;
-//! * [`Video`]: pictures by the name a person gives them, and [`footage`], which opens it;
+//! * [`source`]: y4m, anything ffmpeg reads, a built-in scene; and which of them give access by number;
+//! * [`Video`]: a video by name, and [`footage`], which opens it;
 //! * [`quality`]: PSNR, and SSIM by two variants;
-//! * [`barcode`]: which picture is it;
-//! * [`ffmpeg`]: the program that reads everything else.
+//! * [`barcode`]: numbers drawn on pictures;
+//! * [`ffmpeg`]: the program that reads all other formats.
 #![forbid(unsafe_code)]
 
 pub mod barcode;

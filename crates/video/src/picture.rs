@@ -26,7 +26,7 @@ impl Plane {
     pub const ALL: [Plane; 3] = [Plane::Y, Plane::U, Plane::V];
 }
 
-/// Bytes that are no picture of the size they should be.
+/// The bytes do not form a picture of this size.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{got} bytes are no I420 picture of {size}: it takes {wanted}")]
 pub struct PictureError {
@@ -58,7 +58,7 @@ impl Picture {
         }
     }
 
-    /// How many bytes a picture of this size has.
+    /// Number of bytes of a picture of this size.
     pub fn bytes(size: Size) -> usize {
         Plane::ALL.iter().map(|plane| Picture::plane_bytes(size, *plane)).sum()
     }
@@ -101,7 +101,7 @@ impl Picture {
         &self.data[start..start + Picture::plane_bytes(self.size, plane)]
     }
 
-    /// The samples of a plane, to be written.
+    /// The samples of a plane, mutable.
     pub fn plane_mut(&mut self, plane: Plane) -> &mut [u8] {
         let start = Picture::plane_start(self.size, plane);
         let end = start + Picture::plane_bytes(self.size, plane);

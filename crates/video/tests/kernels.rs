@@ -1,4 +1,4 @@
-//! The fast kernels against the plain ones, at sizes that no chunk divides.
+//! The fast kernels compared with the plain ones, at sizes that are not multiples of a chunk.
 
 mod reference;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use thalweg_units::Seed;
 use thalweg_video::{Picture, Plane, Size, quality, scale};
 
-/// A picture of noise around slow waves, and another that differs from it by at most `error`.
+/// A picture of noise over slow waves, and another that differs from it by at most `error`.
 fn pair(size: Size, seed: u64, error: u64) -> (Picture, Picture) {
     let mut random = Seed::new(seed).random();
     let mut a = Picture::filled(size, 0, 128, 128);

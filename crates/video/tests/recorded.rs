@@ -1,4 +1,4 @@
-//! Clips, through the helpers of the tests of what was coded.
+//! Tests on recorded clips, with the helpers of the `coded` tests.
 
 #[allow(dead_code, unused_imports)] // Its own tests are another target's.
 #[path = "coded/main.rs"]

@@ -1,7 +1,7 @@
-//! What the crate makes and measures is the same on every machine and in every build, to the bit.
+//! The crate's output is identical to the bit on every machine and in every build.
 //!
-//! These numbers may change with the code, and then for a reason. They may not differ between debug and release, or between
-//! processors.
+//! These numbers may change with the code, for a reason. They may not differ between debug and release builds, or
+//! between processors.
 
 use thalweg_video::source::{Format, Scene, SceneConfig};
 use thalweg_video::{Picture, Size, quality, scale};

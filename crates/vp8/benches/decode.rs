@@ -1,9 +1,10 @@
-//! Decoding, ours beside libvpx's: both decode the same streams in one run on one thread, frame by frame in turn.
+//! Decoding speed compared with libvpx: both decode the same streams in one run on one thread, alternating frame by
+//! frame.
 //!
 //!     cargo bench -p thalweg-vp8 --features libvpx --bench decode [-- STREAM.ivf...]
 //!
-//! Without streams given, ffmpeg makes some of the data set `video` (libvpx in real time at several rates). Times are
-//! of the processor, so other programs on the machine add nothing.
+//! Without arguments ffmpeg makes streams from the data set `video` (libvpx in real-time mode at several rates). Times
+//! are CPU times, so other programs on the machine do not count.
 #![allow(clippy::disallowed_methods)]
 
 #[path = "common/clock.rs"]
@@ -16,7 +17,7 @@ use std::process::Command;
 
 use thalweg_vp8::{State, decode, ivf};
 
-/// How often each stream is decoded; the fastest time of each frame counts.
+/// Number of times each stream is decoded; the minimum time of each frame counts.
 const ROUNDS: usize = 5;
 
 fn main() {
@@ -58,7 +59,7 @@ fn measure(path: &Path) {
     println!("{name:<44} {kbps:>7.0} {:>10.3} {:>10.3} {:>6.2}x", mean(0), mean(1), mean(1) / mean(0));
 }
 
-/// Streams that ffmpeg makes of the shared clips; made once.
+/// Streams that ffmpeg makes from the shared clips, once.
 fn made() -> Vec<PathBuf> {
     let Some(clips) = thalweg_data::testing::folder("video") else {
         println!("no clips here: `thalweg data fetch video` gets them");

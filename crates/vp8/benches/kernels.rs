@@ -1,6 +1,6 @@
-//! Nanoseconds a call of each kernel, for every table this machine has: `cargo bench -p thalweg-vp8 --bench kernels
-//! [-- word of a name]`. The tables take turns in one run, and the least of many turns is shown, which other work on
-//! the machine disturbs least. The first line is what calling costs, which is in all others.
+//! Nanoseconds per call of each kernel, for every table of this machine: `cargo bench -p thalweg-vp8 --bench kernels
+//! [-- word of a name]`. The tables take turns in one run, and the minimum of many turns is shown, which is least
+//! affected by other work on the machine. The first line is the overhead of a call, which all others include.
 #![allow(clippy::disallowed_methods)] // A benchmark reads the clock.
 
 use std::hint::black_box;
@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use thalweg_vp8::kernels::{Block, BlockQuantizer, EdgeLimits, Fraction, Kernels};
 
-/// A plane as of a 720p picture, so that rows are as far apart as they are there.
+/// The stride of a 720p picture, so that rows have the same distance as there.
 const STRIDE: usize = 1280;
 
-/// How often a kernel runs in one turn, and how many turns each table has.
+/// Calls of a kernel in one turn, and number of turns of each table.
 const CALLS: u32 = 2000;
 const TURNS: u32 = 60;
 
@@ -43,10 +43,10 @@ fn main() {
     filters(&line);
 }
 
-/// Prints the line of one kernel, given its name and how a table's is called.
+/// Prints the line of one kernel, given its name and a function that calls it from a table.
 type Line<'a> = &'a dyn Fn(&str, &mut dyn FnMut(&Kernels));
 
-/// Pixels without a pattern, in a range.
+/// Random pixels, in a range.
 fn pixels(range: usize) -> Vec<u8> {
     let mut number = 1_u64;
     let mut next = || {
@@ -129,7 +129,8 @@ fn predictions(line: Line) {
 
 fn filters(line: Line) {
     let (mut u, mut v) = (pixels(9), pixels(8));
-    // Along a row of macroblocks, as a picture is filtered: at one place, each call would have to wait for the last.
+    // Moves along a row of macroblocks, as in a real picture: at one position each call would have to wait for the
+    // previous one.
     let mut macroblock = 0;
     let mut next = || {
         macroblock = (macroblock + 1) % 64;

@@ -1,5 +1,5 @@
-//! What a sender can do with an encoder of values: offer two candidates of an image and take one, skip an image, and go
-//! back to a state that its receiver is known to have.
+//! What a functional encoder allows a sender: to code two candidates of a picture and choose one, to skip a picture,
+//! and to go back to a state that its receiver is known to have.
 //!
 //! ```text
 //! cargo run -p thalweg-vp8 --release --example late_choice
@@ -8,7 +8,7 @@
 use thalweg_vp8::encode::{Analysis, EncodeError, Plan, Settings, encode};
 use thalweg_vp8::{Image, Size, State, decode};
 
-/// A ball of light that moves over a gradient.
+/// A bright ball that moves over a gradient.
 fn picture(size: Size, time: usize) -> Image {
     let mut bytes = vec![128; Image::i420_length(size)];
     let (center_x, center_y) = (60 + 9 * time, 90 + 4 * time);
@@ -28,7 +28,7 @@ fn main() -> Result<(), EncodeError> {
     let mut state = key.state.clone();
     for time in 1..8 {
         let image = picture(size, time);
-        // What the path bears is known only after the candidates are there.
+        // The capacity of the path is known only after the candidates are coded.
         let room = [900, 300, 40, 700, 500, 2000, 800][time - 1];
         let analysis = Analysis::new(&state, &image, &Plan::inter(40), &settings)?;
         let candidates = [analysis.encode(25), analysis.encode(63)];
@@ -41,7 +41,7 @@ fn main() -> Result<(), EncodeError> {
             None => println!("{time}: room for {room}, candidates {sizes:?}, skipped: the state stays"),
         }
     }
-    // The receiver turns out to have lost everything after the key frame: the next frame is made from there.
+    // The receiver has lost everything after the key frame: the next frame starts from there.
     let recovery = encode(&key.state, &picture(size, 8), &Plan::inter(40), &settings)?;
     let shown = decode(&key.state, &recovery.frame).expect("what the encoder made");
     assert!(shown.image == recovery.image);

@@ -1,5 +1,5 @@
-//! IVF, the simplest file of video frames: a header of 32 bytes, and before each frame its length and time. Of any codec, from a file or
-//! a pipe.
+//! IVF, the simplest file format for video frames: a header of 32 bytes, then each frame with its length and time
+//! before it. Any codec, from a file or a pipe.
 //!
 //! ```
 //! use thalweg_vp8::{Size, ivf};
@@ -21,32 +21,32 @@ use std::io::{self, Read, Write};
 
 use crate::image::Size;
 
-/// Four characters that name a codec.
+/// The four-character code of a codec.
 pub type Codec = [u8; 4];
-/// VP8's.
+/// VP8.
 pub const VP8: Codec = *b"VP80";
-/// VP9's.
+/// VP9.
 pub const VP9: Codec = *b"VP90";
-/// H.264's.
+/// H.264.
 pub const H264: Codec = *b"H264";
 
-/// What every file begins with: its name, version 0, and a header of 32 bytes.
+/// The start of every file: its name, version 0, and a header of 32 bytes.
 const START: &[u8; 8] = b"DKIF\x00\x00\x20\x00";
-/// How many bytes a file's header has.
+/// Length of a file's header in bytes.
 const HEADER: usize = 32;
-/// How many bytes come before each frame.
+/// Length of a frame's header in bytes.
 const FRAME_HEADER: usize = 12;
-/// The most bytes a frame may have: above it, the length field is corrupt.
+/// Maximum length of a frame: a larger length field is corrupt.
 const MAX_FRAME: u32 = 1 << 26;
 
-/// What a file says of its stream.
+/// The header of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// What its frames are of.
+    /// The codec of its frames.
     pub codec: Codec,
-    /// The pictures' width in pixels, at least at the beginning; 0 if the writer did not know it.
+    /// Width of the pictures in pixels, at least at the beginning; 0 if the writer did not know it.
     pub width: u16,
-    /// Their height.
+    /// Height of the pictures in pixels.
     pub height: u16,
     /// Times count in units of `scale / rate` seconds.
     pub rate: u32,
@@ -55,7 +55,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Of VP8, with times in units of `scale / rate` seconds.
+    /// A header for VP8, with times in units of `scale / rate` seconds.
     #[must_use]
     pub const fn vp8(size: Size, (rate, scale): (u32, u32)) -> Self {
         Self { codec: VP8, width: size.width() as u16, height: size.height() as u16, rate, scale }
@@ -65,48 +65,48 @@ impl Header {
 /// A frame in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// When it is to be shown, in the header's units.
+    /// Presentation time, in the header's units.
     pub time: u64,
-    /// The frame.
+    /// The frame's bytes.
     pub bytes: Vec<u8>,
 }
 
-/// Bytes that are no IVF file of the codecs wanted.
+/// Why an IVF file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum IvfError {
-    /// They begin otherwise.
+    /// The start is wrong.
     #[error("not an IVF file: it begins with {found:02x?}, not with \"DKIF\", version 0 and a header of 32 bytes")]
     Start {
-        /// What is there instead.
+        /// The bytes found.
         found: [u8; 8],
     },
     /// The frames are of another codec.
     #[error("the frames of this IVF file are of the codec {}, allowed are {}", text(codec), allowed.iter().map(text).collect::<Vec<_>>().join(", "))]
     Codec {
-        /// Its four characters.
+        /// Its four-character code.
         codec: Codec,
-        /// Those that are wanted.
+        /// The allowed codecs.
         allowed: Vec<Codec>,
     },
-    /// The file ends within something.
+    /// The file is truncated.
     #[error("this IVF file ends in its {part} at byte {at}: it is truncated by {missing} bytes")]
     Truncated {
-        /// Within what.
+        /// The part that is incomplete.
         part: &'static str,
-        /// Where that begins.
+        /// Position of that part in bytes.
         at: u64,
-        /// How many bytes of it are missing.
+        /// Number of missing bytes.
         missing: usize,
     },
-    /// A length that no frame has.
+    /// A frame's length is too large.
     #[error("this IVF file has a frame of {length} bytes at byte {at}, allowed are up to {MAX_FRAME}: it is corrupt")]
     TooLong {
         /// The length.
         length: u32,
-        /// Where the frame begins.
+        /// Position of the frame in bytes.
         at: u64,
     },
-    /// It cannot be read.
+    /// A read error.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -115,21 +115,21 @@ fn text(codec: &Codec) -> String {
     codec.escape_ascii().to_string()
 }
 
-/// Reads a file's frames, one after the other.
+/// Reads the frames of a file in order.
 #[derive(Debug)]
 pub struct Reader<R> {
     header: Header,
     input: R,
     at: u64,
-    /// Nothing comes after an error.
+    /// Set after an error: no more frames follow.
     is_over: bool,
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads the header of a file whose frames must be of one of the codecs given.
+    /// Reads the header of a file whose frames must be of one of these codecs.
     ///
     /// # Errors
-    /// When it cannot be read, or is none of an IVF file of these codecs.
+    /// When it cannot be read, or is not the header of an IVF file of these codecs.
     pub fn new(mut input: R, codecs: &[Codec]) -> Result<Self, IvfError> {
         let header = read(&mut input, HEADER)?;
         let Some(header) = header.first_chunk::<HEADER>() else {
@@ -148,7 +148,7 @@ impl<R: Read> Reader<R> {
         Ok(Self { header: Header { codec, width, height, rate, scale }, input, at: HEADER as u64, is_over: false })
     }
 
-    /// What the file says of its stream.
+    /// The file's header.
     #[must_use]
     pub const fn header(&self) -> Header {
         self.header
@@ -191,7 +191,7 @@ impl<R: Read> Iterator for Reader<R> {
     }
 }
 
-/// Up to this many bytes: fewer at the end.
+/// Reads up to `length` bytes: fewer at the end.
 fn read(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(length as u64).read_to_end(&mut bytes)?;
@@ -205,13 +205,13 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Where the header has the number of frames, in four bytes, the lowest first.
+    /// Position of the number of frames in the header, in four bytes, little-endian.
     pub const FRAME_COUNT: u64 = 24;
 
-    /// Writes the header. It says that the number of frames is not known (0), which players do not mind.
+    /// Writes the header. The number of frames is written as unknown (0), which players accept.
     ///
     /// # Errors
-    /// Those of writing to `out`.
+    /// Errors of writing to `out`.
     pub fn new(mut out: W, header: Header) -> io::Result<Self> {
         let Header { codec, width, height, rate, scale } = header;
         out.write_all(START)?;
@@ -221,10 +221,10 @@ impl<W: Write> Writer<W> {
         Ok(Self { out })
     }
 
-    /// Writes a frame and when it is to be shown, in the header's units.
+    /// Writes a frame with its presentation time, in the header's units.
     ///
     /// # Errors
-    /// Those of writing to `out`, and when the frame has 4 GB or more.
+    /// Errors of writing to `out`, and when the frame has 4 GB or more.
     pub fn write(&mut self, time: u64, frame: &[u8]) -> io::Result<()> {
         let length = u32::try_from(frame.len()).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         self.out.write_all(&length.to_le_bytes())?;
@@ -232,13 +232,13 @@ impl<W: Write> Writer<W> {
         self.out.write_all(frame)
     }
 
-    /// What was written to.
+    /// Returns the underlying writer.
     pub fn finish(self) -> W {
         self.out
     }
 }
 
-/// Bytes in groups of the same length.
+/// Splits bytes into groups of equal length.
 fn chunks<const LENGTH: usize, const COUNT: usize>(bytes: &[u8]) -> [[u8; LENGTH]; COUNT] {
     std::array::from_fn(|i| std::array::from_fn(|j| bytes[i * LENGTH + j]))
 }

@@ -1,16 +1,18 @@
 //! A purely functional VP8 codec: decoding and encoding are functions of an explicit state.
 //!
-//! Other codecs are objects that change with every frame, so that a frame that was encoded has to be sent, and one that was
-//! lost is lost for good. Here everything that a frame depends on is a value, a [`State`], and a frame leads from one to the next:
+//! Other codecs are objects that change with every frame: a frame that was encoded must be sent, and one that was lost
+//! cannot be undone. Here everything that a frame depends on is a value, a [`State`], and each frame leads from one
+//! state to the next:
 //!
 //! ```text
 //! decode(state, frame) -> picture, state'
 //! encode(state, picture, quality) -> frame, state'
 //! ```
 //!
-//! So a sender can encode a picture twice, at two qualities, and send the one that fits, or neither; keep the states that it knows
-//! its receiver to have, and go back to one when frames are lost; and name states by their [hash](State::hash) in its packets.
-//! That is the idea of Salsify (Fouladi et al., NSDI 2018). The bitstream is plain VP8 (RFC 6386), which every browser decodes.
+//! So a sender can encode a picture twice, at two qualities, and send the one that fits, or neither; keep the states
+//! that its receiver is known to have, and go back to one when frames are lost; and identify states by their
+//! [hash](State::hash) in its packets. This is the idea of Salsify (Fouladi et al., NSDI 2018). The bitstream is plain
+//! VP8 (RFC 6386), which every browser decodes.
 //!
 //! ```
 //! use thalweg_vp8::encode::{Analysis, Plan, Settings};
@@ -37,7 +39,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What is where
+//! # Modules
 //!
 //! | module | what |
 //! |---|---|
@@ -50,14 +52,14 @@
 //! | [`encode`] | motion search, mode decision, candidates |
 //! | [`ivf`] | files of frames |
 //!
-//! # Bits that come from outside
+//! # Untrusted input
 //!
-//! Frames and states may come from anybody: what is wrong with them is an error, with the reason in words, and never a panic. The
-//! memory and time they take are bounded by the picture's size, and that by [`DecodeSettings::max_pixels`]. Where a frame is damaged but
-//! decodable, the picture is what libvpx draws. There are three differences to libvpx. A frame that is refused leaves the state as it
-//! was, where libvpx keeps half of it. A frame that copies a reference from nowhere (the code 3) is refused, where libvpx takes an
-//! arbitrary picture. And in version 3 (whole-pixel chroma, which no encoder uses) chroma from far outside the frame is the
-//! frame's edge, where libvpx leaves it undrawn.
+//! Frames and states may come from an untrusted source: malformed input gives an error with the reason as text, never a
+//! panic. Memory and time are bounded by the picture's size, which is bounded by [`DecodeSettings::max_pixels`]. If a
+//! frame is damaged but decodable, the picture is the one that libvpx draws. There are three differences to libvpx. A
+//! rejected frame leaves the state unchanged, where libvpx keeps half of it. A frame that copies a reference with the
+//! invalid code 3 is rejected, where libvpx uses an arbitrary picture. And in version 3 (whole-pixel chroma, which no
+//! encoder uses) chroma from far outside the frame is the frame's edge, where libvpx leaves it undrawn.
 
 pub mod bool_coder;
 mod decode;

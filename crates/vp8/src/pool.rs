@@ -1,37 +1,39 @@
-//! Memory that is used again.
+//! Pools of reusable buffers.
 //!
-//! A frame takes a few buffers of megabytes and gives them back soon after. An allocator returns such to the system,
-//! and has to be handed each page anew when they are written: at 720p that was a quarter of an encoder's time. So the
-//! buffers given back last are kept, a few of them, whatever thread they come from.
+//! A frame needs a few buffers of megabytes for a short time. An allocator returns such buffers to the system, which
+//! must provide each page again when it is written: at 720p that was a quarter of an encoder's time. So a few of the
+//! last buffers are kept, from any thread.
 
 use std::sync::{Mutex, PoisonError};
 
-/// How many elements a buffer may be larger than what is asked for: a kept picture is not to cost more than its pixels.
+/// Number of elements by which a buffer may exceed the requested length: a kept picture should not cost more than its
+/// pixels.
 const SLACK: usize = 4096;
 
-/// Buffers with room for more elements are not kept: a stream may say in a few bytes that it is of enormous pictures.
+/// Larger buffers are not kept: a few bytes of a stream can announce enormous pictures.
 const LARGEST: usize = 1 << 24;
 
-/// Buffers that are not in use.
+/// Unused buffers.
 #[derive(Debug)]
 pub struct Pool<T> {
     buffers: Mutex<Vec<Vec<T>>>,
-    /// How many are kept at most.
+    /// Maximum number of kept buffers.
     max: usize,
 }
 
 impl<T> Pool<T> {
-    /// A pool that keeps at most so many buffers.
+    /// A pool that keeps at most `max` buffers.
     pub const fn new(max: usize) -> Self {
         Self { buffers: Mutex::new(Vec::new()), max }
     }
 
-    /// A buffer with room for `length` elements or a few more. It may have elements: any of those it had before.
+    /// A buffer with a capacity of `length` elements or slightly more. It may contain old elements.
     pub fn take(&self, length: usize) -> Vec<T> {
         self.take_of(length, length + SLACK)
     }
 
-    /// A buffer with room for at least `length` elements and at most so many, if there is one, and for `length` if not.
+    /// A buffer with a capacity of at least `length` and at most `max` elements, if there is one, else a new one of
+    /// `length`.
     fn take_of(&self, length: usize, max: usize) -> Vec<T> {
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |buffer: &Vec<T>| (length..=max).contains(&buffer.capacity());
@@ -41,13 +43,13 @@ impl<T> Pool<T> {
         }
     }
 
-    /// Gives a buffer back.
+    /// Returns a buffer to the pool.
     pub fn give(&self, buffer: Vec<T>) {
         if buffer.capacity() > LARGEST {
             return;
         }
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        // The one that has been waiting for longest is of the size that is asked for least.
+        // The buffer that was unused for longest is probably of the least requested size.
         if buffers.len() == self.max {
             buffers.remove(0);
         }
@@ -55,7 +57,7 @@ impl<T> Pool<T> {
     }
 }
 
-/// A list that is filled and soon done with, in a buffer that goes back to its pool.
+/// A short-lived list in a buffer that goes back to its pool.
 #[derive(Debug)]
 pub struct Scratch<T: 'static> {
     list: Vec<T>,
@@ -63,14 +65,14 @@ pub struct Scratch<T: 'static> {
 }
 
 impl<T> Scratch<T> {
-    /// An empty list with room for `length` elements or more: how many it will have need not be known.
+    /// An empty list with a capacity of at least `length`; it may grow beyond that.
     pub fn with_capacity(pool: &'static Pool<T>, length: usize) -> Self {
         let mut scratch = Self::used(pool, length);
         scratch.list.clear();
         scratch
     }
 
-    /// The same with the elements it had when it was given back, to be written over.
+    /// The same with the old elements of the buffer, to be overwritten.
     pub fn used(pool: &'static Pool<T>, length: usize) -> Self {
         Self { list: pool.take_of(length, usize::MAX), pool }
     }
@@ -96,15 +98,15 @@ impl<T> Drop for Scratch<T> {
     }
 }
 
-/// Of pictures, with and without borders. A stream's coder takes up to a dozen at a time.
+/// Buffers of pictures, with and without borders. A stream's coder uses up to a dozen at a time.
 static BYTES: Pool<u8> = Pool::new(12);
 
-/// Bytes that go back to where they can be used again.
+/// Bytes in a pooled buffer.
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct Bytes(Vec<u8>);
 
 impl Bytes {
-    /// No bytes, with room for `length`.
+    /// No bytes, with a capacity of `length`.
     pub fn with_capacity(length: usize) -> Self {
         let mut buffer = BYTES.take(length);
         buffer.clear();
@@ -118,7 +120,7 @@ impl Bytes {
         copy
     }
 
-    /// So many bytes, whichever.
+    /// `length` arbitrary bytes.
     pub fn any(length: usize) -> Self {
         let mut buffer = BYTES.take(length);
         buffer.resize(length, 0);

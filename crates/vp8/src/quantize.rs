@@ -1,4 +1,4 @@
-//! What levels are multiplied by (RFC 6386 sections 9.6 and 14.1).
+//! Dequantisation factors (RFC 6386 sections 9.6 and 14.1).
 
 use crate::syntax::header::QuantizerHeader;
 use crate::syntax::tokens::MacroblockFactors;
@@ -22,7 +22,7 @@ pub const OTHER_FACTORS: [u16; 128] = [
 ];
 
 impl QuantizerHeader {
-    /// The factors of a macroblock with a quantiser index: the frame's [`luma`](Self::luma) or that of its segment.
+    /// The factors of a macroblock for a quantiser index: the frame's [`luma`](Self::luma) or that of its segment.
     #[must_use]
     pub fn factors(&self, index: u8) -> MacroblockFactors {
         let at = |delta: Option<i8>| (i16::from(index) + i16::from(delta.unwrap_or(0))).clamp(0, 127) as usize;

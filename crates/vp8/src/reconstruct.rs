@@ -1,4 +1,4 @@
-//! From modes and coefficients to pixels, before the loop filter.
+//! Reconstruction of pixels from modes and coefficients, before the loop filter.
 
 use crate::image::{Image, PlanesMut};
 use crate::kernels::Kernels;
@@ -13,15 +13,16 @@ static NOTHING: Coefficients = Coefficients { blocks: [[0; 16]; 25], ends: [0; 2
 /// Reconstructs macroblocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Reconstructor<'a> {
-    /// How to predict from other frames.
+    /// The inter predictor.
     pub predictor: InterPredictor,
-    /// The frames to predict from, of the same size as the one that is reconstructed; without them nothing is predicted from another.
+    /// The references, of the same size as the reconstructed frame; without them there are no inter macroblocks.
     pub references: Option<&'a References>,
 }
 
 impl Reconstructor<'_> {
-    /// Reconstructs the macroblock in a column and row: predicts it and adds its coefficients, if it has any; those of its Y2
-    /// block are distributed first. The macroblocks before it are reconstructed, and those above not filtered.
+    /// Reconstructs the macroblock in a column and row: predicts it and adds its coefficients, if it has any; those of
+    /// its Y2 block are distributed first. The macroblocks before it must be reconstructed, and those above not
+    /// filtered yet.
     #[inline]
     pub fn reconstruct(
         &self,

@@ -1,11 +1,11 @@
-//! What is added to the prediction (RFC 6386 section 14).
+//! Adding residuals to the prediction (RFC 6386 section 14).
 
 use crate::image::PlanesMut;
 use crate::kernels::{Block, Kernels};
 use crate::syntax::Coefficients;
 use crate::syntax::tokens::Y2;
 
-/// Puts the first coefficients of the luma blocks, which the Y2 block codes, in their places.
+/// Moves the luma blocks' first coefficients, which the Y2 block codes, to their blocks.
 #[inline]
 pub fn distribute_y2(kernels: &Kernels, coefficients: &mut Coefficients) {
     let firsts = kernels.inverse_walsh(&coefficients.blocks[Y2]);

@@ -1,24 +1,24 @@
-//! Every table of kernels this machine has computes what the scalar one does, over random and extreme inputs.
+//! Every table of kernels of this machine computes the same as the scalar one, for random and extreme inputs.
 
 use proptest::prelude::*;
 use thalweg_vp8::kernels::{Block, BlockQuantizer, EdgeLimits, Fraction, Kernels};
 
-/// Rows and columns of the planes below: room for the largest block with eight pixels each side.
+/// Rows and columns of the planes below: room for the largest block with eight pixels on each side.
 const ROWS: usize = 32;
 
-/// The tables beside the scalar one.
+/// The tables other than the scalar one.
 fn vector_tables() -> Vec<&'static Kernels> {
     Kernels::available().split_off(1)
 }
 
-/// What a plane of pixels is like.
+/// The content of a plane of pixels.
 #[derive(Debug, Clone, Copy)]
 enum Texture {
     /// Any values.
     Noise,
-    /// The least and the greatest values only, where sums saturate.
+    /// Only the minimum and maximum values, where sums saturate.
     Extremes,
-    /// Values within some of each other, as the loop filters' thresholds are for.
+    /// Values that differ by at most this much, for the loop filters' thresholds.
     Smooth(u8),
 }
 
@@ -26,7 +26,7 @@ fn textures() -> impl Strategy<Value = Texture> {
     prop_oneof![Just(Texture::Noise), Just(Texture::Extremes), (1..40_u8).prop_map(Texture::Smooth)]
 }
 
-/// Numbers without a pattern (splitmix64).
+/// Pseudo-random numbers (splitmix64).
 struct Numbers(u64);
 
 impl Numbers {
@@ -60,7 +60,7 @@ fn planes() -> impl Strategy<Value = Plane> {
         .prop_map(|(seed, texture, stride)| Plane { pixels: Numbers(seed).pixels(ROWS * stride, texture), stride })
 }
 
-/// Blocks that end where their slice does, so that a read beyond is a read outside.
+/// Blocks at the end of their slice, so that a read beyond the block is out of bounds.
 fn blocks_at_the_end(plane: &Plane, columns: usize, rows: usize) -> &[u8] {
     &plane.pixels[plane.pixels.len() - ((rows - 1) * plane.stride + columns)..]
 }
@@ -100,7 +100,7 @@ macro_rules! comparisons_of_four_agree {
     )*};
 }
 
-/// Compares kernels that predict from a reference, with just as much of it as they may read.
+/// Compares kernels that predict from a reference, given exactly the pixels that they may read.
 macro_rules! predictions_agree {
     (
         $tables:expr, $reference:expr, $fraction:expr, $before:expr, $after:expr,
@@ -122,7 +122,7 @@ macro_rules! predictions_agree {
     )*};
 }
 
-/// Compares kernels that change pixels of one plane or two.
+/// Compares kernels that change pixels of one or two planes.
 macro_rules! filters_agree {
     ($tables:expr, $planes:expr, $limits:expr, $($kernel:ident($($plane:tt),*),)*) => {$(
         let mut expected = $planes.clone();
@@ -287,7 +287,7 @@ fn a_block_that_is_not_inside_its_slice_is_refused_by_every_table() {
     let half = Fraction::of_vector(4, 4);
     let enough = vec![0; 64 * 64];
     for table in Kernels::available() {
-        // One pixel too few for rows 40 apart, after one that is just enough.
+        // One pixel too few for rows 40 apart, after an exact fit.
         for (missing, is_missing) in [(0, false), (1, true)] {
             let short = |columns: usize, rows: usize| &enough[..(rows - 1) * 40 + columns - missing];
             let mut copy = enough.clone();

@@ -1,4 +1,4 @@
-//! Side by side with libvpx: streams that are made up.
+//! Comparison with libvpx on random streams.
 
 #[path = "common/libvpx.rs"]
 mod libvpx;

@@ -1,4 +1,4 @@
-//! What kept states cost, as the allocator sees it.
+//! The memory of kept states, as measured in the allocator.
 #![allow(unsafe_code)] // An allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -38,7 +38,7 @@ fn each_kept_state_costs_one_picture_and_less_than_20_kilobytes() {
     states.reserve(frames.len());
     let mut before = 0;
     for frame in &frames {
-        // Half of them are kept before it counts: by then the buffers that are used again are all in use.
+        // Half of them are kept before counting: by then all pooled buffers are in use.
         if states.len() == frames.len() / 2 {
             before = BYTES.load(Relaxed);
         }
@@ -49,12 +49,12 @@ fn each_kept_state_costs_one_picture_and_less_than_20_kilobytes() {
     let picture = size.pixels() * 3 / 2;
     println!("{each} bytes each, of which {picture} are the picture");
     assert!((picture - picture / 20..picture + 20_000).contains(&each), "{each} bytes each, a picture is {picture}");
-    // As many as there are frames are still there, each with a picture of its own.
+    // All states are still there, each with its own picture.
     let hashes: std::collections::BTreeSet<_> = states.iter().map(State::hash).collect();
     assert_eq!(hashes.len(), frames.len() + 1);
 }
 
-/// A key frame and others, each the last to the next.
+/// A key frame and inter frames, each predicted from the previous one.
 fn frames(size: Size) -> Vec<Vec<u8>> {
     let mut state = State::new();
     (0..40)

@@ -1,4 +1,4 @@
-//! States as values: equal, hashed, small, gone back to; and frames that are no frames.
+//! States as values: compared, hashed, serialised, restored; and malformed frames.
 
 #[path = "common/streams.rs"]
 mod streams;
@@ -67,14 +67,14 @@ fn a_kept_state_costs_its_pictures_and_less_than_20_kilobytes() {
         assert!(Arc::ptr_eq(&references.last, &references.golden) && Arc::ptr_eq(&references.last, &references.altref));
         let planes = size.pixels() * 3 / 2;
         assert!(before.to_bytes().len() <= planes + 20_000);
-        // What is not in the bytes: nothing but the pointers to what is.
+        // Outside of the bytes there are only the pointers to their contents.
         assert!(size_of::<State>() <= 2_000, "{}", size_of::<State>());
 
         let frame = still_frame(size, ReferenceUpdate::Keep, ReferenceUpdate::Last, true).write(&before).unwrap();
         let after = decode(&before, &frame).unwrap().state;
         let [old, new] = [&before, &after].map(|state| state.references().unwrap());
         assert!(Arc::ptr_eq(&old.golden, &new.golden) && Arc::ptr_eq(&old.last, &new.altref));
-        // The new picture happens to be the same as the old, so that they are sent once.
+        // The new picture happens to equal the old one, so it is sent only once.
         assert!(after.to_bytes().len() <= planes + 20_000);
     }
 }
@@ -84,14 +84,14 @@ fn references_are_replaced_in_the_order_of_libvpx() {
     use ReferenceUpdate::{Keep, Last, Other, ThisFrame};
     let size = size(16, 16);
     let image = |mode| decode(&State::new(), &key_frame(size, mode)).unwrap().state;
-    // Three states whose pictures differ, mixed to one: the last is `a`, golden `b`, altref `c`.
+    // Three states with different pictures, combined into one: the last frame is `a`, golden `b`, altref `c`.
     let [a, b, c] = [BlockMode::Dc, BlockMode::Vertical, BlockMode::Horizontal].map(image);
     let picture = |state: &State| state.references().unwrap().last.clone();
     let update = |state: &State, golden, altref, last| {
         let frame = still_frame(size, golden, altref, last).write(state).unwrap();
         decode(state, &frame).unwrap().state
     };
-    // There is no call that mixes states; bytes do.
+    // No function combines states, so this is done on their bytes.
     let mut bytes = a.to_bytes();
     let list = bytes.len() - 16 * 16 * 3 / 2 - 2;
     bytes[list..list + 2].copy_from_slice(&[1, 2]);
@@ -128,7 +128,7 @@ fn a_frame_of_no_bytes_changes_nothing() {
 fn a_larger_key_frame_than_allowed_is_refused_before_anything_is_drawn() {
     let settings = DecodeSettings { max_pixels: 64 * 64, ..DecodeSettings::default() };
     assert!(settings.decode(&State::new(), &key_frame(size(64, 64), BlockMode::Dc)).is_ok());
-    // Sixteen thousand pixels each way, in a few bytes.
+    // Sixteen thousand pixels in each direction, in a few bytes.
     let mut frame = key_frame(size(64, 64), BlockMode::Dc);
     frame[6..10].copy_from_slice(&[0xff, 0x3f, 0xff, 0x3f]);
     let error = settings.decode(&State::new(), &frame).unwrap_err();
@@ -192,7 +192,7 @@ proptest! {
         height in 1u8..100,
     ) {
         if start && frame.len() > 10 {
-            // The tag of a key frame whose first partition is there.
+            // The tag of a key frame with a complete first partition.
             let first = (frame.len() as u32 - 10) / 2;
             frame[..3].copy_from_slice(&(first << 5 | 0x10).to_le_bytes()[..3]);
             frame[3..10].copy_from_slice(&[0x9d, 0x01, 0x2a, width, 0, height, 0]);

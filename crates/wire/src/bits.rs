@@ -1,14 +1,14 @@
-//! Fields that are not whole bytes.
+//! Bit fields that are not whole bytes.
 
 use alloc::vec::Vec;
 
 use crate::ParseError;
 
-/// Reads from the most significant bit on.
+/// Reads bits, most significant bit first.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// Bits read.
+    /// Number of bits read.
     at: usize,
 }
 
@@ -20,7 +20,7 @@ impl<'a> BitReader<'a> {
     /// `f(count)` of at most 32 bits.
     ///
     /// # Errors
-    /// When there are fewer left.
+    /// When fewer bits are left.
     pub(crate) fn bits(&mut self, what: &'static str, count: usize) -> Result<u32, ParseError> {
         if self.at + count > 8 * self.bytes.len() {
             let (at, found) = (self.at / 8, self.bytes.len() - self.at / 8);
@@ -38,10 +38,10 @@ impl<'a> BitReader<'a> {
         Ok(self.bits(what, 1)? == 1)
     }
 
-    /// `ns(count)`: one of so many values, at least 1, in as few bits as tell them apart.
+    /// `ns(count)`: one of this many values, at least 1, in as few bits as distinguish them.
     ///
     /// # Errors
-    /// When there are fewer bits left.
+    /// When fewer bits are left.
     pub(crate) fn one_of(&mut self, what: &'static str, count: u32) -> Result<u32, ParseError> {
         let (width, short) = widths(count);
         let value = self.bits(what, width - 1)?;
@@ -52,22 +52,22 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// Bits of the longer codes of `ns(count)`, and how many values have a code that is one shorter.
+/// Bits of the longer codes of `ns(count)`, and the number of values whose code is one bit shorter.
 fn widths(count: u32) -> (usize, u32) {
     let width = count.ilog2() + 1;
     (width as usize, (1u32 << width).saturating_sub(count))
 }
 
-/// Writes from the most significant bit on.
+/// Writes bits, most significant bit first.
 #[derive(Debug, Default)]
 pub(crate) struct BitWriter {
     bytes: Vec<u8>,
-    /// Bits written.
+    /// Number of bits written.
     at: usize,
 }
 
 impl BitWriter {
-    /// The low `count` bits of `value`.
+    /// Writes the low `count` bits of `value`.
     pub(crate) fn bits(&mut self, value: u32, count: usize) {
         for place in (0..count).rev() {
             if self.at.is_multiple_of(8) {
@@ -84,7 +84,7 @@ impl BitWriter {
         self.bits(is.into(), 1);
     }
 
-    /// `ns(count)` of a value below it.
+    /// Writes `value` as `ns(count)`; it must be below `count`.
     pub(crate) fn one_of(&mut self, value: u32, count: u32) {
         let (width, short) = widths(count);
         if value < short {
@@ -94,7 +94,7 @@ impl BitWriter {
         }
     }
 
-    /// The bytes, the last filled up with zeros.
+    /// The bytes; the last one is filled up with zeros.
     pub(crate) fn finish(self) -> Vec<u8> {
         self.bytes
     }
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn one_of_five_takes_two_bits_or_three() {
-        // AV1 section 4.10.7: of 5 values 0 to 2 have two bits, 3 and 4 three.
+        // AV1 section 4.10.7: with 5 values, 0 to 2 have two bits, 3 and 4 three.
         let code = |value| {
             let mut out = BitWriter::default();
             out.one_of(value, 5);

@@ -1,8 +1,8 @@
-//! What can be wrong with bytes, and with values that are to become bytes.
+//! Errors of parsing and of writing.
 
 use core::fmt;
 
-/// Why bytes are not what they should be.
+/// Why bytes cannot be parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParseError {
     /// The input ends before the field does.
@@ -11,12 +11,12 @@ pub enum ParseError {
         what: &'static str,
         /// Where it starts, in bytes from the start of the input.
         at: usize,
-        /// Bytes it takes.
+        /// Bytes needed.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes available.
         found: usize,
     },
-    /// A field holds a value it must not.
+    /// A field has a value outside the allowed range.
     OutOfRange {
         /// The field.
         what: &'static str,
@@ -53,18 +53,18 @@ impl core::error::Error for ParseError {}
 /// Why values cannot be written: the format has no room for one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteError {
-    /// The value.
+    /// The name of the value.
     pub what: &'static str,
-    /// What it is.
+    /// The value itself.
     pub found: u64,
-    /// Smallest value the format has room for.
+    /// Smallest value the format can represent.
     pub min: u64,
-    /// Largest value the format has room for.
+    /// Largest value the format can represent.
     pub max: u64,
 }
 
 impl WriteError {
-    /// Passes `found` if it lies in `min..=max`.
+    /// Returns an error unless `found` is in `min..=max`.
     pub(crate) fn check(what: &'static str, found: u64, min: u64, max: u64) -> Result<(), WriteError> {
         if (min..=max).contains(&found) { Ok(()) } else { Err(WriteError { what, found, min, max }) }
     }

@@ -1,9 +1,10 @@
-//! Bytes on the wire.
+//! Wire formats of real-time media.
 //!
-//! RTP packets ([`rtp`]), retransmissions ([`rtx`]), several payloads in one ([`red`]), FEC
-//! ([`flexfec`], [`ulpfec`]), payloads of [`vp8`], [`vp9`], [`h264`] and [`opus`], and RTCP ([`rtcp`]), each parsed from and written to plain byte slices. Parsing never panics: what is wrong is a
-//! [`ParseError`] that names the field, the offset and the allowed range. [`unwrap`] makes endless counters of the
-//! short ones on the wire and [`overhead`] knows what a payload weighs once every header is on it.
+//! RTP packets ([`rtp`]), retransmissions ([`rtx`]), redundant payloads ([`red`]), FEC ([`flexfec`], [`ulpfec`]),
+//! payloads of [`vp8`], [`vp9`], [`h264`] and [`opus`], and RTCP ([`rtcp`]), each parsed from and written to plain byte
+//! slices. Parsing never panics: an error is a [`ParseError`] with the field, the offset and the allowed range.
+//! [`unwrap`] extends the wire's wrapping counters, and [`overhead`] computes the size of a payload with all its
+//! headers.
 #![no_std]
 #![forbid(unsafe_code)]
 

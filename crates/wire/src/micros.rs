@@ -1,13 +1,13 @@
-//! Durations as the wire has them here: whole microseconds, none below zero.
+//! Durations on the wire: whole microseconds, not negative.
 
 use thalweg_units::Span;
 
 use crate::WriteError;
 
-/// The whole microseconds in `span`, `max` if there are more.
+/// The whole microseconds in `span`, at most `max`.
 ///
 /// # Errors
-/// A `span` below zero; `what` is then "microseconds by which something lies below zero".
+/// A negative `span`; `what` is then "microseconds by which something lies below zero".
 pub(crate) fn whole(what: &'static str, span: Span, max: u32) -> Result<u32, WriteError> {
     WriteError::check(what, span.as_nanos().min(0).unsigned_abs().div_ceil(1_000), 0, 0)?;
     Ok((span.as_nanos() / 1_000).min(max.into()) as u32)

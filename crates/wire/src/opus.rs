@@ -1,23 +1,24 @@
-//! Opus in RTP (RFC 7587): the payload is the packet, whole; how long it plays is in its first bytes (RFC 6716 section 3.1).
+//! Opus in RTP (RFC 7587): the payload is one whole packet, whose first bytes determine its duration (RFC 6716 section
+//! 3.1).
 
 use thalweg_units::Span;
 
 use crate::ParseError;
 
-/// Ticks of the RTP clock in a second, whatever the packet's bandwidth (RFC 7587 section 4.1).
+/// RTP clock rate in Hz, for any audio bandwidth (RFC 7587 section 4.1).
 pub const CLOCK: u32 = 48_000;
-/// The longest a packet plays, in ticks: 120 ms (RFC 6716 section 3.2.5, requirement 5).
+/// Max duration of a packet in ticks: 120 ms (RFC 6716 section 3.2.5, requirement 5).
 const LONGEST: u32 = 5_760;
 
-/// How long `packet` plays, 2.5 to 120 ms.
+/// The duration of `packet`, 2.5 to 120 ms.
 ///
 /// # Errors
-/// An empty packet; one that says it has no frames, or more than 120 ms of them.
+/// An empty packet; one that declares no frames, or more than 120 ms of them.
 pub fn duration(packet: &[u8]) -> Result<Span, ParseError> {
     ticks(packet).map(|ticks| Span::from_nanos(i64::from(ticks) * 1_000_000_000 / i64::from(CLOCK)))
 }
 
-/// The same in ticks of the RTP clock, 120 to 5760: what the timestamp of the next packet has more.
+/// The duration in ticks of the RTP clock, 120 to 5760: the step to the next packet's timestamp.
 ///
 /// # Errors
 /// Those of [`duration`].
@@ -37,7 +38,7 @@ pub fn ticks(packet: &[u8]) -> Result<u32, ParseError> {
     Ok(frames * each)
 }
 
-/// The ticks of a frame of a configuration, 0 to 31 (RFC 6716 table 2).
+/// Duration of a frame in ticks, by configuration, 0 to 31 (RFC 6716 table 2).
 fn frame(configuration: u8) -> u32 {
     let millis = |millis: u32| millis * CLOCK / 1_000;
     match (configuration, configuration & 3) {
@@ -72,13 +73,14 @@ mod tests {
 
     #[test]
     fn the_code_says_how_many_frames() {
-        // Configuration 31, 20 ms: one, two of one size, two of any, and as many as the second byte says, whatever its flags.
+        // Configuration 31, 20 ms: one frame, two of equal size, two of any size, and a count in the second byte,
+        // whatever its flags.
         let millis = |packet: &[u8]| duration(packet).map(Span::as_millis);
         assert_eq!(
             [&[0xf8][..], &[0xf9], &[0xfa], &[0xfb, 3], &[0xfb, 0xc6]].map(millis),
             [20, 40, 40, 60, 120].map(Ok)
         );
-        // 48 of 2.5 ms are as much as there can be.
+        // 48 frames of 2.5 ms are the maximum.
         assert_eq!(millis(&[16 << 3 | 3, 48]), Ok(120));
         assert_eq!(ticks(&[0xf8]), Ok(960));
     }

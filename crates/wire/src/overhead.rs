@@ -1,4 +1,4 @@
-//! What a payload weighs on the wire.
+//! Size of payloads on the wire, with all headers.
 
 use thalweg_units::Bytes;
 
@@ -16,19 +16,19 @@ pub const SRTP_TAG_SHA1_80: Bytes = Bytes::new(10);
 pub const SRTP_TAG_GCM: Bytes = Bytes::new(16);
 /// The index and E bit every SRTCP packet carries besides its tag (RFC 3711 section 3.4).
 pub const SRTCP_INDEX: Bytes = Bytes::new(4);
-/// The head of a header extension block (RFC 3550 section 5.3.1).
+/// The header of a header extension block (RFC 3550 section 5.3.1).
 pub const EXTENSION_HEAD: Bytes = Bytes::new(4);
 /// The original sequence number in front of a retransmitted payload (RFC 4588 section 4).
 pub const RTX: Bytes = Bytes::new(2);
 
-/// What is around an RTP payload on one path.
+/// The overhead around an RTP payload on one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overhead {
     /// The IP header: [`IPV4`] or [`IPV6`].
     pub ip: Bytes,
     /// The SRTP tag: [`SRTP_TAG_GCM`], [`SRTP_TAG_SHA1_80`] or [`Bytes::ZERO`] for plain RTP.
     pub srtp_tag: Bytes,
-    /// The whole header extension block with its head and its padding, as [`extension_block`] gives it.
+    /// The whole header extension block with its header and padding, as computed by [`extension_block`].
     pub extensions: Bytes,
 }
 
@@ -51,8 +51,8 @@ impl Overhead {
     }
 }
 
-/// The size of a one-byte-form extension block with elements of these `lengths` (1 to 16 bytes each; RFC 8285 section 4.2):
-/// head, one byte before each element, filled up to whole 32-bit words. No elements, no block.
+/// The size of a one-byte-form extension block with elements of these `lengths` (1 to 16 bytes each; RFC 8285 section
+/// 4.2): header, one byte before each element, padded to whole 32-bit words. Without elements there is no block.
 pub fn extension_block(lengths: &[usize]) -> Bytes {
     if lengths.is_empty() {
         return Bytes::ZERO;
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_browser_packet_carries_68_bytes_around_its_payload() {
-        // 20 + 8 + 12 + (4 + 8: one id byte and 4 bytes of data fill two words) + 16.
+        // 20 + 8 + 12 + (4 + 8: one id byte and 4 bytes of data, padded to two words) + 16.
         assert_eq!(Overhead::default().per_packet(), Bytes::new(68));
         assert_eq!(Overhead::default().wire_size(Bytes::new(1132)), Bytes::new(1200));
     }

@@ -1,4 +1,4 @@
-//! A cursor over borrowed bytes that remembers where it is for the error message.
+//! A cursor over borrowed bytes that tracks its offset for error messages.
 
 use crate::ParseError;
 
@@ -13,7 +13,7 @@ impl<'a> Reader<'a> {
         Reader { bytes, at: 0 }
     }
 
-    /// A reader of `bytes` that stand at offset `at` of the input.
+    /// A reader of `bytes`, which start at offset `at` of the input.
     pub(crate) fn placed(bytes: &'a [u8], at: usize) -> Reader<'a> {
         Reader { bytes, at }
     }
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    /// An unsigned number of `count` bytes (at most 8), most significant first.
+    /// An unsigned number of `count` bytes (at most 8), most significant byte first.
     fn number(&mut self, what: &'static str, count: usize) -> Result<u64, ParseError> {
         Ok(self.take(what, count)?.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))
     }

@@ -1,7 +1,7 @@
 //! RED: several payloads in one packet (RFC 2198).
 //!
-//! Before the last payload, which the packet's own sequence number and timestamp belong to, stand others: copies of
-//! earlier ones, or FEC (RFC 5109 section 14.2). Browsers put one payload alone into it, media or
+//! The last payload is the primary one, to which the packet's sequence number and timestamp belong. The payloads before
+//! it are copies of earlier ones, or FEC (RFC 5109 section 14.2). Browsers put a single payload into it, media or
 //! [`ulpfec`](crate::ulpfec), to have both in one stream.
 //!
 //! ```
@@ -23,21 +23,21 @@ use crate::{ParseError, WriteError};
 
 /// Another block's header follows this one (F).
 const MORE: u8 = 0x80;
-/// Bits of a length, behind those of a timestamp offset.
+/// Bits of a length, which follows the timestamp offset.
 const LENGTH_BITS: u32 = 10;
-/// The longest payload before the last.
+/// Max bytes of a payload before the last.
 const LONGEST: u32 = (1 << LENGTH_BITS) - 1;
-/// The farthest offset.
+/// Max timestamp offset in ticks.
 const FARTHEST: u16 = (1 << 14) - 1;
 
-/// The payload of a RED packet, taken apart.
+/// The parsed payload of a RED packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Red<'a> {
     /// The payloads before the last, in order.
     pub earlier: Vec<Earlier<'a>>,
     /// The last payload's type, 0 to 127.
     pub payload_type: u8,
-    /// The last payload, to the end of the packet: the primary one.
+    /// The last payload, to the end of the packet: the primary payload.
     pub payload: &'a [u8],
 }
 
@@ -46,22 +46,22 @@ pub struct Red<'a> {
 pub struct Earlier<'a> {
     /// Its type, 0 to 127.
     pub payload_type: u8,
-    /// How much earlier than the packet's its timestamp is, in ticks of the media clock: up to 16,383.
+    /// How much earlier its timestamp is than the packet's, in ticks of the media clock: at most 16,383.
     pub timestamp_offset: u16,
-    /// Up to 1023 bytes.
+    /// The payload, at most 1023 bytes.
     pub payload: &'a [u8],
 }
 
 impl<'a> Red<'a> {
-    /// A payload alone.
+    /// A single payload without earlier ones.
     pub fn alone(payload_type: u8, payload: &'a [u8]) -> Red<'a> {
         Red { earlier: Vec::new(), payload_type, payload }
     }
 
-    /// Reads a RED packet's payload, without padding.
+    /// Parses a RED packet's payload, without RTP padding.
     ///
     /// # Errors
-    /// A header or a payload cut short.
+    /// A truncated header or payload.
     pub fn parse(payload: &'a [u8]) -> Result<Red<'a>, ParseError> {
         let mut reader = Reader::new(payload);
         let mut heads = Vec::new();
@@ -85,7 +85,7 @@ impl<'a> Red<'a> {
     /// Appends the packet's payload to `out`.
     ///
     /// # Errors
-    /// A payload type above 127, an offset or a length the header has no room for; `out` is then as it was.
+    /// A payload type above 127, an offset or a length too large for the header; `out` is then unchanged.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         for block in &self.earlier {
             WriteError::check("RED payload type", block.payload_type.into(), 0, 127)?;
@@ -105,7 +105,7 @@ impl<'a> Red<'a> {
         Ok(())
     }
 
-    /// Bytes it takes when written.
+    /// Number of bytes when written.
     pub fn size(&self) -> usize {
         self.earlier.iter().map(|block| 4 + block.payload.len()).sum::<usize>() + 1 + self.payload.len()
     }
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn an_earlier_payload_has_offset_and_length_in_three_bytes() {
-        // RFC 2198 section 5: DVI4 (5) after LPC (7), of which the example leaves the numbers open.
+        // RFC 2198 section 5: DVI4 (5) after LPC (7); the example does not specify the numbers.
         let earlier = Earlier { payload_type: 7, timestamp_offset: 0x2abc, payload: &[9; 0x155] };
         let written = bytes(&Red { earlier: [earlier].to_vec(), payload_type: 5, payload: &[8, 8] }).unwrap();
         // 10 1010 1011 1100 and 01 0101 0101.

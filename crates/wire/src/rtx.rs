@@ -1,4 +1,4 @@
-//! Retransmissions in a stream of their own (RFC 4588): the original's sequence number, then its payload.
+//! Retransmissions in a separate stream (RFC 4588): the original's sequence number, then its payload.
 
 use alloc::vec::Vec;
 
@@ -8,14 +8,15 @@ use crate::reader::Reader;
 /// The payload of a retransmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retransmission<'a> {
-    /// The sequence number the packet had in its own stream.
+    /// The sequence number of the original packet in its own stream.
     pub original_sequence: u16,
-    /// The payload it had.
+    /// The original packet's payload.
     pub payload: &'a [u8],
 }
 
 impl<'a> Retransmission<'a> {
-    /// Reads an RTX packet's payload (without padding; a padding-only packet has none and is not a retransmission).
+    /// Parses the payload of an RTX packet (without padding; a padding-only packet has none and is not a
+    /// retransmission).
     ///
     /// # Errors
     /// Fewer than 2 bytes.

@@ -1,12 +1,13 @@
-//! A frame cut into pieces of about one size.
+//! Splits a frame into pieces of about equal size.
 
 use core::ops::Range;
 
-/// Cuts `length` bytes into the fewest pieces of at most `max` (at least 1), all of one size or one byte more, the larger
-/// ones last: what libwebrtc's `SplitAboutEqually` (`rtp_format.cc`) gives without reductions. Nothing gives nothing.
+/// Splits `length` bytes into the fewest pieces of at most `max` (at least 1) bytes, whose sizes differ by at most one
+/// byte, the larger ones last: the result of libwebrtc's `SplitAboutEqually` (`rtp_format.cc`) without reductions. A
+/// length of zero gives no pieces.
 pub(crate) fn about_equal(length: usize, max: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
     let count = length.div_ceil(max);
-    // The last `larger` pieces take a byte more than the others.
+    // The last `larger` pieces have one byte more than the others.
     let (each, larger) = length.checked_div(count).map_or((0, 0), |each| (each, length % count));
     let start = move |index: usize| index * each + index.saturating_sub(count - larger);
     (0..count).map(move |index| start(index)..start(index + 1))

@@ -1,13 +1,12 @@
 //! ULPFEC (RFC 5109): FEC in the media's own stream, each packet the XOR of a set of media packets.
 //!
-//! It goes in RED ([`red`](crate::red)), which is how browsers send it when nothing better was agreed on. Of its levels
-//! of protection only the first is written, over whole packets, as libwebrtc does (`ulpfec_header_reader_writer.cc`);
-//! levels behind it are passed over. A first level that covers only the beginnings of packets is read: it recovers the
-//! packets that are no longer.
+//! It is carried in RED ([`red`](crate::red)), which browsers use when nothing better was negotiated. Only the first of
+//! its protection levels is written, over whole packets, as in libwebrtc (`ulpfec_header_reader_writer.cc`); further
+//! levels are ignored. A first level that covers only the beginnings of packets is accepted: it recovers packets that
+//! are no longer than that.
 //!
-//! What is covered and how the packet that is missing comes back is as of [`flexfec`](crate::flexfec), and so is what
-//! must be blanked first. Media under FEC is taken as it would be without RED around it: payload type and payload
-//! are those inside.
+//! Protection, recovery and the extensions that must be blanked first are as in [`flexfec`](crate::flexfec). Protected
+//! media is in the form it would have without RED: payload type and payload are those inside.
 
 use alloc::vec::Vec;
 
@@ -16,20 +15,20 @@ use crate::fec::{Protected, Xor};
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
-/// How many sequence numbers a mask spans at most.
+/// Max number of sequence numbers that a mask spans.
 pub const LONGEST: u16 = 48;
-/// How many a short one spans.
+/// Number of sequence numbers that a short mask spans.
 const SHORT: u32 = 16;
-/// E, which no version of the format sets.
+/// E, which is not set in any version of the format.
 const EXTENSION: u8 = 0x80;
-/// L: the mask is the long one.
+/// L: the mask is a long one.
 const LONG: u8 = 0x40;
 
-/// Reads the payload of an FEC packet that came on the stream `ssrc`, RED taken off.
+/// Parses the payload of an FEC packet received on stream `ssrc`, without RED.
 ///
 /// # Errors
-/// A header cut short, a future version of it (E set), a mask without packets, less to recover from than the header
-/// says.
+/// A truncated header, a future version of it (E set), a mask without packets, fewer bytes of XOR than the header
+/// declares.
 pub fn parse(ssrc: u32, payload: &[u8]) -> Result<Fec, ParseError> {
     let mut reader = Reader::new(payload);
     let first = reader.u8("ULPFEC first byte")?;
@@ -42,7 +41,7 @@ pub fn parse(ssrc: u32, payload: &[u8]) -> Result<Fec, ParseError> {
     let length = reader.u16("ULPFEC length recovery")?;
     let protected = usize::from(reader.u16("ULPFEC protection length")?);
     let at = reader.at();
-    // The highest bit stands for place 0.
+    // The highest bit is place 0.
     let mut bits = u64::from(reader.u16("ULPFEC mask")?) << 48;
     if first & LONG != 0 {
         bits |= u64::from(reader.u32("ULPFEC mask, second part")?) << 16;
@@ -57,12 +56,12 @@ pub fn parse(ssrc: u32, payload: &[u8]) -> Result<Fec, ParseError> {
     Ok(Fec { ssrc, mask, xor, covers_beginnings: true })
 }
 
-/// The payload of an FEC packet over `packets`, plaintext RTP of one stream in ascending order of sequence numbers
-/// (those that wrap included), to be sent on the same stream.
+/// The payload of an FEC packet over `packets`: plaintext RTP of one stream in ascending order of sequence numbers
+/// (with wrap-around), to be sent on the same stream.
 ///
 /// # Errors
-/// No packet, one that is none (12 to 65,547 bytes, version 2), one of another stream, one not after the last, one too
-/// far from the first ([`LONGEST`]).
+/// No packet, an invalid one (12 to 65,547 bytes, version 2), one of another stream, one that does not follow the
+/// previous, one too far from the first ([`LONGEST`]).
 pub fn protect<'a>(packets: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, WriteError> {
     let Protected { mask, xor, .. } = Protected::of(LONGEST, packets)?;
     let is_long = mask.length() > SHORT;
@@ -72,7 +71,7 @@ pub fn protect<'a>(packets: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8
     out.extend_from_slice(&mask.first.to_be_bytes());
     out.extend_from_slice(&xor.timestamp.to_be_bytes());
     out.extend_from_slice(&xor.length.to_be_bytes());
-    // The longest packet sets it, of which no more than 16 bits count.
+    // The length of the longest packet; at most 16 bits.
     out.extend_from_slice(&(xor.rest.len() as u16).to_be_bytes());
     out.extend_from_slice(&bits.to_be_bytes()[..if is_long { 6 } else { 2 }]);
     out.extend_from_slice(&xor.rest);
@@ -139,7 +138,7 @@ mod tests {
     fn a_level_over_beginnings_recovers_what_is_no_longer_and_levels_behind_it_are_passed_over() {
         let packets = example();
         let mut payload = protect(packets.iter().map(Vec::as_slice)).unwrap();
-        // Protection of three bytes, and a second level behind it.
+        // Protects three bytes, followed by a second level.
         payload[11] = 3;
         payload.extend_from_slice(&[0, 2, 0x80, 0, 9, 9]);
         let fec = parse(MEDIA, &payload).unwrap();

@@ -1,9 +1,9 @@
-//! Endless counters out of the short ones on the wire.
+//! Extends wrapping counters from the wire to 64 bits.
 
-/// Follows a counter of `BITS` bits through its wraps.
+/// Unwraps a counter of `BITS` bits.
 ///
-/// Each value is placed within half a turn of the last one, forwards when exactly opposite. The first value stands for
-/// itself plus one turn, so that reordering around the start never goes below zero.
+/// Each value is placed within half a cycle of the last one, forwards when exactly opposite. The first value has one
+/// cycle added, so that reordering around the start never goes below zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unwrapper<const BITS: u32> {
     last: Option<u64>,
@@ -15,36 +15,36 @@ pub type SequenceUnwrapper = Unwrapper<16>;
 pub type ReferenceTimeUnwrapper = Unwrapper<24>;
 /// For RTP timestamps; at 90 kHz they wrap after 13.3 hours.
 pub type TimestampUnwrapper = Unwrapper<32>;
-/// For the bytes sent before a packet ([`BytesBefore`](crate::rtp::BytesBefore)), by [`Unwrapper::after`] 0; they wrap after
-/// 4 GiB.
+/// For the bytes sent before a packet ([`BytesBefore`](crate::rtp::BytesBefore)), by [`Unwrapper::after`] 0; they wrap
+/// after 4 GiB.
 pub type BytesUnwrapper = Unwrapper<32>;
 /// For the frame numbers of functional video ([`FrameFragment`](crate::rtp::FrameFragment),
-/// [`DecoderState`](crate::rtcp::DecoderState)); at 60 frames a second they wrap after 2.3 years. A sender that hears a
-/// number unwrapped by its last one ([`Unwrapper::after`] and [`Unwrapper::peek`]) can get one it has not sent yet: who
-/// answers may say anything.
+/// [`DecoderState`](crate::rtcp::DecoderState)); at 60 fps they wrap after 2.3 years. When a sender unwraps a reported
+/// number relative to its last one ([`Unwrapper::after`] and [`Unwrapper::peek`]), the result may be a number it has
+/// not sent yet: reports are untrusted.
 pub type FrameUnwrapper = Unwrapper<32>;
 
 impl<const BITS: u32> Unwrapper<BITS> {
     const TURN: u64 = 1 << BITS;
 
-    /// A counter nothing is known about.
+    /// A counter without a previous value.
     pub const fn new() -> Unwrapper<BITS> {
         Unwrapper { last: None }
     }
 
-    /// A counter whose last value was `last`: how a sender reads back the 64-bit numbers it gave out.
+    /// A counter whose last value was `last`: for a sender that reads back the 64-bit numbers it assigned.
     pub const fn after(last: u64) -> Unwrapper<BITS> {
         Unwrapper { last: Some(last) }
     }
 
-    /// The endless value of `value` (its low `BITS` bits count), which becomes the one the next is placed by.
+    /// The unwrapped value of `value` (its low `BITS` bits are used), which becomes the reference for the next one.
     pub fn unwrap(&mut self, value: u32) -> u64 {
         let unwrapped = self.peek(value);
         self.last = Some(unwrapped);
         unwrapped
     }
 
-    /// The endless value of `value`, and nothing is remembered.
+    /// The unwrapped value of `value`, without changing the state.
     pub fn peek(&self, value: u32) -> u64 {
         let value = u64::from(value) & (Self::TURN - 1);
         let Some(last) = self.last else { return Self::TURN + value };
@@ -52,7 +52,7 @@ impl<const BITS: u32> Unwrapper<BITS> {
         if ahead <= Self::TURN / 2 {
             last.saturating_add(ahead)
         } else {
-            // Before the beginning there is nothing: what would fall below zero belongs to the next turn.
+            // A value that would be below zero belongs to the next cycle.
             last.checked_sub(Self::TURN - ahead).unwrap_or(last + ahead)
         }
     }

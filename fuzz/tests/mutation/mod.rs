@@ -1,8 +1,8 @@
-//! Changes of inputs as a fuzzer makes them.
+//! Mutations of inputs as a fuzzer makes them.
 
 use thalweg_units::Random;
 
-/// Changes up to five bytes: one more, one less, or another.
+/// Changes up to five bytes: plus one, minus one, or any other value.
 pub fn mutate(input: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(4) {
         let place = random.below(input.len() as u64 + 1) as usize;

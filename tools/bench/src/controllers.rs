@@ -1,4 +1,4 @@
-//! Controllers alone: what a scheme sent and had reported in a run, played to its controller and a history of packets again.
+//! Controllers alone: the packets and the feedback of a run, replayed to a scheme's controller and packet history.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 
 use crate::cpu_seconds;
 
-/// How long reports take back.
+/// Delay of the reverse path.
 const RETURN: Span = Span::from_millis(25);
 
 enum Step {
@@ -17,7 +17,7 @@ enum Step {
     Report { at: Time, arrivals: Range<usize> },
 }
 
-/// The feedback that a controller gets in a run.
+/// The feedback of a run for a controller.
 pub(crate) struct Script {
     steps: Vec<Step>,
     arrivals: Vec<Acknowledgement>,
@@ -31,7 +31,7 @@ impl Script {
         let mut script = Script { steps: Vec::new(), arrivals: Vec::new(), packets: 0, reports: 0 };
         let (mut reported, mut due) = (0, Time::NEVER);
         for record in recorder.records() {
-            // Nothing between two steps is later than the next record.
+            // No event between two steps is later than the next record.
             if due <= record.at {
                 reported = script.report(due, reported);
                 due = Time::NEVER;
@@ -55,7 +55,7 @@ impl Script {
         script
     }
 
-    /// A report of everything since `reported` leaves at `due`.
+    /// Sends a report of everything since `reported` at `due`.
     fn report(&mut self, due: Time, reported: usize) -> usize {
         self.reports += 1;
         self.steps.push(Step::Report { at: due + RETURN, arrivals: reported..self.arrivals.len() });
@@ -63,7 +63,7 @@ impl Script {
     }
 }
 
-/// CPU seconds of playing `script` to the scheme's controller.
+/// CPU seconds to replay `script` to the scheme's controller.
 pub(crate) fn replay(scheme: &Scheme, script: &Script) -> anyhow::Result<f64> {
     let mut controller = scheme.controller.build()?;
     let mut history = History::new(feedback::Config::default());

@@ -1,4 +1,5 @@
-//! `thalweg-bench engine`: what schemes cost, with an encoder model, with a real encoder, and their controllers alone.
+//! `thalweg-bench engine`: the CPU cost of schemes with an encoder model, with a real encoder, and of their controllers
+//! alone.
 
 use serde_json::{Value, json};
 use thalweg_codecs::Codec;
@@ -10,7 +11,7 @@ use super::controllers::{Script, replay};
 use super::measure::{Spread, interleaved};
 use super::runs::{Link, links, packets, play, scenario};
 
-/// How often Chromium's receiver reports with transport-wide feedback.
+/// Interval between the transport-wide feedback reports of Chromium's receiver.
 const BATCH: Span = Span::from_millis(62);
 
 #[derive(clap::Args)]
@@ -19,10 +20,10 @@ pub(crate) struct Arguments {
     /// Schemes to measure, separated by commas (see `thalweg schemes`)
     #[arg(long, default_value = "gcc,copa,vidaptive,vidaptive:rocc", value_delimiter = ',')]
     scheme: Vec<String>,
-    /// The size of the pictures that the real encoder is given
+    /// The size of the real encoder's pictures
     #[arg(long, default_value = "720p")]
     size: Size,
-    /// Shorter runs and fewer of them: seconds instead of a minute, and less exact
+    /// Fewer and shorter runs: seconds instead of a minute, less accurate
     #[arg(long)]
     quick: bool,
     /// Print one JSON object instead of a table
@@ -30,22 +31,22 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// How much is measured.
+/// The number and length of measurements.
 struct Effort {
-    /// How long a run with the encoder model lasts, in simulated time.
+    /// Length of a run with the encoder model, in simulated time.
     model: Span,
-    /// The same with the real encoder.
+    /// Length of a run with the real encoder.
     real: Span,
     times: usize,
 }
 
-/// What was measured of a scheme.
+/// The measurements of a scheme.
 struct Cost {
     scheme: String,
-    /// Over each link.
+    /// One for each link.
     model: Vec<ModelCost>,
     real: Option<RealCost>,
-    /// CPU seconds of a packet sent and reported at once, and of a report of several with their packets.
+    /// CPU seconds per packet sent and reported at once, and per report of several packets with these packets.
     packet: Spread,
     report: Spread,
     packets_per_report: f64,
@@ -54,7 +55,7 @@ struct Cost {
 /// A run with the encoder model.
 struct ModelCost {
     link: &'static str,
-    /// CPU seconds of a simulated second.
+    /// CPU seconds per simulated second.
     cpu: Spread,
     packets: f64,
     events: f64,
@@ -64,7 +65,7 @@ struct ModelCost {
 struct RealCost {
     codec: &'static str,
     cpu: Spread,
-    /// The share of it that is neither codec nor pixels: what the run with the model costs.
+    /// The part of it that is neither codec nor pixels: the cost of the run with the model.
     rest: f64,
 }
 
@@ -179,7 +180,7 @@ impl Cost {
     }
 }
 
-/// A median and, in percent of it, how far others were from it.
+/// A median, and the deviation of the others from it in percent.
 fn text(spread: Spread, digits: usize) -> String {
     format!("{:.digits$} ±{:.0}%", spread.median, spread.relative() * 100.0)
 }

@@ -1,4 +1,4 @@
-//! `thalweg-bench`: what things cost on this machine.
+//! `thalweg-bench`: CPU cost on this machine.
 
 mod codec;
 mod controllers;
@@ -8,7 +8,7 @@ mod runs;
 
 use clap::Parser;
 
-/// What the engine, the controllers and the functional codec cost on this machine
+/// The cost of the engine, the controllers and the functional codec on this machine
 #[derive(Parser)]
 #[command(args_conflicts_with_subcommands = true, max_term_width = 110)]
 struct Arguments {
@@ -22,7 +22,7 @@ struct Arguments {
 enum Subject {
     /// Schemes with an encoder model and with a real encoder, and their controllers alone: the default
     Engine(engine::Arguments),
-    /// The functional VP8 encoder beside libvpx: rate, quality, time, two candidates; and decoding
+    /// The functional VP8 encoder compared with libvpx: rate, quality, time, two candidates; and decoding
     Codec(codec::Arguments),
 }
 
@@ -35,7 +35,7 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-/// CPU seconds of this thread so far: unlike the time of day, without what others do on the machine.
+/// CPU seconds of this thread so far: unlike the time of day without those of other threads and processes.
 fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9

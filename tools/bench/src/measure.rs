@@ -1,8 +1,8 @@
-//! Measuring on a machine that others use too.
+//! Measuring on a machine with other load.
 
 use serde_json::{Value, json};
 
-/// What several measurements of one thing gave.
+/// Statistics of several measurements of the same thing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -11,7 +11,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Of at least one sample; of an even number the median is the mean of the middle two.
+    /// Statistics of at least one sample; for an even number the median is the mean of the middle two.
     fn of(mut samples: Vec<f64>) -> Spread {
         samples.sort_by(f64::total_cmp);
         let last = samples.len() - 1;
@@ -19,12 +19,12 @@ impl Spread {
         Spread { median, min: samples[0], max: samples[last] }
     }
 
-    /// Each value through a function that rises or falls throughout.
+    /// Each value mapped by a monotonic function.
     pub(crate) fn map(self, f: impl Fn(f64) -> f64) -> Spread {
         Spread::of([self.min, self.median, self.max].map(f).to_vec())
     }
 
-    /// Half of the distance between the extremes over the median.
+    /// Half of the range over the median.
     pub(crate) fn relative(self) -> f64 {
         (self.max - self.min) / 2.0 / self.median
     }
@@ -34,8 +34,9 @@ impl Spread {
     }
 }
 
-/// Measures every subject `times` times in turn, after one round that does not count: whatever slows the machine for a while slows
-/// all of them. `measure` gives the cost of one; `reported` is called before each round, from 0, the one that does not count.
+/// Measures every subject `times` times in turn, after one warm-up round that does not count, so that a slow phase of
+/// the machine affects all of them. `measure` returns the cost of one; `reported` is called before each round with its
+/// number, 0 for the warm-up.
 pub(crate) fn interleaved<S>(
     subjects: &[S],
     times: usize,

@@ -1,4 +1,4 @@
-//! Whole runs: how much faster than real time a core plays one flow, every event recorded.
+//! Whole runs: how much faster than real time one core plays one flow, with every event recorded.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use thalweg_video::quality::Ssim;
 
 use crate::cpu_seconds;
 
-/// A link to play over, by its name.
+/// A link to play over, with its name.
 pub(crate) struct Link {
     pub(crate) name: &'static str,
     trace: Arc<Trace>,
 }
 
-/// A constant link and one that changes all the time.
+/// A constant link and one that varies continuously.
 pub(crate) fn links(duration: Span) -> anyhow::Result<Vec<Link>> {
     let constant = Trace::constant(Rate::from_kbps(2000))?;
     let cellular = "lte-driving".parse::<Synthetic>()?.synthesize(duration, Seed::new(1).child("link"))?;
@@ -28,7 +28,7 @@ pub(crate) fn links(duration: Span) -> anyhow::Result<Vec<Link>> {
     Ok(vec![link("2Mbps", constant), link("lte-driving", cellular)])
 }
 
-/// One flow of the built-in scene, 25 ms each way, an endless queue.
+/// One flow of the built-in scene, 25 ms of delay in each direction, an unlimited queue.
 pub(crate) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
     let delay = || HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false };
     let bottleneck = HopConfig::Bottleneck { trace: "link".into(), queue: QueueConfig::Infinite, once: false };
@@ -60,7 +60,7 @@ pub(crate) fn play(scenario: &Scenario, scheme: &Scheme, link: &Link) -> anyhow:
     Ok((cpu_seconds() - before, run.recorder))
 }
 
-/// How many packets were sent.
+/// The number of packets sent.
 pub(crate) fn packets(recorder: &Recorder) -> usize {
     recorder.records().filter(|record| matches!(record.what, What::Sender(Event::PacketSent { .. }))).count()
 }

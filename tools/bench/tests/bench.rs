@@ -1,4 +1,4 @@
-//! The program as it is called.
+//! The program as a user runs it.
 
 use std::process::{Command, Output};
 

@@ -6,14 +6,14 @@ use regex::{Captures, Regex};
 
 use crate::{Fault, Repository, SPECIFICATIONS, Source};
 
-/// Between two words: blanks, and what begins the next line of a comment.
+/// The gap between two words: blanks, and the start of a comment's next line.
 const GAP: &str = r"(?:[ \t]|\n[ \t]*(?://[/!]?|#|\*)?[ \t])+";
 
 fn pattern(pattern: &str) -> Regex {
     Regex::new(&pattern.replace(' ', GAP)).unwrap()
 }
 
-/// `specs/camel.md`, with sections, an example and numbered readings behind it.
+/// `specs/camel.md`, with following sections, an example and numbered readings.
 static SPECIFICATION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"\bspecs/([A-Za-z0-9_]+\.md)\b(?: ([A-Z]?\d+(?:\.\d+)*)\b(?: and (\d+(?:\.\d+)*)\b)?)?(?:, example (\d+))?((?:,[ ]?[A-Z]\d+\b)*)",
@@ -27,12 +27,12 @@ static PAPER: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// A Markdown file by its path.
 static DOCUMENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\w./+-]*[\w-]\.md\b").unwrap());
-/// `camel.md section 6`, which would be of another page than it seems.
+/// `camel.md section 6`, which is ambiguous about its page.
 static SECTION_OF_FILE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b([\w/]+\.md),? sections? \d"));
-/// `(C9)`, in which nothing says of what page.
+/// `(C9)`, which does not name its page.
 static BARE_LABEL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[(;] ?(C\d+)[):]").unwrap());
 
-/// What a program writes or another project has, which is cited as nothing of ours.
+/// Files that a program writes or that belong to another project: no citations of ours.
 const NOT_OURS: [&str; 2] = ["measured.md", "scream/g3doc/implementation_diff.md"];
 
 pub(crate) fn check(repository: &Repository, source: &Source<'_>, faults: &mut Vec<Fault>) {
@@ -98,7 +98,8 @@ fn specification(repository: &Repository, found: &Captures<'_>, mut fault: impl 
     }
 }
 
-/// On the page of a paper `(C9)` is of that paper's specification; everywhere else it has to say of which.
+/// On the page of a paper `(C9)` belongs to that paper's specification; everywhere else the specification must be
+/// named.
 fn bare_labels(repository: &Repository, source: &Source<'_>, mut fault: impl FnMut(usize, String)) {
     if source.path.starts_with(SPECIFICATIONS) {
         return;

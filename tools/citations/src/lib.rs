@@ -1,5 +1,5 @@
-//! Whether every citation and every Markdown link of this repository names something that exists. The form of citations is
-//! described in specs/README.md 2.
+//! Checks that every citation and every Markdown link of this repository refers to something that exists. The form of
+//! citations is described in specs/README.md 2.
 //!
 //! [`faults`] reads the whole tree. It knows pages by their numbered headings ([`Page`]), papers by the table of their sections
 //! (specs/README.md 3), and everything else by its path.
@@ -17,17 +17,17 @@ use std::path::{Path, PathBuf};
 
 pub use page::Page;
 
-/// Where the pages are that `specs/` names.
+/// The folder of the pages that `specs/` refers to.
 const SPECIFICATIONS: &str = "docs/specs";
 
-/// A citation or link of something that does not exist.
+/// A citation or link whose target does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
-    /// The file, from the repository's root.
+    /// The file, relative to the repository's root.
     pub file: PathBuf,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong, and what to write.
+    /// The problem, and the correction.
     pub what: String,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A repository: what in it can be cited.
+/// The parts of a repository that can be cited.
 struct Repository {
     root: PathBuf,
     /// The pages of specifications by their file name.
@@ -46,9 +46,9 @@ struct Repository {
     papers: BTreeMap<String, Vec<String>>,
 }
 
-/// A file that is checked.
+/// A file to check.
 struct Source<'a> {
-    /// From the root.
+    /// Relative to the root.
     path: &'a Path,
     text: &'a str,
 }
@@ -97,7 +97,7 @@ impl Repository {
         Ok(Repository { root: root.to_path_buf(), specifications, papers: papers(&index) })
     }
 
-    /// Whether `target`, as written in `from`, is a file or folder: from the folder of `from`, or from the root.
+    /// Whether `target`, as written in `from`, is a file or folder: relative to the folder of `from`, or to the root.
     fn has(&self, from: &Path, target: &str) -> bool {
         let beside = from.parent().unwrap_or(Path::new(""));
         self.root.join(beside).join(target).exists() || self.root.join(target).exists()

@@ -1,4 +1,4 @@
-//! Links and pictures of Markdown pages.
+//! Links and images of Markdown pages.
 
 use std::fs;
 use std::path::Path;

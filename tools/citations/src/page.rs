@@ -1,4 +1,4 @@
-//! What of a Markdown page can be cited: numbered sections, headings, numbered readings, worked examples.
+//! The parts of a Markdown page that can be cited: numbered sections, headings, numbered readings, worked examples.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ static LABEL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?m)\[([A-Z]\d+)\]|^\| *([A-Z]\d+)\b|\*\*([A-Z]\d+)\b").unwrap());
 static EXAMPLE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(\d+)\. ").unwrap());
 
-/// A page of Markdown, as far as others cite it.
+/// The citable parts of a Markdown page.
 #[derive(Debug, Default)]
 pub struct Page {
     sections: BTreeSet<String>,
@@ -42,31 +42,32 @@ impl Page {
         page
     }
 
-    /// Whether there is a heading of that number.
+    /// Whether there is a heading with this number.
     #[must_use]
     pub fn has_section(&self, number: &str) -> bool {
         self.sections.contains(number)
     }
 
-    /// Whether a reading or experiment is named so (`C9`).
+    /// Whether a reading or experiment has this label (`C9`).
     #[must_use]
     pub fn has_label(&self, label: &str) -> bool {
         self.labels.contains(label)
     }
 
-    /// Whether a section has a list with that number.
+    /// Whether a section has a list item with this number.
     #[must_use]
     pub fn has_example(&self, section: &str, number: &str) -> bool {
         self.examples.contains(&(section.to_string(), number.to_string()))
     }
 
-    /// Whether a link can lead to `#anchor`.
+    /// Whether `#anchor` is a valid link target.
     #[must_use]
     pub fn has_anchor(&self, anchor: &str) -> bool {
         self.anchors.contains(anchor)
     }
 
-    /// A heading's anchor as GitHub makes it: small letters, hyphens for spaces, no punctuation; `-1` and so on where it is taken.
+    /// A heading's anchor as GitHub makes it: lower case, hyphens for spaces, no punctuation; with `-1` and so on if it
+    /// is taken.
     fn add_anchor(&mut self, title: &str) {
         let kept = title
             .to_lowercase()
@@ -86,7 +87,7 @@ fn heading(line: &str) -> Option<&str> {
     (1..=6).contains(&level).then(|| title.strip_prefix(' ')).flatten().map(str::trim)
 }
 
-/// The lines that stand in no fenced block.
+/// The lines outside of fenced blocks.
 fn outside_of_code(text: &str) -> impl Iterator<Item = &str> {
     let mut inside = false;
     text.lines().filter(move |line| {

@@ -1,4 +1,4 @@
-//! That the checker finds what is wrong, on a small repository with one fault of each kind.
+//! The checker finds every fault in a small repository with one fault of each kind.
 
 use std::fs;
 

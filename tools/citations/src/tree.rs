@@ -1,15 +1,15 @@
-//! The files of a repository that a person writes.
+//! The hand-written files of a repository.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folders of what is built, fetched or recorded; and this program's own, whose tests have wrong citations.
+/// Folders of built, fetched or recorded files; and this program's own, whose tests have wrong citations.
 const SKIPPED: [&str; 8] =
     ["target", "node_modules", "out", "corpus", "artifacts", "proptest-regressions", "citations", "graphs"];
 const EXTENSIONS: [&str; 11] = ["rs", "md", "toml", "py", "sh", "js", "mjs", "go", "html", "css", "yml"];
 
-/// The files to check, from `root`, in the order of their paths.
+/// The files to check below `root`, sorted by path.
 pub(crate) fn files(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut folders = vec![PathBuf::new()];

@@ -1,4 +1,4 @@
-//! The tree itself.
+//! Checks this repository.
 
 use std::path::Path;
 

@@ -17,27 +17,28 @@ pub(crate) struct Arguments {
     /// The link: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving)
     #[arg(long, default_value = "lte-driving")]
     trace: String,
-    /// A link that sends bit after bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), instead of a trace's opportunities
+    /// A link that sends bit by bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), instead of at a trace's
+    /// delivery opportunities
     #[arg(long, conflicts_with = "trace")]
     rate: Option<Rates>,
-    /// A second link behind the first, as where both ends are cellular: as --trace
+    /// A second link in series, as when both peers are on cellular networks: as --trace
     #[arg(long)]
     then: Option<String>,
-    /// The reverse path, for reports: as --trace; unlimited when absent
+    /// The reverse path, for feedback: as --trace; unlimited when absent
     #[arg(long)]
     reverse: Option<String>,
     #[command(flatten)]
     pictures: Pictures,
-    /// How long to play
+    /// Duration of each run
     #[arg(long, default_value = "60s")]
     duration: Span,
     /// One-way delay of the path in each direction
     #[arg(long, default_value = "25ms")]
     delay: Span,
-    /// Bytes the bottleneck's queue holds, drop-tail; unlimited when absent
+    /// Capacity of the bottleneck's queue in bytes, drop-tail; unlimited when absent
     #[arg(long)]
     queue: Option<thalweg_units::Bytes>,
-    /// The root of every random choice
+    /// The seed of every random choice
     #[arg(long, default_value_t = Seed::new(1))]
     seed: Seed,
     /// Print one JSON object instead of a table

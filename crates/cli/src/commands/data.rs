@@ -11,19 +11,19 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// List the data sets: size, licence, and whether they are here
+    /// List the data sets: size, licence, and whether they are present
     List,
     /// Fetch data sets into THALWEG_DATA, or into thalweg in XDG_DATA_HOME or ~/.local/share
     Fetch {
-        /// A mirror's address or a folder that has the sets; the repositories upstream when absent
+        /// The address of a mirror, or a folder, that has the sets; the upstream repositories when absent
         #[arg(long, value_name = "ADDRESS|FOLDER")]
         from: Option<Origin>,
-        /// Which sets; all when none is named
+        /// The sets to fetch; all when none is named
         sets: Vec<String>,
     },
     /// Check every file against its SHA-256
     Verify {
-        /// Which sets; all when none is named
+        /// The sets to check; all when none is named
         sets: Vec<String>,
     },
 }
@@ -86,7 +86,8 @@ fn fetch_sets(place: &Place, origin: &Origin, names: &[String]) -> anyhow::Resul
         let what = format!(
             "{left_out} files were made for this project and have no upstream: give --from a mirror or a folder"
         );
-        // Of all there is, upstream has what it has; what was asked for by name is missing without it.
+        // Without names, files that upstream does not have are skipped; a set requested by name is incomplete without
+        // them.
         if !names.is_empty() {
             bail!(what);
         }

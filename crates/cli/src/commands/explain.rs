@@ -1,4 +1,4 @@
-//! `thalweg explain`: why a run did what it did at a moment.
+//! `thalweg explain`: the decisions of a run around a moment, with their reasons.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -20,12 +20,12 @@ pub(crate) struct Arguments {
     /// The moment, such as 12.3s
     #[arg(long)]
     at: Span,
-    /// How much before and after it to show
+    /// The time to show before and after it
     #[arg(long, default_value = "500ms")]
     around: Span,
 }
 
-/// Plays the run again up to the moment (same scenario, scheme and seed give the same events) and shows the decisions.
+/// Plays the run again up to the moment (same scenario, scheme and seed give the same events) and prints the decisions.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let path = arguments.run.join("run.toml");
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A decision in a line; nothing for packets, reports and samples.
+/// A decision as one line; `None` for packets, reports and samples.
 fn decision(row: &Row) -> Option<String> {
     let why = if row.why.is_empty() { String::new() } else { format!(": {}", row.why) };
     let mbps = |bps: Option<u64>| bps.map_or(String::new(), |bps| format!(" {:.3} Mbps", bps as f64 / 1e6));

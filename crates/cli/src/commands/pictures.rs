@@ -1,4 +1,4 @@
-//! What is seen and how it is coded and judged: options that `compare` and `reproduce` share.
+//! The video, the encoder and the quality metric: options that `compare` and `reproduce` share.
 
 use thalweg_codecs::{Codec, CodecTime};
 use thalweg_lab::Undershoot;
@@ -10,25 +10,28 @@ use thalweg_video::quality::Ssim;
 
 #[derive(Clone, clap::Args)]
 pub(super) struct Pictures {
-    /// The video: `scene`, `scene:easy` (a still camera: what an encoder cannot spend its target on), a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
+    /// The video: `scene`, `scene:easy` (a static scene, on which an encoder cannot spend its target), a .y4m file, `-`
+    /// for y4m on standard input, or anything ffmpeg reads
     #[arg(long, default_value = "scene", value_parser = crate::recorded::video)]
     video: String,
-    /// The size to make the video, such as 1280x720 or 720p; when absent a paper's figure's, a file's own, or 720p of the built-in scene
+    /// Scale the video to this size, such as 1280x720 or 720p; when absent that of a paper's figure, a file's own, or
+    /// 720p for the built-in scene
     #[arg(long)]
     size: Option<Size>,
-    /// Frames per second, of a file by repeating some or leaving some out; when absent as many as a paper's figure has, or else 30 of
-    /// the built-in scene and a file's own
+    /// Frames per second; pictures of a file are repeated or dropped to reach it. When absent that of a paper's figure,
+    /// else a file's own, or 30 for the built-in scene
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=240))]
     frame_rate: Option<u32>,
-    /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (a statistical one without pixels, for fast sweeps); when absent a paper's figure's, or vp8, and functional for what needs it
+    /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (a statistical one without
+    /// pixels, for fast sweeps); when absent that of a paper's figure, else vp8, or functional for schemes that need it
     #[arg(long = "encoder", visible_alias = "codec", value_name = "ENCODER")]
     codec: Option<Codec>,
-    /// How far below its target the encoder stays: 0.6, 0.6@30s-60s, ios or android (drawn every 12 s by the seed, the same for every
-    /// scheme), or a file of lines `seconds ratio` or of one ratio a second
+    /// How far the encoder stays below its target: 0.6, 0.6@30s-60s, ios or android (drawn every 12 s by the seed, the
+    /// same for every scheme), or a file of lines `seconds ratio` or of one ratio per second
     #[arg(long, default_value = "none")]
     undershoot: Undershoot,
-    /// How long encoding a picture takes in virtual time, such as 55ms: when absent what it takes here, or as long as a paper's figure
-    /// has
+    /// The time to encode a picture in virtual time, such as 55ms; when absent that of a paper's figure, else the time
+    /// it takes on this machine
     #[arg(long)]
     encode_time: Option<Span>,
     /// The variant of SSIM: window (8x8, as x264 and ffmpeg) or daala (Gaussian, as Salsify reports; slower)
@@ -37,7 +40,7 @@ pub(super) struct Pictures {
 }
 
 impl Pictures {
-    /// These pictures over a path, with everything else as a laboratory has it.
+    /// A scenario with these pictures over a path, everything else at the laboratory's defaults.
     pub(super) fn over(
         &self,
         name: &str,
@@ -65,7 +68,7 @@ impl Pictures {
         Video { source, size: self.size, frame_rate: self.frame_rate.unwrap_or(30), retimed }
     }
 
-    /// The same as a paper's figure has them, unless others were asked for.
+    /// These options, with those that are absent as in a paper's figure.
     pub(super) fn of_figure(&self, setup: &Setup) -> Pictures {
         Pictures {
             frame_rate: self.frame_rate.or(setup.frame_rate),

@@ -1,4 +1,4 @@
-//! `thalweg report`: the page of runs that were played before.
+//! `thalweg report`: the report page of earlier runs.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use thalweg_lab::run_folder;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Folders of runs (each with an outcome.json), in the order to draw them
+    /// Folders of runs (each with an outcome.json), in the order of the charts
     #[arg(required = true)]
     runs: Vec<PathBuf>,
-    /// Where to write the page
+    /// The file to write the page to
     #[arg(long, short, default_value = "report.html")]
     out: PathBuf,
 }

@@ -12,35 +12,40 @@ use thalweg_units::{Seed, Size, Span};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A scenario (see examples/), or the run.toml of a run: the same again, or changed in any parameter of scenario or scheme
+    /// A scenario (see examples/), or the run.toml of a run: to repeat it, or to change any parameter of its scenario
+    /// or scheme
     scenario: PathBuf,
-    /// Schemes to play, separated by commas (see `thalweg schemes`); gcc,vidaptive for a scenario, its own for a run.toml
+    /// Schemes to play, separated by commas (see `thalweg schemes`); when absent gcc,vidaptive for a scenario, the
+    /// run's own for a run.toml
     #[arg(long, value_delimiter = ',')]
     scheme: Vec<String>,
-    /// Another seed than the scenario's, or several: 1..10
+    /// A seed, or a range of seeds (1..10), instead of the scenario's
     #[arg(long, value_parser = seeds)]
     seed: Option<Seeds>,
-    /// Another undershoot of the encoder than the scenario's: none, 0.6, 0.6@30s-60s, ios, android or a file (see `thalweg compare
-    /// --help`)
+    /// The encoder's undershoot instead of the scenario's: none, 0.6, 0.6@30s-60s, ios, android or a file (see `thalweg
+    /// compare --help`)
     #[arg(long)]
     undershoot: Option<Undershoot>,
-    /// Another duration than the scenario's
+    /// The duration instead of the scenario's
     #[arg(long)]
     duration: Option<Span>,
-    /// Another video than the scenario's: `scene`, `scene:easy`, a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
+    /// The video instead of the scenario's: `scene`, `scene:easy`, a .y4m file, `-` for y4m on standard input, or
+    /// anything ffmpeg reads
     #[arg(long)]
     video: Option<String>,
-    /// Another size than the scenario's, such as 640x360 or 360p
+    /// The size instead of the scenario's, such as 640x360 or 360p
     #[arg(long)]
     size: Option<Size>,
-    /// Another encoder than the scenario's: vp8 (libvpx), vp9, h264 (openh264), functional (our own VP8) or model (a statistical one)
+    /// The encoder instead of the scenario's: vp8 (libvpx), vp9, h264 (openh264), functional (our own VP8) or model (a
+    /// statistical one)
     #[arg(long, visible_alias = "codec")]
     encoder: Option<Codec>,
-    /// Play it by the clock, on real sockets of this machine over the emulated link, with real RTP, DTLS and SRTP: schemes one after
-    /// another, each for as long as the scenario lasts
+    /// Play it in real time, on real sockets of this machine over the emulated link, with real RTP, DTLS and SRTP:
+    /// schemes one after another, each for as long as the scenario lasts
     #[arg(long)]
     live: bool,
-    /// Play it in virtual time too, with the packet sizes and the feedback it had on the wire, and print how far the two are apart
+    /// Play it in virtual time too, with the packet sizes and the feedback that were negotiated, and print how much the
+    /// two differ
     #[arg(long, requires = "live")]
     against_simulator: bool,
     /// Print one JSON object instead of a table
@@ -63,7 +68,7 @@ fn seeds(text: &str) -> Result<Seeds, String> {
     }
 }
 
-/// The scenario in a scenario file or in a run.toml, with the schemes to play unless others are asked for.
+/// Reads a scenario file or a run.toml, with the schemes to play unless others are requested.
 pub(crate) fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Arc<dyn SenderFactory>>)> {
     let table: toml::Table = toml::from_str(text)?;
     if table.contains_key("scenario") && table.contains_key("scheme") {

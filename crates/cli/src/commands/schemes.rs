@@ -2,7 +2,7 @@
 
 use thalweg_sender::scheme::{known, suffixes};
 
-/// Lists the schemes, and what may follow their names.
+/// Lists the schemes, and the suffixes that their names may have.
 pub(crate) fn run() -> anyhow::Result<()> {
     for known in known() {
         outln!("{:20} {}", known.name, known.about);

@@ -1,4 +1,4 @@
-//! `thalweg trace`: look at, convert and make link traces.
+//! `thalweg trace`: inspect, convert and make link traces.
 
 use std::path::{Path, PathBuf};
 
@@ -17,32 +17,32 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Show a trace in figures
+    /// Print statistics of a trace
     Inspect {
         /// A trace file, a rate, rates in turn or a synthetic link
         trace: String,
-        /// How much of a synthetic link to make
+        /// Length of a synthetic link
         #[arg(long, default_value = "120s")]
         duration: Span,
     },
     /// Write any trace in Mahimahi's format
     Convert {
-        /// A trace file (Mahimahi's, or one throughput value in Mbps a second)
+        /// A trace file (Mahimahi's, or one throughput value in Mbps per second)
         from: PathBuf,
-        /// Where to write it
+        /// The file to write
         to: PathBuf,
     },
     /// Make a synthetic link, in Mahimahi's format
     Synthesize {
-        /// Which, such as lte-driving or poisson:rate=2Mbps, or `list`
+        /// The kind of link, such as lte-driving or poisson:rate=2Mbps, or `list`
         preset: String,
-        /// Where to write it; standard output when absent
+        /// The file to write; standard output when absent
         #[arg(long, short)]
         out: Option<PathBuf>,
-        /// How much of it
+        /// Length of the link
         #[arg(long, default_value = "120s")]
         duration: Span,
-        /// Which of the endless number of such links
+        /// The seed: each gives another link of this kind
         #[arg(long, default_value_t = Seed::new(1))]
         seed: Seed,
     },

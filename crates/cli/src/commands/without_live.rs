@@ -1,10 +1,10 @@
-//! In the place of `live` in a build without it: every command says how to build it in.
+//! Replaces `live` in a build without it: every command explains how to build it in.
 
 use std::ffi::OsString;
 
 use anyhow::bail;
 
-/// Where all arguments go.
+/// Accepts any arguments.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Anything {
@@ -16,11 +16,11 @@ pub(crate) struct Anything {
 pub(crate) enum Command {
     /// Not in this build: send video to browsers
     Publish(Anything),
-    /// Not in this build: watch what is published, measure it, record it
+    /// Not in this build: receive what is published, measure it, record it
     Watch(Anything),
     /// Not in this build: two schemes at once, side by side in the browser
     Duel(Anything),
-    /// Not in this build: the simulator's link between real programs
+    /// Not in this build: the simulator's link between other programs
     Emulate(Anything),
     /// Not in this build: a command behind the simulator's link
     Shell(Anything),
@@ -43,7 +43,7 @@ fn missing<T>(what: &str) -> anyhow::Result<T> {
     bail!("{what} is not in this build: it needs Linux (timerfd, network namespaces, TUN devices)")
 }
 
-/// In the place of `run --live`.
+/// Replaces `run --live`.
 pub(crate) mod real_time {
     use thalweg_lab::Outcome;
 

@@ -1,14 +1,14 @@
-//! What a line of progress says.
+//! The text of a progress line.
 
 use std::fmt;
 use std::time::Duration;
 
-/// The longest bar, in characters.
+/// The maximum length of the bar, in characters.
 const LONGEST_BAR: usize = 30;
 
-/// How far everything has got.
+/// The progress of all runs.
 pub(super) struct Line<'a> {
-    /// Of all that is to be played, 0 to 1.
+    /// Share of the total simulated time that is done, 0 to 1.
     pub(super) share: f64,
     pub(super) elapsed: Duration,
     pub(super) done: usize,
@@ -18,7 +18,7 @@ pub(super) struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// A bar and as many words as fit into `width` characters.
+    /// A bar, with as much text as fits into `width` characters.
     pub(super) fn bar(&self, width: usize) -> String {
         let length = LONGEST_BAR.min(width / 3);
         let full = (self.share * length as f64) as usize;
@@ -30,7 +30,7 @@ impl Line<'_> {
         line.chars().take(width.saturating_sub(3)).chain("...".chars()).take(width).collect()
     }
 
-    /// What the rest takes if it goes on as it went; none as long as that is a guess.
+    /// The remaining time at the present speed; `None` while it would be a guess.
     fn left(&self) -> Option<Duration> {
         let is_measured = self.elapsed >= Duration::from_secs(1) && self.share >= 0.005;
         is_measured.then(|| self.elapsed.mul_f64((1.0 - self.share).max(0.0) / self.share))

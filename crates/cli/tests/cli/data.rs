@@ -1,4 +1,4 @@
-//! `thalweg data`, from a folder: fetching over HTTP is `thalweg-data`'s own test.
+//! `thalweg data`, from a folder: fetching over HTTP is tested in `thalweg-data`.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -45,7 +45,7 @@ fn a_set_is_copied_from_a_folder_checked_and_then_verified() {
     let (place, from) = (Folder::new("data-place"), Folder::new("data-from"));
     let folder = from.0.join("traces/salsify");
     std::fs::create_dir_all(&folder).unwrap();
-    // Of the set's five files one as it should be.
+    // One of the set's five files is correct.
     std::fs::write(folder.join("12mbps.up"), "1\n").unwrap();
     let fetched = data(&place.0, &["data", "fetch", "salsify-traces", "--from", from.0.to_str().unwrap()]);
     assert_eq!(fetched.status.code(), Some(1));

@@ -21,7 +21,7 @@ struct Table {
     short: Vec<Short>,
 }
 
-/// How a command is run that would take long, or needs what a test has not.
+/// How to run a command that would take too long, or that needs what a test does not have.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Short {
@@ -30,13 +30,13 @@ struct Short {
     /// Options added at its end.
     #[serde(default)]
     append: String,
-    /// Parts of it, and what is in their place.
+    /// Parts of the command, each with its replacement.
     #[serde(default)]
     replace: Vec<(String, String)>,
-    /// What runs beside it.
+    /// A command that runs at the same time.
     #[serde(default)]
     beside: String,
-    /// The file that runs it in this one's place.
+    /// The file that tests the command instead of this one.
     elsewhere: Option<PathBuf>,
     why: String,
 }
@@ -50,7 +50,7 @@ fn table() -> BTreeMap<String, Short> {
     table.short.into_iter().map(|short| (short.line.clone(), short)).collect()
 }
 
-/// The commands of all pages, once each.
+/// The commands of all pages, without duplicates.
 fn commands() -> Vec<String> {
     let mut commands = Vec::new();
     for page in PAGES {
@@ -66,7 +66,8 @@ fn commands() -> Vec<String> {
     commands
 }
 
-/// The folder commands are run in: files of the names that the pages use, and programs a test cannot count on.
+/// Prepares the folder that commands run in: files with the names that the pages use, and stand-ins for programs that
+/// may be missing.
 fn stand_ins(folder: &Path) {
     let write = |name: &str, content: &[u8]| fs::write(folder.join(name), content).unwrap();
     write("clip.y4m", &clip());
@@ -85,9 +86,9 @@ fn stand_ins(folder: &Path) {
     symlink(env!("CARGO_BIN_EXE_thalweg"), folder.join("bin/thalweg")).unwrap();
     let clip = folder.join("clip.y4m").display().to_string();
     for (name, script) in [
-        // No camera, and no need to have it installed for this.
+        // No camera, and ffmpeg need not be installed.
         ("ffmpeg", format!("exec cat {clip}")),
-        // Who may open a network of their own is root already, and who may not is reported so.
+        // Root needs no sudo to make a network namespace; without root the command reports the failure.
         ("sudo", "exec \"$@\"".into()),
         // No network.
         ("curl", "echo \"what is at $1\"".into()),
@@ -106,7 +107,7 @@ fn stand_ins(folder: &Path) {
     }
 }
 
-/// Runs a command in this folder; what is wrong, if anything is.
+/// Runs a command in this folder; the error says what is wrong.
 fn run(folder: &Path, printed: &str, short: Option<&Short>) -> Result<(), String> {
     let mut command = printed.to_string();
     if let Some(Short { append, replace, beside, .. }) = short {
@@ -150,7 +151,7 @@ fn every_command_of_the_readme_and_of_the_commands_page_works() {
                         continue;
                     }
                     let begun = std::time::Instant::now();
-                    // What one leaves there is no other's.
+                    // Each command has its own folder, so that its files do not affect the others.
                     let own = folder.0.join(number.to_string());
                     assert!(Command::new("cp").arg("-a").args([&things, &own]).status().unwrap().success());
                     if let Err(error) = run(&own, &printed, short) {

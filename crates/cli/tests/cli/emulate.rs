@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::{Folder, text, thalweg};
 
-/// A relay that ends by itself after `duration`, and where it listens.
+/// Starts a relay that ends by itself after `duration`; also returns its address.
 fn relay(to: SocketAddr, duration: &str, arguments: &[&str]) -> (Child, SocketAddr) {
     let to = to.to_string();
     let fixed = ["emulate", "--listen", "127.0.0.1:0", "--to", &to, "--duration", duration];
@@ -53,7 +53,7 @@ fn a_scenario_of_the_simulator_stands_between_two_programs() {
     for number in 0..100 {
         client.send_to(&[number], address).unwrap();
     }
-    // The last of them may be lost: what comes after them says that all have come.
+    // Some may be lost: 300 ms without a datagram mean that no more will arrive.
     server.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
     let (mut buffer, mut came, mut upstream) = ([0; 100], 0, None);
     loop {

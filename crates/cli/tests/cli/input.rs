@@ -1,11 +1,11 @@
-//! What is played: video on standard input, and a scenario with something else in its place.
+//! Input of runs: video on standard input, and scenarios with parts replaced.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::{Folder, json, thalweg};
 
-/// Ten pictures of noise that moves.
+/// Ten pictures of moving noise.
 pub(crate) fn clip() -> Vec<u8> {
     let mut clip = b"YUV4MPEG2 W64 H48 F30:1 Ip A1:1 C420\n".to_vec();
     for picture in 0..10u32 {

@@ -1,4 +1,4 @@
-//! The binary as a user meets it.
+//! The binary as a user runs it.
 
 mod codec;
 mod data;
@@ -20,7 +20,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A folder of this test's own, removed when done.
+/// A temporary folder of a test, removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -275,7 +275,7 @@ fn camels_figures_have_links_of_their_own_and_the_papers_numbers_of_each() {
     let paper = camel["paper"].as_array().unwrap();
     let stalls = paper.iter().find(|known| known["key"] == "stall_ratio").unwrap();
     assert!(stalls["value"] == 0.0635 && stalls["ours"] == camel["stall_ratio"], "{stalls}");
-    // An encoder bound to 2.1 Mbps over 1.5 and 2.5 by turns.
+    // An encoder limited to 2.1 Mbps, over 1.5 and 2.5 Mbps in turn.
     assert!((0.3e6..2.1e6).contains(&camel["video_bitrate_bps"].as_f64().unwrap()), "{camel}");
 
     let table = text(&thalweg(&[&["reproduce", "camel-fig10"][..], &options].concat()).stdout);

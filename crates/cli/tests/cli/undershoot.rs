@@ -11,7 +11,7 @@ fn a_scenario_of_the_examples_undershoots_until_the_command_line_says_otherwise(
         example.contains("undershoot = \"0.6@30s-60s\"") && example.contains("[codec.vp8]\nrate_buffer"),
         "{example}"
     );
-    // The same with the model and 12 s, all of it below the target.
+    // The same with the model and for 12 s, all of it below the target.
     let quick = example
         .replace("\"0.6@30s-60s\"", "\"0.5\"")
         .replace("90s", "12s")

@@ -1,4 +1,4 @@
-//! Decoding.
+//! The functional VP8 decoder.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use thalweg_vp8::{State, decode};
 use super::{CODEC, hash, to_picture};
 use crate::seam::{DecodeError, Decoder, States};
 
-/// A VP8 decoder whose whole memory is a [`State`], and those it was asked to keep.
+/// A VP8 decoder whose only memory is its current [`State`] and the states it was asked to keep.
 #[derive(Debug, Default)]
 pub struct FunctionalDecoder {
     state: State,

@@ -1,4 +1,4 @@
-//! Encoding.
+//! The functional VP8 encoder.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,34 +16,34 @@ use super::{CODEC, FIRST_QUANTIZER, hash, library, to_image};
 use crate::layers::weight;
 use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size};
 
-/// A VP8 encoder whose whole memory is a [`State`]: what is not committed has not happened.
+/// A VP8 encoder whose only memory is a [`State`]: an offered frame has no effect until it is committed.
 #[derive(Debug)]
 pub struct FunctionalEncoder {
     settings: Settings,
     state: State,
-    /// What the last frame that was sent was coded with: the best guess at what the next will be.
+    /// Quantiser of the last frame that was sent: the best guess for the next one.
     quantizer: u8,
     account: RateAccount,
     guesser: Guesser,
-    /// States that may be asked for again, by frame.
+    /// States that may be requested again, by frame number.
     kept: BTreeMap<u64, State>,
     offered: Offered,
 }
 
-/// Between offering and committing.
+/// What is kept between an offer and its commit.
 #[derive(Debug, Default)]
 struct Offered {
     candidates: Vec<Coded>,
-    /// The rate to keep, if one was asked for, and the picture's interval.
+    /// The target rate, if the plan had one, and the picture interval.
     pays: Option<(Rate, Span)>,
-    /// The number to keep the state under.
+    /// The frame number under which to keep the state.
     keep: Option<u64>,
-    /// Whether a receiver can decode them.
+    /// Whether a receiver can decode the offered frames.
     sendable: bool,
 }
 
 impl FunctionalEncoder {
-    /// An encoder at the beginning of a stream.
+    /// Creates an encoder at the beginning of a stream.
     ///
     /// # Errors
     /// When a setting is out of range.
@@ -71,12 +71,12 @@ impl FunctionalEncoder {
         })
     }
 
-    /// What a receiver that has every committed frame has.
+    /// The state of a receiver that has every committed frame.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// The state a frame on this basis is coded from.
+    /// The state from which a frame on this basis is coded.
     fn source(&self, basis: Basis) -> Result<State, EncodeError> {
         let Basis::After(frame) = basis else { return Ok(self.state.clone()) };
         let range = "only to one that was kept and not forgotten";
@@ -90,7 +90,7 @@ impl FunctionalEncoder {
             Target::Guess(_) => analysis.encode(self.guesser.quantizer().max(min_quantizer)),
             Target::Size(size) => {
                 let coded = analysis.encode_to_size(size.get() as usize);
-                // Easy content is made no finer than anybody sees.
+                // Do not code easy content finer than a viewer can see.
                 if coded.quantizer < min_quantizer { analysis.encode(min_quantizer) } else { coded }
             }
             Target::Rate(rate) => {
@@ -101,7 +101,7 @@ impl FunctionalEncoder {
         }
     }
 
-    /// Every candidate, in the order of its target, on as many cores as the plan allows.
+    /// Codes every candidate, in target order, on as many cores as the plan allows.
     fn code_all(&self, analysis: &Analysis<'_>, keyframe: bool, plan: &EncodePlan) -> Vec<Coded> {
         let code = |target: &Target| self.code(analysis, *target, keyframe, plan);
         let mut coded = Vec::with_capacity(plan.targets.len());
@@ -141,7 +141,7 @@ impl Encoder for FunctionalEncoder {
         })?;
         let latest = self.source(plan.basis)?;
         let keyframe = plan.keyframe || latest.size() != Some(input.size());
-        // A keyframe needs nothing, so that it leads to the same state from wherever a receiver is.
+        // A keyframe starts from the empty state, so it leads to the same state whatever the receiver has.
         let source = if keyframe { State::new() } else { latest };
         let settings = encode::Settings { speed: self.settings.preset.speed(), ..Default::default() };
         if let Some(size) = plan.targets.iter().find_map(|target| match target {
@@ -195,7 +195,7 @@ impl Encoder for FunctionalEncoder {
     }
 }
 
-/// What a basis is to this codec.
+/// Translates a basis to this codec's plan.
 fn wanted(basis: Basis, keyframe: bool, quantizer: u8) -> Plan {
     if keyframe {
         return Plan::key(quantizer);

@@ -1,4 +1,5 @@
-//! Guessing a quantiser from a smaller picture: what an encoder can do that codes once (Salsify section 5.2).
+//! Guesses a quantiser from a smaller picture: for an encoder that can code each picture only once (Salsify section
+//! 5.2).
 
 use thalweg_units::{Bytes, Size};
 use thalweg_video::{Picture, scale};
@@ -9,20 +10,21 @@ use super::settings::GUESS_SCALE;
 use super::{CODEC, FIRST_QUANTIZER, library, to_image};
 use crate::seam::EncodeError;
 
-/// How much the newest frame counts in that ratio.
+/// Weight of the newest frame in the running ratio.
 const RATIO_GAIN: f64 = 0.2;
 
-/// Codes the stream a second time at a fraction of its size, to see what quantiser its frames would take.
+/// Codes the stream a second time at a fraction of its size, to learn which quantiser its frames would need.
 #[derive(Debug)]
 pub(super) struct Guesser {
-    /// Of the small stream.
+    /// Codec state of the small stream.
     state: State,
     quantizer: u8,
-    /// How large frames were for what their small ones took, by pixels: small pictures have more detail in a pixel.
+    /// Ratio of full-size frame bytes to those predicted from the small stream by pixel count: small pictures have more
+    /// detail per pixel.
     ratio: f64,
-    /// What the guessed frame would have taken at a ratio of one.
+    /// Bytes predicted for the guessed frame at a ratio of one.
     expected: f64,
-    /// The state if the frame in question is sent.
+    /// The state to continue from if the guessed frame is sent.
     next: Option<State>,
 }
 
@@ -33,8 +35,8 @@ impl Default for Guesser {
 }
 
 impl Guesser {
-    /// Guesses the quantiser at which `picture`, at `size`, would take `bytes`: the one at which the small picture takes its share
-    /// of them by pixels.
+    /// Guesses the quantiser at which `picture`, at `size`, would take `bytes`: the quantiser at which the small
+    /// picture takes its share of them by pixels.
     pub(super) fn guess(
         &mut self,
         picture: &Picture,
@@ -58,12 +60,12 @@ impl Guesser {
         Ok(())
     }
 
-    /// The last guess.
+    /// The last guessed quantiser.
     pub(super) fn quantizer(&self) -> u8 {
         self.quantizer
     }
 
-    /// The frame in question was sent with this size, or was not.
+    /// Reports that the guessed frame was sent with this size, or was not sent (`None`).
     pub(super) fn commit(&mut self, sent: Option<Bytes>) {
         if let (Some(next), Some(size)) = (self.next.take(), sent) {
             self.state = next;

@@ -1,4 +1,5 @@
-//! VP8 by the functional codec of this workspace ([`thalweg_vp8`]): several candidates of a picture, any or none of which is sent.
+//! VP8 by this workspace's functional codec ([`thalweg_vp8`]): several candidates per picture, of which one or none is
+//! sent.
 
 mod decoder;
 mod encoder;
@@ -18,10 +19,10 @@ use thalweg_vp8::{Image, State};
 use crate::seam::EncodeError;
 
 const CODEC: &str = "functional VP8";
-/// What the first frame is expected to be coded with, until its size is known.
+/// Quantiser assumed for the first frame, until its size is known.
 const FIRST_QUANTIZER: u8 = 40;
 
-/// A state's hash as frames and packets carry it.
+/// A state's hash in the form frames and packets carry it.
 fn hash(state: &State) -> StateHash {
     StateHash(state.hash().0)
 }

@@ -1,41 +1,43 @@
-//! From a rate to the size of the next frame.
+//! Derives the size of the next frame from a target rate.
 
 use thalweg_units::{Bytes, Rate, Span};
 
-/// An account of bytes: each picture pays in what the rate allows for its interval, each frame takes out its size.
+/// An account of bytes: each picture interval adds the bytes that the rate allows, each frame subtracts its size.
 ///
-/// There is no controller in it, because the encoder meets the size it is given: what is left of conventional rate control is how
-/// quickly the account is brought back to zero.
+/// It needs no controller, because the encoder meets the size it is given. The only remaining choice of conventional
+/// rate control is how quickly the balance returns to zero.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RateAccount {
-    /// Bytes left over (or owed, below zero), at most a window's worth either way.
+    /// Bytes saved up (positive) or owed (negative), at most one window's worth either way.
     balance: f64,
 }
 
 impl RateAccount {
-    /// How large the next frame may be: its own share of the rate and of the balance. `boost` is how many shares it may take
-    /// beside that, above 1 for keyframes.
+    /// Budget of the next frame: its own share of the rate plus its share of the balance. `boost` multiplies its own
+    /// share, above 1 for keyframes.
     pub(super) fn budget(&self, rate: Rate, interval: Span, window: Span, boost: f64) -> Bytes {
         let share = rate.over(interval).as_f64();
         let pictures = (window.as_secs_f64() / interval.as_secs_f64()).max(1.0);
-        // A debt takes at most three quarters of a frame's share: the picture must not starve.
+        // Repaying a debt takes at most three quarters of a frame's share, so that no picture starves.
         Bytes::new((share * boost + self.balance / pictures).max(share / 4.0) as u64)
     }
 
-    /// Whether a whole window is owed, which happens where even the coarsest frames are too large: pictures had better be dropped.
+    /// Whether a whole window is owed, which happens when even the coarsest frames are too large: pictures should then
+    /// be dropped.
     pub(super) fn is_exhausted(&self, rate: Rate, interval: Span, window: Span) -> bool {
         self.balance <= -max(rate, interval, window)
     }
 
-    /// A picture's interval passes; `size` is what its frame took, zero if none was sent. Balance and debt are forgotten beyond a
-    /// window's worth: an encoder at its coarsest would otherwise pay for an outage long after it.
+    /// Accounts for one picture interval; `size` is the size of its frame, zero if none was sent. Balance and debt are
+    /// limited to one window's worth: otherwise an encoder at its coarsest quantiser would repay an outage long
+    /// afterwards.
     pub(super) fn on_picture(&mut self, size: Bytes, rate: Rate, interval: Span, window: Span) {
         let max = max(rate, interval, window);
         self.balance = (self.balance + rate.over(interval).as_f64() - size.as_f64()).clamp(-max, max);
     }
 }
 
-/// How far the balance goes either way, in bytes.
+/// Largest absolute balance, in bytes.
 fn max(rate: Rate, interval: Span, window: Span) -> f64 {
     rate.over(window.max(interval)).as_f64()
 }

@@ -1,4 +1,4 @@
-//! What decides what the functional encoder makes.
+//! Settings of the functional encoder.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,20 +6,20 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
 
-/// How many times smaller, each way, the picture is that a quantiser is guessed from (Salsify's authors decimate by as much as
-/// their time allows; this takes a quarter of the time of the frame itself).
+/// Factor by which the picture used for guessing a quantiser is smaller in each dimension (Salsify's authors decimate
+/// as far as their time allows; this takes a quarter of the time of the frame itself).
 pub(super) const GUESS_SCALE: u16 = 2;
 
-/// Speed against quality: [`thalweg_vp8::encode::Speed`] by its name in files.
+/// Trade-off between speed and quality: [`thalweg_vp8::encode::Speed`] by its name in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
-    /// As quick as libvpx in real time at `cpu_used` -8.
+    /// As fast as libvpx in real time at `cpu_used` -8.
     Fast,
     /// For calls and live video on one core.
     #[default]
     Standard,
-    /// Where there is time.
+    /// For use without real-time limits.
     Slow,
 }
 
@@ -27,16 +27,17 @@ pub enum Preset {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Speed against quality.
+    /// Trade-off between speed and quality.
     pub preset: Preset,
-    /// The finest quantiser, 0 to 127 (y_ac_qi): no frame of easy content is made larger than it needs. 4 is what WebRTC's
-    /// smallest quantiser of libvpx, 2, stands for.
+    /// The finest quantiser, 0 to 127 (y_ac_qi), so that frames of easy content are not made larger than necessary. 4
+    /// corresponds to WebRTC's smallest libvpx quantiser, 2.
     pub min_quantizer: u8,
-    /// Over how long a rate target is kept on average: what one frame takes too much, or leaves, the next ones have this
-    /// long to give back, or take. The encoder comes near every frame's target itself, so this is its whole lag.
+    /// Window over which the mean rate is kept to the target: following frames compensate a frame's excess or saving
+    /// within this time. It is the encoder's whole rate lag, because the encoder comes near every single frame's
+    /// target.
     pub rate_window: Span,
-    /// How many frames' worth of the rate a keyframe may take, in percent; the window pays for it. 900 is what WebRTC lets libvpx do
-    /// (half of an optimal buffer of 600 ms at 30 fps).
+    /// Largest keyframe, in percent of a frame's share of the rate; the window repays it. 900 is what WebRTC allows
+    /// libvpx (half of an optimal buffer of 600 ms at 30 fps).
     pub keyframe_percent: u32,
 }
 
@@ -73,7 +74,7 @@ impl fmt::Display for Preset {
 
 impl FromStr for Preset {
     type Err = String;
-    /// Reads what [`Display`](fmt::Display) writes.
+    /// Reads the format that [`Display`](fmt::Display) writes.
     fn from_str(text: &str) -> Result<Preset, String> {
         [Preset::Fast, Preset::Standard, Preset::Slow]
             .into_iter()

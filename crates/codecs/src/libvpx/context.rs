@@ -1,4 +1,4 @@
-//! libvpx's encoder in memory.
+//! Owns libvpx's encoder context.
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
@@ -12,10 +12,10 @@ use super::format::{Control, Format, Rates};
 use super::words;
 use crate::seam::EncodeError;
 
-/// Time stamps count in these of a second (RTP's video clock).
+/// Ticks per second of time stamps (RTP's video clock).
 pub const CLOCK: i64 = 90_000;
 
-/// An encoder of libvpx's with its configuration.
+/// A libvpx encoder context with its configuration.
 pub struct Context<F: Format> {
     context: Box<vpx::vpx_codec_ctx_t>,
     config: Box<vpx::vpx_codec_enc_cfg>,
@@ -26,12 +26,12 @@ pub struct Context<F: Format> {
 // SAFETY: the context is owned, has no thread affinity, and is only used through `&mut self`.
 unsafe impl<F: Format> Send for Context<F> {}
 
-/// What is set between frames.
+/// Parameters that may change between frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
     /// The size of the next picture.
     pub size: Size,
-    /// The rate to keep in kbit/s, as it was if `None`.
+    /// The target rate in kbit/s; `None` leaves it unchanged.
     pub kbps: Option<u32>,
     /// The finest and the coarsest quantiser, 0..=63.
     pub quantizers: (u8, u8),
@@ -39,18 +39,18 @@ pub struct Parameters {
     pub drop_frame_threshold: u32,
 }
 
-/// A frame that libvpx made.
+/// An encoded frame from libvpx.
 pub struct Made {
     /// Its bytes.
     pub data: Vec<u8>,
-    /// Whether it refers to no other.
+    /// Whether it is a keyframe.
     pub keyframe: bool,
-    /// The quantiser index it was made with.
+    /// The quantiser index it was encoded with.
     pub quantizer: Option<u8>,
 }
 
 impl<F: Format> Context<F> {
-    /// An encoder for pictures of up to `largest` in so many temporal layers.
+    /// Opens an encoder for pictures of up to `largest` in this number of temporal layers.
     ///
     /// # Errors
     /// When libvpx cannot be set up.
@@ -106,7 +106,7 @@ impl<F: Format> Context<F> {
         Ok(opened)
     }
 
-    /// How many temporal layers it was opened for.
+    /// Number of temporal layers it was opened for.
     pub fn layers(&self) -> u8 {
         self.layers
     }
@@ -121,7 +121,8 @@ impl<F: Format> Context<F> {
     fn control(&mut self, control: Control) -> Result<(), EncodeError> {
         use vpx::vp8e_enc_control_id as id;
         let context = &mut *self.context;
-        // SAFETY: each control takes what it is given here; of the structures libvpx copies what it needs during the call.
+        // SAFETY: each control receives an argument of its own type; libvpx copies what it needs of structures during
+        // the call.
         let status = unsafe {
             match control {
                 Control::Int(control, value) => vpx::vpx_codec_control_(context, control as i32, value),
@@ -136,10 +137,10 @@ impl<F: Format> Context<F> {
         self.check(status, "vpx_codec_control")
     }
 
-    /// Sets rate, size and quantiser range; whether the size changed.
+    /// Sets rate, size and quantiser range; returns whether the size changed.
     ///
     /// # Errors
-    /// When libvpx refuses.
+    /// When libvpx rejects the configuration.
     pub fn configure(&mut self, parameters: Parameters) -> Result<bool, EncodeError> {
         let Parameters { size, kbps, quantizers, drop_frame_threshold } = parameters;
         let kbps = kbps.unwrap_or(self.config.rc_target_bitrate);
@@ -167,18 +168,19 @@ impl<F: Format> Context<F> {
         Ok(resized)
     }
 
-    /// Says which layer the next frame is in.
+    /// Sets the temporal layer of the next frame.
     ///
     /// # Errors
-    /// When libvpx refuses.
+    /// When libvpx rejects the layer.
     pub fn set_layer(&mut self, layer: Layer) -> Result<(), EncodeError> {
         self.control(F::set_layer(layer))
     }
 
-    /// Encodes a picture; `None` when rate control dropped it. `flags` are those of `vpx_codec_encode`, times count in [`CLOCK`]s.
+    /// Encodes a picture; `None` when rate control dropped it. `flags` are those of `vpx_codec_encode`; times are in
+    /// units of 1/[`CLOCK`] s.
     ///
     /// # Errors
-    /// When libvpx refuses.
+    /// When libvpx fails to encode.
     pub fn encode(
         &mut self,
         picture: &Picture,
@@ -188,8 +190,8 @@ impl<F: Format> Context<F> {
     ) -> Result<Option<Made>, EncodeError> {
         let size = picture.size();
         let mut image = vpx::vpx_image_t::default();
-        // SAFETY: libvpx only reads from the image's planes, which point into `picture` and outlive the call. The first plane
-        // pointer is passed only because vpx_img_wrap wants one; all three are set right after.
+        // SAFETY: libvpx only reads from the image's planes, which point into `picture` and outlive the call. The first
+        // plane pointer is passed only because vpx_img_wrap wants one; all three are set right after.
         let status = unsafe {
             let wrapped = vpx::vpx_img_wrap(
                 &mut image,
@@ -217,7 +219,8 @@ impl<F: Format> Context<F> {
         let mut data = Vec::new();
         let mut keyframe = false;
         let mut iterator: vpx::vpx_codec_iter_t = std::ptr::null();
-        // SAFETY: packets are valid until the next call on the context; of a frame packet, `sz` bytes at `buf` are copied.
+        // SAFETY: packets are valid until the next call on the context; of a frame packet, `sz` bytes at `buf` are
+        // copied.
         unsafe {
             while let Some(packet) = vpx::vpx_codec_get_cx_data(&mut *self.context, &mut iterator).as_ref() {
                 if packet.kind == vpx::vpx_codec_cx_pkt_kind::VPX_CODEC_CX_FRAME_PKT {

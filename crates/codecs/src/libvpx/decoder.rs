@@ -1,4 +1,4 @@
-//! Decoding.
+//! The libvpx decoders.
 #![allow(unsafe_code)]
 
 use thalweg_units::Size;
@@ -8,7 +8,7 @@ use vpx_sys as vpx;
 use super::words;
 use crate::seam::{DecodeError, Decoder};
 
-/// A decoder of libvpx.
+/// A libvpx decoder for VP8 or VP9.
 pub struct VpxDecoder<const VP9: bool> {
     context: Box<vpx::vpx_codec_ctx_t>,
 }
@@ -25,7 +25,7 @@ unsafe impl<const VP9: bool> Send for VpxDecoder<VP9> {}
 impl<const VP9: bool> VpxDecoder<VP9> {
     const CODEC: &str = if VP9 { "libvpx VP9" } else { "libvpx VP8" };
 
-    /// A decoder that waits for a keyframe.
+    /// Creates a decoder that waits for a keyframe.
     ///
     /// # Errors
     /// When libvpx cannot be set up (out of memory, or a library of another version).
@@ -73,10 +73,11 @@ impl<const VP9: bool> Decoder for VpxDecoder<VP9> {
     }
 }
 
-/// The longest side of a VP9 picture that memory is taken for: VP8 has no longer ones, and pictures of VP9's 65536 take 6 GB.
+/// The longest side of a VP9 picture for which memory is allocated: VP8 allows no longer side, and a VP9 picture of the
+/// maximum 65536 takes 6 GB.
 const LONGEST: u32 = 16_383;
 
-/// The size that a VP9 keyframe says it has.
+/// The size in the header of a VP9 keyframe.
 fn keyframe_size(data: &[u8], length: u32) -> Option<(u32, u32)> {
     let size = std::mem::size_of::<vpx::vpx_codec_stream_info_t>() as u32;
     let mut info = vpx::vpx_codec_stream_info_t { sz: size, w: 0, h: 0, is_kf: 0 };
@@ -92,7 +93,7 @@ unsafe fn copy(image: &vpx::vpx_image_t) -> Result<Picture, String> {
     let (Ok(width), Ok(height)) = (width, height) else {
         return Err(format!("pictures of {}x{}, at most 65535 either way", image.d_w, image.d_h));
     };
-    // VP9 has others from profile 1 on.
+    // VP9 has other image formats from profile 1 on.
     if image.fmt != vpx::vpx_img_fmt::VPX_IMG_FMT_I420 {
         return Err(format!("samples of the format {:?}, must be 4:2:0 of 8 bits", image.fmt));
     }

@@ -1,4 +1,4 @@
-//! Encoding in real time.
+//! The libvpx real-time encoder.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::layers::MAX_LAYERS;
 use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size, buffers_at_most};
 use crate::single::SingleOffer;
 
-/// An encoder of libvpx. It is opened at the largest size it will be asked for, since libvpx refuses to grow beyond that.
+/// A libvpx encoder. It is opened at the largest size it will be asked for, because libvpx refuses to grow beyond that.
 ///
-/// Frames may be on the basis of named buffers, and in temporal layers; when the number of layers changes, a keyframe begins the
-/// new ones.
+/// Frames may be based on named buffers and be in temporal layers. When the number of layers changes, the next frame is
+/// a keyframe.
 pub struct VpxEncoder<F: Format> {
     settings: F,
     context: Context<F>,
@@ -33,7 +33,7 @@ pub type Vp8Encoder = VpxEncoder<super::settings::Settings>;
 pub type Vp9Encoder = VpxEncoder<super::settings::Vp9Settings>;
 
 impl<F: Format> VpxEncoder<F> {
-    /// An encoder for pictures of up to `largest`.
+    /// Creates an encoder for pictures of up to `largest`.
     ///
     /// # Errors
     /// When a setting or the size is out of range, or libvpx cannot be set up.
@@ -50,7 +50,7 @@ impl<F: Format> VpxEncoder<F> {
         })
     }
 
-    /// Opens another encoder if there are to be more layers or fewer; whether it did.
+    /// Reopens the encoder if the number of layers changes; returns whether it did.
     fn set_layers(&mut self, layers: u8) -> Result<bool, EncodeError> {
         if !(1..=MAX_LAYERS).contains(&layers) {
             let (setting, value) = ("plan.layer.count", layers.to_string());
@@ -77,7 +77,7 @@ fn check<F: Format>(rates: &Rates) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// The flags of `vpx_codec_encode` that say what a basis is, of a frame that is no keyframe. VP9 has the same by VP8's names.
+/// The flags of `vpx_codec_encode` that express a basis, for a frame that is not a keyframe. VP9 uses VP8's flag names.
 fn flags(basis: Basis) -> u32 {
     let Basis::Buffers(Buffers { last, long_term, kept_in, becomes_last, .. }) = basis else { return 0 };
     let refers = |buffer| long_term.is_some_and(|(used, _)| used == buffer);
@@ -88,7 +88,7 @@ fn flags(basis: Basis) -> u32 {
         (!becomes_last, vpx::VP8_EFLAG_NO_UPD_LAST),
         (kept_in != Some(LongTerm::Golden), vpx::VP8_EFLAG_NO_UPD_GF),
         (kept_in != Some(LongTerm::Altref), vpx::VP8_EFLAG_NO_UPD_ARF),
-        // What it changes in the probabilities holds for itself alone.
+        // Its changes to the probabilities apply to this frame only.
         (true, vpx::VP8_EFLAG_NO_UPD_ENTROPY),
     ]
     .into_iter()
@@ -120,7 +120,7 @@ impl<F: Format> Encoder for VpxEncoder<F> {
             }
         };
         let reopened = self.set_layers(plan.layer.count)?;
-        // Where libvpx may drop frames, that ends its debts.
+        // Where libvpx may drop frames, dropping ends its debts.
         let bounded = bound_debt && !plan.may_drop;
         let rate = rate.map(|rate| if bounded { self.windup.rate_to_ask(rate) } else { rate });
         let resized = self.context.configure(Parameters {
@@ -130,7 +130,7 @@ impl<F: Format> Encoder for VpxEncoder<F> {
             drop_frame_threshold: if plan.may_drop { drop_frame_threshold.into() } else { 0 },
         })?;
         let keyframe = plan.keyframe || reopened || resized || self.offer.owes_keyframe(plan.basis);
-        // A keyframe is of the base, wherever in a pattern it comes.
+        // A keyframe is in the base layer, wherever in a pattern it comes.
         let layer = if keyframe { Layer { number: 0, ..plan.layer } } else { plan.layer };
         if layer.count > 1 {
             self.context.set_layer(layer)?;

@@ -1,4 +1,4 @@
-//! What VP8 and VP9 have each for themselves behind libvpx's one interface.
+//! What differs between VP8 and VP9 behind libvpx's common interface.
 
 use thalweg_media::Layer;
 use vpx_sys as vpx;
@@ -9,47 +9,48 @@ use crate::seam::EncodeError;
 
 /// VP8 or VP9, with its settings.
 pub trait Format: std::fmt::Display + Clone + Send {
-    /// How the encoder is named in messages.
+    /// The encoder's name in messages.
     const CODEC: &'static str;
 
     /// libvpx's encoder.
     fn interface() -> *mut vpx::vpx_codec_iface_t;
 
-    /// What both have among their settings.
+    /// The settings that both formats have.
     fn rates(&self) -> Rates;
 
-    /// Checks the ranges.
+    /// Checks that the settings are in range.
     ///
     /// # Errors
     /// When a setting is out of range.
     fn check(&self) -> Result<(), EncodeError>;
 
-    /// What the configuration differs in; `layers` is how many temporal layers there are to be, at least 1.
+    /// Sets the format-specific part of the configuration; `layers` is the number of temporal layers, at least 1.
     fn configure(&self, layers: u8, config: &mut vpx::vpx_codec_enc_cfg);
 
-    /// Sets the rate in kbit/s, of all layers and of each with those below it.
+    /// Sets the rate in kbit/s: the total, and the cumulative rate of each layer.
     fn set_rate(config: &mut vpx::vpx_codec_enc_cfg, kbps: u32);
 
-    /// Controls that take an int, to be set once, with their values.
+    /// Controls with an int argument that are set once, with their values.
     fn controls(&self, layers: u8) -> Vec<(vpx::vp8e_enc_control_id, i32)>;
 
-    /// The control that says which layer the next frame is in.
+    /// The control that sets the next frame's layer.
     fn set_layer(layer: Layer) -> Control;
 
-    /// The control that says at how many percent of the buffer layered frames are dropped, where the configuration does not.
+    /// The control that sets the buffer level, in percent, below which layered frames are dropped, where the
+    /// configuration does not set it.
     fn set_drop_threshold(percent: u32) -> Option<Control>;
 
-    /// libvpx's quantiser 0..=63 for one in the codec's own scale.
+    /// libvpx's quantiser 0..=63 for a quantiser index in the codec's own scale.
     fn quantizer(index: u8) -> u8;
 
-    /// The quantiser index (VP8 0..=127, VP9 0..=255) that libvpx's quantiser 0..=63 stands for.
+    /// The quantiser index (VP8 0..=127, VP9 0..=255) that corresponds to libvpx's quantiser 0..=63.
     fn quantizer_index(quantizer: u8) -> u8;
 }
 
 /// A control with its argument.
 #[derive(Debug, Clone, Copy)]
 pub enum Control {
-    /// One that takes an int.
+    /// A control with an int argument.
     Int(vpx::vp8e_enc_control_id, i32),
     /// `VP9E_SET_SVC_LAYER_ID`.
     Layer(vpx::vpx_svc_layer_id),
@@ -57,7 +58,7 @@ pub enum Control {
     Drop(vpx::vpx_svc_frame_drop),
 }
 
-/// What VP8 and VP9 have both among their settings.
+/// The settings that VP8 and VP9 have in common.
 #[derive(Debug, Clone, Copy)]
 pub struct Rates {
     /// The rate control's buffer.
@@ -70,13 +71,14 @@ pub struct Rates {
     pub undershoot_percent: u32,
     /// `rc_overshoot_pct`.
     pub overshoot_percent: u32,
-    /// Whether a rate below what the coarsest quantiser makes is not asked for.
+    /// Whether the requested rate is never below what the coarsest quantiser produces.
     pub bound_debt: bool,
     /// Encoder threads.
     pub threads: u8,
 }
 
-/// The rate of each layer with those below it, in kbit/s and rising strictly, as libvpx wants it; of one layer, the rate.
+/// The cumulative rate of each layer in kbit/s, strictly increasing, as libvpx requires; for one layer, the rate
+/// itself.
 pub fn layer_rates(layers: u8, kbps: u32) -> impl Iterator<Item = u32> {
     let mut below = 0;
     shares(layers).iter().map(move |share| {
@@ -85,8 +87,8 @@ pub fn layer_rates(layers: u8, kbps: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Writes the pattern of temporal layers ([`thalweg_media::layers`]) into a configuration: by how much each layer's frame
-/// rate is divided, and the layer of each picture of a group.
+/// Writes the temporal layer pattern ([`thalweg_media::layers`]) into a configuration: the frame rate divisor of each
+/// layer, and the layer of each picture of a group.
 pub fn set_pattern(layers: u8, config: &mut vpx::vpx_codec_enc_cfg) {
     let group = 1u32 << (layers - 1);
     config.ts_number_layers = layers.into();

@@ -25,12 +25,12 @@ pub use settings::{RateBuffer, Settings, Vp9Settings};
 #[cfg(feature = "libvpx")]
 use vpx_sys as vpx;
 
-/// What libvpx says of its last failure.
+/// libvpx's description of its last failure.
 #[cfg(feature = "libvpx")]
 #[allow(unsafe_code)]
 fn words(context: &mut vpx::vpx_codec_ctx_t) -> String {
-    // SAFETY: the context is initialised or zeroed, which libvpx allows here; the strings it returns are static or live as long
-    // as the context, and are copied at once.
+    // SAFETY: the context is initialised or zeroed, which libvpx allows here; the strings it returns are static or live
+    // as long as the context, and are copied at once.
     unsafe {
         let text = |pointer: *const std::os::raw::c_char| {
             if pointer.is_null() {

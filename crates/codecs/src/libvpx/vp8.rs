@@ -8,11 +8,11 @@ use super::format::{Control, Format, Rates, layer_rates, set_pattern};
 use super::settings::Settings;
 use crate::seam::EncodeError;
 
-/// A keyframe at least every so many frames (libwebrtc's `keyFrameInterval`).
+/// Max interval between keyframes, in frames (libwebrtc's `keyFrameInterval`).
 const KEYFRAME_INTERVAL: u32 = 3_000;
 
-/// The quantiser index (0..=127) that libvpx's quantiser 0..=63 stands for (`vp8/encoder/onyx_if.c`, `q_trans`: RFC 6386 has
-/// the index only).
+/// The quantiser index (0..=127) for each libvpx quantiser 0..=63 (`vp8/encoder/onyx_if.c`, `q_trans`: RFC 6386 has the
+/// index only).
 const QUANTIZER_INDEX: [u8; 64] = [
     0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 27, 28, 29, 30, 31, 33, 35, 37, 39,
     41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 64, 67, 70, 73, 76, 79, 82, 85, 88, 91, 94, 97, 100, 103, 106, 109,
@@ -23,7 +23,7 @@ impl Format for Settings {
     const CODEC: &'static str = "libvpx VP8";
 
     fn interface() -> *mut vpx::vpx_codec_iface_t {
-        // SAFETY: it returns the address of a static.
+        // SAFETY: the call returns the address of a static.
         unsafe { vpx::vpx_codec_vp8_cx() }
     }
 
@@ -56,14 +56,14 @@ impl Format for Settings {
         Ok(())
     }
 
-    /// libwebrtc turns error resilience on where there are layers, so that no frame keeps what it changes in the probabilities; here
-    /// the flags of each frame say the same.
+    /// libwebrtc enables error resilience when there are layers, so that no frame's probability changes persist; here
+    /// the flags of each frame achieve the same.
     fn configure(&self, layers: u8, config: &mut vpx::vpx_codec_enc_cfg) {
         config.g_error_resilient = 0;
         config.kf_max_dist = KEYFRAME_INTERVAL;
         if layers > 1 {
             set_pattern(layers, config);
-            // A keyframe of its own accord would come anywhere in the pattern.
+            // A keyframe that libvpx inserts by itself could come anywhere in the pattern.
             config.kf_mode = vpx::vpx_kf_mode::VPX_KF_FIXED;
         } else {
             config.kf_mode = vpx::vpx_kf_mode::VPX_KF_AUTO;
@@ -99,7 +99,7 @@ impl Format for Settings {
         None
     }
 
-    /// y_ac_qi 0..=127 to libvpx's 0..=63, which is near enough to half of it.
+    /// Converts y_ac_qi 0..=127 to libvpx's 0..=63: about half of it.
     fn quantizer(index: u8) -> u8 {
         index.min(127) / 2
     }

@@ -8,14 +8,14 @@ use super::format::{Control, Format, Rates, layer_rates, set_pattern};
 use super::settings::Vp9Settings;
 use crate::seam::EncodeError;
 
-/// Keyframes are asked for; libvpx is kept from its own even where it makes them unasked (webm:1592, libwebrtc sets the same).
+/// Keyframes come on request only; libvpx is also kept from inserting its own (webm:1592, libwebrtc sets the same).
 const KEYFRAME_INTERVAL: u32 = 3_000;
 
 impl Format for Vp9Settings {
     const CODEC: &'static str = "libvpx VP9";
 
     fn interface() -> *mut vpx::vpx_codec_iface_t {
-        // SAFETY: it returns the address of a static.
+        // SAFETY: the call returns the address of a static.
         unsafe { vpx::vpx_codec_vp9_cx() }
     }
 
@@ -46,8 +46,8 @@ impl Format for Vp9Settings {
         Ok(())
     }
 
-    /// Where there are layers frames are error-resilient, as in libwebrtc: what one changes in the probabilities, and the motion in
-    /// it, is for itself alone, so that any may be missing.
+    /// With layers, frames are error-resilient, as in libwebrtc: a frame's probabilities and motion vectors do not
+    /// carry over to others, so that any frame may be missing.
     fn configure(&self, layers: u8, config: &mut vpx::vpx_codec_enc_cfg) {
         config.kf_mode = vpx::vpx_kf_mode::VPX_KF_FIXED;
         config.kf_max_dist = KEYFRAME_INTERVAL;
@@ -72,7 +72,8 @@ impl Format for Vp9Settings {
 
     fn controls(&self, layers: u8) -> Vec<(vpx::vp8e_enc_control_id, i32)> {
         use vpx::vp8e_enc_control_id as id;
-        // log2 of the columns, each at least 256 pixels wide; without threads one would do, and libwebrtc takes as many as threads.
+        // log2 of the tile columns, each at least 256 pixels wide; libwebrtc uses as many as threads, although one
+        // would do without threads.
         let columns = self.threads.ilog2() as i32;
         let mut controls = vec![
             (id::VP8E_SET_CPUUSED, self.cpu_used.into()),
@@ -98,7 +99,7 @@ impl Format for Vp9Settings {
         })
     }
 
-    /// With layers libvpx looks at `rc_dropframe_thresh` only once (vp9/encoder/vp9_svc_layercontext.c).
+    /// With layers libvpx reads `rc_dropframe_thresh` only once (vp9/encoder/vp9_svc_layercontext.c).
     fn set_drop_threshold(percent: u32) -> Option<Control> {
         Some(Control::Drop(vpx::vpx_svc_frame_drop {
             framedrop_thresh: [percent as i32; 5],
@@ -111,7 +112,7 @@ impl Format for Vp9Settings {
         index / 4
     }
 
-    /// `quantizer_to_qindex` of vp9/encoder/vp9_quantize.c: four to one but for the last two.
+    /// `quantizer_to_qindex` of vp9/encoder/vp9_quantize.c: steps of four, except for the last two.
     fn quantizer_index(quantizer: u8) -> u8 {
         match quantizer {
             0..=61 => 4 * quantizer,

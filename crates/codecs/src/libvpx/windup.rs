@@ -1,32 +1,33 @@
-//! Keeping libvpx's rate control from winding up.
+//! Prevents integrator windup in libvpx's rate control.
 //!
-//! libvpx's buffer remembers without bound what frames cost beyond the target. When even the coarsest quantiser makes more than
-//! the target asks for (an outage takes Vidaptive's target to 30 kbps, and no quantiser makes 720p that small), the debt grows
-//! for as long as that lasts, and is paid back at the coarsest quantisers for as long again after the link has recovered: 11 s
-//! at half the target, measured on the 2 Mbps / 500 kbps link. libwebrtc never sees this, because it lets libvpx drop frames
-//! instead, which ends the debt; libvpx itself bounds the debt for screen content (`onyx_if.c`: "don't let the buffer level go
-//! below some threshold"). Here: a rate that the encoder cannot go below is not asked of it.
+//! libvpx's buffer accumulates without bound the bytes by which frames exceed the target. When even the coarsest
+//! quantiser makes more than the target asks for (an outage takes Vidaptive's target to 30 kbps, and no quantiser makes
+//! 720p that small), the debt grows for as long as that lasts. After the link has recovered it is repaid at the
+//! coarsest quantisers for as long again: 11 s at half the target, measured on the 2 Mbps / 500 kbps link. libwebrtc
+//! avoids this by letting libvpx drop frames, which ends the debt; libvpx itself bounds the debt for screen content
+//! (`onyx_if.c`: "don't let the buffer level go below some threshold"). Here the encoder is never asked for a rate that
+//! it cannot reach.
 
 use thalweg_units::{Bytes, Rate, Span};
 
-/// How much a frame weighs in the rate that is being made.
+/// Weight of the newest frame in the measured floor rate.
 const GAIN: f64 = 0.25;
 
-/// Notices when the coarsest quantiser makes more than is asked for.
+/// Detects when the coarsest quantiser exceeds the target rate.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Windup {
-    /// What the encoder makes at its coarsest quantiser, in bit/s; `None` while it is not at it.
+    /// Rate at the coarsest quantiser, in bit/s; `None` while the encoder uses a finer one.
     floor: Option<f64>,
 }
 
 impl Windup {
-    /// The rate to ask for so that no debt is made that nothing can avoid.
+    /// The rate to request from libvpx: at least the floor, so that no unavoidable debt accumulates.
     pub(super) fn rate_to_ask(&self, target: Rate) -> Rate {
         self.floor.map_or(target, |floor| target.max(Rate::from_bps(floor as u64)))
     }
 
-    /// A frame of `size` was made; `coarsest` if no quantiser would have made it smaller. Keyframes say nothing of what the
-    /// frames between them need.
+    /// Reports an encoded frame of `size`; `coarsest` if it used the coarsest quantiser. Keyframes are ignored: their
+    /// size says nothing about the frames between them.
     pub(super) fn on_frame(&mut self, size: Bytes, interval: Span, coarsest: bool, keyframe: bool) {
         if keyframe {
             return;

@@ -1,4 +1,4 @@
-//! What is modelled.
+//! Parameters of the statistical encoder model.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,18 +6,18 @@ use super::content::ContentPreset;
 use super::lag::LagPreset;
 use super::sizes::Account;
 
-/// Parameters of the model. The defaults are libvpx on the built-in scene.
+/// Parameters of the model. The defaults model libvpx on the built-in scene.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// What is in the pictures.
+    /// The video content.
     pub content: ContentPreset,
     /// How fast the rate follows its target.
     pub lag: LagPreset,
-    /// How excess is paid back, and when frames are dropped.
+    /// How excess bits are repaid, and when frames are dropped.
     pub account: Account,
-    /// Whether it offers several candidates and goes on from any, or none, without a keyframe; otherwise it takes one target
-    /// and owes a keyframe when its frame is not sent, as libvpx does.
+    /// Whether the model offers several candidates and can continue from any or none of them without a keyframe.
+    /// Otherwise it takes one target and, as libvpx does, must send a keyframe if its frame is not sent.
     pub functional: bool,
 }
 

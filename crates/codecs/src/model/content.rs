@@ -1,7 +1,7 @@
-//! What is in the pictures, as far as sizes and quality go.
+//! The video content, as far as it affects sizes and quality.
 //!
-//! The numbers of the presets are what libvpx made of two videos at 1280x720 and 30 fps, as
-//! `cargo run --release -p thalweg-calibrate --bin fit_model -- curve` prints them (sizes and keyframes: `-- sizes`).
+//! The numbers of the presets are from libvpx on two videos at 1280x720 and 30 fps, as `cargo run --release -p
+//! thalweg-calibrate --bin fit_model -- curve` prints them (sizes and keyframes: `-- sizes`).
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
@@ -9,69 +9,73 @@ use thalweg_units::Span;
 use super::layered::Layered;
 use super::quality::OperatingPoint;
 
-/// What is in the pictures.
+/// Content parameters of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Content {
-    /// Bits per pixel at 1280x720, quantiser and quality, from the coarsest quantiser to the finest: the first is the floor of
-    /// the rate, the last its ceiling. At least two, bits rising, quantisers falling, quality not falling.
+    /// Bits per pixel at 1280x720, quantiser and quality, from the coarsest quantiser to the finest: the first is the
+    /// floor of the rate, the last its ceiling. At least two points, with bits increasing, quantisers decreasing and
+    /// quality not decreasing.
     pub points: Vec<OperatingPoint>,
-    /// Bits of a frame grow with this power of its pixels, 0.3 to 1: larger pictures of the same thing are smoother.
+    /// Exponent with which a frame's bits grow with its pixels, 0.3 to 1: larger pictures of the same content are
+    /// smoother.
     pub size_exponent: f64,
-    /// dB of PSNR and of SSIM gained, at the same quantiser, when pixels grow by e, 0 to 10.
+    /// Gain in dB of PSNR and of SSIM, at the same quantiser, when the pixel count grows by a factor e, 0 to 10.
     pub per_size_db: [f64; 2],
-    /// PSNR and SSIM in dB of a picture scaled to half its sides and back, not encoded.
+    /// PSNR and SSIM in dB of an unencoded picture scaled down to half its width and height and back up.
     pub half_size_db: [f64; 2],
-    /// dB of both gained when the sides of the smaller picture grow by e.
+    /// Gain of both in dB when width and height of the smaller picture grow by a factor e.
     pub scaling_slope_db: f64,
-    /// How frame sizes scatter around the budget.
+    /// Random variation of frame sizes around the budget.
     pub scatter: Scatter,
-    /// A keyframe in multiples of what the target allows for a frame; at least 1.
+    /// Size of a keyframe in multiples of the target's allowance for a frame; at least 1.
     pub keyframe_ratio: f64,
     /// Bits per pixel of a keyframe at the coarsest quantiser, at 1280x720.
     pub keyframe_floor: f64,
-    /// What temporal layers cost.
+    /// Cost of temporal layers.
     #[serde(skip_serializing_if = "Layered::is_default")]
     pub layered: Layered,
 }
 
-/// How frame sizes scatter around the budget: log-normal, each like the one before it or, below 0, unlike it.
+/// Random variation of frame sizes around the budget: log-normal, with positive or negative correlation between
+/// successive frames.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scatter {
     /// While rate control steers the quantiser, near the coarsest.
     pub steered: Variation,
-    /// The share of that deviation that is left at quantiser 0, 0 to 1; in between it is linear in the quantiser. libvpx's sizes are
-    /// the steadier the finer it may be.
+    /// The share of that deviation that remains at quantiser 0, 0 to 1; in between it is linear in the quantiser.
+    /// libvpx's sizes vary less the finer the quantiser may be.
     pub steadiest: f64,
-    /// At the coarsest quantiser, where sizes are what the pictures make them.
+    /// At the coarsest quantiser, where the content alone determines the size.
     pub at_floor: Variation,
-    /// Mean time between cuts (or sudden motion), which come as they please; `None` for a single shot.
+    /// Mean time between scene cuts (or sudden motion), which occur at random; `None` for a single shot.
     pub cut_every: Option<Span>,
-    /// How much larger than its budget the frame at a cut is; at least 1.
+    /// Size of the frame at a cut as a multiple of its budget; at least 1.
     pub cut_ratio: f64,
 }
 
-/// A log-normal process of first order.
+/// A first-order autoregressive log-normal process.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variation {
-    /// Deviation of the logarithm of sizes, 0 to 1.
+    /// Standard deviation of the logarithm of sizes, 0 to 1.
     pub deviation: f64,
-    /// Correlation of that logarithm from frame to frame, above -1 and below 1. libvpx answers a large frame with a small one.
+    /// Correlation of that logarithm from frame to frame, above -1 and below 1. In libvpx a small frame follows a large
+    /// one.
     pub correlation: f64,
 }
 
-/// A content by its name, or another.
+/// A named content preset, or custom parameters.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContentPreset {
-    /// The built-in scene: a hand-held camera with noise, people who move, cuts.
+    /// The built-in scene: a hand-held camera with noise, moving people and cuts.
     #[default]
     Scene,
-    /// A face before a still background, filmed well.
+    /// A well-filmed face in front of a still background.
     TalkingHead,
-    /// Another.
+    /// Custom parameters.
     Custom(Content),
 }
 
@@ -80,7 +84,7 @@ const fn point(bits_per_pixel: f64, quantizer: u8, psnr_db: f64, ssim_db: f64) -
 }
 
 impl ContentPreset {
-    /// Its numbers.
+    /// The parameters of this preset.
     pub fn content(&self) -> Content {
         match self {
             ContentPreset::Scene => scene(),
@@ -151,7 +155,8 @@ fn talking_head() -> Content {
         },
         keyframe_ratio: 1.6,
         keyframe_floor: 0.0529,
-        // 1.32, 1.40 and 1.50 for the base at quantisers 20, 40 and 80; 1.10, 1.12 and 1.00 of what they are without layers.
+        // Base layer 1.32, 1.40 and 1.50 at quantisers 20, 40 and 80; the mean is 1.10, 1.12 and 1.00 times that
+        // without layers.
         layered: Layered { at_one_quantizer: [1.39, 1.06, 0.775], cost: 1.08 },
     }
 }

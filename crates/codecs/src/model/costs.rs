@@ -1,4 +1,4 @@
-//! What frames of one size cost, and what scaling to it has cost already.
+//! Bits and quality of frames of one size, including the quality already lost by scaling to it.
 
 use thalweg_units::Size;
 
@@ -6,26 +6,27 @@ use super::content::Content;
 use super::quality::{Curve, both};
 use crate::seam::ModelledQuality;
 
-/// The size that contents are described at.
+/// The size for which contents are specified.
 const REFERENCE: Size = Size::HD;
 
-/// Costs at one size; worked out when the size changes.
+/// Costs at one size; recomputed when the size changes.
 #[derive(Debug, Clone)]
 pub struct Costs {
-    /// The size of the source's pictures and the size they are encoded at.
+    /// The size of the source pictures and the encoded size.
     pub sizes: (Size, Size),
-    /// Bits of a frame at the coarsest quantiser and at the finest.
+    /// Bits of a frame at the coarsest and at the finest quantiser.
     pub bounds: (f64, f64),
     /// The coarsest quantiser.
     pub coarsest: u8,
     /// Bits of a keyframe at the coarsest quantiser.
     pub keyframe_floor: f64,
-    /// Over ln(bits of a frame), with the quality against the source at its own size.
+    /// Curve over ln(bits of a frame), with the quality against the source at its own size.
     curve: Curve,
 }
 
 impl Costs {
-    /// The costs of pictures of `source` encoded at `encoded`, by the `curve` over bits per pixel at the reference size.
+    /// Computes the costs of pictures of `source` encoded at `encoded`, from the `curve` over bits per pixel at the
+    /// reference size.
     pub fn new(content: &Content, curve: &Curve, source: Size, encoded: Size) -> Costs {
         let growth = libm::log(encoded.pixels() as f64 / REFERENCE.pixels() as f64);
         let offset = libm::log(REFERENCE.pixels() as f64) + content.size_exponent * growth;
@@ -40,7 +41,7 @@ impl Costs {
             let [psnr_db, ssim_db] = content.per_size_db.map(|db| db * growth);
             let quality = ModelledQuality { psnr_db: quality.psnr_db + psnr_db, ssim_db: quality.ssim_db + ssim_db };
             let quality = scaled.map_or(quality, |scaled| both(quality, scaled));
-            // No picture is worse than nothing like its source, however small it was made.
+            // Quality cannot be negative, however small the picture was made.
             ModelledQuality { psnr_db: quality.psnr_db.max(0.0), ssim_db: quality.ssim_db.max(0.0) }
         });
         let (coarsest, finest) = curve.range();
@@ -58,7 +59,7 @@ impl Costs {
         libm::exp(self.curve.bits_at(quantizer))
     }
 
-    /// Quantiser and quality of a frame of so many bits, against the source at its own size.
+    /// Quantiser and quality of a frame of this many bits, against the source at its own size.
     pub fn quality(&self, bits: f64) -> (u8, ModelledQuality) {
         self.curve.at(libm::log(bits))
     }

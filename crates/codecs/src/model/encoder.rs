@@ -1,4 +1,4 @@
-//! The model behind the encoder seam.
+//! The statistical model as an [`Encoder`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::seam::{Candidate, EncodeError, Encoder, Image, ModelledQuality, buffe
 
 /// A statistical encoder: sizes and quality without pixels or bytes.
 ///
-/// Nothing changes between [`Encoder::offer`] and [`Encoder::commit`]; a frame that is not sent is as if it had not been made,
-/// but for the time that has passed and, unless the model is functional, a keyframe owed (or, of a frame on the basis of named
-/// buffers that does not become the last, the bits it took). A frame that the model's own rate
-/// control drops (an empty answer) has passed at once: there is nothing to commit.
+/// State changes only in [`Encoder::commit`], not in [`Encoder::offer`]. A frame that is not sent leaves no trace,
+/// except that time has passed and, unless the model is functional, that a keyframe is now required (or, for a frame
+/// based on named buffers that does not become the last one, that its bits are spent). When the model's own rate
+/// control drops a frame (an empty answer), the time passes at once and there is nothing to commit.
 pub struct ModelEncoder {
     config: Config,
     content: Content,
@@ -30,20 +30,20 @@ pub struct ModelEncoder {
     state: State,
     /// The state after each candidate of the last offer.
     offered: Vec<State>,
-    /// The state if none of them is sent.
+    /// The state if none of the candidates is sent.
     declined: State,
-    /// The number to keep the state under that is committed next.
+    /// The number under which to keep the state that is committed next.
     keep: Option<u64>,
-    /// Whether a receiver can decode what was offered.
+    /// Whether a receiver can decode the offered candidates.
     sendable: bool,
-    /// What stands for the receiver's states that may be asked for again, by frame.
+    /// Stand-ins for the receiver states that may be requested again, by frame number.
     kept: BTreeMap<u64, StateHash>,
-    /// How many pictures were committed, sent or not: no two frames that are sent lead to the same state.
+    /// Number of pictures committed, sent or not, so that each sent frame leads to a different state.
     committed: u64,
     no_bytes: Arc<[u8]>,
 }
 
-/// Everything that one frame leaves for the next.
+/// Everything that one frame passes on to the next.
 #[derive(Debug, Clone)]
 struct State {
     follower: Follower,
@@ -52,20 +52,20 @@ struct State {
     noise: Noise,
     /// The size of the last frame.
     size: Option<Size>,
-    /// The receiver's references are not the encoder's.
+    /// Whether the receiver's references differ from the encoder's.
     diverged: bool,
-    /// What stands for the receiver's state after the frame.
+    /// Stand-in for the receiver's state after the frame.
     hash: StateHash,
 }
 
-/// What stands for a receiver's state before anything.
+/// Stand-in for a receiver's state before the first frame.
 const NOTHING: StateHash = StateHash(0);
 
 impl ModelEncoder {
-    /// An encoder of pictures of up to `largest`, with its randomness from `seed.child("codec.model")`.
+    /// Creates an encoder for pictures of up to `largest`, with random numbers from `seed.child("codec.model")`.
     ///
     /// # Errors
-    /// When a parameter is out of range, with the range.
+    /// When a parameter is out of range; the error names the range.
     pub fn new(config: &Config, largest: Size, seed: Seed) -> Result<ModelEncoder, EncodeError> {
         let content = config.content.content();
         check(&content)?;
@@ -117,7 +117,7 @@ impl ModelEncoder {
     }
 }
 
-/// A state that no other frame leads to (a step of SplitMix64).
+/// A state hash that no other frame leads to (a step of SplitMix64).
 fn state_after(source: StateHash, number: u64) -> StateHash {
     let mixed = (source.0 ^ number).wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -144,7 +144,7 @@ fn check(content: &Content) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// What a frame comes to.
+/// The result of one modelled frame.
 struct Made {
     bits: f64,
     quantizer: u8,
@@ -152,7 +152,7 @@ struct Made {
 }
 
 impl State {
-    /// Lets the time of a frame pass at the rate asked for; the rate followed.
+    /// Advances by one frame interval at the requested rate; returns the rate that the lag model follows.
     fn pass(&mut self, parts: &Parts<'_>, target: Target, plan: &EncodePlan) -> Rate {
         let Target::Rate(mut target) = target else { return Rate::ZERO };
         if parts.account.bound_debt && !plan.may_drop {
@@ -163,11 +163,11 @@ impl State {
         rate
     }
 
-    /// The next frame, once the time has passed.
+    /// Makes the next frame, after time has advanced.
     fn make(&mut self, parts: &Parts<'_>, target: Target, rate: Rate, keyframe: bool, plan: &EncodePlan) -> Made {
         let interval = plan.interval;
         let layer = parts.content.layered.factors(plan.layer);
-        // A keyframe refers to nothing, however far back.
+        // A keyframe has no references, so their distance does not matter.
         let own = if keyframe { 1.0 } else { layer.own };
         let (floor, ceiling) = (parts.costs.bounds.0 * own, parts.costs.bounds.1 * own);
         let asked = match target {
@@ -180,7 +180,7 @@ impl State {
         let coarseness = (asked > floor).then(|| f64::from(quantizer) / f64::from(parts.costs.coarsest).max(1.0));
         let (mut factor, cut) = self.noise.next(&parts.content.scatter, coarseness, interval);
         if matches!(target, Target::Size(_)) {
-            // At most this much: the scatter is all below, and the coarsest quantiser has the last word.
+            // The target is a maximum: all scatter is below it, and the coarsest quantiser sets the minimum.
             factor = factor.min(1.0);
         }
         let bits = match (keyframe, target) {
@@ -200,7 +200,7 @@ impl State {
     }
 }
 
-/// What does not change from frame to frame.
+/// What is constant from frame to frame.
 struct Parts<'a> {
     content: &'a Content,
     costs: &'a Costs,
@@ -248,7 +248,7 @@ impl Encoder for ModelEncoder {
                 next.balance -= bytes * 8.0;
             }
             next.size = Some(plan.size);
-            // What is made for its size alone brings the receiver nothing.
+            // A frame made only for its size does not update the receiver.
             next.diverged = self.state.diverged && !keyframe;
             let Made { quantizer, quality, .. } = made;
             let size = Bytes::new(bytes as u64);
@@ -268,7 +268,8 @@ impl Encoder for ModelEncoder {
         if let (Basis::Buffers(Buffers { becomes_last, .. }), false, [made]) =
             (plan.basis, self.config.functional, &self.offered[..])
         {
-            // Rate control has spent what is not sent, and only a frame that others will refer to is missed.
+            // Rate control has spent the bits of the frame that is not sent; the receiver only misses it if other
+            // frames will refer to it.
             self.declined.clone_from(made);
             self.declined.diverged = self.state.diverged || becomes_last || keyframe;
         }

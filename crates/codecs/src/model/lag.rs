@@ -1,4 +1,4 @@
-//! How the encoder's rate follows its target.
+//! How quickly the encoder's rate follows its target.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
@@ -6,34 +6,35 @@ use thalweg_units::{Rate, Span};
 use super::refuse;
 use crate::seam::EncodeError;
 
-/// How fast, by the figures a measurement gives: what happens when the target goes up, or down, by a factor of four.
+/// Response times as measured when the target steps up, or down, by a factor of four.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lag {
-    /// Until the rate has reached 90 % of a target four times as high; longer than 0.
+    /// Time until the rate has reached 90 % of a target four times as high; longer than 0.
     pub up: Span,
-    /// Until the rate is down to 110 % of a target four times as low; longer than 0.
+    /// Time until the rate is down to 110 % of a target four times as low; longer than 0.
     pub down: Span,
-    /// The share of the way down that is gone at once, 0 to below 0.96: the encoder takes a coarser quantiser with the very
-    /// next frame, and only what that leaves takes time.
+    /// Share of a step down that takes effect at once, 0 to below 0.96: the encoder uses a coarser quantiser for the
+    /// very next frame, and only the remainder takes time.
     pub at_once: f64,
 }
 
-/// A lag by its name, or another.
+/// A named lag preset, or custom parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LagPreset {
-    /// libvpx as [`libvpx::Settings`](crate::libvpx::Settings) configures it, between the built-in scene and a talking head.
+    /// libvpx as [`libvpx::Settings`](crate::libvpx::Settings) configures it, between the built-in scene and a talking
+    /// head.
     #[default]
     Libvpx,
-    /// What Vidaptive's Fig. 2 shows of libvpx in Chromium: 2.0 s up, 0.7 s down.
+    /// libvpx in Chromium according to Vidaptive's Fig. 2: 2.0 s up, 0.7 s down.
     Paper,
-    /// Another.
+    /// Custom parameters.
     Custom(Lag),
 }
 
 impl LagPreset {
-    /// Its figures.
+    /// The parameters of this preset.
     pub const fn lag(self) -> Lag {
         match self {
             LagPreset::Libvpx => Lag { up: Span::from_millis(1350), down: Span::from_millis(800), at_once: 0.6 },
@@ -49,24 +50,25 @@ impl Default for Lag {
     }
 }
 
-/// ln(0.75 / 0.1): three quarters of a target four times as high are missing at first, a tenth in the end.
+/// ln(0.75 / 0.1): after a step up by four the rate starts three quarters of the new target below it and counts as
+/// arrived at a tenth.
 const UP: f64 = 2.014_903_020_542_265;
 
-/// A first-order process with one time constant up and one down.
+/// A first-order low-pass process with one time constant up and one down.
 #[derive(Debug, Clone)]
 pub struct Follower {
     up_s: f64,
     down_s: f64,
     at_once: f64,
-    /// bit/s; `None` before the first target, which is followed from the start.
+    /// The followed rate in bit/s; `None` before the first target, which is followed immediately.
     followed: Option<f64>,
 }
 
 impl Follower {
-    /// The follower of targets with this lag.
+    /// Creates a follower with this lag.
     ///
     /// # Errors
-    /// When a span is not longer than 0, or the share at once leaves less than the tenth that counts as arrived.
+    /// When a span is not longer than 0, or `at_once` leaves less than the tenth that counts as arrived.
     pub fn new(lag: Lag) -> Result<Follower, EncodeError> {
         if lag.up <= Span::ZERO || lag.down <= Span::ZERO {
             let value = format!("{} up, {} down", lag.up, lag.down);
@@ -75,7 +77,8 @@ impl Follower {
         if !(0.0..0.96).contains(&lag.at_once) {
             return Err(refuse("lag.at_once", lag.at_once.to_string(), "0 to below 0.96, such as 0.6"));
         }
-        // Three times the new target too much, less what goes at once; a tenth of it in the end.
+        // After a step down by four the excess is three times the new target, less the immediate share; it ends at a
+        // tenth.
         let down = libm::log(3.0 * (1.0 - lag.at_once) / 0.1);
         Ok(Follower {
             up_s: lag.up.as_secs_f64() / UP,
@@ -85,12 +88,12 @@ impl Follower {
         })
     }
 
-    /// The rate at which the next frame is made, `interval` after the one before.
+    /// The rate of the next frame, made `interval` after the previous one.
     pub fn follow(&mut self, target: Rate, interval: Span) -> Rate {
         let (target, interval) = (target.as_bps_f64(), interval.as_secs_f64());
         let before = self.followed.unwrap_or(target);
         let constant = if target > before { self.up_s } else { self.down_s };
-        // The implicit step: never beyond the target, however long the interval.
+        // Implicit Euler step: never overshoots the target, however long the interval.
         let after = before + (target - before) * interval / (constant + interval);
         self.followed = Some(after);
         Rate::from_bps_f64(if after > target { target + (1.0 - self.at_once) * (after - target) } else { after })

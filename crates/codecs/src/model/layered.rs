@@ -1,47 +1,51 @@
-//! How temporal layers share a model's bits.
+//! Bits of frames in temporal layers.
 
 use serde::{Deserialize, Serialize};
 use thalweg_media::Layer;
 
-/// What frames in three temporal layers cost (`cargo run --release -p thalweg-calibrate --bin layer_sizes`: libvpx VP8 at 720p,
-/// eight intra periods of 32 pictures, groups of 4).
+/// Cost of frames in three temporal layers (`cargo run --release -p thalweg-calibrate --bin layer_sizes`: libvpx VP8 at
+/// 720p, eight intra periods of 32 pictures, groups of 4).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Layered {
-    /// Bits of a frame of each layer at one quantiser, over their mean; each above 0. The farther back a frame refers, the more it takes.
+    /// Bits of a frame of each layer at one quantiser, relative to their mean; each above 0. The farther back a frame's
+    /// reference, the more bits it takes.
     pub at_one_quantizer: [f64; 3],
-    /// That mean over the mean without layers, at least 1: what it costs that most frames refer farther back than to the one before.
+    /// That mean relative to the mean without layers, at least 1: the cost of references farther back than the previous
+    /// frame.
     pub cost: f64,
 }
 
-/// Bits of a frame of each layer while rate control steers, over their mean: libvpx made 1.50 to 1.57, 0.78 to 0.83 and 0.85 to 0.88 of
-/// both videos at 1, 2 and 4 Mbps (0.4, 0.2 and 0.4 of the rate for one, one and two frames in four are 1.6, 0.8 and 0.8).
+/// Bits of a frame of each layer while rate control steers, relative to their mean. libvpx made 1.50 to 1.57, 0.78 to
+/// 0.83 and 0.85 to 0.88 for both videos at 1, 2 and 4 Mbps (0.4, 0.2 and 0.4 of the rate for one, one and two frames
+/// in four are 1.6, 0.8 and 0.8).
 const STEERED: [f64; 3] = [1.50, 0.80, 0.85];
 
-/// A keyframe with layers over one without: 1.24 to 1.41 of both videos at 0.5 to 4 Mbps.
+/// Size of a keyframe with layers relative to one without: 1.24 to 1.41 for both videos at 0.5 to 4 Mbps.
 const KEYFRAME: f64 = 1.3;
 
 impl Default for Layered {
-    /// Of the built-in scene: 1.08, 1.12 and 1.19 for the base at quantisers 20, 40 and 80, 1.03 to 1.06, 0.95 to 0.89; in all 1.11, 1.14
-    /// and 1.18 of what they are without layers.
+    /// Of the built-in scene: 1.08, 1.12 and 1.19 for the base at quantisers 20, 40 and 80, then 1.03 to 1.06 and 0.95
+    /// to 0.89 for the upper layers; the mean is 1.11, 1.14 and 1.18 times that without layers.
     fn default() -> Layered {
         Layered { at_one_quantizer: [1.13, 1.05, 0.91], cost: 1.14 }
     }
 }
 
-/// By what a frame of a layer differs from one without layers.
+/// Factors by which a frame of a layer differs from one without layers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Factors {
-    /// Its share of what rate control allows.
+    /// Factor on the bits that rate control allows.
     pub steered: f64,
-    /// Its bits at one quantiser.
+    /// Factor on the bits at one quantiser.
     pub own: f64,
-    /// Bits of a keyframe.
+    /// Factor on the bits of a keyframe.
     pub keyframe: f64,
 }
 
 impl Layered {
-    /// The factors of a frame. Of two layers frames refer as far back as those of the upper two of three, and cost half as much more.
+    /// The factors of a frame. With two layers, frames refer as far back as those of the upper two of three, and cost
+    /// half as much extra.
     pub(super) fn factors(&self, layer: Layer) -> Factors {
         let number = usize::from(layer.number);
         let of = |[base, first, second]: [f64; 3]| match layer.count {

@@ -1,14 +1,14 @@
-//! What bits buy: quantiser, PSNR and SSIM as a function of bits per pixel.
+//! The rate-quality curve: quantiser, PSNR and SSIM as a function of bits per pixel.
 //!
-//! Between measured operating points everything is linear in the logarithm of the bits; outside them nothing changes, since
-//! neither a coarser nor a finer quantiser is allowed.
+//! Values between measured operating points are linear in the logarithm of the bits; outside them they are constant,
+//! because neither a coarser nor a finer quantiser is allowed.
 
 use serde::{Deserialize, Serialize};
 
 use super::refuse;
 use crate::seam::{EncodeError, ModelledQuality};
 
-/// What an encoder makes at one rate.
+/// The encoder's result at one rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OperatingPoint {
@@ -37,10 +37,11 @@ struct Knot {
 }
 
 impl Curve {
-    /// The curve through `points`.
+    /// Builds the curve through `points`.
     ///
     /// # Errors
-    /// When there are fewer than two, or bits do not rise, quantisers do not fall or quality falls from one to the next.
+    /// When there are fewer than two points, or from one to the next bits do not increase, quantisers do not decrease
+    /// or quality decreases.
     pub fn new(points: &[OperatingPoint]) -> Result<Curve, EncodeError> {
         let ordered = |pair: &[OperatingPoint]| {
             let (low, high) = (pair[0], pair[1]);
@@ -67,14 +68,14 @@ impl Curve {
         Ok(Curve { knots: points.iter().map(knot).collect() })
     }
 
-    /// The same curve for frames of other bits: `offset` is added to the logarithm of the bits, and `change` made to the
-    /// quality.
+    /// The same curve for frames of different bits: adds `offset` to the logarithm of the bits, and applies `change` to
+    /// the quality.
     pub fn moved(&self, offset: f64, change: impl Fn(ModelledQuality) -> ModelledQuality) -> Curve {
         let knot = |knot: &Knot| Knot { bits: knot.bits + offset, quality: change(knot.quality), ..*knot };
         Curve { knots: self.knots.iter().map(knot).collect() }
     }
 
-    /// ln(bits) at the coarsest quantiser and at the finest.
+    /// ln(bits) at the coarsest and at the finest quantiser.
     pub fn range(&self) -> (f64, f64) {
         (self.knots[0].bits, self.knots[self.knots.len() - 1].bits)
     }
@@ -91,7 +92,7 @@ impl Curve {
         (libm::round(between(low.quantizer, high.quantizer)) as u8, quality)
     }
 
-    /// ln(bits) at a quantiser.
+    /// ln(bits) at this quantiser.
     pub fn bits_at(&self, quantizer: u8) -> f64 {
         let quantizer = f64::from(quantizer);
         let (low, high) = self.around(|knot| knot.quantizer > quantizer);
@@ -99,7 +100,7 @@ impl Curve {
         low.bits + share * (high.bits - low.bits)
     }
 
-    /// The two knots between which `below` turns false, or the last two at that end.
+    /// The two knots between which `below` becomes false; beyond the curve, the two knots at that end.
     fn around(&self, below: impl Fn(&Knot) -> bool) -> (&Knot, &Knot) {
         let last = self.knots.len() - 1;
         let high = self.knots.iter().position(|knot| !below(knot)).unwrap_or(last).clamp(1, last);
@@ -107,7 +108,7 @@ impl Curve {
     }
 }
 
-/// The quality after two independent losses, each given as it would be alone: their errors add.
+/// The quality after two independent losses, each given as if it were alone: their squared errors add.
 pub fn both(a: ModelledQuality, b: ModelledQuality) -> ModelledQuality {
     let add = |a: f64, b: f64| -10.0 * libm::log10(libm::exp10(-a / 10.0) + libm::exp10(-b / 10.0));
     ModelledQuality { psnr_db: add(a.psnr_db, b.psnr_db), ssim_db: add(a.ssim_db, b.ssim_db) }

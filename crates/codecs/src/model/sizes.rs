@@ -1,4 +1,4 @@
-//! How large frames are: what the rate allows, what was overspent, and the scatter around it.
+//! Frame sizes: the rate's allowance, correction of earlier excess, and random scatter.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Random, Rate, Span};
@@ -11,16 +11,17 @@ use crate::seam::EncodeError;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Account {
-    /// How long an excess takes to be paid back; longer than 0. libwebrtc's `rc_buf_optimal_sz`: 600 ms.
+    /// Time to repay an excess; longer than 0. libwebrtc's `rc_buf_optimal_sz`: 600 ms.
     pub payback: Span,
-    /// The most that can be saved up, at the current rate: the room above the optimal level, 400 ms of 1 s.
+    /// Max saving, as time at the current rate: the room above the optimal level, 400 ms of 1 s.
     pub savings: Span,
-    /// The most that can be owed, at the current rate: `rc_buf_sz`, 1 s.
+    /// Max debt, as time at the current rate: `rc_buf_sz`, 1 s.
     pub debt: Span,
-    /// Owing more than this at the current rate drops a frame, when the plan allows it: from 600 ms down to 30 % of that.
+    /// Debt, as time at the current rate, beyond which a frame is dropped when the plan allows it: from 600 ms down to
+    /// 30 % of that.
     pub drop_at: Span,
-    /// Whether a rate below the floor counts as the floor where frames may not be dropped, so that an outage leaves no debt
-    /// ([`libvpx::Settings::bound_debt`](crate::libvpx::Settings::bound_debt)).
+    /// Whether a rate below the floor counts as the floor when frames may not be dropped, so that an outage leaves no
+    /// debt ([`libvpx::Settings::bound_debt`](crate::libvpx::Settings::bound_debt)).
     pub bound_debt: bool,
 }
 
@@ -31,12 +32,12 @@ impl Default for Account {
     }
 }
 
-/// While paying back, a frame still gets this share of its allowance (libvpx: undershoot 100 % halves it), and with savings at
-/// most this (overshoot 15 %).
+/// A frame's budget in multiples of its allowance: at least this while repaying (libvpx: undershoot 100 % halves it),
+/// and at most this with savings (overshoot 15 %).
 const PAYBACK: std::ops::RangeInclusive<f64> = 0.5..=1.15;
 
 impl Account {
-    /// Checks the spans.
+    /// Checks that the spans are in range.
     ///
     /// # Errors
     /// When one is not longer than 0.
@@ -48,19 +49,19 @@ impl Account {
         Ok(())
     }
 
-    /// The balance when `interval` has passed at `rate`, in bits.
+    /// The balance in bits after `interval` at `rate`.
     pub fn refill(&self, balance: f64, rate: Rate, interval: Span) -> f64 {
         let rate = rate.as_bps_f64();
         let (debt, savings) = (self.debt.as_secs_f64(), self.savings.as_secs_f64());
         (balance + rate * interval.as_secs_f64()).clamp(-debt * rate, savings * rate + rate * interval.as_secs_f64())
     }
 
-    /// Whether a frame should be dropped rather than made with this `balance`, refilled for it.
+    /// Whether a frame should be dropped at this `balance`, already refilled for it.
     pub fn drained(&self, balance: f64, rate: Rate) -> bool {
         balance < -self.drop_at.as_secs_f64() * rate.as_bps_f64()
     }
 
-    /// Bits for a frame with this `balance`, refilled for it.
+    /// Bits for a frame at this `balance`, already refilled for it.
     pub fn budget(&self, balance: f64, rate: Rate, interval: Span) -> f64 {
         let interval = interval.as_secs_f64();
         let allowance = rate.as_bps_f64() * interval;
@@ -69,22 +70,22 @@ impl Account {
     }
 }
 
-/// The scatter of sizes: a factor with mean 1 for each frame.
+/// The scatter of sizes: a random factor with mean 1 for each frame.
 #[derive(Debug, Clone)]
 pub struct Noise {
     random: Random,
-    /// The logarithm of the last factor, before its mean is taken off.
+    /// The logarithm of the last factor, before subtracting its mean.
     level: f64,
 }
 
 impl Noise {
-    /// Noise from `random`.
+    /// Creates the process with random numbers from `random`.
     pub fn new(random: Random) -> Noise {
         Noise { random, level: 0.0 }
     }
 
-    /// The factor of the next frame and what a cut multiplies it by, 1 without one. `coarseness` is the quantiser as a share of the
-    /// coarsest; `None` at the floor, where no quantiser helps.
+    /// The factor of the next frame, and the factor of a scene cut (1 without one). `coarseness` is the quantiser as a
+    /// share of the coarsest; `None` at the floor, where the quantiser cannot reduce the size.
     pub fn next(&mut self, scatter: &Scatter, coarseness: Option<f64>, interval: Span) -> (f64, f64) {
         let Variation { deviation, correlation } = match coarseness {
             None => scatter.at_floor,
@@ -106,7 +107,7 @@ impl Scatter {
         Variation { deviation: self.steered.deviation * share, ..self.steered }
     }
 
-    /// Checks the ranges.
+    /// Checks that the parameters are in range.
     ///
     /// # Errors
     /// When a number is outside its range.
@@ -159,7 +160,8 @@ mod tests {
 
     #[test]
     fn sizes_are_the_steadier_the_finer_the_quantiser() {
-        // libvpx on the scene: 95th percentiles of 1.50 to 1.55 times the mean at quantiser 67, 1.28 to 1.37 at 24, 1.24 to 1.30 at 6.
+        // libvpx on the scene: 95th percentiles of 1.50 to 1.55 times the mean at quantiser 67, 1.28 to 1.37 at 24,
+        // 1.24 to 1.30 at 6.
         for (quantizer, low, high) in [(67.0, 0.24, 0.28), (24.0, 0.16, 0.20), (6.0, 0.13, 0.17)] {
             let deviation = Scatter::default().steered_at(quantizer / 106.0).deviation;
             assert!((low..high).contains(&deviation), "{deviation} at {quantizer}");
@@ -181,7 +183,7 @@ mod tests {
         let (account, rate) = (Account::default(), Rate::from_kbps(1000));
         let allowance = 40_000.0;
         assert_eq!(account.budget(allowance, rate, INTERVAL), allowance);
-        // 60 kbit too many at 600 ms: a tenth of the allowance.
+        // An excess of 60 kbit over 600 ms: a tenth of the allowance.
         assert!((account.budget(allowance - 60_000.0, rate, INTERVAL) - 36_000.0).abs() < 1e-6);
         assert_eq!(account.budget(-1e9, rate, INTERVAL), 20_000.0);
         assert_eq!(account.budget(1e9, rate, INTERVAL), 46_000.0);

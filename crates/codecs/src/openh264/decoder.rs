@@ -8,10 +8,10 @@ use thalweg_video::{Picture, Plane};
 use super::CODEC;
 use crate::seam::{DecodeError, Decoder};
 
-/// An H.264 decoder without error concealment: what it cannot decode whole is an error.
+/// An H.264 decoder without error concealment: incomplete frames are errors.
 pub struct H264Decoder {
     object: *mut wels::ISVCDecoder,
-    /// An IDR has been decoded.
+    /// Whether an IDR has been decoded.
     started: bool,
 }
 
@@ -19,7 +19,7 @@ pub struct H264Decoder {
 unsafe impl Send for H264Decoder {}
 
 impl H264Decoder {
-    /// A decoder that waits for an IDR.
+    /// Creates a decoder that waits for an IDR.
     ///
     /// # Errors
     /// When openh264 cannot be set up (out of memory).
@@ -52,7 +52,7 @@ impl H264Decoder {
     }
 }
 
-/// What openh264 says is wrong, from the bits of its state.
+/// openh264's error description, from the bits of its decoding state.
 fn words(state: i32) -> String {
     let names = [
         (wels::dsRefLost, "a reference is missing"),

@@ -1,4 +1,4 @@
-//! H.264 encoding in real time.
+//! H.264 real-time encoding.
 #![allow(unsafe_code)]
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct H264Encoder {
     offer: SingleOffer,
 }
 
-/// The encoder of one size, and its last settings.
+/// The openh264 encoder for one size, and its last settings.
 struct Stream {
     handle: Handle,
     size: Size,
@@ -34,7 +34,7 @@ struct Stream {
 }
 
 impl H264Encoder {
-    /// An encoder for pictures of up to `largest`. The library itself is opened at the first picture.
+    /// Creates an encoder for pictures of up to `largest`. The library itself is opened at the first picture.
     ///
     /// # Errors
     /// When a setting or the size is out of range.
@@ -51,7 +51,7 @@ impl H264Encoder {
         Ok(H264Encoder { settings, largest, stream: None, time: Span::ZERO, offer: SingleOffer::default() })
     }
 
-    /// The stream for `plan`, opened anew when the size changes (libwebrtc does the same).
+    /// The stream for `plan`, reopened when the size changes (libwebrtc does the same).
     fn stream(&mut self, plan: &EncodePlan, rate: Rate) -> Result<&mut Stream, EncodeError> {
         match self.stream.take() {
             Some(mut stream) if stream.size == plan.size => {
@@ -63,12 +63,12 @@ impl H264Encoder {
     }
 }
 
-/// Frames a second, within what openh264 takes.
+/// Frames per second, clamped to openh264's range.
 fn frame_rate(interval: Span) -> f32 {
     (1.0 / interval.as_secs_f64()).clamp(1.0, 60.0) as f32
 }
 
-/// bit/s, within what openh264 takes.
+/// Bits per second, clamped to openh264's range.
 fn bit_rate(rate: Rate) -> i32 {
     rate.as_bps().clamp(10_000, 500_000_000) as i32
 }
@@ -89,7 +89,7 @@ impl Stream {
             parameters.iPicWidth = width;
             parameters.iPicHeight = height;
             parameters.iTargetBitrate = bit_rate(rate);
-            // libwebrtc: its own maximum is not what openh264 means by one.
+            // libwebrtc's maximum does not mean the same as openh264's, so libwebrtc leaves it unset.
             parameters.iMaxBitrate = wels::UNSPECIFIED_BIT_RATE as i32;
             parameters.iRCMode = wels::RC_BITRATE_MODE;
             parameters.fMaxFrameRate = frame_rate(plan.interval);

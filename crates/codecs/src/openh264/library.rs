@@ -1,4 +1,4 @@
-//! openh264's objects, opened and closed: the only place that calls through their tables of functions to encode.
+//! Owns openh264's encoder objects: the only module that calls through their function tables to encode.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -8,7 +8,7 @@ use openh264_sys2 as wels;
 use super::CODEC;
 use crate::seam::EncodeError;
 
-/// An encoder of one size.
+/// An openh264 encoder for one size.
 pub(super) struct Handle {
     object: *mut wels::ISVCEncoder,
 }
@@ -16,7 +16,7 @@ pub(super) struct Handle {
 // SAFETY: the object is owned, has no thread affinity, and is only used through `&mut self`.
 unsafe impl Send for Handle {}
 
-/// A failed call, by openh264's number.
+/// The error for a failed call, with openh264's error code.
 fn failed(call: &'static str, code: i32) -> EncodeError {
     let meaning = match code {
         wels::cmInitParaError => "a parameter is out of range",
@@ -32,7 +32,7 @@ fn check(call: &'static str, code: i32) -> Result<(), EncodeError> {
     if code == wels::cmResultSuccess { Ok(()) } else { Err(failed(call, code)) }
 }
 
-/// One function of an object's table.
+/// Calls one function of an object's function table.
 macro_rules! call {
     ($handle:expr, $function:ident $(, $argument:expr)*) => {
         match (**$handle.object).$function {
@@ -70,20 +70,20 @@ impl Handle {
         unsafe { call!(self, SetOption, option, (&raw mut value).cast::<c_void>()) }
     }
 
-    /// The target in bit/s.
+    /// Sets the target rate in bit/s.
     pub(super) fn set_rate(&mut self, bps: i32) -> Result<(), EncodeError> {
         let target = wels::SBitrateInfo { iLayer: wels::SPATIAL_LAYER_ALL, iBitrate: bps };
         // SAFETY: codec_app_def.h: SBitrateInfo.
         unsafe { self.set(wels::ENCODER_OPTION_BITRATE, target) }
     }
 
-    /// Frames a second that the rate is spread over.
+    /// Sets the frame rate over which the rate is spread, in frames per second.
     pub(super) fn set_frame_rate(&mut self, frames: f32) -> Result<(), EncodeError> {
         // SAFETY: codec_app_def.h: float.
         unsafe { self.set(wels::ENCODER_OPTION_FRAME_RATE, frames) }
     }
 
-    /// Whether rate control may skip frames.
+    /// Sets whether rate control may skip frames.
     pub(super) fn set_frame_skip(&mut self, skip: bool) -> Result<(), EncodeError> {
         // SAFETY: welsEncoderExt.cpp reads a bool.
         unsafe { self.set(wels::ENCODER_OPTION_RC_FRAME_SKIP, skip) }
@@ -95,7 +95,7 @@ impl Handle {
         unsafe { call!(self, ForceIntraFrame, true) }
     }
 
-    /// The mean quantiser of the last frame.
+    /// Mean quantiser of the last frame.
     pub(super) fn quantizer(&mut self) -> Option<u8> {
         let mut statistics = wels::SEncoderStatistics::default();
         // SAFETY: this option writes one structure of this type.
@@ -106,10 +106,11 @@ impl Handle {
         got.ok().and_then(|()| u8::try_from(statistics.uiAverageFrameQP).ok())
     }
 
-    /// Encodes a picture; the frame's bytes with start codes and whether it is an IDR, or `None` when it was skipped.
+    /// Encodes a picture. Returns the frame's bytes with start codes and whether it is an IDR, or `None` when it was
+    /// skipped.
     ///
     /// # Safety
-    /// The planes of `source` are readable as its size and strides say.
+    /// The planes of `source` must be readable as its size and strides say.
     pub(super) unsafe fn encode(
         &mut self,
         source: &wels::SSourcePicture,
@@ -120,7 +121,8 @@ impl Handle {
         let mut data = Vec::with_capacity(usize::try_from(info.iFrameSizeInBytes).unwrap_or(0));
         let layers = usize::try_from(info.iLayerNum).unwrap_or(0);
         for layer in info.sLayerInfo.iter().take(layers) {
-            // SAFETY: a layer has `iNalCount` lengths, whose sum is readable at its buffer until the next call on the object.
+            // SAFETY: a layer has `iNalCount` lengths, whose sum is readable at its buffer until the next call on the
+            // object.
             unsafe {
                 let units = usize::try_from(layer.iNalCount).unwrap_or(0);
                 let length: i32 = (0..units).map(|unit| *layer.pNalLengthInByte.add(unit)).sum();

@@ -1,9 +1,9 @@
-//! H.264 by Cisco's openh264, whose source comes with its crate and needs only a C++ compiler.
+//! H.264 by Cisco's openh264, whose source is part of its crate and needs only a C++ compiler.
 //!
-//! With `nasm` in the path when it is built it is twice as fast, and makes the same bytes: 5 instead of 12 ms to encode a
-//! picture of 1280x720 at 2 Mbps and 2 instead of 3 ms to decode it; 13 instead of 28 and 5 instead of 8 ms at 1920x1080 and
-//! 4 Mbps (medians of `cargo run --release -p thalweg-calibrate --bin coding_time` on a 2026 server core, others at work
-//! beside it).
+//! With `nasm` in the path at build time it is twice as fast and makes the same bytes: 5 instead of 12 ms to encode a
+//! picture of 1280x720 at 2 Mbps and 2 instead of 3 ms to decode it; 13 instead of 28 and 5 instead of 8 ms at
+//! 1920x1080 and 4 Mbps (medians of `cargo run --release -p thalweg-calibrate --bin coding_time` on a 2026 server core
+//! that was running other work too).
 
 #[cfg(feature = "openh264")]
 mod decoder;

@@ -1,29 +1,30 @@
-//! How openh264 is configured: as libwebrtc does.
+//! Configuration of openh264, as libwebrtc does it.
 
 use serde::{Deserialize, Serialize};
 
-/// Settings of the H.264 encoder. The defaults are those of libwebrtc's `modules/video_coding/codecs/h264/h264_encoder_impl.cc`
-/// with one thread: rate control by bit rate, one slice, no keyframes but those asked for.
+/// Settings of the H.264 encoder. The defaults are those of libwebrtc's
+/// `modules/video_coding/codecs/h264/h264_encoder_impl.cc` with one thread: rate control by bit rate, one slice,
+/// keyframes on request only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// What is filmed (`iUsageType`).
+    /// Kind of content (`iUsageType`).
     pub usage: Usage,
-    /// Speed against quality (`iComplexityMode`; openh264's and libwebrtc's is low).
+    /// Trade-off between speed and quality (`iComplexityMode`; openh264's and libwebrtc's is low).
     pub complexity: Complexity,
     /// The finest quantiser, 0..=51 (`iMinQp`; openh264 raises 0 to 12 for cameras).
     pub min_quantizer: u8,
     /// The coarsest quantiser, 0..=51 (`iMaxQp`; openh264 lowers 51 to 42 for cameras).
     pub max_quantizer: u8,
-    /// Whether blocks of a picture get quantisers of their own (`bEnableAdaptiveQuant`; openh264 on).
+    /// Whether each block may have its own quantiser (`bEnableAdaptiveQuant`; openh264 on).
     pub adaptive_quantizer: bool,
-    /// Whether still background is skipped (`bEnableBackgroundDetection`; openh264 on).
+    /// Whether static background is skipped (`bEnableBackgroundDetection`; openh264 on).
     pub background_detection: bool,
-    /// Whether the encoder may make a keyframe at a cut by itself (`bEnableSceneChangeDetect`; openh264 on).
+    /// Whether the encoder may insert a keyframe at a scene cut (`bEnableSceneChangeDetect`; openh264 on).
     pub scene_change_detection: bool,
 }
 
-/// What is filmed.
+/// Kind of content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Usage {
@@ -34,14 +35,14 @@ pub enum Usage {
     Screen,
 }
 
-/// Speed against quality.
+/// Trade-off between speed and quality.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Complexity {
     /// The fastest.
     #[default]
     Low,
-    /// Between.
+    /// Between fastest and best quality.
     Medium,
     /// The best quality.
     High,

@@ -1,4 +1,4 @@
-//! Playing a schedule of targets through an encoder, and what its frame sizes come to.
+//! Plays a schedule of targets through an encoder and computes statistics of its frame sizes.
 
 use std::sync::Arc;
 
@@ -9,20 +9,20 @@ use thalweg_video::quality::{psnr, ssim, ssim_db};
 use thalweg_video::source::Source;
 use thalweg_video::{Picture, scale};
 
-/// Frames come at 30 a second.
+/// Frame interval: 30 fps.
 pub const INTERVAL: Span = Span::from_nanos(33_333_333);
-/// A third of a second: what a rate is averaged over.
+/// Averaging window for rates, in frames: a third of a second.
 const WINDOW: usize = 10;
 
-/// Where pictures come from.
+/// The source of pictures.
 pub enum Video {
-    /// From a source, scaled to a size.
+    /// A video source, scaled to a size.
     Real(Box<dyn Source>, Size),
-    /// From nowhere: all that is known is their size.
+    /// No samples: only a size.
     Blank(Size),
 }
 
-/// The outcome of a picture.
+/// The result of encoding one picture.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Frame {
     /// Its size in bytes; 0 when the encoder dropped it.
@@ -31,31 +31,31 @@ pub struct Frame {
     pub keyframe: bool,
     /// The quantiser.
     pub quantizer: u8,
-    /// PSNR and SSIM in dB, measured or modelled, where either was asked for.
+    /// PSNR and SSIM in dB, measured or modelled, if either was requested.
     pub quality: Option<(f64, f64)>,
 }
 
-/// What is asked of the encoder.
+/// A schedule of targets for the encoder.
 #[derive(Debug, Clone)]
 pub struct Schedule {
-    /// Targets in kbit/s, each for so many pictures.
+    /// Targets in kbit/s, each with its number of pictures.
     pub targets: Vec<(u64, usize)>,
-    /// The size to encode at.
+    /// The encoded size.
     pub size: Size,
-    /// A keyframe is forced each time so many pictures have passed.
+    /// Forces a keyframe after every this many pictures.
     pub keyframe_every: Option<usize>,
     /// Whether the encoder may drop pictures.
     pub may_drop: bool,
 }
 
 impl Schedule {
-    /// One target at one size, no keyframe but the first, no drops.
+    /// One target at one size, no keyframe except the first, no drops.
     pub fn constant(kbps: u64, pictures: usize, size: Size) -> Schedule {
         Schedule { targets: vec![(kbps, pictures)], size, keyframe_every: None, may_drop: false }
     }
 }
 
-/// Plays `schedule`; with a decoder, quality is measured.
+/// Plays `schedule`; measures quality if a decoder is given.
 pub fn play(
     schedule: &Schedule,
     video: &mut Video,
@@ -104,18 +104,18 @@ fn compare(source: &Picture, decoded: &Picture) -> (f64, f64) {
     (psnr(source, &shown), ssim_db(ssim(source, &shown)))
 }
 
-/// What sizes of delta frames come to.
+/// Statistics of delta frame sizes.
 #[derive(Debug, Clone, Copy)]
 pub struct Statistics {
     /// Mean rate of all frames in kbit/s.
     pub kbps: f64,
-    /// Deviation over mean.
+    /// Standard deviation over mean.
     pub variation: f64,
     /// 95th percentile over mean.
     pub p95: f64,
     /// Correlation of each size with the next.
     pub correlation: f64,
-    /// Mean keyframe after the first over mean delta frame, where there is one.
+    /// Mean size of keyframes after the first over the mean delta frame, if there are any.
     pub keyframe_ratio: Option<f64>,
     /// Mean quantiser, PSNR and SSIM in dB.
     pub quality: (f64, f64, f64),
@@ -150,8 +150,8 @@ pub fn statistics(frames: &[Frame]) -> Statistics {
     }
 }
 
-/// Seconds from picture `step` until the rate of a third of a second is within a tenth of `kbps`, coming from the other side of
-/// it; and the excess until two seconds have passed, in seconds at `kbps` (negative going up).
+/// Seconds from picture `step` until the rate over a third of a second is within a tenth of `kbps`, approached from the
+/// other side; and the excess during two seconds, in seconds at `kbps` (negative going up).
 pub fn lag(frames: &[Frame], step: usize, kbps: u64, up: bool) -> (f64, f64) {
     let rate = |frames: &[Frame]| {
         let bits: u64 = frames.iter().map(|frame| frame.bytes * 8).sum();

@@ -1,22 +1,22 @@
-//! BtlBw: the largest delivery rate of the last ten round trips.
+//! BtlBw: the max delivery rate of the last ten round trips.
 
 use thalweg_units::Rate;
 
 use super::config::Ageing;
 use crate::estimate::{RateSample, WindowedMax};
 
-/// The filter. Its window is counted in rounds of its own, which stand still where the estimate must not age.
+/// The max filter. Its window is counted in its own rounds, which stop while the estimate must not age.
 #[derive(Debug, Clone)]
 pub(super) struct Bandwidth {
     window: u64,
     ageing: Ageing,
     largest: WindowedMax<Rate, u64>,
     round: u64,
-    /// The round of the newest sample that counted.
+    /// The round of the newest sample that was accepted.
     counted_at: u64,
-    /// Whether a sample of this round was not limited by the application.
+    /// Whether this round had a sample that was not app-limited.
     saw_full_path: bool,
-    /// Lower samples count although the application limited them: the last round was bad.
+    /// Whether lower app-limited samples are accepted because the last round was bad.
     accept_lower: bool,
 }
 
@@ -38,7 +38,7 @@ impl Bandwidth {
         self.largest.get()
     }
 
-    /// A round ended; `bad` if it speaks of more sent than the path bears.
+    /// Records the end of a round; `bad` if more was sent in it than the path carries.
     pub(super) fn on_round(&mut self, bad: bool) {
         let frozen = matches!(self.ageing, Ageing::Frozen(_));
         self.accept_lower = frozen && bad;
@@ -57,7 +57,7 @@ impl Bandwidth {
             }
             self.largest.expire(self.round, self.window);
         }
-        // An equal one counts too, as in the draft: it keeps the estimate young.
+        // An equal sample is accepted too, as in the draft: it keeps the estimate from ageing.
         let as_large = self.get().is_none_or(|largest| sample.rate >= largest);
         if as_large || !sample.app_limited || self.accept_lower {
             self.largest.add(self.round, sample.rate, self.window);
@@ -93,7 +93,7 @@ mod tests {
         bandwidth
     }
 
-    /// Rounds of one sample each that the application limited to `rate`; BtlBw after each.
+    /// Rounds with one app-limited sample of `rate` each; BtlBw after each.
     fn limited_rounds(bandwidth: &mut Bandwidth, rate: u64, rounds: u64, bad: bool) -> alloc::vec::Vec<u64> {
         let round = |_| {
             bandwidth.on_round(bad);
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_limited_sample_of_two_is_ignored_at_six_and_one_of_seven_is_not() {
-        // specs/bbr.md 9, example 4, whatever the ageing.
+        // specs/bbr.md 9, example 4, for every kind of ageing.
         for ageing in [Ageing::EveryRound, Ageing::WithSamples, Ageing::Frozen(BadRound::default())] {
             let mut bandwidth = six_full(ageing);
             bandwidth.add(&sample(2, true));

@@ -4,33 +4,33 @@ use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, check};
 
 use crate::packet::MSS;
 
-/// BBR v1's parameters as published (draft-cardwell-iccrg-bbr-congestion-control-00), by specs/bbr.md. That is BBR for bulk
-/// transfers: of media alone it never learns what the path bears. [`Config::of_camel`] and [`Config::for_media`] fill
-/// the path whenever they ask for more.
+/// BBR v1's parameters as published (draft-cardwell-iccrg-bbr-congestion-control-00), by specs/bbr.md. They are meant
+/// for bulk transfers: with media alone, BBR never learns the capacity of the path. [`Config::of_camel`] and
+/// [`Config::for_media`] fill the path whenever they probe for more.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// BBRHighGain: pacing and window gain of STARTUP, and 1 / pacing gain of DRAIN (2 / ln 2 = 2.885: doubles in a
     /// round trip).
     pub high_gain: f64,
-    /// Pacing gains of PROBE_BW, a phase each (1.25, 0.75 and six times 1).
+    /// Pacing gains of PROBE_BW, one per phase (1.25, 0.75 and six times 1).
     pub cycle: [f64; 8],
     /// cwnd_gain of PROBE_BW: twice the BDP.
     pub cwnd_gain: f64,
-    /// The whole pacing rate times this; Linux leaves 0.01 unused, the draft nothing.
+    /// The factor applied to every pacing rate; Linux leaves 0.01 unused, the draft nothing.
     pub pacing_margin: f64,
     /// BtlBwFilterLen, in round trips (10).
     pub bandwidth_rounds: u64,
-    /// Whether samples that the application limited are distinguished, as the draft and Linux do. libwebrtc's BBR has the
-    /// rule and nobody who calls it (`OnApplicationLimited`): every sample counts there but those of PROBE_RTT.
+    /// Whether app-limited samples are distinguished, as in the draft and Linux. libwebrtc's BBR has the rule but never
+    /// calls it (`OnApplicationLimited`): every sample counts there except those of PROBE_RTT.
     pub marks_limited: bool,
     /// How the estimate ages while the application limits the sender.
     pub ageing: Ageing,
-    /// The pipe is full once BtlBw has grown by less than this factor (1.25) ...
+    /// The pipe counts as full once BtlBw has grown by less than this factor (1.25) ...
     pub full_pipe_growth: f64,
-    /// ... in so many rounds in a row (3).
+    /// ... in this many rounds in a row (3).
     pub full_pipe_rounds: u32,
-    /// Finding the least round trip anew.
+    /// How RTprop is measured again.
     pub probe_rtt: ProbeRtt,
     /// InitialCwnd (ten packets).
     pub initial_window: Bytes,
@@ -38,43 +38,43 @@ pub struct Config {
     pub min_window: Bytes,
     /// The window after a feedback timeout, until something sent later has arrived (one packet; mvfst: four).
     pub window_after_feedback_timeout: Bytes,
-    /// The round trip taken for pacing the first window before one is known (1 ms, which is as good as no pacing).
+    /// The round trip assumed to pace the first window (1 ms, which is practically no pacing).
     pub srtt_before_samples: Span,
-    /// When padding is asked for, so that the path is full when there is not enough media.
+    /// When padding is requested, so that the path is full even without enough media.
     pub padding: Padding,
     /// The encoder's target as a share of BtlBw (specs/bbr.md 6: 0.95).
     pub target_share: f64,
-    /// The encoder's target before there is an estimate (that of WebRTC: 300 kbps).
+    /// The encoder's target before there is an estimate (as in WebRTC: 300 kbps).
     pub start: Rate,
-    /// The pacing rate is kept at or above this, the filter is not ...
+    /// The pacing rate, but not the filter, is kept at or above this ...
     pub min_rate: Rate,
     /// ... and at or below this.
     pub max_rate: Rate,
-    /// Where PROBE_BW begins in its cycle is random, so that flows do not probe in step: give each flow its own seed.
+    /// Seeds the random phase in which PROBE_BW begins, so that flows do not probe in step: give each flow its own
+    /// seed.
     pub seed: Seed,
 }
 
-/// What happens to old samples of the bandwidth while newer ones are limited by the application and lower.
+/// What happens to old bandwidth samples while newer ones are app-limited and lower.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Ageing {
-    /// They are forgotten only by the next sample that counts, as the draft's and Linux's filters are written.
+    /// They are dropped only by the next accepted sample, as the filters of the draft and Linux are written.
     WithSamples,
-    /// They are forgotten after ten rounds, whatever came since; then a lower sample is larger than none (specs/bbr.md 6
-    /// on v1).
+    /// They are dropped after ten rounds, regardless of later samples; after that, any lower sample is accepted
+    /// (specs/bbr.md 6 on v1).
     EveryRound,
-    /// Rounds of nothing but limited samples are not counted (the rule of specs/bbr.md 6) unless the last round was
-    /// bad.
+    /// Rounds with only app-limited samples are not counted (the rule of specs/bbr.md 6) unless the last round was bad.
     Frozen(BadRound),
 }
 
-/// A round after which lower samples count even if the application limited them.
+/// When a round counts as bad: after it, lower samples are accepted even if they are app-limited.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct BadRound {
     /// More than this share of its bytes was lost (0.1), or ...
     pub loss: f64,
-    /// ... its least round trip was longer than this many RTprop (1.5).
+    /// ... its min round trip was longer than this many RTprop (1.5).
     pub round_trip: f64,
 }
 
@@ -84,26 +84,26 @@ impl Default for BadRound {
     }
 }
 
-/// When and how the least round trip is looked for.
+/// When and how RTprop is measured again.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct ProbeRtt {
-    /// RTpropFilterLen: after so long without a sample as low as RTprop (10 s; v3: 5 s).
+    /// RTpropFilterLen: after this long without a sample as low as RTprop (10 s; v3: 5 s).
     pub after: Span,
-    /// ProbeRTTDuration: the least time with little in flight (200 ms).
+    /// ProbeRTTDuration: the min time at the reduced bytes in flight (200 ms).
     pub lasting: Span,
-    /// How much that is.
+    /// The limit on bytes in flight.
     pub window: ProbeRttWindow,
-    /// A sample up to this many RTprop confirms RTprop while the application limits the sender: 1 as published; 1.02 in
-    /// specs/bbr.md 6, so that video, which leaves the queue empty by itself, is not stopped for it.
+    /// A sample up to this many times RTprop confirms RTprop while the application limits the sender: 1 as published;
+    /// 1.02 in specs/bbr.md 6, so that video, which leaves the queue empty by itself, is not interrupted.
     pub confirmed_within: f64,
-    /// Waiting for little to be in flight ends after so many rounds, for senders that do not heed the window; `None`
-    /// waits for ever, as published.
+    /// The wait for bytes in flight to fall ends after this many rounds, for senders that ignore the window; `None`
+    /// waits forever, as published.
     #[cfg_attr(feature = "serde", serde(default))]
     pub timeout: Option<u64>,
 }
 
-/// How much may be in flight in PROBE_RTT.
+/// The limit on bytes in flight in PROBE_RTT.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum ProbeRttWindow {
@@ -114,15 +114,15 @@ pub enum ProbeRttWindow {
     Share(f64),
 }
 
-/// When padding is asked for.
+/// When padding is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Padding {
-    /// Never: v1 knows no padding.
+    /// Never: v1 has no padding.
     Never,
-    /// Until the pipe was full once.
+    /// Until the pipe is full for the first time.
     Startup,
-    /// Then, and in each phase that probes for more (specs/bbr.md 6).
+    /// As `Startup`, and also in each phase that probes for more (specs/bbr.md 6).
     Probing,
 }
 
@@ -166,15 +166,15 @@ impl Default for Config {
 }
 
 impl Config {
-    /// BBR as the Camel paper shows it, which does not say what its BBR does: libwebrtc's, the one that senders of video
-    /// had (modules/congestion_controller/bbr, 2018 to 2019). Padding follows the media in STARTUP and in phases that
-    /// probe for more, the encoder gets the whole estimate, and samples that media limited count like others.
+    /// BBR as in the Camel paper, which does not state its variant: libwebrtc's BBR, which video senders used
+    /// (modules/congestion_controller/bbr, 2018 to 2019). Padding supplements the media in STARTUP and in phases that
+    /// probe for more, the encoder gets the whole estimate, and samples limited by media count like others.
     pub fn of_camel() -> Config {
         Config { marks_limited: false, padding: Padding::Probing, target_share: 1.0, ..Config::default() }
     }
 
     /// The real-time variant of specs/bbr.md 6: the estimate does not age while media limit the sender, padding probes
-    /// for more, and looking for the least round trip halves the flow instead of stopping it.
+    /// for more, and PROBE_RTT halves the flow instead of stopping it.
     pub fn for_media() -> Config {
         Config {
             ageing: Ageing::Frozen(BadRound::default()),
@@ -189,10 +189,10 @@ impl Config {
         }
     }
 
-    /// That every parameter is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a parameter is out of range.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         check("bbr.high_gain", self.high_gain).within(1.1..=10.0, "the default")?;
         check("bbr.cwnd_gain", self.cwnd_gain).within(1.0..=10.0, "the default")?;

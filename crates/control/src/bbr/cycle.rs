@@ -1,8 +1,8 @@
-//! PROBE_BW: eight phases, one that asks for more, one that takes back what that put into the queue, six that cruise.
+//! PROBE_BW: eight phases; one probes for more, one drains the queue that this caused, six cruise.
 
 use thalweg_units::{Bytes, Random, Span, Time};
 
-/// Where in the cycle.
+/// The position in the cycle.
 #[derive(Debug, Clone)]
 pub(super) struct Cycle {
     gains: [f64; 8],
@@ -11,18 +11,18 @@ pub(super) struct Cycle {
     random: Random,
 }
 
-/// What a phase's end depends on.
+/// The conditions for the end of a phase.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flight {
     pub(super) now: Time,
     pub(super) rt_prop: Span,
     /// BDP.
     pub(super) bdp: Bytes,
-    /// In flight before the feedback that has just come.
+    /// Bytes in flight before the latest feedback.
     pub(super) before: Bytes,
-    /// And after it.
+    /// Bytes in flight after it.
     pub(super) after: Bytes,
-    /// Whether the feedback was of losses.
+    /// Whether the feedback reported losses.
     pub(super) lost: bool,
 }
 
@@ -36,22 +36,23 @@ impl Cycle {
         self.gains[self.phase]
     }
 
-    /// PROBE_BW begins in any phase but the one that drains: there is nothing to take back.
+    /// PROBE_BW begins in any phase but the draining one: there is no queue from probing yet.
     pub(super) fn begin(&mut self, now: Time) {
         self.began = now;
         self.phase = (1 + self.random.below(7) as usize + 1) % 8;
     }
 
-    /// The next phase, if this one is over.
+    /// Moves to the next phase if this one is over.
     pub(super) fn advance(&mut self, flight: Flight) {
         let Flight { now, rt_prop, bdp, before, after, lost } = flight;
         let long_enough = now - self.began > rt_prop;
         let gain = self.gain();
         let over = if gain > 1.0 {
-            // More must have been under way, or the path has not been asked.
+            // A probe is complete only if enough was in flight to test the path.
             long_enough && (lost || before >= bdp.scale(gain))
         } else if gain < 1.0 {
-            // What is under way after the feedback: where reports are batched, much of what was before had long arrived.
+            // Bytes in flight after the feedback: with batched reports, many of the bytes counted before it had arrived
+            // long ago.
             long_enough || after <= bdp
         } else {
             long_enough

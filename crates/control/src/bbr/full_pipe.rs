@@ -1,4 +1,4 @@
-//! When STARTUP is over: three rounds in a row in which the bandwidth grew by less than a quarter (specs/bbr.md 4).
+//! The end of STARTUP: three rounds in a row in which the bandwidth grew by less than a quarter (specs/bbr.md 4).
 
 use thalweg_units::Rate;
 
@@ -7,7 +7,7 @@ use thalweg_units::Rate;
 pub(super) struct FullPipe {
     growth: f64,
     rounds: u32,
-    /// full_bw: what growth is counted from.
+    /// full_bw: the baseline for growth.
     bandwidth: Rate,
     /// full_bw_count.
     count: u32,
@@ -19,7 +19,7 @@ impl FullPipe {
         FullPipe { growth, rounds, bandwidth: Rate::ZERO, count: 0, filled: false }
     }
 
-    /// filled_pipe: true for good once it was.
+    /// filled_pipe: stays true once it was.
     pub(super) fn is_filled(&self) -> bool {
         self.filled
     }
@@ -28,7 +28,7 @@ impl FullPipe {
         self.count
     }
 
-    /// A round began whose sample was not limited by the application.
+    /// A round began whose sample was not app-limited.
     pub(super) fn on_round(&mut self, bandwidth: Rate) {
         if self.filled {
             return;
@@ -42,7 +42,7 @@ impl FullPipe {
         self.filled = self.count >= self.rounds;
     }
 
-    /// Nothing arrived for long: what did not grow says nothing of the path.
+    /// After a feedback timeout: the missing growth does not show that the pipe is full.
     pub(super) fn forget(&mut self) {
         self.bandwidth = Rate::ZERO;
         self.count = 0;

@@ -1,4 +1,4 @@
-//! What follows from the model: the pacing rate, the window, the encoder's target and the padding.
+//! The send limits that follow from the model: the pacing rate, the window, the encoder's target and the padding.
 
 use thalweg_units::{Bytes, Rate, Span};
 
@@ -28,18 +28,18 @@ impl Bbr {
         Some(self.bandwidth.get()?.over(self.round_trip.get()?))
     }
 
-    /// The window aimed at: the gain's BDPs, what arrives while a report is awaited, and three bursts.
+    /// The target window: the gain times BDP, the bytes that arrive while a report is awaited, and three bursts.
     pub(super) fn target(&self) -> Bytes {
         let (Some(bdp), Some(bandwidth)) = (self.bdp(), self.bandwidth.get()) else {
             return self.config.initial_window;
         };
-        // No more arrives unreported than the path bears; until that is known, as much as is sent.
+        // Unreported arrivals are limited by the capacity of the path; until that is known, by the send rate.
         let arriving = if self.full_pipe.is_filled() { bandwidth } else { bandwidth.scale(self.pacing_gain()) };
         let unreported = arriving.over(self.held.unwrap_or(Span::ZERO));
         bdp.scale(self.cwnd_gain()) + unreported + quantum(self.pacing) * 3
     }
 
-    /// What may be in flight in a PROBE_RTT that began now.
+    /// The limit on bytes in flight for a PROBE_RTT that begins now.
     pub(super) fn little(&self) -> Bytes {
         let share = match self.config.probe_rtt.window {
             ProbeRttWindow::Min => return self.config.min_window,
@@ -53,7 +53,7 @@ impl Bbr {
         if let State::ProbeRtt(probing) = self.state { window.min(probing.little()) } else { window }
     }
 
-    /// The encoder's target, before the application's bounds.
+    /// The encoder's target, before the application's limits.
     pub(super) fn media(&self) -> Rate {
         let rate = self.bandwidth.get().map_or(self.config.start, |rate| rate.scale(self.config.target_share));
         match (self.state, self.config.probe_rtt.window) {
@@ -67,7 +67,7 @@ impl Bbr {
         rate.max(self.demand.min.max(self.config.min_rate)).min(self.config.max_rate)
     }
 
-    /// Whether padding would find more than media can: not once the path bears all that the application could use.
+    /// Whether padding could find more capacity than media can: not once the path carries the application's max rate.
     pub(super) fn pads(&self) -> bool {
         let probing = match self.state {
             State::Startup => self.config.padding != Padding::Never,
@@ -77,7 +77,7 @@ impl Bbr {
         probing && self.media() < self.demand.max
     }
 
-    /// The pacing rate: until the pipe was full once, never lower than before.
+    /// The pacing rate: until the pipe is full for the first time, never lower than before.
     pub(super) fn set_pacing(&mut self) {
         let Some(bandwidth) = self.bandwidth.get() else { return };
         let rate = bandwidth.scale(self.pacing_gain() * self.config.pacing_margin);
@@ -86,9 +86,9 @@ impl Bbr {
         }
     }
 
-    /// The window grows by what arrives, to the target.
+    /// The window grows by the bytes that arrive, up to the target.
     pub(super) fn set_window(&mut self, arrived: Bytes, delivered: Bytes) {
-        // What PROBE_RTT and recovery allow is less; the window itself waits for them to end.
+        // PROBE_RTT and recovery set lower limits; the window itself stays until they end.
         if !matches!(self.state, State::ProbeRtt(_)) {
             let target = self.target();
             if self.full_pipe.is_filled() {
@@ -101,8 +101,8 @@ impl Bbr {
     }
 }
 
-/// send_quantum: how much leaves at once, by the pacing rate. The draft's thresholds are in bits; mvfst's, in bytes,
-/// are eight times as high (specs/bbr.md 4).
+/// send_quantum: the bytes that leave at once, by the pacing rate. The draft's thresholds are in bits; mvfst's, in
+/// bytes, are eight times as high (specs/bbr.md 4).
 pub(super) fn quantum(pacing: Rate) -> Bytes {
     if pacing < Rate::from_kbps(1200) {
         MSS

@@ -1,12 +1,12 @@
-//! BBR v1 (Cardwell et al., CACM 2017; draft-cardwell-iccrg-bbr-congestion-control-00; specs/bbr.md): the pace is the largest
-//! delivery rate seen, what is in flight twice what that delivers in the least round trip.
+//! BBR v1 (Cardwell et al., CACM 2017; draft-cardwell-iccrg-bbr-congestion-control-00; specs/bbr.md): packets are paced
+//! at the max delivery rate seen, with twice the bytes in flight that this rate delivers in the min round trip.
 //!
 //! * `bandwidth`: BtlBw, and how it ages while media limit the sender;
 //! * `round_trip`: RTprop;
-//! * `rounds`: round trips counted by packets;
-//! * `full_pipe`, `cycle`, `probe_rtt`: the ends of STARTUP, of the phases of PROBE_BW and of PROBE_RTT;
-//! * `recovery`: what losses do;
-//! * `limits`: the pacing rate, the window and the encoder's target that follow.
+//! * `rounds`: round trips, counted by packets;
+//! * `full_pipe`, `cycle`, `probe_rtt`: when STARTUP, the phases of PROBE_BW and PROBE_RTT end;
+//! * `recovery`: the reaction to losses;
+//! * `limits`: the resulting pacing rate, window and encoder's target.
 
 mod bandwidth;
 mod config;
@@ -49,17 +49,17 @@ pub struct Bbr {
     cwnd: Bytes,
     pacing: Rate,
     srtt: Option<Span>,
-    /// The longest that feedback on a packet waits for its report, smoothed: the window must cover it, though it is no
-    /// queue.
+    /// The longest wait of a packet's feedback for its report, smoothed: the window must cover it, although it is not
+    /// queueing delay.
     held: Option<Span>,
     demand: Demand,
     /// The last packet sent.
     newest: PacketId,
-    /// Whether the application limited the sender after it.
+    /// Whether the application limited the sender after the newest packet.
     app_limited: bool,
-    /// Nothing was in flight, and what was sent since has not arrived yet.
+    /// Nothing was in flight, and no packet sent since has arrived yet.
     idle_restart: bool,
-    /// BtlBw as the decisions last had it.
+    /// BtlBw in the last decision.
     decided: Rate,
     decisions: Decisions,
 }
@@ -84,7 +84,7 @@ impl State {
 }
 
 impl Bbr {
-    /// The controller before anything was sent.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -114,14 +114,14 @@ impl Bbr {
         })
     }
 
-    /// Whether a round speaks of more sent than the path bears.
+    /// Whether more was sent in a round than the path carries.
     fn is_bad(&self, round: &Round) -> bool {
         let Ageing::Frozen(bad) = self.config.ageing else { return false };
         let longest = self.round_trip.get().map_or(Span::MAX, |min| min.scale(bad.round_trip));
         round.loss() > bad.loss || round.min_rtt.is_some_and(|min| min > longest)
     }
 
-    /// BtlBw; whether a round began, and whether its sample shows what the path bears.
+    /// Updates BtlBw; returns whether a round began, and whether its sample shows the capacity of the path.
     fn update_bandwidth(&mut self, feedback: &Feedback<'_>) -> (bool, bool) {
         let before = self.capacity();
         let ended = self.rounds.on_feedback(feedback);
@@ -137,7 +137,7 @@ impl Bbr {
         (ended.is_some(), sample.is_some_and(|sample| !sample.app_limited))
     }
 
-    /// Says when BtlBw is a tenth away from what was last said.
+    /// Adds a decision when BtlBw differs by a tenth from the last decision.
     fn decide_if_far(&mut self, now: Time, app_limited: bool, before: Rate) {
         let bandwidth = self.bandwidth.get().unwrap_or(self.decided);
         let away = bandwidth.as_bps_f64() / self.decided.as_bps_f64().max(1.0);
@@ -192,7 +192,7 @@ impl Bbr {
         let now = feedback.now;
         let min = feedback.reports.iter().filter_map(|report| feedback.rtt_of(report)).min();
         let tolerance = if self.app_limited { self.config.probe_rtt.confirmed_within } else { 1.0 };
-        // By the RTprop that is about to be forgotten: what replaces it may be all queue.
+        // Uses the RTprop that is about to be dropped: the sample that replaces it may be mostly queue.
         let little = self.little();
         let old = min.is_some_and(|min| self.round_trip.add(now, min, tolerance));
         if old && !self.idle_restart && !matches!(self.state, State::ProbeRtt(_)) {
@@ -284,14 +284,14 @@ impl Controller for Bbr {
         if packet.in_flight == packet.size && self.app_limited {
             self.idle_restart = true;
             match (self.state, self.bandwidth.get()) {
-                // Nothing to take back, and no reason to ask for more.
+                // No queue to drain, and no reason to probe for more.
                 (State::ProbeBw, Some(bandwidth)) => self.pacing = bandwidth.scale(self.config.pacing_margin),
                 (State::ProbeRtt(probing), _) if probing.has_passed(packet.at) => self.leave_probe_rtt(packet.at),
                 _ => {}
             }
         }
         self.newest = packet.id;
-        // Where padding follows, the application limits nothing; in PROBE_RTT the path is not filled on purpose.
+        // With padding, the sender is not app-limited; in PROBE_RTT the path is deliberately not full.
         self.app_limited = packet.app_limited && self.config.marks_limited && !self.pads();
         let app_limited = self.app_limited || matches!(self.state, State::ProbeRtt(_));
         self.rate.on_sent(&SentPacket { app_limited, ..*packet });

@@ -1,27 +1,27 @@
-//! PROBE_RTT: for a short while little is in flight, so that the queue runs empty and the least round trip shows.
+//! PROBE_RTT: bytes in flight are reduced for a short time, so that the queue empties and the min round trip shows.
 
 use thalweg_units::{Bytes, Time};
 
 use super::config;
 
-/// How far it has come.
+/// The progress of PROBE_RTT.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Probing {
     began_in_round: u64,
-    /// What may be in flight.
+    /// The limit on bytes in flight.
     little: Bytes,
-    /// Little is in flight: until when at least, and the round that must have ended.
+    /// Set once bytes in flight are below the limit: the earliest end, and the round that must have ended.
     until: Option<(Time, u64)>,
 }
 
-/// What the feedback means for it.
+/// The effect of feedback on PROBE_RTT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Nothing yet.
+    /// No change yet.
     Wait,
-    /// Little is in flight from now on: a round begins.
+    /// Bytes in flight are now below the limit: a round begins.
     Emptied,
-    /// It is over.
+    /// PROBE_RTT is over.
     Done,
 }
 
@@ -30,12 +30,12 @@ impl Probing {
         Probing { began_in_round: round, little, until: None }
     }
 
-    /// What may be in flight.
+    /// The limit on bytes in flight.
     pub(super) fn little(&self) -> Bytes {
         self.little
     }
 
-    /// Goes on; `round` is how many have begun.
+    /// Processes feedback; `round` is the number of rounds begun.
     pub(super) fn step(&mut self, config: &config::ProbeRtt, now: Time, round: u64, in_flight: Bytes) -> Step {
         match self.until {
             None => {
@@ -51,7 +51,7 @@ impl Probing {
         }
     }
 
-    /// Whether its time is over, for a sender that begins again with nothing in flight.
+    /// Whether its time is over, for a sender that restarts with nothing in flight.
     pub(super) fn has_passed(&self, now: Time) -> bool {
         self.until.is_some_and(|(until, _)| now >= until)
     }

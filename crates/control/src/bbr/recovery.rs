@@ -1,34 +1,34 @@
-//! After losses: a round of packet conservation, then growth, then the window as it was (specs/bbr.md 4).
+//! Loss recovery: a round of packet conservation, then growth, then the window as it was (specs/bbr.md 4).
 //!
-//! The window itself stays: recovery bounds it from beside, and is over when something sent after the last loss has
-//! arrived. So nothing need be saved and restored.
+//! The window itself is unchanged: recovery is a separate limit, which ends when a packet sent after the last loss has
+//! arrived. So nothing has to be saved and restored.
 
 use thalweg_units::Bytes;
 
 use crate::feedback::{Fate, Feedback};
 use crate::packet::PacketId;
 
-/// No recovery, or one.
+/// The recovery in progress, if any.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Recovery(Option<Bound>);
 
 #[derive(Debug, Clone, Copy)]
 struct Bound {
     window: Bytes,
-    /// It is over when something newer has arrived.
+    /// Recovery is over when a newer packet has arrived.
     ends_after: PacketId,
-    /// As much leaves as arrives, and no more.
+    /// Packet conservation: no more bytes leave than arrive.
     conserving: bool,
 }
 
 impl Recovery {
-    /// What may be in flight; `None` outside recovery.
+    /// The limit on bytes in flight; `None` outside recovery.
     pub(super) fn window(&self) -> Option<Bytes> {
         self.0.map(|bound| bound.window)
     }
 
-    /// Takes feedback. `newest` is the last packet sent, `round_began` whether this feedback begins a
-    /// round. Whether recovery begins with it: a round is then to be counted from here.
+    /// Takes feedback. `newest` is the last packet sent, `round_began` whether this feedback begins a round. Returns
+    /// whether recovery begins with it: a new round is then counted from here.
     pub(super) fn on_feedback(
         &mut self,
         feedback: &Feedback<'_>,
@@ -64,7 +64,8 @@ impl Recovery {
         false
     }
 
-    /// No feedback arrived for long, everything in flight counts as lost: `window` until there is progress.
+    /// After a feedback timeout, everything in flight counts as lost: limits the window to `window` until there is
+    /// progress.
     pub(super) fn on_feedback_timeout(&mut self, window: Bytes, newest: PacketId) {
         self.0 = Some(Bound { window, ends_after: newest, conserving: false });
     }

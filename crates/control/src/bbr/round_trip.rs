@@ -1,8 +1,8 @@
-//! RTprop: the least round trip of the last ten seconds, and whether it is time to look for it.
+//! RTprop: the min round trip of the last ten seconds, and whether it is time to measure it again.
 
 use thalweg_units::{Span, Time};
 
-/// The filter: a lower sample replaces it at once, any sample once it is old.
+/// The min filter: a lower sample replaces it at once, any sample once it is old.
 #[derive(Debug, Clone)]
 pub(super) struct RoundTrip {
     window: Span,
@@ -20,7 +20,7 @@ impl RoundTrip {
         self.min
     }
 
-    /// Takes in the least sample of a report. One up to `tolerance` (at least 1) times RTprop confirms it. Whether
+    /// Takes the min sample of a report. One up to `tolerance` (at least 1) times RTprop confirms it. Returns whether
     /// RTprop was old.
     pub(super) fn add(&mut self, now: Time, rtt: Span, tolerance: f64) -> bool {
         let Some(min) = self.min else {
@@ -38,7 +38,7 @@ impl RoundTrip {
         old
     }
 
-    /// RTprop was looked for just now.
+    /// RTprop was just measured again.
     pub(super) fn confirm(&mut self, now: Time) {
         self.confirmed_at = now;
     }

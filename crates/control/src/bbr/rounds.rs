@@ -1,10 +1,10 @@
-//! Round trips counted by packets: a round ends when a packet arrives that was sent after it began (specs/bbr.md 3).
+//! Round trips, counted by packets: a round ends when a packet arrives that was sent after it began (specs/bbr.md 3).
 
 use thalweg_units::{Bytes, Span};
 
 use crate::feedback::{Fate, Feedback};
 
-/// What a round saw.
+/// The statistics of a round.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Round {
     pub(super) arrived: Bytes,
@@ -19,12 +19,12 @@ impl Round {
     }
 }
 
-/// The round under way.
+/// The current round.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rounds {
-    /// round_count: how many have begun.
+    /// round_count: the number of rounds begun.
     count: u64,
-    /// next_round_delivered: a packet sent when at least this had been delivered ends the round.
+    /// next_round_delivered: the round ends when a packet arrives that was sent after at least this had been delivered.
     ends_at: Bytes,
     current: Round,
 }
@@ -34,8 +34,7 @@ impl Rounds {
         self.count
     }
 
-    /// Takes feedback; the round that this ends, if it does. The feedback that ends a round belongs to the
-    /// next.
+    /// Takes feedback; returns the round that it ends, if any. The feedback that ends a round belongs to the next.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) -> Option<Round> {
         let newest = feedback.reports.iter().rev().find(|report| report.arrival().is_some());
         let ended = newest.is_some_and(|report| report.packet.delivered >= self.ends_at);
@@ -56,12 +55,12 @@ impl Rounds {
         before
     }
 
-    /// A round begins here, so that its end is a full round trip away.
+    /// Begins a round here, so that its end is a full round trip away.
     pub(super) fn begin(&mut self, delivered: Bytes) {
         self.ends_at = delivered;
     }
 
-    /// What the round under way has seen so far.
+    /// The statistics of the current round so far.
     pub(super) fn current(&self) -> &Round {
         &self.current
     }

@@ -1,4 +1,4 @@
-//! BBR as a whole: the worked examples of specs/bbr.md 9, and what the states do to a closed loop.
+//! Tests of BBR as a whole: the worked examples of specs/bbr.md 9, and the effect of the states on a closed loop.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use crate::feedback::{self, Acknowledgement, History};
 use crate::packet::MSS;
 use thalweg_units::Seed;
 
-/// BBR that knows BtlBw 6 Mbps and RTprop 50 ms.
+/// BBR with BtlBw 6 Mbps and RTprop 50 ms.
 fn six_megabits(state: State) -> Bbr {
     let mut bbr = Bbr::new(Config { seed: Seed::new(3), ..Config::default() }).unwrap();
     bbr.bandwidth.add(&crate::estimate::RateSample {
@@ -126,7 +126,7 @@ fn after_feedback_timeout_one_packet_may_be_under_way_until_it_arrives() {
     assert!(flow.packets_allowed() > 40, "{}", flow.packets_allowed());
 }
 
-/// The state after a packet, a pause of twenty seconds and another whose round trip is longer.
+/// The state after a packet, a pause of twenty seconds and another packet with a longer round trip.
 fn after_a_pause(app_limited: bool) -> Flow {
     let mut flow = Flow::new(six_megabits(State::ProbeBw));
     flow.send(100, 1, app_limited);

@@ -1,4 +1,4 @@
-//! avg(B): how fast the bottleneck lets a burst through (Camel, equation 2).
+//! avg(B): the rate at which the bottleneck forwards a burst (Camel, equation 2).
 
 use alloc::collections::VecDeque;
 
@@ -7,29 +7,31 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 use super::train::Train;
 use crate::estimate::WindowedMax;
 
-/// How bursts become a bandwidth. The paper has equation 2 and the word "average"; the rest are readings (specs/camel.md 1).
+/// How the bandwidth follows from bursts. The paper has equation 2 and the word "average"; the rest are readings
+/// (specs/camel.md 1).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// The average is over bursts measured within this time (R).
     pub window: Span,
-    /// Where those are fewer, over this many of the last ...
+    /// If those are fewer than this, the average is over this many of the last bursts ...
     pub min_samples: usize,
     /// ... that are not older than this.
     pub oldest: Span,
     /// How they are averaged.
     pub mean: Mean,
-    /// A burst of which fewer packets arrived measures nothing (R); equation 2 itself needs 2.
+    /// A burst with fewer arrived packets is not measured (R); equation 2 itself needs 2.
     pub min_packets: u32,
-    /// Nor does one that took less time to arrive: clocks tick, and links deliver several packets at once (R).
+    /// A burst that took less time than this to arrive is not measured: clocks tick, and links deliver several packets
+    /// at once (R).
     pub min_span: Span,
     /// What happens to bursts that took less than `min_span`.
     pub short_bursts: ShortBursts,
-    /// While no more than a bound is known, the slices of a frame follow one another as if the path bore this many times
-    /// as much: joined, they then show it if it does (R).
+    /// While only a lower bound is known, the slices of a frame are spaced for this many times the bound. If the path
+    /// is that fast, the joined slices show it (R).
     pub bound_gain: f64,
-    /// A burst that took at most this many times as long to arrive as to leave was held up by its sender, so it counts
-    /// only where it shows more than is known (R).
+    /// If a burst took at most this many times as long to arrive as to leave, its sender limited it, and it counts only
+    /// if it shows more than is known (R).
     pub sender_limited: f64,
 }
 
@@ -37,21 +39,21 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Mean {
-    /// Each burst counts the same: the paper's "average" as most would read it.
+    /// Each burst has the same weight: the usual reading of the paper's "average".
     #[default]
     Arithmetic,
-    /// All bits over all time, which tiny frames bias less (Rebera, equation 2).
+    /// All bits over all time, which is less biased by tiny frames (Rebera, equation 2).
     Ratio,
 }
 
-/// A burst that passes within `min_span`: by itself it shows only that the path is at least so fast.
+/// A burst that arrives within `min_span`: by itself it gives only a lower bound of the capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum ShortBursts {
-    /// Bursts of one frame that follow one another are measured as one, as soon as they have taken `min_span`; what
-    /// is still shorter counts as if it had taken that, and the largest of late is believed as long as no burst
-    /// measures more than such a bound (R). Without this a path above 7.5 Mbps never has a first sample (a frame of
-    /// 1250 bytes at the start), and one above 40 Mbps is not measured at M = 6 KB.
+    /// Consecutive bursts of one frame are measured as one as soon as together they have taken `min_span`. What is
+    /// still shorter counts as if it had taken `min_span`, and the largest recent such bound is used as long as no
+    /// burst measures more than it (R). Without this, a path above 7.5 Mbps never has a first sample (a frame of 1250
+    /// bytes at the start), and one above 40 Mbps is not measured at M = 6 KB.
     #[default]
     Join,
     /// It is dropped (specs/camel.md 2.1 to the letter).
@@ -91,7 +93,7 @@ impl Config {
     }
 }
 
-/// Samples of the last while with their sums, in whole numbers, so that nothing is lost as they come and go.
+/// Samples of a time window with their sums, as integers, so that no precision is lost as they enter and leave.
 #[derive(Debug, Clone, Default)]
 struct Recent {
     samples: VecDeque<(Time, Bytes, Span)>,
@@ -110,7 +112,7 @@ impl Recent {
         self.expire(|at, count| at + config.window <= now && count > few || at + config.oldest <= now);
     }
 
-    /// Forgets the oldest while `old` says so of its time and how many there are.
+    /// Drops the oldest samples while `old`, called with a sample's time and the number of samples, returns true.
     fn expire(&mut self, old: impl Fn(Time, usize) -> bool) {
         while let Some((at, bytes, span)) = self.samples.front().copied().filter(|s| old(s.0, self.samples.len())) {
             let _ = at;
@@ -136,9 +138,9 @@ impl Recent {
 pub(super) struct Bandwidth {
     config: Config,
     measured: Recent,
-    /// What the path bears at least.
+    /// Lower bounds of the path's capacity.
     bounds: WindowedMax<Rate>,
-    /// Bursts of the current frame that together are too short yet.
+    /// Bursts of the current frame that together are still too short.
     short: Option<Train>,
     average: Option<Rate>,
 }
@@ -148,21 +150,21 @@ impl Bandwidth {
         Bandwidth { config, measured: Recent::default(), bounds: WindowedMax::default(), short: None, average: None }
     }
 
-    /// avg(B); `None` before the first sample. It stands still while nothing is measured (specs/camel.md 7).
+    /// avg(B); `None` before the first sample. It stays constant while nothing is measured (specs/camel.md 7).
     pub(super) fn average(&self) -> Option<Rate> {
         self.average
     }
 
-    /// How fast slices should follow one another: avg(B), or more where that is only a bound.
+    /// The rate at which slices should follow one another: avg(B), or more while that is only a bound.
     pub(super) fn spacing(&self) -> Option<Rate> {
         let gain = if self.measured.samples.is_empty() { self.config.bound_gain } else { 1.0 };
         Some(self.average?.scale(gain))
     }
 
-    /// Takes in a burst; whether it measured anything.
+    /// Takes a burst; returns whether it gave a measurement.
     pub(super) fn on_train(&mut self, now: Time, train: &Train) -> bool {
         let config = self.config;
-        // A last packet that came before the first says nothing of the path (specs/camel.md 7).
+        // If the last packet arrived before the first, the burst does not measure the path (specs/camel.md 7).
         if train.packets < config.min_packets || train.bytes == Bytes::ZERO || train.span < Span::ZERO {
             return false;
         }
@@ -186,7 +188,7 @@ impl Bandwidth {
         true
     }
 
-    /// The burst with those just before it in its frame, if it is short.
+    /// The burst, joined with those just before it in its frame if it is short.
     fn join(&mut self, train: &Train) -> Train {
         let short = self.short.take();
         if train.span >= self.config.min_span {
@@ -233,12 +235,12 @@ mod tests {
             bandwidth.on_train(Time::from_millis(half * 500), &train(4400, span));
         }
         assert_eq!(bandwidth.average(), Some(Rate::from_kbps(1200)));
-        // Thirty a second: a second later nothing older than a second counts.
+        // Thirty a second: a second later, no older sample counts.
         for frame in 0..31u64 {
             bandwidth.on_train(Time::from_millis(2600 + frame * 33), &train(4400, 17_600));
         }
         assert_eq!(bandwidth.average(), Some(Rate::from_kbps(2000)));
-        // After eleven seconds nothing of before counts.
+        // After eleven seconds, no earlier sample counts.
         bandwidth.on_train(Time::from_millis(15_000), &train(4400, 35_200));
         assert_eq!(bandwidth.average(), Some(Rate::from_kbps(1000)));
     }
@@ -266,8 +268,8 @@ mod tests {
 
     #[test]
     fn slices_too_short_each_are_measured_together_and_spaced_faster_until_then() {
-        // 6000 bytes in five packets at 200 Mbps: 192 us from the first to the last, a bound of 38.4 Mbps. At twice that
-        // they leave 625 us apart, so the second ends 817 us after the first began, and the third 1442.
+        // 6000 bytes in five packets at 200 Mbps: 192 us from the first to the last, a bound of 38.4 Mbps. At twice
+        // that they leave 625 us apart, so the second ends 817 us after the first began, and the third 1442.
         let slice = |index: u64| Train {
             frame: Some(3),
             numbers: (5 * index, 5 * index + 5),
@@ -285,7 +287,7 @@ mod tests {
         bandwidth.on_train(Time::from_millis(51), &slice(2));
         // 16,800 bytes in 1442 us: measured, and no longer a bound.
         assert_eq!((kbps(bandwidth.average()), kbps(bandwidth.spacing())), (93_203, 93_203));
-        // Slices of another frame begin anew.
+        // Slices of another frame start a new measurement.
         let next = Train { frame: Some(4), numbers: (15, 20), ..slice(3) };
         bandwidth.on_train(Time::from_millis(52), &next);
         assert_eq!(kbps(bandwidth.average()), 93_203);

@@ -1,4 +1,4 @@
-//! M: how much of a frame may leave back to back (Camel, equation 7; specs/camel.md 4).
+//! M: how many bytes of a frame may leave back to back (Camel, equation 7; specs/camel.md 4).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,27 +7,28 @@ use thalweg_units::{Bytes, ConfigError, Span, Time, above, check};
 
 use crate::estimate::WindowedMin;
 
-/// How M follows losses by their place in the burst.
+/// How M follows from losses by their position in the burst.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// The width of a bin, and the step of M (2 KB; 1 KB taken as 1024 bytes (R)).
     pub bin: Bytes,
-    /// M before the first judgement (R).
+    /// M before the first evaluation (R).
     pub first: Bytes,
-    /// M is never less (R: a bin) ...
+    /// Min of M (R: a bin) ...
     pub min: Bytes,
-    /// ... nor more (R).
+    /// ... and its max (R).
     pub max: Bytes,
-    /// M is judged this often (5 s).
+    /// Interval between evaluations of M (5 s).
     pub period: Span,
-    /// Loss at the burst's end may exceed that of its beginning by this much (equation 7: 0.10).
+    /// Loss at the end of the burst may exceed loss at its beginning by this much (equation 7: 0.10).
     pub margin: f64,
-    /// A bin with fewer packets is not judged (R).
+    /// A bin with fewer packets is not evaluated (R).
     pub min_packets: u32,
-    /// What happens to M while bursts are too short to show what it does.
+    /// What happens to M while bursts are too short to show its effect.
     pub unseen: Unseen,
-    /// The least loss of the first bin within this time is the path's own, where first packets are too few to tell (R).
+    /// The min loss of the first bin within this time counts as the path's own loss, where first packets are too few to
+    /// tell (R).
     pub memory: Span,
 }
 
@@ -35,13 +36,13 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Unseen {
-    /// The furthest bin that bursts do reach is judged instead; M shrinks to less than that if it loses, and never
-    /// grows. A frame of 4 KB that overflows a queue of 2 KB says enough of an M of 6 KB.
+    /// The furthest bin that bursts reach is evaluated instead. M shrinks below that bin if it loses, and never grows:
+    /// a frame of 4 KB that overflows a queue of 2 KB is evidence enough against an M of 6 KB.
     #[default]
     FurthestSeen,
-    /// M stays (specs/camel.md 4, choice 4).
+    /// M stays unchanged (specs/camel.md 4, choice 4).
     Keep,
-    /// M grows: the paper's "otherwise". Under an undershooting encoder it drifts to its maximum.
+    /// M grows: the paper's "otherwise". With an encoder that undershoots, M drifts to its maximum.
     Grow,
 }
 
@@ -80,7 +81,7 @@ impl Config {
     }
 }
 
-/// How many packets of a kind arrived and were lost.
+/// Numbers of packets of a kind that arrived and were lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Count {
     pub(super) arrived: u32,
@@ -91,7 +92,7 @@ pub(super) struct Count {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Arrived,
-    /// Arrived, having been counted as lost.
+    /// Arrived after it had been counted as lost.
     ArrivedLate,
     Lost,
 }
@@ -108,20 +109,20 @@ impl Count {
         }
     }
 
-    /// The share lost, if at least so many are known.
+    /// The share lost, if the outcome of at least `min_packets` packets is known.
     pub(super) fn loss(&self, min_packets: u32) -> Option<f64> {
         let all = self.arrived + self.lost;
         (all >= min_packets.max(1)).then(|| f64::from(self.lost) / f64::from(all))
     }
 }
 
-/// What a period says of M.
+/// The evaluation of M over one period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Keep,
     Grow,
     Shrink,
-    /// Even the shortest burst loses more than the path does by itself.
+    /// Even the shortest burst loses more than the path's own loss.
     GiveUp,
 }
 
@@ -132,9 +133,9 @@ pub(super) struct BurstLength {
     length: Bytes,
     bins: Vec<Count>,
     firsts: Count,
-    /// Losses of the first bin in millionths, of earlier periods.
+    /// Losses of the first bin in earlier periods, in millionths.
     min: WindowedMin<u32>,
-    /// L_0 and L_i of the last period, for people.
+    /// L_0 and L_i of the last period, for logs and charts.
     seen: (f64, f64),
 }
 
@@ -156,18 +157,18 @@ impl BurstLength {
         self.length
     }
 
-    /// L_0 and L_i as last judged.
+    /// L_0 and L_i of the last evaluation.
     pub(super) fn seen(&self) -> (f64, f64) {
         self.seen
     }
 
-    /// Starts over with the shortest burst.
+    /// Restarts with the shortest burst.
     pub(super) fn restart(&mut self) {
         self.length = self.config.min;
         self.forget();
     }
 
-    /// A packet that begins `offset` into its burst.
+    /// Counts the outcome of a packet that begins `offset` into its burst.
     pub(super) fn on_packet(&mut self, offset: Bytes, first: bool, outcome: Outcome) {
         let bin = (offset.get() / self.config.bin.get()) as usize;
         if let Some(bin) = self.bins.get_mut(bin) {
@@ -178,12 +179,12 @@ impl BurstLength {
         }
     }
 
-    /// The least loss of the first bin of late: the path's own.
+    /// The recent min loss of the first bin: the path's own loss.
     pub(super) fn min_loss(&self) -> Option<f64> {
         self.min.get().map(|millionths| f64::from(millionths) * 1e-6)
     }
 
-    /// A period is over: judges M by it and begins the next.
+    /// Ends the period: evaluates M and begins the next period.
     pub(super) fn judge(&mut self, now: Time) -> Verdict {
         let config = self.config;
         let judged = self.judged_bin();
@@ -217,7 +218,7 @@ impl BurstLength {
         verdict
     }
 
-    /// The bin of M's last byte, or where that is unseen what is judged in its place.
+    /// The bin of M's last byte or, if no packets reached that bin, the one evaluated in its place.
     fn judged_bin(&self) -> Option<usize> {
         let last = self.config.last_bin(self.length).min(self.bins.len() - 1);
         let seen = |bin: &usize| self.bins[*bin].loss(self.config.min_packets).is_some();

@@ -1,7 +1,7 @@
-//! Which packets left together, and their outcome.
+//! Groups packets that left together into bursts, and collects their outcome.
 //!
-//! A burst is a frame or a slice of one of at most M bytes. A new one begins with another frame, where M would be
-//! exceeded, and where the sender let time pass without being held up by the window.
+//! A burst is a frame, or a slice of a frame of at most M bytes. A new one begins with another frame, when M would be
+//! exceeded, and when the sender paused without being blocked by the window.
 
 use alloc::collections::VecDeque;
 
@@ -11,9 +11,9 @@ use super::train::Train;
 use crate::feedback::{Fate, Report};
 use crate::packet::{PacketId, Payload, SentPacket};
 
-/// Packets further apart than this did not leave together, by a live sender's clock (R).
+/// Packets with a larger gap between them did not leave together, by a real sender's clock (R).
 pub(super) const GAP: Span = Span::from_millis(1);
-/// More bursts, or packets, are not kept: the oldest are given up (a receiver that never reports).
+/// Max number of bursts, and of packets: beyond it the oldest are dropped (a receiver that never reports).
 const MAX_BURSTS: usize = 1 << 13;
 const MAX_PACKETS: usize = 1 << 16;
 
@@ -24,14 +24,14 @@ enum State {
     Lost,
 }
 
-/// A packet of a burst: where it begins in the burst, and its outcome.
+/// A packet of a burst: its offset in the burst, and its outcome.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     offset: Bytes,
     state: State,
 }
 
-/// A packet of those that count for bandwidth: number, departure, arrival, size.
+/// The first or last of the packets that count for bandwidth: number, departure, arrival, size.
 #[derive(Debug, Clone, Copy)]
 struct End {
     id: PacketId,
@@ -40,7 +40,7 @@ struct End {
     size: Bytes,
 }
 
-/// What arrived so far that is no retransmission.
+/// The packets that have arrived, without retransmissions.
 #[derive(Debug, Clone, Copy)]
 struct Arrivals {
     first: End,
@@ -79,9 +79,9 @@ struct Burst {
     in_flight_before: Bytes,
     first_at: Time,
     last_at: Time,
-    /// The window let no more out after its last packet.
+    /// The window was full after its last packet.
     held_up: bool,
-    /// Nothing will be added to it.
+    /// No further packets will be added.
     over: bool,
     reported: u64,
     arrivals: Option<Arrivals>,
@@ -98,13 +98,13 @@ impl Burst {
         match (self.frame, packet.place) {
             _ if packet.probe.is_some() => together,
             (Some(frame), Some(place)) => frame == place.frame && fits && (together || self.held_up),
-            // What has no place in a frame rides along: retransmissions and padding.
+            // Packets without a position in a frame (retransmissions and padding) join the burst.
             (_, None) => together && fits,
             (None, Some(_)) => false,
         }
     }
 
-    /// What it measures once all is known of it; only once.
+    /// The measurement of a burst whose packets all have a known outcome; called only once per burst.
     fn judge(&mut self) -> Option<Train> {
         self.judged = true;
         let Arrivals { first, last, latest, packets, bytes } = self.arrivals?;
@@ -126,42 +126,42 @@ impl Burst {
     }
 }
 
-/// What a packet's fate means for its burst.
+/// The report on a packet, in terms of its burst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BurstReport {
-    /// Where the packet begins in its burst.
+    /// The packet's offset in its burst.
     pub(super) offset: Bytes,
-    /// For the first packet of a burst, what was in flight before it.
+    /// For the first packet of a burst: bytes in flight before it.
     pub(super) first: Option<Bytes>,
-    /// It is of a frame's burst, and no repair or padding that left by itself behind one: those meet the queue that the burst
-    /// before them has filled, and tell nothing of what a burst's beginning or end loses.
+    /// Whether it belongs to the burst of a frame. Repair or padding that left alone behind a burst meets the queue
+    /// that the burst has filled, and does not show the loss at the beginning or end of a burst.
     pub(super) of_frame: bool,
-    /// It had been reported lost.
+    /// It had been declared lost.
     pub(super) was_lost: bool,
-    /// The burst, if all is known of it now.
+    /// The burst, if this report completed it.
     pub(super) train: Option<Train>,
 }
 
-/// The bursts of which not all is known.
+/// The bursts whose packets do not all have a known outcome.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bursts {
     bursts: VecDeque<Burst>,
-    /// Their packets, from number `base` on.
+    /// Their packets, starting at number `base`.
     places: VecDeque<Place>,
     base: u64,
-    /// The frame being sent and its size so far, and the size of the one before.
+    /// The number of the frame being sent, its size so far, and the size of the frame before.
     frame: (Option<u64>, Bytes),
     last_frame: Bytes,
 }
 
 impl Bursts {
-    /// How large frames are: the last whole one, or what was sent of the current one if that is more already.
+    /// The frame size: that of the last complete frame, or what was sent of the current frame if that is already more.
     pub(super) fn frame_size(&self) -> Bytes {
         self.last_frame.max(self.frame.1)
     }
 
-    /// A packet left under burst length `max` and window `window`; the burst before it, if all was known of that
-    /// already.
+    /// Records a sent packet, under burst length `max` and window `window`; returns the burst before it if the outcome
+    /// of all of its packets was already known.
     pub(super) fn on_sent(&mut self, packet: &SentPacket, max: Bytes, window: Option<Bytes>) -> Option<Train> {
         self.measure_frame(packet);
         if packet.id.0 != self.base + self.places.len() as u64 {
@@ -223,7 +223,7 @@ impl Bursts {
         }
     }
 
-    /// What a report says of a packet; `None` if it is of no burst kept here or says nothing new.
+    /// Processes the report on a packet; `None` if its burst is not kept here or the report is not new.
     pub(super) fn on_report(&mut self, report: &Report) -> Option<BurstReport> {
         let id = report.packet.id.0;
         let place = self.places.get_mut(usize::try_from(id.checked_sub(self.base)?).ok()?)?;
@@ -253,9 +253,9 @@ impl Bursts {
         Some(BurstReport { offset, first, of_frame, was_lost: before == State::Lost, train })
     }
 
-    /// Gives up the oldest bursts of which something arrived and the rest was not reported for `timeout` since they
-    /// began, and what one of them measures; call until `None`. One of which nothing is known may be under way on a
-    /// path that became slow.
+    /// Gives up an old burst of which some packets arrived and the rest were not reported within `timeout` of its
+    /// beginning, and returns its measurement; call until `None`. A burst without any report is kept: it may still be
+    /// in flight on a path that became slow.
     pub(super) fn pop_expired(&mut self, now: Time, timeout: Span) -> Option<Train> {
         loop {
             let burst = self.bursts.front_mut()?;
@@ -346,7 +346,7 @@ mod tests {
                 }
                 let sizes: Vec<(u64, Bytes)> = bursts.bursts.iter().map(|burst| (burst.packets, burst.size)).collect();
                 let mut reported = sent.clone();
-                // A shuffle by the number, the same every time.
+                // A deterministic shuffle by packet number.
                 reported.sort_by_key(|(packet, _)| packet.id.0.wrapping_mul(order | 1).rotate_left(17));
                 let mut trains: Vec<(u64, Train)> = Vec::new();
                 for (packet, at) in reported {

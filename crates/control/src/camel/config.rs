@@ -11,25 +11,25 @@ use super::{bandwidth, burst_length, fallback, gradient};
 pub struct Config {
     /// The target before the first burst is measured (R).
     pub start: Rate,
-    /// The target is never lower (R).
+    /// The min target (R).
     pub min: Rate,
     /// avg(B).
     pub bandwidth: bandwidth::Config,
-    /// How long a frame's delay counts towards min(D) (R).
+    /// The window over which min(D) is taken (R).
     pub delay_window: Span,
-    /// How much may be in flight.
+    /// The limit on bytes in flight.
     pub window: Window,
     /// The congestion detector.
     pub gradient: gradient::Config,
-    /// What congestion does to the target.
+    /// How congestion changes the target.
     pub gamma: Gamma,
     /// M.
     pub burst_length: burst_length::Config,
-    /// What happens where no burst is short enough.
+    /// What happens when even the shortest burst is too long.
     pub fallback: fallback::Config,
     /// What happens when no feedback arrives.
     pub feedback_timeout: Timeout,
-    /// A train of padding when nothing was measured for long, on connections that are otherwise idle; `None` for none.
+    /// A train of padding when nothing was measured for a long time, on otherwise idle connections; `None` for none.
     #[cfg_attr(feature = "serde", serde(default))]
     pub idle: Option<IdleTrain>,
 }
@@ -40,11 +40,11 @@ pub struct Config {
 pub struct Window {
     /// g_c: cwnd is this many times gamma * BDP (R); 1 in the paper.
     pub gain: f64,
-    /// Whether it holds at least a burst (the frame, up to M) and a packet more, or gamma times the burst while
-    /// congested (R). A frame at 1 Mbps and 30 frames a second is more than the product of 1 Mbps and 25 ms.
+    /// Whether the window is at least a burst (the frame, up to M) plus one packet, or gamma times the burst while
+    /// congested (R). A frame at 1 Mbps and 30 frames a second is larger than the product of 1 Mbps and 25 ms.
     pub holds_burst: bool,
-    /// Where feedback on packets waits for longer than half of this on average, the wait counts as delay (R: reports 10 ms
-    /// apart); `None` never.
+    /// If feedback on packets waits for longer than half of this on average, the wait counts as delay (R: reports 10 ms
+    /// apart); `None` never counts it.
     #[cfg_attr(feature = "serde", serde(default))]
     pub covers_reports: Option<Span>,
     /// cwnd is at least this many packets (R).
@@ -68,15 +68,15 @@ impl Default for Window {
     }
 }
 
-/// How gamma moves (equation 5).
+/// How gamma changes (equation 5).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Gamma {
-    /// It is multiplied by this while congested (0.95), and 1 otherwise.
+    /// While congested, gamma is multiplied by this (0.95); otherwise it is 1.
     pub factor: f64,
-    /// It is never lower (R).
+    /// The min gamma (R).
     pub min: f64,
-    /// It moves once per min(D), and not more often than this, and only with a new burst (R).
+    /// Gamma changes once per min(D), not more often than this, and only with a new burst (R).
     pub min_interval: Span,
 }
 
@@ -90,7 +90,7 @@ impl Default for Gamma {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct IdleTrain {
-    /// Nothing was measured for this long.
+    /// The time without measurement after which the train is sent.
     pub after: Span,
     /// How many packets.
     pub packets: u32,
@@ -104,7 +104,7 @@ impl Default for IdleTrain {
     }
 }
 
-/// The feedback timeout: the target shrinks once each (specs/camel.md 7) (R).
+/// The feedback timeout: the target shrinks once at each (specs/camel.md 7) (R).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Timeout {
@@ -112,7 +112,7 @@ pub struct Timeout {
     pub min: Span,
     /// ... and at least this many smoothed round trips.
     pub round_trips: i64,
-    /// What the target is multiplied by after each such wait.
+    /// The factor applied to the target at each timeout.
     pub factor: f64,
 }
 
@@ -141,8 +141,9 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The equations as printed: cwnd = gamma * BDP, M grows unless it is seen to lose, two packets measure. Readings of
-    /// what the paper leaves open stay. The encoder share of the paper (`thalweg-sender`, `frames::share`) belongs to it.
+    /// The equations as printed: cwnd = gamma * BDP, M grows unless it is seen to lose, two packets are enough for a
+    /// measurement. Readings of what the paper leaves open are kept. The encoder share of the paper
+    /// (`thalweg_sender::frames::share`) belongs to it.
     pub fn paper_literal() -> Config {
         Config {
             window: Window { gain: 1.0, holds_burst: false, covers_reports: None, ..Window::default() },
@@ -159,10 +160,10 @@ impl Config {
         }
     }
 
-    /// That every parameter is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a parameter is out of range.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         check("camel rates", format_args!("min {}, start {}", self.min, self.start))
             .is(self.min != Rate::ZERO && self.start >= self.min, "0 < min <= start, such as 50kbps and 300kbps")?;

@@ -1,4 +1,5 @@
-//! GCC where the path bears no bursts at all, and the way back (Camel section 4.3; specs/camel.md 4).
+//! GCC as the fallback where even the shortest bursts are too long for the path, and the return to bursts (Camel
+//! section 4.3; specs/camel.md 4).
 
 use alloc::vec::Vec;
 
@@ -14,11 +15,11 @@ use crate::packet::SentPacket;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// How long GCC runs before bursts are tried (R: 30 s; the paper warns of frequent switching).
+    /// How long GCC runs before bursts are tried again (R: 30 s; the paper warns of frequent switching).
     pub retry: Span,
-    /// How long a trial lasts, in bursts of the least M (R: 5 s).
+    /// Duration of a trial with bursts of the min M (R: 5 s).
     pub trial: Span,
-    /// GCC; it starts with Camel's target of that moment instead of its own start rate.
+    /// GCC; it starts at Camel's current target instead of its own start rate.
     pub gcc: gcc::Config,
 }
 
@@ -34,17 +35,17 @@ enum Phase {
     Trial,
 }
 
-/// What a timeout of the fallback decided.
+/// The result of a timeout of the fallback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     None,
     TrialBegins,
     TrialFailed,
-    /// Bursts lose no more than paced packets.
+    /// The fallback is over: bursts lose no more than paced packets.
     Over,
 }
 
-/// GCC and the losses of paced and of burst packets.
+/// GCC, and the losses of paced packets and of burst packets.
 #[derive(Debug, Clone)]
 pub(super) struct Fallback {
     retry: Span,
@@ -54,15 +55,15 @@ pub(super) struct Fallback {
     since: Time,
     paced: Count,
     bursts: Count,
-    /// Probe clusters below this are not GCC's.
+    /// Probe clusters numbered below this are not GCC's.
     base: u32,
-    /// The highest number a cluster has had.
+    /// The highest probe cluster number so far.
     clusters: u32,
     reports: Vec<Report>,
 }
 
 impl Fallback {
-    /// GCC from `target` on. Its probe clusters are numbered from `clusters` on.
+    /// Starts GCC at `target`. Its probe clusters are numbered from `clusters` on.
     pub(super) fn new(now: Time, config: &Config, target: Rate, demand: Option<Demand>, clusters: u32) -> Fallback {
         let mut gcc = Gcc::of_checked(gcc::Config { start: target.max(config.gcc.min), ..config.gcc.clone() });
         if let Some(demand) = demand {
@@ -85,12 +86,12 @@ impl Fallback {
         fallback
     }
 
-    /// Whether bursts are being tried.
+    /// Whether a trial of bursts is running.
     pub(super) fn in_trial(&self) -> bool {
         self.phase == Phase::Trial
     }
 
-    /// The highest number a probe cluster has had.
+    /// The highest probe cluster number so far.
     pub(super) fn clusters(&self) -> u32 {
         self.clusters
     }
@@ -101,12 +102,12 @@ impl Fallback {
         }
     }
 
-    /// The packet as GCC knows it.
+    /// The packet with GCC's own cluster number.
     fn own(&self, packet: &SentPacket) -> SentPacket {
         SentPacket { probe: packet.probe.and_then(|cluster| cluster.checked_sub(self.base)), ..*packet }
     }
 
-    /// What GCC allows; in a trial with bursts of `min` on top.
+    /// GCC's limits; in a trial, with bursts of `min` in addition.
     pub(super) fn limits(&self, min: Bytes) -> SendLimits {
         let limits = self.gcc.limits();
         let probe = limits
@@ -134,14 +135,14 @@ impl Fallback {
         self.follow_clusters();
     }
 
-    /// A packet of the first bin, sent at `sent`.
+    /// Counts a packet of the first bin, sent at `sent`.
     pub(super) fn count(&mut self, sent: Time, outcome: Outcome) {
         if sent >= self.since {
             if self.in_trial() { &mut self.bursts } else { &mut self.paced }.add(outcome);
         }
     }
 
-    /// `base` is the path's own loss if too few paced packets tell it.
+    /// `base` is the path's own loss, used if too few paced packets were sent to measure it.
     pub(super) fn on_timeout(&mut self, now: Time, base: Option<f64>, margin: f64, min_packets: u32) -> Change {
         if self.gcc.next_timeout() <= now {
             self.gcc.on_timeout(now);

@@ -7,12 +7,12 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, above_to, check
 
 use crate::estimate::Fit;
 
-/// How the slope becomes a verdict. The paper has the signal and its 5 s; how it is fitted and the threshold are
+/// How the slope becomes a verdict. The paper has the signal and its window of 5 s; the fit and the threshold are
 /// readings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// W_D: frames of this long count (Figure 7: 5 s for all methods).
+    /// W_D: the window of frames that count (Figure 7: 5 s for all methods).
     pub window: Span,
     /// Which line is fitted (R).
     pub reading: Reading,
@@ -20,31 +20,31 @@ pub struct Config {
     pub global_threshold: f64,
     /// theta of the local slope (R).
     pub local_threshold: f64,
-    /// The local slope is believed up to this standard error (R).
+    /// The local slope is used up to this standard error (R).
     pub local_error: f64,
     /// The global slope must be this many times its standard error (R).
     pub significance: f64,
-    /// Fewer frames have no slope (R).
+    /// With fewer frames no slope is computed (R).
     pub min_frames: usize,
-    /// Nor do frames whose bytes in flight differ by less than this many packets (R).
+    /// No slope is computed if bytes in flight differ by less than this many packets between frames (R).
     pub min_range: f64,
-    /// The share of the frames that are neighbours of the newest (at least `min_frames`) (R).
+    /// The share of the frames that count as neighbours of the newest (at least `min_frames`) (R).
     pub neighbours: f64,
-    /// At most this many frames are kept, so that a verdict costs a bounded time on paths of hundreds of megabits.
+    /// Max number of frames kept, so that the cost of a verdict is bounded on paths of hundreds of Mbps.
     pub max_frames: usize,
 }
 
-/// How the slope is taken.
+/// Which frames the slope is fitted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Reading {
-    /// Through the neighbours of the newest frame where they agree on a line, otherwise through all frames: the paper's
-    /// accuracy (Figure 7) and its robustness to jitter (Figure 18) at once.
+    /// The neighbours of the newest frame if they fit a line well, otherwise all frames: combines the paper's accuracy
+    /// (Figure 7) with its robustness to jitter (Figure 18).
     #[default]
     LocalThenGlobal,
-    /// L: through the frames whose bytes in flight are nearest the newest frame's.
+    /// L: the frames whose bytes in flight are nearest to the newest frame's.
     Local,
-    /// G: one line through all frames.
+    /// G: all frames.
     Global,
 }
 
@@ -86,15 +86,15 @@ impl Config {
     }
 }
 
-/// A verdict and what it was taken from.
+/// A verdict and its basis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
-    /// Whether delay grows with what is in flight.
+    /// Whether delay grows with bytes in flight.
     pub congested: bool,
-    /// The slope it was taken from, times avg(B): queueing delay gained per delay's worth of bytes added. 0 where there
-    /// is none.
+    /// The slope it is based on, times avg(B): queueing delay gained per delay's worth of bytes added. 0 if there is
+    /// none.
     pub slope: f64,
-    /// Which it was, for people.
+    /// Which slope it was, for logs.
     pub why: &'static str,
 }
 
@@ -105,22 +105,22 @@ impl Verdict {
 /// Bits in flight before a frame and its first packet's delay in seconds.
 type Point = (f64, f64);
 
-/// Delay over bytes in flight, frame by frame.
+/// Delay over bytes in flight, one point per frame.
 #[derive(Debug, Clone)]
 pub struct Gradient {
     config: Config,
     points: VecDeque<(Time, Point)>,
-    /// For choosing neighbours.
+    /// Scratch space for choosing neighbours.
     scratch: Vec<(f64, usize)>,
 }
 
 impl Gradient {
-    /// Before the first frame. `config` is not checked: the controller does that.
+    /// Without frames. `config` is not checked: the controller does that.
     pub fn new(config: Config) -> Gradient {
         Gradient { config, points: VecDeque::new(), scratch: Vec::new() }
     }
 
-    /// A frame (or a slice of one) before which `in_flight` was under way, and its first packet's round trip.
+    /// Adds a frame (or a slice of one): the bytes in flight before it, and the round-trip time of its first packet.
     pub fn add(&mut self, now: Time, in_flight: Bytes, delay: Span) {
         self.points.push_back((now, (in_flight.bits() as f64, delay.as_secs_f64())));
         self.expire(now);
@@ -137,7 +137,7 @@ impl Gradient {
         }
     }
 
-    /// Whether delay grows with what is in flight.
+    /// Whether delay grows with bytes in flight.
     pub fn judge(&mut self, now: Time, average: Rate, packet: Bytes) -> Verdict {
         self.expire(now);
         let config = self.config;
@@ -160,7 +160,7 @@ impl Gradient {
         Verdict { congested, slope, why: "delay over bytes in flight, all frames" }
     }
 
-    /// The line through the frames with as much in flight as the newest.
+    /// The line through the frames whose bytes in flight are nearest to the newest frame's.
     fn local(&mut self) -> Option<Fit> {
         let (_, (newest, _)) = *self.points.back()?;
         let nearest = ((self.points.len() as f64 * self.config.neighbours) as usize).max(self.config.min_frames);
@@ -168,7 +168,7 @@ impl Gradient {
         self.scratch.clear();
         self.scratch.extend(distances);
         if nearest < self.scratch.len() {
-            // Among equally near ones the older, so that a run repeats itself.
+            // Of equally near frames, the older ones are chosen, so that a run is reproducible.
             self.scratch.select_nth_unstable_by(nearest - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             self.scratch.truncate(nearest);
         }
@@ -176,7 +176,7 @@ impl Gradient {
     }
 }
 
-/// The least-squares line by two passes; `None` where all x are the same.
+/// The least-squares line, computed in two passes; `None` if all x are the same.
 fn fit(points: impl ExactSizeIterator<Item = Point> + Clone) -> Option<Fit> {
     let count = points.len();
     let n = count as f64;

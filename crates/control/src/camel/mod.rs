@@ -1,16 +1,17 @@
-//! Camel (WWW 2026, arXiv 2602.09500; specs/camel.md): congestion control by the frame.
+//! Camel (WWW 2026, arXiv 2602.09500; specs/camel.md): frame-based congestion control.
 //!
-//! A frame leaves back to back, so the receiver's spacing of its packets shows what the bottleneck bears even where the
-//! encoder undershoots. Three modules, as in the paper:
+//! A frame leaves back to back, so the spacing of its packets at the receiver shows the capacity of the bottleneck even
+//! if the encoder undershoots. Three modules, as in the paper:
 //!
 //! * bandwidth and delay: `bursts` -> [`bandwidth`], min(D) here, and from both cwnd = gamma * BDP;
 //! * congestion: [`gradient`], the slope of delay over bytes in flight, moves gamma;
-//! * burst length: [`burst_length`], losses by their place in the burst, and [`fallback`], GCC where none is short enough.
+//! * burst length: [`burst_length`], losses by their position in the burst, and [`fallback`], GCC where even the
+//!   shortest burst is too long.
 //!
-//! What a scheme gives its encoder and its redundancy of the target is the sender's (`thalweg_sender::frames::share`,
+//! The sender splits the target between the encoder and redundancy (`thalweg_sender::frames::share`,
 //! `thalweg_sender::repair::shares`).
 //!
-//! [`Timeout`]: no feedback.
+//! [`Timeout`]: missing feedback.
 
 pub mod bandwidth;
 pub mod burst_length;
@@ -40,11 +41,12 @@ use fallback::{Change, Fallback};
 use gradient::Gradient;
 use train::Train;
 
-/// A burst is judged by what is known of it after two smoothed round trips and this (specs/camel.md 2.1) (R).
+/// Two smoothed round trips and this long after it left, a burst is measured on the reports available by then
+/// (specs/camel.md 2.1) (R).
 const TIMEOUT: Span = Span::from_millis(100);
-/// Between bursts gamma slows the sender to no less than this share of avg(B) (specs/camel.md 6) (R).
+/// Between bursts, gamma slows the pacing to no less than this share of avg(B) (specs/camel.md 6) (R).
 const MIN_PACING: f64 = 0.5;
-/// A train leaves together: its packets fit into one burst of a probe with this spacing.
+/// A train leaves at once: its packets fit into one burst of a probe with this spacing.
 const TRAIN_SPACING: Span = Span::from_millis(1);
 
 /// Camel's state.
@@ -56,18 +58,18 @@ pub struct Camel {
     gradient: Gradient,
     verdict: gradient::Verdict,
     gamma: f64,
-    /// When gamma may move again, and whether there is a new burst to move it by.
+    /// When gamma may change again, and whether there is a new burst to base the change on.
     gamma_due: Time,
     fresh: bool,
     burst_length: BurstLength,
     next_judgement: Time,
     timeout: FeedbackTimeout,
-    /// The share of the target that timeouts have left: 1 while feedback comes.
+    /// The factor that feedback timeouts have applied to the target: 1 while feedback arrives.
     left: f64,
-    /// How long feedback on a packet waits for its report, smoothed.
+    /// Smoothed wait of a packet's feedback for its report.
     held: Span,
     fallback: Option<Box<Fallback>>,
-    /// The target until a burst is measured.
+    /// The target until the first burst is measured.
     start: Rate,
     demand: Option<Demand>,
     idle_since: Option<Time>,
@@ -78,7 +80,7 @@ pub struct Camel {
 }
 
 impl Camel {
-    /// The controller before anything was sent.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -127,14 +129,14 @@ impl Camel {
     /// BDP = avg(B) * min(D), equation 3; `None` before both are known.
     fn product(&self) -> Option<Bytes> {
         let mut delay = self.min_delay.get()?;
-        // Reports that come so many apart hold news back for half of that on average.
+        // With reports at this interval, feedback waits for half of it on average.
         if self.config.window.covers_reports.is_some_and(|apart| self.held * 2 > apart) {
             delay += self.held;
         }
         Some(self.bandwidth.average()?.over(delay))
     }
 
-    /// cwnd = gamma * BDP, equation 1, with what makes it usable (specs/camel.md 5).
+    /// cwnd = gamma * BDP, equation 1, with the additions that make it usable (specs/camel.md 5).
     fn window(&self) -> Bytes {
         let config = &self.config.window;
         let min = config.packet * config.min_packets;
@@ -151,12 +153,12 @@ impl Camel {
         product.scale(config.gain * self.gamma).max(burst).max(min)
     }
 
-    /// Whether bursts leave, so that they measure something.
+    /// Whether packets leave in bursts, so that bandwidth can be measured.
     fn bursting(&self) -> bool {
         self.fallback.as_ref().is_none_or(|fallback| fallback.in_trial())
     }
 
-    /// M as it is in force.
+    /// The M in force.
     fn max(&self) -> Bytes {
         if self.fallback.is_some() { self.config.burst_length.min } else { self.burst_length.get() }
     }
@@ -181,7 +183,7 @@ impl Camel {
             Fate::Arrived { .. } if burst_report.was_lost => Outcome::ArrivedLate,
             Fate::Arrived { .. } => Outcome::Arrived,
         };
-        // What was given up for a feedback timeout is no more known to be lost than to have arrived (specs/camel.md 7).
+        // Packets given up at a feedback timeout are not known to be lost (specs/camel.md 7).
         if feedback.cause == Cause::Report {
             match &mut self.fallback {
                 Some(fallback) if burst_report.offset < self.config.burst_length.bin => {
@@ -237,7 +239,7 @@ impl Camel {
                 self.fallback =
                     Some(Box::new(Fallback::new(now, &self.config.fallback, target, self.demand, self.clusters)));
                 self.train = None;
-                // What bursts showed while they overflowed the queue is no ground to judge a trial by.
+                // Measurements of bursts that overflowed the queue must not influence a trial.
                 self.forget_measurements();
                 self.decide(now, "fall back to GCC", "the shortest burst loses more than the path does", target);
             }
@@ -274,7 +276,7 @@ impl Camel {
         }
     }
 
-    /// A train on an inactive connection.
+    /// Sends a train of padding on an inactive connection.
     fn fill_idleness(&mut self, now: Time) {
         let Some(idle) = self.config.idle.filter(|_| self.idle_ends() <= now) else { return };
         self.idle_since = Some(now);
@@ -384,7 +386,7 @@ impl Controller for Camel {
         let from = self.target();
         let expired = self.timeout.on_timeout(now);
         if expired {
-            // So small that every target is at its minimum, and still a number that can be multiplied.
+            // Small enough to put every target at its minimum, but large enough to be scaled back up.
             self.left = (self.left * self.config.feedback_timeout.factor).max(1e-6);
         }
         if expired && self.fallback.is_none() {

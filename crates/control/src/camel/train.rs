@@ -1,30 +1,30 @@
-//! What arrived of a burst, or of several of one frame.
+//! The packets that arrived of a burst, or of several bursts of one frame.
 
 use thalweg_units::{Bytes, Span, Time};
 
-/// What arrived, retransmissions left out.
+/// The packets that arrived, without retransmissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Train {
-    /// How many packets.
+    /// Number of packets.
     pub(super) packets: u32,
-    /// The frame it is of; `None` for padding.
+    /// The frame number; `None` for padding.
     pub(super) frame: Option<u64>,
-    /// The number of the burst's first packet, and of the one after its last, arrived or not.
+    /// The numbers of the burst's first packet and of the one after its last, arrived or not.
     pub(super) numbers: (u64, u64),
     /// The first packet's size, departure and arrival.
     pub(super) first: Bytes,
     pub(super) sent: Time,
     pub(super) arrived: Time,
-    /// The bytes of the others: S_2 + ... + S_n.
+    /// The bytes of the other packets: S_2 + ... + S_n.
     pub(super) bytes: Bytes,
-    /// From the first packet's arrival to the last arrival: r_n - r_1.
+    /// Time from the first packet's arrival to the last arrival: r_n - r_1.
     pub(super) span: Span,
-    /// From the first packet's departure to the last one's.
+    /// Time from the first packet's departure to the last one's.
     pub(super) send_span: Span,
 }
 
 impl Train {
-    /// This and the burst after it in the same frame as one; `None` if `next` is not that.
+    /// This burst joined with the burst after it in the same frame; `None` if `next` is not that burst.
     pub(super) fn joined(&self, next: &Train) -> Option<Train> {
         let follows = self.frame.is_some() && self.frame == next.frame && self.numbers.1 == next.numbers.0;
         follows.then(|| Train {

@@ -2,48 +2,51 @@
 
 use thalweg_units::{ConfigError, Rate, Span, check};
 
-/// The parameters. Little of C-NADU is established (specs/cnadu.md): \[T\] is V. Singh's thesis, everything else a reading (R).
+/// The parameters. Little of C-NADU is established (specs/cnadu.md): \[T\] is V. Singh's thesis, everything else is a
+/// reading (R).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// The rate before the first report (128 kbps, FBRA's experiment).
     pub start: Rate,
-    /// The least rate (32 kbps, FBRA's experiment).
+    /// The min rate (32 kbps, FBRA's experiment).
     pub min: Rate,
-    /// A report comes this often (500 ms) ...
+    /// Interval between reports (500 ms) ...
     pub report_interval: Span,
-    /// ... or after so many round trips, if that is longer (2) ...
+    /// ... or this many round trips, if that is longer (2) ...
     pub report_round_trips: f64,
     /// ... but not later than this (ours: 2 s).
     pub longest_interval: Span,
-    /// Without a report for so long the rate halves (2 s).
+    /// If no report arrives for this long, the rate is multiplied by `timeout_share` (2 s).
     pub timeout: Span,
-    /// What is left of the rate when no feedback arrives (0.5).
+    /// The factor applied to the rate when no feedback arrives (0.5).
     pub timeout_share: f64,
     /// The receiver's estimate.
     pub receiver: ReceiverConfig,
     /// The sender's rule.
     pub sender: SenderConfig,
-    /// Packets leave at this many times the rate (2.5, libwebrtc's pacer of the time). What waits in the pacer is late to the receiver: at the
-    /// least rate audio and the smallest pictures are more than 1.1 times it, and every frame would miss its playout for good.
+    /// The pacing rate as a multiple of the rate (2.5, libwebrtc's pacer of the time). Packets that wait in the pacer
+    /// arrive late: at the min rate, audio and the smallest pictures need more than 1.1 times the rate, and every frame
+    /// would always miss its playout.
     pub pacing_gain: f64,
 }
 
-/// The receiver's estimate C, from how much later frames arrive than they were taken.
+/// The receiver's estimate C, from how much later frames arrive than they were captured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct ReceiverConfig {
     /// A frame that arrives later than this misses its playout (400 ms).
     pub deadline: Span,
-    /// Lateness is against the least of so long (10 s).
+    /// Lateness is measured against the min over this time (10 s).
     pub reference: Span,
-    /// C is this share of what arrives when a frame missed its playout (0.85).
+    /// When a frame missed its playout, C is set to this share of the rate that arrives (0.85).
     pub missed_share: f64,
-    /// Frames are further apart than they were taken if by more than this share, twice in a row (0.05).
+    /// Arrival intervals count as stretched if they exceed capture intervals by more than this share, twice in a row
+    /// (0.05).
     pub tolerance: f64,
-    /// C grows by this much while they are not (1.05).
+    /// C grows by this factor while they are not stretched (1.05).
     pub growth: f64,
-    /// C counts as at most so many times what arrives (1.5).
+    /// C is at most this many times the rate that arrives (1.5).
     pub max_of_received: f64,
 }
 
@@ -51,43 +54,45 @@ pub struct ReceiverConfig {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct SenderConfig {
-    /// Round trips are compared to those of so long (60 s).
+    /// The window of round trips with which the newest is compared (60 s).
     pub history: Span,
-    /// How many of them (300).
+    /// Max number of them (300).
     pub max_history: usize,
-    /// With fewer, none is too long (5).
+    /// With fewer than this, no round trip counts as too long (5).
     pub min_history: usize,
     /// Above this percentile the rate holds (0.75 \[T\]) ...
     pub hold_share: f64,
     /// ... and above this one it falls (0.90 \[T\]) ...
     pub decrease_share: f64,
-    /// ... to this share of itself or of C (0.95) ...
+    /// ... to this share of the rate or of C (0.95) ...
     pub decrease: f64,
-    /// ... or of what arrives, if that is less still (ours: C needs two reports to see that a path has become narrower).
+    /// ... or of the rate that arrives, if that is lower (ours: C needs two reports to detect that the capacity has
+    /// dropped).
     pub decrease_to_received: bool,
-    /// Beyond either percentile by less than this says nothing (ours: 10 ms; on a quiet path the frames that grow with the rate are
-    /// above every percentile by their own time alone, and the rate would never rise).
+    /// Exceeding either percentile by less than this has no effect (ours: 10 ms). On a quiet path, frames that grow
+    /// with the rate exceed every percentile by their own transmission time alone, and the rate would never rise.
     pub quiet: Span,
-    /// More frames missed or packets lost than this share, and the rate goes below C and what arrives (0.05) ...
+    /// If more frames missed their playout, or more packets were lost, than this share, the rate goes below C and the
+    /// rate that arrives (0.05) ...
     pub trouble: f64,
-    /// So many packets at least, where it is losses (ours: 2; the receiver ignores short-lived events \[T\], and of the fifteen packets of a
-    /// report one is more than that share).
+    /// Losses must also be at least this many packets (ours: 2; the receiver ignores short-lived events \[T\], and one
+    /// of the fifteen packets of a report is more than that share).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "are_as_usual"))]
     pub trouble_packets: u32,
-    /// ... to this share of the lesser (0.9).
+    /// ... to this share of the lower of the two (0.9).
     pub undershoot: f64,
-    /// Reports left out after that (1).
+    /// Number of reports ignored after that (1).
     pub left_out: u32,
-    /// The share of what arrived that it returns to (0.9).
+    /// The share of the earlier arriving rate to which it returns (0.9).
     pub bounce_back: f64,
-    /// A report raises the rate by at most this factor (ours: 1.04, 8 % a second as others of its time; 1.08 in specs/cnadu.md, with which more is
-    /// late on every path of FBRA's paper and less arrives).
+    /// A report raises the rate by at most this factor (ours: 1.04, 8 % a second as in other schemes of its time; 1.08
+    /// in specs/cnadu.md, with which more packets are late on every path of FBRA's paper and less arrives).
     pub growth: f64,
-    /// TFRC's rate counts as at most so many times C (2).
+    /// TFRC's rate counts as at most this many times C (2).
     pub max_of_capacity: f64,
 }
 
-/// Whether there is nothing to write of them.
+/// Whether serialisation omits the value because it is the default.
 #[cfg(feature = "serde")]
 fn are_as_usual(trouble_packets: &u32) -> bool {
     *trouble_packets == SenderConfig::default().trouble_packets
@@ -146,10 +151,10 @@ impl Default for SenderConfig {
 }
 
 impl Config {
-    /// That every parameter is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a parameter is out of range.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let Config { receiver, sender, .. } = *self;
         check("cnadu rates", format_args!("min {}, start {}", self.min, self.start))

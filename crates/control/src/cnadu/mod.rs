@@ -1,8 +1,9 @@
-//! A C-NADU-like controller (Singh, Ott, Curcio 2012; specs/cnadu.md): a reading, for the two papers' rules were not to be had.
+//! A C-NADU-like controller (Singh, Ott, Curcio 2012; specs/cnadu.md): a reading, because the rules of the two papers
+//! were not available.
 //!
-//! The receiver estimates the capacity from the times between frames and tells how long they wait for playout; the sender chooses a rate
-//! between that and what a TCP would have, by percentiles of the round trip. Both halves are at the sender here: the receiver's is
-//! fed with the arrivals that feedback tells.
+//! The receiver estimates the capacity from the times between frames and reports how long frames wait for playout. The
+//! sender chooses a rate between that and the rate of a TCP flow, by percentiles of the round trip. Both halves run at
+//! the sender here: the receiver's half takes the arrivals reported in feedback.
 
 mod config;
 mod receiver;
@@ -24,10 +25,10 @@ pub use config::{Config, ReceiverConfig, SenderConfig};
 use receiver::{Receiver, ReceiverReport};
 use sender::{Judged, Verdict};
 
-/// How far back the least round trip counts.
+/// The window of the min round trip.
 const MIN_WINDOW: Span = Span::from_secs(60);
 
-/// After an undershoot: so many reports are left out, and what had arrived before.
+/// After an undershoot: the number of reports to ignore, and the rate that arrived before.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Pause {
     left: u32,
@@ -48,18 +49,18 @@ pub struct Cnadu {
     /// Round trips of reports without loss.
     round_trips: Percentiles,
     min_rtt: WindowedMin<Span>,
-    /// The newest report's.
+    /// The round trip of the newest report.
     rtt: Option<Span>,
     reported: Option<ReceiverReport>,
     tcp: Rate,
     pause: Option<Pause>,
-    /// When no feedback arrived for too long.
+    /// When the last feedback timeout was.
     silent: Option<Time>,
     decisions: Decisions,
 }
 
 impl Cnadu {
-    /// The controller before anything was sent.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -70,7 +71,7 @@ impl Cnadu {
         Ok(Cnadu {
             limits,
             accumulator: Accumulator::default(),
-            // On a path whose round trip is longer, no feedback can arrive earlier.
+            // If the path's round trip is longer, no feedback can arrive earlier.
             timeout: FeedbackTimeout::new(config.timeout, 1, Then::Every(config.timeout)),
             receiver: Receiver::new(config.receiver, config.start),
             losses: LossEvents::default(),
@@ -92,7 +93,7 @@ impl Cnadu {
         round_trips.max(self.config.report_interval).min(self.config.longest_interval)
     }
 
-    /// Half of the least round trip: what the path itself takes one way.
+    /// Half of the min round trip: the one-way delay of the path itself.
     fn min_one_way(&self) -> Span {
         self.min_rtt.get().unwrap_or(Span::ZERO) / 2
     }
@@ -133,7 +134,7 @@ impl Cnadu {
         self.change(now, rate, what, why);
     }
 
-    /// Against the round trips before it.
+    /// Compares the round trip with those before it.
     fn judge(&self, reported: &ReceiverReport, interval: &Interval, rtt: Span, goodput: Rate) -> Judged {
         let SenderConfig { min_history, hold_share, decrease_share, quiet, .. } = self.config.sender;
         let known = self.round_trips.len() >= min_history;
@@ -144,7 +145,7 @@ impl Cnadu {
         Judged { capacity: reported.capacity, goodput, tcp: self.tcp, missed, lost, lost_packets, rtt, long, very_long }
     }
 
-    /// X; a rate above every other without loss.
+    /// X; without loss, a rate above all others.
     fn tcp_rate(&mut self, interval: &Interval, rtt: Span, goodput: Rate) -> Rate {
         let equation = Equation::new(interval.mean_size(), rtt);
         for reported in &interval.reported {
@@ -158,7 +159,7 @@ impl Cnadu {
         if loss > 0.0 { equation.rate(loss) } else { Rate::MAX }
     }
 
-    /// No feedback arrived for too long: by this controller's clock or by the history's, once for each time.
+    /// Feedback timeout by this controller's clock or the history's; handled once each time.
     fn on_feedback_timeout(&mut self, now: Time) {
         if self.silent.is_some_and(|at| now - at < self.config.timeout) {
             return;

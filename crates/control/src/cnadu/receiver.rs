@@ -1,4 +1,4 @@
-//! The receiver's half: a capacity estimate from how far apart frames arrive (specs/cnadu.md 3).
+//! The receiver's half: a capacity estimate from the spacing of arriving frames (specs/cnadu.md 3).
 
 use thalweg_units::{Rate, Span, Time};
 
@@ -7,17 +7,17 @@ use crate::estimate::WindowedMin;
 use crate::packet::SentPacket;
 use crate::reporting::{Frame, Frames};
 
-/// A clock that jumps by more, and what was timed by it is void.
+/// A clock jump larger than this invalidates the times measured by that clock.
 const JUMP: Span = Span::from_secs(2);
 
-/// What the receiver reports beside losses.
+/// The receiver's report, apart from losses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ReceiverReport {
     /// C.
     pub(super) capacity: Rate,
-    /// x: how much further apart frames arrived than they were taken; `None` if there were no two to compare.
+    /// x: the ratio of arrival intervals to capture intervals; `None` if there were no two frames to compare.
     pub(super) stretch: Option<f64>,
-    /// How many frames missed their playout, of how many.
+    /// Number of frames that missed their playout, and number of frames.
     pub(super) missed: u32,
     pub(super) frames: u32,
 }
@@ -29,22 +29,22 @@ impl ReceiverReport {
     }
 }
 
-/// What a receiver would know.
+/// The state of the receiver.
 #[derive(Debug, Clone)]
 pub(super) struct Receiver {
     config: ReceiverConfig,
     frames: Frames,
     last: Option<Frame>,
-    /// Arrival less capture on two clocks, the least of a while.
+    /// Min of arrival time minus capture time, by two clocks, over a window.
     reference: WindowedMin<Span>,
     newest: Time,
     lateness: Span,
-    /// Of this report: between captures and between arrivals, of pairs without a key frame.
+    /// For the current report: total time between captures and between arrivals, over pairs without a keyframe.
     taken: Span,
     arrived: Span,
     missed: u32,
     count: u32,
-    /// Whether the last report had frames further apart than they were taken.
+    /// Whether the frames of the last report arrived stretched.
     stretched: bool,
     capacity: Rate,
 }
@@ -67,7 +67,7 @@ impl Receiver {
         }
     }
 
-    /// A packet arrived at `at` by the receiver's clock, on a path whose least round trip is `min_rtt`.
+    /// Takes a packet that arrived at `at` by the receiver's clock, on a path whose min round trip is `min_rtt`.
     pub(super) fn on_arrival(&mut self, at: Time, packet: &SentPacket, min_rtt: Span) {
         if self.last.is_some() && (at - self.newest).abs() > JUMP {
             self.frames.clear();
@@ -87,7 +87,7 @@ impl Receiver {
         self.lateness = delay - self.reference.get().unwrap_or(delay);
         self.count += 1;
         self.missed += u32::from(self.lateness > self.config.deadline - min_rtt / 2);
-        // A key frame is late by its size.
+        // A keyframe is late because of its size.
         if let Some(last) = self.last.replace(frame).filter(|last| !last.keyframe && !frame.keyframe) {
             self.taken += frame.captured - last.captured;
             self.arrived += frame.arrived - last.arrived;
@@ -99,12 +99,12 @@ impl Receiver {
         self.config.deadline - self.lateness
     }
 
-    /// C, as of the last report.
+    /// C of the last report.
     pub(super) fn capacity(&self) -> Rate {
         self.capacity
     }
 
-    /// A report is due; `received` is G, what arrived in time.
+    /// Makes the report that is due; `received` is G, the rate that arrived in time.
     pub(super) fn report(&mut self, received: Rate) -> ReceiverReport {
         let (missed, frames) = (core::mem::take(&mut self.missed), core::mem::take(&mut self.count));
         let (taken, arrived) = (core::mem::take(&mut self.taken), core::mem::take(&mut self.arrived));
@@ -135,7 +135,7 @@ mod tests {
 
     const KBPS: fn(u64) -> Rate = Rate::from_kbps;
 
-    /// Frames every 33.3 ms, arriving every `apart_us`; frame `key` is a key frame that takes 100 ms longer.
+    /// Frames captured every 33.3 ms and arriving every `apart_us`; frame `key` is a keyframe that takes 100 ms longer.
     fn frames(receiver: &mut Receiver, clock: &mut (u64, u64), count: u64, apart_us: u64, key: Option<u64>) {
         for number in 0..count {
             clock.0 += 33_300;
@@ -155,7 +155,8 @@ mod tests {
 
     #[test]
     fn frames_a_tenth_too_far_apart_twice_are_the_capacity() {
-        // specs/cnadu.md 7, example 1: 33.3 ms taken, 36.7 ms apart: 200 / 1.102 kbps, there rounded to 1.10.
+        // specs/cnadu.md 7, example 1: captured every 33.3 ms, arriving every 36.7 ms: 200 / 1.102 kbps, there rounded
+        // to 1.10.
         let (mut receiver, mut clock) = receiver();
         frames(&mut receiver, &mut clock, 15, 36_630, None);
         let first = receiver.report(KBPS(200));
@@ -174,7 +175,7 @@ mod tests {
         clock.1 += 351_000;
         frames(&mut receiver, &mut clock, 4, 33_300, None);
         let reported = receiver.report(KBPS(200));
-        // The fifty-first frame is not whole yet.
+        // The fifty-first frame is not complete yet.
         assert_eq!((reported.missed, reported.frames, reported.capacity), (3, 50, KBPS(170)));
         assert_eq!(receiver.playout_delay(), Span::from_millis(49));
     }

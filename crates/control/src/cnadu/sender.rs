@@ -1,10 +1,11 @@
-//! The sender's half: between its own estimate, a TCP's, and the receiver's (specs/cnadu.md 4).
+//! The sender's half: chooses between its own estimate, a TCP flow's rate and the receiver's estimate
+//! (specs/cnadu.md 4).
 
 use thalweg_units::{Rate, Span};
 
 use super::SenderConfig;
 
-/// What a report says, and what the sender makes of it.
+/// A report with the sender's evaluation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Judged {
     /// C.
@@ -15,11 +16,11 @@ pub(super) struct Judged {
     pub(super) tcp: Rate,
     /// f: the share of frames that missed their playout.
     pub(super) missed: f64,
-    /// The share of packets lost, and how many these are.
+    /// The share of packets lost, and the number of packets lost.
     pub(super) lost: f64,
     pub(super) lost_packets: u32,
     pub(super) rtt: Span,
-    /// q75 and q90, and what beyond them says nothing.
+    /// q75 and q90, and by how much they may be exceeded without effect.
     pub(super) long: Span,
     pub(super) very_long: Span,
 }
@@ -34,14 +35,14 @@ pub(super) enum Verdict {
 }
 
 impl Judged {
-    /// Whether nothing is wrong: the rate may return to what it was.
+    /// Whether there is no trouble, so that the rate may return to its earlier value.
     pub(super) fn is_clean(&self) -> bool {
         self.missed == 0.0 && self.lost == 0.0 && self.rtt <= self.very_long
     }
 }
 
 impl SenderConfig {
-    /// The rate after a report, what it is, and why.
+    /// The rate after a report, the kind of change, and the reason.
     pub(super) fn step(&self, rate: Rate, judged: &Judged) -> (Rate, Verdict, &'static str) {
         let Judged { capacity, goodput, tcp, missed, lost, lost_packets, rtt, long, very_long } = *judged;
         if missed > self.trouble || lost > self.trouble && lost_packets >= self.trouble_packets {
@@ -82,7 +83,7 @@ mod tests {
         }
     }
 
-    /// specs/cnadu.md's examples are of 1.08.
+    /// The growth factor 1.08 of specs/cnadu.md's examples.
     fn cnadu_of_the_specification() -> SenderConfig {
         SenderConfig { growth: 1.08, ..SenderConfig::default() }
     }
@@ -106,7 +107,7 @@ mod tests {
         let tcp = Equation::new(Bytes::new(1000), Span::from_millis(100)).rate(0.01);
         assert!((tcp.as_kbps_f64() - 898.7).abs() < 0.05);
         assert_eq!(step(150, &Judged { tcp, ..judged(157_500, 150) }), (162.0, Verdict::Grow));
-        // Where both are below the rate it stays.
+        // If both are below the rate, it stays.
         assert_eq!(step(150, &Judged { tcp: Rate::from_kbps(100), ..judged(120_000, 150) }), (150.0, Verdict::Grow));
         assert_eq!(step(150, &Judged { tcp: Rate::from_kbps(150), ..judged(160_000, 150) }), (155.0, Verdict::Grow));
     }
@@ -120,7 +121,7 @@ mod tests {
             (162.0, Verdict::Undershoot)
         );
         assert_eq!(step(200, &Judged { lost: 0.05, lost_packets: 9, ..judged(210_000, 180) }).1, Verdict::Grow);
-        // One of fifteen is an event.
+        // One of fifteen counts as a short-lived event.
         assert_eq!(step(200, &Judged { lost: 0.067, lost_packets: 1, ..judged(210_000, 180) }).1, Verdict::Grow);
     }
 

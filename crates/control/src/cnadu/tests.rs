@@ -6,7 +6,7 @@ use thalweg_units::Bytes;
 
 const KBPS: fn(u64) -> Rate = Rate::from_kbps;
 
-/// A frame of one packet at the rate allowed, every 33 ms over 100 ms of path, with per-packet feedback.
+/// A frame of one packet at the allowed rate, every 33 ms over a path of 100 ms, with per-packet feedback.
 struct Flow {
     cnadu: Cnadu,
     history: History,
@@ -46,7 +46,7 @@ impl Flow {
 fn on_a_quiet_path_the_rate_grows_by_eight_percent_each_second() {
     let mut flow = Flow::new(Config::default());
     flow.run(152, 0, |_| false);
-    // Five seconds are nine or ten reports: 128 x 1.04^9 = 182.
+    // Five seconds have nine or ten reports: 128 x 1.04^9 = 182.
     let rate = flow.cnadu.rate.as_kbps_f64();
     assert!((175.0..195.0).contains(&rate), "{rate}");
     assert!(flow.decisions().iter().all(|reported| *reported == ("increase", "between both estimates")));
@@ -63,7 +63,7 @@ fn losses_make_it_go_below_what_arrives_and_leave_a_report_out() {
     flow.run(50, 0, |_| false);
     let decisions = flow.decisions();
     assert!(decisions.contains(&("undershoot", "packets were lost")), "{decisions:?}");
-    // C is above what arrived: it returns to where it is, 0.9 of that.
+    // C is above the rate that arrived: it returns to 0.9 of that, where it already is.
     assert!(flow.cnadu.pause.is_none() && from > 0);
     assert!(flow.cnadu.rate < before.scale(1.1) && flow.cnadu.rate > before.scale(0.5));
 }
@@ -83,12 +83,12 @@ fn frames_later_than_their_playout_make_it_go_below() {
     let mut flow = Flow::new(Config::default());
     flow.run(100, 0, |_| false);
     flow.decisions();
-    // 400 ms less half of the least round trip.
+    // 400 ms minus half of the min round trip.
     flow.run(20, 360, |_| false);
     let decisions = flow.decisions();
     assert!(decisions.contains(&("undershoot", "frames missed their playout")), "{decisions:?}");
     assert!(flow.cnadu.receiver.playout_delay() < Span::from_millis(60));
-    // What arrived was above C: once the queue is gone it returns to 0.9 of it.
+    // The rate that arrived was above C: once the queue is empty, it returns to 0.9 of it.
     (0..12).for_each(|step| flow.run(1, 330 - 30 * step, |_| false));
     flow.run(60, 0, |_| false);
     let decisions = flow.decisions();

@@ -8,45 +8,45 @@ use super::Turning;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// delta: 1 / delta packets are kept in the queue (0.5 alone; 0.9 in Vidaptive).
+    /// delta: the target is 1 / delta packets in the queue (0.5 alone; 0.9 in Vidaptive).
     pub delta: f64,
-    /// How long an RTT counts towards RTT_min (paper, mvfst: 10 s).
+    /// Window over which RTT_min is taken (paper, mvfst: 10 s).
     pub rtt_min_window: Span,
-    /// RTT_standing is the least RTT of the last srtt times this (paper: a half).
+    /// RTT_standing is the min RTT over the last srtt times this (paper: a half).
     pub standing_share: f64,
-    /// Window before feedback, in packets (genericCC, mvfst: 10).
+    /// The window before feedback, in packets (genericCC, mvfst: 10).
     pub initial_window: f64,
-    /// Least window, in packets (genericCC, mvfst: 2).
+    /// The min window, in packets (genericCC, mvfst: 2).
     pub min_window: f64,
-    /// Velocity doubles from this many round trips in one direction on (paper: 3; mvfst: 4 where, as here, the standing RTT is
-    /// compared, which shows a rising queue half an srtt late).
+    /// Velocity doubles after this many round trips in one direction (paper: 3; mvfst: 4 where, as here, the standing
+    /// RTT is compared, which shows a rising queue half an srtt late).
     pub velocity_after: u32,
-    /// What happens to the velocity when the window turns.
+    /// How the velocity reacts when the window changes direction.
     pub turning: Turning,
     /// Pacing is this many times window / RTT_standing (paper: 2).
     pub pacing_gain: f64,
     /// The srtt assumed before the first sample.
     pub srtt_before_samples: Span,
-    /// What counts as the window limiting the sender (specs/copa.md 7).
+    /// When the window counts as limiting the sender (specs/copa.md 7).
     pub limited_by: LimitedBy,
     /// The window is at most this many srtts at the application's maximum rate (specs/copa.md 7).
     pub max_rate_windows: f64,
-    /// A larger share of packets lost than this shrinks the window (genericCC: 0.3) ...
+    /// A loss share above this shrinks the window (genericCC: 0.3) ...
     pub loss_share: f64,
-    /// ... to this share of itself (genericCC: 0.7) ...
+    /// ... to this share of its size (genericCC: 0.7) ...
     pub loss_factor: f64,
-    /// ... once this many packets were judged, over at least two round trips (genericCC: 20).
+    /// ... once the outcome of this many packets is known, over at least two round trips (genericCC: 20).
     pub loss_packets: u32,
 }
 
-/// What counts as the window limiting the sender.
+/// When the window counts as limiting the sender.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum LimitedBy {
-    /// Less than two packets of room after a send within the last srtt.
+    /// After a send within the last srtt, less than two packets fitted into the window.
     Room,
-    /// After a send within the last srtt at least this share of the window in flight, or no room for another packet: for senders
-    /// paced at window / srtt, whose flight hovers just below the window (Vidaptive: 0.75).
+    /// After a send within the last srtt, at least this share of the window was in flight, or no further packet fitted:
+    /// for senders paced at window / srtt, whose bytes in flight stay just below the window (Vidaptive: 0.75).
     Share(f64),
 }
 
@@ -72,10 +72,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// That every parameter is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a parameter is out of range.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         check("copa.delta", self.delta).within(above_to(0.0, 10.0), "0.5")?;
         check("copa windows", format_args!("min {}, initial {}", self.min_window, self.initial_window)).is(

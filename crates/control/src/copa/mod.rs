@@ -1,6 +1,6 @@
 //! Copa (Arun and Balakrishnan, NSDI 2018; specs/copa.md): the window follows the rate 1 / (delta * queueing delay).
 //!
-//! Byte-scaled, so that a 200-byte dummy moves the window by 200 bytes' worth; see `docs/papers/vidaptive.md`.
+//! Byte-scaled: a padding packet of 200 bytes moves the window by 200 bytes' worth; see `docs/papers/vidaptive.md`.
 
 mod config;
 mod velocity;
@@ -26,7 +26,7 @@ pub struct Copa {
     rtt_min: WindowedMin<Span>,
     rtt_standing: WindowedMin<Span>,
     srtt: Span,
-    /// How long feedback on a packet waits for its report, smoothed: the window covers it, but it is no queue.
+    /// Smoothed wait of a packet's feedback for its report: the window covers it, but it is not queueing delay.
     held: Span,
     max_rate: Rate,
     limited_at: Option<Time>,
@@ -34,7 +34,7 @@ pub struct Copa {
     decisions: Decisions,
 }
 
-/// Arrivals and losses of the last two round trips, for genericCC's rule.
+/// Arrivals and losses of the last two round trips, for genericCC's loss rule.
 #[derive(Debug, Clone, Copy, Default)]
 struct LossWindow {
     since: Time,
@@ -43,7 +43,7 @@ struct LossWindow {
 }
 
 impl Copa {
-    /// The controller before anything was sent.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -69,7 +69,7 @@ impl Copa {
         MSS.scale(self.cwnd)
     }
 
-    /// cwnd / srtt: Vidaptive's CC-Rate, and what the path is believed to bear.
+    /// cwnd / srtt: Vidaptive's CC-Rate, and the estimated capacity of the path.
     fn capacity(&self) -> Rate {
         self.window().per(self.srtt)
     }
@@ -78,12 +78,12 @@ impl Copa {
         self.rtt_standing.get().unwrap_or(self.srtt)
     }
 
-    /// How long the window lasts: a standing round trip, and the wait for reports where they are batched.
+    /// The round-trip time that the window spans: the standing RTT, plus the wait for reports where they are batched.
     fn turn(&self) -> Span {
         self.standing() + self.held
     }
 
-    /// d_q: how long packets stand in queues.
+    /// d_q: the queueing delay.
     fn queueing_delay(&self) -> Span {
         (self.standing() - self.rtt_min.get().unwrap_or(self.standing())).max(Span::ZERO)
     }
@@ -94,8 +94,8 @@ impl Copa {
         queueing <= 0.0 || self.cwnd / self.turn().as_secs_f64() <= 1.0 / (self.config.delta * queueing)
     }
 
-    /// Whether the window limited lately: within the flight of the packet just acknowledged, which is longer than an srtt when
-    /// its report came late.
+    /// Whether the window limited sending recently: during the flight of the packet just acknowledged, which is longer
+    /// than an srtt when its report was late.
     fn window_limited(&self, now: Time, flight: Span) -> bool {
         self.limited_at.is_some_and(|at| now - at <= self.srtt.max(flight))
     }
@@ -128,7 +128,7 @@ impl Copa {
             self.slow_start = false;
             self.decide(now, "leave slow start", "rate above target", self.cwnd);
         }
-        // Without evidence that the window limits, it may shrink but not grow, and velocity does not build up.
+        // Unless the window is known to limit sending, it may shrink but not grow, and the velocity does not increase.
         let ack = Ack { now, srtt: self.srtt, cwnd: self.cwnd, up: below, limited, delta: self.config.delta };
         let rule = Rule { double_after: self.config.velocity_after, turning: self.config.turning };
         self.velocity.on_ack(&ack, rule);
@@ -145,7 +145,8 @@ impl Copa {
         self.cwnd = self.cwnd.min(max).max(self.config.min_window);
     }
 
-    /// genericCC: the window shrinks when more than 30 % of at least 20 packets over at least two round trips are lost.
+    /// genericCC's rule: the window shrinks when more than 30 % of at least 20 packets over at least two round trips
+    /// are lost.
     fn judge_losses(&mut self, now: Time) {
         let losses = self.losses;
         let total = losses.arrived + losses.lost;
@@ -203,7 +204,7 @@ impl Controller for Copa {
                 }
             }
         }
-        // One report, however many packets it covers, halves the window at most (specs/copa.md 6).
+        // One report, however many packets it covers, at most halves the window (specs/copa.md 6).
         self.cwnd = self.cwnd.max(before / 2.0);
         self.judge_losses(now);
         self.bound();
@@ -242,7 +243,7 @@ impl Controller for Copa {
 mod tests {
     use super::*;
 
-    /// A Copa out of slow start with this window and these delays, the window limiting.
+    /// A Copa after slow start with this window and these delays, limited by the window.
     fn copa(cwnd: f64, rtt_min_ms: i64, standing_ms: i64) -> Copa {
         let mut copa = Copa::new(Config { delta: 0.9, ..Config::default() }).unwrap();
         copa.srtt = Span::from_millis(standing_ms);

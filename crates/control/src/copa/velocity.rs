@@ -1,36 +1,36 @@
-//! Copa's velocity: how fast the window moves while it keeps its direction (specs/copa.md 5).
+//! Copa's velocity: the speed at which the window moves while it keeps its direction (specs/copa.md 5).
 
 use thalweg_units::{Span, Time};
 
-/// What happens to the velocity when the window turns before its round trip is over.
+/// How the velocity reacts when the window changes direction before its round trip is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Turning {
-    /// It stays until the round trip is over (the paper, genericCC): the window goes back as fast as it came, so what it rose too
-    /// far is gone within a round trip. Needed where packets are paced at window / srtt: the flight then follows the window a
-    /// round trip later, and the window is well past its place when the queue shows it.
+    /// It stays until the round trip is over (the paper, genericCC): the window returns as fast as it moved, so an
+    /// overshoot is corrected within a round trip. Needed where packets are paced at window / srtt: the bytes in flight
+    /// then follow the window a round trip later, and the window has overshot by the time the queue shows it.
     #[default]
     AtRoundTrip,
-    /// It falls to 1 at once (mvfst): for senders paced at twice window / srtt, whose flight is the window.
+    /// It falls to 1 at once (mvfst): for senders paced at twice window / srtt, whose bytes in flight equal the window.
     AtOnce,
 }
 
 /// When the velocity changes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rule {
-    /// It doubles from this many round trips in one direction on.
+    /// It doubles after this many round trips in one direction.
     pub(super) double_after: u32,
     pub(super) turning: Turning,
 }
 
-/// An acknowledgement, as far as the velocity is concerned.
+/// The data of an acknowledgement that the velocity needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ack {
     pub(super) now: Time,
     pub(super) srtt: Span,
     /// The window in packets.
     pub(super) cwnd: f64,
-    /// Whether the window wants to grow.
+    /// Whether the window is to grow.
     pub(super) up: bool,
     /// Whether the window limits the sender.
     pub(super) limited: bool,
@@ -38,14 +38,14 @@ pub(super) struct Ack {
 }
 
 impl Ack {
-    /// The velocity at which the window doubles or halves in a round trip (specs/copa.md 3: v is at most delta times the
-    /// window; nothing changes by more than a factor of 2).
+    /// The velocity at which the window doubles or halves in a round trip (specs/copa.md 3: v is at most delta times
+    /// the window, so that nothing changes by more than a factor of 2).
     fn max(&self) -> f64 {
         (self.delta * self.cwnd / if self.up { 1.0 } else { 2.0 }).max(1.0)
     }
 }
 
-/// v, and since when the window has gone one way.
+/// v, and how long the window has moved in one direction.
 #[derive(Debug, Clone)]
 pub(super) struct Velocity {
     value: f64,
@@ -65,7 +65,7 @@ impl Velocity {
         self.value
     }
 
-    /// Once a smoothed round trip, the way that the window went since the last mark is judged.
+    /// Once per smoothed round trip, evaluates the direction in which the window moved since the last mark.
     pub(super) fn on_ack(&mut self, ack: &Ack, rule: Rule) {
         let (marked_at, marked) = *self.mark.get_or_insert((ack.now, ack.cwnd));
         if ack.now - marked_at >= ack.srtt {

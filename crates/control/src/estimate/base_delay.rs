@@ -4,25 +4,25 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Span, Time};
 
-/// The least delay of the last while, kept as the least of each of a number of bins: what it costs does not depend on
-/// how many samples come, and of a clock that drifts only the last bins' worth is taken for a queue.
+/// The min delay over a sliding window, kept as the minimum of each of several bins. The cost does not depend on the
+/// number of samples, and clock drift is mistaken for a queue only for as long as the bins last.
 #[derive(Debug, Clone)]
 pub struct BaseDelay {
     bin: Span,
     max: usize,
-    /// The least of each bin, the newest last.
+    /// The minimum of each bin, the newest last.
     bins: VecDeque<Span>,
     began: Time,
 }
 
 impl BaseDelay {
-    /// The least over the last `bins` bins of this length each; at least one, of more than no length.
+    /// The minimum over the last `bins` bins of length `bin`; at least one bin, and a length above zero.
     pub fn new(bins: usize, bin: Span) -> BaseDelay {
         let bin = bin.max(Span::from_nanos(1));
         BaseDelay { bin, max: bins.max(1), bins: VecDeque::new(), began: Time::ZERO }
     }
 
-    /// Takes in the delay of a packet reported now, by whatever two clocks.
+    /// Takes the delay of a packet reported now; the delay may be the difference of two clocks.
     pub fn add(&mut self, now: Time, delay: Span) {
         match self.bins.back_mut() {
             Some(min) if now - self.began < self.bin => *min = delay.min(*min),
@@ -36,7 +36,7 @@ impl BaseDelay {
         }
     }
 
-    /// The least; `None` before the first sample.
+    /// The min delay; `None` before the first sample.
     pub fn get(&self) -> Option<Span> {
         self.bins.iter().min().copied()
     }

@@ -1,4 +1,4 @@
-//! How fast the path delivers (draft-cheng-iccrg-delivery-rate-estimation; specs/bbr.md 2).
+//! The delivery rate of the path (draft-cheng-iccrg-delivery-rate-estimation; specs/bbr.md 2).
 
 use alloc::collections::VecDeque;
 
@@ -7,35 +7,38 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 use crate::feedback::{Feedback, Report};
 use crate::packet::{PacketId, SentPacket};
 
-/// One sample, of the newest packet in a report: what was delivered from the moment it was sent until it was.
+/// One sample, for the newest packet in a report: the data delivered between its sending and its delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateSample {
     /// `delivered` over `interval`.
     pub rate: Rate,
     /// Bytes delivered since the packet was sent.
     pub delivered: Bytes,
-    /// The longer of sending and arriving: neither a burst nor bunched arrivals make the path look faster than it is.
+    /// The longer of the sending time and the arrival time, so that neither a burst nor bunched arrivals make the path
+    /// look faster than it is.
     pub interval: Span,
-    /// Bytes that had been delivered when the packet was sent: a round trip has ended once this reaches what had been when it
-    /// began (P.delivered).
+    /// Bytes that had been delivered when the packet was sent. A round trip has ended once this reaches the delivered
+    /// count at the start of the round (P.delivered).
     pub delivered_before: Bytes,
-    /// Whether the application had left the path unfilled: the path may well be faster.
+    /// Whether the application left the path underused: the path may be faster than `rate`.
     pub app_limited: bool,
 }
 
 /// Turns sent packets and reports into samples.
 ///
-/// The draft measures arrivals by when acknowledgements come back. Reports come in batches here, so the receiver's own times
-/// are taken (specs/bbr.md 8), but for the first packets after a pause, which have no arrival to count from.
+/// The draft times arrivals by when acknowledgements come back. Reports come in batches here, so the receiver's own
+/// times are used (specs/bbr.md 8), except for the first packets after a pause, which have no earlier arrival to count
+/// from.
 #[derive(Debug, Clone, Default)]
 pub struct DeliveryRate {
-    /// When the newest packet delivered was sent, or the first after nothing was in flight (C.first_sent_time).
+    /// When the newest delivered packet was sent, or the first packet after nothing was in flight (C.first_sent_time).
     first_sent: Time,
-    /// When the newest arrival was, by the receiver's clock; none since nothing was in flight (C.delivered_time).
+    /// When the newest arrival was, by the receiver's clock; `None` if nothing arrived since nothing was in flight
+    /// (C.delivered_time).
     last_arrival: Option<Time>,
-    /// The application left room: true until more than this is delivered (C.app_limited).
+    /// The application is limiting until more than this is delivered (C.app_limited).
     app_limited_until: Option<Bytes>,
-    /// The state above as each packet in flight was sent.
+    /// The state above at the sending time of each packet in flight.
     flights: VecDeque<Flight>,
 }
 
@@ -48,7 +51,7 @@ struct Flight {
 }
 
 impl DeliveryRate {
-    /// A packet left; its flow state must be filled in by the history.
+    /// Records a sent packet; the history must have filled in its flow state.
     pub fn on_sent(&mut self, packet: &SentPacket) {
         if packet.in_flight == packet.size {
             self.first_sent = packet.at;
@@ -65,8 +68,8 @@ impl DeliveryRate {
         }
     }
 
-    /// The sample of a report; `None` if nothing newer than before arrived, or over less than the least round trip, which only
-    /// bunched arrivals can have (the draft discards those too).
+    /// The sample of a report. `None` if nothing newer than before arrived, or if the interval is below the min
+    /// round-trip time, which happens only with bunched arrivals (the draft discards those too).
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) -> Option<RateSample> {
         let judged = feedback.reports.last()?.packet.id;
         let newest = feedback.reports.iter().rev().find(|report| report.arrival().is_some());
@@ -130,7 +133,7 @@ mod tests {
 
     #[test]
     fn eighteen_kilobytes_count_over_the_longer_of_sending_and_arriving() {
-        // specs/bbr.md 9, example 2: sent over 30 or 12 ms, arriving over 24; a receiver's clock far ahead.
+        // specs/bbr.md 9, example 2: sent over 30 or 12 ms, arriving over 24; the receiver's clock is far ahead.
         let clock = |ms: u64| Time::from_millis(1_000_000 + ms);
         for (round_trip, last_sent, kbps) in [(20, 30, 4800), (10, 12, 6000)] {
             let mut sender = Sender::new();
@@ -178,7 +181,7 @@ mod tests {
             sender.send(ms(40 * id + 1), false);
             limited.extend(sender.report(ms(40 * id + 30), &[(id, ms(40 * id + 15))]).map(|sample| sample.app_limited));
         }
-        // Packet 0 itself filled the path as far as it goes; 1 and 2 left before the room that it left had passed.
+        // Packet 0 begins the app-limited phase and is not part of it itself; 1 and 2 left before that phase ended.
         assert_eq!(limited, [false, true, true, false]);
     }
 

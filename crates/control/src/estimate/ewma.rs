@@ -1,9 +1,9 @@
-//! An average that forgets with time.
+//! An average that decays with time.
 
 use thalweg_units::{Span, Time};
 
-/// An exponentially weighted average of a value that holds between samples: of what it was, e^(-t / constant) is left after t.
-/// So it does not matter how often one looks, as it does where every sample has the same weight.
+/// An exponentially weighted average of a value that holds between samples: after time t, the old average has weight
+/// e^(-t / constant). Unlike an average with a fixed weight per sample, it does not depend on how often it is sampled.
 #[derive(Debug, Clone)]
 pub struct Ewma {
     constant: Span,
@@ -11,25 +11,27 @@ pub struct Ewma {
 }
 
 impl Ewma {
-    /// An average that keeps 1/e of itself over `constant`; the first sample sets it. A constant of zero or less keeps nothing.
+    /// An average whose weight falls to 1/e over `constant`; the first sample sets it. With a constant of zero or less,
+    /// only the newest sample counts.
     pub fn new(constant: Span) -> Ewma {
         Ewma { constant, state: None }
     }
 
-    /// An average that keeps `share` (above 0, below 1) of itself over `span`: where a source gives a gain g per tick, 1 - g.
+    /// An average that keeps `share` (above 0, below 1) of its weight over `span`: where a source gives a gain g per
+    /// tick, 1 - g.
     pub fn keeping(share: f64, span: Span) -> Ewma {
         Ewma::new(span.scale(-1.0 / libm::log(share)))
     }
 
-    /// The same average, standing at `value` since `now`.
+    /// The same average with the value `value` at `now`.
     pub fn starting(self, now: Time, value: f64) -> Ewma {
         Ewma { state: Some((now, value)), ..self }
     }
 
-    /// Takes in a value, in whatever unit, that held since the last one.
+    /// Takes a value, in any unit, that held since the last sample.
     pub fn add(&mut self, now: Time, value: f64) {
         let average = self.state.map_or(value, |(at, average)| {
-            // A span of nothing over a constant of nothing is no number.
+            // Zero time over a zero constant would be NaN.
             let kept = if self.constant <= Span::ZERO { 0.0 } else { libm::exp(-(now - at).ratio(self.constant)) };
             value + (average - value) * kept
         });

@@ -1,4 +1,4 @@
-//! How times between arrivals are averaged: by whichever side measures them.
+//! Averages of interarrival times, for whichever side measures them.
 
 use thalweg_units::{Bytes, ConfigError, Span, above_to, check};
 
@@ -8,25 +8,26 @@ use crate::packet::MSS;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Smoothing {
-    /// alpha: how much a new time counts (Salsify section 3.2: 0.1).
+    /// alpha: the weight of a new time (Salsify section 3.2: 0.1).
     pub gain: f64,
-    /// Take the beginning out: the paper's average begins with nothing between the first packet and itself, so that for some twenty
-    /// packets the path seems many times faster than it is. The authors' encoder made a frame in 50 ms and could not do much
-    /// harm in that time; one that makes sixty a second fills the path for seconds. Without the beginning, the average is
-    /// divided by the weight of what was measured.
+    /// Corrects the start of the average. The paper's average starts with a time of zero between the first packet and
+    /// itself, so the path seems many times faster than it is for some twenty packets. The authors' encoder took 50 ms
+    /// per frame and could not do much harm in that time; an encoder at sixty frames a second overfills the path for
+    /// seconds. With this correction, the average is divided by the total weight of the measured samples.
     pub corrects_beginning: bool,
-    /// In what a path's work is counted.
+    /// The unit in which interarrival times are counted.
     pub unit: Unit,
 }
 
-/// In what a path's work is counted.
+/// The unit in which interarrival times are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Unit {
-    /// In packets, whatever their size: the paper's, whose packets are all full but a frame's last. Where frames have but a packet
-    /// or two, or are cut into equal ones, the path looks as much faster than it is as they are smaller.
+    /// Per packet, whatever its size, as in the paper, where all packets are full except the last of a frame. Where
+    /// frames have only one or two packets, or are cut into equal ones, the path looks faster than it is by the factor
+    /// by which they are smaller.
     Packets,
-    /// In bytes: the time is that of a packet of so many on the wire.
+    /// Per byte: the result is the time of a packet of this wire size.
     Bytes(Bytes),
 }
 
@@ -37,13 +38,13 @@ impl Default for Smoothing {
 }
 
 impl Smoothing {
-    /// As the paper has it.
+    /// As in the paper.
     pub const PAPER: Smoothing = Smoothing { gain: 0.1, corrects_beginning: false, unit: Unit::Packets };
 
-    /// The average before anything arrived.
+    /// The average before the first arrival.
     ///
     /// # Errors
-    /// When the gain is no share.
+    /// When the gain is outside its range.
     pub fn build(self) -> Result<Average, ConfigError> {
         check("salsify.gain", self.gain).within(above_to(0.0, 1.0), "0.1")?;
         check("salsify.unit", Bytes::ZERO)
@@ -52,24 +53,24 @@ impl Smoothing {
     }
 }
 
-/// An average of times between arrivals.
+/// An average of interarrival times.
 #[derive(Debug, Clone, Copy)]
 pub struct Average {
     smoothing: Smoothing,
     microseconds: f64,
-    /// The same average of the share that each packet was of the unit.
+    /// The same average of each packet's size as a share of the unit.
     work: f64,
     begun: bool,
 }
 
 impl Average {
-    /// The first packet arrived.
+    /// Records the arrival of the first packet.
     pub fn begin(&mut self) {
         self.begun = true;
     }
 
-    /// A packet of `size` on the wire arrived this long after the one before, the sender's pauses taken off; below zero counts as
-    /// zero.
+    /// Takes a packet of `size` wire bytes that arrived `interarrival` after the one before, the sender's pauses
+    /// already subtracted; negative times count as zero.
     pub fn add(&mut self, interarrival: Span, size: Bytes) {
         let sample = interarrival.max(Span::ZERO).as_nanos() as f64 / 1000.0;
         let work = match self.smoothing.unit {
@@ -81,7 +82,7 @@ impl Average {
         self.work += gain * (work - self.work);
     }
 
-    /// tau, in whole microseconds as the authors' receiver rounds it; `None` before anything was measured.
+    /// tau, in whole microseconds, rounded as the authors' receiver does; `None` before the first measurement.
     pub fn value(&self) -> Option<Span> {
         let microseconds = if self.smoothing.corrects_beginning || self.smoothing.unit != Unit::Packets {
             (self.work > 0.0).then(|| self.microseconds / self.work)
@@ -92,29 +93,31 @@ impl Average {
     }
 }
 
-/// Which of the sender's pauses are taken off the time between two arrivals: the grace period that packets carry.
+/// Which of the sender's pauses are subtracted from interarrival times: the grace period that packets carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Grace {
-    /// Of the time since the packet before, what the path was empty for. A packet that had to wait for the one before it was late
-    /// because of the path, however long the sender paused: where frames have but a packet or two, the paper's rule takes off
-    /// the pause between pictures even from packets that queue, and the path looks twice as fast as it is. Only the sender can
-    /// tell, who knows the least delay there is; a receiver takes [`Grace::FirstOfFrame`] instead.
+    /// The part of the time since the packet before in which the path was empty. A packet that had to wait behind the
+    /// one before it was delayed by the path, however long the sender paused. Where frames have only one or two
+    /// packets, the paper's rule subtracts the pause between pictures even from packets that queue, and the path looks
+    /// twice as fast as it is. Only the sender can tell, because it knows the min delay; a receiver uses
+    /// [`Grace::FirstOfFrame`] instead.
     #[default]
     WhileEmpty,
-    /// The time since the packet before, of every packet, as the paper has it (Salsify section 3.2).
+    /// The time since the packet before, for every packet, as in the paper (Salsify section 3.2).
     EveryPacket,
-    /// The time before a frame's first packet, as the authors' code has it: pacing within a frame, which is to be faster than the
-    /// path, is not taken off.
+    /// The time before a frame's first packet, as in the authors' code: pacing within a frame, which should be faster
+    /// than the path, is not subtracted.
     FirstOfFrame,
-    /// None: the ablation without grace periods.
+    /// Nothing: the ablation without grace periods.
     None,
 }
 
 impl Grace {
-    /// The grace period of a packet that leaves `gap` after the one before, and begins a frame or is no part of any: whatever is
-    /// none was sent because the sender chose to, like a frame's beginning. [`Grace::WhileEmpty`] has that of
-    /// [`Grace::FirstOfFrame`] for an end that cannot tell.
+    /// The grace period of a packet that leaves `gap` after the one before. `begins` says that it begins a frame or
+    /// belongs to no frame: the sender chose when to send such a packet, as it does for the beginning of a frame.
+    /// [`Grace::WhileEmpty`] gives the same result as [`Grace::FirstOfFrame`], for a side that cannot tell when the
+    /// path is empty.
     pub fn of(self, begins: bool, gap: Span) -> Span {
         match self {
             Grace::EveryPacket => gap,

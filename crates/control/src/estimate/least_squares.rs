@@ -1,8 +1,8 @@
-//! The slope of a line through a few real points.
+//! The slope of a line through a few floating-point points.
 
-/// The least-squares slope of y over x by two passes, the means taken off first; `None` when all x are the same or there are no
-/// points. For windows of some twenty points: it costs a scan, and no rounding is carried from one window to the next.
-/// [`Line`](super::Line) keeps sums instead, for points in whole units.
+/// The least-squares slope of y over x, computed in two passes with the means subtracted first; `None` when all x are
+/// the same or there are no points. For windows of some twenty points: it scans all points, and carries no rounding
+/// error from one window to the next. [`Line`](super::Line) keeps running sums instead, for points in whole units.
 pub fn slope(points: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> Option<f64> {
     let n = points.len() as f64;
     let mean_x = points.clone().map(|point| point.0).sum::<f64>() / n;

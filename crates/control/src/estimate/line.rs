@@ -1,22 +1,23 @@
-//! A line through the points of the last while, in whole units.
+//! A line through the recent points, in whole units.
 
 use alloc::collections::VecDeque;
 use core::ops::AddAssign;
 
 use thalweg_units::{Span, Time};
 
-/// At most this many points count: the sums of so many, each within [`REACH`], fit their integers.
+/// The max number of points: the sums of this many, each within [`REACH`], fit their integers.
 const MAX_POINTS: usize = 1 << 16;
-/// How far a coordinate may lie from the first point's: 9.7 hours in nanoseconds, 4.4 terabytes in bits. Further is cut off.
+/// The max distance of a coordinate from the first point's: 9.7 hours in nanoseconds, 4.4 terabytes in bits. Larger
+/// distances are clamped.
 const REACH: i64 = 1 << 45;
 
-/// Points of the last while and the line through them. Sums are kept as integers, so they are exact however many points came
-/// and went, and adding a point costs the same for every window.
+/// The points of a sliding window and the line through them. Sums are kept as integers, so they stay exact however many
+/// points were added and removed, and adding a point costs the same for every window.
 #[derive(Debug, Clone, Default)]
 pub struct Line {
     points: VecDeque<(Time, i64, i64)>,
     sums: Sums,
-    /// Coordinates count from the first point, so that offsets between clocks cost no digits.
+    /// Coordinates count from the first point, so that clock offsets cost no precision.
     origin: (i64, i64),
 }
 
@@ -25,7 +26,8 @@ pub struct Line {
 pub struct Fit {
     /// In units of y per unit of x.
     pub slope: f64,
-    /// Its standard error, from how far the points lie from the line; infinite for two points, which tell nothing of it.
+    /// Its standard error, from how far the points lie from the line; infinite for two points, which do not determine
+    /// it.
     pub standard_error: f64,
     /// How many points it goes through, at least 2.
     pub points: usize,
@@ -62,8 +64,8 @@ impl AddAssign for Sums {
 }
 
 impl Line {
-    /// Adds a point and forgets those older than `window`. Coordinates are whole numbers in the caller's units, such as bits in
-    /// flight and nanoseconds of delay.
+    /// Adds a point and removes those older than `window`. Coordinates are whole numbers in the caller's units, such as
+    /// bits in flight and nanoseconds of delay.
     pub fn add(&mut self, now: Time, (x, y): (i64, i64), window: Span) {
         if self.points.is_empty() {
             self.origin = (x, y);
@@ -75,7 +77,7 @@ impl Line {
         self.expire(now, window);
     }
 
-    /// Forgets what is older than `window`.
+    /// Removes points older than `window`.
     pub fn expire(&mut self, now: Time, window: Span) {
         while self.points.front().is_some_and(|(at, _, _)| *at + window <= now) || self.points.len() > MAX_POINTS {
             if let Some((_, x, y)) = self.points.pop_front() {
@@ -84,10 +86,10 @@ impl Line {
         }
     }
 
-    /// The line; `None` where there are fewer than two points or all x are the same.
+    /// The line; `None` if there are fewer than two points or all x are the same.
     pub fn fit(&self) -> Option<Fit> {
         let (n, sums) = (self.points.len() as i128, self.sums);
-        // Each n times what it is about the means.
+        // Each is n times the sum about the means.
         let sxx = n * sums.xx - sums.x * sums.x;
         let sxy = (n * sums.xy - sums.x * sums.y) as f64;
         let syy = (n * sums.yy - sums.y * sums.y) as f64;
@@ -111,7 +113,8 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    /// Points of kb in flight and ms of delay, as bits and ns; the slope in s/bit times the rate is Camel's normalised one.
+    /// Points of kb in flight and ms of delay, as bits and ns; the slope in s/bit times the rate is Camel's normalised
+    /// slope.
     fn normalised(points: &[(f64, f64)], bps: f64) -> Fit {
         let mut line = Line::default();
         for (kilobits, millis) in points {

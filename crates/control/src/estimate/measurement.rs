@@ -1,6 +1,6 @@
-//! What the path bears and what it lost, from packets in their order of arrival (specs/rebera.md 3).
+//! Capacity and loss of the path, measured from packets in their order of arrival (specs/rebera.md 3).
 //!
-//! The same at both ends: a receiver measures what comes, a sender what is reported to have come.
+//! The same code runs on both sides: a receiver measures its arrivals, a sender the arrivals reported to it.
 
 use alloc::collections::VecDeque;
 
@@ -14,24 +14,24 @@ use crate::feedback::PathReport;
 pub struct MeasurementConfig {
     /// T: how far back trains count (an intra-period \[P\]: 32 frames at 30 a second).
     pub window: Span,
-    /// A train that comes within less than this is a short one: what waited out an outage comes as fast as its last hop goes (10 ms
-    /// \[P\]).
+    /// A train that arrives within less than this is short: packets that waited out an outage arrive at the speed of
+    /// the last hop (10 ms \[P\]).
     pub shortest: Span,
-    /// What short trains say.
+    /// How short trains are counted.
     pub short: Short,
-    /// Delta: how often a receiver reports (far below T \[P\]: 100 ms \[R\]).
+    /// Delta: the interval between a receiver's reports (far below T \[P\]: 100 ms \[R\]).
     pub interval: Span,
 }
 
-/// What trains say that came in too short a time.
+/// How trains that arrive in too short a time are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Short {
-    /// Nothing, as the paper has it. From 120 kbps on, a path of some Mbps is then never measured, because no frame of that rate takes it
-    /// 10 ms; and of a path that varies only the slow moments are.
+    /// Not at all, as in the paper. From 120 kbps on, a path of some Mbps is then never measured, because no frame of
+    /// that rate takes 10 ms on it; on a path with varying capacity, only the slow periods are measured.
     LeftOut,
-    /// That the path bears them in the shortest time that counts, or at what was measured before if that is more: they can raise a
-    /// measure and never lower it (ours).
+    /// As if they had taken `shortest`, or at the capacity measured before if that is higher: they can raise the
+    /// measured capacity but never lower it (ours).
     #[default]
     Min,
 }
@@ -68,19 +68,19 @@ impl MeasurementConfig {
     }
 }
 
-/// A packet as the receiver has it.
+/// A packet as it arrives at the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
-    /// When it came.
+    /// When it arrived.
     pub at: Time,
-    /// Which train it is of, a frame's number for instance; of later trains the number is higher. `None` for packets that are not to
-    /// measure the path, such as repeats.
+    /// The number of its train, such as the frame number; it increases from train to train. `None` for packets that
+    /// must not measure the path, such as retransmissions.
     pub train: Option<u64>,
-    /// Whether nothing of its train was sent after it.
+    /// Whether it was the last packet sent of its train.
     pub last: bool,
     /// Its size on the wire.
     pub size: Bytes,
-    /// H: everything that was sent before it, on the wire.
+    /// H: wire bytes sent before it.
     pub before: Bytes,
 }
 
@@ -90,14 +90,15 @@ struct Train {
     number: u64,
     first: Time,
     last: Time,
-    /// Z: what came after its first packet.
+    /// Z: bytes that arrived after its first packet.
     size: Bytes,
 }
 
-/// The most trains in a window: 60 frames a second for half a minute, and a bound for the one who sends a packet a train.
+/// The max number of trains in a window: 60 frames a second for half a minute, and a bound for a sender that sends one
+/// packet per train.
 const MAX_TRAINS: usize = 1 << 11;
 
-/// See the module.
+/// The measurement of the path.
 #[derive(Debug, Clone)]
 pub struct Measurement {
     config: MeasurementConfig,
@@ -106,21 +107,22 @@ pub struct Measurement {
     trains: VecDeque<Train>,
     received: Bytes,
     lost: Bytes,
-    /// What was reported last.
+    /// The capacity reported last.
     last: Option<Rate>,
 }
 
 impl Measurement {
-    /// Trains count for so long from here on.
+    /// Sets the window over which trains count.
     pub fn set_window(&mut self, window: Span) {
         if window > Span::ZERO {
             self.config.window = window;
         }
     }
 
-    /// A packet arrived, later than all before it by the receiver's clock. A copy of one that did must not be reported again.
+    /// Takes an arrived packet; it arrived later than all before it by the receiver's clock. Do not pass duplicates.
     pub fn on_arrival(&mut self, arrival: &Arrival) {
-        // In the order of sending, so whatever was sent before and is not here is lost; one that was overtaken puts that right.
+        // Assumes the order of sending: packets sent before this one that have not arrived count as lost. The next
+        // arrival corrects the count for a packet that was overtaken.
         self.lost = arrival.before.saturating_sub(self.received);
         self.received += arrival.size;
         let Some(number) = arrival.train else { return };
@@ -129,7 +131,7 @@ impl Measurement {
                 train.last = arrival.at.max(train.last);
                 train.size += arrival.size;
             }
-            // A late packet of a train that is over.
+            // A late packet of a train that has ended.
             Some(train) if train.number > number => return,
             _ => {
                 self.end();
@@ -153,10 +155,10 @@ impl Measurement {
         }
     }
 
-    /// What there is to say at `now`, by the receiver's clock.
+    /// The report at `now`, by the receiver's clock.
     pub fn report(&mut self, now: Time) -> PathReport {
         let MeasurementConfig { window, shortest, short, .. } = self.config;
-        // A receiver's clock may be set back: what is long after now is not of now.
+        // A receiver's clock may be set back: trains far after `now` are discarded.
         self.trains.retain(|train| train.last + window > now && train.last < now + window);
         let (mut size, mut time) = (Bytes::ZERO, Span::ZERO);
         for train in self.trains.iter().filter(|train| train.size > Bytes::ZERO) {
@@ -190,7 +192,7 @@ mod tests {
         Arrival { at: Time::from_millis(at_ms), train: Some(train), last: false, size, before: Bytes::new(before) }
     }
 
-    /// Trains of two packets, of which the second has this many bytes and comes so much later: (Z, A).
+    /// Trains of two packets, of which the second has this many bytes and arrives this many ms later: (Z, A).
     fn trains(of: &[(u64, u64)]) -> Measurement {
         let (mut measurement, mut before) = (measurement(), 0);
         for (number, (size, ms)) in of.iter().enumerate() {
@@ -212,7 +214,7 @@ mod tests {
         assert_eq!((report.received, report.lost), (Bytes::new(13_500), Bytes::ZERO));
         all.config.shortest = Span::from_nanos(1);
         assert_eq!(all.report(Time::from_millis(600)).capacity, Some(Rate::from_bps(579_310)));
-        // 10500 bytes in 150 ms: 1500 of them within 5 ms say no more than that the path bears them in 10.
+        // 10500 bytes in 150 ms: 1500 of them within 5 ms count as 10 ms.
         all.config = MeasurementConfig::default();
         assert_eq!(all.report(Time::from_millis(600)).capacity, Some(Rate::from_kbps(560)));
     }
@@ -232,7 +234,7 @@ mod tests {
             measurement.on_arrival(&arrival(at, train, KB, before));
         }
         assert_eq!(measurement.report(Time::from_millis(100)).capacity, Some(Rate::from_bps(266_666)));
-        // A packet of the first that was overtaken neither begins it anew nor ends the second.
+        // An overtaken packet of the first train neither restarts that train nor ends the second.
         measurement.on_arrival(&arrival(110, 0, KB, 3000));
         measurement.on_arrival(&Arrival { last: true, ..arrival(120, 1, KB, 5000) });
         assert_eq!(measurement.report(Time::from_millis(120)).capacity, Some(Rate::from_bps(300_000)));
@@ -248,7 +250,7 @@ mod tests {
         let report = measurement.report(Time::from_millis(40));
         assert_eq!((report.received, report.lost), (Bytes::new(3000), KB));
         assert_eq!(Bytes::new(4000).saturating_sub(report.received + report.lost), Bytes::ZERO);
-        // It was late: nothing is lost any more once the next packet is here.
+        // It was late: the next packet corrects the loss count to zero.
         measurement.on_arrival(&arrival(50, 0, KB, 2000));
         measurement.on_arrival(&arrival(60, 0, KB, 4000));
         let report = measurement.report(Time::from_millis(60));
@@ -266,7 +268,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is lost, what is reported as received and lost is what was sent up to the last arrival.
+        /// The bytes reported as received plus those reported as lost always equal the bytes sent up to the last
+        /// arrival.
         #[test]
         fn what_was_sent_is_received_or_lost(packets in prop::collection::vec((1u64..1500, any::<bool>()), 1..200)) {
             let (mut measurement, mut before, mut received) = (measurement(), 0, 0);

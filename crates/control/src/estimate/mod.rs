@@ -1,13 +1,14 @@
 //! Filters that controllers share.
 //!
-//! * [`WindowedMin`], [`WindowedMax`]: the extreme of the last while, or of the last rounds;
+//! * [`WindowedMin`], [`WindowedMax`]: the extreme of a time window, or of the last rounds;
 //! * [`BaseDelay`]: the delay of an empty path;
-//! * [`Percentiles`]: below which value what share of the last while is;
-//! * [`Ewma`]: an average that forgets with time and not with samples;
+//! * [`Percentiles`]: percentiles of a time window;
+//! * [`Ewma`]: an average that decays with time instead of per sample;
 //! * [`Line`], [`slope`]: a straight line through the points of a window;
-//! * [`DeliveryRate`]: how fast the path delivered what was under way;
-//! * [`forecast`]: what it will deliver next, from what it did;
-//! * [`Measurement`], [`Average`]: what the path bears by trains, and the time between arrivals. Receivers run them too.
+//! * [`DeliveryRate`]: the rate at which the path delivered the packets in flight;
+//! * [`forecast`]: the next capacity of the path, predicted from past samples;
+//! * [`Measurement`], [`Average`]: path capacity from trains, and the average interarrival time. Receivers run them
+//!   too.
 
 mod base_delay;
 mod delivery_rate;

@@ -1,11 +1,11 @@
-//! Percentiles of the last while (specs/metrics.md 10, type 7: linear between ranks).
+//! Percentiles of a time window (specs/metrics.md 10, type 7: linear between ranks).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use thalweg_units::{Span, Time};
 
-/// Recent durations, and what share of them is below which.
+/// Recent durations and their percentiles.
 #[derive(Debug, Clone)]
 pub struct Percentiles {
     window: Span,
@@ -14,12 +14,12 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
-    /// Of the samples of (now - window, now], of which the newest `max` count; at least one.
+    /// Percentiles of the samples of (now - window, now], of which only the newest `max` count; at least one.
     pub fn new(window: Span, max: usize) -> Percentiles {
         Percentiles { window, max: max.max(1), samples: VecDeque::new() }
     }
 
-    /// Takes in a sample and forgets what is too old or too much.
+    /// Adds a sample and drops those that are too old or too many.
     pub fn add(&mut self, now: Time, value: Span) {
         self.samples.push_back((now, value));
         while self.samples.len() > self.max || self.samples.front().is_some_and(|(at, _)| *at + self.window <= now) {
@@ -27,12 +27,12 @@ impl Percentiles {
         }
     }
 
-    /// How many samples count.
+    /// The number of samples that count.
     pub fn len(&self) -> usize {
         self.samples.len()
     }
 
-    /// Whether none does.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The least or the greatest value of the last while.
+//! The minimum or maximum of a sliding window.
 
 use alloc::collections::VecDeque;
 use core::marker::PhantomData;
@@ -8,15 +8,15 @@ use thalweg_units::Time;
 
 /// Which extreme a [`Windowed`] keeps.
 pub trait Extreme {
-    /// Whether `later` makes `earlier` useless: it is at least as extreme, and stays for longer.
+    /// Whether `later` makes `earlier` irrelevant: it is at least as extreme and expires later.
     fn replaces<V: Ord>(later: &V, earlier: &V) -> bool;
 }
 
-/// The least value.
+/// Keeps the minimum.
 #[derive(Debug, Clone, Copy)]
 pub struct Min;
 
-/// The greatest value.
+/// Keeps the maximum.
 #[derive(Debug, Clone, Copy)]
 pub struct Max;
 
@@ -32,16 +32,17 @@ impl Extreme for Max {
     }
 }
 
-/// The least sample of a window.
+/// The min sample of a window.
 pub type WindowedMin<V, P = Time> = Windowed<Min, V, P>;
 
-/// The greatest sample of a window.
+/// The max sample of a window.
 pub type WindowedMax<V, P = Time> = Windowed<Max, V, P>;
 
-/// The extreme of the samples in (now - window, now], by a monotone queue: amortised constant time. The newest sample always
-/// counts, so after a feedback timeout the last one survives (specs/copa.md 4).
+/// The extreme of the samples in (now - window, now], by a monotone queue: amortised constant time. The newest sample
+/// always counts, so the last one survives a feedback timeout (specs/copa.md 4).
 ///
-/// A place is an instant, or where windows are counted in rounds (specs/bbr.md 3: ten of them) the round's number.
+/// A position `P` is an instant or, where windows are counted in rounds (specs/bbr.md 3: ten of them), the number of
+/// the round.
 #[derive(Debug, Clone)]
 pub struct Windowed<E, V, P = Time> {
     samples: VecDeque<(P, V)>,
@@ -55,7 +56,7 @@ impl<E, V, P> Default for Windowed<E, V, P> {
 }
 
 impl<E: Extreme, V: Ord + Copy, P: Ord + Copy> Windowed<E, V, P> {
-    /// Adds a sample, forgetting what it makes useless and what is older than `window`.
+    /// Adds a sample; drops samples that it makes irrelevant and those older than `window`.
     pub fn add<W: Copy>(&mut self, now: P, value: V, window: W)
     where
         P: Add<W, Output = P>,
@@ -67,7 +68,7 @@ impl<E: Extreme, V: Ord + Copy, P: Ord + Copy> Windowed<E, V, P> {
         self.expire(now, window);
     }
 
-    /// Forgets what is older than `window`, but not the last sample.
+    /// Drops samples older than `window`, but not the last one.
     pub fn expire<W: Copy>(&mut self, now: P, window: W)
     where
         P: Add<W, Output = P>,
@@ -82,7 +83,7 @@ impl<E: Extreme, V: Ord + Copy, P: Ord + Copy> Windowed<E, V, P> {
         self.samples.front().map(|(_, value)| *value)
     }
 
-    /// Forgets everything.
+    /// Removes all samples.
     pub fn clear(&mut self) {
         self.samples.clear();
     }

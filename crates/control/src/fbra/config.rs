@@ -2,37 +2,38 @@
 
 use thalweg_units::{ConfigError, Rate, Span, check};
 
-/// FBRA's parameters, by the paper's symbols. \[P\] is the paper (Nagy, Singh, Ott, Eggert, MMSys 2014), \[R\] a reading where it is silent
-/// (specs/fbra.md).
+/// FBRA's parameters, by the paper's symbols. \[P\] is the paper (Nagy, Singh, Ott, Eggert, MMSys 2014), \[R\] a
+/// reading where it is silent (specs/fbra.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// The media rate before the first report (128 kbps \[P\]).
     pub start: Rate,
-    /// The least media rate (32 kbps \[P\]).
+    /// The min media rate (32 kbps \[P\]).
     pub min: Rate,
-    /// A packet of a longer one-way delay is discarded (delay_max, 400 ms \[P\]).
+    /// A packet with a larger one-way delay is discarded (delay_max, 400 ms \[P\]).
     pub delay_max: Span,
-    /// A report interval is this long ...
+    /// The length of a report interval is this ...
     pub report_interval: Span,
     /// ... or this many median round trips (2 \[P\]), whichever is longer (200 ms \[R\]) ...
     pub report_round_trips: f64,
-    /// ... but no longer than this (ours: 2 s, or every report on a very long path would be a missing one).
+    /// ... but no longer than this (ours: 2 s; otherwise every report on a very long path would count as missing).
     pub longest_interval: Span,
-    /// Without a report for so long the rate halves (2 s \[P\]).
+    /// If no report arrives for this long, the rate is multiplied by `timeout_share` (2 s \[P\]).
     pub timeout: Span,
-    /// How delays are judged.
+    /// Delay thresholds.
     pub thresholds: Thresholds,
-    /// How many FEC packets.
+    /// The number of FEC packets.
     pub fec: FecConfig,
-    /// How the rate falls and returns.
+    /// How the rate falls and recovers.
     pub rate: RateConfig,
-    /// Packets leave at this many times media and FEC (2.5, libwebrtc's pacer of the time; the paper's senders have none). At the least rate
-    /// audio and the smallest pictures are more than 1.1 times it: what waits in the pacer for 400 ms no FEC helps, and nothing would probe.
+    /// The pacing rate as a multiple of media and FEC (2.5, libwebrtc's pacer of the time; the paper's senders have
+    /// none). At the min rate, audio and the smallest pictures need more than 1.1 times the rate: FEC does not help
+    /// packets that wait in the pacer for 400 ms, and no probe would be sent.
     pub pacing_gain: f64,
 }
 
-/// How delays are judged: an interval's mean one-way delay against those of intervals without loss and discard.
+/// Delay thresholds: the mean one-way delay of an interval relative to that of intervals without loss and discard.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Thresholds {
@@ -44,64 +45,65 @@ pub struct Thresholds {
     pub down_in_probe: f64,
     /// ... and in UP (1.4 \[P\]).
     pub down_in_up: f64,
-    /// beta, in PROBE: above it the probe goes on with fewer FEC packets (1.2 \[P\]).
+    /// beta, in PROBE: above it, the probe continues with fewer FEC packets (1.2 \[P\]).
     pub probe: f64,
-    /// Which percentiles the delay is compared to: C_low (0.4 \[P\]) ...
+    /// The percentiles with which the delay is compared: C_low (0.4 \[P\]) ...
     pub low_share: f64,
     /// ... and C_high (0.8 \[P\]).
     pub high_share: f64,
-    /// How long delays are remembered (60 s \[R\]).
+    /// The window of remembered delays (60 s \[R\]).
     pub history: Span,
-    /// How many of them (300 \[R\]).
+    /// Max number of them (300 \[R\]).
     pub max_history: usize,
-    /// With fewer both ratios are 1 (5 \[R\]).
+    /// With fewer than this, both ratios are 1 (5 \[R\]).
     pub min_history: usize,
-    /// A rate above this share of the greatest of the last while stays once more before it is probed (0.9 \[P\], text only).
+    /// A rate above this share of the recent max stays for one more report before it is probed (0.9 \[P\], text only).
     pub near_top: f64,
 }
 
-/// How many FEC packets: one after every N media packets.
+/// The number of FEC packets: one after every N media packets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct FecConfig {
-    /// The least N (2 \[P\]).
+    /// Min N (2 \[P\]).
     pub min: u16,
-    /// The greatest N (14 \[P\]): what it may grow to while a probe goes on.
+    /// Max N (14 \[P\]): the value up to which N may grow while a probe continues.
     pub max: u16,
-    /// The greatest N at or below the first goodput: probe as hard as can be (ours: 2; 4 in specs/fbra.md).
+    /// Max N at or below the first goodput: probe as strongly as possible (ours: 2; 4 in specs/fbra.md).
     pub max_at_first: u16,
-    /// N is least at this share of the greatest rate of the last while and grows linearly up to all of it (0.5 \[R\]) ...
+    /// N is at its min at this share of the recent max rate, and grows linearly up to that rate (0.5 \[R\]) ...
     pub from: f64,
-    /// ... where a probe begins with this many (ours: 6; 14 in specs/fbra.md). By the listing FEC is sent in one interval of three or four, and the
-    /// paper's is a tenth of its media: 14 would be a fiftieth.
+    /// ... where a probe begins with this N (ours: 6; 14 in specs/fbra.md). By the paper's listing, FEC is sent in one
+    /// interval of three or four, and the paper's FEC is a tenth of its media: with 14 it would be a fiftieth.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_usual_at_greatest"))]
     pub at_greatest: u16,
-    /// How far back the greatest rate counts (2 s \[P\]).
+    /// The window of the max rate (2 s \[P\]).
     pub history: Span,
-    /// N is no more than the media packets of an interval less this many (2, \[R\] of "one FEC over what exists at the interval's end"):
-    /// else a slow stream would never send one, and never learn anything. `None` for no such bound.
+    /// N is at most the media packets of an interval minus this (2, \[R\] of "one FEC over what exists at the
+    /// interval's end"). Otherwise a slow stream would never send an FEC packet and never learn the capacity. `None`
+    /// for no limit.
     #[cfg_attr(feature = "serde", serde(default))]
     pub before_end: Option<u16>,
 }
 
-/// How the rate falls and returns.
+/// How the rate falls and recovers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct RateConfig {
-    /// Undershoot: this share of R less twice what did not arrive (0.9 \[P\]).
+    /// Undershoot: this share of R minus twice what did not arrive (0.9 \[P\]).
     pub undershoot: f64,
-    /// Bounce back: this share of the goodput before (0.9 \[P\]).
+    /// Bounce back: this share of the earlier goodput (0.9 \[P\]).
     pub bounce_back: f64,
-    /// Reports left out after an undershoot (1 \[R\] of "a bit more than one RTCP interval").
+    /// Number of reports ignored after an undershoot (1 \[R\] of "a bit more than one RTCP interval").
     pub left_out: u32,
     /// A report after less than this many median round trips is early (1.5 \[P\]).
     pub early: f64,
-    /// Whether what arrived before an early report counts with the interval before it (ours: a few packets between which two are missing
-    /// are no measure of a rate).
+    /// Whether arrivals before an early report are combined with the interval before it (ours: a few packets with two
+    /// missing among them do not measure a rate).
     pub early_with_last: bool,
-    /// The rate is raised to at most this many times what the encoder really makes (1.2 \[R\]).
+    /// The rate is raised to at most this many times the encoder's actual rate (1.2 \[R\]).
     pub max_of_actual: f64,
-    /// What is left of the rate when no feedback arrives (0.5 \[P\]).
+    /// The factor applied to the rate when no feedback arrives (0.5 \[P\]).
     pub timeout_share: f64,
 }
 
@@ -155,7 +157,7 @@ impl Default for FecConfig {
     }
 }
 
-/// Whether there is nothing to write of it.
+/// Whether serialisation omits the value because it is the default.
 #[cfg(feature = "serde")]
 fn is_usual_at_greatest(at_greatest: &u16) -> bool {
     *at_greatest == FecConfig::default().at_greatest
@@ -176,10 +178,10 @@ impl Default for RateConfig {
 }
 
 impl Config {
-    /// That every parameter is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a parameter is out of range.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let Config { thresholds, fec, rate, .. } = *self;
         check("fbra rates", format_args!("min {}, start {}", self.min, self.start))

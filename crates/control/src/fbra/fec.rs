@@ -1,16 +1,16 @@
-//! How many FEC packets probe, and how much they were.
+//! The number of FEC packets in a probe, and their rate.
 
 use thalweg_units::{Bytes, Rate, Time};
 
 use super::FecConfig;
 use crate::packet::{Payload, SentPacket};
 
-/// The FEC of the moment.
+/// The FEC of the current probe.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fec {
     /// N.
     interval: u16,
-    /// Since when FEC packets leave, and what left of them.
+    /// When FEC packets began to be sent, and the bytes of FEC sent since.
     since: Option<Time>,
     sent: Bytes,
 }
@@ -21,47 +21,47 @@ impl Fec {
         self.since.map(|_| self.interval)
     }
 
-    /// A probe begins.
+    /// Begins a probe.
     pub(super) fn begin(&mut self, now: Time, interval: u16) {
         *self = Fec { interval, since: Some(now), sent: Bytes::ZERO };
     }
 
-    /// It goes on with fewer.
+    /// Continues the probe with fewer FEC packets.
     pub(super) fn widen(&mut self, config: &FecConfig) {
         self.interval = (self.interval + 1).min(config.max);
     }
 
-    /// It ends.
+    /// Ends the probe.
     pub(super) fn end(&mut self) {
         self.since = None;
     }
 
-    /// A packet left.
+    /// Counts a sent packet.
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
         if self.since.is_some() && packet.payload == Payload::Repair {
             self.sent += packet.size;
         }
     }
 
-    /// Whether none has left since the probe began.
+    /// Whether no FEC packet has left since the probe began.
     pub(super) fn is_unsent(&self) -> bool {
         self.sent == Bytes::ZERO
     }
 
-    /// FEC_rate: what left since the probe began; nothing while there is none.
+    /// FEC_rate: the rate of FEC packets sent since the probe began; zero without a probe.
     pub(super) fn rate(&self, now: Time) -> Rate {
         self.since.map_or(Rate::ZERO, |since| self.sent.per(now - since))
     }
 }
 
 impl FecConfig {
-    /// N for a media rate, when `greatest` was the greatest rate of the last while and `first` the first goodput (specs/fbra.md 3): few
-    /// FEC packets at a rate that was borne, many at one far below it or where nothing is known.
+    /// N for a media rate, given the recent max rate `greatest` and the first goodput `first` (specs/fbra.md 3): few
+    /// FEC packets at a rate that the path has carried, many at a rate far below it or where nothing is known.
     pub(super) fn interval(&self, rate: Rate, greatest: Rate, first: Rate) -> u16 {
         let share = rate.as_bps_f64() / greatest.as_bps_f64().max(1.0);
         let place = ((share - self.from) / (1.0 - self.from)).clamp(0.0, 1.0);
         let interval = f64::from(self.min) + f64::from(self.at_greatest - self.min) * place;
-        // Half a packet goes to the even side, as the worked example has it.
+        // Ties are rounded to even, as in the worked example.
         let interval = libm::rint(interval) as u16;
         let max = if rate <= first { self.max_at_first.min(self.max) } else { self.max };
         interval.clamp(self.min, max)

@@ -1,12 +1,13 @@
-//! FBRA (Nagy, Singh, Ott, Eggert, MMSys 2014; specs/fbra.md): what probes the path is forward error correction.
+//! FBRA (Nagy, Singh, Ott, Eggert, MMSys 2014; specs/fbra.md): probes the path with forward error correction.
 //!
-//! While the path is quiet, one FEC packet leaves after every N media packets; if the path bears them, their rate becomes media.
-//! Losses, late packets and delays above percentiles of earlier ones make the rate fall below what arrived, from where it bounces back.
+//! While the path is quiet, one FEC packet leaves after every N media packets. If the path carries them, their rate is
+//! given to media. Losses, late packets and delays above percentiles of earlier ones lower the rate below the rate that
+//! arrived, from where it bounces back.
 //!
-//! * [`config`](Config): every threshold, with what is the paper's and what a reading;
+//! * [`config`](Config): all thresholds, each marked as the paper's or a reading;
 //! * `observed`: losses, discards, goodput and one-way delay of a report interval;
-//! * [`states`](State): STAY, PROBE, UP, DOWN; `fec`: N and what was sent of it;
-//! * here: when an interval ends, and what happens to the rate.
+//! * [`states`](State): STAY, PROBE, UP, DOWN; `fec`: N and the FEC packets sent;
+//! * this module: when an interval ends, and what happens to the rate.
 
 mod config;
 mod fec;
@@ -30,12 +31,12 @@ use observed::{Delays, Rates, Signs};
 pub use states::State;
 use states::{Action, step};
 
-/// After an undershoot.
+/// The state after an undershoot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Pause {
-    /// So many reports are left out before one is looked at again.
+    /// Number of reports to ignore before the next is evaluated.
     left: u32,
-    /// G_stored: what arrived before.
+    /// G_stored: the goodput before.
     goodput: Rate,
 }
 
@@ -50,28 +51,28 @@ pub struct Fbra {
     /// R: the media rate.
     rate: Rate,
     state: State,
-    /// What was before it.
+    /// The previous state.
     before: State,
     pause: Option<Pause>,
-    /// When no feedback arrived for too long.
+    /// When the last feedback timeout was.
     silent: Option<Time>,
     fec: Fec,
-    /// R_hi: the greatest of goodput, media rate and all that was sent, of the last while.
+    /// R_hi: the recent max of goodput, media rate and total sent rate.
     greatest: WindowedMax<Rate>,
     /// R_init: the first goodput after the start or a bounce back.
     first: Option<Rate>,
-    /// The newest interval's.
+    /// The rates of the newest interval.
     rates: Option<Rates>,
     signs: Option<Signs>,
     /// The last interval.
     last: Interval,
-    /// Whether the last report was evaluated before its time: one in two may be.
+    /// Whether the last report was evaluated early: at most every other one may be.
     was_early: bool,
     decisions: Decisions,
 }
 
 impl Fbra {
-    /// The controller before anything was sent.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -81,7 +82,7 @@ impl Fbra {
         Ok(Fbra {
             limits,
             accumulator: Accumulator::default(),
-            // On a path whose round trip is longer, no feedback can arrive earlier.
+            // If the path's round trip is longer, no feedback can arrive earlier.
             timeout: FeedbackTimeout::new(config.timeout, 1, Then::Every(config.timeout)),
             delays: Delays::new(&config),
             rate: limits.clamp(config.start),
@@ -101,19 +102,19 @@ impl Fbra {
         })
     }
 
-    /// Where the rate is going.
+    /// The current state.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// How long a report interval is.
+    /// The length of a report interval.
     fn interval(&self) -> Span {
         let round_trips = self.delays.round_trip().map_or(Span::ZERO, |rtt| rtt.scale(self.config.report_round_trips));
         round_trips.max(self.config.report_interval).min(self.config.longest_interval)
     }
 
-    /// Whether an interval that has lasted this long is over, and whether its report is an early one: trouble is reported at once, but not
-    /// twice in a row and not while nobody acts on it.
+    /// Returns whether an interval that has lasted this long is over, and whether its report is early: trouble is
+    /// reported at once, but not twice in a row and not while reports are ignored.
     fn is_due(&self, lasted: Span, trouble: bool) -> Option<bool> {
         if lasted >= self.interval() {
             return Some(false);
@@ -139,7 +140,7 @@ impl Fbra {
         }
     }
 
-    /// The rates of an interval, with the one before it where it ended early.
+    /// The rates of an interval, combined with the interval before it if it ended early.
     fn measure(&mut self, interval: Interval, regular: bool) -> Rates {
         let delays = &self.delays;
         let arrived_in_time = |reported: &Reported| !reported.is_lost() && !delays.is_discarded(reported);
@@ -158,7 +159,8 @@ impl Fbra {
         let from = self.rate;
         match step.action {
             Action::Keep => {}
-            // At a few packets a second, N of them take longer than an interval: without FEC nothing was probed.
+            // At a few packets a second, N of them take longer than an interval: without an FEC packet, nothing was
+            // probed.
             Action::Raise if self.fec.is_unsent() => {
                 return self.enter(now, State::Probe, "no FEC has left yet", from);
             }
@@ -196,7 +198,8 @@ impl Fbra {
         self.pause = pauses.then_some(Pause { left: self.config.rate.left_out, goodput });
     }
 
-    /// The first report after an undershoot's pause: back to a little less than what arrived before it, or down again.
+    /// The first report after an undershoot's pause: return to slightly less than the goodput before it, or undershoot
+    /// again.
     fn bounce_back(&mut self, now: Time, goodput: Rate, signs: &Signs, rates: &Rates) {
         let from = self.rate;
         self.pause = None;
@@ -210,7 +213,7 @@ impl Fbra {
         }
     }
 
-    /// No feedback arrived for too long: by this controller's clock or by the history's, once for each time.
+    /// Feedback timeout by this controller's clock or the history's; handled once each time.
     fn on_feedback_timeout(&mut self, now: Time) {
         if self.silent.is_some_and(|at| now - at < self.config.timeout) {
             return;
@@ -223,7 +226,7 @@ impl Fbra {
         self.enter(now, State::Down, "no report for too long", from);
     }
 
-    /// R, or what the encoder makes of it where that is much less.
+    /// R, or the encoder's actual rate if that is much lower.
     fn actual(&self, media: Rate) -> Rate {
         if self.rate > media.scale(self.config.rate.max_of_actual) { media } else { self.rate }
     }
@@ -236,7 +239,7 @@ impl Fbra {
         before_end.map_or(interval, |max| interval.min(max))
     }
 
-    /// R += FEC_rate: at most what N = least would be, and not far above what the encoder makes.
+    /// R += FEC_rate: at most the FEC rate of min N, and not far above the encoder's actual rate.
     fn raised(&self, fec: Rate, media: Rate) -> Rate {
         let fec = fec.min(self.rate.scale(1.0 / f64::from(self.config.fec.min)));
         let max = media.scale(self.config.rate.max_of_actual).max(self.rate);

@@ -1,4 +1,4 @@
-//! What an interval held, and how its delay compares (specs/fbra.md 3).
+//! The evaluation of an interval and its delay (specs/fbra.md 3).
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
@@ -7,22 +7,22 @@ use crate::estimate::{Percentiles, WindowedMin};
 use crate::packet::Payload;
 use crate::reporting::{Interval, Reported};
 
-/// How far back the least round trip counts: what is above it is queue (60 s \[R\]).
+/// The window of the min round trip: delay above it is queueing (60 s \[R\]).
 const MIN_WINDOW: Span = Span::from_secs(60);
 
-/// What the state machine looks at.
+/// The input of the state machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Signs {
-    /// Whether packets were lost, and whether discarded for their delay.
+    /// Whether packets were lost, and whether packets were discarded because of their delay.
     pub(super) losses: bool,
     pub(super) discards: bool,
-    /// Whether some of them were in the second half of the interval, by sequence.
+    /// Whether some of these losses, and discards, were in the second half of the interval, by sequence.
     pub(super) recent_losses: bool,
     pub(super) recent_discards: bool,
-    /// C_high and C_low: the delay over percentiles of earlier ones. C_low is the larger of the two.
+    /// C_high and C_low: the delay relative to percentiles of earlier delays. C_low is the larger of the two.
     pub(super) high: f64,
     pub(super) low: f64,
-    /// Whether the report came before its time.
+    /// Whether the report was early.
     pub(super) early: bool,
 }
 
@@ -32,16 +32,16 @@ impl Signs {
     }
 }
 
-/// An interval's rates, on the wire. Audio is media as pictures are: R is what both have together.
+/// The wire rates of an interval. Audio counts as media, like video: R covers both together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rates {
     /// G: media that was neither lost nor discarded.
     pub(super) goodput: Rate,
     /// Media sent.
     pub(super) media: Rate,
-    /// And everything beside it.
+    /// All packets sent, media included.
     pub(super) all: Rate,
-    /// How many packets of pictures there were: FEC is over these.
+    /// Number of video packets: FEC protects these.
     pub(super) media_packets: u16,
 }
 
@@ -58,7 +58,7 @@ impl Rates {
         }
     }
 
-    /// The greatest of the three.
+    /// The max of the three rates.
     pub(super) fn greatest(&self) -> Rate {
         self.goodput.max(self.media).max(self.all)
     }
@@ -74,7 +74,7 @@ pub(super) struct Delays {
     history: Percentiles,
     /// Round trips of the intervals.
     round_trips: Percentiles,
-    /// The newest interval's.
+    /// The delay of the newest interval.
     newest: Option<Span>,
 }
 
@@ -91,18 +91,18 @@ impl Delays {
         }
     }
 
-    /// The round trip of a packet that arrived.
+    /// Adds the round trip of a packet that arrived.
     pub(super) fn add(&mut self, now: Time, rtt: Span) {
         self.min.add(now, rtt, MIN_WINDOW);
     }
 
-    /// OWD of a round trip: half of the least, and all that is above it. Clocks need not agree, and the return path's queue does not
-    /// count (specs/fbra.md: an absolute base matters, because thresholds are ratios).
+    /// OWD from a round trip: half of the min, plus all delay above it. Clocks need not agree, and the reverse path's
+    /// queue does not count (specs/fbra.md: an absolute base matters, because thresholds are ratios).
     fn one_way(&self, rtt: Span) -> Span {
         rtt - self.min.get().unwrap_or(rtt) / 2
     }
 
-    /// Whether a packet comes too late to be shown.
+    /// Whether a packet arrived too late to be shown.
     pub(super) fn is_discarded(&self, reported: &Reported) -> bool {
         reported.rtt.is_some_and(|rtt| self.one_way(rtt) > self.delay_max)
     }
@@ -117,7 +117,7 @@ impl Delays {
         self.newest
     }
 
-    /// What an interval shows; its delay joins the history if nothing was lost or discarded.
+    /// Evaluates an interval; its delay joins the history if no packet was lost or discarded.
     pub(super) fn judge(&mut self, now: Time, interval: &Interval, early: bool) -> Signs {
         let half = interval.reported.len() / 2;
         let any = |wrong: &dyn Fn(&Reported) -> bool, from: usize| interval.reported[from..].iter().any(wrong);
@@ -145,7 +145,7 @@ impl Delays {
         signs
     }
 
-    /// A delay over a percentile of the history; 1 where that is too short.
+    /// A delay relative to a percentile of the history; 1 if the history is too short.
     fn compare(&self, delay: Span, share: f64) -> f64 {
         if self.history.len() < self.thresholds.min_history {
             return 1.0;
@@ -165,7 +165,7 @@ mod tests {
         Interval { span: Span::from_millis(200), reported }
     }
 
-    /// Delays on a path whose least round trip was 20 ms: OWD is RTT less 10.
+    /// Delays on a path whose min round trip was 20 ms: OWD is RTT minus 10.
     fn delays() -> Delays {
         let mut delays = Delays::new(&Config::default());
         delays.add(Time::ZERO, Span::from_millis(20));
@@ -208,7 +208,7 @@ mod tests {
         let first = signs(at(4, None));
         assert!(first.losses && !first.recent_losses && !first.discards);
         assert!(signs(at(5, None)).recent_losses);
-        // One way is the round trip less 10 ms: 400 is in time, 401 is not.
+        // The one-way delay is the round trip minus 10 ms: 400 is in time, 401 is not.
         assert!(!signs(at(9, Some(410))).discards);
         let late = signs(at(9, Some(411)));
         assert!(late.discards && late.recent_discards && !late.losses);

@@ -1,37 +1,37 @@
-//! STAY, PROBE, UP and DOWN: what a report makes of each (specs/fbra.md 4, the paper's listing).
+//! STAY, PROBE, UP and DOWN: how each reacts to a report (specs/fbra.md 4, the paper's listing).
 
 use super::Thresholds;
 use super::observed::Signs;
 
-/// Where the rate is going.
+/// The state of the rate control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// There was too much.
+    /// The rate was too high.
     Down,
-    /// Nothing is tried.
+    /// The rate is not being changed or probed.
     Stay,
-    /// FEC packets are sent beyond the media.
+    /// FEC packets are sent in addition to the media.
     Probe,
-    /// What was FEC has become media.
+    /// The rate of the FEC packets has been given to media.
     Up,
 }
 
 /// What happens to the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
-    /// Nothing.
+    /// No change.
     Keep,
-    /// It falls below what arrived, and the next report is left out if `pauses`.
+    /// The rate falls below the rate that arrived, and the next report is ignored if `pauses`.
     Undershoot { pauses: bool },
-    /// FEC begins, with an interval chosen anew.
+    /// FEC begins, with a newly chosen interval.
     Probe,
-    /// The probe goes on with fewer FEC packets.
+    /// The probe continues with fewer FEC packets.
     Widen,
-    /// The FEC becomes media.
+    /// The FEC rate is given to media.
     Raise,
 }
 
-/// What a report leads to.
+/// The result of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) next: State,
@@ -46,7 +46,7 @@ const fn to(next: State, action: Action, why: &'static str) -> Step {
 const DOWN: fn(&'static str) -> Step = |why| to(State::Down, Action::Undershoot { pauses: true }, why);
 const STAY: fn(&'static str) -> Step = |why| to(State::Stay, Action::Keep, why);
 
-/// One evaluation in `state`, which followed `before`; `near_top` is whether the rate is close to the greatest of the last while.
+/// One evaluation in `state`, which followed `before`; `near_top` says whether the rate is close to the recent max.
 pub(super) fn step(state: State, before: State, signs: &Signs, near_top: bool, limits: &Thresholds) -> Step {
     if signs.early {
         return DOWN("an early report");
@@ -59,7 +59,8 @@ pub(super) fn step(state: State, before: State, signs: &Signs, near_top: bool, l
     }
 }
 
-/// The text keeps it in DOWN while losses last, the listing leaves after two: the listing is followed, which bounds the cuts.
+/// The paper's text stays in DOWN while losses last; its listing leaves after two. The listing is followed, which
+/// bounds the number of cuts.
 fn in_down(before: State, signs: &Signs, limits: &Thresholds) -> Step {
     if signs.recent_losses || signs.discards {
         if before == State::Down {
@@ -156,7 +157,7 @@ mod tests {
         assert_eq!(after(Down, Up, RECENT_DISCARD), (Down, Action::Undershoot { pauses: false }));
         assert_eq!(after(Down, Up, Signs { discards: true, ..LOSS }), (Down, CUT));
         assert_eq!(after(Down, Down, RECENT_LOSS), (Stay, Action::Keep));
-        // A loss in the first half is over.
+        // A loss in the first half is no longer recent.
         assert_eq!(after(Down, Up, LOSS), (Stay, Action::Keep));
         assert_eq!(after(Down, Down, delayed(2.01)), (Down, CUT));
         assert_eq!(after(Down, Up, delayed(2.0)), (Stay, Action::Keep));
@@ -167,7 +168,7 @@ mod tests {
         use State::{Down, Probe, Stay, Up};
         assert_eq!(after(Stay, Up, RECENT_LOSS), (Down, CUT));
         assert_eq!(after(Stay, Stay, LOSS), (Stay, Action::Keep));
-        // Losses are looked at before discards.
+        // Losses are checked before discards.
         assert_eq!(after(Stay, Stay, Signs { losses: true, ..RECENT_DISCARD }), (Stay, Action::Keep));
         assert_eq!(after(Stay, Up, RECENT_DISCARD), (Down, CUT));
         assert_eq!(after(Stay, Up, delayed(1.11)), (Stay, Action::Keep));

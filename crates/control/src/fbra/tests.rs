@@ -40,7 +40,7 @@ fn an_undershoot_goes_below_what_arrived_by_as_much_as_did_not_and_bounces_back_
 fn fec_that_was_borne_becomes_media() {
     // specs/fbra.md 8, example 4.
     assert_eq!(at(200).raised(KBPS(23), KBPS(200)), KBPS(223));
-    // Not far above what the encoder makes, and no more than N = 2 would send.
+    // Not far above the encoder's actual rate, and at most what N = 2 would send.
     assert_eq!(at(200).raised(KBPS(60), KBPS(200)), KBPS(240));
     assert_eq!(at(200).raised(KBPS(60), KBPS(100)), KBPS(200));
     assert_eq!(at(200).raised(KBPS(500), KBPS(400)), KBPS(300));
@@ -59,7 +59,7 @@ fn n_follows_what_the_encoder_makes_and_what_an_interval_holds() {
     assert_eq!(fbra.fec_interval(&Rates { media_packets: 0, ..rates(240, 240) }), 2);
 }
 
-/// A packet of 500 bytes every 20 ms over 100 ms of path and `queue` ms of what else is in the way; FEC as asked for.
+/// A packet of 500 bytes every 20 ms over a path of 100 ms with `queue` ms of additional delay; FEC as requested.
 struct Flow {
     fbra: Fbra,
     history: History,
@@ -68,7 +68,7 @@ struct Flow {
     media: u16,
     keeps_fec_back: bool,
     under_way: VecDeque<(u64, PacketId, Time)>,
-    /// States and rates in kbps, as they changed.
+    /// States and rates in kbps, at each change.
     course: Vec<(State, u64)>,
 }
 
@@ -177,7 +177,7 @@ fn audio_is_part_of_what_the_rate_is_of() {
     let interval = Interval { span: Span::from_millis(100), reported: alloc::vec![picture, audio, audio] };
     let rates = Rates::of(&interval, |_| true);
     assert_eq!((rates.goodput, rates.media, rates.media_packets), (KBPS(120), KBPS(120), 1));
-    // Pictures alone, 40 of 120 kbps, would be an encoder that cannot use its rate.
+    // Video alone, 40 of 120 kbps, would look like an encoder that cannot use its rate.
     assert_eq!(at(120).raised(KBPS(20), rates.media), KBPS(140));
 }
 
@@ -201,7 +201,7 @@ fn a_loss_is_told_early_and_cuts_and_the_next_but_one_report_brings_it_back() {
 fn a_queue_that_grows_stops_the_probes_and_then_cuts() {
     let mut flow = Flow::new(Config::default());
     flow.run(4_000, 0, |_| false);
-    // Half of the least round trip is 50 ms: 20 ms of queue are a ratio of 1.4.
+    // Half of the min round trip is 50 ms: 20 ms of queue give a ratio of 1.4.
     let course = flow.run(5_500, 20, |_| false);
     assert!(course.iter().any(|(state, _)| *state == State::Down), "{course:?}");
     let reasons = flow.reasons();

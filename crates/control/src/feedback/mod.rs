@@ -1,4 +1,4 @@
-//! Feedback on sent packets: one form for every kind of report.
+//! Feedback on sent packets: one representation for every kind of report.
 
 mod history;
 mod path;
@@ -10,14 +10,14 @@ use crate::packet::{PacketId, SentPacket};
 pub use history::{Config, History};
 pub use path::{End, PathReport};
 
-/// What a report from the receiver says of one packet, already unwrapped to the sender's numbering.
+/// The receiver's report on one packet, with the sequence number already unwrapped to the sender's numbering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Acknowledgement {
     /// Which packet.
     pub id: PacketId,
-    /// When it arrived, by the receiver's clock; `None` if it had not arrived when the report was made.
+    /// When it arrived, by the receiver's clock; `None` if it had not arrived by the time of the report.
     pub arrival: Option<Time>,
-    /// Whether a queue on the way marked it instead of dropping it (ECN CE).
+    /// Whether a queue on the path marked it instead of dropping it (ECN CE).
     pub ce: bool,
 }
 
@@ -26,14 +26,14 @@ pub struct Acknowledgement {
 pub enum Fate {
     /// It arrived. May follow [`Fate::Lost`] for the same packet: it was late, not lost.
     Arrived {
-        /// When, by the receiver's clock, in the resolution of the report (TWCC: 250 us; RFC 8888: 1/1024 s).
+        /// When, by the receiver's clock, at the time resolution of the report (TWCC: 250 us; RFC 8888: 1/1024 s).
         at: Time,
         /// Whether it was marked (ECN CE).
         ce: bool,
         /// Whether it had been declared lost before.
         was_lost: bool,
     },
-    /// It is taken as lost.
+    /// It is declared lost.
     Lost,
 }
 
@@ -56,7 +56,7 @@ impl Report {
     }
 }
 
-/// Why a [`Feedback`] was made.
+/// What caused a [`Feedback`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// The receiver reported.
@@ -75,26 +75,30 @@ pub struct Feedback<'a> {
     pub cause: Cause,
     /// Each packet whose fate became known, in order of sending. Empty when a report held nothing new.
     pub reports: &'a [Report],
-    /// Round-trip time of the newest packet that arrived, without the time the receiver is known to have held the report.
+    /// Round-trip time of the newest packet that arrived, without the time for which the receiver is known to have held
+    /// the report.
     pub rtt: Option<Span>,
-    /// Arrival less sending time of that packet: two clocks, so only differences between packets mean anything.
+    /// Arrival time minus sending time of that packet. The two times come from different clocks, so only differences
+    /// between packets are meaningful.
     pub newest_delay: Option<Span>,
-    /// `rtt` without the time the report was held even if the receiver does not say it (TWCC): forward delay and the least
-    /// return delay seen. This is the delay to judge queues by; a window must cover the wait for reports too.
+    /// `rtt` without the time for which the receiver held the report, even if the report does not state it (TWCC): the
+    /// forward delay plus the min return delay seen. Use this delay to detect queues; a window must also cover the wait
+    /// for reports.
     pub path_rtt: Option<Span>,
-    /// Smoothed time from sending a packet to hearing of it (gain 1/8, specs/vidaptive.md C1), this report included; `None` before the
-    /// first. It has the wait for batched reports in it, so that window / srtt is the rate that the window sustains.
+    /// Smoothed time from sending a packet to receiving feedback on it (gain 1/8, specs/vidaptive.md C1), this report
+    /// included; `None` before the first. It includes the wait for batched reports, so window / srtt is the rate that
+    /// the window sustains.
     pub srtt: Option<Span>,
-    /// The least round-trip time of the connection.
+    /// The min round-trip time of the connection.
     pub min_rtt: Option<Span>,
     /// Bytes sent and neither acknowledged nor declared lost, after this feedback.
     pub in_flight: Bytes,
-    /// Bytes acknowledged on the path so far, these included.
+    /// Bytes acknowledged on the path so far, this feedback included.
     pub delivered: Bytes,
 }
 
 impl<'a> Feedback<'a> {
-    /// Feedback on these packets and nothing else: no round trip, nothing in flight. [`History`] makes those with everything.
+    /// Feedback on these packets only: no round-trip time, zero bytes in flight. [`History`] makes complete feedback.
     pub fn new(now: Time, cause: Cause, reports: &'a [Report]) -> Feedback<'a> {
         Feedback {
             now,
@@ -110,30 +114,32 @@ impl<'a> Feedback<'a> {
         }
     }
 
-    /// The same without what it says of packets before `first`: for a controller that did not see those leave.
+    /// The same feedback without the reports on packets before `first`: for a controller that was not called when those
+    /// packets were sent.
     pub fn since(&self, first: PacketId) -> Feedback<'a> {
         let before = self.reports.partition_point(|report| report.packet.id < first);
         Feedback { reports: &self.reports[before..], ..*self }
     }
 
-    /// Bytes that this feedback says arrived.
+    /// Bytes that this feedback reports as arrived.
     pub fn arrived_bytes(&self) -> Bytes {
         self.reports.iter().filter(|report| report.arrival().is_some()).map(|report| report.packet.size).sum()
     }
 
-    /// Bytes that this feedback says were lost.
+    /// Bytes that this feedback reports as lost.
     pub fn lost_bytes(&self) -> Bytes {
         self.reports.iter().filter(|report| report.fate == Fate::Lost).map(|report| report.packet.size).sum()
     }
 
-    /// Round-trip time of one arrived packet as if it had been acknowledged at once: a batched report holds the early ones
-    /// back, but how much longer than the newest packet it was under way shows in the receiver's clock.
+    /// Round-trip time of one arrived packet as if it had been acknowledged at once. A batched report delays the
+    /// feedback on its early packets, but the receiver's clock shows how much longer a packet was on the path than the
+    /// newest one.
     pub fn rtt_of(&self, report: &Report) -> Option<Span> {
         let delay = report.arrival()? - report.packet.at;
         Some((self.path_rtt? + (delay - self.newest_delay?)).max(Span::from_nanos(1)))
     }
 
-    /// How long feedback on an arrived packet waited at the receiver for its report.
+    /// How long feedback on an arrived packet waited at the receiver until the report was sent.
     pub fn held(&self, report: &Report) -> Option<Span> {
         Some(((self.now - report.packet.at) - self.rtt_of(report)?).max(Span::ZERO))
     }

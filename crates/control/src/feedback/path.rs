@@ -1,25 +1,25 @@
-//! What a receiver says that measures the path itself instead of reporting single packets.
+//! Receiver reports that measure the path itself instead of listing single packets.
 
 use thalweg_units::{Bytes, Rate};
 
-/// The end of the path that measures it.
+/// The side that measures the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum End {
-    /// The sender, by the arrivals that are reported to it: with any receiver of today.
+    /// The sender, from the arrivals reported to it: works with any receiver of today.
     #[default]
     Sender,
-    /// The receiver, which tells what it measured. Where it does not, the sender measures.
+    /// The receiver, which reports its measurements. If it sends none, the sender measures.
     Receiver,
 }
 
-/// A receiver's own account of the path (specs/rebera.md 3), reported once in a while.
+/// A receiver's own measurement of the path (specs/rebera.md 3), sent periodically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PathReport {
-    /// What the path bore of late, by packets that queued one behind the other; `None` where none did.
+    /// Recent capacity of the path, measured on packets that queued one behind the other; `None` if none did.
     pub capacity: Option<Rate>,
-    /// Everything that arrived so far, on the wire.
+    /// Wire bytes received so far.
     pub received: Bytes,
-    /// Everything that was sent before the last arrival and did not arrive.
+    /// Bytes sent before the last arrival that have not arrived.
     pub lost: Bytes,
 }

@@ -1,30 +1,30 @@
-//! The feedback timeout: packets are in flight and no feedback has come for too long.
+//! The feedback timeout: packets are in flight and no feedback has arrived for too long.
 
 use thalweg_units::{Bytes, Span, Time};
 
 use super::Feedback;
 
-/// What follows the first timeout while there is still no feedback.
+/// Which timeouts follow the first while there is still no feedback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// Another after as long again, and so on.
+    /// Another after the same wait, repeatedly.
     Same,
-    /// Another each so long.
+    /// Another after every such span.
     Every(Span),
-    /// One more, so long after the wait began.
+    /// One more, this long after the wait began.
     Once(Span),
 }
 
-/// Waits for feedback on what is in flight: for `min`, or for so many smoothed round trips where that is longer.
+/// Waits for feedback on packets in flight: for the longer of `min` and `round_trips` smoothed round trips.
 #[derive(Debug, Clone)]
 pub(crate) struct FeedbackTimeout {
     min: Span,
     round_trips: i64,
     then: Then,
     srtt: Span,
-    /// Since when feedback is due; `None` while nothing is in flight.
+    /// When the wait for feedback began; `None` while nothing is in flight.
     since: Option<Time>,
-    /// Timeouts since the last feedback.
+    /// Number of timeouts since the last feedback.
     expired: u32,
 }
 
@@ -33,31 +33,32 @@ impl FeedbackTimeout {
         FeedbackTimeout { min, round_trips, then, srtt: Span::ZERO, since: None, expired: 0 }
     }
 
-    /// From now on the first timeout comes after this.
+    /// Sets the wait before the first timeout.
     pub(crate) fn set_min(&mut self, min: Span) {
         self.min = min;
     }
 
-    /// A packet left: if nothing was in flight, the wait begins. Whether it did.
+    /// Records that a packet left. Starts the wait if nothing was in flight; returns whether it did.
     pub(crate) fn on_sent(&mut self, at: Time) -> bool {
         let begins = self.since.is_none();
         self.since.get_or_insert(at);
         begins
     }
 
-    /// Feedback of any kind: the wait begins anew, or ends where nothing is in flight.
+    /// Feedback of any kind: restarts the wait, or ends it if nothing is in flight.
     pub(crate) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.on_reports(feedback.now, feedback.srtt, feedback.in_flight > Bytes::ZERO);
     }
 
-    /// As [`FeedbackTimeout::on_feedback`], unless it reports no arrival of what is in flight.
+    /// As [`FeedbackTimeout::on_feedback`], but ignores feedback without arrivals while packets are in flight.
     pub(crate) fn on_arrivals(&mut self, feedback: &Feedback<'_>) {
         if feedback.in_flight == Bytes::ZERO || feedback.reports.iter().any(|report| report.arrival().is_some()) {
             self.on_feedback(feedback);
         }
     }
 
-    /// Feedback in another form, with the smoothed round trip where it is known; whether `more` is in flight.
+    /// As [`FeedbackTimeout::on_feedback`] for other forms of feedback: with the smoothed round-trip time, if known,
+    /// and whether `more` is in flight.
     #[inline]
     pub(crate) fn on_reports(&mut self, now: Time, srtt: Option<Span>, more: bool) {
         self.srtt = srtt.unwrap_or(self.srtt);
@@ -65,12 +66,12 @@ impl FeedbackTimeout {
         self.expired = 0;
     }
 
-    /// The wait begins anew.
+    /// Restarts the wait.
     pub(crate) fn restart(&mut self, at: Time) {
         self.since = Some(at);
     }
 
-    /// What was in flight is given up; timeouts stay counted.
+    /// Ends the wait because what was in flight is given up; the count of timeouts is kept.
     pub(crate) fn stop(&mut self) {
         self.since = None;
     }
@@ -80,7 +81,7 @@ impl FeedbackTimeout {
         self.since.map(|since| now - since)
     }
 
-    /// How many timeouts there were since the last feedback.
+    /// The number of timeouts since the last feedback.
     pub(crate) fn expired(&self) -> u32 {
         self.expired
     }
@@ -97,7 +98,7 @@ impl FeedbackTimeout {
         }
     }
 
-    /// Whether a timeout is due; it is counted.
+    /// Returns whether a timeout is due, and counts it.
     pub(crate) fn on_timeout(&mut self, now: Time) -> bool {
         if self.deadline() > now {
             return false;

@@ -1,15 +1,15 @@
-//! A rate that never changes: the trivial proof of the seam, and the sender that ignores the network.
+//! A rate that never changes: the simplest controller, and the model of a sender that ignores the network.
 
 use thalweg_units::{ConfigError, Rate, above, check};
 
 use crate::controller::{Controller, SendLimits};
 use crate::feedback::Feedback;
 
-/// The rate.
+/// Configuration of the fixed rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// What is sent, whatever happens.
+    /// The send rate, whatever happens on the path.
     pub rate: Rate,
 }
 
@@ -19,12 +19,12 @@ impl Default for Config {
     }
 }
 
-/// See the module.
+/// The fixed-rate controller.
 #[derive(Debug, Clone, Copy)]
 pub struct Fixed(Rate);
 
 impl Fixed {
-    /// The controller.
+    /// A controller of this rate.
     ///
     /// # Errors
     /// When the rate is zero.

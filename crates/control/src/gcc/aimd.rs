@@ -10,11 +10,11 @@ use super::overuse::Usage;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// beta: what a decrease keeps of the acknowledged rate.
+    /// beta: a decrease sets the rate to this share of the acknowledged rate.
     pub beta: f64,
-    /// Growth per second while the link's capacity is unknown.
+    /// Growth factor per second while the link capacity is unknown.
     pub growth: f64,
-    /// Do not increase in application-limited regions (the DontIncreaseInAlr trial; off by default).
+    /// Whether not to increase in application-limited regions (the DontIncreaseInAlr trial; off by default).
     pub hold_in_alr: bool,
 }
 
@@ -26,13 +26,14 @@ impl Default for Config {
 
 /// The RTT assumed before one is known.
 const DEFAULT_RTT: Span = Span::from_millis(200);
-/// Without a first overuse, the acknowledged rate is taken over after this long.
+/// Without a first overuse, the acknowledged rate is adopted after this long.
 const INITIALISATION: Span = Span::from_secs(5);
-/// Before the acknowledged rate is known, a decrease halves the rate, this often at most. libwebrtc says 200 ms too, but its
-/// check (`InitialTimeToReduceFurther`) passes with each report: harmless with its reports each 50 ms or more, ruin with one a
-/// packet, where the rate went from 5.7 Mbps to the minimum in 12 ms.
+/// Before the acknowledged rate is known, a decrease halves the rate, at most once per this interval. libwebrtc says
+/// 200 ms too, but its check (`InitialTimeToReduceFurther`) passes with each report. That is harmless with its reports
+/// at intervals of 50 ms or more, but not with one report per packet, where the rate went from 5.7 Mbps to the minimum
+/// in 12 ms.
 const BLIND_INTERVAL: Span = Span::from_millis(200);
-/// Below the rate that arrives, a decrease goes by this much more.
+/// A decrease goes this far below the acknowledged rate.
 const DECREASE_MARGIN: Rate = Rate::from_kbps(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +43,7 @@ enum State {
     Decrease,
 }
 
-/// What the rate control did.
+/// The change that the rate control made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     Decreased,
@@ -96,14 +97,15 @@ impl Aimd {
         self.rtt = rtt;
     }
 
-    /// Takes over a rate decided elsewhere.
+    /// Sets a rate that was decided elsewhere.
     pub(super) fn set_rate(&mut self, now: Time, rate: Rate) {
         self.initialised = true;
         self.rate = rate.max(self.min);
         self.changed = Some(now);
     }
 
-    /// A report was judged as `usage`, while packets arrived at `acknowledged` and a probe measured `probed`.
+    /// Updates the rate after a report was judged as `usage`, while packets arrived at `acknowledged` and a probe
+    /// measured `probed`.
     pub(super) fn on_usage(
         &mut self,
         now: Time,
@@ -141,7 +143,7 @@ impl Aimd {
         Change::Decreased
     }
 
-    /// At most one decrease a round trip, unless less than half of the rate arrives.
+    /// At most one decrease per round trip, unless the acknowledged rate is below half of the rate.
     fn may_reduce(&self, now: Time, acknowledged: Rate) -> bool {
         let interval = self.rtt.clamp(Span::from_millis(10), Span::from_millis(200));
         self.changed.is_none_or(|changed| now - changed >= interval) || acknowledged < self.rate.scale(0.5)
@@ -184,7 +186,7 @@ impl Aimd {
         if self.capacity.upper().is_some_and(|upper| arriving > upper) {
             self.capacity.reset();
         }
-        // The estimate may run ahead of what arrives by half, no further: this ties it to what the encoder makes.
+        // The estimate may exceed the acknowledged rate by half at most: this ties it to what the encoder produces.
         let limit =
             if self.in_alr && self.config.hold_in_alr { self.rate } else { arriving.scale(1.5) + Rate::from_kbps(10) };
         if self.rate < limit {
@@ -223,7 +225,7 @@ impl Aimd {
     }
 }
 
-/// Additive increase near the capacity: half a packet a response time, in bit/s per second.
+/// Additive increase near the capacity: half a packet per response time, in bit/s per second.
 fn near_max_slope(rate: Rate, rtt: Span) -> f64 {
     let frame = rate.as_bps_f64() / 30.0;
     let packets = libm::ceil(frame / 9600.0).max(1.0);
@@ -247,7 +249,7 @@ mod tests {
         aimd.on_usage(Time::from_millis(1000), Usage::Over, Some(Rate::from_kbps(1000)), None);
         assert_eq!(aimd.rate(), Rate::from_kbps(845));
         assert_eq!(aimd.capacity.mean(), Some(Rate::from_kbps(1000)));
-        // Far below what the link was thought to carry: learnt anew.
+        // Far below the estimated link capacity: the capacity is learned anew.
         aimd.on_usage(Time::from_millis(2000), Usage::Over, Some(Rate::from_kbps(900)), None);
         assert_eq!(aimd.capacity.mean(), Some(Rate::from_kbps(900)));
     }

@@ -1,5 +1,5 @@
-//! Application-limited regions: when the encoder makes clearly less than it may (specs/gcc.md 9; libwebrtc
-//! `alr_detector.cc`).
+//! Application-limited regions (ALR): periods in which the encoder produces clearly less than it may (specs/gcc.md 9;
+//! libwebrtc `alr_detector.cc`).
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// The share of the estimate whose use leaves the budget where it is.
+    /// The share of the estimate at which sending leaves the budget unchanged.
     pub usage: f64,
     /// The region begins above this share of the budget ...
     pub start: f64,
@@ -21,10 +21,10 @@ impl Default for Config {
     }
 }
 
-/// The budget holds this much of the rate.
+/// The budget holds at most this much time at its rate.
 const BUDGET: Span = Span::from_millis(500);
 
-/// A budget that fills at a share of the estimate and empties with what is sent.
+/// A budget that fills at a share of the estimate and drains with the bytes sent.
 #[derive(Debug, Clone)]
 pub(super) struct AlrDetector {
     config: Config,
@@ -43,7 +43,7 @@ impl AlrDetector {
         self.rate = estimate.scale(self.config.usage);
     }
 
-    /// Since when the region lasts.
+    /// The start of the current region; `None` outside one.
     pub(super) fn since(&self) -> Option<Time> {
         self.since
     }

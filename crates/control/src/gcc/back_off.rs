@@ -1,23 +1,23 @@
-//! Backing off when feedback takes hopelessly long (specs/gcc.md 7; libwebrtc `RttBasedBackoff` and what
-//! `SendSideBandwidthEstimation::UpdateEstimate` does with it). GCC's only answer to missing feedback.
+//! Back-off when feedback is very late (specs/gcc.md 7; libwebrtc `RttBasedBackoff` and its use in
+//! `SendSideBandwidthEstimation::UpdateEstimate`). GCC's only response to missing feedback.
 //!
-//! It lowers the target and nothing else: the delay-based estimate outlives an outage, and the target is back at it with the first
-//! report that is young enough.
+//! It lowers only the target. The delay-based estimate survives an outage, and the target returns to it with the first
+//! report that is recent enough.
 
 use thalweg_units::{Rate, Span, Time};
 
-/// The least target that backing off leads to; the call's minimum is applied after it (libwebrtc `floor`, 5 kbps).
+/// The min target of the back-off; the call's minimum is applied after it (libwebrtc `floor`, 5 kbps).
 const FLOOR: Rate = Rate::from_kbps(5);
 
-/// How old the feedback is.
+/// The age of the feedback.
 #[derive(Debug, Clone)]
 pub(super) struct BackOff {
     limit: Span,
     interval: Span,
     share: f64,
-    /// Round trip of the newest report, the packet in it that was least delayed, without its wait for the report.
+    /// Round-trip time of the least delayed packet in the newest report, without its wait for the report.
     rtt: Span,
-    /// When that report came; when the first packet left, until there is one.
+    /// When that report arrived; before the first report, when the first packet left.
     last_feedback: Option<Time>,
     last_sent: Time,
     decreased: Time,
@@ -41,19 +41,19 @@ impl BackOff {
         self.last_sent = now;
     }
 
-    /// A report came in which something arrived.
+    /// Takes a report with at least one arrival.
     pub(super) fn on_report(&mut self, now: Time, rtt: Span) {
         self.last_feedback = Some(now);
         self.rtt = rtt;
     }
 
-    /// Whether the round trip exceeds the limit, counted with how long no feedback arrived while packets left.
+    /// Whether the round-trip time, plus the time without feedback while packets left, exceeds the limit.
     pub(super) fn above_limit(&self) -> bool {
         let unheard = self.last_feedback.map_or(Span::ZERO, |reported| (self.last_sent - reported).max(Span::ZERO));
         self.rtt + unheard > self.limit
     }
 
-    /// What happens to the target, if it is time to lower it.
+    /// Returns the lowered target if it is time to lower it.
     pub(super) fn lower(&mut self, now: Time, target: Rate) -> Option<Rate> {
         let due = self.above_limit() && now - self.decreased >= self.interval && target > FLOOR;
         due.then(|| {

@@ -4,15 +4,16 @@ use thalweg_units::{ConfigError, Rate, Span, above_to, between, check};
 
 use super::{acknowledged_rate, aimd, alr, loss, overuse, probe_controller, push_back};
 
-/// GCC as libwebrtc runs it for a camera today; other ages of it by changing a part.
+/// GCC as libwebrtc runs it for a camera today; to run an older version, change the relevant part.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// The estimate before feedback (WebRTC: 300 kbps).
     pub start: Rate,
-    /// The estimate is never lower.
+    /// The min estimate.
     pub min: Rate,
-    /// Pacing is this many times the target: 1.1 with transport-wide feedback, 2.5 before it was there (specs/gcc.md 11).
+    /// Pacing is this many times the target: 1.1 with transport-wide feedback, 2.5 before transport-wide feedback
+    /// existed (specs/gcc.md 11).
     pub pacing_factor: f64,
     /// The overuse detector.
     pub overuse: overuse::Config,
@@ -29,11 +30,11 @@ pub struct Config {
     /// Pushback; `None` switches it off.
     #[cfg_attr(feature = "serde", serde(default))]
     pub push_back: Option<push_back::Config>,
-    /// Back off when the round trip, counted with how long no feedback arrived, exceeds this (specs/gcc.md 7) ...
+    /// Back off when the round-trip time, plus the time without feedback, exceeds this (specs/gcc.md 7) ...
     pub rtt_limit: Span,
-    /// ... every so often ...
+    /// ... at this interval ...
     pub rtt_back_off_interval: Span,
-    /// ... to this share.
+    /// ... by this factor.
     pub rtt_back_off: f64,
 }
 
@@ -63,10 +64,10 @@ impl Config {
         Config { pacing_factor: 2.5, ..Config::default() }
     }
 
-    /// That every parameter is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a parameter is out of range.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         check("gcc rates", format_args!("min {}, start {}", self.min, self.start))
             .is(self.min != Rate::ZERO && self.start >= self.min, "0 < min <= start")?;

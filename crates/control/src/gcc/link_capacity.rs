@@ -1,4 +1,4 @@
-//! What the link seems to carry, learnt at each decrease (specs/gcc.md 5; libwebrtc `link_capacity_estimator.cc`).
+//! The estimated link capacity, learned at each decrease (specs/gcc.md 5; libwebrtc `link_capacity_estimator.cc`).
 
 use thalweg_units::Rate;
 
@@ -21,7 +21,7 @@ impl Default for LinkCapacity {
 }
 
 impl LinkCapacity {
-    /// The path was overused while this much arrived.
+    /// Takes the acknowledged rate during an overuse.
     pub(super) fn on_overuse(&mut self, acknowledged: Rate) {
         let sample = acknowledged.as_kbps_f64();
         let mean = self.mean.map_or(sample, |mean| (1.0 - GAIN) * mean + GAIN * sample);
@@ -43,12 +43,12 @@ impl LinkCapacity {
         libm::sqrt(self.variance * mean)
     }
 
-    /// Three deviations above the mean.
+    /// Three standard deviations above the mean.
     pub(super) fn upper(&self) -> Option<Rate> {
         self.mean.map(|mean| Rate::from_bps_f64((mean + 3.0 * self.deviation(mean)) * 1e3))
     }
 
-    /// Three deviations below the mean.
+    /// Three standard deviations below the mean.
     pub(super) fn lower(&self) -> Option<Rate> {
         self.mean.map(|mean| Rate::from_bps_f64((mean - 3.0 * self.deviation(mean)) * 1e3))
     }

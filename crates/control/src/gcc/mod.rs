@@ -1,9 +1,9 @@
 //! Google Congestion Control, sender side, as libwebrtc runs it (specs/gcc.md; libwebrtc at 3710345, January 2026).
 //!
 //! * delay: `packet_groups` -> `trendline` -> [`overuse`] -> [`aimd`] with `link_capacity`;
-//! * how much arrives: [`acknowledged_rate`];
-//! * loss: [`loss`]; probing: [`probe_controller`], `probe_estimator`; use by the application: [`alr`];
-//! * more in flight than wanted: [`push_back`], `outstanding`; feedback too old: `back_off`.
+//! * acknowledged rate: [`acknowledged_rate`];
+//! * loss: [`loss`]; probing: [`probe_controller`], `probe_estimator`; application-limited regions: [`alr`];
+//! * more bytes in flight than wanted: [`push_back`], `outstanding`; late feedback: `back_off`.
 
 pub mod acknowledged_rate;
 pub mod aimd;
@@ -46,7 +46,7 @@ use trendline::Trendline;
 
 /// The controller's tick (libwebrtc: 25 ms).
 const TICK: Span = Span::from_millis(25);
-/// A stream silent for longer than this starts over (`kStreamTimeOut`).
+/// After a pause longer than this, the estimation restarts (`kStreamTimeOut`).
 const STREAM_TIMEOUT: Span = Span::from_secs(2);
 
 /// GCC's state.
@@ -62,7 +62,7 @@ pub struct Gcc {
     aimd: Aimd,
     loss: LossBased,
     loss_state: LossState,
-    /// What loss allows, the delay-based rate at most.
+    /// The loss-based rate, at most the delay-based rate.
     loss_based: Rate,
     alr: AlrDetector,
     probes: ProbeController,
@@ -70,7 +70,7 @@ pub struct Gcc {
     push_back: Option<Pushback>,
     outstanding: Outstanding,
     back_off: BackOff,
-    /// The target was lowered for want of feedback, and there is none yet.
+    /// The target was lowered because feedback was missing, and none has arrived since.
     backed_off: bool,
     target: Rate,
     last_packet_seen: Option<Time>,
@@ -81,7 +81,7 @@ pub struct Gcc {
 }
 
 impl Gcc {
-    /// The controller before anything was sent.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -90,7 +90,7 @@ impl Gcc {
         Ok(Gcc::of_checked(config))
     }
 
-    /// The controller of parameters that are in range.
+    /// The controller for parameters already checked.
     pub(crate) fn of_checked(config: Config) -> Gcc {
         Gcc {
             min: config.min,
@@ -120,7 +120,7 @@ impl Gcc {
         }
     }
 
-    /// The delay-based part of one report; whether the delay fell back to normal.
+    /// Updates the delay-based part from one report; returns whether the delay returned to normal.
     fn judge_delay(&mut self, now: Time) -> bool {
         let mut recovered = false;
         for report in &self.arrived {
@@ -141,16 +141,16 @@ impl Gcc {
         recovered
     }
 
-    /// How old the feedback of this report is.
+    /// Records the age of this report's feedback.
     fn note_age(&mut self, now: Time) {
         let Some(newest) = self.arrived.last().and_then(Report::arrival) else { return };
-        // A packet's round trip without its wait for those reported with it.
+        // A packet's round-trip time excludes its wait for packets reported with it.
         let waited = |report: &Report| report.arrival().map_or(Span::ZERO, |arrival| newest - arrival);
         let rtt = self.arrived.iter().map(|report| (now - report.packet.at) - waited(report)).min();
         self.back_off.on_report(now, rtt.unwrap_or(Span::ZERO));
     }
 
-    /// What a probe measured, raised to what is known to arrive.
+    /// The result of a probe, raised to the rate known to arrive.
     fn probe_result(&mut self) -> Option<Rate> {
         let mut result = None;
         for report in &self.arrived {
@@ -173,7 +173,7 @@ impl Gcc {
         self.probes.set_alr(now, since);
     }
 
-    /// What delay and loss allow; while feedback is too old, no more than before.
+    /// Combines the delay-based and the loss-based limit; while feedback is too old, the target does not rise.
     fn combine(&mut self, now: Time, what: &'static str, why: &'static str, allowed: Rate) {
         let stale = self.back_off.above_limit();
         let target = if stale { self.target } else { allowed }.min(self.aimd.rate());
@@ -195,8 +195,8 @@ impl Gcc {
         }
     }
 
-    /// Whether no probe may leave. Libwebrtc's probes of 1.5 times the estimate while loss limits and the estimate rises
-    /// (`loss_limited_scale`) need the state without padding, which today's default never enters.
+    /// Whether probes are forbidden. Libwebrtc's probes of 1.5 times the estimate, sent while loss limits and the
+    /// estimate rises (`loss_limited_scale`), need the state without padding, which today's default never enters.
     fn congested(&self) -> bool {
         self.back_off.above_limit()
             || self.detector.usage() != Usage::Normal
@@ -219,7 +219,7 @@ impl Controller for Gcc {
             return;
         }
         self.outstanding.on_report(feedback);
-        // libwebrtc's is that of an RTCP report, which waits for no batch.
+        // libwebrtc uses the RTT from RTCP reports, which do not wait for a batch.
         if let Some(rtt) = feedback.path_rtt.or(feedback.rtt) {
             self.rtt = rtt;
             self.aimd.set_rtt(rtt);
@@ -327,7 +327,7 @@ impl Controller for Gcc {
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         see("delay_based_bps", self.aimd.rate().as_bps_f64());
         see("loss_based_bps", self.loss_based.as_bps_f64());
-        // Not `target_bps`: the sender shows what it gives the encoder, less headers and what pushback holds back, by that name.
+        // Not named `target_bps`: the sender uses that name for the encoder's rate, without headers and after pushback.
         see("estimate_bps", self.target.as_bps_f64());
         see("trend_ms", self.detector.trend());
         see("threshold_ms", self.detector.threshold());

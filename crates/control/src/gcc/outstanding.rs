@@ -1,18 +1,18 @@
-//! What is in flight by libwebrtc's account (`transport_feedback_adapter.cc`): a packet is until it or a later one is reported, however
-//! long that takes, up to a minute. The history writes everything off after two seconds without feedback, which would end the pushback in
-//! the middle of an outage.
+//! Bytes in flight as libwebrtc counts them (`transport_feedback_adapter.cc`): a packet stays in flight until it or a
+//! later one is reported, for up to a minute. The history declares everything lost after two seconds without feedback,
+//! which would end the pushback in the middle of an outage.
 
 use thalweg_units::Bytes;
 
 use crate::feedback::{Fate, Feedback};
 use crate::packet::{PacketId, SentPacket};
 
-/// Bytes in flight, those written off for a feedback timeout included.
+/// Bytes in flight, including those declared lost at a feedback timeout.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outstanding {
     in_flight: Bytes,
     written_off: Bytes,
-    /// The last packet written off.
+    /// The last packet declared lost at a feedback timeout.
     until: Option<PacketId>,
 }
 
@@ -25,7 +25,7 @@ impl Outstanding {
         self.in_flight = packet.in_flight;
     }
 
-    /// Everything in flight was given up because no feedback arrived.
+    /// Everything in flight was declared lost because no feedback arrived.
     pub(super) fn on_feedback_timeout(&mut self, feedback: &Feedback<'_>) {
         self.in_flight = feedback.in_flight;
         self.written_off += feedback.lost_bytes();
@@ -37,7 +37,7 @@ impl Outstanding {
         let Some(until) = self.until else { return };
         for report in feedback.reports {
             if report.packet.id >= until && report.arrival().is_some() {
-                // Whatever went before it has arrived or will not.
+                // Every packet sent before it has arrived or is lost.
                 (self.written_off, self.until) = (Bytes::ZERO, None);
                 return;
             }

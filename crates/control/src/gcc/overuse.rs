@@ -1,5 +1,5 @@
-//! Whether the delay trend means overuse, against a threshold that adapts (specs/gcc.md 3; libwebrtc `trendline_estimator.cc`
-//! `Detect` and `UpdateThreshold`).
+//! Detects overuse by comparing the delay trend with an adaptive threshold (specs/gcc.md 3; libwebrtc
+//! `trendline_estimator.cc` `Detect` and `UpdateThreshold`).
 
 use thalweg_units::{Span, Time};
 
@@ -7,11 +7,11 @@ use thalweg_units::{Span, Time};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// The threshold at the start, in ms.
+    /// The initial threshold, in ms.
     pub initial_threshold: f64,
-    /// How fast the threshold rises, per ms (libwebrtc 0.0087; the draft 0.01).
+    /// The rate at which the threshold rises, per ms (libwebrtc 0.0087; the draft 0.01).
     pub rise: f64,
-    /// How fast it falls, per ms (libwebrtc 0.039; the draft 0.00018).
+    /// The rate at which the threshold falls, per ms (libwebrtc 0.039; the draft 0.00018).
     pub fall: f64,
     /// The trend is multiplied by this and by the number of deltas, at most 60.
     pub gain: f64,
@@ -25,16 +25,16 @@ impl Default for Config {
     }
 }
 
-/// Deltas count this much at most.
+/// The max number of deltas in this product.
 const MAX_DELTA_GAIN: u32 = 60;
-/// The threshold stays within these, in ms.
+/// Min and max of the threshold, in ms.
 const THRESHOLD_BOUNDS: (f64, f64) = (6.0, 600.0);
-/// A trend further than this above the threshold does not move it.
+/// A trend more than this above the threshold, in ms, does not change the threshold.
 const MAX_ADAPT_OFFSET: f64 = 15.0;
-/// One update adapts for this long at most.
+/// The max time that one update of the threshold accounts for.
 const MAX_ADAPT_TIME: Span = Span::from_millis(100);
 
-/// How the path is used.
+/// Utilisation of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Usage {
     Normal,

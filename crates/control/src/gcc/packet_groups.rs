@@ -1,16 +1,17 @@
-//! Packets sent together, and how their spacing changed on the way (specs/gcc.md 1; libwebrtc `inter_arrival_delta.cc`).
+//! Packets sent together, and how the path changed the spacing of such groups (specs/gcc.md 1; libwebrtc
+//! `inter_arrival_delta.cc`).
 
 use thalweg_units::{Span, Time};
 
-/// Packets sent within this of a group's first belong to it.
+/// Packets sent within this time of the first packet of a group belong to that group.
 const GROUP_LENGTH: Span = Span::from_millis(5);
-/// Packets that arrive within this of one another although they were sent further apart are one burst.
+/// Packets that arrive within this time of one another, although they were sent further apart, are one burst.
 const BURST_GAP: Span = Span::from_millis(5);
 /// A burst is never longer than this.
 const MAX_BURST: Span = Span::from_millis(100);
-/// Arrivals this far ahead of the local clock mean that the receiver's clock jumped.
+/// If arrivals are this far ahead of the local clock, the receiver's clock jumped.
 const CLOCK_JUMP: Span = Span::from_secs(3);
-/// Groups that arrive before their predecessors this often in a row start everything over.
+/// After this many groups in a row that arrived before their predecessors, the grouping restarts.
 const REORDERED_RESET: u32 = 3;
 
 #[derive(Debug, Clone, Copy)]
@@ -19,11 +20,11 @@ struct Group {
     last_sent: Time,
     first_arrival: Time,
     last_arrival: Time,
-    /// When the sender learnt of it.
+    /// When the sender received the feedback.
     last_seen: Time,
 }
 
-/// How much later than its predecessor a group was sent and arrived.
+/// Differences in sending time and arrival time between a group and its predecessor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Delta {
     pub(super) sent: Span,
@@ -39,7 +40,8 @@ pub(super) struct PacketGroups {
 }
 
 impl PacketGroups {
-    /// A packet arrived; a delta comes out when it opens the third group or a later one. Packets in order of arrival.
+    /// Takes an arrived packet, in order of arrival; returns a delta when the packet opens the third group or a later
+    /// one.
     pub(super) fn on_packet(&mut self, sent: Time, arrival: Time, now: Time) -> Option<Delta> {
         let Some(current) = &mut self.current else {
             self.current = Some(Group::of(sent, arrival, now));
@@ -62,7 +64,7 @@ impl PacketGroups {
                 *self = PacketGroups::default();
                 return None;
             }
-            // As if the packet had not come: the group it would have closed goes on.
+            // Ignore the packet: the group that it would have closed goes on.
             Some(Err(Reset::Nothing)) => return None,
         };
         self.previous = Some(current);
@@ -129,7 +131,7 @@ mod tests {
             groups.on_packet(Time::from_millis(sent), Time::from_millis(arrival), Time::from_millis(arrival))
         };
         on(0, 50);
-        // Sent 10 ms apart but arrived 1 ms apart: a queue let go of them.
+        // Sent 10 ms apart but arrived 1 ms apart: released from a queue.
         assert_eq!(on(10, 51), None);
         assert_eq!(on(30, 80), None);
         assert_eq!(on(50, 100), Some(Delta { sent: Span::from_millis(20), arrived: Span::from_millis(29) }));
@@ -141,9 +143,9 @@ mod tests {
         let mut on = |sent: u64, arrival: u64| {
             groups.on_packet(Time::from_millis(sent), Time::from_millis(arrival), Time::from_millis(arrival))
         };
-        // What was sent at 40 ms joins the group of 20 ms, which so arrived before that of 0 ms.
+        // The packet sent at 40 ms joins the group of 20 ms, which thus arrived before that of 0 ms.
         assert_eq!((on(0, 50), on(20, 70), on(40, 40)), (None, None, None));
-        // Twice nothing comes of it, the third time everything starts over.
+        // Twice without effect; the third time the grouping restarts.
         assert_eq!((on(60, 90), on(80, 110), on(100, 130)), (None, None, None));
         assert_eq!((on(120, 150), on(140, 170)), (None, None));
         assert_eq!(on(160, 190), Some(Delta { sent: Span::from_millis(20), arrived: Span::from_millis(20) }));

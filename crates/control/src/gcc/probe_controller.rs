@@ -1,4 +1,4 @@
-//! When to probe, and how fast (specs/gcc.md 8; libwebrtc `probe_controller.cc`).
+//! When to send probes, and at what rate (specs/gcc.md 8; libwebrtc `probe_controller.cc`).
 
 use alloc::collections::VecDeque;
 
@@ -12,18 +12,18 @@ use crate::controller::Probe;
 pub struct Config {
     /// The first two probes of a call, as multiples of the start rate.
     pub first: [f64; 2],
-    /// Further probes while the estimate follows, as a multiple of it ...
+    /// Further probes while the estimate follows, as a multiple of the estimate ...
     pub further: f64,
-    /// ... that is, while it exceeds this share of the probe before.
+    /// ... that is, while it exceeds this share of the previous probe's rate.
     pub further_share: f64,
-    /// A probe's least packets ...
+    /// Min packets of a probe ...
     pub packets: u32,
-    /// ... and duration.
+    /// ... and its min duration.
     pub duration: Span,
-    /// The least time between its bursts (20 ms, and 100 ms of duration, belong to repeated initial probing, which is off unless
-    /// an application asks for it).
+    /// Min time between its bursts (20 ms, and 100 ms of duration, belong to repeated initial probing, which is off
+    /// unless an application asks for it).
     pub spacing: Span,
-    /// Probe every five seconds while the application limits (WebRTC: screen sharing only).
+    /// Whether to probe every five seconds in application-limited regions (WebRTC: screen sharing only).
     pub periodic_in_alr: bool,
 }
 
@@ -41,21 +41,21 @@ impl Default for Config {
     }
 }
 
-/// A result is waited for this long.
+/// How long to wait for the result of a probe.
 const MAX_WAIT: Span = Span::from_secs(1);
-/// Probes while the application limits are this far apart.
+/// Interval between probes in application-limited regions.
 const ALR_INTERVAL: Span = Span::from_secs(5);
-/// A region that ended this recently still counts.
+/// A region that ended within this time still counts.
 const ALR_RECENT: Span = Span::from_secs(3);
-/// A drop below this share of the estimate is worth recovering from ...
+/// A drop below this share of the estimate triggers recovery ...
 const DROP_SHARE: f64 = 0.66;
-/// ... for this long ...
+/// ... within this time ...
 const DROP_RECENT: Span = Span::from_secs(5);
-/// ... by a probe at this share of the estimate before.
+/// ... by a probe at this share of the estimate before the drop.
 const RECOVERY_SHARE: f64 = 0.85;
-/// A raised maximum is probed for in steps of this many times the estimate (`alloc_current_bwe_limit`).
+/// A raised maximum is probed in steps of at most this many times the estimate (`alloc_current_bwe_limit`).
 const MAX_STEP: f64 = 2.0;
-/// Only when the probe could find more than the estimate, by this margin.
+/// Probe only when the result could exceed the estimate by this margin.
 const PROBE_UNCERTAINTY: f64 = 0.05;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,12 +75,12 @@ pub(super) struct ProbeController {
     estimate: Rate,
     start: Rate,
     max: Rate,
-    /// The estimate that makes a further probe worthwhile.
+    /// The estimate above which a further probe is sent.
     further_above: Option<Rate>,
     last_probed: Time,
     alr_since: Option<Time>,
     alr_ended: Option<Time>,
-    /// The last large drop: when, and the estimate before.
+    /// The last large drop: its time, and the estimate before it.
     drop: Option<(Time, Rate)>,
     last_recovery: Option<Time>,
     congested: bool,
@@ -106,18 +106,18 @@ impl ProbeController {
         }
     }
 
-    /// The next cluster not begun.
+    /// The next cluster not yet begun.
     pub(super) fn pending(&self) -> Option<Probe> {
         self.pending.front().copied()
     }
 
-    /// A packet of this cluster was sent; the cluster, if it is the first.
+    /// Records a sent packet of this cluster; returns the cluster if the packet is its first.
     pub(super) fn on_sent(&mut self, cluster: u32) -> Option<Probe> {
         let first = self.pending.front().is_some_and(|probe| probe.cluster == cluster);
         if first { self.pending.pop_front() } else { None }
     }
 
-    /// The application's maximum; in a region it limits, a change is probed for.
+    /// Sets the application's maximum; in an application-limited region, a change is probed.
     pub(super) fn set_max(&mut self, now: Time, max: Rate) {
         let raised = max > self.max;
         self.max = max;
@@ -134,7 +134,7 @@ impl ProbeController {
         self.alr_since = since;
     }
 
-    /// The path is there: the first probes.
+    /// The path is available: starts the first probes.
     pub(super) fn on_available(&mut self, now: Time) {
         if self.state == State::Init {
             let rates = self.config.first.map(|factor| self.start.scale(factor));
@@ -142,7 +142,7 @@ impl ProbeController {
         }
     }
 
-    /// The estimate, and whether congestion forbids probes (`BandwidthLimitedCause`: delay, round trip or loss).
+    /// Takes the estimate, and whether congestion forbids probes (`BandwidthLimitedCause`: delay, round trip or loss).
     pub(super) fn on_estimate(&mut self, now: Time, estimate: Rate, congested: bool) {
         self.congested = congested;
         if estimate < self.estimate.scale(DROP_SHARE) {
@@ -157,7 +157,7 @@ impl ProbeController {
         }
     }
 
-    /// The delay fell back to normal: after a large drop the old rate may be there again.
+    /// The delay returned to normal: after a large drop, the old rate may be available again.
     pub(super) fn on_recovered(&mut self, now: Time) -> bool {
         let in_alr = self.alr_since.is_some() || self.alr_ended.is_some_and(|ended| now - ended < ALR_RECENT);
         if !in_alr || self.state != State::Complete {

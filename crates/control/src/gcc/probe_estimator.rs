@@ -1,4 +1,4 @@
-//! What a probe cluster measured (specs/gcc.md 8; libwebrtc `probe_bitrate_estimator.cc`).
+//! Measures the rate of probe clusters (specs/gcc.md 8; libwebrtc `probe_bitrate_estimator.cc`).
 
 use alloc::collections::VecDeque;
 
@@ -9,15 +9,15 @@ use crate::feedback::Report;
 
 /// At least this share of the cluster's packets and bytes must have arrived.
 const MIN_SHARE: f64 = 0.8;
-/// Spans longer than this measure nothing.
+/// Clusters over a longer span are discarded.
 const MAX_SPAN: Span = Span::from_secs(1);
-/// A receive rate above this many times the send rate is no measurement.
+/// Clusters whose receive rate exceeds this many times the send rate are discarded.
 const MAX_RATIO: f64 = 2.0;
 /// A receive rate below this share of the send rate means that the link was full ...
 const SATURATED: f64 = 0.9;
-/// ... and then this share of it is the measurement.
+/// ... and then the measurement is this share of the receive rate.
 const SATURATED_SHARE: f64 = 0.95;
-/// Clusters that wait for their packets.
+/// Max clusters that wait for their packets.
 const CLUSTERS: usize = 16;
 
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ struct Cluster {
     first_arrived_size: Bytes,
 }
 
-/// Gathers the arrivals of clusters.
+/// Collects the arrivals of clusters.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProbeEstimator {
     begun: VecDeque<Probe>,
@@ -41,7 +41,7 @@ pub(super) struct ProbeEstimator {
 }
 
 impl ProbeEstimator {
-    /// A cluster has begun.
+    /// Records that a cluster has begun.
     pub(super) fn on_begun(&mut self, probe: Probe) {
         if self.begun.len() == CLUSTERS {
             self.begun.pop_front();
@@ -49,7 +49,7 @@ impl ProbeEstimator {
         self.begun.push_back(probe);
     }
 
-    /// A packet arrived; a measurement if it belongs to a cluster of which enough has arrived.
+    /// Takes an arrived packet; returns a measurement if it belongs to a cluster of which enough has arrived.
     pub(super) fn on_arrival(&mut self, report: &Report) -> Option<Rate> {
         let number = report.packet.probe?;
         let arrival = report.arrival()?;

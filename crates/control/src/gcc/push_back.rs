@@ -1,4 +1,4 @@
-//! Holding frames back while more is in flight than the data window (specs/gcc.md 10; libwebrtc
+//! Pushback: drops frames while more bytes are in flight than the data window allows (specs/gcc.md 10; libwebrtc
 //! `congestion_window_pushback_controller.cc`).
 
 use alloc::collections::VecDeque;
@@ -9,7 +9,7 @@ use thalweg_units::{Bytes, Rate, Span};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// Queueing the data window allows beyond the largest recent RTT.
+    /// Queueing time that the data window allows beyond the max recent RTT.
     pub queue: Span,
 }
 
@@ -19,12 +19,12 @@ impl Default for Config {
     }
 }
 
-/// Reports whose largest RTT counts.
+/// Number of reports over which the max RTT is taken.
 const RTTS: usize = 32;
-/// The least data window.
+/// The min data window.
 const MIN_WINDOW: Bytes = Bytes::new(3000);
 
-/// The data window and how much of the encoding it lets through.
+/// The data window and the share of the encoding rate that it allows.
 #[derive(Debug, Clone)]
 pub(super) struct Pushback {
     config: Config,
@@ -38,7 +38,7 @@ impl Pushback {
         Pushback { config, rtts: VecDeque::new(), window: None, ratio: 1.0 }
     }
 
-    /// The largest RTT of a report, and the target with it.
+    /// Takes the max RTT of a report, and the target at that time.
     pub(super) fn on_report(&mut self, max_rtt: Option<Span>, target: Rate) {
         if let Some(rtt) = max_rtt {
             if self.rtts.len() == RTTS {
@@ -49,7 +49,7 @@ impl Pushback {
         self.follow(target);
     }
 
-    /// The window follows the target, half of the way each time: with each report and on each tick.
+    /// Moves the window halfway towards the target's window: called with each report and on each tick.
     pub(super) fn follow(&mut self, target: Rate) {
         let Some(min) = self.rtts.iter().min() else { return };
         let fresh = target.over(*min + self.config.queue);
@@ -57,7 +57,8 @@ impl Pushback {
         self.window = Some(window.max(MIN_WINDOW));
     }
 
-    /// A packet was sent or acknowledged, or time passed: libwebrtc judges at each of these, with a tick of 25 ms.
+    /// Updates the share when a packet was sent or acknowledged, or on a tick: libwebrtc updates at each of these, with
+    /// a tick of 25 ms.
     pub(super) fn on_in_flight(&mut self, in_flight: Bytes) {
         let Some(window) = self.window else { return };
         let fill = in_flight.as_f64() / window.as_f64();

@@ -1,4 +1,4 @@
-//! GCC as a whole, where libwebrtc's parts meet.
+//! Tests of GCC as a whole, across the boundaries of libwebrtc's components.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use crate::feedback::{self, History};
 use crate::packet::PacketId;
 use thalweg_units::Bytes;
 
-/// A sender of a packet every 10 ms, and a path that delivers each 25 ms later and reports each 60 ms.
+/// A sender of one packet every 10 ms, and a path that delivers each 25 ms later and reports every 60 ms.
 struct Call {
     gcc: Gcc,
     history: History,
@@ -23,7 +23,7 @@ impl Call {
         Call { gcc, history: History::new(feedback::Config::default()), now: 0, next: 0, reported: 0 }
     }
 
-    /// Plays until `until` ms. A packet sent at s arrives at `arrival(s)`, in ms.
+    /// Runs until `until` ms. A packet sent at s arrives at `arrival(s)`, in ms.
     fn play(&mut self, until: u64, arrival: impl Fn(u64) -> u64) {
         while self.now < until {
             let now = Time::from_millis(self.now);
@@ -64,7 +64,7 @@ impl Call {
     }
 }
 
-/// What is sent from 5 to 10 s is lost on the way, and so is every report then.
+/// Packets sent from 5 to 10 s are lost, and so are all reports in that time.
 fn outage(sent: u64) -> u64 {
     if (5_000..10_000).contains(&sent) { u64::MAX / 2 } else { sent + 25 }
 }
@@ -75,7 +75,7 @@ fn an_outage_lowers_the_target_and_the_first_report_after_it_brings_it_back() {
     call.play(5_100, outage);
     let (before, estimate) = (call.gcc.target, call.gcc.aimd.rate());
     call.play(9_900, outage);
-    // Nothing was heard since 5 s: from 8 s on a fifth less each second.
+    // No feedback since 5 s: from 8 s on, a fifth less each second.
     assert_eq!(call.gcc.target, before.scale(0.8).scale(0.8));
     assert_eq!(call.gcc.aimd.rate(), estimate, "the delay-based estimate knows nothing of it");
     call.reported = 1000;
@@ -88,7 +88,7 @@ fn frames_are_held_back_for_as_long_as_an_outage_lasts() {
     let mut call = Call::new(Rate::from_kbps(1000));
     call.play(5_000, outage);
     assert_eq!(call.kept(), 1.0);
-    // The history writes everything off two seconds into the outage.
+    // The history declares everything lost two seconds into the outage.
     for ms in [6_500, 7_500, 8_500, 9_500] {
         call.play(ms, outage);
         assert!(call.kept() < 0.5, "{} at {ms} ms", call.kept());
@@ -112,7 +112,7 @@ fn a_stream_silent_for_two_seconds_starts_over_with_the_first_threshold() {
 #[test]
 fn the_round_trip_of_the_increase_does_not_have_the_wait_for_a_batched_report_in_it() {
     let mut call = Call::new(Rate::from_kbps(1000));
-    // 50 ms of path; reports each 60 ms name packets up to 60 ms old.
+    // 50 ms of path; reports every 60 ms cover packets up to 60 ms old.
     call.play(5_000, |sent| sent + 25);
     assert!(call.gcc.rtt <= Span::from_millis(60), "{}", call.gcc.rtt);
 }

@@ -9,9 +9,9 @@ use crate::estimate::slope;
 
 /// Points in the regression.
 const WINDOW: usize = 20;
-/// What the smoothed delay keeps of itself per delta.
+/// The share of the smoothed delay that is kept per delta.
 const SMOOTHING: f64 = 0.9;
-/// Deltas count no further than this.
+/// The count of deltas stops here.
 const MAX_DELTAS: u32 = 1000;
 
 /// Accumulates delay changes and fits a line to them.
@@ -27,7 +27,7 @@ pub(super) struct Trendline {
 }
 
 impl Trendline {
-    /// Takes in a delta whose second group was opened at `arrival`; returns the slope, in ms of queueing per ms.
+    /// Takes a delta whose second group was opened at `arrival`; returns the slope, in ms of queueing per ms.
     pub(super) fn on_delta(&mut self, delta: Delta, arrival: Time) -> f64 {
         self.deltas = (self.deltas + 1).min(MAX_DELTAS);
         self.accumulated += (delta.arrived - delta.sent).as_millis_f64();
@@ -43,7 +43,7 @@ impl Trendline {
         self.slope
     }
 
-    /// How many deltas were taken in, at most a thousand.
+    /// Number of deltas taken, at most a thousand.
     pub(super) fn deltas(&self) -> u32 {
         self.deltas
     }

@@ -10,24 +10,25 @@ pub struct Config {
     pub start: Rate,
     /// RMIN, 150 kbps ...
     pub min: Rate,
-    /// ... and RMAX, 1.5 Mbps. A flow settles where the delay is PRIO x XREF x RMAX / rate: it must be set per use.
+    /// ... and RMAX, 1.5 Mbps. A flow settles where the delay is PRIO x XREF x RMAX / rate, so RMAX must be set for the
+    /// application.
     pub max: Rate,
-    /// Take RMIN and RMAX from what the application says it could use.
+    /// Whether to take RMIN and RMAX from the application's demand.
     pub follows_demand: bool,
     /// How congestion is measured.
     pub signal: SignalConfig,
-    /// How the rate answers.
+    /// How the rate reacts.
     pub rate: RateConfig,
-    /// BETA_V: how much of what waits to be sent the encoder is to make less of within a frame (0.1).
+    /// BETA_V: the share of the queued bytes by which the encoder's output is reduced within a frame (0.1).
     pub encoder_share: f64,
-    /// BETA_S: how much of it is to leave beyond the rate within a frame (0.1).
+    /// BETA_S: the share of them that is sent in addition to the rate within a frame (0.1).
     pub sending_share: f64,
-    /// Either is at most this share of the rate (0.05).
+    /// The max of either, as a share of the rate (0.05).
     pub max_shaping: f64,
-    /// Without a report for so long beyond a round trip while something is under way, the rate falls to
-    /// `feedback_timeout_share`, and again each time (500 ms; the RFC leaves it open).
+    /// If no report arrives for this long beyond a round trip while packets are in flight, the rate is multiplied by
+    /// `feedback_timeout_share`, and again after each further such wait (500 ms; the RFC leaves it open).
     pub feedback_timeout: Span,
-    /// See `feedback_timeout` (0.5).
+    /// The factor; see `feedback_timeout` (0.5).
     pub feedback_timeout_share: f64,
 }
 
@@ -35,38 +36,38 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct SignalConfig {
-    /// LOGWIN: what is looked back on (500 ms).
+    /// LOGWIN: the observation window (500 ms).
     pub window: Span,
-    /// QEPS: a delay that is no queue yet (10 ms).
+    /// QEPS: queueing delay up to this does not count as a queue (10 ms).
     pub quiet: Span,
-    /// How many packets' least delay counts (15).
+    /// Number of packets over which the min delay is taken (15).
     pub filter: u64,
-    /// The empty path's delay is the least of so many bins (10) ...
+    /// The delay of the empty path is the minimum over this many bins (10) ...
     pub base_bins: usize,
-    /// ... each this long (a minute).
+    /// ... each of this length (a minute).
     pub base_bin: Span,
-    /// ALPHA: how much the newest ratio of losses or marks counts (0.1).
+    /// ALPHA: the weight of the newest ratio of losses or marks (0.1).
     pub gain: f64,
-    /// QTH: from here on, delay counts less and less while losses show that a queue overflows (50 ms).
+    /// QTH: above this, delay counts less while losses show that a queue overflows (50 ms).
     pub warp_from: Span,
-    /// LAMBDA: how fast (0.5).
+    /// LAMBDA: how fast the weight of delay falls above QTH (0.5).
     pub warp: f64,
-    /// MULTILOSS: a loss is recent for so many average loss intervals (7); over one more, warping is taken back
-    /// (ns3-rmcat).
+    /// MULTILOSS: a loss counts as recent for this many average loss intervals (7); over one more, the warping is
+    /// removed gradually (ns3-rmcat).
     pub recent_loss: f64,
-    /// DLOSS: what a share of PLRREF lost counts as (10 ms).
+    /// DLOSS: the delay that a loss share of PLRREF counts as (10 ms).
     pub loss_delay: Span,
     /// PLRREF (0.01).
     pub loss_ratio: f64,
-    /// DMARK: what a share of PMRREF marked counts as (2 ms).
+    /// DMARK: the delay that a mark share of PMRREF counts as (2 ms).
     pub mark_delay: Span,
     /// PMRREF (0.01).
     pub mark_ratio: f64,
-    /// The signal is never larger (500 ms, ns3-rmcat).
+    /// Max of the signal (500 ms, ns3-rmcat).
     pub max: Span,
 }
 
-/// How the rate answers.
+/// How the rate reacts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct RateConfig {
@@ -74,26 +75,27 @@ pub struct RateConfig {
     pub priority: f64,
     /// XREF: the signal at RMAX (10 ms).
     pub reference: Span,
-    /// KAPPA: how strongly the rate answers (0.5).
+    /// KAPPA: how strongly the rate reacts (0.5).
     pub kappa: f64,
-    /// ETA: how much more the signal's change counts than its distance (2).
+    /// ETA: the weight of the signal's change relative to its offset (2).
     pub eta: f64,
-    /// TAU: the longest round trip that this is stable for (500 ms).
+    /// TAU: the max round trip for which the control is stable (500 ms).
     pub tau: Span,
-    /// DELTA: the interval that reports are taken to have (100 ms).
+    /// DELTA: the assumed interval between reports (100 ms).
     pub delta: Span,
     /// DFILT: the delay of the filters (120 ms).
     pub filter_delay: Span,
-    /// QBOUND: how much queue a ramp-up may cause (50 ms).
+    /// QBOUND: the max queueing delay that a ramp-up may cause (50 ms).
     pub queue_bound: Span,
-    /// GAMMA_MAX: how much more than what arrives a ramp-up asks for at most (0.5).
+    /// GAMMA_MAX: max share by which a ramp-up exceeds the receive rate (0.5).
     pub max_gamma: f64,
-    /// The rate moves this often at most (50 ms, ns3-rmcat).
+    /// Min interval between rate updates (50 ms, ns3-rmcat).
     pub min_interval: Span,
-    /// A longer time since it moved counts as this much (500 ms; our choice: after a pause, one step would be as large
-    /// as the rate).
+    /// A longer time since the last update counts as this much (500 ms; our choice: after a pause, one step would
+    /// otherwise be as large as the rate).
     pub max_interval: Span,
-    /// Outside of a ramp-up the rate is at most so many times what arrives (2; specs/nada.md 2: a choice); `None` for no such bound.
+    /// Outside of a ramp-up, the rate is at most this many times the receive rate (2; specs/nada.md 2: a choice);
+    /// `None` for no limit.
     #[cfg_attr(feature = "serde", serde(default))]
     pub max_of_received: Option<f64>,
 }
@@ -157,10 +159,10 @@ impl Default for RateConfig {
 }
 
 impl Config {
-    /// That every parameter is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a parameter is out of range.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let Config { signal, rate, .. } = *self;
         check("nada rates", format_args!("min {}, max {}, start {}", self.min, self.max, self.start)).is(
@@ -215,7 +217,7 @@ impl Config {
 }
 
 impl Config {
-    /// D: how much beyond or below the rate, for a share of `waiting` within a frame of `interval`.
+    /// D: the rate offset for sending `share` of `waiting` within a frame of `interval`.
     pub(super) fn shaping(&self, rate: Rate, share: f64, waiting: Bytes, interval: Span) -> Rate {
         waiting.scale(share).per(interval).min(rate.scale(self.max_shaping))
     }

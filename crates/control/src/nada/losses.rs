@@ -1,10 +1,10 @@
-//! How many packets pass between losses (RFC 5348 section 5).
+//! Loss intervals: the number of packets between losses (RFC 5348 section 5).
 
 use alloc::collections::VecDeque;
 
 use thalweg_units::{Span, Time};
 
-/// What the last eight intervals weigh, the newest first.
+/// Weights of the last eight intervals, the newest first.
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
 /// Intervals between losses.
@@ -19,7 +19,7 @@ pub(super) struct LossIntervals {
 }
 
 impl LossIntervals {
-    /// The next packet, sent at `sent`; losses within a round trip are one.
+    /// Takes the next packet, sent at `sent`; losses within a round trip count as one.
     pub(super) fn on_packet(&mut self, sent: Time, lost: bool, rtt: Span) {
         if !lost || self.began.is_some_and(|began| sent - began < rtt) {
             self.since += 1;
@@ -31,7 +31,7 @@ impl LossIntervals {
         self.since = 0;
     }
 
-    /// How many average intervals ago the last loss was; `None` if nothing was ever lost.
+    /// Time since the last loss, in average loss intervals; `None` if nothing was ever lost.
     pub(super) fn since_last(&self) -> Option<f64> {
         let weights: f64 = WEIGHTS.iter().take(self.closed.len()).sum();
         let packets: f64 = self.closed.iter().zip(WEIGHTS).map(|(packets, weight)| *packets as f64 * weight).sum();

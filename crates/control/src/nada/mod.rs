@@ -1,8 +1,8 @@
-//! NADA (Zhu, Pan, Ramalho, Mena; RFC 8698; specs/nada.md), all of it at the sender: delay, losses and marks are one signal,
-//! and the rate settles where the signal is PRIO x XREF x RMAX / rate.
+//! NADA (Zhu, Pan, Ramalho, Mena; RFC 8698; specs/nada.md), entirely at the sender: delay, losses and marks form one
+//! signal, and the rate settles where the signal is PRIO x XREF x RMAX / rate.
 //!
 //! * [`config`](Config): the RFC's parameters, and the rate-shaping buffer's;
-//! * `observed`: the last half second; `losses`: loss intervals; `signal`: x_curr of both;
+//! * `observed`: the observation window; `losses`: loss intervals; `signal`: x_curr from both;
 //! * `rate`: accelerated ramp-up and gradual update.
 
 mod config;
@@ -38,18 +38,18 @@ pub struct Nada {
     updated: Option<Time>,
     rtt: Span,
     ramping_up: bool,
-    /// What waited when the last frame was queued, and how long a frame lasts.
+    /// Bytes queued when the last frame was queued, and the frame interval.
     waiting: Option<(Bytes, Span)>,
-    /// Since when something is under way and no feedback arrived.
+    /// Since when packets are in flight without feedback.
     quiet_since: Option<Time>,
-    /// Whether it lasted too long, and until when packets were sent whose reports it swallowed.
+    /// Whether the feedback timeout has expired, and the sending time up to which packets have no report because of it.
     silent: bool,
     unheard: Time,
     decisions: Decisions,
 }
 
 impl Nada {
-    /// The controller before anything was sent.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -105,7 +105,7 @@ impl Nada {
         self.decisions.push(Decision { at: now, what, why, from, to: self.rate });
     }
 
-    /// How much the encoder makes less and the pacer lets go more.
+    /// The rate offset by which the encoder produces less and the pacer sends more.
     fn shaping(&self, share: f64) -> Rate {
         self.waiting.map_or(Rate::ZERO, |(bytes, interval)| self.config.shaping(self.rate, share, bytes, interval))
     }
@@ -114,7 +114,7 @@ impl Nada {
 impl Controller for Nada {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         if feedback.cause == Cause::FeedbackTimeout {
-            // The timeout has lowered the rate, and what is under way may still arrive.
+            // The timeout has lowered the rate, and packets in flight may still arrive.
             self.quiet_since = None;
             return;
         }

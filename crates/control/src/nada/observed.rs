@@ -1,4 +1,4 @@
-//! What the last while (LOGWIN) held.
+//! The packets of the observation window (LOGWIN).
 
 use alloc::collections::VecDeque;
 
@@ -11,7 +11,7 @@ pub(super) enum Seen {
     Arrived { size: Bytes, marked: bool, queued: bool },
 }
 
-/// Packets of the last while, by the receiver's clock.
+/// Packets of the window, by the receiver's clock.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Observed {
     packets: VecDeque<(Time, Seen)>,
@@ -23,7 +23,7 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// A packet arrived; a lost one is reported with the newest arrival.
+    /// Takes an arrived packet; a lost one is recorded at the newest arrival.
     pub(super) fn add(&mut self, arrival: Option<Time>, seen: Seen, window: Span) {
         self.newest = arrival.unwrap_or(self.newest).max(self.newest);
         self.packets.push_back((self.newest, seen));
@@ -67,12 +67,12 @@ impl Observed {
         self.ratio(self.marked)
     }
 
-    /// Whether something was lost.
+    /// Whether any packet was lost.
     pub(super) fn any_lost(&self) -> bool {
         self.lost > 0
     }
 
-    /// Whether a packet met a queue.
+    /// Whether any packet met a queue.
     pub(super) fn any_queued(&self) -> bool {
         self.queued > 0
     }

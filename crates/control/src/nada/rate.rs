@@ -1,17 +1,17 @@
-//! r_ref: how it answers (RFC 8698 section 4.3).
+//! r_ref: how the rate reacts (RFC 8698 section 4.3).
 
 use thalweg_units::{Rate, Span};
 
 use super::RateConfig;
 
-/// What the rate is to answer.
+/// The input of a gradual update.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gradual {
     /// x_curr.
     pub(super) signal: Span,
     /// x_prev.
     pub(super) before: Span,
-    /// delta: the time since the rate last moved.
+    /// delta: the time since the last update of the rate.
     pub(super) interval: Span,
     /// RMAX.
     pub(super) max: Rate,
@@ -20,19 +20,19 @@ pub(super) struct Gradual {
 }
 
 impl RateConfig {
-    /// gamma: how much more than what arrives may be tried, so that the queue it causes stays within QBOUND until that
-    /// is known.
+    /// gamma: the share by which the rate may exceed the receive rate, such that the queue it causes stays within
+    /// QBOUND until the sender can react.
     pub(super) fn gamma(&self, rtt: Span) -> f64 {
         let known_after = rtt + self.delta + self.filter_delay;
         self.queue_bound.ratio(known_after.max(Span::from_nanos(1))).min(self.max_gamma)
     }
 
-    /// Accelerated ramp-up: more than arrives, and never less than before.
+    /// Accelerated ramp-up: above the receive rate, and never below the previous rate.
     pub(super) fn ramp_up(&self, rate: Rate, received: Rate, rtt: Span) -> Rate {
         rate.max(received.scale(1.0 + self.gamma(rtt)))
     }
 
-    /// Gradual update: towards the rate whose share of RMAX fits the signal, and against the signal's change.
+    /// Gradual update: towards the rate whose share of RMAX matches the signal, and against the signal's change.
     pub(super) fn gradual(&self, rate: Rate, by: &Gradual) -> Rate {
         let reference = self.reference.scale(self.priority * by.max.as_bps_f64() / rate.as_bps_f64().max(1.0));
         let offset = (by.signal - reference).ratio(self.tau);

@@ -1,4 +1,4 @@
-//! x_curr: delay, losses and marks as one (RFC 8698 section 4.2).
+//! x_curr: delay, losses and marks as one signal (RFC 8698 section 4.2).
 
 use thalweg_units::{Span, Time};
 
@@ -13,7 +13,7 @@ use crate::feedback::{Fate, Feedback};
 pub(super) struct Signal {
     config: SignalConfig,
     base: BaseDelay,
-    /// The least delay of the last few packets, by their count.
+    /// The min delay of the last few packets, by packet count.
     filtered: WindowedMin<Span, u64>,
     packets: u64,
     pub(super) observed: Observed,
@@ -38,7 +38,7 @@ impl Signal {
         }
     }
 
-    /// Of packets sent until `unheard` nobody knows whether they or the reports of them were lost.
+    /// For packets sent until `unheard` it is unknown whether they or their reports were lost.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, rtt: Span, unheard: Time) {
         for report in feedback.reports {
             let seen = match report.fate {
@@ -62,7 +62,7 @@ impl Signal {
         self.filtered.add(self.packets, delay, self.config.filter);
     }
 
-    /// d: how long packets stand in queues.
+    /// d: the queueing delay.
     pub(super) fn delay(&self) -> Span {
         match (self.filtered.get(), self.base.get()) {
             (Some(delay), Some(base)) => (delay - base).max(Span::ZERO),
@@ -70,14 +70,14 @@ impl Signal {
         }
     }
 
-    /// The ratios move, and x is taken.
+    /// Updates the ratios and computes x.
     pub(super) fn update(&mut self) -> Span {
         self.loss_ratio += self.config.gain * (self.observed.loss_ratio() - self.loss_ratio);
         self.mark_ratio += self.config.gain * (self.observed.mark_ratio() - self.mark_ratio);
         self.config.aggregate(self.delay(), self.intervals.since_last(), self.loss_ratio, self.mark_ratio)
     }
 
-    /// What a packet met lately: the path is free if neither.
+    /// Which problem packets met recently, losses or a queue; `None` if the path is free.
     pub(super) fn trouble(&self) -> Option<&'static str> {
         if self.observed.any_lost() {
             Some("packets were lost")
@@ -88,7 +88,7 @@ impl Signal {
 }
 
 impl SignalConfig {
-    /// Warped delay: beyond QTH it counts less, as a queue that overflows says so by losses.
+    /// Warped delay: above QTH it counts less, because losses already signal an overflowing queue.
     fn warped(&self, delay: Span) -> Span {
         if delay < self.warp_from {
             return delay;
@@ -96,7 +96,7 @@ impl SignalConfig {
         self.warp_from.scale(libm::exp(-self.warp * (delay - self.warp_from).ratio(self.warp_from)))
     }
 
-    /// d~: warped while losses are recent, and back to the delay over one more loss interval.
+    /// d~: warped while losses are recent, then returning to the actual delay over one more loss interval.
     fn non_linear(&self, delay: Span, losses_ago: Option<f64>) -> Span {
         let Some(ago) = losses_ago else { return delay };
         let share = (ago - self.recent_loss).clamp(0.0, 1.0);
@@ -159,7 +159,8 @@ mod tests {
                 Time::from_millis(packet),
                 behind + Span::from_millis(if packet == 20 { 30 } else { 45 + packet as i64 % 3 }),
             );
-            // 45 ms are the path's until 30 are seen, and then the least of fifteen packets for as long as that is one.
+            // 45 ms count as the path's own delay until the 30 ms packet, which is then the min of fifteen packets
+            // while it is among them.
             let expected = if packet < 35 { 0 } else { 15 };
             assert_eq!(signal.delay(), Span::from_millis(expected), "{packet}");
         }

@@ -5,8 +5,8 @@ use crate::packet::PacketId;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
-/// 800 kbps of 1000-byte packets over a path of 100 ms, with per-packet feedback; `delay` and `lost` say what the path does to a
-/// packet.
+/// 800 kbps of 1000-byte packets over a path of 100 ms, with per-packet feedback; `delay` and `lost` define the path's
+/// effect on each packet.
 fn run(config: Config, packets: u64, delay: impl Fn(u64) -> i64, lost: impl Fn(u64) -> bool) -> Nada {
     let mut nada = Nada::new(config).unwrap();
     let mut history = History::new(crate::feedback::Config::default());
@@ -92,7 +92,7 @@ fn what_waits_lowers_the_encoders_target_and_raises_the_pacing() {
 
 #[test]
 fn packets_whose_reports_were_lost_in_a_feedback_timeout_do_not_count_as_lost() {
-    // Reports on ten packets, then none for a second, then one on the hundredth: what lies between is taken for lost.
+    // Reports on ten packets, then none for a second, then one on the hundredth: the packets between are declared lost.
     let mut nada = Nada::new(Config::default()).unwrap();
     let mut history = History::new(crate::feedback::Config::default());
     let report = |nada: &mut Nada, history: &mut History, id: u64| {

@@ -2,69 +2,72 @@
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, check};
 
-/// The parameters. I1 and I2 are the public reimplementations that specs/pudica.md names so, "reading" is its choice (R),
-/// "ours" neither.
+/// The parameters. I1 and I2 are the public reimplementations named so in specs/pudica.md, "reading" is a choice made
+/// there (R); "ours" is none of these.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// L, where it is known. `None` takes the time to the next frame or, before that has left, the usual one (reading).
+    /// L, if known. `None` uses the time to the next frame or, before that frame has left, the usual interval
+    /// (reading).
     #[cfg_attr(feature = "serde", serde(default))]
     pub frame_interval: Option<Span>,
     /// gamma_p: a frame leaves at gamma_p / R times B (I1, I2: 1.25) ...
     pub pacing_gain: f64,
-    /// ... and at no more than so many times (I2: 10), nor less than gamma_p (reading).
+    /// ... and at no more than this multiple of B (I2: 10), nor less than gamma_p (reading).
     pub max_pacing: f64,
-    /// alpha: up to this smoothed utilisation the rate is multiplied, above it drifts (I1, I2: 0.85).
+    /// alpha: up to this smoothed utilisation, the rate is multiplied; above it, it drifts (I1, I2: 0.85).
     pub threshold: f64,
     /// gamma_MI (I1, I2: 0.3).
     pub multiplicative: f64,
-    /// One multiplication is by at most this (reading: 1.5).
+    /// The max factor of one multiplication (reading: 1.5).
     pub max_multiplied: f64,
     /// gamma_MD (I1, I2: 0.05).
     pub drift: f64,
-    /// One drift changes B by at most this share of it (reading: 0.05; I1 has 1 Mbps down, I2 0.1 both ways).
+    /// One drift changes B by at most this share of B (reading: 0.05; I1 has 1 Mbps down, I2 0.1 both ways).
     pub max_drift: f64,
-    /// tau, in seconds, grows up to this and then begins anew (I1: 5 s).
+    /// tau, in seconds, grows up to this and then restarts (I1: 5 s).
     pub period: Span,
-    /// zeta: how much smaller the next frame is after one with R > 1 (I1, I2: 0.15).
+    /// zeta: the share by which the next frame is smaller after one with R > 1 (I1, I2: 0.15).
     pub fallback: f64,
-    /// So many frames with R > 1 in a row begin a drain (I1, I2: 3).
+    /// This many frames with R > 1 in a row begin a drain (I1, I2: 3).
     pub drain_frames: u32,
-    /// What is under way is to be drained in this time (I1, I2: 200 ms).
+    /// The time in which bytes in flight are to be drained (I1, I2: 200 ms).
     pub drain_horizon: Span,
-    /// What of what is under way that is.
+    /// Which part of the bytes in flight is drained.
     pub drained: Drained,
-    /// When the rate of a drain is set.
+    /// When the rate of a drain is computed.
     pub drain_rate: DrainRate,
-    /// A frame of which something is missing after so many intervals is late (I1: 2), ...
+    /// A frame with packets missing after this many intervals is late (I1: 2), ...
     pub late_intervals: f64,
-    /// ... beyond a smoothed round trip, which brings feedback on it (ours; I1 lives on paths shorter than a frame's
-    /// interval).
+    /// ... after waiting a smoothed round trip, the time that feedback needs (ours; I1 runs on paths shorter than a
+    /// frame interval).
     pub late_after_round_trip: bool,
-    /// What counts towards the smoothed utilisation (I1, I2: 200 ms).
+    /// The window of the smoothed utilisation (I1, I2: 200 ms).
     pub history: Span,
-    /// Which rate a frame's utilisation belongs to.
+    /// The rate to which a frame's utilisation belongs.
     pub rate_of_frame: RateOfFrame,
-    /// A frame below its rate stands for one of the whole by at most this factor (ours: 10).
+    /// The max factor by which the utilisation of a frame below its rate is scaled to a full frame (ours: 10).
     pub max_rectified: f64,
-    /// D_min is the least delay of so long (I2: 10 s).
+    /// D_min is the min delay over this window (I2: 10 s).
     pub delay_window: Span,
-    /// A delay that is longer than the one before it by more than this is of another clock, set back or lied about, and D_min begins anew
-    /// (ours: 5 s; until the window has passed the queue would else seem as long as the clocks are apart).
+    /// If a delay exceeds the one before it by more than this, the receiver's clock was set or the receiver lies, and
+    /// D_min restarts (ours: 5 s; otherwise the queue would seem as long as the clock step until the window has
+    /// passed).
     pub clock_step: Span,
-    /// When no frame has left for so long, what is retransmitted in an interval counts as one (ours: 200 ms; at a low rate retransmissions can take all
-    /// of it, and where only frames are measured none would ever be raised again). `None` for frames alone.
+    /// When no frame has left for this long, the retransmissions of one interval count as a frame (ours: 200 ms; at a
+    /// low rate, retransmissions can use the whole rate, and if only frames were measured the rate would never rise
+    /// again). `None` for frames only.
     #[cfg_attr(feature = "serde", serde(default))]
     pub stand_in_after: Option<Span>,
-    /// N: probes in the idle part of a frame's interval (I2: 4); 0 for none.
+    /// N: number of probes in the idle part of a frame interval (I2: 4); 0 for none.
     pub probes: u32,
-    /// Their size, for the rate of padding that is asked for.
+    /// Their size, for the requested padding rate.
     pub probe_size: Bytes,
-    /// They may take at most this share of B (ours: 0.02): four to a frame are nothing at the paper's 40 Mbps, but are
+    /// Probes use at most this share of B (ours: 0.02): four per frame are negligible at the paper's 40 Mbps, but not
     /// at 1.
     pub probe_share: f64,
-    /// A frame of which a larger share is lost (the specification's reading: 0.2; 1 for never, which is what the Camel
-    /// paper's Figures 19 and 20 show of Pudica: docs/papers/pudica.md) ...
+    /// A frame that lost more than this share of its packets (the specification's reading: 0.2; 1 for never, which is
+    /// what the Camel paper's Figures 19 and 20 show of Pudica: docs/papers/pudica.md) ...
     pub max_lost: f64,
     /// ... counts as one of this utilisation (reading: 1.5).
     pub lost_utilization: f64,
@@ -72,50 +75,51 @@ pub struct Config {
     pub initial: Rate,
     /// B_min.
     pub min: Rate,
-    /// B_max until the application says what its own is (paper: 50 Mbps). The drift's balance is near half of it.
+    /// B_max until the application states its own (paper: 50 Mbps). The drift balances near half of it.
     pub max: Rate,
-    /// Without feedback for so long, and then each time again (reading: 200 ms) ...
+    /// After this long without feedback, and each time again (reading: 200 ms) ...
     pub feedback_timeout: Span,
-    /// ... or for so many smoothed round trips (reading: 3) ...
+    /// ... or after this many smoothed round trips (reading: 3) ...
     pub feedback_timeout_srtts: i64,
-    /// ... B falls to this share of itself (reading: 0.7).
+    /// ... B is multiplied by this (reading: 0.7).
     pub feedback_timeout_factor: f64,
 }
 
-/// What of what is under way is to be drained.
+/// Which part of the bytes in flight is drained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Drained {
-    /// What the path would not hold without a queue, at the rate that arrives. Ours: where a round trip takes as long
-    /// as the horizon, a full path without any queue would stop the sender.
+    /// The part above what the path holds without a queue, at the receive rate. Ours: if a round trip is as long as the
+    /// horizon, a full path without any queue would otherwise stop the sender.
     #[default]
     Queue,
     /// All of it (I1, I2).
     Flight,
 }
 
-/// When the rate of a drain is set.
+/// When the rate of a drain is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum DrainRate {
-    /// As it begins (I1), and anew when a frame sent a horizon later still finds the queue: else a second drop of the
-    /// capacity, or one that the first measure of the receive rate did not see, is never answered (ours).
+    /// When the drain begins (I1), and again when a frame sent a horizon later still finds the queue. Otherwise there
+    /// is no reaction to a second drop of the capacity, or to one that the first measurement of the receive rate missed
+    /// (ours).
     #[default]
     Anew,
-    /// As it begins (I1, reading).
+    /// When the drain begins (I1, reading).
     Once,
-    /// With each frame (I2).
+    /// For each frame (I2).
     EachFrame,
 }
 
-/// Which rate a frame's utilisation belongs to.
+/// The rate to which a frame's utilisation belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum RateOfFrame {
-    /// B_k is what the frame was, 8 F / L (reading).
+    /// B_k is the frame's actual rate, 8 F / L (reading).
     #[default]
     Actual,
-    /// B_k is the encoder's target: volatile where it makes less, as Camel's authors found.
+    /// B_k is the encoder's target: volatile if the encoder produces less, as Camel's authors found.
     Target,
 }
 
@@ -160,7 +164,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The specification to the letter: without what is ours.
+    /// The literal specification, without our changes.
     pub fn literal() -> Config {
         Config {
             drained: Drained::Flight,
@@ -175,10 +179,10 @@ impl Config {
         }
     }
 
-    /// That every parameter is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a parameter is out of range.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         for (name, value, max) in [
             ("pudica.threshold", self.threshold, 1.0),

@@ -1,8 +1,9 @@
-//! Pudica (Wang et al., NSDI 2024; specs/pudica.md): how much of each frame interval the path needs for a frame.
+//! Pudica (Wang et al., NSDI 2024; specs/pudica.md): measures the share of each frame interval that the path needs for
+//! a frame.
 //!
-//! That share, the bandwidth utilisation ratio R, is below 1 as long as nothing is left in the queue when the next
-//! frame begins. B is multiplied while the smoothed ratio is low, drifts when it is near 1, falls for one frame after
-//! one with R > 1, and is set to drain the queue after three of them.
+//! That share, the bandwidth utilisation ratio R, is below 1 as long as the queue is empty when the next frame begins.
+//! B is multiplied while the smoothed ratio is low, drifts when it is near 1, falls for one frame after a frame with R
+//! > 1, and is set to drain the queue after three such frames.
 
 mod config;
 mod receive_rate;
@@ -24,7 +25,7 @@ use receive_rate::ReceiveRate;
 use smoothed::Smoothed;
 use utilization::Utilization;
 
-/// See the module.
+/// The state of Pudica.
 #[derive(Debug, Clone)]
 pub struct Pudica {
     config: Config,
@@ -32,7 +33,7 @@ pub struct Pudica {
     rate: Rate,
     max: Rate,
     trains: Trains,
-    /// D_min, arrival less sending time on two clocks.
+    /// D_min: min of arrival minus sending time, by two clocks.
     min_delay: WindowedMin<Span>,
     /// The last delay.
     delay: Option<Span>,
@@ -45,20 +46,20 @@ pub struct Pudica {
     ratio: Option<f64>,
     /// rho.
     pacing: f64,
-    /// Frames with R > 1 in a row.
+    /// Number of frames in a row with R > 1.
     high: u32,
-    /// When the rate of the drain was set.
+    /// When the rate of the drain was computed.
     draining: Option<Time>,
-    /// Whether the next frame is smaller.
+    /// Whether the next frame is to be smaller.
     fallback: bool,
-    /// What was decided then waits for a frame sent since.
+    /// Time of the last decision, whose effect only frames sent since then can show.
     decided: Option<Time>,
     tau_began: Time,
     decisions: Decisions,
 }
 
 impl Pudica {
-    /// The controller before anything was sent.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -105,7 +106,7 @@ impl Pudica {
         self.decisions.push(Decision { at, what, why, from, to: self.published() });
     }
 
-    /// Arrival less sending time of a packet.
+    /// Takes a packet's arrival time minus sending time.
     fn on_delay(&mut self, now: Time, delay: Span) {
         let last = self.delay.replace(delay);
         if last.is_some_and(|last| delay - last > self.config.clock_step) {
@@ -131,7 +132,7 @@ impl Pudica {
         self.control(now, train.began, utilization, in_flight);
     }
 
-    /// One frame's worth of control; the order matters (specs/pudica.md 4).
+    /// The control step for one frame; the order of its parts matters (specs/pudica.md 4).
     fn control(&mut self, now: Time, sent: Time, utilization: Utilization, in_flight: Bytes) {
         let smoothed = self.smoothed.at(self.rate).unwrap_or(0.0);
         if smoothed > 1.0 {
@@ -199,7 +200,7 @@ impl Pudica {
         }
     }
 
-    /// tau: the time since it began anew.
+    /// tau: the time since its last restart.
     fn tau(&mut self, now: Time) -> Span {
         if now - self.tau_began > self.config.period {
             self.tau_began = now;
@@ -207,7 +208,7 @@ impl Pudica {
         now - self.tau_began
     }
 
-    /// When the oldest frame under way is late.
+    /// When the oldest frame in flight counts as late.
     fn late(&self) -> Time {
         match self.trains.oldest().filter(|_| !self.fallback && self.draining.is_none()) {
             Some(oldest) => {
@@ -218,7 +219,7 @@ impl Pudica {
         }
     }
 
-    /// Padding for N probes in each interval, as far as they may cost.
+    /// The padding rate for N probes in each interval, within their max share.
     fn probing(&self) -> Rate {
         let probes = (self.config.probe_size * u64::from(self.config.probes)).per(self.trains.interval());
         probes.min(self.rate.scale(self.config.probe_share))
@@ -239,7 +240,7 @@ impl Controller for Pudica {
         self.min_delay.expire(feedback.now, self.config.delay_window);
         self.trains.on_feedback(feedback);
         while let Some(train) = self.trains.take_decided() {
-            // What silence takes for lost says nothing of the path's share: silence has its own answer.
+            // Losses declared by a feedback timeout do not measure the path; the timeout has its own reaction.
             if feedback.cause == Cause::Report {
                 self.on_train(feedback.now, &train, feedback.in_flight);
             }

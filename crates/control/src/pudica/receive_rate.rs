@@ -1,4 +1,4 @@
-//! How fast packets arrive.
+//! The receive rate.
 
 use alloc::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 
 use crate::feedback::Feedback;
 
-/// Arrivals of the last while by the receiver's clock.
+/// Arrivals in the window, by the receiver's clock.
 #[derive(Debug, Clone)]
 pub(super) struct ReceiveRate {
     window: Span,
@@ -30,8 +30,8 @@ impl ReceiveRate {
     }
 
     fn add(&mut self, at: Time, size: Bytes) {
-        // A clock that goes back further than anything is reordered has been set, or the receiver lies: what it said before would stay in
-        // the window until the clock is there again.
+        // If the clock goes back further than any reordering, it was set or the receiver lies: the earlier arrivals
+        // would stay in the window until the clock reaches them again.
         if at + self.window < self.newest {
             *self = ReceiveRate::new(self.window);
         }
@@ -45,7 +45,7 @@ impl ReceiveRate {
         }
     }
 
-    /// The mean over the window, or over what has passed of the first one; nothing before two arrivals.
+    /// The mean over the window, or over the elapsed part of the first window; zero before two arrivals.
     pub(super) fn get(&self) -> Rate {
         let since = self.began.map_or(Span::ZERO, |began| self.newest - began);
         self.sum.per(since.min(self.window))

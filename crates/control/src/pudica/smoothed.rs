@@ -4,11 +4,11 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Rate, Span, Time};
 
-/// Utilisation counts with R + 1 as weight, up to this (I1, I2).
+/// A utilisation has weight R + 1, up to this (I1, I2).
 const MAX_UTILIZATION_WEIGHT: f64 = 2.0;
-/// A frame's rate counts with this many Mbps more, up to the other (I1, I2).
+/// A frame's rate in Mbps plus the first value is its weight, up to the second (I1, I2).
 const RATE_WEIGHT: (f64, f64) = (10.0, 50.0);
-/// The k-th oldest counts with k more than this (I1, I2).
+/// The k-th oldest frame has weight k plus this (I1, I2).
 const PLACE_WEIGHT: f64 = 20.0;
 
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ struct Entry {
     rate: Rate,
 }
 
-/// The frames of the last while.
+/// The frames in the window.
 #[derive(Debug, Clone)]
 pub(super) struct Smoothed {
     window: Span,
@@ -31,7 +31,7 @@ impl Smoothed {
         Smoothed { window, max_rectified, entries: VecDeque::new() }
     }
 
-    /// A frame that left at `sent`, of the rate B_k.
+    /// Adds a frame of the rate B_k that left at `sent`.
     pub(super) fn add(&mut self, sent: Time, ratio: f64, rate: Rate) {
         self.entries.push_back(Entry { sent, ratio, rate });
         while self.entries.len() > 1 && self.entries[0].sent + self.window <= sent {
@@ -39,7 +39,7 @@ impl Smoothed {
         }
     }
 
-    /// What the utilisation would have been at the rate B; `None` before the first frame.
+    /// The utilisation that the rate B would have caused; `None` before the first frame.
     pub(super) fn at(&self, rate: Rate) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);
         for (place, entry) in (1u32..).zip(&self.entries) {

@@ -1,22 +1,22 @@
-//! How B changes: multiplied while the path is far from full, drifting to what all flows share when it nearly is,
-//! lowered to drain.
+//! How B changes: multiplied while the path is far from full, drifting to the fair share of all flows when it is nearly
+//! full, lowered to drain.
 
 use thalweg_units::{Bytes, Rate, Span};
 
 use super::Config;
 
-/// ln B is taken of no less than this many Mbps, where it is small or negative.
+/// Min argument of ln B in Mbps: below it the logarithm is small or negative.
 const MIN_LOGARITHM_OF: f64 = 2.0;
-/// No utilisation is less than this where it divides.
+/// Min utilisation as a divisor.
 const MIN_RATIO: f64 = 0.01;
 
-/// 1 + xi: what B is multiplied by at a smoothed utilisation of up to alpha (equations 7 and 8).
+/// 1 + xi: the factor applied to B at a smoothed utilisation of up to alpha (equations 7 and 8).
 pub(super) fn multiplied(ratio: f64, config: &Config) -> f64 {
     let aim = (1.0 + config.threshold) / 2.0;
     (1.0 + config.multiplicative * (aim - ratio) / ratio.max(MIN_RATIO)).min(config.max_multiplied)
 }
 
-/// B + A, A = I - gamma_MD B: an addition that depends little on B, and a share of it taken off (equations 9 and 10).
+/// B + A, A = I - gamma_MD B: adds an amount that depends little on B, and subtracts a share of B (equations 9 and 10).
 pub(super) fn drifted(rate: Rate, max: Rate, tau: Span, config: &Config) -> Rate {
     let mbps = rate.as_mbps_f64();
     let growth = libm::exp2(tau.as_secs_f64()) / libm::log(mbps.max(MIN_LOGARITHM_OF));
@@ -25,7 +25,7 @@ pub(super) fn drifted(rate: Rate, max: Rate, tau: Span, config: &Config) -> Rate
     Rate::from_mbps_f64(mbps + (addition - config.drift * mbps).clamp(-bound, bound))
 }
 
-/// alpha times the receive rate, less what empties what is under way within the horizon.
+/// alpha times the receive rate, minus the rate that drains the bytes in flight within the horizon.
 pub(super) fn draining(received: Rate, in_flight: Bytes, config: &Config) -> Rate {
     received.scale(config.threshold).saturating_sub(in_flight.per(config.drain_horizon))
 }

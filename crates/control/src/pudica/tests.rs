@@ -11,7 +11,7 @@ fn mbps(mbps: f64) -> Rate {
     Rate::from_mbps_f64(mbps)
 }
 
-/// 60 frames a second at 10 Mbps, a least delay of 10 ms.
+/// 60 frames a second at 10 Mbps, a min delay of 10 ms.
 fn pudica() -> Pudica {
     let config = Config { frame_interval: Some(INTERVAL), initial: mbps(10.0), ..Config::default() };
     let mut pudica = Pudica::new(config).unwrap();
@@ -19,13 +19,13 @@ fn pudica() -> Pudica {
     pudica
 }
 
-/// A frame of the full rate that left at `sent_ms` and whose last packet came after `delay_ms`.
+/// A frame of the full rate that left at `sent_ms` and whose last packet arrived after `delay_ms`.
 fn frame(sent_ms: f64, delay_ms: f64) -> Train {
     let arrivals = (at(sent_ms + 10.0), at(sent_ms + delay_ms));
     Train::of_fluid(Bytes::new(20_833), mbps(10.0), at(sent_ms), arrivals)
 }
 
-/// Frames that left one after another, each reported 30 ms after it left.
+/// Frames sent one after another, each reported 30 ms after it left.
 fn on_report(pudica: &mut Pudica, delays_ms: &[f64]) {
     for (number, delay) in delays_ms.iter().enumerate() {
         let sent = 1000.0 + number as f64 * 16.667;
@@ -58,7 +58,7 @@ fn a_clock_that_was_behind_begins_the_least_delay_anew_and_a_queue_does_not() {
     assert_eq!(min(2, -8_000), Some(Span::from_millis(-8_000)));
     assert_eq!(min(3, 30), Some(Span::from_millis(30)));
     assert_eq!(min(4, 20), Some(Span::from_millis(20)));
-    // The window alone would have taken it for a queue of 8 s until the twelfth second.
+    // With the window alone, it would have seemed a queue of 8 s until the twelfth second.
     assert_eq!(min(5, 3_000), Some(Span::from_millis(20)));
 }
 
@@ -71,8 +71,8 @@ fn pacing_is_between_its_gain_and_ten_times() {
 #[test]
 fn probes_show_what_others_queued_after_the_frame() {
     use crate::trains::tests::Sender;
-    // A frame that comes 4 ms late, and four probes 3 ms apart: one not late, one by 1 ms, two by 5 ms, which is more
-    // than their part of 13.3 ms (rho is 5).
+    // A frame that arrives 4 ms late, and four probes 3 ms apart: one not late, one late by 1 ms, two by 5 ms, which is
+    // more than their part of 13.3 ms (rho is 5).
     let (mut sender, mut trains) = (Sender::new(), Trains::new(Some(INTERVAL)));
     let delays = [14.0, 10.0, 11.0, 15.0, 15.0];
     let sent = [0.0, 5.0, 8.0, 11.0, 14.0];
@@ -111,7 +111,7 @@ fn a_frame_of_which_nothing_came_measures_nothing_where_losses_do_not_count() {
 #[test]
 fn a_half_used_path_multiplies_the_rate_once_a_round_trip() {
     let mut pudica = pudica();
-    // R = 0.5: 10 to 12.55 Mbps; the next frame to count left 30 ms after the first.
+    // R = 0.5: 10 to 12.55 Mbps; the next frame that counts left 30 ms after the first.
     on_report(&mut pudica, &[18.3333, 18.3333]);
     assert!((pudica.rate.as_mbps_f64() - 12.55).abs() < 1e-3, "{}", pudica.rate);
     on_report(&mut pudica, &[18.3333; 3]);
@@ -132,7 +132,7 @@ fn tau_begins_anew_when_the_path_is_overfull_when_a_drain_ends_and_after_five_se
     let mut pudica = pudica();
     let seconds = |pudica: &mut Pudica, ms: f64| pudica.tau(at(ms)).as_secs_f64();
     assert_eq!([1000.0, 5000.0, 5001.0, 6001.0].map(|ms| seconds(&mut pudica, ms)), [1.0, 5.0, 0.0, 1.0]);
-    // Reported of at 1030 ms, R = 1.2.
+    // Reported at 1030 ms, R = 1.2.
     on_report(&mut pudica, &[30.0]);
     assert_eq!(seconds(&mut pudica, 2030.0), 1.0);
     pudica.draining = Some(at(1030.0));
@@ -152,7 +152,7 @@ fn one_full_frame_makes_the_next_one_smaller_and_leaves_the_rate() {
 #[test]
 fn three_full_frames_drain_the_queue_until_one_is_not_full() {
     let mut pudica = pudica();
-    // 20 Mbps arrive, 80 kB are under way.
+    // 20 Mbps arrive, 80 kB are in flight.
     let feed = |pudica: &mut Pudica| pudica.received.get().as_mbps_f64();
     let mut sender = crate::trains::tests::Sender::new();
     for id in 0..100u64 {
@@ -170,7 +170,8 @@ fn three_full_frames_drain_the_queue_until_one_is_not_full() {
     assert_eq!(decisions(&mut pudica), ["fall back for a frame", "drain", "resume"]);
 }
 
-/// How often a drain is set by frames with R = 1.5 that left at these milliseconds, each reported 30 ms later.
+/// How often a drain rate is computed for frames with R = 1.5 that left at these milliseconds, each reported 30 ms
+/// later.
 fn drains(drain_rate: DrainRate, by_delay: bool, sent_ms: &[f64]) -> usize {
     let mut pudica = pudica();
     pudica.config.drain_rate = drain_rate;
@@ -195,7 +196,7 @@ fn a_drain_that_does_not_drain_is_set_anew_after_its_horizon_unless_only_losses_
 
 #[test]
 fn what_the_path_holds_without_a_queue_is_drained_only_to_the_letter() {
-    // 10 Mbps arrive, 30 ms there and back hold 37.5 kB of the 80 kB under way.
+    // 10 Mbps arrive; of the 80 kB in flight, a path of 30 ms there and back holds 37.5 kB.
     for (drained, expected) in [(Drained::Queue, 8.5 - 1.7), (Drained::Flight, 8.5 - 3.2)] {
         let mut pudica = pudica();
         pudica.config.drained = drained;

@@ -6,39 +6,42 @@ use crate::estimate::MeasurementConfig;
 use crate::estimate::forecast::{self, MarginConfig};
 use crate::feedback::End;
 
-/// Rebera's parameters, by the paper's symbols. \[P\] is the paper, \[R\] a reading where it is silent (specs/rebera.md).
+/// Rebera's parameters, by the paper's symbols. \[P\] is the paper, \[R\] a reading where it is silent
+/// (specs/rebera.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// Which end measures the path: the receiver, as in the paper, tells the capacity and the bytes that came and that were lost.
+    /// The side that measures the path: the receiver, as in the paper, which reports the capacity and the bytes
+    /// received and lost.
     pub measured_by: End,
     /// How it is measured.
     pub measurement: MeasurementConfig,
-    /// What comes next.
+    /// The forecast of the next capacity.
     pub predictor: forecast::Config,
-    /// How far below that the plan stays.
+    /// The margin between the forecast and the plan.
     pub margin: MarginConfig,
-    /// What of the backlog is taken off a plan.
+    /// Which part of the backlog is subtracted from a plan.
     pub backlog: Backlog,
-    /// T where nobody says when a group of frames begins (32 frames at 30 a second \[P\]).
+    /// T if no caller reports when groups of frames begin (32 frames at 30 a second \[P\]).
     pub period: Span,
-    /// What the path bears before anything was measured (120 kbps \[P\]).
+    /// The assumed capacity before the first measurement (120 kbps \[P\]).
     pub start: Rate,
-    /// With no feedback for so long while something is under way, or for twice Delta and a round trip if that is longer, nothing is
-    /// sent (500 ms \[R\]) ...
+    /// If no feedback arrives for this long while packets are in flight, or for twice Delta and a round trip if that is
+    /// longer, sending stops (500 ms \[R\]) ...
     pub stop_after: Span,
-    /// ... but after so long one frame a period is, to see whether the path is back (3 s \[R\]). A receiver that has not reported the path for
-    /// so long, while arrivals are reported, is not waited for: the sender measures.
+    /// ... but after this time, one frame per period is sent to test whether the path is back (3 s \[R\]). If a
+    /// receiver has not reported the path for this long although arrivals are reported, the sender measures instead.
     pub retry_after: Span,
 }
 
-/// What of sent - (received + lost) is taken off a plan.
+/// Which part of sent - (received + lost) is subtracted from a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Backlog {
-    /// All of it, as the paper has it: also what is on its way or arrived since the last report.
+    /// All of it, as in the paper: including bytes on the path or received since the last report.
     All,
-    /// What is left of it when what the path carries in the least time from sending to the report is taken off: what waits (ours).
+    /// The part that exceeds what the path carries in the minimum time from sending to the report: the bytes in queues
+    /// (ours).
     #[default]
     Waiting,
 }
@@ -60,10 +63,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// That every parameter is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a parameter is out of range.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         check("rebera.period", self.period).within(above(Span::ZERO), "1.067s")?;
         check("rebera.start", self.start).within(above(Rate::ZERO), "120kbps")?;

@@ -1,12 +1,14 @@
-//! Rebera (specs/rebera.md 3 and 4): what the path will bear in the next second, forecast from what it bore in the seconds before.
+//! Rebera (specs/rebera.md 3 and 4): a forecast of the path's capacity in the next second from the capacity in the
+//! seconds before.
 //!
-//! Each frame leaves as a train of packets, whose spacing at the peer is the path's. Once a period, with every group of frames, a
-//! linear filter forecasts the capacity of the next one ([`crate::estimate::forecast`]), from which the quantile of its own errors and
-//! what is still under way are taken: the budget of the group. There is no window and no pacing; which frames of the group are sent is
-//! up to the one who has them ([`crate::MediaLimit::Period`]).
+//! Each frame leaves as a train of packets, whose spacing at the peer shows the capacity of the path. Once a period,
+//! with every group of frames, a linear filter forecasts the capacity for the next group
+//! ([`crate::estimate::forecast`]). The budget of the group is that forecast minus the quantile of the filter's own
+//! errors and minus the bytes still in flight. There is no window and no pacing; the caller chooses which frames of the
+//! group are sent ([`crate::MediaLimit::Period`]).
 //!
-//! * [`Measurement`]: trains, and loss distinguished from backlog by the bytes sent before each packet;
-//! * here: the budget, and when it is made.
+//! * [`Measurement`]: trains, and the distinction of loss from backlog by the bytes sent before each packet;
+//! * this module: the budget, and when it is computed.
 
 mod config;
 mod sent;
@@ -27,20 +29,21 @@ use crate::packet::SentPacket;
 pub use config::{Backlog, Config};
 use sent::Sent;
 
-/// What no path of today exceeds.
+/// A rate that no path of today exceeds.
 const FASTEST: Rate = Rate::from_kbps(10_000_000);
-/// The smallest capacity reported, so that there is one.
+/// The min capacity reported: it is never zero.
 const SLOWEST: Rate = Rate::from_kbps(1);
-/// What is sent keeps ahead of every plan: packets leave as they are made.
+/// Packets leave as they are made, without pacing.
 const UNPACED: Rate = FASTEST;
-/// How long the minimum time from sending to the report is kept.
+/// The window of the min time from sending to the report.
 const MIN_DELAY_MEMORY: Span = Span::from_secs(30);
-/// Where groups of frames are reported, a period begins by itself only after so many of them.
+/// If groups of frames are reported, a period begins by itself only after this many period lengths.
 const TIMEOUT: i64 = 2;
-/// A group that begins within less than this share of the last one's time (the receiver asked for a keyframe) is no new sample.
+/// A group that begins after less than this share of the last group's time (because the receiver requested a keyframe)
+/// gives no new sample.
 const A_SAMPLE_TAKES: f64 = 0.5;
 
-/// What is planned for a period.
+/// The plan for a period.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Plan {
     /// c-hat + u.
@@ -60,26 +63,27 @@ pub struct Rebera {
     measurement: Measurement,
     sent: Sent,
     forecast: Guarded,
-    /// Once expired sending stops, twice one frame a period tries (specs/rebera.md 2 and 7).
+    /// After the first timeout sending stops; after the second, one frame per period is sent as a test
+    /// (specs/rebera.md 2 and 7).
     timeout: FeedbackTimeout,
-    /// The last report: the receiver's own or the sender's.
+    /// The last report, from the receiver or the sender's own measurement.
     report: PathReport,
-    /// When the receiver last reported the path; `None` if it does not.
+    /// When the receiver last reported the path; `None` if it does not report it.
     last_report: Option<Time>,
-    /// c-tilde: what was measured last.
+    /// c-tilde: the last measured capacity.
     capacity: Option<Rate>,
     min_delay: WindowedMin<Span>,
     plan: Plan,
     period: Span,
     /// When the period began.
     began: Option<Time>,
-    /// Whether somebody says when groups of frames begin.
+    /// Whether the caller reports when groups of frames begin.
     led: bool,
     decisions: Decisions,
 }
 
 impl Rebera {
-    /// The controller before anything was sent.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -109,17 +113,17 @@ impl Rebera {
         })
     }
 
-    /// What the path is forecast to bear in this period, without the margin; `None` before anything was measured.
+    /// The forecast capacity of this period, without the margin; `None` before the first measurement.
     pub fn forecast(&self) -> Option<Rate> {
         self.forecast.forecast()
     }
 
-    /// What was measured last; `None` before anything was.
+    /// The last measured capacity; `None` before the first measurement.
     pub fn measured(&self) -> Option<Rate> {
         self.capacity
     }
 
-    /// q: what is on its way as far as is known.
+    /// q: the backlog, as far as it is known.
     fn backlog(&self) -> Bytes {
         let all = self.sent.total().saturating_sub(self.report.received + self.report.lost);
         match (self.config.backlog, self.min_delay.get(), self.capacity) {
@@ -128,20 +132,20 @@ impl Rebera {
         }
     }
 
-    /// A report is here, of either end.
+    /// Takes a report from either side.
     fn take(&mut self, now: Time, report: PathReport) {
-        // What the receiver measured is the sender's unless it says less than was reported before.
+        // A receiver's report counts like the sender's unless its byte counts are below those reported before.
         let new_reports = report.received > self.report.received;
         self.report = report;
         let more = self.sent.total() > report.received + report.lost;
         if new_reports {
             self.timeout.on_reports(now, None, more);
         }
-        // Where nothing was measured the last measure stays.
+        // If nothing was measured, the last measurement stays.
         self.capacity = report.capacity.map(|rate| rate.min(FASTEST)).or(self.capacity);
     }
 
-    /// A period begins: what went before is a sample, and the next one is planned.
+    /// Begins a period: the measured capacity becomes a sample, and the next period is planned.
     fn step(&mut self, now: Time) {
         let short = self.began.is_some_and(|began| now - began < self.period.scale(A_SAMPLE_TAKES));
         if !short {
@@ -194,7 +198,7 @@ impl Controller for Rebera {
         }
         let more = feedback.in_flight > Bytes::ZERO;
         self.timeout.on_reports(feedback.now, None, more);
-        // A receiver that stopped reporting is not waited for: what is under way would only seem to grow.
+        // Do not wait for a receiver that stopped reporting: its backlog would only appear to grow.
         self.last_report = self.last_report.filter(|reported| feedback.now - *reported <= self.config.retry_after);
         if self.last_report.is_none() {
             let report = self.measurement.report(newest);
@@ -266,9 +270,9 @@ impl Controller for Rebera {
 
 impl Rebera {
     fn on_path_report(&mut self, now: Time, report: PathReport) {
-        // Bytes that were never sent cannot have come.
+        // A receiver cannot have received more bytes than were sent.
         let possible = report.received <= self.sent.total() && report.lost <= self.sent.total();
-        // What came only grows: a report of less was overtaken by a newer one.
+        // The received bytes never decrease: a report of fewer bytes was overtaken by a newer one.
         let older = self.last_report.is_some() && report.received < self.report.received;
         if self.config.measured_by == End::Receiver && possible && !older {
             self.last_report = Some(now);
@@ -285,7 +289,7 @@ impl Rebera {
         self.step(now);
     }
 
-    /// When a period begins although nobody says so.
+    /// When the next period begins if the caller does not begin one.
     fn next_period(&self) -> Time {
         let periods = if self.led { TIMEOUT } else { 1 };
         self.began.map_or(Time::NEVER, |began| began + self.period * periods)

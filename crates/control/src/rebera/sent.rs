@@ -1,4 +1,4 @@
-//! What was sent, and how many bytes before each packet: H where no packet carries it.
+//! The bytes sent before each packet: H, for feedback that does not carry it.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -10,19 +10,19 @@ use crate::feedback::Feedback;
 use crate::packet::{PacketId, Payload, SentPacket};
 use crate::reporting::in_order_of_arrival;
 
-/// How many packets are remembered: as many as 16 bits tell apart.
+/// Max number of packets remembered: as many as 16 bits can distinguish.
 const REMEMBERED: usize = 1 << 16;
 
-/// Bytes before each packet, of packets not yet reported and some that were.
+/// Bytes sent before each packet, for packets not yet reported and some that were.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sent {
     total: Bytes,
-    /// In order.
+    /// In order of sending.
     before: VecDeque<(PacketId, Bytes)>,
 }
 
 impl Sent {
-    /// Everything sent so far, on the wire.
+    /// Wire bytes sent so far.
     pub(super) fn total(&self) -> Bytes {
         self.total
     }
@@ -35,12 +35,12 @@ impl Sent {
         }
     }
 
-    /// The arrivals that a report covers, as the receiver had them.
+    /// The arrivals in a report, as the receiver observed them.
     pub(super) fn arrivals(&self, feedback: &Feedback<'_>) -> Vec<Arrival> {
         let arrival = |(at, packet): (_, SentPacket)| {
             let place = self.before.binary_search_by_key(&packet.id, |(id, _)| *id).ok()?;
             let (_, before) = self.before[place];
-            // What belongs to no frame is a train with whatever left at the same instant.
+            // A packet outside a frame forms a train with the other packets sent at the same instant.
             let (train, last) = packet.place.map_or((packet.at.as_nanos(), false), |place| (place.frame, place.last));
             let train = (packet.payload == Payload::Media).then_some(train);
             Some(Arrival { at, train, last, size: packet.size, before })

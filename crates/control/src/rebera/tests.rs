@@ -8,7 +8,7 @@ const MS: fn(u64) -> Time = Time::from_millis;
 const FRAME: Span = Span::from_nanos(33_333_333);
 const PERIOD: Span = Span::from_nanos(32 * 33_333_333);
 
-/// A sender of trains over a path of one rate and 20 ms each way, with feedback every 50 ms.
+/// A sender of trains over a path with a constant rate and 20 ms each way, with feedback every 50 ms.
 struct World {
     controller: Rebera,
     history: History,
@@ -29,7 +29,7 @@ impl World {
         World { controller, history, now, next: 0, frame: 0, free, rate, under_way: Vec::new(), budgets: Vec::new() }
     }
 
-    /// One frame of so many packets of 600 bytes.
+    /// Sends one frame of `packets` packets of 600 bytes.
     fn frame(&mut self, packets: u64) {
         if self.frame.is_multiple_of(32) {
             self.controller.on_period(self.now, PERIOD);
@@ -80,7 +80,7 @@ fn paper() -> Config {
 
 #[test]
 fn the_budget_is_what_the_forecast_less_its_margin_bears_in_a_period_less_the_backlog() {
-    // specs/rebera.md 9, example 2: 450 kbps, a margin of 40, 8000 bytes under way.
+    // specs/rebera.md 9, example 2: 450 kbps, a margin of 40, 8000 bytes in flight.
     let mut rebera = Rebera::new(paper()).unwrap();
     (0..400).for_each(|_| rebera.forecast.predictor.observe(Rate::from_kbps(450)));
     (0..20).for_each(|_| rebera.forecast.margin.add(Rate::from_kbps(410), Rate::from_kbps(450)));
@@ -101,14 +101,14 @@ fn before_anything_is_measured_the_budget_is_that_of_120_kbps() {
 
 #[test]
 fn trains_that_queue_show_what_the_path_bears_however_little_is_sent() {
-    // 12 packets a frame would be 1.7 Mbps; two are 288 kbps, and their spacing is the path's all the same.
+    // 12 packets a frame would be 1.7 Mbps; two are 288 kbps, and their spacing still shows the capacity.
     let mut world = World::new(paper(), Rate::from_kbps(400));
     world.frames(320, 2);
     let measured = world.controller.measured().unwrap();
     assert!(measured.as_bps().abs_diff(400_000) < 500, "{measured}");
     let forecast = world.controller.forecast().unwrap();
     assert!(forecast.as_bps().abs_diff(400_000) < 8_000, "{forecast}");
-    // Ten periods are too few for the quantile: 15 % are kept back, and what is under way.
+    // Ten periods are too few for the quantile: 15 % are withheld, plus the bytes in flight.
     let last = world.budgets.last().unwrap().get();
     assert!((42_000..45_400).contains(&last), "{last}");
 }
@@ -147,7 +147,7 @@ fn in_an_outage_sending_stops_and_after_three_seconds_one_frame_a_period_tries()
     world.controller.on_period(world.now, PERIOD);
     let limits = world.controller.limits();
     assert_eq!(limits.media, MediaLimit::Period(Bytes::ZERO));
-    // What waited comes.
+    // The queued packets arrive.
     let arrival = Some(world.now);
     world.under_way.iter_mut().for_each(|reported| reported.arrival = arrival);
     world.pass(Span::from_millis(50));
@@ -166,17 +166,17 @@ fn a_receiver_that_measures_is_believed_and_one_that_says_nothing_is_not_waited_
     world.controller.on_path_report(world.now, report);
     world.frames(10, 2);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
-    // More than was sent cannot have come.
+    // A receiver cannot have received more than was sent.
     let lie =
         PathReport { capacity: Some(Rate::from_kbps(900)), received: Bytes::new(1 << 40), ..PathReport::default() };
     world.controller.on_path_report(world.now, lie);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
-    // Nor has a report of less than was reported before anything new to say.
+    // A report of fewer bytes than were reported before contains nothing new.
     let overtaken =
         PathReport { capacity: Some(Rate::from_kbps(900)), received: Bytes::new(59_999), ..PathReport::default() };
     world.controller.on_path_report(world.now, overtaken);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
-    // Who tells no more is not waited for either.
+    // A receiver that stops reporting is not waited for.
     world.frames(80, 2);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
     world.frames(64, 2);

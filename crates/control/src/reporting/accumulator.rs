@@ -8,16 +8,16 @@ use super::feedback_gap::FeedbackGap;
 use crate::feedback::{Cause, Fate, Feedback};
 use crate::packet::SentPacket;
 
-/// Nothing sent for longer is a pause.
+/// A time without sending that is longer than this is a pause.
 const PAUSE: Span = Span::from_secs(1);
 
-/// What was reported of a packet.
+/// The reported outcome of one packet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Reported {
     pub(crate) packet: SentPacket,
-    /// Its round trip as if it had been acknowledged at once; `None` if it is lost.
+    /// Its round-trip time as if it had been acknowledged at once; `None` if it is lost.
     pub(crate) rtt: Option<Span>,
-    /// It arrived after an earlier interval had it as lost.
+    /// Whether it arrived after an earlier interval had counted it as lost.
     pub(crate) was_lost: bool,
 }
 
@@ -27,17 +27,17 @@ impl Reported {
     }
 }
 
-/// What was reported since the last interval ended.
+/// The packets reported since the last interval ended.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Accumulator {
     feedback_gap: FeedbackGap,
-    /// When the interval began: with the first arrival reported, then with the end of the one before.
+    /// When the interval began: at the first reported arrival, or at the end of the interval before.
     began: Option<Time>,
     reported: Vec<Reported>,
 }
 
 impl Accumulator {
-    /// A packet left. A long pause of the sender is no part of an interval.
+    /// Records that a packet left. A long pause of the sender is not part of an interval.
     pub(crate) fn on_sent(&mut self, at: Time) {
         let nothing_under_way = self.feedback_gap.on_sent(at);
         if nothing_under_way && self.reported.is_empty() && self.began.is_some_and(|began| at - began > PAUSE) {
@@ -45,7 +45,8 @@ impl Accumulator {
         }
     }
 
-    /// Takes in news and returns what of it is the path's doing: what a feedback timeout declared or a feedback gap hid is not.
+    /// Takes feedback and returns the reports that reflect the path. Losses declared by a feedback timeout or hidden by
+    /// a feedback gap are left out.
     pub(crate) fn on_feedback(&mut self, feedback: &Feedback<'_>) -> &[Reported] {
         if feedback.cause == Cause::FeedbackTimeout {
             self.feedback_gap.on_feedback_timeout(feedback.now);
@@ -57,7 +58,7 @@ impl Accumulator {
             let reported = Reported { packet: report.packet, rtt: feedback.rtt_of(report), was_lost: false };
             match report.fate {
                 Fate::Lost if self.feedback_gap.covers(&report.packet) => {}
-                // It was late, not lost: what was said of it is taken back where it still can be.
+                // It was late, not lost: withdraw the loss if the interval still holds it.
                 Fate::Arrived { was_lost: true, .. } if !self.feedback_gap.covers(&report.packet) => {
                     let earlier =
                         self.reported[..before].iter_mut().rev().find(|earlier| earlier.packet.id == report.packet.id);
@@ -75,13 +76,13 @@ impl Accumulator {
         &self.reported[before..]
     }
 
-    /// How long the interval has lasted; `None` before anything arrived in it.
+    /// How long the interval has lasted; `None` before the first arrival.
     pub(crate) fn lasted(&self, now: Time) -> Option<Span> {
         let began = self.began?;
         self.reported.iter().any(|reported| !reported.is_lost()).then(|| now - began)
     }
 
-    /// Ends the interval: its packets in order of sending.
+    /// Ends the interval and returns its packets in order of sending.
     pub(crate) fn end(&mut self, now: Time) -> Interval {
         let span = self.began.replace(now).map_or(Span::ZERO, |began| now - began);
         let mut reported = core::mem::take(&mut self.reported);
@@ -89,17 +90,17 @@ impl Accumulator {
         Interval { span, reported }
     }
 
-    /// Forgets what was gathered: the next interval begins with the next arrival reported.
+    /// Discards the interval: the next one begins with the next reported arrival.
     pub(crate) fn clear(&mut self) {
         self.began = None;
         self.reported.clear();
     }
 }
 
-/// What was reported in a report interval.
+/// The packets reported in one report interval.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interval {
-    /// How long it lasted.
+    /// Duration of the interval.
     pub(crate) span: Span,
     /// Packets in order of sending.
     pub(crate) reported: Vec<Reported>,
@@ -116,18 +117,18 @@ impl Interval {
             .per(self.span)
     }
 
-    /// The share of packets lost; 0 without packets.
+    /// The share of packets lost, 0..=1; 0 without packets.
     pub(crate) fn loss_ratio(&self) -> f64 {
         self.reported.iter().filter(|reported| reported.is_lost()).count() as f64 / self.reported.len().max(1) as f64
     }
 
-    /// The mean size of a packet; nothing without packets.
+    /// The mean size of a packet; zero without packets.
     pub(crate) fn mean_size(&self) -> Bytes {
         let bytes: Bytes = self.reported.iter().map(|reported| reported.packet.size).sum();
         Bytes::new(bytes.get() / self.reported.len().max(1) as u64)
     }
 
-    /// The mean round trip of what arrived.
+    /// The mean round-trip time of the packets that arrived.
     pub(crate) fn mean_rtt(&self) -> Option<Span> {
         let arrived = self.reported.iter().filter(|reported| !reported.is_lost()).count() as i64;
         (arrived > 0).then(|| self.reported.iter().filter_map(|reported| reported.rtt).sum::<Span>() / arrived)
@@ -146,7 +147,7 @@ pub(crate) mod tests {
         Reported { packet, rtt: rtt_ms.map(Span::from_millis), was_lost: false }
     }
 
-    /// The same for a packet of this kind.
+    /// As `reported`, for a packet of this kind.
     pub(crate) fn reported_of(payload: Payload, id: u64, bytes: u64, rtt_ms: Option<i64>) -> Reported {
         let reported = reported(id, bytes, rtt_ms);
         Reported { packet: SentPacket { payload, ..reported.packet }, ..reported }
@@ -169,7 +170,8 @@ pub(crate) mod tests {
             }
         }
 
-        /// Tells at `now_ms` that these arrived 50 ms earlier; returns how many arrived and were lost by it.
+        /// Reports at `now_ms` that these packets arrived 50 ms earlier; returns how many arrived and how many were
+        /// lost.
         fn report(&mut self, now_ms: u64, ids: &[u64]) -> (usize, usize) {
             let arrival = Some(Time::from_millis(now_ms - 50));
             let report: Vec<Acknowledgement> =
@@ -212,7 +214,7 @@ pub(crate) mod tests {
         path.send(0..3, 0);
         path.report(100, &[0, 1]);
         path.send(3..10, 200);
-        // Nothing is reported of 2 to 8.
+        // Packets 2 to 8 are not reported.
         assert_eq!(path.report(2600, &[9]), (1, 0));
         path.send(10..20, 2700);
         assert_eq!(path.report(2800, &[10, 11, 13, 14, 15, 16]), (6, 1));
@@ -241,7 +243,7 @@ pub(crate) mod tests {
         path.report(100, &[0, 1]);
         path.send(2..8, 9_000);
         assert_eq!(path.report(9_100, &[3, 4, 5, 6, 7]), (5, 1));
-        // Nor is it a part of the interval in which it ends.
+        // Nor is the pause part of the interval in which it ends.
         path.accumulator.end(Time::from_millis(9_100));
         path.send(8..10, 19_000);
         path.report(19_100, &[8, 9]);

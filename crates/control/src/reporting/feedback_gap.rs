@@ -1,4 +1,4 @@
-//! Losses declared because feedback was missing: the reports were lost, not the packets.
+//! Losses declared because feedback was missing: the reports were lost, not necessarily the packets.
 
 use thalweg_units::{Span, Time};
 
@@ -6,10 +6,10 @@ use crate::feedback::Feedback;
 use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::packet::SentPacket;
 
-/// A longer pause between two reports while something was under way is a feedback timeout (FBRA's RTCP timeout, 2 s).
+/// A longer pause between two reports with packets in flight is a feedback timeout (FBRA's RTCP timeout, 2 s).
 const SILENCE: Span = Span::from_secs(2);
 
-/// Up to which sending time a pause in the feedback swallowed what would have been reported.
+/// Tracks the sending times of packets whose reports may have been lost in a pause of the feedback.
 #[derive(Debug, Clone)]
 pub(super) struct FeedbackGap {
     timeout: FeedbackTimeout,
@@ -23,12 +23,12 @@ impl Default for FeedbackGap {
 }
 
 impl FeedbackGap {
-    /// A packet left; whether nothing else was under way.
+    /// Records that a packet left; returns whether nothing else was in flight.
     pub(super) fn on_sent(&mut self, at: Time) -> bool {
         self.timeout.on_sent(at)
     }
 
-    /// Feedback with arrivals, before any of it is judged.
+    /// Takes feedback with arrivals, before any of it is judged.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         if feedback.reports.iter().all(|report| report.arrival().is_none()) {
             return;
@@ -39,12 +39,12 @@ impl FeedbackGap {
         self.timeout.on_feedback(feedback);
     }
 
-    /// All that was under way is given up: whether it was lost, nobody knows.
+    /// Gives up everything in flight: whether it was lost is unknown.
     pub(super) fn on_feedback_timeout(&mut self, now: Time) {
         self.until = now;
     }
 
-    /// Whether nothing can be said of this packet if it was not reported.
+    /// Whether the outcome of this packet is unknown if it was not reported.
     pub(super) fn covers(&self, packet: &SentPacket) -> bool {
         packet.at < self.until
     }

@@ -1,4 +1,4 @@
-//! Arrivals in order, and the frames they make: packets of one RTP timestamp (specs/rrtcc.md 2).
+//! Packets in order of arrival, grouped into frames by RTP timestamp (specs/rrtcc.md 2).
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, Time};
 use crate::feedback::Feedback;
 use crate::packet::{Payload, SentPacket};
 
-/// What a report says arrived, in the order in which the receiver had it.
+/// The arrivals in a report, in the receiver's order of arrival.
 pub(crate) fn in_order_of_arrival(feedback: &Feedback<'_>) -> Vec<(Time, SentPacket)> {
     let reported = feedback.reports.iter().filter_map(|report| Some((report.arrival()?, report.packet)));
     let mut arrivals: Vec<(Time, SentPacket)> = reported.collect();
@@ -15,27 +15,28 @@ pub(crate) fn in_order_of_arrival(feedback: &Feedback<'_>) -> Vec<(Time, SentPac
     arrivals
 }
 
-/// A frame as far as it arrived before the next one.
+/// The part of a frame that arrived before the next frame began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// What its RTP timestamp says.
+    /// The time that its RTP timestamp carries.
     pub(crate) captured: Time,
     /// When the last of its packets arrived, by the receiver's clock.
     pub(crate) arrived: Time,
-    /// What arrived of it.
+    /// Bytes of it that arrived.
     pub(crate) size: Bytes,
     pub(crate) keyframe: bool,
 }
 
-/// Makes frames of media packets in their order of arrival.
+/// Groups media packets into frames in their order of arrival.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Frames {
     current: Option<Frame>,
 }
 
 impl Frames {
-    /// A packet arrived; the frame before it, if it begins another. Packets of older frames and what is no media are left out; a media
-    /// packet that belongs to no frame is one of its own, taken when it was sent.
+    /// Takes an arrived packet; returns the frame before it if the packet begins another. Packets of older frames and
+    /// packets other than media are ignored. A media packet that belongs to no frame counts as a frame captured when it
+    /// was sent.
     pub(crate) fn on_arrival(&mut self, at: Time, packet: &SentPacket) -> Option<Frame> {
         if packet.payload != Payload::Media {
             return None;
@@ -53,7 +54,7 @@ impl Frames {
         }
     }
 
-    /// Forgets the frame that is arriving.
+    /// Discards the frame that is arriving.
     pub(crate) fn clear(&mut self) {
         self.current = None;
     }
@@ -79,7 +80,7 @@ pub(crate) mod tests {
         assert_eq!(frames.on_arrival(ms(55), &packet_of(0, 700, true)), None);
         let whole = frames.on_arrival(ms(90), &packet_of(33, 500, false));
         assert_eq!(whole, Some(Frame { captured: ms(0), arrived: ms(55), size: Bytes::new(1700), keyframe: true }));
-        // Too late, and no media.
+        // A late packet of an older frame, and a packet that is not media.
         assert_eq!(frames.on_arrival(ms(95), &packet_of(0, 1000, true)), None);
         let repair = SentPacket { payload: Payload::Repair, ..packet_of(66, 1000, false) };
         assert_eq!(frames.on_arrival(ms(96), &repair), None);

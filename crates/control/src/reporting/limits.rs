@@ -1,13 +1,13 @@
-//! Between which rates a controller moves.
+//! The min and max rate of a controller.
 
 use thalweg_units::Rate;
 
 use crate::controller::Demand;
 
-/// Faster than every encoder: before the application says what it could use.
+/// Faster than every encoder: the max before the application states its demand.
 const UNLIMITED: Rate = Rate::from_kbps(10_000_000);
 
-/// The scheme's least rate within what the application could use.
+/// The scheme's min rate, combined with the application's demand.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     minimum: Rate,
@@ -16,23 +16,24 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// The scheme's least rate, above zero, and no greatest.
+    /// The scheme's min rate, above zero, and no max.
     pub(crate) fn new(minimum: Rate) -> Limits {
         Limits { minimum, min: minimum, max: UNLIMITED }
     }
 
-    /// The application's word is the last: it may want more than the scheme's least, and cannot use more than its most.
+    /// Applies the application's demand, which takes precedence: its min may be above the scheme's min, and the
+    /// scheme's min never exceeds the demand's max.
     pub(crate) fn follow(&mut self, demand: Demand) {
         self.max = demand.max.max(Rate::from_bps(1));
         self.min = self.minimum.max(demand.min).min(self.max);
     }
 
-    /// The least.
+    /// The min rate.
     pub(crate) fn min(&self) -> Rate {
         self.min
     }
 
-    /// The nearest rate within.
+    /// The nearest rate within the limits.
     pub(crate) fn clamp(&self, rate: Rate) -> Rate {
         rate.clamp(self.min, self.max)
     }

@@ -1,9 +1,9 @@
-//! What schemes of the RTCP days share: they judge a report every few hundred milliseconds, here gathered from whatever reports
-//! packets (specs/fbra.md 1), and frames by their RTP timestamps.
+//! Code shared by the schemes designed for RTCP reports: they evaluate a report every few hundred milliseconds, here
+//! accumulated from per-packet reports of any kind (specs/fbra.md 1), and frames by their RTP timestamps.
 //!
 //! * `accumulator`: the packets of a report interval; `feedback_gap`: losses declared because feedback was missing;
-//! * `frames`: arrivals in order, and the frames they make;
-//! * `limits`: between which rates.
+//! * `frames`: packets in order of arrival, grouped into frames;
+//! * `limits`: the min and max rate.
 
 mod accumulator;
 mod feedback_gap;

@@ -1,5 +1,5 @@
-//! RoCC (Agarwal et al., NSDI 2024; specs/rocc.md): the window is what was acknowledged in the last (1 + gamma) least round trips,
-//! plus a constant.
+//! RoCC (Agarwal et al., NSDI 2024; specs/rocc.md): the window is the bytes acknowledged in the last (1 + gamma) min
+//! round-trip times, plus a constant.
 
 use alloc::collections::VecDeque;
 
@@ -14,17 +14,17 @@ use crate::packet::MSS;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// gamma: the history is (1 + gamma) least round trips (Vidaptive: 0.5; the authors' kernel module: 1).
+    /// gamma: the history spans (1 + gamma) min round-trip times (Vidaptive: 0.5; the authors' kernel module: 1).
     pub gamma: f64,
-    /// alpha: what is added to the window (two packets, kernel module).
+    /// alpha: the constant added to the window (two packets, kernel module).
     pub alpha: Bytes,
-    /// Least window.
+    /// Min window.
     pub min_window: Bytes,
     /// Window before feedback.
     pub initial_window: Bytes,
     /// The srtt assumed before the first sample.
     pub srtt_before_samples: Span,
-    /// Alone on a path, pace slower when a larger share than this of the history was lost (64/1024).
+    /// When alone on a path, pace slower if the share of the history that was lost exceeds this (64/1024).
     pub loss_share: f64,
 }
 
@@ -56,19 +56,19 @@ pub struct Rocc {
     cwnd: Bytes,
     srtt: Span,
     rtt_min: Option<Span>,
-    /// The longest that feedback on a packet waits for its report, smoothed.
+    /// The longest wait of a packet's feedback for its report, smoothed.
     held: Span,
     history: VecDeque<Entry>,
     acked: Bytes,
     lost: Bytes,
-    /// How many entries of the history were application-limited.
+    /// The number of app-limited entries in the history.
     limited: usize,
     first_ack: Option<Time>,
     decisions: Decisions,
 }
 
 impl Rocc {
-    /// The controller.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When gamma is not positive or a window is smaller than a packet.
@@ -93,8 +93,8 @@ impl Rocc {
         })
     }
 
-    /// hist = (1 + gamma) R_min, and the wait for reports where they are batched: gamma R_min must be left over to grow by
-    /// (specs/rocc.md 4, "ACK aggregation larger than gamma R_min").
+    /// hist = (1 + gamma) R_min, plus the wait for reports where they are batched, so that gamma R_min is left for
+    /// growth (specs/rocc.md 4, "ACK aggregation larger than gamma R_min").
     fn span(&self) -> Span {
         self.rtt_min.unwrap_or(self.srtt).scale(1.0 + self.config.gamma) + self.held
     }
@@ -106,7 +106,7 @@ impl Rocc {
         self.history.push_back(entry);
     }
 
-    /// Keeps (now - hist, now].
+    /// Drops entries outside (now - hist, now].
     fn expire(&mut self, now: Time) {
         let span = self.span();
         while let Some(entry) = self.history.front().copied().filter(|entry| entry.at + span <= now) {
@@ -121,7 +121,7 @@ impl Rocc {
         self.expire(now);
         let mut window = self.acked + self.config.alpha;
         let young = self.first_ack.is_some_and(|first| now - first < self.span());
-        // Never shrink on a history that is not full yet, or that the application cut short.
+        // Never shrink on a history that is not full yet or that contains app-limited entries.
         if young || self.limited > 0 {
             window = window.max(self.cwnd);
         }
@@ -156,7 +156,8 @@ impl Controller for Rocc {
                 self.rtt_min = Some(self.rtt_min.map_or(rtt, |min| min.min(rtt)));
                 self.first_ack.get_or_insert(now);
             }
-            // A batch is spread as its packets arrived, or the history would be lumpy (specs/rocc.md 7).
+            // The packets of a batch are spread by their arrival times; otherwise the history would be bursty
+            // (specs/rocc.md 7).
             let at = match (report.arrival(), newest) {
                 (Some(arrival), Some(newest)) => (now - (newest - arrival)).max(last),
                 _ => last.max(Time::ZERO),

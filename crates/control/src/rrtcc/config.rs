@@ -2,23 +2,24 @@
 
 use thalweg_units::{ConfigError, Rate, Span, check};
 
-/// RRTCC's parameters (specs/rrtcc.md). "2012" is libwebrtc of that year: `overuse_detector.cc`, `remote_rate_control.cc`.
+/// RRTCC's parameters (specs/rrtcc.md). "2012" is libwebrtc of that year: `overuse_detector.cc`,
+/// `remote_rate_control.cc`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// A_r and A_s before the first report (128 kbps, FBRA's experiment).
     pub start: Rate,
-    /// The least rate (32 kbps, FBRA's experiment).
+    /// The min rate (32 kbps, FBRA's experiment).
     pub min: Rate,
     /// How the queue's trend is estimated from the frames.
     pub filter: FilterConfig,
-    /// When that trend is overuse.
+    /// When that trend counts as overuse.
     pub detector: DetectorConfig,
-    /// How the receiver's rate answers.
+    /// How the receiver's rate reacts.
     pub receiver: ReceiverConfig,
-    /// How the sender answers to losses.
+    /// How the sender reacts to losses.
     pub loss: LossConfig,
-    /// Packets leave at this many times the rate (2.5, libwebrtc's pacer of the time).
+    /// The pacing rate as a multiple of the rate (2.5, libwebrtc's pacer of the time).
     pub pacing_gain: f64,
 }
 
@@ -26,75 +27,75 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum FilterConfig {
-    /// Two states: what a byte costs, and the trend (2012).
+    /// Two states: the time per byte, and the trend (2012).
     Kalman(KalmanConfig),
-    /// One: the trend (draft-ietf-rmcat-gcc-02 section 5.3).
+    /// One state: the trend (draft-ietf-rmcat-gcc-02 section 5.3).
     Scalar(ScalarConfig),
 }
 
-/// The filter of two states, in milliseconds and bytes.
+/// The filter with two states, in milliseconds and bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct KalmanConfig {
-    /// The slope before the first frame, ms a byte (8 / 512: 512 kbps).
+    /// The slope before the first frame, ms per byte (8 / 512: 512 kbps).
     pub slope: f64,
     /// E before the first frame, of slope and offset (100, 0.1).
     pub error: (f64, f64),
     /// Q, of slope and offset, at frames of 33.3 ms (1e-10, 1e-2).
     pub process: (f64, f64),
-    /// The variance of noise before the first frame, ms^2 (50) ...
+    /// The noise variance before the first frame, ms^2 (50) ...
     pub noise: f64,
-    /// ... and never less (1e-7).
+    /// ... and its min (1e-7).
     pub noise_floor: f64,
 }
 
-/// The filter of one state, in milliseconds.
+/// The filter with one state, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct ScalarConfig {
-    /// q: how much the trend may change by itself from frame to frame, ms^2 (1e-3).
+    /// q: variance of the trend's own change from frame to frame, ms^2 (1e-3).
     pub process: f64,
     /// e before the first frame, ms^2 (0.1).
     pub error: f64,
-    /// chi: how fast the noise is learnt (0.01; 0.001 to 0.1).
+    /// chi: gain of the noise estimate (0.01; 0.001 to 0.1).
     pub gain: f64,
-    /// The variance of noise before the first frame and never less, ms^2 (1).
+    /// The noise variance before the first frame, and its min, ms^2 (1).
     pub noise_floor: f64,
 }
 
-/// When a trend is overuse.
+/// When a trend counts as overuse.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct DetectorConfig {
-    /// theta: the trend times frames seen (at most 60) that is too much, ms (25, 2012) ...
+    /// theta: the threshold of overuse for the trend times frames seen (at most 60), ms (25, 2012) ...
     pub threshold: f64,
-    /// ... of which this share counts near or above the greatest rate known (0.5, 2012).
+    /// ... and the share of it that applies near or above the max known rate (0.5, 2012).
     pub threshold_share_near: f64,
-    /// For how long it must last (100 ms, 2012; 10 ms in gcc-02).
+    /// How long the trend must stay above it (100 ms, 2012; 10 ms in gcc-02).
     pub lasting: Span,
-    /// How many frames at most weigh the trend (60, 2012). 1 is the drafts to the letter: they compare the trend itself, m(i), to a threshold,
-    /// which then takes a queue that grows by so many milliseconds with each frame.
+    /// Max number of frames by which the trend is multiplied (60, 2012). 1 follows the drafts literally: they compare
+    /// the trend itself, m(i), with a threshold, so the queue must grow by that many milliseconds with each frame.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "weigh_as_in_2012"))]
     pub weighing: u32,
 }
 
-/// How the receiver's rate answers.
+/// How the receiver's rate reacts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct ReceiverConfig {
-    /// A_r is worked out this often, and at once on new overuse (1 s, FBRA's experiment).
+    /// Interval between updates of A_r, which is also updated at once on new overuse (1 s, FBRA's experiment).
     pub period: Span,
-    /// R is what arrived in the last so long (1 s).
+    /// The window over which R is measured (1 s).
     pub window: Span,
     /// beta (0.9) ...
     pub decrease: f64,
-    /// ... and near the greatest rate known (0.95).
+    /// ... and near the max known rate (0.95).
     pub decrease_near: f64,
     /// How the rate grows.
     pub increase: Increase,
-    /// A_r grows to at most so many times R (1.5).
+    /// A_r grows to at most this many times R (1.5).
     pub max_of_received: f64,
-    /// Nothing for so long, or a clock that jumps by as much, and the filter begins anew (2 s).
+    /// After this long without packets, or a clock jump of this size, the filter restarts (2 s).
     pub forget_after: Span,
 }
 
@@ -102,10 +103,10 @@ pub struct ReceiverConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Increase {
-    /// By a factor of the response time and the noise (2012, drafts 00 and 01).
+    /// By a factor that depends on the response time and the noise (2012, drafts 00 and 01).
     #[default]
     Multiplicative,
-    /// By 8 % a second, and near the greatest rate known by half a packet a response time (drafts 02 and 03, gcc-02).
+    /// By 8 % a second; near the max known rate, by half a packet per response time (drafts 02 and 03, gcc-02).
     Additive,
 }
 
@@ -113,17 +114,18 @@ pub enum Increase {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct LossConfig {
-    /// A receiver report comes this often (1 s).
+    /// Interval between receiver reports (1 s).
     pub period: Span,
-    /// Below this share of packets lost the rate grows (0.02) ...
+    /// Below this share of packets lost, the rate grows (0.02) ...
     pub low: f64,
-    /// ... and above this one it falls by half of the share (0.10); on either bound and between them it holds.
+    /// ... and above this share, the rate falls by half of the share lost (0.10); at and between the two bounds it
+    /// holds.
     pub high: f64,
-    /// By how much it grows (1.05) ...
+    /// The growth factor (1.05) ...
     pub growth: f64,
-    /// ... and what is added before (1 kbps).
+    /// ... and the amount added before the factor is applied (1 kbps).
     pub step: Rate,
-    /// Whether it never falls below what TFRC would send.
+    /// Whether the rate never falls below TFRC's rate.
     pub tfrc_floor: bool,
 }
 
@@ -165,7 +167,7 @@ impl Default for DetectorConfig {
     }
 }
 
-/// Whether there is nothing to write of it.
+/// Whether serialisation omits the value because it is the default.
 #[cfg(feature = "serde")]
 fn weigh_as_in_2012(weighing: &u32) -> bool {
     *weighing == DetectorConfig::default().weighing
@@ -199,10 +201,10 @@ impl Default for LossConfig {
 }
 
 impl Config {
-    /// That every parameter is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a parameter is out of range.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let Config { detector, receiver, loss, .. } = *self;
         check("rrtcc rates", format_args!("min {}, start {}", self.min, self.start))

@@ -1,16 +1,16 @@
-//! When a trend is overuse (specs/rrtcc.md 4).
+//! Overuse detection from the delay trend (specs/rrtcc.md 4).
 
 use super::DetectorConfig;
 
-/// What the path is.
+/// Utilisation of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Usage {
-    /// Used as it should be.
+    /// Normal use.
     #[default]
     Normal,
-    /// Left unused: a queue empties.
+    /// Underuse: a queue empties.
     Under,
-    /// A queue grows.
+    /// Overuse: a queue grows.
     Over,
 }
 
@@ -19,7 +19,7 @@ pub enum Usage {
 pub(super) struct Detector {
     config: DetectorConfig,
     usage: Usage,
-    /// For how many ms the trend has been too much; `None` while it is not.
+    /// For how many ms the trend has been above the threshold; `None` while it is not.
     over_time: Option<f64>,
     count: u32,
     offset_before: f64,
@@ -39,7 +39,8 @@ impl Detector {
         self.usage
     }
 
-    /// Judges the trend `offset` after `frames` frames, the last `sent` ms after the one before; whether overuse is new.
+    /// Evaluates the trend `offset` after `frames` frames, the last of them `sent` ms after the one before; returns
+    /// whether overuse has just begun.
     pub(super) fn judge(&mut self, offset: f64, frames: u32, sent: f64, threshold: f64) -> bool {
         let before = self.usage;
         let offset_before = core::mem::replace(&mut self.offset_before, offset);
@@ -49,7 +50,7 @@ impl Detector {
         } else if offset <= 0.0 {
             self.rest(Usage::Under);
         } else {
-            // The trend crossed the threshold somewhere between two frames.
+            // The trend crossed the threshold at an unknown time between two frames.
             let over_time = self.over_time.map_or(sent / 2.0, |time| time + sent);
             self.over_time = Some(over_time);
             self.count += 1;
@@ -105,7 +106,7 @@ mod tests {
         }
         assert_eq!(falling.usage(), Usage::Normal);
         assert!(!falling.judge(0.1, 60, 33.0, 25.0));
-        // One frame is no trend.
+        // One frame is not a trend.
         assert!(!falling.judge(100.0, 1, 200.0, 25.0) && falling.over_time.is_none());
     }
 

@@ -1,13 +1,13 @@
-//! The greatest rate known: what the path bore when it was last overused (specs/rrtcc.md 5).
+//! The max known rate: the rate that arrived at the last overuse (specs/rrtcc.md 5).
 
 use thalweg_units::Rate;
 
-/// How much a new rate counts.
+/// The weight of a new rate.
 const GAIN: f64 = 0.05;
-/// The normalised variance is kept within these, and begins with the least.
+/// Min and max of the normalised variance, which starts at the min.
 const VARIANCES: (f64, f64) = (0.4, 2.5);
 
-/// m and its variance, over m, in kbps.
+/// m in kbps, and its variance divided by m.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Max {
     mean: Option<f64>,
@@ -24,7 +24,7 @@ impl Max {
         self.mean.map(|kbps| Rate::from_bps_f64(kbps * 1e3))
     }
 
-    /// Takes a rate for the greatest, whatever was known.
+    /// Sets the max known rate, whatever was known.
     pub(super) fn set(&mut self, rate: Rate) {
         self.mean = Some(rate.as_kbps_f64());
     }
@@ -33,12 +33,12 @@ impl Max {
         self.mean = None;
     }
 
-    /// By how many standard deviations a rate is above it (below it: negative); `None` if nothing is known.
+    /// How many standard deviations a rate is above it (below it: negative); `None` if nothing is known.
     pub(super) fn deviations(&self, rate: Rate) -> Option<f64> {
         self.mean.map(|mean| (rate.as_kbps_f64() - mean) / libm::sqrt(self.variance * mean.max(1e-3)))
     }
 
-    /// What arrived while the path was overused.
+    /// Takes the rate that arrived during overuse.
     pub(super) fn learn(&mut self, rate: Rate) {
         let kbps = rate.as_kbps_f64();
         let mean = self.mean.map_or(kbps, |mean| mean + GAIN * (kbps - mean));

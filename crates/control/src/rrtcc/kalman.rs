@@ -1,29 +1,30 @@
-//! What a byte costs and how the queue grows, from how frames are spread (specs/rrtcc.md 3; `overuse_detector.cc` of 2012).
+//! Estimates the time per byte and the growth of the queue from the spacing of frames (specs/rrtcc.md 3;
+//! `overuse_detector.cc` of 2012).
 
 use alloc::collections::VecDeque;
 
 use super::KalmanConfig;
 use super::detector::Usage;
 
-/// The shortest time between frames is that of so many.
+/// The min time between frames is taken over this many frames.
 const PERIODS: usize = 60;
-/// Counting frames stops here.
+/// The count of frames stops here.
 const MAX_FRAMES: u32 = 1000;
-/// Q is given for frames of so many ms.
+/// Q is specified for frames of this many ms.
 const PERIOD_OF_Q: f64 = 1000.0 / 30.0;
-/// How fast noise is learnt from the first frames, and from then on.
+/// Gains of the noise estimate: for the first frames, and after them.
 const NOISE_GAINS: (f64, f64) = (0.01, 0.002);
-/// How many frames the first are (ten seconds).
+/// Number of the first frames (ten seconds).
 const FIRST_FRAMES: u32 = 300;
-/// A residual counts for the noise up to so many deviations.
+/// A residual counts for the noise up to this many standard deviations.
 const OUTLIER: f64 = 3.0;
-/// How much faster the trend may change while it leaves overuse or underuse.
+/// Factor by which the trend may change faster while it leaves overuse or underuse.
 const LEAVING: f64 = 10.0;
 
-/// A frame against the one before it, in milliseconds and bytes.
+/// A frame relative to the one before it, in milliseconds and bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Delta {
-    /// Time between arrivals, less time between timestamps: d.
+    /// Time between arrivals minus time between timestamps: d.
     pub(super) delay: f64,
     /// Time between timestamps: dT.
     pub(super) sent: f64,
@@ -35,7 +36,7 @@ pub(super) struct Delta {
 #[derive(Debug, Clone)]
 pub(super) struct Kalman {
     config: KalmanConfig,
-    /// How many frames at most weigh the trend.
+    /// Max number of frames by which the trend is multiplied.
     weighing: u32,
     slope: f64,
     offset: f64,
@@ -63,7 +64,8 @@ impl Kalman {
         }
     }
 
-    /// Takes in a frame; `usage` is what the detector made of the one before, `threshold` what it compares to.
+    /// Takes a frame. `usage` is the detector's result for the frame before, `threshold` the value that it compares
+    /// with.
     pub(super) fn update(&mut self, delta: &Delta, usage: Usage, threshold: f64) {
         self.frames = (self.frames + 1).min(MAX_FRAMES);
         let period = self.shortest_period(delta.sent);
@@ -95,12 +97,13 @@ impl Kalman {
         shortest
     }
 
-    /// Residuals beyond three deviations count as three, with their sign (2012 loses it; today's file keeps it).
+    /// Residuals beyond three standard deviations count as three, with their sign (the 2012 code loses the sign;
+    /// today's file keeps it).
     fn learn_noise(&mut self, residual: f64, period: f64) {
         let max = OUTLIER * libm::sqrt(self.noise);
         let residual = residual.clamp(-max, max);
         let gain = if self.frames <= FIRST_FRAMES { NOISE_GAINS.0 } else { NOISE_GAINS.1 };
-        // Gains are for 30 frames a second.
+        // Gains are specified for 30 frames a second.
         let kept = libm::pow(1.0 - gain, period * 30.0 / 1000.0);
         self.noise_mean = kept * self.noise_mean + (1.0 - kept) * residual;
         let off = self.noise_mean - residual;
@@ -125,17 +128,17 @@ impl Kalman {
         f64::from(self.frames.min(self.weighing)) * self.offset
     }
 
-    /// m: how much longer each frame takes than the one before, in ms.
+    /// m: by how many ms the delay of each frame exceeds that of the one before.
     pub(super) fn offset(&self) -> f64 {
         self.offset
     }
 
-    /// Frames seen.
+    /// Number of frames seen.
     pub(super) fn frames(&self) -> u32 {
         self.frames
     }
 
-    /// The variance of noise, ms^2.
+    /// The noise variance, ms^2.
     pub(super) fn noise(&self) -> f64 {
         self.noise
     }
@@ -162,14 +165,14 @@ mod tests {
         assert!((filtered(1).noise() - 49.7134).abs() < 5e-5);
         assert!((filtered(32).weighed() - 24.776).abs() < 5e-4);
         assert!((filtered(33).weighed() - 26.758).abs() < 5e-4);
-        // Frozen once the trend is above the threshold.
+        // The noise estimate is frozen while the trend is above the threshold.
         assert!((filtered(34).noise() - 39.9869).abs() < 5e-5 && filtered(36).noise() == filtered(34).noise());
     }
 
     #[test]
     fn a_key_frames_delay_is_the_slopes_and_not_a_trend() {
         let mut kalman = Kalman::new(KalmanConfig::default(), 60);
-        // A path of 1 Mbps: 8 us a byte; every thirtieth frame is ten times as long.
+        // A path of 1 Mbps: 8 us per byte; every thirtieth frame is ten times as large.
         let mut before = 2000.0;
         for number in 0..600 {
             let size = if number % 30 == 29 { 20_000.0 } else { 2000.0 };

@@ -6,7 +6,7 @@ use super::LossConfig;
 use crate::tfrc::Equation;
 
 impl LossConfig {
-    /// The rate after a report of `loss` (0..=1), and why; `path` is what TFRC needs.
+    /// The rate after a report of `loss` (0..=1), and the reason; `path` is the input of TFRC's equation.
     pub(super) fn step(&self, rate: Rate, loss: f64, path: &Equation) -> (Rate, &'static str) {
         let (rate, why) = if loss < self.low {
             ((rate + self.step).scale(self.growth), "hardly any loss")
@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn losses_give_the_worked_rates() {
-        // specs/rrtcc.md 8, example 3; the bounds belong to holding.
+        // specs/rrtcc.md 8, example 3; at the bounds themselves the rate holds.
         let config = LossConfig { tfrc_floor: false, ..LossConfig::default() };
         let path = Equation::new(Bytes::new(1000), Span::from_millis(100));
         for (loss, bps) in
@@ -42,7 +42,7 @@ mod tests {
         let path = Equation::new(Bytes::new(1000), Span::from_millis(100));
         let (rate, why) = LossConfig::default().step(Rate::from_kbps(100), 0.12, &path);
         assert!((rate.as_bps_f64() - 109_728.0).abs() < 1.0 && why == "a TCP would have as much", "{rate}");
-        // Nothing lost: there is no floor.
+        // Without loss there is no floor.
         assert_eq!(LossConfig::default().step(Rate::from_kbps(100), 0.0, &path).0, Rate::from_bps(106_050));
     }
 }

@@ -1,11 +1,13 @@
-//! RRTCC: Google's congestion control of 2012 to 2014, with its estimate at the receiver (specs/rrtcc.md), FBRA's baseline.
+//! RRTCC: Google's congestion control of 2012 to 2014, with the estimate at the receiver (specs/rrtcc.md); the baseline
+//! of FBRA.
 //!
-//! The receiver tells from the spread of frames whether a queue grows, and asks for a rate A_r by TMMBR; the sender has a rule for
-//! losses, A_s, and sends at the lesser. Here both halves are at the sender: the receiver's is fed with the arrivals that feedback
-//! tells, by the receiver's clock, so that it runs against any receiver.
+//! The receiver detects from the spacing of frames whether a queue grows, and requests a rate A_r by TMMBR. The sender
+//! has a rule for losses, A_s, and sends at the lower of the two. Here both halves run at the sender: the receiver's
+//! half takes the arrivals reported in feedback, by the receiver's clock, so it works with any receiver.
 //!
-//! * [`config`](Config): what differs between the versions, by field;
-//! * `kalman`, `scalar`: the queue's trend; `detector`: overuse; `rate`, `greatest`: A_r; `receiver`: all of these together;
+//! * [`config`](Config): the differences between the versions, by field;
+//! * `kalman`, `scalar`: the queue's trend; `detector`: overuse; `rate`, `greatest`: A_r; `receiver`: all of these
+//!   combined;
 //! * `loss`: A_s.
 
 mod config;
@@ -33,7 +35,7 @@ pub use config::{
 pub use detector::Usage;
 use receiver::Receiver;
 
-/// The round trip before the first sample (200 ms, `remote_rate_control.cc`).
+/// The round-trip time before the first sample (200 ms, `remote_rate_control.cc`).
 const RTT_BEFORE_SAMPLES: Span = Span::from_millis(200);
 
 /// RRTCC's state.
@@ -52,7 +54,7 @@ pub struct Rrtcc {
 }
 
 impl Rrtcc {
-    /// The controller before anything was sent.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -71,12 +73,12 @@ impl Rrtcc {
         })
     }
 
-    /// The lesser of A_s and A_r.
+    /// The lower of A_s and A_r.
     pub fn rate(&self) -> Rate {
         self.sending.min(self.receiver.rate.rate())
     }
 
-    /// What the receiver's detector says of the path.
+    /// The path's utilisation according to the receiver's detector.
     pub fn usage(&self) -> Usage {
         self.receiver.usage()
     }
@@ -89,7 +91,7 @@ impl Rrtcc {
         }
     }
 
-    /// A receiver report.
+    /// Processes a receiver report.
     fn on_report(&mut self, now: Time) {
         let interval = self.accumulator.end(now);
         self.loss = interval.loss_ratio();

@@ -6,24 +6,26 @@ use super::detector::Usage;
 use super::greatest::Max;
 use super::{Increase, ReceiverConfig};
 
-/// By how many deviations above the greatest rate known it is forgotten, or taken to be left behind.
+/// How many standard deviations above the max known rate a rate must be for the maximum to be forgotten, and for the
+/// region to count as above it.
 const ABOVE: (f64, f64) = (3.0, 2.5);
-/// And below it.
+/// The same below it.
 const BELOW: f64 = 3.0;
-/// How much one run counts in the average period.
+/// The weight of one run in the average period.
 const PERIOD_GAIN: f64 = 0.1;
-/// What the response time has beyond period and round trip.
+/// The response time minus period and round trip.
 const RESPONSE: Span = Span::from_millis(300);
-/// The factor of a second's growth is within these.
+/// Min and max growth factor per second.
 const GROWTHS: (f64, f64) = (1.005, 1.3);
-/// And grows by this much beside the factor.
+/// The growth added to the factor.
 const STEP: Rate = Rate::from_kbps(1);
-/// A rate jumps beyond what arrives only below these: R, and A_r.
+/// A rate may exceed what R allows only below these: R, and A_r.
 const SANE_BELOW: (Rate, Rate) = (Rate::from_kbps(100), Rate::from_kbps(150));
-/// The packets of [`Increase::Additive`], of which half are added in a response time, and what that has beyond a round trip.
+/// The packet size of [`Increase::Additive`], half of which is added per response time, and the response time minus the
+/// round trip.
 const PACKET: Bytes = Bytes::new(1200);
 const ADDITIVE_RESPONSE: Span = Span::from_millis(100);
-/// Its growth a second where the greatest rate is not known (gcc-02).
+/// The growth factor per second while the max rate is not known (gcc-02).
 const ADDITIVE_GROWTH: f64 = 1.08;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +35,7 @@ enum Phase {
     Decrease,
 }
 
-/// Where the rate is against the greatest known.
+/// The position of the rate relative to the max known rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Region {
     Unknown,
@@ -41,7 +43,7 @@ pub(super) enum Region {
     Above,
 }
 
-/// The input of a run.
+/// The input of one update.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Input {
     /// By the receiver's clock.
@@ -52,11 +54,11 @@ pub(super) struct Input {
     pub(super) rtt: Span,
     /// The variance of the filter's noise, ms^2.
     pub(super) noise: f64,
-    /// No rate is less.
+    /// The min rate.
     pub(super) min: Rate,
 }
 
-/// The rate and where it is.
+/// The rate and its state.
 #[derive(Debug, Clone)]
 pub(super) struct RateControl {
     config: ReceiverConfig,
@@ -64,9 +66,9 @@ pub(super) struct RateControl {
     phase: Phase,
     region: Region,
     greatest: Max,
-    /// The greatest R while it held.
+    /// The max R during the hold.
     held: Rate,
-    /// How often it runs, in ms.
+    /// The average interval between updates, in ms.
     period: f64,
     ran: Option<Time>,
     changed: Option<Time>,
@@ -96,23 +98,23 @@ impl RateControl {
         self.region
     }
 
-    /// When it last ran, by the receiver's clock.
+    /// When it was last updated, by the receiver's clock.
     pub(super) fn ran(&self) -> Option<Time> {
         self.ran
     }
 
-    /// Keeps it within what the application could use.
+    /// Limits the rate to the application's demand.
     pub(super) fn limit(&mut self, clamp: impl Fn(Rate) -> Rate) {
         self.rate = clamp(self.rate);
     }
 
-    /// The receiver's clock jumped: what was timed by it is void.
+    /// The receiver's clock jumped: discards the times measured by it.
     pub(super) fn forget_times(&mut self) {
         self.ran = None;
         self.changed = None;
     }
 
-    /// Works out the rate; why, where it changed it.
+    /// Updates the rate; returns the reason if the rate may have changed.
     pub(super) fn run(&mut self, input: &Input) -> Option<&'static str> {
         if let Some(ran) = self.ran {
             self.period += PERIOD_GAIN * ((input.now - ran).as_millis_f64().max(0.0) - self.period);
@@ -153,7 +155,7 @@ impl RateControl {
         };
         let held = core::mem::take(&mut self.held).scale(self.decrease_factor());
         if held > grown {
-            // What arrived while it held is known to be borne.
+            // The path is known to carry the rate that arrived during the hold.
             self.greatest.set(held);
             self.region = Region::Near;
             self.rate = held;
@@ -179,7 +181,8 @@ impl RateControl {
         self.rate.scale(factor) + STEP
     }
 
-    /// Half a packet a response time near the greatest rate known, 8 % a second else (gcc-02 section 5.5).
+    /// The rate after additive growth: half a packet per response time near the max known rate, otherwise 8 % a second
+    /// (gcc-02 section 5.5).
     fn added(&self, passed: Span, rtt: Span) -> Rate {
         let seconds = passed.as_secs_f64().min(1.0);
         if self.region == Region::Unknown {
@@ -200,7 +203,7 @@ impl RateControl {
         } else {
             let mut aim = input.received.scale(factor);
             if aim > self.rate {
-                // Never more because of overuse.
+                // Overuse never raises the rate.
                 if self.region != Region::Unknown
                     && let Some(greatest) = self.greatest.get()
                 {
@@ -215,14 +218,14 @@ impl RateControl {
             }
             self.greatest.learn(input.received);
         }
-        // Until the queue is empty.
+        // Hold until the queue is empty.
         self.phase = Phase::Hold;
         self.changed = Some(input.now);
         "overuse: less than what arrives"
     }
 }
 
-/// The factor of a second's growth: less the longer a change takes to show, and the noisier the path.
+/// The growth factor per second: the lower, the longer the response time and the noisier the path.
 fn growth(response_ms: f64, noise: f64) -> f64 {
     // 6700 / 33^2.
     let bend = 800.0 - 6700.0 / (33.0 * 33.0) * noise;
@@ -277,7 +280,7 @@ mod tests {
         assert_eq!((control.rate, control.region, control.phase), (KBPS(900), Region::Near, Phase::Hold));
         assert_eq!(control.run(&input(2, Usage::Under, 950)), None);
         assert_eq!(control.rate, KBPS(900));
-        // 0.95 x 1000 arrived while it held: near the greatest rate.
+        // 0.95 x 1000 arrived during the hold: near the max known rate.
         control.run(&input(3, Usage::Under, 1000));
         assert_eq!(control.run(&input(4, Usage::Normal, 900)), Some("what arrived while it held"));
         assert_eq!((control.rate, control.greatest.get()), (KBPS(950), Some(KBPS(950))));
@@ -288,7 +291,7 @@ mod tests {
         let mut control = control(500);
         control.run(&input(1, Usage::Over, 1000));
         assert_eq!(control.rate, KBPS(500));
-        // Near: 0.95 of the greatest known, 0.05 x 2000 + 0.95 x 1000 only later.
+        // Near: 0.95 of the max known rate; 0.05 x 2000 + 0.95 x 1000 only later.
         control.run(&input(2, Usage::Over, 2000));
         assert_eq!(control.rate, KBPS(500));
         control.run(&input(3, Usage::Over, 20));
@@ -323,7 +326,7 @@ mod tests {
         assert_eq!(control.rate, KBPS(1080));
         control.region = Region::Near;
         control.run(&input(2, Usage::Normal, 1080));
-        // 600 bytes, read as a rate, each time it runs; the response time of 200 ms has passed.
+        // 600 bytes, read as a rate, at each update; the response time of 200 ms has passed.
         assert_eq!(control.rate, Rate::from_bps(1_084_800));
     }
 }

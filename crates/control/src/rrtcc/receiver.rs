@@ -12,7 +12,7 @@ use super::{Config, FilterConfig};
 use crate::packet::SentPacket;
 use crate::reporting::{Frame, Frames};
 
-/// One filter or the other.
+/// The filter in use.
 #[derive(Debug, Clone)]
 enum Filter {
     Kalman(Kalman),
@@ -34,7 +34,7 @@ impl Filter {
         }
     }
 
-    /// m, the frames seen, and the variance of noise.
+    /// m, the number of frames seen, and the noise variance.
     fn current(&self) -> (f64, u32, f64) {
         match self {
             Filter::Kalman(kalman) => (kalman.offset(), kalman.frames(), kalman.noise()),
@@ -43,20 +43,20 @@ impl Filter {
     }
 }
 
-/// What a receiver of 2012 would do.
+/// The receiver's half of a 2012 implementation.
 #[derive(Debug, Clone)]
 pub(super) struct Receiver {
     config: Config,
     frames: Frames,
-    /// The last whole frame.
+    /// The last complete frame.
     last: Option<Frame>,
     filter: Filter,
     detector: Detector,
     pub(super) rate: RateControl,
-    /// What arrived in the last while: media, repair and all.
+    /// All arrivals in the window, including media and repair.
     arrived: VecDeque<(Time, Bytes)>,
     bytes: Bytes,
-    /// The first arrival since it began, and the newest.
+    /// The first arrival since the start, and the newest.
     first: Option<Time>,
     newest: Option<Time>,
 }
@@ -98,7 +98,7 @@ impl Receiver {
         self.rate.run(&Input { now, usage, received, rtt, noise, min })
     }
 
-    /// A stream that was silent, or a clock that jumped.
+    /// Restarts after a silent period or a clock jump.
     fn begin_anew(&mut self) {
         self.frames.clear();
         self.last = None;
@@ -122,14 +122,14 @@ impl Receiver {
         }
     }
 
-    /// R: what arrived in the last while, or since the first packet where that is less; a first moment is no rate.
+    /// R: the rate of arrivals over the window, or since the first packet if that is shorter; zero at the first moment.
     pub(super) fn received(&self) -> Rate {
         let window = self.config.receiver.window;
         let known = self.first.zip(self.newest).map_or(Span::ZERO, |(first, newest)| newest - first);
         self.bytes.per(known.clamp(window / 2, window))
     }
 
-    /// A frame is whole; whether overuse is new.
+    /// Takes a complete frame; returns whether overuse has just begun.
     fn on_frame(&mut self, frame: Frame) -> bool {
         let Some(last) = self.last.replace(frame) else { return false };
         let sent = (frame.captured - last.captured).as_millis_f64();
@@ -150,7 +150,7 @@ impl Receiver {
         self.detector.usage()
     }
 
-    /// m in ms, frames seen, and the variance of noise in ms^2.
+    /// m in ms, the number of frames seen, and the noise variance in ms^2.
     pub(super) fn current(&self) -> (f64, u32, f64) {
         self.filter.current()
     }

@@ -1,11 +1,11 @@
-//! How the queue grows alone (draft-ietf-rmcat-gcc-02 section 5.3): what a byte costs is left out.
+//! Estimates only the growth of the queue (draft-ietf-rmcat-gcc-02 section 5.3), without the time per byte.
 
 use super::ScalarConfig;
 use super::kalman::Delta;
 
-/// Frames of the last so many tell how fast they come.
+/// The number of recent frames over which the frame interval is taken.
 const RECENT_FRAMES: f64 = 30.0;
-/// A residual counts for the noise up to so many deviations.
+/// A residual counts for the noise up to this many standard deviations.
 const OUTLIER: f64 = 3.0;
 
 /// The filter.
@@ -17,7 +17,7 @@ pub(super) struct Scalar {
     error: f64,
     noise: f64,
     frames: u32,
-    /// 1 / f_max: the shortest time between frames lately, in ms.
+    /// 1 / f_max: the recent min time between frames, in ms.
     period: f64,
 }
 
@@ -28,7 +28,7 @@ impl Scalar {
 
     pub(super) fn update(&mut self, delta: &Delta) {
         self.frames = self.frames.saturating_add(1);
-        // The shortest is forgotten slowly, so that a source that slows down is learnt.
+        // The min decays slowly, so that a source that slows down is followed.
         let forgotten = self.period + (delta.sent - self.period) / RECENT_FRAMES;
         self.period = delta.sent.min(forgotten).max(1e-3);
         let kept = libm::pow(1.0 - self.config.gain, RECENT_FRAMES / 1000.0 * self.period);
@@ -50,12 +50,12 @@ impl Scalar {
         self.offset
     }
 
-    /// Frames seen.
+    /// Number of frames seen.
     pub(super) fn frames(&self) -> u32 {
         self.frames
     }
 
-    /// The variance of noise, ms^2.
+    /// The noise variance, ms^2.
     pub(super) fn noise(&self) -> f64 {
         self.noise
     }

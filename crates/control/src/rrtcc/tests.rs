@@ -5,13 +5,14 @@ use thalweg_units::Bytes;
 
 const KBPS: fn(u64) -> Rate = Rate::from_kbps;
 
-/// A frame of one packet every 33 ms over 100 ms of path, with per-packet feedback, by a receiver whose clock is a day ahead.
+/// A frame of one packet every 33 ms over a path of 100 ms, with per-packet feedback, from a receiver whose clock is a
+/// day ahead.
 struct Flow {
     rrtcc: Rrtcc,
     history: History,
     next: u64,
     clock: Span,
-    /// What waits in the queue, in microseconds.
+    /// Queueing delay, in microseconds.
     queue_us: u64,
 }
 
@@ -21,7 +22,7 @@ impl Flow {
         Flow { rrtcc: Rrtcc::new(config).unwrap(), history, next: 0, clock: Span::from_secs(86_400), queue_us: 0 }
     }
 
-    /// So many frames of so many bytes, each leaving the queue `grows_us` later than the one before.
+    /// Sends `count` frames of `bytes` bytes, each leaving the queue `grows_us` later than the one before.
     fn frames(&mut self, count: u64, bytes: u64, grows_us: u64, lost: impl Fn(u64) -> bool) {
         for _ in 0..count {
             let (id, at) = (PacketId(self.next), Time::from_micros(33_000 * self.next));
@@ -49,9 +50,9 @@ impl Flow {
 #[test]
 fn on_a_quiet_path_both_halves_grow_by_five_percent_a_second() {
     let mut flow = Flow::new(Config::default());
-    // 128 kbps; what arrives allows half as much again.
+    // 128 kbps; the rate that arrives allows half as much again.
     flow.frames(121, 528, 0, |_| false);
-    // Three or four steps of a little less than 5 % and a kilobit.
+    // Three or four steps of a little less than 5 % and one kilobit.
     let rate = flow.rrtcc.rate().as_kbps_f64();
     assert!((145.0..172.0).contains(&rate), "{rate}");
     assert_eq!(flow.rrtcc.usage(), Usage::Normal);
@@ -70,7 +71,7 @@ fn frames_that_take_longer_each_time_are_overuse_at_once_and_cut_the_rate() {
     assert_eq!(flow.rrtcc.usage(), Usage::Over);
     let mut decisions = core::iter::from_fn(|| flow.rrtcc.poll_decision());
     assert!(decisions.any(|reported| (reported.what, reported.why) == ("decrease", "overuse: less than what arrives")));
-    // 242 kbps arrived, a fifth less in the end.
+    // 242 kbps arrived; in the end a fifth less.
     assert!(flow.rrtcc.rate() < before && (150.0..230.0).contains(&flow.rrtcc.rate().as_kbps_f64()));
 }
 
@@ -79,7 +80,7 @@ fn a_fifth_of_the_packets_lost_takes_a_tenth_of_the_rate_each_second() {
     let config = LossConfig { tfrc_floor: false, ..LossConfig::default() };
     let mut flow = Flow::new(Config { start: KBPS(300), loss: config, ..Config::default() });
     flow.frames(300, 1000, 0, |id| id % 5 == 0);
-    // Nine seconds of it.
+    // After nine seconds.
     let rate = flow.rrtcc.rate().as_kbps_f64();
     assert!((100.0..150.0).contains(&rate), "{rate}");
     assert!((flow.rrtcc.loss - 0.2).abs() < 0.05);

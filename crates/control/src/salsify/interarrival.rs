@@ -1,4 +1,4 @@
-//! tau: the smoothed time between arrivals, without the sender's own pauses.
+//! tau: the smoothed interarrival time, without the sender's own pauses.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -9,21 +9,21 @@ use crate::estimate::{Average, Grace, WindowedMin};
 use crate::feedback::{Feedback, Report};
 use crate::packet::{PacketId, SentPacket};
 
-/// How many packets' grace is remembered: as many as 16 bits tell apart.
+/// Max number of packets whose grace is remembered: as many as 16 bits can distinguish.
 const REMEMBERED: usize = 1 << 16;
-/// How long the least delay is believed: two clocks drift apart by no more than a millisecond in that time (100 ppm).
+/// The window of the min delay: two clocks drift apart by no more than a millisecond in that time (100 ppm).
 const MIN_DELAY_MEMORY: Span = Span::from_secs(10);
 
-/// The average, from reports of arrivals.
+/// The average, computed from reported arrivals.
 #[derive(Debug, Clone)]
 pub(super) struct Interarrival {
     average: Average,
     grace: Grace,
     last_sent: Option<Time>,
-    /// Of packets not yet reported, in order.
+    /// Grace of packets not yet reported, in order.
     graces: VecDeque<(PacketId, Span)>,
     newest: Option<(PacketId, Time)>,
-    /// Arrival less sending time, on two clocks.
+    /// Min of arrival minus sending time, by two clocks.
     min_delay: WindowedMin<Span>,
 }
 
@@ -39,7 +39,7 @@ impl Interarrival {
         }
     }
 
-    /// tau; `None` before anything was measured.
+    /// tau; `None` before the first measurement.
     pub(super) fn smoothed(&self) -> Option<Span> {
         self.average.value()
     }
@@ -62,8 +62,8 @@ impl Interarrival {
         }
     }
 
-    /// Of packets that overtook one another only the newer counts. The grace of packets that never arrived counts with that of
-    /// the next that does: the path was not asked to carry anything meanwhile.
+    /// Of reordered packets only the newer ones count. The grace of packets that never arrived is added to that of the
+    /// next that does: the path was idle in that time.
     fn on_arrival(&mut self, packet: &SentPacket, at: Time) {
         let SentPacket { id, size, .. } = *packet;
         self.min_delay.add(at, at - packet.at, MIN_DELAY_MEMORY);
@@ -78,7 +78,7 @@ impl Interarrival {
         match self.newest {
             Some((_, last)) => {
                 let idle = match (self.grace, self.min_delay.get()) {
-                    // Had the path been empty, it would have come at the least delay after it was sent.
+                    // On an empty path it would have arrived at the min delay after it was sent.
                     (Grace::WhileEmpty, Some(delay)) => (packet.at + delay - last).max(Span::ZERO),
                     _ => grace,
                 };

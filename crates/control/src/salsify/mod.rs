@@ -1,7 +1,8 @@
-//! Salsify's transport (Fouladi et al., NSDI 2018; Salsify section 3.2; specs/salsify.md): how large the next frame may be.
+//! Salsify's transport (Fouladi et al., NSDI 2018; Salsify section 3.2; specs/salsify.md): limits the size of the next
+//! frame.
 //!
-//! There is no window. The time between arrivals, less the time the sender itself let pass, says how long the path needs for a
-//! packet; what it does in 100 ms, less what is under way, is what the next frame may have.
+//! There is no window. The interarrival time, minus the sender's own pauses, is the time that the path needs per
+//! packet. The next frame may have what the path carries in 100 ms, minus what is in flight.
 
 mod interarrival;
 mod outstanding;
@@ -19,27 +20,27 @@ use outstanding::Outstanding;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// d: what is under way may take the path this long (Salsify section 3.2: 100 ms).
+    /// d: the path may need this long for the packets in flight (Salsify section 3.2: 100 ms).
     pub delay: Span,
-    /// How times between arrivals are averaged.
+    /// How interarrival times are averaged.
     pub smoothing: Smoothing,
-    /// Which end's tau counts: the receiver's acknowledgements carry it in the paper.
+    /// Which side's tau is used; in the paper, the receiver's acknowledgements carry it.
     pub measured_by: End,
-    /// MTU: the payload of a packet that the path is taken to carry in tau (the authors' 1400 bytes; a sender of smaller packets
-    /// says how small).
+    /// MTU: the payload of a packet that the path is assumed to carry in tau (the authors' 1400 bytes; set it lower for
+    /// a sender of smaller packets).
     pub packet: Bytes,
-    /// Which of the sender's pauses are taken off.
+    /// Which of the sender's pauses are subtracted.
     pub grace: Grace,
-    /// What is under way for longer than this while nothing is acknowledged counts as lost. The paper does not say; without it
-    /// an outage leaves the sender silent for good (specs/salsify.md 6: 1 s).
+    /// Packets in flight for longer than this without any acknowledgement count as lost. The paper does not say;
+    /// without it, an outage would silence the sender forever (specs/salsify.md 6: 1 s).
     pub forget_after: Span,
-    /// Count one packet more under way than there is, as the authors' code does (specs/salsify.md 3).
+    /// Whether to count one packet more in flight than there is, as the authors' code does (specs/salsify.md 3).
     pub counts_one_more: bool,
-    /// What may be sent before the first times between arrivals are known; `None` for any amount, as the paper has it (specs/salsify.md 6).
-    /// Ten packets, as TCP begins with (RFC 6928).
+    /// Packets that may be sent before the first interarrival times are known; `None` for any number, as in the paper
+    /// (specs/salsify.md 6). Ten packets, as TCP's initial window (RFC 6928).
     #[cfg_attr(feature = "serde", serde(default))]
     pub first_packets: Option<u64>,
-    /// The rate that stands in for the path's until then, for the one who asks for one.
+    /// The capacity reported until then.
     pub start: Rate,
 }
 
@@ -59,21 +60,21 @@ impl Default for Config {
     }
 }
 
-/// The least and the longest time between two packets (the authors' pacer: tau / 5 within 0.5 and 2 ms).
+/// Min and max time between two packets (the authors' pacer: tau / 5 within 0.5 and 2 ms).
 const SPACING: (Span, Span) = (Span::from_micros(500), Span::from_millis(2));
-/// What a packet is on the wire beside its payload, for turning the spacing into a rate; the pacer waits as long for a packet with
-/// a few bytes more.
+/// Wire overhead of a packet beyond its payload, to convert the spacing into a rate; the pacer waits as long for a
+/// packet with a few bytes more.
 const OVERHEAD: Bytes = Bytes::new(90);
-/// A rate no path of today exceeds: a tau of nothing would ask for any.
+/// A rate that no path of today exceeds: a tau of zero would request an unlimited rate.
 const FASTEST: Rate = Rate::from_kbps(10_000_000);
 
-/// See the module.
+/// The state of Salsify's transport.
 #[derive(Debug, Clone)]
 pub struct Salsify {
     config: Config,
-    /// tau as this end makes it of reported arrivals.
+    /// tau as computed by the sender from reported arrivals.
     interarrival: Interarrival,
-    /// tau as the receiver says.
+    /// tau as reported by the receiver.
     reported: Option<Span>,
     outstanding: Outstanding,
 }
@@ -97,12 +98,13 @@ impl Salsify {
         })
     }
 
-    /// tau: how long the path needs for a packet; `None` before anything arrived.
+    /// tau: the time that the path needs per packet; `None` before the first arrival.
     pub fn interarrival(&self) -> Option<Span> {
         self.reported.or(self.interarrival.smoothed())
     }
 
-    /// max_frame_size: MTU x (d / tau - N), the payload that may be added to what was sent; `None` if there is no limit.
+    /// max_frame_size: MTU x (d / tau - N), the payload bytes that may be sent in addition; `None` if there is no
+    /// limit.
     pub fn max_frame_size(&self) -> Option<Bytes> {
         let Config { delay, packet, first_packets, counts_one_more, smoothing, .. } = self.config;
         let micros = |span: Span| span.as_nanos() as u64 / 1000;

@@ -1,4 +1,4 @@
-//! N: how many packets are under way.
+//! N: the number of packets in flight.
 
 use alloc::collections::VecDeque;
 
@@ -14,7 +14,8 @@ struct Sent {
     size: Bytes,
 }
 
-/// Packets sent after the newest that is known to have arrived. Those before it arrived or never will (specs/salsify.md 3).
+/// Packets sent after the newest that is known to have arrived. Earlier packets have arrived or never will
+/// (specs/salsify.md 3).
 #[derive(Debug, Clone)]
 pub(super) struct Outstanding {
     forget_after: Span,
@@ -66,7 +67,7 @@ impl Outstanding {
         }
     }
 
-    /// When the oldest will count as lost if no feedback arrived until then.
+    /// When the oldest will count as lost unless feedback arrives.
     pub(super) fn next_timeout(&self) -> Time {
         self.sent.front().map_or(Time::NEVER, |sent| self.last_feedback.max(sent.at) + self.forget_after)
     }

@@ -54,11 +54,11 @@ fn corrected() -> Smoothing {
     Smoothing { corrects_beginning: true, ..Smoothing::PAPER }
 }
 
-/// The arrivals of specs/salsify.md 7, example 1, as a sender sees them, and tau after each.
+/// The arrivals of specs/salsify.md 7, example 1, as seen by a sender, and tau after each.
 fn worked_example(grace: Grace) -> Vec<i64> {
     let mut sender = Sender::new(Config { grace, ..paper() });
     let packets = [(0, 0, true), (1, 1200, false), (2, 2600, false), (3, 36_000, true), (4, 37_000, false)];
-    // The second frame was sent 33 ms after the first: its first packet says so.
+    // The second frame was sent 33 ms after the first: its first packet carries that grace.
     let sent = [0, 0, 0, 33_000, 33_000];
     for ((id, _, first), sent) in packets.into_iter().zip(sent) {
         sender.send(id, sent, first);
@@ -82,7 +82,7 @@ fn the_time_between_arrivals_is_smoothed_without_the_senders_pauses() {
 
 #[test]
 fn the_papers_grace_hides_a_queue_of_single_packets_and_what_the_path_was_empty_for_does_not() {
-    // A packet each 16 ms into a path that takes 24 ms for each: they come 24 ms apart, 8 more than they were sent.
+    // A packet every 16 ms into a path that takes 24 ms for each: they arrive 24 ms apart, 8 more than they were sent.
     let tau = |grace: Grace| {
         let mut sender = Sender::new(Config { grace, ..Config { smoothing: corrected(), ..paper() } });
         for id in 0..20 {
@@ -91,7 +91,7 @@ fn the_papers_grace_hides_a_queue_of_single_packets_and_what_the_path_was_empty_
         (0..20).for_each(|id| sender.arrive(600_000, &[(id, 1_000_000 + id * 24_000)]));
         sender.tau_us()
     };
-    // The second packet waited 8 ms; nobody can say that the path was not empty before it.
+    // The second packet waited 8 ms; before it, the path cannot be known to have been busy.
     assert_eq!((tau(Grace::EveryPacket), tau(Grace::WhileEmpty)), (7_999, 23_568));
 }
 
@@ -99,7 +99,7 @@ fn the_papers_grace_hides_a_queue_of_single_packets_and_what_the_path_was_empty_
 fn a_pause_of_the_sender_that_leaves_the_path_empty_is_taken_off() {
     let config = Config { grace: Grace::WhileEmpty, smoothing: corrected(), ..paper() };
     let mut sender = Sender::new(config);
-    // Two packets at once, each 33 ms, over a path of 20 ms and 2 ms a packet.
+    // Two packets at once, every 33 ms, over a path of 20 ms and 2 ms per packet.
     for frame in 0..10 {
         sender.send(2 * frame, frame * 33_000, true);
         sender.send(2 * frame + 1, frame * 33_000, false);
@@ -107,7 +107,7 @@ fn a_pause_of_the_sender_that_leaves_the_path_empty_is_taken_off() {
     for frame in 0..10 {
         sender.arrive(600_000, &[(2 * frame, frame * 33_000 + 22_000), (2 * frame + 1, frame * 33_000 + 24_000)]);
     }
-    // The first of each comes at the least delay and says nothing, the second 2 ms.
+    // The first of each arrives at the min delay and gives no measurement; the second gives 2 ms.
     assert!((900..1300).contains(&sender.tau_us()), "{}", sender.tau_us());
 }
 
@@ -125,7 +125,7 @@ fn a_batch_of_arrivals_counts_as_each_alone_whatever_its_order() {
         sender.tau_us()
     };
     assert_eq!(run(true), run(false));
-    // Packet 1 came after 2 and does not count: 1100, then 1900.
+    // Packet 1 arrived after 2 and does not count: 1100, then 1900.
     assert_eq!(run(true), 289);
 }
 

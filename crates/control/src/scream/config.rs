@@ -6,65 +6,66 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, above, check};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// The target before the first round trip is known; the first window is what it needs for one (spec: choice; the
-    /// draft begins with the least window).
+    /// The target before the first round trip is known; the first window is the one that this target needs (spec:
+    /// choice; the draft begins with the min window).
     pub start: Rate,
-    /// The queue.
+    /// Queueing delay.
     pub delay: DelayConfig,
     /// The reference window.
     pub window: WindowConfig,
     /// The target and the pacing.
     pub media: MediaConfig,
-    /// Answer a marked packet by how many are marked (L4S) instead of by one factor; `None` on paths with classic ECN
-    /// or none.
+    /// Whether to react to marked packets by the share that is marked (L4S) instead of by a constant factor; `None` on
+    /// paths with classic ECN or none.
     #[cfg_attr(feature = "serde", serde(default))]
     pub l4s: Option<L4s>,
-    /// Without a report for the larger of this and `feedback_timeout_rtts` smoothed round trips while something is under way,
-    /// the window falls to `feedback_timeout_share` (spec: choice).
+    /// If no report arrives for the larger of this and `feedback_timeout_rtts` smoothed round trips while packets are
+    /// in flight, the window is multiplied by `feedback_timeout_share` (spec: choice).
     pub feedback_timeout: Span,
-    /// See `feedback_timeout`.
+    /// In smoothed round trips; see `feedback_timeout`.
     pub feedback_timeout_rtts: f64,
-    /// See `feedback_timeout`.
+    /// The factor; see `feedback_timeout`.
     pub feedback_timeout_share: f64,
 }
 
-/// How the queue is judged.
+/// How queueing delay is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct DelayConfig {
-    /// qdelay_target: the window shrinks from half of it on (QDELAY_TARGET_LO, 60 ms).
+    /// qdelay_target: the window shrinks from half of this delay on (QDELAY_TARGET_LO, 60 ms).
     pub target: Span,
-    /// How much a longer delay counts in qdelay_avg; a shorter one is taken at once (QDELAY_AVG_G, 1/4).
+    /// The weight of a longer delay in qdelay_avg; a shorter one is adopted at once (QDELAY_AVG_G, 1/4).
     pub gain: f64,
-    /// The empty path's delay is the least of so many bins ... (RFC 6817: 10)
+    /// The delay of the empty path is the min over this many bins ... (RFC 6817: 10)
     pub base_bins: usize,
-    /// ... each this long (RFC 6817: a minute).
+    /// ... each of this length (RFC 6817: a minute).
     pub base_bin: Span,
 }
 
-/// How the reference window moves.
+/// How the reference window changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct WindowConfig {
-    /// The least window (MIN_REF_WND, 3000 B).
+    /// The min window (MIN_REF_WND, 3000 B).
     pub min: Bytes,
-    /// MSS, 1000 B: the window grows by one a round trip.
+    /// MSS, 1000 B: the window grows by one MSS per round trip.
     pub segment: Bytes,
-    /// And by this share of itself (MUL_INCREASE_FACTOR, 0.02), once congestion is long past.
+    /// It also grows by this share of its size (MUL_INCREASE_FACTOR, 0.02) once the last congestion is long past.
     pub multiplicative: f64,
-    /// How many round trips that takes (POST_CONGESTION_DELAY_RTT, 100).
+    /// The number of round trips after which it is (POST_CONGESTION_DELAY_RTT, 100).
     pub post_congestion: f64,
-    /// It grows up to this many times what was in flight (BYTES_IN_FLIGHT_HEAD_ROOM, 1.5).
+    /// It grows up to this many times the bytes that were in flight (BYTES_IN_FLIGHT_HEAD_ROOM, 1.5).
     pub headroom: f64,
-    /// How sharply steps shrink near the window of the last congestion (8; libwebrtc 2).
+    /// How strongly steps shrink near the window of the last congestion (8; libwebrtc 2).
     pub closeness: f64,
-    /// What a loss leaves (BETA_LOSS, 0.7).
+    /// The factor after a loss (BETA_LOSS, 0.7).
     pub beta_loss: f64,
-    /// What a mark leaves (BETA_ECN, 0.8).
+    /// The factor after a mark (BETA_ECN, 0.8).
     pub beta_ecn: f64,
-    /// How often it answers at most, and the round trip below which growth is no faster (VIRTUAL_RTT, 25 ms).
+    /// The min interval between reactions, and the round trip below which growth is not accelerated (VIRTUAL_RTT, 25
+    /// ms).
     pub virtual_rtt: Span,
-    /// How often it answers losses.
+    /// How often the window reacts to losses.
     pub losses: Losses,
 }
 
@@ -72,31 +73,31 @@ pub struct WindowConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Losses {
-    /// Once in the shorter of a round trip and VIRTUAL_RTT, as anything else (the draft).
+    /// Once in the shorter of a round trip and VIRTUAL_RTT, like any other congestion (the draft).
     #[default]
     EachVirtualRoundTrip,
-    /// Once a smoothed round trip, as RFC 8298 has it: a queue that overflows on a long path is one congestion and not
+    /// Once per smoothed round trip, as in RFC 8298: an overflowing queue on a long path is one congestion event, not
     /// several.
     EachRoundTrip,
 }
 
-/// What the window gives the encoder and the pacer.
+/// How the encoder's target and the pacing rate follow from the window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct MediaConfig {
-    /// As much as this many windows may be in flight (REF_WND_OVERHEAD: 3.0, down to 1.5 against jitter).
+    /// Up to this many windows may be in flight (REF_WND_OVERHEAD: 3.0, down to 1.5 against jitter).
     pub window_overhead: f64,
-    /// The target is the window's rate over this, and what frames show to be needed beside it (1.2).
+    /// The target is the window's rate divided by this and by the allowance for frames (1.2).
     pub target_margin: f64,
-    /// Header bytes of a packet that the target leaves out (PACKET_OVERHEAD, 20 B).
+    /// Header bytes per packet that the target excludes (PACKET_OVERHEAD, 20 B).
     pub packet_overhead: Bytes,
-    /// Packets leave at this many times the target (PACKET_PACING_HEADROOM, 1.5) ...
+    /// The pacing rate as a multiple of the target (PACKET_PACING_HEADROOM, 1.5) ...
     pub pacing: f64,
-    /// ... or at least of this rate (RATE_PACE_MIN, 50 kbps) ...
+    /// ... with at least this rate as the target (RATE_PACE_MIN, 50 kbps) ...
     pub min_pacing: Rate,
-    /// ... and up to so many times faster (4) ...
+    /// ... and up to this many times faster (4) ...
     pub pacing_relaxed: f64,
-    /// ... as the target goes from this share of its maximum (0.8) to all of it.
+    /// ... as the target rises from this share of its maximum (0.8) to the maximum.
     pub pacing_relaxed_from: f64,
 }
 
@@ -104,11 +105,11 @@ pub struct MediaConfig {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct L4s {
-    /// How much a larger share of marked packets counts (L4S_AVG_G_UP, 1/8).
+    /// The weight of a larger share of marked packets (L4S_AVG_G_UP, 1/8).
     pub gain_up: f64,
-    /// How much a smaller one (L4S_AVG_G_DOWN, 1/128).
+    /// The weight of a smaller share (L4S_AVG_G_DOWN, 1/128).
     pub gain_down: f64,
-    /// The share is taken this often, or each round trip if that is shorter (10 ms).
+    /// Interval between samples of the share, or each round trip if that is shorter (10 ms).
     pub interval: Span,
 }
 
@@ -171,10 +172,10 @@ impl Default for L4s {
 }
 
 impl Config {
-    /// That every parameter is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a parameter is out of range.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let Config { delay, window, media, .. } = *self;
         let l4s = self.l4s.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The most that was in flight lately: how much of the window is used.
+//! The recent max of bytes in flight: shows how much of the window is used.
 
 use thalweg_units::{Bytes, Span, Time};
 
@@ -11,7 +11,7 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    /// So much is in flight now.
+    /// Records the bytes in flight now.
     pub(super) fn note(&mut self, now: Time, bytes: Bytes, srtt: Span) {
         if now - self.since >= srtt {
             (self.since, self.before, self.this) = (now, self.this, Bytes::ZERO);
@@ -19,7 +19,7 @@ impl InFlight {
         self.this = self.this.max(bytes);
     }
 
-    /// The most of both round trips.
+    /// The max over both round trips.
     pub(super) fn max(&self) -> Bytes {
         self.this.max(self.before)
     }

@@ -1,10 +1,10 @@
-//! l4s_alpha: what share of packets is marked.
+//! l4s_alpha: the share of packets that are marked.
 
 use thalweg_units::{Span, Time};
 
 use super::L4s;
 
-/// A quick attack and slow decay average of the share of marked packets.
+/// An average of the share of marked packets with fast attack and slow decay.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Marking {
     alpha: f64,
@@ -14,7 +14,7 @@ pub(super) struct Marking {
 }
 
 impl Marking {
-    /// So many packets arrived, so many of them marked.
+    /// Records that `delivered` packets arrived, `marked` of them marked.
     pub(super) fn on_arrivals(&mut self, now: Time, delivered: u32, marked: u32, srtt: Span, config: &L4s) {
         self.delivered += delivered;
         self.marked += marked;

@@ -6,14 +6,14 @@ use super::MediaConfig;
 use super::window::Window;
 use crate::controller::{Demand, FrameQueued};
 
-/// What frames show to be needed beside the window's rate.
+/// The allowance for frames in the target: their waiting time and size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Media {
     config: MediaConfig,
     segment: Bytes,
-    /// raf: up to 0.5, while frames wait longer than a quarter of their interval.
+    /// raf: up to 0.5, increased while frames wait longer than a quarter of their interval.
     rate_adjust: f64,
-    /// fsd: how much larger than nominal frames are on average, up to 0.2.
+    /// fsd: how much larger than nominal frames are on average, as a share, up to 0.2.
     size_deviation: f64,
 }
 
@@ -22,7 +22,7 @@ impl Media {
         Media { config, segment, rate_adjust: 0.0, size_deviation: 0.0 }
     }
 
-    /// A frame is queued while the target is so much.
+    /// Records a queued frame, with the target at that time.
     pub(super) fn on_frame(&mut self, frame: &FrameQueued, target: Rate) {
         if frame.interval <= Span::ZERO {
             return;
@@ -34,7 +34,7 @@ impl Media {
         self.size_deviation = (self.size_deviation * 63.0 / 64.0 + above / 64.0).min(0.2);
     }
 
-    /// What the encoder is to make.
+    /// The encoder's target.
     pub(super) fn target(&self, window: &Window, srtt: Span, demand: Demand) -> Rate {
         let few_packets = 1.0 - (window.segment_share() - 0.1).clamp(0.0, 0.2);
         let headers = self.segment.as_f64() / (self.segment + self.config.packet_overhead).as_f64();
@@ -43,7 +43,7 @@ impl Media {
         rate.scale(few_packets * headers / margin).clamp(demand.min, demand.max.max(demand.min))
     }
 
-    /// How fast packets may leave: more freely as the target nears the most the encoder can make.
+    /// The pacing rate: its headroom grows as the target approaches the encoder's maximum.
     pub(super) fn pacing(&self, target: Rate, demand: Demand) -> Rate {
         let MediaConfig { pacing, min_pacing, pacing_relaxed, pacing_relaxed_from, .. } = self.config;
         let share = target.as_bps_f64() / demand.max.as_bps_f64().max(1.0);

@@ -1,11 +1,11 @@
-//! SCReAM v2 (Johansson, Westerlund, Kuehlewind; draft-ietf-ccwg-rfc8298bis-screamv2; specs/scream.md): a window that a queue
-//! of 60 ms, marks or losses make smaller, and a target for the encoder a little below its rate.
+//! SCReAM v2 (Johansson, Westerlund, Kuehlewind; draft-ietf-ccwg-rfc8298bis-screamv2; specs/scream.md): a window that
+//! shrinks on a queue of 60 ms, marks or losses, and an encoder target slightly below the window's rate.
 //!
 //! * [`config`](Config): the draft's constants;
 //! * `queue_delay`: the one-way delay above the path's; `marking`: the share of
 //!   marked packets;
 //! * `in_flight`: how much of the window is used; `window`: ref_wnd;
-//! * `media`: what the encoder and the pacer get.
+//! * `media`: the encoder's target and the pacing rate.
 
 mod config;
 mod in_flight;
@@ -40,19 +40,19 @@ pub struct Scream {
     in_flight: InFlight,
     window: Window,
     media: Media,
-    /// Lost or marked since the window last answered.
+    /// Whether packets were lost or marked since the window last reacted.
     lost: bool,
     marked: bool,
     /// Whether the queue was above half its target at the last report.
     delayed: bool,
-    /// Since when something is under way and no feedback arrived.
+    /// Since when packets are in flight without feedback.
     quiet_since: Option<Time>,
     target: Rate,
     decisions: Decisions,
 }
 
 impl Scream {
-    /// The controller before anything was sent.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -77,7 +77,7 @@ impl Scream {
     }
 
     fn srtt(&self) -> Span {
-        // Before the first sample nothing is computed from it but timeouts.
+        // Before the first sample it is used only for timeouts.
         self.srtt.unwrap_or(Span::from_millis(100))
     }
 
@@ -88,7 +88,7 @@ impl Scream {
         self.srtt = Some(srtt.max(Span::from_nanos(1)));
     }
 
-    /// What this report asks the window to answer, and why; the graver comes first.
+    /// The congestion in this report to which the window must react, and the reason; the most severe first.
     fn congestion(&self, now: Time, srtt: Span) -> Option<(Congestion, &'static str)> {
         if !self.window.answers(now, srtt) {
             return None;
@@ -119,12 +119,12 @@ impl Scream {
             self.lost = false;
             self.marked = false;
         }
-        // The same report may also make it grow (spec, pitfalls).
+        // The same report may also let the window grow (spec, pitfalls).
         if self.target < self.demand.max {
             self.window.increase(now, srtt, acked, closeness, self.in_flight.max());
         }
         let was_delayed = core::mem::replace(&mut self.delayed, self.queue.alpha() > 0.0);
-        // Of the many steps down while the queue stands, the first is reported.
+        // Of the many reductions while the queue lasts, only the first is reported.
         congestion.filter(|(kind, _)| !(was_delayed && matches!(kind, Congestion::Delayed { .. }))).map(|(_, why)| why)
     }
 
@@ -149,7 +149,7 @@ impl Controller for Scream {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let now = feedback.now;
         if feedback.cause == Cause::FeedbackTimeout {
-            // Nothing is under way any more that could be heard of; the timeout has shrunk the window.
+            // No feedback on packets in flight can arrive any more; the timeout has shrunk the window.
             self.quiet_since = None;
             return;
         }

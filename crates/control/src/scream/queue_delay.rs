@@ -1,4 +1,4 @@
-//! How long packets stand in queues (draft section "Detecting Increased Queue Delay").
+//! Queueing delay (draft section "Detecting Increased Queue Delay").
 
 use thalweg_units::{Span, Time};
 
@@ -10,9 +10,9 @@ use crate::estimate::BaseDelay;
 pub(super) struct QueueDelay {
     config: DelayConfig,
     base: BaseDelay,
-    /// qdelay: the newest packet's.
+    /// qdelay of the newest packet.
     latest: Span,
-    /// qdelay_avg: slow to rise, quick to fall.
+    /// qdelay_avg: rises slowly, falls quickly.
     average: Span,
     updated: Option<Time>,
 }
@@ -28,7 +28,7 @@ impl QueueDelay {
         }
     }
 
-    /// A packet was under way for `delay`, by two clocks; the average moves once each `every`.
+    /// Takes the one-way delay of a packet, by two clocks; the average is updated once per `every`.
     pub(super) fn on_delay(&mut self, now: Time, delay: Span, every: Span) {
         self.base.add(now, delay);
         self.latest = self.base.get().map_or(Span::ZERO, |base| delay - base);
@@ -42,7 +42,7 @@ impl QueueDelay {
         }
     }
 
-    /// The delay of the newest packet.
+    /// The queueing delay of the newest packet.
     pub(super) fn latest(&self) -> Span {
         self.latest
     }
@@ -57,7 +57,7 @@ impl QueueDelay {
         self.config.target
     }
 
-    /// a: 0 where the average is at half the target, 1 at the target.
+    /// a: 0 if the average is at half the target, 1 at the target.
     pub(super) fn alpha(&self) -> f64 {
         let half = self.target() / 2;
         (self.average - half).ratio(half.max(Span::from_nanos(1))).clamp(0.0, 1.0)

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
-/// A sender that keeps a window of 50 kB under way on a path of 50 ms.
+/// A sender that keeps a window of 50 kB in flight on a path of 50 ms.
 struct Flow {
     scream: Scream,
     reports: Vec<Report>,
@@ -22,7 +22,7 @@ impl Flow {
         Flow { scream, reports: Vec::new() }
     }
 
-    /// 1000-byte packets sent 50 ms ago: each arrived with or without a mark, or was lost.
+    /// 1000-byte packets sent 50 ms ago, each of which arrived with or without a mark, or was lost.
     fn report(&mut self, now: Time, fates: &[Option<bool>], delay: Span) -> Bytes {
         let sent = |id| SentPacket::new(PacketId(id), now - Span::from_millis(50), Bytes::new(1000));
         let fate = |fate: Option<bool>| match fate {
@@ -87,8 +87,8 @@ fn marks_are_answered_by_one_factor_or_on_an_l4s_path_by_their_share() {
     assert_eq!(classic.report(MS(1010), &[Some(true)], Span::from_millis(25)), Bytes::new(40_000));
     let mut l4s = Flow::new(Config { l4s: Some(L4s::default()), ..Config::default() });
     l4s.scream.marking = Marking::of(0.5);
-    // Half of the packets marked: an eighth off, as there are two answers a round trip; then 1000 B grow what is left
-    // of it by 1000 x 1000 / 43 750.
+    // Half of the packets are marked: the window falls by an eighth, because there are two reactions per round trip;
+    // then 1000 B increase the result by 1000 x 1000 / 43 750.
     let window = l4s.report(MS(1010), &[Some(true), Some(false)], Span::from_millis(25));
     assert_eq!(window, Bytes::new(43_750 + 23));
 }

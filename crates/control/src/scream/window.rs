@@ -1,10 +1,10 @@
-//! ref_wnd: how it shrinks and grows (draft section "Reference Window Update").
+//! ref_wnd: when it shrinks and grows (draft section "Reference Window Update").
 
 use thalweg_units::{Bytes, Span, Time};
 
 use super::{Losses, WindowConfig};
 
-/// What makes the window shrink.
+/// The kind of congestion that shrinks the window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Congestion {
     /// Packets were lost.
@@ -21,7 +21,7 @@ pub(super) enum Congestion {
         /// max_bytes_in_flight_prev.
         in_flight_before: Bytes,
     },
-    /// The queue is above half its target; `alpha` says how far.
+    /// The queueing delay is above half its target; `alpha` says how far.
     Delayed {
         /// a.
         alpha: f64,
@@ -32,15 +32,15 @@ pub(super) enum Congestion {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
     config: WindowConfig,
-    /// w, bytes.
+    /// w, in bytes.
     bytes: f64,
-    /// w_i: where it was when congestion was last met.
+    /// w_i: the window at the last congestion.
     inflection: f64,
     /// Whether it grew since w_i was set.
     may_set_inflection: bool,
     last_reaction: Option<Time>,
     last_loss_reaction: Option<Time>,
-    /// The last loss or mark: growth is careful for a while.
+    /// The time of the last loss or mark: growth is limited for a while after it.
     last_congestion: Option<Time>,
 }
 
@@ -48,7 +48,7 @@ impl Window {
     pub(super) fn new(config: WindowConfig) -> Window {
         Window {
             bytes: config.min.as_f64(),
-            // The draft's initial value: nothing is close to it.
+            // The draft's initial value: no window is close to it.
             inflection: 1.0,
             may_set_inflection: true,
             last_reaction: None,
@@ -66,22 +66,22 @@ impl Window {
         Bytes::new(libm::round(self.inflection) as u64)
     }
 
-    /// MSS / w: large where the window holds few packets.
+    /// MSS / w: large if the window holds few packets.
     pub(super) fn segment_share(&self) -> f64 {
         self.config.segment.as_f64() / self.bytes
     }
 
-    /// The window becomes this, but not less than the least.
+    /// Sets the window, limited to its min.
     pub(super) fn set(&mut self, bytes: Bytes) {
         self.bytes = bytes.as_f64().max(self.config.min.as_f64());
     }
 
-    /// How often it answers at most: min(VIRTUAL_RTT, s_rtt).
+    /// The min interval between reactions: min(VIRTUAL_RTT, s_rtt).
     pub(super) fn turn(&self, srtt: Span) -> Span {
         self.config.virtual_rtt.min(srtt)
     }
 
-    /// max(1, s_rtt / VIRTUAL_RTT): how many answers a round trip has, each of which is that much smaller.
+    /// max(1, s_rtt / VIRTUAL_RTT): the number of reactions per round trip, by which each is divided.
     fn turns(&self, srtt: Span) -> f64 {
         srtt.ratio(self.config.virtual_rtt).max(1.0)
     }
@@ -91,28 +91,28 @@ impl Window {
         srtt.max(self.config.virtual_rtt).scale(self.config.post_congestion)
     }
 
-    /// scl: 0.1 at the last inflection, 1 an eighth of it away.
+    /// scl: 0.1 at the last inflection, 1 at a distance of an eighth.
     pub(super) fn closeness(&self) -> f64 {
         let away = self.config.closeness * (self.bytes - self.inflection) / self.inflection;
         (away * away).clamp(0.1, 1.0)
     }
 
-    /// Whether an answer is due.
+    /// Whether a reaction is due.
     pub(super) fn answers(&self, now: Time, srtt: Span) -> bool {
         self.last_reaction.is_none_or(|at| now - at >= self.turn(srtt))
     }
 
-    /// Whether an answer to a loss is due, if any answer is.
+    /// Whether a reaction to a loss is due, given that reactions are due.
     pub(super) fn answers_loss(&self, now: Time, srtt: Span) -> bool {
         self.config.losses == Losses::EachVirtualRoundTrip || self.last_loss_reaction.is_none_or(|at| now - at >= srtt)
     }
 
-    /// Something was lost or marked, whether or not it is answered.
+    /// Records a loss or mark, whether or not the window reacts to it.
     pub(super) fn note_congestion(&mut self, now: Time) {
         self.last_congestion = Some(now);
     }
 
-    /// Answers; `closeness` is from before.
+    /// Shrinks the window; `closeness` is its value before the reaction.
     pub(super) fn reduce(&mut self, now: Time, srtt: Span, congestion: Congestion, closeness: f64) {
         if self.may_set_inflection {
             self.may_set_inflection = false;
@@ -126,7 +126,7 @@ impl Window {
             }
             Congestion::Marked => self.config.beta_ecn,
             Congestion::MarkedL4s { alpha, queue_is_short, in_flight_before } => {
-                // Uncongested for long, the window may be far above what is sent.
+                // After a long time without congestion, the window may be far above the bytes in flight.
                 if self.last_reaction.is_some_and(|at| now - at > self.long_while(srtt)) {
                     self.bytes = self.bytes.min(in_flight_before.as_f64());
                 }
@@ -138,7 +138,7 @@ impl Window {
         self.last_reaction = Some(now);
     }
 
-    /// Grows by what was acknowledged unmarked, if so much was in flight that the window is used.
+    /// Grows by the bytes acknowledged without a mark, if enough was in flight to use the window.
     pub(super) fn increase(&mut self, now: Time, srtt: Span, acked: Bytes, closeness: f64, in_flight: Bytes) {
         let segment = self.config.segment.as_f64();
         let post_congestion =
@@ -217,7 +217,7 @@ mod tests {
         let now = Time::from_millis(200_000);
         for (inflection, srtt_ms, clean_for, bytes, step) in [
             (100e3, 50, 100, 50e3, 2000.0),
-            // scl is 0.1 at 50 of 51 kB; a second of five without congestion.
+            // scl is 0.1 at 50 of 51 kB; one second without congestion, of five.
             (51e3, 50, 1, 50e3, 255.0),
             (100e3, 10, 100, 50e3, 800.0),
         ] {

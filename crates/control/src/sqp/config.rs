@@ -4,75 +4,77 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, above_to, check};
 
 use crate::packet::MSS;
 
-/// The parameters. "Fork" is the public reimplementation that specs/sqp.md marks I, "reading" its choice (R), "ours" neither.
+/// The parameters. "Fork" is the public reimplementation that specs/sqp.md marks I, "reading" a choice made there (R);
+/// "ours" is neither.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// m: a frame leaves at m B (fork: 2).
     pub pacing_gain: f64,
-    /// T: the share of a sample that is aimed at (fork: 0.9).
+    /// T: the target share of a sample (fork: 0.9).
     pub target_gain: f64,
-    /// delta: the step a frame (fork: 320 kbps) ...
+    /// delta: the step per frame (fork: 320 kbps) ...
     pub step: Rate,
     /// ... but at most this share of the application's maximum (reading: 0.08).
     pub step_of_max: f64,
-    /// One frame changes B by at most this share of it (reading: 0.25).
+    /// One frame changes B by at most this share of B (reading: 0.25).
     pub max_change: f64,
-    /// r: the weight of the growing term (fork: 0.25).
+    /// r: the weight of the growth term (fork: 0.25).
     pub reward: f64,
-    /// The interval I between frames, where it is known; `None` measures it by the frames' first packets.
+    /// The interval I between frames, if known; `None` measures it by the frames' first packets.
     #[cfg_attr(feature = "serde", serde(default))]
     pub frame_interval: Option<Span>,
-    /// Delta_min is the least delay of this many smoothed round trips (fork: 2) ...
+    /// Delta_min is the min delay over this many smoothed round trips (fork: 2) ...
     pub delay_srtts: f64,
-    /// ... and of so long before a round trip is known (fork: 1 s).
+    /// ... and, before a round trip is known, over this time (fork: 1 s).
     pub delay_before: Span,
-    /// B_0 (fork: 1 Mbps; less where the application's maximum is).
+    /// B_0 (fork: 1 Mbps; lower if the application's maximum is).
     pub initial: Rate,
     /// B_min (reading: 50 kbps). B_max is the application's.
     pub min: Rate,
-    /// What of a frame's bytes its delays show.
+    /// Which of a frame's bytes count for its sample.
     pub counted: Counted,
     /// Whether a frame above its budget is scaled down (g < 1), as the fork does.
     pub scales_down: bool,
-    /// A frame scaled up by more than this says nothing (reading: 10).
+    /// A frame scaled up by more than this is not sampled (reading: 10).
     pub max_scaled: f64,
-    /// A smaller frame says nothing. The reading is 3 MTU, which at 60 frames a second nothing below 2.2 Mbps reaches;
-    /// none here.
+    /// A smaller frame is not sampled. The reading is 3 MTU, which no frame below 2.2 Mbps reaches at 60 frames a
+    /// second; no minimum here.
     pub min_size: Bytes,
-    /// A frame of which a smaller share of packets arrived says nothing (reading: 0.9).
+    /// A frame of which a smaller share of packets arrived is not sampled (reading: 0.9).
     pub min_arrived: f64,
-    /// What a frame of one packet says.
+    /// How a frame of one packet counts.
     pub lone_packets: LonePackets,
-    /// Without feedback for so long, and then each time again (reading: 500 ms) ...
+    /// After this long without feedback, and each time again (reading: 500 ms) ...
     pub feedback_timeout: Span,
-    /// ... or for so many smoothed round trips (reading: 3) ...
+    /// ... or after this many smoothed round trips (reading: 3) ...
     pub feedback_timeout_srtts: i64,
-    /// ... B falls to this share of itself (reading: 0.7).
+    /// ... B is multiplied by this (reading: 0.7).
     pub feedback_timeout_factor: f64,
 }
 
-/// What of a frame's bytes its delays show.
+/// Which of a frame's bytes count for its sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Counted {
-    /// All but those of one packet, the one with the least delay, of which its own transmission is a part. Ours:
-    /// counted whole, a frame of four packets shows four thirds of the path, and 0.9 of that is more than the path has.
+    /// All but those of one packet, the one with the min delay, whose own transmission time is part of that delay.
+    /// Ours: if all bytes are counted, a frame of four packets shows four thirds of the capacity, and 0.9 of that is
+    /// more than the path has.
     #[default]
     LessOnePacket,
-    /// All of them: the letter.
+    /// All of them: the literal specification.
     Whole,
 }
 
-/// What a frame of one packet says: it is no train.
+/// How a frame of one packet counts, which is not a train.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum LonePackets {
-    /// Its own delay above the least of ten seconds, if it is two thirds of its budget or more. Ours: else a B whose
-    /// frames are single packets (720 kbps at 60 frames a second) stays what it is for good.
+    /// By its own delay above the min of ten seconds, if it has at least two thirds of its budget. Ours: otherwise a B
+    /// whose frames are single packets (720 kbps at 60 frames a second) never changes.
     #[default]
     ByDelay,
-    /// Nothing (reading).
+    /// Not at all (reading).
     Nothing,
 }
 
@@ -104,15 +106,15 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The specification to the letter: without what is ours.
+    /// The literal specification, without our changes.
     pub fn literal() -> Config {
         Config { counted: Counted::Whole, min_size: MSS * 3, lone_packets: LonePackets::Nothing, ..Config::default() }
     }
 
-    /// That every parameter is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a parameter is out of range.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         for (name, value, min) in [
             ("sqp.pacing_gain", self.pacing_gain, 1.0),

@@ -1,8 +1,9 @@
-//! SQP (Ray, Smith, Wei, Chu, Seshan, arXiv 2207.11857; specs/sqp.md): each frame is a train that samples the bandwidth.
+//! SQP (Ray, Smith, Wei, Chu, Seshan, arXiv 2207.11857; specs/sqp.md): each frame is a packet train that samples the
+//! bandwidth.
 //!
-//! A frame leaves at twice the rate it was made for. How long it took to arrive beyond the least delay of the last two
-//! round trips, stretched to the size it might have had, is a sample; the encoder's rate moves towards nine tenths of
-//! it, down faster than up. There is no window: congestion is answered by smaller frames.
+//! A frame is paced at twice the rate for which it was encoded. The time by which its arrival exceeds the min delay of
+//! the last two round trips, scaled to the frame's full budget, gives a sample. The encoder's rate moves towards nine
+//! tenths of the sample, down faster than up. There is no window: SQP reacts to congestion with smaller frames.
 
 mod config;
 mod sample;
@@ -18,7 +19,7 @@ use crate::trains::{Train, Trains};
 pub use config::{Config, Counted, LonePackets};
 use sample::{Delays, Silent};
 
-/// See the module.
+/// The state of SQP.
 #[derive(Debug, Clone)]
 pub struct Sqp {
     config: Config,
@@ -28,14 +29,14 @@ pub struct Sqp {
     trains: Trains,
     delays: Delays,
     timeout: FeedbackTimeout,
-    /// S of the newest frame that said anything, or why it said nothing.
+    /// S of the newest sampled frame, or why the newest frame was not sampled.
     sample: Result<Rate, Silent>,
     rising: Option<bool>,
     decisions: Decisions,
 }
 
 impl Sqp {
-    /// The controller before anything was sent.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -63,7 +64,7 @@ impl Sqp {
         self.bandwidth
     }
 
-    /// delta, as far as the application's maximum lets it go.
+    /// delta, limited by the application's maximum.
     fn step(&self) -> f64 {
         self.config.step.as_bps_f64().min(self.config.step_of_max * self.max.as_bps_f64())
     }

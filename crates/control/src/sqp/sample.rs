@@ -7,18 +7,18 @@ use crate::estimate::WindowedMin;
 use crate::feedback::Feedback;
 use crate::trains::Train;
 
-/// Against which a frame of one packet is judged: two clocks drift apart by no more than a millisecond in that time
-/// (100 ppm).
+/// The window of the min delay for frames of one packet: two clocks drift apart by no more than a millisecond in that
+/// time (100 ppm).
 const LONG: Span = Span::from_secs(10);
 /// A frame of one packet is full if it is at least this share of its budget.
 const FULL: f64 = 1.0 / 1.5;
-/// Faster than every path: a frame that took no time at all.
+/// Faster than every path: the sample of a frame that took no time.
 const FASTEST: Rate = Rate::from_kbps(10_000_000);
 
-/// Why a frame says nothing.
+/// Why a frame is not sampled.
 pub(super) type Silent = &'static str;
 
-/// The least delays, arrival less sending time on two clocks, and how large the packet was that had it.
+/// Min delays (arrival minus sending time, by two clocks), and the size of the packet that had the min.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Delays {
     recent: WindowedMin<(Span, Bytes)>,
@@ -26,7 +26,7 @@ pub(super) struct Delays {
 }
 
 impl Delays {
-    /// Takes in the delays of a report; Delta_min is the least of `window`.
+    /// Takes the delays of a report; Delta_min is the min over `window`.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, window: Span) {
         for report in feedback.reports {
             if let Some(at) = report.arrival() {
@@ -41,12 +41,12 @@ impl Delays {
         self.long.add(now, delay, LONG);
     }
 
-    /// Delta_min; `None` before anything arrived.
+    /// Delta_min; `None` before the first arrival.
     pub(super) fn min(&self) -> Option<Span> {
         self.recent.get().map(|(delay, _)| delay)
     }
 
-    /// The bandwidth that a frame shows, sent every `interval`.
+    /// The bandwidth sample of a frame; frames are sent every `interval`.
     pub(super) fn sample(&self, train: &Train, interval: Span, config: &Config) -> Result<Rate, Silent> {
         let (Some((min, own)), Some(long)) = (self.recent.get(), self.long.get()) else {
             return Err("nothing arrived");
@@ -60,7 +60,7 @@ impl Delays {
         if train.size < config.min_size {
             return Err("frame too small");
         }
-        // In floats: a budget of less than a byte is no division by zero.
+        // In floats, so that a budget of less than a byte is not a division by zero.
         let budget = train.aimed.as_bps_f64() / 8.0 * interval.as_secs_f64();
         let scaled = budget / train.size.as_f64().max(1.0);
         let scaled = if config.scales_down { scaled } else { scaled.max(1.0) };

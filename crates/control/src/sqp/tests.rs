@@ -3,7 +3,7 @@ use thalweg_units::{Bytes, ConfigError, Span};
 
 const INTERVAL: Span = Span::from_nanos(16_666_667);
 
-/// As in the worked examples: packets too small to matter, 60 frames a second, a least delay of 20 ms.
+/// As in the worked examples: packets too small to matter, 60 frames a second, a min delay of 20 ms.
 fn sqp(bandwidth: Rate) -> Sqp {
     let config = Config { frame_interval: Some(INTERVAL), initial: bandwidth, ..Config::default() };
     let mut sqp = Sqp::new(config).unwrap();
@@ -15,7 +15,7 @@ fn mbps(mbps: f64) -> Rate {
     Rate::from_mbps_f64(mbps)
 }
 
-/// A frame of so many bytes made for 8 Mbps that came between these milliseconds.
+/// A frame of `bytes` bytes encoded for 8 Mbps that arrived between these milliseconds.
 fn frame(bytes: u64, first_ms: f64, last_ms: f64) -> Train {
     let at = |ms: f64| Time::ZERO + Span::from_millis_f64(ms);
     Train::of_fluid(Bytes::new(bytes), mbps(8.0), Time::ZERO, (at(first_ms), at(last_ms)))
@@ -45,7 +45,7 @@ fn a_standing_queue_shrinks_the_sample() {
     assert!((sample - 5.714).abs() < 1e-3 && (rate - 7.794).abs() < 1e-3, "{sample} {rate}");
 }
 
-/// How many frames that all show `sample` it takes to bring B from one rate past another.
+/// The number of frames with sample `sample` that B needs to move from one rate past another.
 fn frames(from: f64, to: f64, sample: f64) -> usize {
     let mut sqp = sqp(mbps(from));
     let past = |rate: Rate| if to > from { rate > mbps(to) } else { rate < mbps(to) };
@@ -64,7 +64,7 @@ fn the_rate_rises_from_two_to_eight_and_a_half_in_53_frames_and_falls_by_half_in
 
 #[test]
 fn frames_above_their_budget_are_scaled_down_only_where_that_is_asked_for() {
-    // Twice the budget, 26.667 ms long, behind a queue of 10 ms: scaled down, the queue weighs more.
+    // Twice the budget, 26.667 ms long, behind a queue of 10 ms: scaled down, the queue has more weight.
     let train = frame(33_333, 30.0, 56.667);
     for (scales_down, expected) in [(false, 7.273), (true, 5.714)] {
         let config = Config { scales_down, ..Config::default() };
@@ -75,7 +75,7 @@ fn frames_above_their_budget_are_scaled_down_only_where_that_is_asked_for() {
 
 #[test]
 fn a_packet_with_the_least_delay_counts_only_to_the_letter() {
-    // Four packets of 1250 B over 10 Mbps: 1 ms each, 1 ms of which is in the least delay.
+    // Four packets of 1250 B over 10 Mbps: 1 ms each, 1 ms of which is part of the min delay.
     let train = Train { aimed: mbps(2.0), packets: 4, arrived: 4, ..frame(5000, 20.0, 23.0) };
     let sample = |config: Config| {
         let mut delays = Delays::default();

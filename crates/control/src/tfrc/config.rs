@@ -6,26 +6,29 @@ use thalweg_units::{ConfigError, Rate, Span, check};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// X before the first report (ours: 128 kbps, as FBRA's paper starts everyone; the RFC's packet a second is no picture).
+    /// X before the first report (ours: 128 kbps, the start rate of all schemes in FBRA's paper; the RFC's one packet a
+    /// second is too little for video).
     pub start: Rate,
-    /// The least rate (32 kbps, FBRA's paper; the RFC's own is a packet in 64 s).
+    /// The min rate (32 kbps, FBRA's paper; the RFC's own is a packet in 64 s).
     pub min: Rate,
-    /// How much of R a sample leaves as it was (q: 0.9).
+    /// The weight that R keeps when a sample is added (q: 0.9).
     pub rtt_memory: f64,
     /// b: packets that one acknowledgement of TCP's covers (1).
     pub per_acknowledgement: f64,
     /// t_RTO in round trips (4).
     pub timeout: f64,
-    /// An interval in which less than this share of what was allowed left is data-limited (ours: 0.8; the RFC compares times of
-    /// sending, and a source of frames is always between two).
+    /// An interval in which less than this share of the allowed bytes was sent is data-limited (ours: 0.8; the RFC
+    /// compares sending times, but a frame source is always between two frames).
     pub data_limited_below: f64,
-    /// What a data-limited interval with a loss takes its X_recv for (0.85).
+    /// The factor applied to X_recv of a data-limited interval with a loss (0.85).
     pub limited_loss_factor: f64,
-    /// Without feedback for this long before the first (2 s), later for the longer of 4 R and 2 s / X, the rate falls.
+    /// The no-feedback timeout before the first feedback (2 s), after which the rate falls; later it is the longer of 4
+    /// R and 2 s / X.
     pub initial_timeout: Span,
-    /// Whether the rate leaves as X sqrt(R) mean / sqrt(R): oscillation prevention (section 4.5, optional; off).
+    /// Whether packets leave at X sqrt(R) mean / sqrt(R): oscillation prevention (section 4.5, optional; off).
     pub damped: bool,
-    /// Packets leave at this many times X (ours: 1.1, so that what a large frame left in the pacer gets out; the RFC: 1).
+    /// The pacing rate as a multiple of X (ours: 1.1, so that the pacer can empty its queue after a large frame; the
+    /// RFC: 1).
     pub pacing_gain: f64,
 }
 
@@ -47,10 +50,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// That every parameter is in range.
+    /// Checks that every parameter is in range.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a parameter is out of range.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         check("tfrc rates", format_args!("min {}, start {}", self.min, self.start))
             .is(self.min != Rate::ZERO && self.start >= self.min, "0 < min <= start")?;

@@ -1,10 +1,10 @@
-//! What a TCP would get on a path of such a round trip and so many loss events (RFC 5348 section 3.1).
+//! The throughput of a TCP flow at a given round trip and loss event rate (RFC 5348 section 3.1).
 
 use thalweg_units::{Bytes, Rate, Span};
 
-/// No loss event rate is taken to be lower or higher than this.
+/// Min and max of the loss event rate.
 const RATES: (f64, f64) = (1e-9, 1.0);
-/// Halvings of the search for a loss event rate: enough for nine digits of the logarithm of [`RATES`].
+/// Bisection steps of the search for a loss event rate: enough for nine digits of the logarithm of [`RATES`].
 const HALVINGS: u32 = 60;
 
 /// The throughput equation for a path.
@@ -12,7 +12,7 @@ const HALVINGS: u32 = 60;
 pub struct Equation {
     /// s: the mean size of a packet on the wire.
     pub packet: Bytes,
-    /// R: the round trip.
+    /// R: the round-trip time.
     pub rtt: Span,
     /// b: packets that one acknowledgement of TCP's covers (1).
     pub per_acknowledgement: f64,
@@ -26,7 +26,7 @@ impl Equation {
         Equation { packet, rtt, per_acknowledgement: 1.0, timeout: 4.0 }
     }
 
-    /// X_eq at a loss event rate of `p` (above 0, at most 1; else the nearest).
+    /// X_eq at a loss event rate of `p`, clamped to above 0 and at most 1.
     pub fn rate(&self, p: f64) -> Rate {
         let p = p.clamp(RATES.0, RATES.1);
         let rtt = self.rtt.max(Span::from_nanos(1)).as_secs_f64();
@@ -35,7 +35,7 @@ impl Equation {
         Rate::from_bps_f64(8.0 * self.packet.as_f64() / (rtt * (libm::sqrt(2.0 * b * p / 3.0) + timeouts)))
     }
 
-    /// The loss event rate at which [`Equation::rate`] is `rate`: what the first interval between losses is made of.
+    /// The loss event rate at which [`Equation::rate`] is `rate`, from which the first loss interval is derived.
     pub fn loss_events_for(&self, rate: Rate) -> f64 {
         let (mut low, mut high) = (libm::log(RATES.0), libm::log(RATES.1));
         for _ in 0..HALVINGS {
@@ -97,7 +97,7 @@ mod tests {
         ) {
             let (equation, p) = (equation(bytes, rtt_ms), libm::pow(10.0, exponent));
             let again = equation.loss_events_for(equation.rate(p));
-            // A rate is whole bits per second.
+            // A rate is rounded to whole bits per second.
             prop_assert!((again / p - 1.0).abs() < 1e-2, "{} {}", again, p);
         }
     }

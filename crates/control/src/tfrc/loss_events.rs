@@ -6,30 +6,31 @@ use thalweg_units::{Span, Time};
 
 use crate::packet::{PacketId, SentPacket};
 
-/// What the last eight intervals weigh, the newest first (RFC 5348 section 5.4).
+/// Weights of the last eight intervals, the newest first (RFC 5348 section 5.4).
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
-/// A loss, and all within a round trip of it.
+/// A loss event: a loss, and all losses within a round trip of it.
 #[derive(Debug, Clone, Copy)]
 struct Event {
     first: PacketId,
-    /// When that packet was sent.
+    /// When the packet of the first loss was sent.
     sent: Time,
     losses: u32,
 }
 
-/// The history of loss events. It is kept at the sender, which knows when each packet left: nothing needs to be interpolated.
+/// The history of loss events. It is kept at the sender, which knows when each packet left, so nothing has to be
+/// interpolated.
 #[derive(Debug, Clone, Default)]
 pub struct LossEvents {
-    /// The newest first: as many as eight closed intervals need.
+    /// The newest first: as many as eight closed intervals require.
     events: VecDeque<Event>,
-    /// What stands for the interval before the first event, in packets, while that event is remembered.
+    /// The length assumed for the interval before the first event, in packets, while that event is remembered.
     before_first: Option<f64>,
     newest: Option<PacketId>,
 }
 
 impl LossEvents {
-    /// A packet arrived; `was_lost` if it had been reported as lost before, which is taken back.
+    /// Records an arrival; `was_lost` if the packet had been reported as lost, which is then withdrawn.
     pub fn on_arrived(&mut self, packet: &SentPacket, was_lost: bool) {
         self.newest = self.newest.max(Some(packet.id));
         if was_lost && let Some(index) = self.events.iter().position(|event| event.first <= packet.id) {
@@ -43,8 +44,9 @@ impl LossEvents {
         }
     }
 
-    /// A packet is lost, on a path of this round trip. `first` says how many packets stand for the interval before the first loss
-    /// event (1 / p at which the equation gives what was received). Returns whether an event begins.
+    /// Records a lost packet, at this round-trip time. `first` returns the length in packets assumed for the interval
+    /// before the first loss event (1 / p at which the equation gives the receive rate). Returns whether an event
+    /// begins.
     pub fn on_lost(&mut self, packet: &SentPacket, rtt: Span, first: impl FnOnce() -> f64) -> bool {
         self.newest = self.newest.max(Some(packet.id));
         match self.events.front_mut() {
@@ -113,7 +115,7 @@ mod tests {
         // I_1 to I_8 are 100, 120, 80, 60, 150, 90, 200, 40; the oldest is first here.
         let events = history(39.5, &[40, 200, 90, 150, 60, 80, 120, 100], 50);
         assert!((events.rate() - 0.009646).abs() < 5e-7, "{}", events.rate());
-        // One that lasts takes over: 300 + 400 + ... are more than the closed ones.
+        // A long open interval dominates: 300 + 400 + ... are more than the closed ones.
         let longer = history(39.5, &[40, 200, 90, 150, 60, 80, 120, 100], 300);
         assert!((longer.rate() - 6.0 / 814.0).abs() < 1e-9, "{}", longer.rate());
     }
@@ -123,7 +125,7 @@ mod tests {
         assert_eq!(LossEvents::default().rate(), 0.0);
         assert!((history(39.5, &[], 10).rate() - 1.0 / 39.5).abs() < 1e-9);
         assert!((history(39.5, &[], 79).rate() - 1.0 / 79.0).abs() < 1e-9);
-        // Two closed ones: 20.5 and 39.5 on average 30.
+        // Two closed ones: 20.5 and 39.5, on average 30.
         assert!((history(40.0, &[20], 1).rate() - 2.0 / 60.0).abs() < 1e-9);
     }
 
@@ -144,7 +146,7 @@ mod tests {
         assert!((events.rate() - before).abs() < 1e-12, "{} {before}", events.rate());
         events.on_arrived(&packet(1000), true);
         assert_eq!(events.rate(), 0.0);
-        // Forgotten or never lost: nothing to take back.
+        // Forgotten or never lost: nothing to withdraw.
         events.on_arrived(&packet(10), true);
         assert!(events.on_lost(&packet(1100), RTT, || 20.0));
     }

@@ -1,9 +1,9 @@
-//! TFRC (RFC 5348; specs/tfrc.md): the rate that a TCP would have on a path of this round trip and so many loss events.
+//! TFRC (RFC 5348; specs/tfrc.md): the rate of a TCP flow at the same round trip and loss event rate.
 //!
-//! * [`equation`](Equation), [`loss_events`](LossEvents): what others use too (RRTCC's floor, C-NADU's X);
+//! * [`equation`](Equation), [`loss_events`](LossEvents): also used by others (RRTCC's floor, C-NADU's X);
 //! * `received`: X_recv_set;
-//! * here: slow start, feedback and the no-feedback timer. A report is what was reported within a round trip, and the receiver's part is
-//!   done at the sender.
+//! * this module: slow start, feedback and the no-feedback timer. A report covers the feedback of one round trip, and
+//!   the receiver's part runs at the sender.
 
 mod config;
 mod equation;
@@ -26,9 +26,9 @@ use received::Received;
 
 /// W_init is min(4 s, max(2 s, this)) (RFC 5348 section 4.2).
 const INITIAL_WINDOW: Bytes = Bytes::new(4380);
-/// t_mbi: a packet in so long is the least rate (section 4.3).
+/// t_mbi: one packet per this time is the min rate (section 4.3).
 const LONGEST_GAP: Span = Span::from_secs(64);
-/// How much one packet counts in s.
+/// The weight of one packet in s.
 const SIZE_GAIN: f64 = 1.0 / 16.0;
 
 /// TFRC's state.
@@ -43,25 +43,25 @@ pub struct Tfrc {
     rate: Rate,
     /// R; `None` before the first sample.
     rtt: Option<Span>,
-    /// The newest sample of it, and the mean of its square root in square roots of seconds.
+    /// The newest sample of R, and the mean of its square root in square roots of seconds.
     sample: Span,
     root: f64,
     /// s, in bytes.
     packet: f64,
     /// p, as of the last report.
     loss: f64,
-    /// What left since the last report.
+    /// Bytes sent since the last report.
     sent: Bytes,
     /// tld: when the rate last doubled.
     doubled: Option<Time>,
-    /// When the no-feedback timer ends, and whether nothing left since it was set.
+    /// When the no-feedback timer expires, and whether nothing was sent since it was set.
     deadline: Time,
     idle: bool,
     decisions: Decisions,
 }
 
 impl Tfrc {
-    /// The controller before anything was sent.
+    /// The controller before the first packet.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -120,7 +120,7 @@ impl Tfrc {
     /// A report (section 4.3).
     fn on_report(&mut self, now: Time, interval: &Interval, first: bool) {
         let rtt = self.rtt.unwrap_or(Span::from_secs(1));
-        // The first report has not lasted any time.
+        // The first report covers no time.
         let received = if first { self.rate } else { interval.rate(|reported| !reported.is_lost()) };
         let allowed = self.rate.over(interval.span).scale(self.config.data_limited_below);
         let data_limited = core::mem::take(&mut self.sent) < allowed;
@@ -153,7 +153,7 @@ impl Tfrc {
         self.update(now, limit);
     }
 
-    /// X of what may be sent at most (section 4.3, step 4).
+    /// Updates X, limited to `limit` (section 4.3, step 4).
     fn update(&mut self, now: Time, limit: Rate) {
         if self.loss > 0.0 {
             let aim = self.equation().rate(self.loss).min(limit).max(self.min());
@@ -172,7 +172,7 @@ impl Tfrc {
         }
     }
 
-    /// The longer of 4 R and two packets' time; a while before the first report.
+    /// The longer of 4 R and the time of two packets; before the first report, the initial timeout.
     fn timeout(&self) -> Span {
         let two_packets = self.rate.time_for(self.packet() * 2);
         self.rtt.map_or(self.config.initial_timeout, |rtt| (rtt * 4).max(two_packets))
@@ -183,7 +183,7 @@ impl Tfrc {
         self.idle = true;
     }
 
-    /// The no-feedback timer ended (section 4.4).
+    /// The no-feedback timer expired (section 4.4).
     fn on_no_feedback(&mut self, now: Time) {
         let (received, recover) = (self.received.greatest(), self.initial());
         let slow = if self.loss > 0.0 { received < recover } else { self.rate < recover.scale(2.0) };
@@ -202,7 +202,7 @@ impl Tfrc {
         self.change(now, aim.min(limit).max(self.min()), "limit", why);
     }
 
-    /// X, or X_inst where it is damped: less while the round trip is above its mean.
+    /// X, or with damping X_inst: lower while the round trip is above its mean.
     fn sending(&self) -> Rate {
         if !self.config.damped || self.sample <= Span::ZERO {
             return self.rate;

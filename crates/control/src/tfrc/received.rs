@@ -1,4 +1,4 @@
-//! X_recv: how fast packets arrived in the last few reports (RFC 5348 section 4.3).
+//! X_recv: the receive rate in the last few reports (RFC 5348 section 4.3).
 
 use alloc::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use thalweg_units::{Rate, Span, Time};
 pub(super) struct Received(VecDeque<(Time, Rate)>);
 
 impl Received {
-    /// The typical case: a new entry, and those of the last two round trips stay.
+    /// The typical case: adds an entry and keeps those of the last two round trips.
     pub(super) fn add(&mut self, now: Time, rate: Rate, rtt: Span) {
         self.0.push_back((now, rate));
         while self.0.len() > 1 && self.0[0].0 + rtt * 2 < now {
@@ -17,25 +17,25 @@ impl Received {
         }
     }
 
-    /// After a data-limited interval: only the greatest stays.
+    /// After a data-limited interval: keeps only the max.
     pub(super) fn keep_greatest(&mut self, now: Time, rate: Rate) {
         let greatest = self.greatest().max(rate);
         self.set(now, greatest);
     }
 
-    /// After one with a loss: half of what was, and `reduced` of what is.
+    /// After a data-limited interval with a loss: halves the old entries and adds `reduced`.
     pub(super) fn halve(&mut self, now: Time, reduced: Rate) {
         self.0.iter_mut().for_each(|(_, rate)| *rate = rate.scale(0.5));
         self.keep_greatest(now, reduced);
     }
 
-    /// This and nothing else.
+    /// Keeps only this entry.
     pub(super) fn set(&mut self, now: Time, rate: Rate) {
         self.0.clear();
         self.0.push_back((now, rate));
     }
 
-    /// Zero before the first.
+    /// The max; zero before the first entry.
     pub(super) fn greatest(&self) -> Rate {
         self.0.iter().map(|(_, rate)| *rate).max().unwrap_or(Rate::ZERO)
     }

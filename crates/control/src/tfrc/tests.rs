@@ -14,7 +14,7 @@ struct Flow {
     history: History,
     next: u64,
     reported: u64,
-    /// When what is under way left.
+    /// Sending times of the packets in flight.
     under_way: VecDeque<u64>,
 }
 
@@ -44,7 +44,7 @@ impl Flow {
         }
     }
 
-    /// From `from_ms` on, a packet every `gap_ms`, heard of after 100 ms; `lost` by number.
+    /// From `from_ms` on, sends a packet every `gap_ms`, with feedback after 100 ms; `lost` by number.
     fn run(&mut self, from_ms: u64, to_ms: u64, gap_ms: u64, lost: impl Fn(u64) -> bool) {
         for now in from_ms..to_ms {
             if self.under_way.front().is_some_and(|at| at + 100 <= now) {
@@ -90,10 +90,10 @@ fn a_loss_in_a_hundred_settles_at_the_equation() {
 #[test]
 fn the_first_loss_makes_an_interval_of_what_arrived() {
     let mut flow = Flow::new(Config { data_limited_below: 0.0, ..Config::default() });
-    // 500 kbps: a packet each 16 ms.
+    // 500 kbps: a packet every 16 ms.
     flow.run(0, 4_000, 16, |id| id == 200);
     let rate = flow.tfrc.rate.as_kbps_f64();
-    // 1 / 0.02529, or the packets since the loss where they are more: 250 - 200 by then.
+    // 1 / 0.02529, or the packets since the loss if they are more: 250 - 200 by then.
     assert!((480.0..620.0).contains(&rate), "{rate}");
     assert!(flow.tfrc.loss > 0.0);
 }
@@ -112,7 +112,7 @@ fn nothing_heard_halves_the_rate_each_two_seconds_before_the_first_report_and_ea
     flow.send(1500);
     flow.tfrc.on_timeout(due);
     assert_eq!((flow.tfrc.rate, flow.tfrc.next_timeout() - due), (rate.scale(0.5), Span::from_millis(400)));
-    // Without anything sent it falls to twice W_init / R and no further.
+    // If nothing is sent, it falls to twice W_init / R and no further.
     for _ in 0..20 {
         flow.tfrc.on_timeout(flow.tfrc.next_timeout());
     }
@@ -136,7 +136,7 @@ fn a_source_that_sends_less_is_allowed_twice_what_it_sent() {
     let mut flow = Flow::new(Config::default());
     flow.run(0, 1500, 10, |_| false);
     flow.run(1500, 6000, 80, |_| false);
-    // 100 kbps: what had arrived before is kept while less is sent, for the interval was data-limited.
+    // 100 kbps: the earlier receive rate is kept while less is sent, because the interval was data-limited.
     assert_eq!(flow.tfrc.rate, KBPS(1600));
     // A loss halves it at each report that has one.
     flow.run(6000, 9000, 80, |id| id % 8 == 3);

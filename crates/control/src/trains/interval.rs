@@ -1,13 +1,13 @@
-//! The time between two frames.
+//! The frame interval.
 
 use thalweg_units::{Span, Time};
 
-/// What is assumed before two frames were seen: 30 a second.
+/// Assumed until two frames were seen: 30 frames a second.
 const ASSUMED: Span = Span::from_nanos(33_333_333);
-/// Closer than this are no two pictures, farther apart than this the source paused.
+/// Plausible frame intervals: two pictures are never closer, and at a larger distance the source paused.
 const PLAUSIBLE: (Span, Span) = (Span::from_millis(4), Span::from_millis(250));
 
-/// Given, or the smoothed time between first packets (gain 1/8).
+/// The configured interval, or the smoothed time between first packets of frames (gain 1/8).
 #[derive(Debug, Clone)]
 pub(super) struct Interval {
     given: Option<Span>,
@@ -24,7 +24,7 @@ impl Interval {
         self.given.or(self.smoothed).unwrap_or(ASSUMED)
     }
 
-    /// A frame's first packet left.
+    /// Records that a frame's first packet left.
     pub(super) fn on_frame(&mut self, frame: u64, at: Time) {
         if let Some((last, before)) = self.last
             && let frames @ 1.. = frame.saturating_sub(last).min(1000)

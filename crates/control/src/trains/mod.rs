@@ -1,7 +1,7 @@
-//! Frames as trains of packets: when each left, when it came, what of it was lost.
+//! Frames as trains of packets: when each left, when it arrived, and which of its packets were lost.
 //!
-//! What the controllers that are coupled to frames have in common ([`crate::sqp`], [`crate::pudica`]). Where the sender
-//! does not say which packets make a frame, those that leave within one frame interval are taken for one.
+//! Shared by the controllers that are coupled to frames ([`crate::sqp`], [`crate::pudica`]). Where the sender does not
+//! say which packets make a frame, those that leave within one frame interval count as one.
 
 mod interval;
 mod train;
@@ -15,28 +15,29 @@ use crate::packet::{Payload, SentPacket};
 use interval::Interval;
 pub(crate) use train::Train;
 
-/// How many trains may wait for reports: half a minute of frames, and a bound for a receiver that never reports.
+/// Max trains that wait for reports: half a minute of frames, and a bound for a receiver that never reports.
 const REMEMBERED: usize = 1 << 11;
 
-/// Trains whose packets are not all accounted for, in order of sending.
+/// Trains whose packets do not all have a known outcome, in order of sending.
 #[derive(Debug, Clone)]
 pub(crate) struct Trains {
     interval: Interval,
     waiting: VecDeque<Train>,
-    /// When no media has left for so long, retransmissions make trains.
+    /// After this long without media, retransmissions form trains.
     stand_in_after: Option<Span>,
     last_media: Option<Time>,
 }
 
 impl Trains {
-    /// None yet; `interval` is the time between two frames, `None` to measure it.
+    /// No trains yet; `interval` is the frame interval, `None` to measure it.
     pub(crate) fn new(interval: Option<Span>) -> Trains {
         let interval = Interval::new(interval);
         Trains { interval, waiting: VecDeque::new(), stand_in_after: None, last_media: None }
     }
 
-    /// The same, but when no media has left for so long, because all there is room for is retransmissions, those of an interval are a train: else
-    /// nothing would ever show that there is more room. `None` for never.
+    /// The same, but after this long without media, the retransmissions of one interval form a train. Otherwise, while
+    /// retransmissions use up the whole rate, no measurement could ever show that there is more capacity. `None` for
+    /// never.
     pub(crate) fn standing_in_after(self, stand_in_after: Option<Span>) -> Trains {
         Trains { stand_in_after, ..self }
     }
@@ -45,20 +46,20 @@ impl Trains {
         self.stand_in_after.zip(self.last_media).is_some_and(|(after, last)| packet.at - last > after)
     }
 
-    /// The time between two frames.
+    /// The frame interval.
     pub(crate) fn interval(&self) -> Span {
         self.interval.get()
     }
 
-    /// Notes a packet, which belongs to a frame that was made for `aimed`; whether a train begins with it.
+    /// Records a sent packet of a frame that was encoded for the rate `aimed`; returns whether it begins a train.
     pub(crate) fn on_sent(&mut self, packet: &SentPacket, aimed: Rate) -> bool {
-        // Which frames retransmissions are of does not matter.
+        // The frame to which a retransmission belongs does not matter here.
         let mut packet = *packet;
         match packet.payload {
             Payload::Media => self.last_media = Some(packet.at),
             Payload::Repair if self.stands_in(&packet) => packet.place = None,
             Payload::Padding => {
-                // Later than the next frame was due it is not this one's.
+                // Padding that leaves after the next frame was due does not belong to this train.
                 let until = self.interval();
                 if let Some(train) = self.waiting.back_mut().filter(|train| packet.at - train.began < until) {
                     train.followed_by(packet.id);
@@ -75,7 +76,7 @@ impl Trains {
             train.add(packet);
             return false;
         }
-        // Of a frame that is not the newest: it says nothing of the train before it.
+        // A packet of an older frame does not show that the newest train has ended.
         if self.waiting.back().is_some_and(|train| train.is_newer_than(packet)) {
             return false;
         }
@@ -92,7 +93,7 @@ impl Trains {
         true
     }
 
-    /// Takes feedback.
+    /// Assigns reported outcomes to the trains.
     pub(crate) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         for report in feedback.reports {
             self.on_report(report);
@@ -106,13 +107,13 @@ impl Trains {
         }
     }
 
-    /// The next train of which everything is known, in order of sending.
+    /// Removes and returns the next train whose packets all have a known outcome, in order of sending.
     pub(crate) fn take_decided(&mut self) -> Option<Train> {
         let decided = self.waiting.front().is_some_and(Train::is_decided);
         decided.then(|| self.waiting.pop_front()).flatten()
     }
 
-    /// When the oldest train left of which not everything is known.
+    /// When the oldest train with unknown outcomes began.
     pub(crate) fn oldest(&self) -> Option<Time> {
         self.waiting.front().map(|train| train.began)
     }
@@ -126,7 +127,7 @@ pub(crate) mod tests {
     use alloc::vec::Vec;
     use thalweg_units::Bytes;
 
-    /// Packets of frames, their history and trains.
+    /// A sender with frames, its packet history and its trains.
     pub(crate) struct Sender {
         pub(crate) history: History,
         pub(crate) next: u64,
@@ -153,7 +154,7 @@ pub(crate) mod tests {
             self.history.on_sent(SentPacket { place, payload, ..SentPacket::new(id, at, Bytes::new(bytes)) })
         }
 
-        /// A packet that retransmits another.
+        /// A packet that is a retransmission.
         pub(crate) fn retransmission(&mut self, at: Time, bytes: u64) -> SentPacket {
             let id = PacketId(self.next);
             self.next += 1;
@@ -195,7 +196,8 @@ pub(crate) mod tests {
         let mut trains = Trains::new(None).standing_in_after(Some(Span::from_millis(200)));
         let (mut sender, rate) = (Sender::new(), Rate::from_kbps(50));
         trains.on_sent(&sender.packet(Some((0, true)), ms(0), 1000), rate);
-        // Too soon to stand in; two of one interval; one of another; and media again, after which none does.
+        // Too soon to stand in; two of one interval; one of another; then media again, after which no retransmission
+        // stands in.
         for at in [100, 210, 230, 300] {
             trains.on_sent(&sender.retransmission(ms(at), 1000), rate);
         }

@@ -1,4 +1,4 @@
-//! One frame's packets.
+//! The packets of one frame.
 
 use alloc::vec::Vec;
 
@@ -7,34 +7,34 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 use crate::feedback::{Fate, Report};
 use crate::packet::{PacketId, Payload, SentPacket};
 
-/// A frame on its way. Sending times are the sender's clock, arrivals the receiver's.
+/// The packets of one frame. Sending times are by the sender's clock, arrivals by the receiver's.
 #[derive(Debug, Clone)]
 pub(crate) struct Train {
     pub(crate) first: PacketId,
     pub(crate) frame: Option<u64>,
-    /// What its packets carry: media, or retransmissions where they stand in for it.
+    /// The payload of its packets: media, or retransmissions where they stand in for it.
     pub(crate) payload: Payload,
-    /// Whether all of it has left.
+    /// Whether all of its packets have left.
     pub(crate) complete: bool,
     pub(crate) lost: u32,
     pub(crate) followers: Vec<Follower>,
     /// When its first packet left (S_start).
     pub(crate) began: Time,
-    /// From then to the first packet of the next train.
+    /// Time from then to the first packet of the next train.
     pub(crate) until_next: Option<Span>,
     /// F, in wire bytes.
     pub(crate) size: Bytes,
     pub(crate) packets: u32,
     pub(crate) arrived: u32,
     pub(crate) arrived_size: Bytes,
-    /// The rate it was made for: B when it left.
+    /// The rate for which it was encoded: B when it left.
     pub(crate) aimed: Rate,
-    /// R_start and R_end: when the first and the last packet to arrive did.
+    /// R_start and R_end: arrival times of the first and the last packet to arrive.
     pub(crate) first_arrival: Option<Time>,
     pub(crate) last_arrival: Option<Time>,
 }
 
-/// Padding that left after the train and before the next.
+/// Padding sent after the train and before the next.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Follower {
     id: PacketId,
@@ -65,7 +65,7 @@ impl Train {
         train
     }
 
-    /// Whether a packet is part of it: of the same frame or, where frames are not reported, sent within one interval.
+    /// Whether a packet belongs to it: of the same frame or, where frames are not reported, sent within one interval.
     pub(super) fn takes(&self, packet: &SentPacket, interval: Span) -> bool {
         if packet.payload != self.payload {
             return false;
@@ -91,7 +91,7 @@ impl Train {
         self.followers.push(Follower { id: padding, known: false, arrival: None });
     }
 
-    /// The next one begins.
+    /// Ends the train because the next one begins.
     pub(super) fn end(&mut self, next: Time) {
         self.complete = true;
         self.until_next = Some(next - self.began);
@@ -121,7 +121,7 @@ impl Train {
         }
     }
 
-    /// Whether it has left and everything that left with it and after it is known.
+    /// Whether the train is complete and the outcome of all its packets and of the padding after it is known.
     pub(super) fn is_decided(&self) -> bool {
         self.complete
             && self.arrived + self.lost >= self.packets
@@ -133,7 +133,7 @@ impl Train {
         f64::from(self.arrived) / f64::from(self.packets.max(1))
     }
 
-    /// When the padding that followed it left and came.
+    /// Sending and arrival times of the padding that followed it.
     pub(crate) fn followers(&self) -> impl Iterator<Item = (Time, Time)> {
         self.followers.iter().filter_map(|follower| follower.arrival)
     }
@@ -141,7 +141,7 @@ impl Train {
 
 #[cfg(test)]
 impl Train {
-    /// A frame of `size` bytes that left from `began` on and came between two times, its packets too small to matter.
+    /// A frame of `size` bytes sent from `began` on that arrived between two times, with packets too small to matter.
     pub(crate) fn of_fluid(size: Bytes, aimed: Rate, began: Time, arrivals: (Time, Time)) -> Train {
         let packet = SentPacket::new(PacketId(0), began, Bytes::ZERO);
         let (first_arrival, last_arrival) = (Some(arrivals.0), Some(arrivals.1));

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// What the bottleneck carries, from when on.
+/// The capacity of the bottleneck over time.
 #[derive(Debug, Clone)]
 pub struct Schedule(Vec<(Time, Rate)>);
 
@@ -14,24 +14,24 @@ impl Schedule {
         Schedule(vec![(Time::ZERO, rate)])
     }
 
-    /// Rates and when each begins; the first begins at once.
+    /// Rates and the second at which each begins; the first begins at once.
     pub fn steps(steps: &[(u64, Rate)]) -> Schedule {
         assert_eq!(steps[0].0, 0, "the first rate begins at the start");
         Schedule(steps.iter().map(|(second, rate)| (Time::from_millis(second * 1000), *rate)).collect())
     }
 
-    /// The rate that stays.
+    /// The final rate.
     pub fn last(&self) -> Rate {
         self.0[self.0.len() - 1].1
     }
 
-    /// What could have passed between two instants.
+    /// The bytes that could have passed between two instants.
     pub fn between(&self, from: Time, to: Time) -> Bytes {
         let ends = self.0.iter().skip(1).map(|(at, _)| *at).chain([Time::NEVER]);
         self.0.iter().zip(ends).map(|((at, rate), end)| rate.over(end.min(to) - (*at).max(from))).sum()
     }
 
-    /// When `size` is through if its service begins at `start`.
+    /// When a packet of `size` has passed if its service begins at `start`.
     fn served(&self, start: Time, size: Bytes) -> Time {
         let mut left = size.bits() as f64;
         let mut at = start;
@@ -67,7 +67,7 @@ impl Bottleneck {
         Bottleneck { schedule, limit, free_at: Time::ZERO, queued: VecDeque::new(), backlog: Bytes::ZERO }
     }
 
-    /// When a packet is through; `None` if the queue was full.
+    /// When a packet has passed; `None` if the queue was full.
     pub fn offer(&mut self, now: Time, size: Bytes) -> Option<Time> {
         while let Some((at, size)) = self.queued.front().copied().filter(|(at, _)| *at <= now) {
             let _ = at;

@@ -1,4 +1,4 @@
-//! Runs as pictures: a panel each, with what the path bears, what is sent, what the controller believes, and the queue.
+//! Charts of runs: one panel each, with the capacity, the sent rate, the controller's estimate, and the queue.
 
 use std::fmt::Write;
 
@@ -6,17 +6,17 @@ use thalweg_units::{Rate, Time};
 
 use super::{Record, Schedule};
 
-/// A panel's size, the space around it, and how many are side by side.
+/// A panel's size, the margin around it, and how many are side by side.
 const WIDTH: usize = 300;
 const HEIGHT: usize = 120;
 const SPACE: usize = 24;
 const COLUMNS: usize = 3;
-/// The longest time in the queue that is shown, over a quarter of the panel.
+/// The max queueing time shown, in a quarter of the panel.
 const MAX_QUEUE_MS: f64 = 1000.0;
-/// Tenths of a second that make a point.
+/// Tenths of a second per point.
 const POINT: usize = 5;
 
-/// The panels of a picture.
+/// The panels of a chart.
 pub struct Chart<'a> {
     capacity: &'a Schedule,
     seconds: usize,
@@ -25,7 +25,7 @@ pub struct Chart<'a> {
 }
 
 impl<'a> Chart<'a> {
-    /// Of runs of so many seconds on one path; rates up to `max` are shown.
+    /// A chart of runs of `seconds` seconds on one path; shows rates up to `max`.
     pub fn new(capacity: &'a Schedule, seconds: usize, max: Rate) -> Chart<'a> {
         Chart { capacity, seconds, max, panels: Vec::new() }
     }
@@ -34,7 +34,7 @@ impl<'a> Chart<'a> {
         self.panels.push((title.to_owned(), record));
     }
 
-    /// The picture, the same bytes for the same runs.
+    /// The chart as SVG; the same bytes for the same runs.
     pub fn svg(&self) -> String {
         let (columns, rows) = (COLUMNS, self.panels.len().div_ceil(COLUMNS));
         let (width, height) = (columns * (WIDTH + SPACE) + SPACE, rows * (HEIGHT + SPACE) + SPACE);

@@ -1,17 +1,18 @@
-//! An encoder of 30 frames a second that does what its controller's scheme would have it do.
+//! An encoder of 30 frames a second that follows its controller's scheme.
 
 use thalweg_control::{FramePlace, SendLimits};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// Between two frames.
+/// The frame interval.
 pub const INTERVAL: Span = Span::from_nanos(33_333_333);
-/// Packets are at most this long on the wire.
+/// Max packet size on the wire.
 pub const PACKET: Bytes = Bytes::new(1200);
-/// And at least: headers.
+/// Min frame size: headers only.
 const MIN_FRAME: Bytes = Bytes::new(80);
-/// A slice that leaves back to back has so many packets, or it would measure nothing (specs/camel.md, packets per burst).
+/// Packets per slice that leaves back to back; with fewer, nothing would be measured (specs/camel.md, packets per
+/// burst).
 const PACKETS_OF_A_SLICE: u64 = 4;
-/// The least that camel's encoder is aimed at.
+/// The min target of camel's encoder.
 const MIN: Rate = Rate::from_kbps(50);
 
 /// A packet that waits to leave.
@@ -27,7 +28,7 @@ pub struct Waiting {
 /// The encoder.
 #[derive(Debug)]
 pub struct Encoder {
-    /// What frames have of what they may have.
+    /// The size of frames as a share of what they may have.
     share: f64,
     max: Rate,
     kept: f64,
@@ -40,7 +41,8 @@ impl Encoder {
         Encoder { share, max, kept: 0.0, frames: 0, slices: 0 }
     }
 
-    /// The next frame's packets; none where the controller holds frames back or leaves no room for one. `queued` waits.
+    /// The packets of the next frame; none if the controller holds frames back or leaves no room for one. `queued`
+    /// bytes wait.
     pub fn frame(&mut self, now: Time, limits: &SendLimits, queued: Bytes) -> Vec<Waiting> {
         self.kept += limits.media.share();
         if self.kept < 1.0 {
@@ -71,13 +73,14 @@ impl Encoder {
         waiting
     }
 
-    /// By the room where the controller counts frames (Salsify), by camel's rule where it has bursts, by the target else.
+    /// The frame size: by the room if the controller counts frames (Salsify), by camel's rule if it has bursts,
+    /// otherwise by the target.
     fn size(&self, limits: &SendLimits, queued: Bytes) -> Bytes {
         let max = self.max.over(INTERVAL);
         match (limits.media.frame(), limits.burst) {
             (Some(room), _) => room.saturating_sub(queued).min(max).scale(self.share),
             (None, Some(_)) => {
-                // As the `camel` scheme aims its encoder: 95 %, and what waits is gone in a quarter of a second.
+                // As in the `camel` scheme: 95 % of the target, minus what empties the queue in a quarter of a second.
                 let target = limits.capacity.scale(0.95) - queued.per(Span::from_millis(250));
                 target.max(MIN).min(self.max).scale(self.share).over(INTERVAL)
             }
@@ -86,7 +89,7 @@ impl Encoder {
     }
 }
 
-/// Full packets and what is left.
+/// Full packets, and one with the remainder.
 fn packets(size: Bytes) -> Vec<Bytes> {
     let full = size.get() / PACKET.get();
     let left = size - PACKET * full;

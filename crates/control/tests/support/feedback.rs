@@ -1,9 +1,9 @@
-//! The receiver's end: its clock and how it reports.
+//! The receiver's side: its clock and how it reports.
 
 use thalweg_control::{Acknowledgement, PacketId};
 use thalweg_units::{Span, Time};
 
-/// The receiver's clock against the sender's.
+/// The receiver's clock relative to the sender's.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     pub offset: Span,
@@ -55,14 +55,14 @@ impl Style {
     }
 }
 
-/// One report on its way.
+/// A report on the reverse path.
 #[derive(Debug, Clone)]
 pub struct Message {
     pub acknowledgements: Vec<Acknowledgement>,
     pub hold: Option<Span>,
 }
 
-/// What arrived and was not reported yet.
+/// Arrivals that were not reported yet.
 #[derive(Debug)]
 pub struct Receiver {
     style: Style,
@@ -79,7 +79,8 @@ impl Receiver {
         self.arrived.push((id, now));
     }
 
-    /// Everything since the last report, packets missing between them included; nothing when nothing arrived.
+    /// A report on all packets since the last report, missing packets between them included; `None` when nothing
+    /// arrived.
     pub fn report(&mut self, now: Time) -> Option<Message> {
         let newest = self.arrived.iter().map(|(_, at)| *at).max()?;
         self.arrived.sort_unstable();

@@ -1,6 +1,6 @@
-//! A small closed loop in virtual time: a sender that obeys an [`thalweg_control::SendLimits`], a bottleneck, a receiver.
+//! A small closed loop in virtual time: a sender that obeys [`thalweg_control::SendLimits`], a bottleneck, a receiver.
 //!
-//! It speaks to controllers only through the crate's public API, as any program would. Each test file uses a part of it.
+//! It uses controllers only through the crate's public API, like any program. Each test file uses a part of it.
 #![allow(dead_code, unused_imports)]
 
 pub mod bottleneck;

@@ -1,4 +1,4 @@
-//! What happened, in bins of 100 ms.
+//! The record of a run, in bins of 100 ms.
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
@@ -48,7 +48,7 @@ impl Record {
         self.seconds(from, to).iter().map(|bin| bin.arrived).sum::<Bytes>().per(Span::from_secs_f64(to - from))
     }
 
-    /// Mean time in the bottleneck of the packets sent in that time.
+    /// Mean queueing time at the bottleneck of the packets sent in that time.
     pub fn mean_queueing(&self, from: f64, to: f64) -> Span {
         let bins = self.seconds(from, to);
         bins.iter().map(|bin| bin.queueing).sum::<Span>()
@@ -69,26 +69,28 @@ impl Record {
         self.bins[(at * 10.0) as usize].target
     }
 
-    /// The least and the largest window at the ends of bins.
+    /// The min and max window at the ends of bins.
     pub fn windows(&self, from: f64, to: f64) -> (Bytes, Bytes) {
         let windows = || self.seconds(from, to).iter().filter_map(|bin| bin.window);
         (windows().min().unwrap_or(Bytes::ZERO), windows().max().unwrap_or(Bytes::ZERO))
     }
 
-    /// The first instant after `from` (both in seconds) since when `rate` arrived over `window` seconds.
+    /// The first time after `from` (both in seconds) at which the average over `window` seconds of what arrives reaches
+    /// `rate`.
     pub fn reaches(&self, rate: Rate, from: f64, window: f64) -> Option<f64> {
         let starts = (from * 10.0) as usize..self.bins.len().saturating_sub((window * 10.0) as usize);
         starts.map(|bin| bin as f64 / 10.0).find(|at| self.arrived(*at, at + window) >= rate)
     }
 
-    /// The first second after `from` in which `rate` is sent and arrives: what arrives after an outage may be old.
+    /// The first second after `from` in which `rate` is both sent and received: arrivals after an outage may be old
+    /// packets.
     pub fn is_back(&self, rate: Rate, from: f64) -> Option<f64> {
         let starts = (from * 10.0) as usize..self.bins.len().saturating_sub(10);
         let whole = |at: &f64| self.arrived(*at, at + 1.0) >= rate && self.sent(*at, at + 1.0) >= rate;
         starts.map(|bin| bin as f64 / 10.0).find(whole)
     }
 
-    /// A line a second, for people.
+    /// Prints one line per second.
     pub fn print(&self, title: &str) {
         println!("# {title}\nsec,sent_kbps,arrived_kbps,target_kbps,qdelay_mean_ms,qdelay_max_ms");
         for second in 0..self.bins.len() / 10 {

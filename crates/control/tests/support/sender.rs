@@ -1,4 +1,4 @@
-//! A sender that does what the send limits say and nothing else.
+//! A sender that exactly follows the send limits.
 
 use std::collections::VecDeque;
 
@@ -10,17 +10,17 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 use super::encoder::{Encoder, INTERVAL, PACKET, Waiting};
 use super::feedback::Message;
 
-/// What there is to send.
+/// The source of the data to send.
 #[derive(Debug, Clone, Copy)]
 pub enum Source {
     /// Always another packet of this size.
     Backlog(Bytes),
-    /// A frame 30 times a second at this share of what it may have, never above `max`.
+    /// 30 frames a second, each this share of the size it may have, never above `max`.
     Encoder { share: f64, max: Rate },
 }
 
 impl Source {
-    /// Between two frames, if there are frames.
+    /// The frame interval, if there are frames.
     pub fn frame_interval(self) -> Option<Span> {
         match self {
             Source::Backlog(_) => None,
@@ -44,12 +44,12 @@ impl Source {
     }
 }
 
-/// How fast packets leave.
+/// How packets are paced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pacing {
-    /// As the controller says.
+    /// At the controller's pacing rate.
     Controller,
-    /// At window / srtt where there is a window: Vidaptive's CC-Rate.
+    /// At window / srtt if there is a window: Vidaptive's CC-Rate.
     WindowRate,
 }
 
@@ -64,7 +64,7 @@ struct Probing {
     packets: u32,
 }
 
-/// FEC as asked for: a packet as long as the longest of the media packets that it is made of.
+/// FEC as requested: a packet as long as the longest of the media packets that it protects.
 #[derive(Debug, Clone, Copy, Default)]
 struct Fec {
     of: u16,
@@ -86,18 +86,18 @@ impl Fec {
     }
 }
 
-/// Controller, history, pacer and what waits in it.
+/// Controller, history, pacer and queue.
 pub struct Sender {
     pub controller: Box<dyn Controller>,
     pub history: History,
     source: Source,
     pacing: Pacing,
     encoder: Option<Encoder>,
-    /// Packets of frames.
+    /// Queued packets of frames.
     queue: VecDeque<Waiting>,
     next_id: u64,
     next_send: Time,
-    /// The slice that is leaving.
+    /// The slice being sent.
     slice: Option<u64>,
     probing: Option<Probing>,
     last_cluster: u32,
@@ -127,7 +127,7 @@ impl Sender {
         }
     }
 
-    /// The encoder makes a frame, unless the controller holds frames back.
+    /// The encoder produces a frame, unless the controller holds frames back.
     pub fn on_frame(&mut self, now: Time) {
         let limits = self.controller.limits();
         let (ahead, oldest) = (self.queued(), self.queue.front().map_or(now, |packet| packet.since));
@@ -160,7 +160,7 @@ impl Sender {
         }
     }
 
-    /// The next packet that may leave now, or else when to ask again.
+    /// The next packet that may leave now, or the time at which to call again.
     pub fn send(&mut self, now: Time) -> Result<SentPacket, Time> {
         let limits = self.controller.limits();
         let backlog = matches!(self.source, Source::Backlog(_));
@@ -194,7 +194,7 @@ impl Sender {
             None => return Err(self.timeouts()),
         };
         let begins = slice.is_none() || slice != self.slice;
-        // The first packet of a burst leaves whenever the window is not full.
+        // The first packet of a burst leaves as soon as the window is not full.
         let min = if begins && limits.burst.is_some() { Bytes::new(1) } else { size };
         if !fits(&limits, self.history.in_flight() + min) {
             return Err(self.timeouts());
@@ -217,7 +217,7 @@ impl Sender {
         }
     }
 
-    /// WebRTC's pacer empties its queue within two seconds; who leaves in bursts or counts frames has the encoder wait.
+    /// WebRTC's pacer empties its queue within two seconds; with bursts or a frame limit, the encoder waits instead.
     fn drain(&self, limits: &SendLimits) -> Rate {
         let waits = limits.burst.is_some() || limits.media.frame().is_some();
         if waits { Rate::ZERO } else { self.queued().per(Span::from_secs(2)) }

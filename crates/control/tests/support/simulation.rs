@@ -1,4 +1,4 @@
-//! The loop: events in order of time, ties in order of their making.
+//! The simulation loop: events in order of time, ties in order of creation.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +10,29 @@ use super::feedback::{Clock, Message, Receiver, Style};
 use super::record::Record;
 use super::sender::{Pacing, Sender, Source};
 
-/// Everything that makes a run.
+/// All parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Scenario {
     pub capacity: Schedule,
-    /// Bytes the queue holds.
+    /// The size of the queue in bytes.
     pub queue: Bytes,
-    /// Propagation, each way.
+    /// Propagation delay, each way.
     pub one_way: Span,
     pub style: Style,
     pub clock: Clock,
     pub source: Source,
     pub pacing: Pacing,
-    /// The chance of a packet to be lost, reported twice, or overtaken (delayed by up to 10 ms).
+    /// The probability that a packet is lost, reported twice, or overtaken (delayed by up to 10 ms).
     pub loss: f64,
     pub duplicates: f64,
     pub reordering: f64,
-    /// Reports made within these seconds never arrive.
+    /// Reports made between these seconds are lost.
     pub silence: Option<(u64, u64)>,
     pub duration: Span,
 }
 
 impl Scenario {
-    /// A backlogged sender on a constant link with a bottomless queue, with per-packet feedback.
+    /// A backlogged sender on a constant link with an unlimited queue, with per-packet feedback.
     pub fn new(capacity: Rate, round_trip: Span, duration: Span) -> Scenario {
         Scenario {
             capacity: Schedule::constant(capacity),
@@ -50,7 +50,7 @@ impl Scenario {
         }
     }
 
-    /// Runs it.
+    /// Runs the scenario.
     pub fn run(&self, controller: Box<dyn Controller>) -> Record {
         Simulation::new(self, controller).run()
     }

@@ -1,48 +1,48 @@
-//! Every controller, for the tests that all of them take: a new one joins by a line.
+//! All controllers, for the tests that run on each of them: add a new controller with one line.
 
 use thalweg_control::{Controller, bbr, copa, fixed, gcc, rocc, salsify};
 use thalweg_units::Rate;
 
 use super::claims;
 
-/// A controller, how to make one, and what the torture gives it.
+/// A controller, how to create it, and what the torture test sends through it.
 #[derive(Clone, Copy)]
 pub struct Subject {
     pub name: &'static str,
     pub build: fn() -> Box<dyn Controller>,
     pub feed: Feed,
-    /// The longest that its algorithm lets a packet stand in the queue of such a path, once settled.
+    /// The max queueing time that its algorithm claims on such a path, in steady state.
     pub queue: claims::Claim,
 }
 
-/// What a subject has to send in the torture.
+/// The source of a subject in the torture test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feed {
-    /// Always another packet: for those that pace and hold back packets.
+    /// Always another packet: for controllers that pace and hold back packets.
     Backlog,
-    /// 30 frames a second of the size the controller wants: for those that aim an encoder or count frames.
+    /// 30 frames a second of the size the controller wants: for controllers that set an encoder target or count frames.
     Frames,
-    /// As frames, but not in the torture: the RTCP schemes of FBRA's paper begin at 128 kbps and grow by a few per cent each report, so
-    /// that most of its paths take them minutes. Their bars are in `trajectories/rtcp.rs`.
+    /// As `Frames`, but not in the torture test: the RTCP schemes of FBRA's paper start at 128 kbps and grow by a few
+    /// per cent per report, so most of its paths take them minutes. Their bars are in `trajectories/rtcp.rs`.
     Course,
-    /// It is in the operations model only: a variant of another, or one that plans groups of frames, which the torture has none of
-    /// (Rebera: `trajectories/rebera.rs`).
+    /// Only in the operations model: a variant of another controller, or one that plans groups of frames, which the
+    /// torture test does not have (Rebera: `trajectories/rebera.rs`).
     Nothing,
 }
 
 impl Feed {
-    /// Whether it has frames to send.
+    /// Whether its source is frames.
     pub fn is_frames(self) -> bool {
         matches!(self, Feed::Frames | Feed::Course)
     }
 
-    /// Whether the torture takes it.
+    /// Whether the torture test includes it.
     pub fn is_tortured(self) -> bool {
         matches!(self, Feed::Backlog | Feed::Frames)
     }
 }
 
-/// All of them.
+/// All subjects.
 pub const ALL: &[Subject] = &[
     subject("fixed", fixed, Feed::Backlog, claims::none),
     subject("copa", || copa_alone(0.5), Feed::Backlog, claims::copa),
@@ -77,12 +77,12 @@ const fn subject(name: &'static str, build: fn() -> Box<dyn Controller>, feed: F
     Subject { name, build, feed, queue }
 }
 
-/// A little less than the reference path bears.
+/// Slightly below the capacity of the reference path.
 fn fixed() -> Box<dyn Controller> {
     Box::new(fixed::Fixed::new(fixed::Config { rate: Rate::from_kbps(2700) }).unwrap())
 }
 
-/// It counts by packets of the torture's size.
+/// Configured for the packet size of the torture test.
 fn salsify() -> Box<dyn Controller> {
     let packet = super::encoder::PACKET;
     Box::new(salsify::Salsify::new(salsify::Config { packet, ..salsify::Config::default() }).unwrap())
@@ -113,7 +113,7 @@ fn rebera() -> Box<dyn Controller> {
     Box::new(thalweg_control::rebera::Rebera::new(thalweg_control::rebera::Config::default()).unwrap())
 }
 
-/// With what the receiver says of the path, and all that is under way taken off.
+/// With the receiver's reports on the path, and all bytes in flight subtracted.
 fn rebera_of_the_paper() -> Box<dyn Controller> {
     use thalweg_control::End;
     use thalweg_control::rebera::{Backlog, Config, MeasurementConfig, Rebera, Short};
@@ -130,7 +130,7 @@ fn rrtcc() -> Box<dyn Controller> {
     Box::new(thalweg_control::rrtcc::Rrtcc::new(thalweg_control::rrtcc::Config::default()).unwrap())
 }
 
-/// What drafts 02 and gcc-02 changed: a scalar filter, and growth by addition.
+/// With the changes of drafts 02 and gcc-02: a scalar filter, and additive growth.
 fn rrtcc_of_the_later_drafts() -> Box<dyn Controller> {
     use thalweg_control::rrtcc::{Config, FilterConfig, Increase, ReceiverConfig, Rrtcc, ScalarConfig};
     let receiver = ReceiverConfig { increase: Increase::Additive, ..ReceiverConfig::default() };
@@ -165,7 +165,7 @@ fn camel() -> Box<dyn Controller> {
     Box::new(thalweg_control::camel::Camel::new(thalweg_control::camel::Config::default()).unwrap())
 }
 
-/// Goes to GCC and back as often as it can.
+/// Switches to GCC and back as often as possible.
 fn restless_camel() -> Box<dyn Controller> {
     use thalweg_control::camel::{Camel, Config, burst_length, fallback};
     use thalweg_units::{Bytes, Span};
@@ -190,7 +190,7 @@ fn sqp_literal() -> Box<dyn Controller> {
     Box::new(thalweg_control::sqp::Sqp::new(thalweg_control::sqp::Config::literal()).unwrap())
 }
 
-/// Without probes: this harness paces padding and media alike, and its padding is no smaller than its media.
+/// Without probes: this harness paces padding like media, and its padding packets are as large as media packets.
 fn pudica() -> Box<dyn Controller> {
     use thalweg_control::pudica::{Config, Pudica};
     Box::new(Pudica::new(Config { probes: 0, ..Config::default() }).unwrap())

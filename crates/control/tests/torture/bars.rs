@@ -1,28 +1,28 @@
-//! What every figure must be, unless it is a known exception, whose figure then has bounds of its own.
+//! The required range of every figure, unless it is a known exception with its own bounds.
 
 use crate::cases::Case;
 use crate::figures::Figures;
 use crate::known::KNOWN;
 use crate::support::subjects::Subject;
 
-/// Seconds until back.
+/// Seconds until recovery.
 const BACK: (f64, f64) = (0.0, 10.0);
-/// What arrives, and what is sent, over the capacity.
+/// The receive rate, and the send rate, over the capacity.
 const USED: (f64, f64) = (0.8, 1.05);
 const SENT: (f64, f64) = (0.0, 1.05);
 
-/// Something a published algorithm does not reach: other bounds for these cases, on both sides.
+/// An exception for figures that a published algorithm does not reach: other bounds for these cases, on both sides.
 #[derive(Debug, Clone, Copy)]
 pub struct Exception {
     pub subjects: &'static [&'static str],
-    /// The names of cases; a star stands for anything.
+    /// The names of cases; a star matches any text.
     pub cases: &'static str,
-    /// Why, and which page shows it.
+    /// The reason, and the page that documents it.
     pub why: &'static str,
     pub back: (f64, f64),
     pub used: (f64, f64),
     pub sent: (f64, f64),
-    /// Milliseconds; what the algorithm claims where there is none.
+    /// In milliseconds; `None` for the algorithm's claim.
     pub queue: Option<(f64, f64)>,
 }
 
@@ -35,7 +35,7 @@ impl Exception {
         Exception { back: (low, high), ..self }
     }
 
-    /// Not within the run.
+    /// Does not recover within the run.
     pub const fn never_back(self) -> Exception {
         self.back(f64::INFINITY, f64::INFINITY)
     }
@@ -55,7 +55,7 @@ impl Exception {
         ends && self.subjects.contains(&subject.name)
     }
 
-    /// What is out of its bounds.
+    /// The figures that are out of bounds.
     fn misses(&self, figures: &Figures) -> Vec<String> {
         let queue = self.queue.unwrap_or((0.0, figures.claim));
         [
@@ -71,7 +71,7 @@ impl Exception {
     }
 }
 
-/// Judges runs, and remembers which exceptions were needed.
+/// Evaluates runs, and records which exceptions were needed.
 #[derive(Debug, Default)]
 pub struct Judge {
     wrong: Vec<String>,
@@ -89,7 +89,7 @@ impl Judge {
         self.wrong.extend(misses.iter().map(|miss| format!("{}, {}: {miss}; {figures}", case.name, subject.name)));
     }
 
-    /// Fails if a figure is out of its bounds, or if an exception is no longer one.
+    /// Fails if a figure is out of bounds, or if an exception is no longer needed.
     pub fn done(mut self) {
         for (index, exception) in KNOWN.iter().enumerate() {
             let mut uses = self.used.iter().filter(|(used, _)| *used == index).peekable();

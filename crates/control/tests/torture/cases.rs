@@ -1,4 +1,4 @@
-//! The cases: a path, what happens on it, and when it is over.
+//! The test cases: a path, an event on it, and when the event ends.
 
 use thalweg_units::{Bytes, Rate, Span};
 
@@ -9,16 +9,16 @@ use crate::support::{Clock, Scenario, Schedule, Source, Style};
 #[derive(Debug, Clone)]
 pub struct Case {
     pub name: String,
-    /// What is left once the event is over.
+    /// The capacity once the event is over.
     pub rate: Rate,
     pub rtt: Span,
     pub style: Style,
-    /// The second in which the event ends: the start for a path that just is.
+    /// The second in which the event ends; the start for a path without an event.
     pub over: f64,
-    /// The seconds by which it has settled.
+    /// The seconds between which it must be in steady state.
     pub settled: (f64, f64),
     scenario: Scenario,
-    /// Only for those who send what they like in packets.
+    /// Only for subjects with a backlog of packets.
     backlog: bool,
 }
 
@@ -33,11 +33,11 @@ impl Case {
     }
 
     pub fn suits(&self, subject: &Subject) -> bool {
-        // One that looks at nothing makes sense at the rate it was given.
+        // A controller that ignores the network makes sense only at the rate it was given.
         (subject.name != "fixed" || self.rate == RATE) && (subject.feed == Feed::Backlog || !self.backlog)
     }
 
-    /// With what the subject has to send; an application that could use four times what there is.
+    /// The scenario with the subject's source, and an application that could use four times the capacity.
     pub fn scenario(&self, subject: &Subject) -> Scenario {
         let mut scenario = self.scenario.clone();
         if subject.feed == Feed::Frames {
@@ -47,20 +47,20 @@ impl Case {
     }
 }
 
-/// All of them.
+/// All cases.
 pub fn all() -> Vec<Case> {
     [paths(&RATES_KBPS, &ROUND_TRIPS_MS), reports(), events()].concat()
 }
 
-/// What paths bear.
+/// The capacities of the paths.
 const RATES_KBPS: [u64; 5] = [100, 1000, 6000, 30_000, 200_000];
 pub const ROUND_TRIPS_MS: [i64; 4] = [5, 50, 200, 500];
 
-/// Constant paths with a bottomless queue, of each rate with each round trip.
+/// Constant paths with an unlimited queue, for each rate with each round trip.
 pub fn paths(rates_kbps: &[u64], round_trips_ms: &[i64]) -> Vec<Case> {
     let each = rates_kbps.iter().flat_map(|kbps| round_trips_ms.iter().map(|rtt_ms| (*kbps, *rtt_ms)));
     each.map(|(kbps, rtt_ms)| {
-        // Ten seconds of two hundred megabits are enough to settle, and many packets.
+        // Ten seconds at two hundred megabits are enough to settle, and already many packets.
         let (from, to) = if kbps > 100_000 { (10.0, 15.0) } else { (15.0, 25.0) };
         let scenario = Scenario::new(Rate::from_kbps(kbps), Span::from_millis(rtt_ms), Span::from_secs_f64(to));
         Case::new(format!("{kbps} kbps, {rtt_ms} ms"), Style::PerPacket, 0, (from, to), scenario)
@@ -72,7 +72,7 @@ fn reference(style: Style, seconds: i64) -> Scenario {
     Scenario { style, queue: Bytes::new(1_500_000), ..Scenario::new(RATE, RTT, Span::from_secs(seconds)) }
 }
 
-/// What happens to packets and reports on the reference path.
+/// Impairments of packets and reports on the reference path.
 pub fn reports() -> Vec<Case> {
     let mut cases = Vec::new();
     for style in Style::ALL {
@@ -94,7 +94,7 @@ pub fn reports() -> Vec<Case> {
     cases
 }
 
-/// What happens to the path, for five seconds or ten from the tenth second on.
+/// Changes of the path, for five or ten seconds from the tenth second on.
 pub fn events() -> Vec<Case> {
     let mut cases = Vec::new();
     for style in Style::ALL {
@@ -110,7 +110,7 @@ pub fn events() -> Vec<Case> {
             cases.push(Case::new(format!("{what}, {style:?}"), style, over, (30.0, 40.0), scenario));
         }
     }
-    // What a slow path has in its queue takes long to drain.
+    // The queue of a slow path takes long to drain.
     for (kbps, rtt_ms, settled) in [(100, 500, (50.0, 60.0)), (30_000, 5, (30.0, 40.0))] {
         let (rate, rtt) = (Rate::from_kbps(kbps), Span::from_millis(rtt_ms));
         let base = || Scenario::new(rate, rtt, Span::from_secs_f64(settled.1));

@@ -1,4 +1,4 @@
-//! What is measured of a run.
+//! The figures measured in a run.
 
 use std::fmt;
 
@@ -11,15 +11,15 @@ use crate::support::subjects::Subject;
 /// A run's figures.
 #[derive(Debug, Clone, Copy)]
 pub struct Figures {
-    /// Seconds after the event until four fifths of the capacity arrive over a second; infinite if they never do.
+    /// Seconds from the event until four fifths of the capacity arrive over a second; infinite if they never do.
     pub back: f64,
-    /// What arrives over the capacity, once settled.
+    /// The receive rate over the capacity, in steady state.
     pub used: f64,
-    /// What is sent over it.
+    /// The send rate over the capacity, in steady state.
     pub sent: f64,
-    /// The longest time in the queue, in milliseconds, once settled.
+    /// The max queueing time, in milliseconds, in steady state.
     pub queue: f64,
-    /// The longest that is claimed.
+    /// The max queueing time that is claimed.
     pub claim: f64,
 }
 

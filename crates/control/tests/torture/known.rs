@@ -1,4 +1,4 @@
-//! What published algorithms do not reach, with what they do reach. The reasons are in docs/papers.
+//! Figures that published algorithms do not reach, with the figures they do reach. The reasons are in docs/papers.
 
 use crate::bars::Exception;
 
@@ -16,7 +16,7 @@ const A_TENTH_OF_A_SECOND: &str =
     "docs/papers/salsify.md: 100 ms of packets under way, over a round trip and the wait for reports";
 const PACER: &str = "docs/papers/salsify.md: the pacer leaves half a millisecond between packets";
 
-/// All of them; the first that covers a case counts.
+/// All exceptions; the first that matches a case applies.
 pub const KNOWN: &[Exception] = &[
     Exception::of(&["copa"], "30000 kbps, 500 ms", "docs/papers/copa.md: the swing at twice window / RTT")
         .used(0.7, 0.9),
@@ -46,7 +46,7 @@ pub const KNOWN: &[Exception] = &[
     Exception::of(&["gcc-2021"], "outage, 100 kbps, 500 ms", BAYESIAN).back(10.5, 15.0),
     Exception::of(GCC, "to a quarter, PerPacket", GRADIENT).queue(200.0, 500.0),
     Exception::of(&["gcc"], "to a quarter, *", GRADIENT).queue(150.0, 350.0),
-    // The others by the packet
+    // The other controllers that pace packets
     Exception::of(BBR, "200000 kbps, 500 ms", "docs/papers/bbr.md: STARTUP and DRAIN take twenty round trips")
         .queue(650.0, 945.0),
     Exception::of(&["scream"], "200000 kbps, 200 ms", SEGMENTS).never_back().used(0.03, 0.1),
@@ -58,7 +58,7 @@ pub const KNOWN: &[Exception] = &[
     Exception::of(&["scream"], "2 % lost, *", "docs/papers/scream.md: each loss is an answer")
         .back(8.0, 39.0)
         .used(0.25, 0.7),
-    // By the frame
+    // The controllers that work per frame
     Exception::of(&["sqp"], "200000 kbps, *", "docs/papers/sqp.md: 6.2 Mbps a second at most")
         .never_back()
         .used(0.2, 0.45),

@@ -1,7 +1,7 @@
-//! What paths do to every controller: it comes back, it does not send more than there is, and it does not build a queue
-//! longer than it claims.
+//! Every controller on difficult paths: it recovers, it does not send more than the capacity, and its queue does not
+//! exceed its claim.
 //!
-//! A subject joins by its line in `support/subjects.rs`. What a published algorithm does not reach is a line in
+//! Add a subject with a line in `support/subjects.rs`. A figure that a published algorithm does not reach is a line in
 //! `known.rs`, with bounds on both sides. `--nocapture` prints every figure.
 
 mod bars;

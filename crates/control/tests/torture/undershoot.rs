@@ -1,5 +1,5 @@
-//! What controllers believe of the path while the encoder makes six tenths of what it may, the Camel paper's question:
-//! the mean of the capacity estimate over the capacity, with per-packet feedback and every 62 ms.
+//! Capacity estimates while the encoder produces six tenths of its target, the Camel paper's question: the mean of the
+//! capacity estimate over the capacity, with per-packet feedback and with feedback every 62 ms.
 
 use thalweg_units::{Rate, Span};
 
@@ -9,7 +9,8 @@ use crate::support::{Scenario, Source, Style};
 /// A subject, and bounds for both kinds of report.
 type Row = (&'static str, (f64, f64), (f64, f64));
 
-/// The Camel paper: GCC and Copa high, BBR low; SQP, Pudica and Camel hold. Why each is where it is, its page says.
+/// The Camel paper: GCC and Copa are too high, BBR is too low; SQP, Pudica and Camel are accurate. The page of each
+/// explains its result.
 const BELIEFS: &[Row] = &[
     ("copa", (0.5, 0.8), (1.3, 1.9)),
     ("copa-0.9", (0.5, 0.8), (1.3, 1.9)),

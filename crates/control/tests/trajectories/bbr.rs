@@ -1,4 +1,4 @@
-//! BBR against its paper and specs/bbr.md.
+//! BBR compared with its paper and specs/bbr.md.
 
 use thalweg_control::bbr::{self, Ageing, Padding};
 use thalweg_units::{Bytes, Rate, Span};
@@ -10,7 +10,7 @@ fn run(config: bbr::Config, scenario: &Scenario) -> Record {
     scenario.run(Box::new(bbr::Bbr::new(config).expect("in range")))
 }
 
-/// 50 ms and these rates, each from its second on; a bottomless queue and a backlog of packets of 1200 bytes.
+/// 50 ms and these rates, each from its second on; an unlimited queue and a backlog of packets of 1200 bytes.
 fn backlog(steps: &[(u64, u64)], seconds: i64) -> Scenario {
     let steps: Vec<(u64, Rate)> = steps.iter().map(|(second, kbps)| (*second, Rate::from_kbps(*kbps))).collect();
     let plain = Scenario::new(Rate::ZERO, Span::from_millis(50), Span::from_secs(seconds));
@@ -19,7 +19,7 @@ fn backlog(steps: &[(u64, u64)], seconds: i64) -> Scenario {
 
 #[test]
 fn startup_doubles_in_a_round_trip() {
-    // 2 / ln 2: pacing at 2.885 BtlBw doubles what is delivered in a round trip (draft-cardwell-00, 4.3.2.1).
+    // 2 / ln 2: pacing at 2.885 BtlBw doubles the delivered bytes in a round trip (draft-cardwell-00, 4.3.2.1).
     let scenario = Scenario::new(Rate::from_kbps(400_000), Span::from_millis(200), Span::from_secs(4));
     let record = run(bbr::Config::default(), &scenario);
     record.print("bbr, 400 Mbps, 200 ms");
@@ -35,7 +35,7 @@ fn on_a_busy_path_the_queue_is_what_a_quarter_more_puts_there_and_the_pause_cost
     record.print("bbr, 6 Mbps, 50 ms");
     within(record.arrived(2.0, 10.0).as_mbps_f64() / 6.0, 0.99, 1.001, "utilisation before RTprop is looked for");
     within(record.arrived(2.0, 62.0).as_mbps_f64() / 6.0, 0.96, 0.99, "and with it");
-    // 0.25 BDP at most, and the packet's own time.
+    // 0.25 BDP at most, and the packet's own transmission time.
     within(record.worst_queueing(2.0, 62.0).as_millis_f64(), 5.0, 12.5 + 5.0, "worst queueing in ms");
     within(record.mean_queueing(2.0, 62.0).as_millis_f64(), 1.6, 8.0, "mean queueing in ms");
     let empty = |from: u32| {
@@ -53,14 +53,14 @@ fn on_a_busy_path_the_queue_is_what_a_quarter_more_puts_there_and_the_pause_cost
 fn a_lower_capacity_is_believed_after_ten_round_trips_and_a_higher_one_after_some_cycles() {
     let record = run(bbr::Config::default(), &backlog(&[(0, 6000), (20, 2000), (40, 6000)], 60));
     record.print("bbr, 6, 2 and 6 Mbps by turns of 20 s");
-    // At most 2 BDP of the old rate, of an RTprop found anew with 4.8 ms for a packet, and three bursts are in flight:
-    // 91 kB, less the 12.5 kB that fit the path now, is 315 ms.
+    // At most 2 BDP of the old rate are in flight, with an RTprop measured again that includes 4.8 ms for a packet, and
+    // three bursts: 91 kB, minus the 12.5 kB that the path now holds, is 315 ms.
     within(record.worst_queueing(20.0, 24.0).as_millis_f64(), 200.0, 320.0, "worst queueing after the drop in ms");
     // Ten rounds of up to 366 ms.
     let believed = (200..400).find(|bin| record.bins[*bin].target < Rate::from_kbps(2200)).expect("it is") as f64;
     within(believed / 10.0 - 20.0, 1.0, 3.7, "seconds until the target is below 2.2 Mbps");
-    // A phase of 0.75 takes back what one of 1.25 added and no more: what the drop left, up to a BDP and the bursts,
-    // stands until RTprop is next looked for.
+    // A phase of 0.75 drains what one of 1.25 added and no more: the queue left by the drop, up to a BDP and the
+    // bursts, stays until RTprop is measured again.
     within(record.worst_queueing(26.0, 32.0).as_millis_f64(), 40.0, 110.0, "worst queueing until PROBE_RTT in ms");
     within(record.worst_queueing(34.0, 40.0).as_millis_f64(), 5.0, 30.0, "worst queueing after it in ms");
     // ln 3 / ln 1.25 = 4.9 cycles of eight phases of 50 ms and more.
@@ -68,8 +68,8 @@ fn a_lower_capacity_is_believed_after_ten_round_trips_and_a_higher_one_after_som
     within(again, 1.0, 4.0, "seconds until 5.4 Mbps arrive");
 }
 
-/// A path like that of the Camel paper's Figures 10 and 11: an encoder that makes this share of its target, 1, 2 and 1
-/// Mbps by turns of 30 s.
+/// A path as in the Camel paper's Figures 10 and 11: an encoder that produces this share of its target, and capacities
+/// of 1, 2 and 1 Mbps for 30 s each.
 fn encoder(share: f64, style: Style) -> Scenario {
     Scenario {
         source: Source::Encoder { share, max: Rate::from_kbps(2500) },
@@ -79,7 +79,7 @@ fn encoder(share: f64, style: Style) -> Scenario {
     }
 }
 
-/// The estimate over the capacity: its mean from the tenth second after each change on.
+/// The estimate over the capacity: the mean from ten seconds after each change on.
 fn accuracy(config: bbr::Config, share: f64, style: Style) -> [f64; 3] {
     let target_share = config.target_share;
     let record = run(config, &encoder(share, style));
@@ -102,7 +102,7 @@ fn as_published_media_alone_never_find_the_capacity() {
 
 #[test]
 fn as_in_the_camel_paper_it_follows_a_full_encoder_and_underestimates_with_one_of_sixty_percent() {
-    // libwebrtc's: a probing phase is a round trip long, of which reports of 62 ms show the best part.
+    // libwebrtc's: a probing phase is one round trip long, most of which reports at intervals of 62 ms capture.
     for (style, low, high) in [(Style::PerPacket, 0.97, 1.05), (Style::Twcc, 0.7, 0.95)] {
         let shares = [accuracy(bbr::Config::of_camel(), 1.0, style), accuracy(bbr::Config::of_camel(), 0.6, style)];
         for (index, part) in PARTS.iter().enumerate() {
@@ -126,7 +126,7 @@ fn for_media_it_knows_the_capacity_of_which_the_encoder_uses_sixty_percent() {
 
 #[test]
 fn as_published_it_holds_what_it_knew_and_never_sees_a_rise() {
-    // Linux and the draft: samples limited by the application and lower touch nothing, so that the 2 Mbps stay unseen.
+    // Linux and the draft: lower app-limited samples change nothing, so the 2 Mbps are not detected.
     for style in [Style::PerPacket, Style::Twcc] {
         let config = bbr::Config { padding: Padding::Startup, ..bbr::Config::default() };
         for (value, expected) in accuracy(config, 0.6, style).into_iter().zip([1.0, 0.5, 1.0]) {

@@ -1,4 +1,4 @@
-//! Camel where a slice passes in less than a millisecond: what joined slices show. Its closed loop is in
+//! Camel where a slice passes in less than a millisecond: what joined slices measure. Its closed-loop tests are in
 //! `control::camel::tests`.
 
 use thalweg_control::camel;
@@ -13,9 +13,9 @@ fn joined_slices_show_hundreds_of_megabits_as_far_as_the_clock_ticks() {
         (Style::PerPacket, 100_000, 0.98, 1.02),
         (Style::PerPacket, 200_000, 0.97, 1.02),
         (Style::Twcc, 100_000, 0.95, 1.05),
-        // 250 us are a fifth of what five slices take.
+        // 250 us are a fifth of the time of five slices.
         (Style::Twcc, 200_000, 0.8, 0.97),
-        // Ticks of a millisecond are as long as what is measured.
+        // Ticks of a millisecond are as long as the measured time.
         (Style::Rfc8888, 100_000, 0.8, 0.97),
         (Style::Rfc8888, 200_000, 0.45, 0.7),
     ] {

@@ -1,7 +1,7 @@
-//! Every controller over the same course, drawn: docs/papers/trajectories.svg.
+//! Every controller on the same scenario, as charts: docs/papers/trajectories.svg.
 //!
-//! A change of behaviour shows as a change of the picture. `THALWEG_DRAW=1 cargo test -p thalweg-control --test trajectories
-//! charts` draws it anew.
+//! A change of behaviour shows as a change of the chart. `THALWEG_DRAW=1 cargo test -p thalweg-control --test
+//! trajectories charts` redraws it.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Copa against specs/copa.md.
+//! Copa compared with specs/copa.md.
 
 use thalweg_control::{Controller, copa};
 use thalweg_units::{Bytes, Rate, Span};
@@ -12,7 +12,8 @@ fn copa_of_vidaptive() -> Box<dyn Controller> {
 
 #[test]
 fn copa_keeps_one_packet_and_a_bit_in_the_queue_of_a_busy_link() {
-    // specs/copa.md 10: 1 / (delta C) is 2.2 ms at 6 Mbps and 13.3 at 1 Mbps, standing; the mean has the oscillation in it.
+    // specs/copa.md 10: 1 / (delta C) is 2.2 ms at 6 Mbps and 13.3 at 1 Mbps, standing; the mean includes the
+    // oscillation.
     for (kbps, low, high) in [(6000, 2.0, 15.0), (1000, 10.0, 20.0)] {
         let scenario = Scenario::new(Rate::from_kbps(kbps), Span::from_millis(50), Span::from_secs(60));
         let record = scenario.run(copa_of_vidaptive());
@@ -24,7 +25,7 @@ fn copa_keeps_one_packet_and_a_bit_in_the_queue_of_a_busy_link() {
     }
 }
 
-/// A fourfold step after 40 s for a backlogged sender of packets of `size` bytes, and what followed.
+/// A fourfold capacity step after 40 s for a backlogged sender of packets of `size` bytes, and the result.
 fn fourfold_step(config: copa::Config, pacing: Pacing, (kbps, rtt_ms): (u64, i64), size: u64) -> Swing {
     let scenario = Scenario {
         capacity: Schedule::steps(&[(0, Rate::from_kbps(kbps / 4)), (40, Rate::from_kbps(kbps))]),
@@ -42,7 +43,7 @@ fn fourfold_step(config: copa::Config, pacing: Pacing, (kbps, rtt_ms): (u64, i64
     }
 }
 
-/// Ten seconds after a step and later: utilisation, the largest window over the least, mean queueing.
+/// From ten seconds after the step on: utilisation, max window over min window, mean queueing.
 struct Swing {
     used: f64,
     ratio: f64,
@@ -66,8 +67,8 @@ fn copa_paced_at_window_over_srtt_settles_after_a_step() {
 
 #[test]
 fn copa_that_drops_its_velocity_at_once_swings_where_the_flight_follows_the_window_late() {
-    // docs/papers/copa.md, "The swing": the same rule does well where packets leave at twice window / RTT, but not on a path five
-    // times as large.
+    // docs/papers/copa.md, "The swing": the same rule works well when packets leave at twice window / RTT, but not on a
+    // path five times as large.
     let config = || copa::Config { turning: copa::Turning::AtOnce, ..delta_of_vidaptive() };
     let late = fourfold_step(config(), Pacing::WindowRate, (8000, 50), 1200);
     within(late.used, 0.8, 0.93, "utilisation at window / srtt");
@@ -80,8 +81,8 @@ fn copa_that_drops_its_velocity_at_once_swings_where_the_flight_follows_the_wind
     within(long.ratio, 2.0, 5.0, "largest window over least at twice window / RTT, 20 Mbps and 100 ms");
 }
 
-/// How many of the paths from 1 to 20 Mbps and 20 to 200 ms are used to less than 95 % after the step, by packets of 200 and 1200
-/// bytes and both deltas.
+/// The number of paths from 1 to 20 Mbps and 20 to 200 ms with less than 95 % utilisation after the step, for packets
+/// of 200 and 1200 bytes and both deltas.
 fn left_unused(turning: copa::Turning, velocity_after: u32, pacing: Pacing) -> usize {
     let mut unused = 0;
     for path in [1000, 2000, 4000, 8000, 20_000].into_iter().flat_map(|k| [20, 50, 100, 200].map(|r| (k, r))) {
@@ -111,7 +112,7 @@ fn what_a_turn_does_to_the_velocity_decides_on_which_paths_copa_swings() {
 
 #[test]
 fn copa_grows_out_of_a_window_that_holds_two_packets() {
-    // Two packets of 1200 bytes are less than three quarters of a window into which a third does not fit.
+    // Two packets of 1200 bytes are less than three quarters of a window that has no room for a third.
     let swing = fourfold_step(delta_of_vidaptive(), Pacing::WindowRate, (500, 50), 1200);
     within(swing.used, 0.95, 1.001, "utilisation");
     within(swing.ratio, 1.2, 2.5, "largest window over least");

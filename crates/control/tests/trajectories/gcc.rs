@@ -1,4 +1,4 @@
-//! GCC against a stock browser.
+//! GCC compared with a stock browser.
 
 use thalweg_control::gcc;
 use thalweg_units::{Bytes, Rate, Span};
@@ -6,20 +6,21 @@ use thalweg_units::{Bytes, Rate, Span};
 use crate::support::*;
 use crate::within;
 
-/// The link that a stock browser was measured on: 2 Mbps and 500 kbps by turns of 40 s, 25 ms each way, 1.5 MB of queue.
+/// The link on which a stock browser was measured: 2 Mbps and 500 kbps alternating every 40 s, 25 ms each way, 1.5 MB
+/// of queue.
 fn square() -> Scenario {
     let steps = [0, 40, 80, 120, 160, 200].map(|at| (at, Rate::from_kbps(if at / 40 % 2 == 0 { 2000 } else { 500 })));
     Scenario {
         capacity: Schedule::steps(&steps),
         queue: Bytes::new(1_500_000),
         style: Style::Twcc,
-        // What Chromium sends is 0.945 of its estimate at the median of the recorded seconds in steady state.
+        // Chromium's send rate is 0.945 of its estimate at the median of the recorded seconds in steady state.
         source: Source::Encoder { share: 0.95, max: Rate::from_kbps(12_000) },
         ..Scenario::new(Rate::ZERO, Span::from_millis(50), Span::from_secs(205))
     }
 }
 
-/// What the recording and our run have in common: kbps sent in each second.
+/// The data common to the recording and our run: kbps sent in each second.
 struct Seconds(Vec<f64>);
 
 impl Seconds {
@@ -38,7 +39,7 @@ impl Seconds {
         self.0[from..to].iter().sum::<f64>() / (to - from) as f64
     }
 
-    /// Seconds from `from` on until one in which at least `kbps` are sent.
+    /// The number of seconds after `from` until at least `kbps` are sent in a second.
     fn rises_to(&self, kbps: f64, from: usize) -> f64 {
         self.0[from..].iter().position(|sent| *sent >= kbps).map_or(f64::INFINITY, |after| after as f64 + 1.0)
     }
@@ -65,12 +66,13 @@ fn gcc_keeps_to_the_square_link_within_a_browsers_bounds() {
     record.print("gcc, 2 Mbps and 500 kbps by turns of 40 s, TWCC");
     let ours = Seconds::of(&record);
     ours.check("thalweg");
-    // The drop fills the queue in both: the browser's worst frame is about two seconds late, its encoder following slowly.
+    // The drop fills the queue in both: the browser's worst frame is about two seconds late, because its encoder
+    // follows slowly.
     within(record.worst_queueing(40.0, 46.0).as_secs_f64(), 0.5, 2.0, "worst queueing after the drop in s");
     within(record.worst_queueing(50.0, 79.0).as_millis_f64(), 20.0, 110.0, "worst queueing at 500 kbps in ms");
 }
 
-/// Beside what stock Chromium did.
+/// Compared with stock Chromium.
 pub fn gcc_does_on_the_square_link_what_a_browser_does() {
     let ours = Seconds::of(&square().run(Box::new(gcc::Gcc::new(gcc::Config::default()).expect("in range"))));
     let chromium = Seconds::of_chromium("per2.csv");
@@ -79,7 +81,7 @@ pub fn gcc_does_on_the_square_link_what_a_browser_does() {
         let ratio = ours.mean(from, to) / chromium.mean(from, to);
         within(ratio, 0.85, 1.15, &format!("thalweg over chromium, seconds {from} to {to}"));
     }
-    // After a rise the start depends on where in its saw-tooth either happened to be, so the growth is compared.
+    // The starting rate after a rise depends on the phase of either's sawtooth, so the growth is compared.
     for rise in [80, 160] {
         let growth =
             |seconds: &Seconds| (seconds.mean(rise + 13, rise + 16) / seconds.mean(rise + 6, rise + 9)).powf(1.0 / 7.0);
@@ -88,10 +90,10 @@ pub fn gcc_does_on_the_square_link_what_a_browser_does() {
     }
 }
 
-/// What libwebrtc's rules make of a link that carried 80 kbps for 40 s and then 3 Mbps, with a report each 62 ms: increase by 4
-/// to 8 kbps a second until what arrives is above the remembered capacity; then 8 %, and no less than 1 kbps a report: 16 kbps
-/// a second up to 200 kbps, and 33 s, ln(2500 / 200) / ln 1.08, from there to 2.5 Mbps. Nothing is shorter, because no probe
-/// leaves where a camera uses what it gets.
+/// The growth that libwebrtc's rules give on a link that carried 80 kbps for 40 s and then 3 Mbps, with a report every
+/// 62 ms: increase by 4 to 8 kbps a second until the acknowledged rate is above the remembered capacity; then by 8 %,
+/// and no less than 1 kbps per report: 16 kbps a second up to 200 kbps, and 33 s, ln(2500 / 200) / ln 1.08, from there
+/// to 2.5 Mbps. It cannot be faster, because no probe is sent while a camera uses its whole rate.
 #[test]
 fn gcc_comes_back_from_a_starved_link_within_a_minute_and_not_sooner_than_its_increase_allows() {
     let steps = [(0, 3_000), (20, 80), (60, 3_000)].map(|(at, kbps)| (at, Rate::from_kbps(kbps)));

@@ -1,11 +1,11 @@
-//! What each controller does over time, against the numbers of its paper and, for GCC, of a browser. With `--nocapture` a line a
-//! second is printed.
+//! Each controller over time, compared with the numbers of its paper and, for GCC, of a browser. `--nocapture` prints
+//! one line per second.
 
 mod bbr;
 mod camel;
 mod charts;
 mod copa;
-#[allow(dead_code)] // The browser is the target `recorded`'s.
+#[allow(dead_code)] // The browser comparison belongs to the target `recorded`.
 mod gcc;
 mod nada;
 mod pudica;

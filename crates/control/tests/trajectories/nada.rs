@@ -1,5 +1,5 @@
-//! NADA against specs/nada.md: it keeps a queue of XREF x RMAX / capacity by design, and ramps up by a share that falls with
-//! the round trip.
+//! NADA compared with specs/nada.md: it keeps a queue of XREF x RMAX / capacity by design, and ramps up by a share that
+//! falls with the round trip.
 
 use thalweg_control::{Controller, nada};
 use thalweg_units::{Bytes, Rate, Span};
@@ -18,13 +18,13 @@ fn encoder(share: f64) -> Source {
     Source::Encoder { share, max: MAX }
 }
 
-/// The queue of equilibrium: x = PRIO x XREF x RMAX / r.
+/// The queueing delay at equilibrium: x = PRIO x XREF x RMAX / r.
 fn equilibrium(rate: Rate) -> f64 {
     10.0 * ratio(MAX, rate)
 }
 
-/// Seconds from 300 kbps to 80 % of `rate`: (1 + gamma) of what arrives, which is known a round trip, half of LOGWIN
-/// and half an update late.
+/// Seconds from 300 kbps to 80 % of `rate`: each step is (1 + gamma) of the receive rate, which is known a round trip,
+/// half of LOGWIN and half an update interval late.
 fn ramp_up_takes(rate: Rate, round_trip: Span) -> f64 {
     let seconds = round_trip.as_secs_f64();
     let gamma = (0.05 / (seconds + 0.22)).min(0.5);
@@ -41,7 +41,7 @@ fn it_ramps_up_by_gamma_and_settles_where_the_queue_is_the_reference() {
         let reached = record.reaches(rate.scale(0.8), 0.0, 1.0).expect("reached");
         within(reached, 0.6 * takes - 0.5, 1.1 * takes + 0.5, &what("s to 80 %"));
         within(ratio(record.arrived(30.0, 40.0), rate), 0.98, 1.001, &what("utilisation"));
-        // A packet's own time is no queue.
+        // A packet's own transmission time is not queueing.
         let queue = record.mean_queueing(30.0, 40.0) - rate.time_for(Bytes::new(1200));
         let expected = equilibrium(rate);
         within(queue.as_millis_f64(), 0.9 * expected - 1.0, 1.1 * expected + 1.0, &what("mean queueing in ms"));
@@ -68,7 +68,7 @@ fn half_a_second_of_round_trip_is_stable_and_slow() {
     }
 }
 
-/// 3 Mbps, 60 ms, a queue of 1.5 MB; 40 ms of it are the equilibrium's.
+/// 3 Mbps, 60 ms, a queue of 1.5 MB; the equilibrium uses 40 ms of it.
 const RATE: Rate = Rate::from_kbps(3000);
 
 fn three_megabits(style: Style) -> Scenario {
@@ -82,11 +82,11 @@ fn bad_reports_and_odd_clocks_cost_little() {
         let base = || three_megabits(style);
         for (what, scenario, queue) in [
             ("nothing", base(), 39.0..45.0),
-            // 100 ppm of 50 s are 5 ms.
+            // 100 ppm over 50 s are 5 ms.
             ("an odd clock", Scenario { clock: Clock::ODD, ..base() }, 34.0..42.0),
             ("a slow clock", Scenario { clock: Clock::SLOW, ..base() }, 42.0..50.0),
             ("duplicates", Scenario { duplicates: 0.2, ..base() }, 39.0..45.0),
-            // With per-packet feedback, a few of those overtaken count as lost.
+            // With per-packet feedback, some of the overtaken packets count as lost.
             ("reordering", Scenario { reordering: 0.1, ..base() }, 5.0..45.0),
         ] {
             let record = scenario.run(rfc());
@@ -101,8 +101,8 @@ fn bad_reports_and_odd_clocks_cost_little() {
 
 #[test]
 fn two_percent_lost_count_as_forty_milliseconds() {
-    // x = 10 (p / 0.01)^2 = 40 ms on an empty path: RMAX x 10 / 40 = 3 Mbps, and somewhat more as the rate ramps up
-    // after half a second without a loss.
+    // x = 10 (p / 0.01)^2 = 40 ms on an empty path: RMAX x 10 / 40 = 3 Mbps, and slightly more because the rate ramps
+    // up after half a second without a loss.
     for style in Style::ALL {
         let capacity = Schedule::constant(Rate::from_kbps(10_000));
         let record = Scenario { loss: 0.02, capacity, ..three_megabits(style) }.run(rfc());
@@ -124,7 +124,7 @@ fn a_path_that_becomes_three_times_as_wide_is_filled_and_one_a_third_as_wide_is_
 
 #[test]
 fn an_encoder_of_ninety_five_percent_fills_the_path() {
-    // (1 + gamma) of 60 % is less than there is (spec: self-limiting): the rate stays where it began
+    // (1 + gamma) of 60 % is less than the capacity (spec: self-limiting): the rate stays at its start
     // (`torture/undershoot.rs`).
     let record = Scenario { source: encoder(0.95), ..three_megabits(Style::Twcc) }.run(rfc());
     within(ratio(record.arrived(35.0, 50.0), RATE), 0.9, 1.001, "utilisation by 95 %");

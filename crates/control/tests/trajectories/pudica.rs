@@ -1,4 +1,5 @@
-//! Pudica against specs/pudica.md: 30 frames a second, without probes, since this harness paces padding and media alike.
+//! Pudica compared with specs/pudica.md: 30 frames a second, without probes, because this harness paces padding like
+//! media.
 
 use thalweg_control::{Controller, pudica};
 use thalweg_units::{Bytes, Rate, Span};
@@ -10,7 +11,7 @@ fn with(config: pudica::Config) -> Box<dyn Controller> {
     Box::new(pudica::Pudica::new(pudica::Config { probes: 0, ..config }).expect("in range"))
 }
 
-/// An application that could use four times what there is.
+/// An application that could use four times the capacity.
 fn path(kbps: u64, rtt_ms: i64, seconds: i64) -> Scenario {
     let rate = Rate::from_kbps(kbps);
     let source = Source::Encoder { share: 1.0, max: rate.scale(4.0) };
@@ -40,7 +41,7 @@ fn half_of_all_packets_lost_stop_it_only_where_losses_count() {
 
 #[test]
 fn a_queue_of_less_than_six_kilobytes_it_overruns() {
-    // The Camel paper, Figure 20: "from 6 KB". A queue that is short hides how late a frame is.
+    // The Camel paper, Figure 20: "from 6 KB". A short queue hides how late a frame is.
     for (bytes, low, high) in [(2500, 2.0, 4.1), (4000, 2.0, 4.1), (6000, 0.9, 1.05), (8000, 0.9, 1.05)] {
         let record = Scenario { queue: Bytes::new(bytes), ..path(3000, 60, 50) }.run(with(pudica::Config::default()));
         within(ratio(record.sent(30.0, 50.0), Rate::from_kbps(3000)), low, high, &format!("{bytes} bytes, sent"));

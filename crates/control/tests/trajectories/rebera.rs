@@ -1,5 +1,5 @@
-//! Rebera against specs/rebera.md where nobody has groups of frames: a period begins by itself each 1.07 s, and the encoder is aimed at the
-//! forecast less its margin. What budgets do is shown in whole runs (`lab/tests/scenarios/rebera.rs`).
+//! Rebera compared with specs/rebera.md without groups of frames: a period begins by itself every 1.07 s, and the
+//! encoder's target is the forecast minus its margin. Whole runs with budgets are in `lab/tests/scenarios/rebera.rs`.
 
 use thalweg_control::{Controller, rebera};
 use thalweg_units::{Rate, Span};
@@ -7,7 +7,7 @@ use thalweg_units::{Rate, Span};
 use crate::support::*;
 use crate::{ratio, within};
 
-/// From where a frame is more than a packet.
+/// The rate from which a frame is more than one packet.
 fn from_600_kbps() -> Box<dyn Controller> {
     Box::new(
         rebera::Rebera::new(rebera::Config { start: Rate::from_kbps(600), ..rebera::Config::default() })

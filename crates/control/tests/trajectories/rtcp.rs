@@ -1,5 +1,6 @@
-//! FBRA, RRTCC, the C-NADU-like controller and TFRC on the paths of FBRA's paper (specs/fbra.md 7) and on wider ones: 30 frames a
-//! second, reports of each packet, every 62 and every 31 ms. What each reaches and does not, its page says.
+//! FBRA, RRTCC, the C-NADU-like controller and TFRC on the paths of FBRA's paper (specs/fbra.md 7) and on wider ones:
+//! 30 frames a second, with reports per packet, every 62 and every 31 ms. The page of each controller says which
+//! figures it reaches.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,23 +11,23 @@ use crate::support::subjects;
 use crate::support::*;
 use crate::within;
 
-/// Later than this a packet is as good as lost (delay_max).
+/// A packet later than this counts as lost (delay_max).
 const LATEST: Span = Span::from_millis(400);
 
-/// What a controller got and decided, and what FEC left, from some time on.
+/// The controller's input and decisions, and the FEC packets sent, from some time on.
 #[derive(Debug, Clone, Default)]
 struct Watch {
     from: Time,
     decisions: Vec<Decision>,
     media: Bytes,
     fec: Bytes,
-    /// Packets, and those of them lost or later than [`LATEST`].
+    /// Number of packets, and of those lost or later than [`LATEST`].
     reported: u32,
     useless: u32,
 }
 
 impl Watch {
-    /// FRCC: the share of probes that no cut follows at once, in per cent (specs/metrics.md 8).
+    /// FRCC: the percentage of probes that are not immediately followed by a decrease (specs/metrics.md 8).
     fn right_probes(&self) -> f64 {
         let probes = self.decisions.windows(2).filter(|pair| pair[0].what == "probe" && pair[1].what != "probe");
         let (all, wrong) =
@@ -35,7 +36,7 @@ impl Watch {
     }
 }
 
-/// A controller that is watched.
+/// A controller whose calls are recorded.
 struct Watched(Box<dyn Controller>, Arc<Mutex<Watch>>);
 
 impl Controller for Watched {
@@ -79,7 +80,8 @@ impl Controller for Watched {
 
 type Bounds = (f64, f64);
 
-/// A controller on a path: what arrives over the capacity, per cent of packets lost or late, mean time in the queue in ms.
+/// A controller and its bounds: receive rate over the capacity, per cent of packets lost or late, mean queueing time in
+/// ms.
 type Row<'a> = (&'a str, Bounds, Bounds, Bounds);
 
 /// Runs a controller, and checks the seconds `from` to `to`.
@@ -99,7 +101,7 @@ fn check(title: &str, row: &Row<'_>, scenario: &Scenario, (from, to): (f64, f64)
     watch
 }
 
-/// The paper's first scenario: 100 to 256 kbps in steps of 30 s, a queue of fifty packets, each a frame of 150 kbps.
+/// The paper's first scenario: 100 to 256 kbps in steps of 30 s, a queue of fifty packets, each a frame at 150 kbps.
 fn varying(delay_ms: i64) -> Scenario {
     let rates = [100, 160, 256, 200, 128];
     let steps: Vec<(u64, Rate)> =
@@ -113,7 +115,8 @@ fn varying(delay_ms: i64) -> Scenario {
     }
 }
 
-/// A constant path with 300 ms of queue, or fifty packets where that is more; the application could use four times as much.
+/// A constant path with 300 ms of queue, or fifty packets if that is more; the application could use four times as
+/// much.
 fn constant(kbps: u64, rtt_ms: i64, style: Style) -> Scenario {
     let rate = Rate::from_kbps(kbps);
     let plain = Scenario::new(rate, Span::from_millis(rtt_ms), Span::from_secs(90));
@@ -121,8 +124,8 @@ fn constant(kbps: u64, rtt_ms: i64, style: Style) -> Scenario {
     Scenario { queue, style, source: Source::Encoder { share: 1.0, max: rate.scale(4.0) }, ..plain }
 }
 
-/// On the varying path by delay. The paper's loss, of which it does not say whether late packets are part: FBRA 1.23, 1.72, 2.82 %,
-/// RRTCC 4.27, 3.09, 2.98 %, C-NADU 0.34, 0.17, 0.19 %.
+/// The varying path, by delay. Loss in the paper, which does not say whether it includes late packets: FBRA 1.23, 1.72,
+/// 2.82 %, RRTCC 4.27, 3.09, 2.98 %, C-NADU 0.34, 0.17, 0.19 %.
 const VARYING: &[(i64, Row<'_>)] = &[
     (50, ("fbra", (0.85, 0.95), (0.6, 2.1), (74.7, 114.6))),
     (100, ("fbra", (0.74, 0.83), (0.8, 2.5), (48.9, 75.8))),
@@ -155,7 +158,7 @@ fn probes_are_right_and_their_fec_is_some_per_cent_of_the_media() {
     }
 }
 
-/// On constant paths of so many kbps and ms of round trip, after a minute.
+/// Constant paths by kbps and ms of round trip, after a minute.
 const CONSTANT: &[(u64, i64, Row<'_>)] = &[
     (200, 20, ("fbra", (0.92, 1.01), (0.0, 0.2), (64.4, 99.1))),
     (200, 100, ("fbra", (0.7, 0.78), (1.1, 3.2), (63.3, 97.5))),
@@ -203,7 +206,7 @@ fn after_a_minute_on_a_constant_path_it_is_used_as_far_as_each_has_come() {
     }
 }
 
-/// On 1 Mbps and 100 ms whatever reports are like, after a minute.
+/// 1 Mbps and 100 ms with every kind of report, after a minute.
 const REPORTS: &[(&str, Row<'_>)] = &[
     ("plain", ("fbra", (0.91, 1.01), (0.0, 0.2), (47.0, 85.9))),
     ("fast clock", ("fbra", (0.91, 1.01), (0.0, 0.2), (47.0, 107.1))),

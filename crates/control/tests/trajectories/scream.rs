@@ -1,5 +1,5 @@
-//! SCReAM against specs/scream.md: by its own rule it takes some hundred round trips to a large window, and losses that
-//! nobody's queue made cost it half of the path.
+//! SCReAM compared with specs/scream.md: by its own rule it needs some hundred round trips to reach a large window, and
+//! losses that are not caused by a queue cost it half of the path.
 
 use thalweg_control::{Controller, scream};
 use thalweg_units::{Bytes, Rate, Span};
@@ -15,8 +15,8 @@ fn with(window: scream::WindowConfig) -> Box<dyn Controller> {
     Box::new(scream::Scream::new(scream::Config { window, ..scream::Config::default() }).expect("in range"))
 }
 
-/// Seconds that a backlogged sender needs to 80 % of `rate`: a segment and 2 % of the window for each window
-/// acknowledged, of which a round trip has 1.225, as the pacing is that many times the window's rate.
+/// Seconds that a backlogged sender needs to reach 80 % of `rate`: the window grows by a segment and 2 % of its size
+/// for each window acknowledged, of which a round trip has 1.225, because pacing is that many times the window's rate.
 fn growth_takes(rate: Rate, round_trip: Span) -> f64 {
     let paced = 1.5 / 1.2 / 1.02;
     let seconds = round_trip.as_secs_f64();
@@ -58,7 +58,7 @@ fn an_encoder_aimed_at_the_target_fills_paths_of_every_size() {
         let record = Scenario { source, ..Scenario::new(rate, rtt, Span::from_secs(60)) }.run(draft());
         let what = |what: &str| format!("{rate} {rtt}, {what}");
         within(ratio(record.arrived(45.0, 60.0), rate), 0.8, 1.001, &what("utilisation"));
-        // The least window, three times of which may be in flight, is 240 ms of the smallest path.
+        // The min window, three times of which may be in flight, is 240 ms of the smallest path.
         let max = if kbps < 1000 { 250.0 } else { 110.0 };
         within(record.worst_queueing(40.0, 60.0).as_millis_f64(), 1.0, max, &what("worst queueing in ms"));
     }
@@ -87,8 +87,7 @@ fn a_queue_that_overflows_costs_less_where_it_counts_once_a_round_trip() {
 
 #[test]
 fn an_encoder_that_makes_less_than_its_target_holds_the_window_down() {
-    // What is in flight is 0.6 x 0.8 of the window: 1.5 times that is less than the window, which so has nothing to
-    // grow by.
+    // Bytes in flight are 0.6 x 0.8 of the window: 1.5 times that is less than the window, so the window cannot grow.
     let source = Source::Encoder { share: 0.6, max: Rate::from_kbps(12_000) };
     let scenario = Scenario { source, ..three_megabits(Style::PerPacket) };
     for (headroom, low, high) in [(1.5, 0.02, 0.1), (4.0, 0.9, 1.001)] {

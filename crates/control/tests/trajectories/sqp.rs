@@ -1,4 +1,4 @@
-//! SQP against specs/sqp.md: 30 frames a second, packets of 1200 bytes and what is left.
+//! SQP compared with specs/sqp.md: 30 frames a second, packets of 1200 bytes and the remainder.
 
 use thalweg_control::{Controller, sqp};
 use thalweg_units::{Bytes, Rate, Span};
@@ -14,8 +14,8 @@ fn encoder(max: Rate) -> Source {
     Source::Encoder { share: 1.0, max }
 }
 
-/// Seconds 20 to 40 on a constant path of which the application could use four times as much: what arrives over the
-/// capacity, and the longest time in the queue in milliseconds.
+/// Seconds 20 to 40 on a constant path of which the application could use four times as much: the receive rate over the
+/// capacity, and the max queueing time in milliseconds.
 fn settled(kbps: u64, rtt_ms: i64) -> (f64, f64) {
     let rate = Rate::from_kbps(kbps);
     let plain = Scenario::new(rate, Span::from_millis(rtt_ms), Span::from_secs(40));
@@ -43,8 +43,8 @@ fn with_a_packet_or_two_in_a_frame_it_uses_seven_tenths_and_more() {
 
 #[test]
 fn it_grows_by_its_step_and_no_faster() {
-    // delta (r 0.8 + 0.444) = 206 kbps of a sample of twice B: 6.2 Mbps a second at 30 frames a second, whatever the
-    // path has.
+    // delta (r 0.8 + 0.444) = 206 kbps for a sample of twice B: 6.2 Mbps a second at 30 frames a second, whatever the
+    // capacity.
     let rate = Rate::from_kbps(200_000);
     let plain = Scenario::new(rate, Span::from_millis(50), Span::from_secs(30));
     let record = Scenario { source: encoder(rate), ..plain }.run(sqp());

@@ -1,18 +1,18 @@
-//! The columns of a table of runs, wherever it is printed.
+//! The columns of a table of runs, for all outputs.
 
 use super::Summary;
 
 /// One column of a table of results.
 pub struct Column {
-    /// What it shows.
+    /// The figure's name.
     pub name: &'static str,
-    /// In which unit; empty when it has none.
+    /// Its unit; empty if it has none.
     pub unit: &'static str,
-    /// What it shows of a run; `None` when the figure does not apply.
+    /// The value for a run; `None` when the figure does not apply.
     pub cell: fn(&Summary) -> Option<String>,
 }
 
-/// The columns after the scheme's name, in order: those of redundancy only where one of the runs has any.
+/// The columns after the scheme's name, in order: columns on redundancy only if one of the runs has any.
 pub fn columns<'a>(runs: impl IntoIterator<Item = &'a Summary>) -> Vec<&'static Column> {
     let mut runs = runs.into_iter();
     let redundant =

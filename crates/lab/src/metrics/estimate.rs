@@ -1,49 +1,49 @@
-//! How near a controller's estimate comes to what the path had for it (specs/metrics.md 6).
+//! Accuracy of a controller's estimate relative to the available rate (specs/metrics.md 6).
 
-/// Seconds after a change of what is available that do not count (R).
+/// Seconds excluded after a change of the available rate (R).
 const SETTLING_S: usize = 5;
-/// What is available has changed where a second has this share more or less than the one before: more than the
-/// opportunities of a steady link that fall into one second or another.
+/// The available rate has changed if it differs by at least this share from the previous second: more than a steady
+/// link varies because of how its opportunities fall into seconds.
 const CHANGE: f64 = 0.1;
-/// A path of which less than this share of seconds would count changes all the time: then only its beginning is left
-/// out.
+/// If less than this share of seconds would count, the path changes all the time: then only its beginning is excluded.
 const MIN_COUNTED: f64 = 0.25;
-/// An estimate has settled when it stays within this share of what is available
+/// An estimate has settled when it stays within this share of the available rate
 const SETTLED: f64 = 0.1;
 /// for this long, in seconds,
 const STAYS_S: f64 = 5.0;
-/// but for this share of its samples (R): a train that met another flow or a jitter of its own is no change of mind.
+/// except for this share of its samples (R): a packet train delayed by another flow or by jitter does not unsettle the
+/// estimate.
 const STRAY: f64 = 0.05;
 
 /// Samples of an estimate: (seconds, bit/s), in order.
 pub type Samples<'a> = &'a [(f64, f64)];
 
-/// An estimate against what was available.
+/// An estimate compared with the available rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accuracy {
     /// Mean of 1 - |E - C| / C, each at least 0.
     pub accuracy: f64,
-    /// Mean of (E - C) / C: above 0 where too much is believed.
+    /// Mean of (E - C) / C: above 0 if the estimate is too high.
     pub bias: f64,
 }
 
-/// What the path had for a flow.
+/// The rate available to a flow.
 #[derive(Debug, Clone, Copy)]
 pub struct Available<'a> {
-    /// In Mbps, by bin; the same within a whole second.
+    /// In Mbps, by bin; constant within a whole second.
     pub mbps: &'a [f64],
     /// The width of a bin, in seconds.
     pub bin_s: f64,
 }
 
 impl Available<'_> {
-    /// In bit/s; `None` outside the run and where there was nothing.
+    /// In bit/s; `None` outside the run and where the rate was zero.
     fn at(&self, second: f64) -> Option<f64> {
         let mbps = *self.mbps.get((second / self.bin_s + 1e-6) as usize)?;
         (mbps > 0.0).then_some(mbps * 1e6)
     }
 
-    /// Which seconds count: those that are not within five seconds after a change. The beginning is a change.
+    /// Which seconds count: those not within five seconds after a change. The beginning counts as a change.
     fn counted(&self, begin: usize) -> Vec<bool> {
         let seconds = (self.mbps.len() as f64 * self.bin_s).ceil() as usize;
         let of = |second: usize| self.at(second as f64 + 0.5).unwrap_or(0.0);
@@ -62,8 +62,8 @@ impl Available<'_> {
     }
 }
 
-/// How near `samples` came to what was available from `from` to `until` seconds, seconds after a change left out;
-/// `None` where nothing counts. `begin` is when the flow began, in seconds.
+/// Accuracy of `samples` relative to the available rate from `from` to `until` seconds, excluding the seconds after a
+/// change; `None` if no second counts. `begin` is when the flow began, in seconds.
 pub fn accuracy(samples: Samples, available: Available, begin: f64, (from, until): (f64, f64)) -> Option<Accuracy> {
     let counted = available.counted(begin as usize);
     let counts = |at: f64| at >= from && at < until && counted.get(at as usize) == Some(&true);
@@ -79,8 +79,8 @@ pub fn accuracy(samples: Samples, available: Available, begin: f64, (from, until
     (count > 0.0).then(|| Accuracy { accuracy: accuracy / count, bias: bias / count })
 }
 
-/// Seconds from `from` until the estimate is within a tenth of what is available and stays there for five seconds, or
-/// until `until` if that is sooner; `None` if it never is.
+/// Seconds from `from` until the estimate is within a tenth of the available rate and stays there for five seconds, or
+/// until `until` if that is sooner; `None` if it never settles.
 pub fn settling_time(samples: Samples, available: Available, (from, until): (f64, f64)) -> Option<f64> {
     let near = |(at, estimate): &(f64, f64)| {
         available.at(*at).is_some_and(|capacity| (estimate - capacity).abs() <= SETTLED * capacity)
@@ -118,7 +118,7 @@ mod tests {
             let found = accuracy(&samples(|_| 2e6 * share), available, 0.0, WHOLE).unwrap();
             assert!((found.accuracy - 0.9).abs() < 1e-9 && (found.bias - bias).abs() < 1e-9, "{found:?}");
         }
-        // Three times too much is no less accurate than twice.
+        // Three times too much is as inaccurate as twice too much.
         let much = accuracy(&samples(|_| 6e6), available, 0.0, WHOLE).unwrap();
         assert!(much.accuracy == 0.0 && (much.bias - 2.0).abs() < 1e-9, "{much:?}");
     }
@@ -127,7 +127,7 @@ mod tests {
     fn five_seconds_after_a_change_do_not_count_and_the_beginning_is_one() {
         let mbps = of(|at| if (30.0..60.0).contains(&at) { 1.0 } else { 2.0 });
         let available = Available { mbps: &mbps, bin_s: 0.1 };
-        // Wrong for five seconds after each change and at the beginning, and right otherwise.
+        // Wrong for five seconds after each change and at the beginning, and correct otherwise.
         let right = |at: f64| if (30.0..60.0).contains(&at) { 1e6 } else { 2e6 };
         let late = |seconds: f64| samples(move |at| if at % 30.0 < seconds { 5e5 } else { right(at) });
         assert!((accuracy(&late(5.0), available, 0.0, WHOLE).unwrap().accuracy - 1.0).abs() < 1e-9);
@@ -135,7 +135,7 @@ mod tests {
         // One second of 25 each time: 0.25, 0.5 and 0.25 accurate.
         assert!((six - (1.0 - (0.75 + 0.5 + 0.75) / 75.0)).abs() < 1e-3, "{six}");
         assert_eq!(accuracy(&late(0.0), available, 0.0, (31.0, 34.9)), None);
-        // A flow that begins at 40 s has its five seconds then.
+        // A flow that begins at 40 s has its five excluded seconds then.
         let joined = accuracy(&late(0.0), available, 40.0, (0.0, 46.0)).unwrap();
         assert!((joined.accuracy - 1.0).abs() < 1e-9);
         assert_eq!(accuracy(&late(0.0), available, 40.0, (0.0, 45.0)), None);
@@ -160,7 +160,7 @@ mod tests {
         let available = Available { mbps: &mbps, bin_s: 0.1 };
         let passing = samples(|at| match at {
             at if at < 30.0 => 2e6,
-            // Through the band, below it, and into it.
+            // Through the band, below it, and back into it.
             at if at < 31.0 => 1e6,
             at if at < 33.0 => 7e5,
             _ => 1.05e6,

@@ -1,48 +1,49 @@
-//! Who got how much of a shared path (specs/metrics.md 7).
+//! Shares of flows on a shared path (specs/metrics.md 7).
 
 use serde::{Deserialize, Serialize};
 
-/// How a path was shared while everybody who listens was there. Datagrams at a rate of their own do not listen and are
-/// no part of it.
+/// How responsive flows shared a path while all of them were active. Datagrams at a fixed rate do not respond to
+/// congestion and are left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sharing {
-    /// When the last of them began, in seconds.
+    /// When the last of the flows began, in seconds.
     pub from_s: f64,
-    /// When the first of them stopped, in seconds.
+    /// When the first of the flows stopped, in seconds.
     pub until_s: f64,
-    /// What each got in between; the sender under test first.
+    /// Throughput of each flow in between; the sender under test first.
     pub flows: Vec<Portion>,
-    /// Jain's index of that: 1 where all got the same, 1/n where one got everything.
+    /// Jain's index of those: 1 if all are equal, 1/n if one flow got everything.
     pub jain: f64,
-    /// Mean of the same index of each second.
+    /// Mean of the index over seconds.
     pub jain_by_second: f64,
 }
 
-/// What one got.
+/// The share of one flow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Portion {
-    /// Who.
+    /// The flow's name.
     pub name: String,
-    /// What arrived of it, from IP upwards, in bit/s.
+    /// Data delivered, from IP upwards, in bit/s.
     pub throughput_bps: f64,
-    /// Of what arrived of all of them, 0..1.
+    /// Share of the data delivered of all flows, 0..1.
     pub share: f64,
 }
 
-/// What TCP had of a path that it shares with senders of video (specs/metrics.md 7).
+/// The share of TCP flows on a path shared with video senders (specs/metrics.md 7).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TcpShare {
-    /// Mean over the TCP flows of what each got while it had something to send, from IP upwards, in bit/s.
+    /// Mean over the TCP flows of each one's throughput while it had something to send, from IP upwards, in bit/s.
     pub throughput_bps: f64,
-    /// TFS: that over a fair share, what the link could carry divided by the number of all flows, the senders of video among them. Above
-    /// 1 also because not all of the flows are active at once.
+    /// TFS: that over a fair share, which is the link capacity divided by the number of all flows, video senders
+    /// included. It can also exceed 1 because not all of the flows are active at once.
     pub tfs: f64,
-    /// The same with the share of a link that TCP has alone: FBRA's table 3 divides by 500 kbps, which is 5 Mbps and its ten TCP flows.
+    /// The same relative to TCP's share of the link without video: FBRA's table 3 divides by 500 kbps, which is 5 Mbps
+    /// over its ten TCP flows.
     pub tfs_of_tcp_alone: f64,
 }
 
-/// What `tcp` flows with these throughputs while active, in bit/s, had of a link of `capacity` bit/s beside so many `senders`; `None`
-/// without a flow or a link.
+/// The share of `tcp` flows with these throughputs while active, in bit/s, on a link of `capacity` bit/s with this many
+/// video `senders`; `None` without a flow or a capacity.
 pub fn tcp_share(tcp: &[f64], senders: usize, capacity: f64) -> Option<TcpShare> {
     let flows = tcp.len() as f64;
     if tcp.is_empty() || capacity <= 0.0 {
@@ -53,26 +54,27 @@ pub fn tcp_share(tcp: &[f64], senders: usize, capacity: f64) -> Option<TcpShare>
     Some(TcpShare { throughput_bps, tfs: of(flows + senders as f64), tfs_of_tcp_alone: of(flows) })
 }
 
-/// One who shares.
+/// A flow that shares a path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sharer<'a> {
-    /// Who.
+    /// The flow's name.
     pub name: &'a str,
-    /// From when until when, in seconds.
+    /// Begin and end, in seconds.
     pub active: (f64, f64),
-    /// What arrived of it, in Mbps, by bin.
+    /// Data delivered, in Mbps, by bin.
     pub delivered_mbps: &'a [f64],
 }
 
-/// Jain's index of the rates of flows, (sum x)^2 / (n sum x^2): 1 when all are equal, 1 / n when one of n has
-/// everything; `None` when nobody has anything.
+/// Jain's index of flow rates, (sum x)^2 / (n sum x^2): 1 when all are equal, 1 / n when one of n has everything;
+/// `None` when all are zero.
 pub fn jain(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
     (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
 }
 
-/// How they shared while all were there; `None` of fewer than two, or if they never were for a whole second.
+/// How the flows shared while all were active; `None` for fewer than two, or if they were not all active for a whole
+/// second.
 pub fn sharing(sharers: &[Sharer], bin_s: f64) -> Option<Sharing> {
     let from_s = sharers.iter().map(|sharer| sharer.active.0).fold(0.0, f64::max);
     let until_s = sharers.iter().map(|sharer| sharer.active.1).fold(f64::INFINITY, f64::min);
@@ -134,7 +136,7 @@ mod tests {
             let share = percent(of(kbps, 1).tfs);
             assert!((share - printed).abs() < 0.02, "{kbps}: {share}, printed {printed}");
         }
-        // Printed as 142.27.
+        // Printed in the paper as 142.27.
         assert_eq!(percent(of(502.28, 1).tfs), 110.5);
         for (kbps, printed, by_all) in [(674.28, 134.86, 161.83), (101.6, 20.32, 24.38)] {
             let share = of(kbps, 2);

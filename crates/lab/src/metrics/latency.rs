@@ -1,13 +1,13 @@
-//! How late pictures are shown (specs/metrics.md 1).
+//! Latency of pictures (specs/metrics.md 1).
 
 use thalweg_units::percentile;
 
 use crate::outcome::FrameRecord;
 
-/// Latency over all pictures, in ms.
+/// Latency of all pictures, in ms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Latency {
-    /// Each picture's, a missing one counted to the next shown.
+    /// Latency of each picture; a missing one counts until the next shown.
     pub each_ms: Vec<f64>,
     /// Median.
     pub p50_ms: f64,
@@ -15,7 +15,7 @@ pub struct Latency {
     pub p95_ms: f64,
     /// Mean.
     pub mean_ms: f64,
-    /// Pictures after the last one shown, which have none.
+    /// Number of pictures after the last one shown, which have no latency.
     pub tail_missing: u64,
 }
 

@@ -32,7 +32,7 @@ pub fn mean_psnr(frames: &[FrameRecord]) -> Option<f64> {
     mean(frames.iter().filter_map(|frame| frame.psnr_db))
 }
 
-/// dB of the mean SSIM, and the 25th percentile of each frame's dB.
+/// The mean SSIM in dB, and the 25th percentile of the frames' SSIM in dB.
 pub fn ssim_decibels(frames: &[FrameRecord]) -> Option<(f64, f64)> {
     let mean = mean(frames.iter().filter_map(|frame| frame.ssim))?;
     let each: Vec<f64> = frames.iter().filter_map(|frame| frame.ssim).map(quality::ssim_db).collect();

@@ -1,48 +1,48 @@
-//! What redundancy cost and did (specs/metrics.md 8, specs/fec.md 4).
+//! Cost and effect of redundancy (specs/metrics.md 8, specs/fec.md 4).
 
 use serde::{Deserialize, Serialize};
 
-/// What redundancy cost and did in a run that sent FEC.
+/// Cost and effect of redundancy in a run that sent FEC.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Redundancy {
-    /// FEC on the wire, as repair and as padding, in bit/s.
+    /// FEC on the wire, for repair and as padding, in bit/s.
     pub fec_bitrate_bps: f64,
-    /// That over the media on the wire sent for the first time.
+    /// That relative to the first transmissions of media on the wire.
     pub fec_share: f64,
-    /// FFRE, the share of losses that FEC made good, 0..1: of media packets that were dropped and that an FEC packet was sent
-    /// for, those recovered by FEC before anything else brought them. What a retransmission brought sooner was not recovered by FEC. Null
-    /// where nothing protected was lost.
+    /// FFRE, the share of losses that FEC recovered, 0..1: of media packets that were dropped and were protected by an
+    /// FEC packet, those that FEC recovered before a retransmission arrived. Null if no protected packet was lost.
     pub ffre: Option<f64>,
-    /// Of the wire's bytes of FEC and padding, the bytes of media packets they brought before anything else: by FEC, or as
-    /// retransmissions in the padding's place. An early keyframe is media, and not counted.
+    /// Bytes of media packets first recovered by FEC or by retransmissions sent in place of padding, relative to the
+    /// wire bytes of FEC and padding. An early keyframe is media, and not counted.
     pub useful_padding_ratio: f64,
-    /// FRCC, the share of the controller's probes with FEC after which the rate was raised or kept, 0..1; null where the
-    /// controller does not probe with FEC.
+    /// FRCC, the share of the controller's probes with FEC after which the rate was increased or kept, 0..1; null if
+    /// the controller does not probe with FEC.
     pub frcc: Option<f64>,
-    /// How many probes ended.
+    /// Number of finished probes.
     pub probes: u64,
 }
 
-/// Recovered over all that was protected and lost (specs/metrics.md 8); `None` of nothing.
+/// Recovered packets over all that were protected and lost (specs/metrics.md 8); `None` if there were none.
 pub fn ffre(recovered: u64, not_recovered: u64) -> Option<f64> {
     share(recovered, recovered + not_recovered)
 }
 
-/// How the controller's probes with FEC ended.
+/// Results of the controller's probes with FEC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Probes {
-    /// What was FEC became media.
+    /// The rate was increased: FEC was replaced by media.
     pub raised: u64,
-    /// The rate stayed as it was.
+    /// The rate was kept.
     pub kept: u64,
-    /// The rate fell: the probe was wrong.
+    /// The rate was decreased: the probe was wrong.
     pub fell: u64,
     probing: bool,
 }
 
 impl Probes {
-    /// The controller decided something, by the word its decisions have: `probe` begins one, whatever else is decided ends it, well if
-    /// it raises the rate or keeps it and badly if the rate falls. What is decided between probes says nothing.
+    /// Records a decision of the controller by its name: `probe` begins a probe, any other decision ends it,
+    /// successfully if it increases or keeps the rate and unsuccessfully if it decreases it. Decisions between probes
+    /// are ignored.
     pub fn on_decision(&mut self, what: &str) {
         if what == "probe" {
             self.probing = true;
@@ -55,12 +55,12 @@ impl Probes {
         }
     }
 
-    /// How many have ended.
+    /// Number of finished probes.
     pub fn ended(&self) -> u64 {
         self.raised + self.kept + self.fell
     }
 
-    /// FRCC: the share of them that ended well; `None` of none.
+    /// FRCC: the share of successful probes; `None` if there were none.
     pub fn frcc(&self) -> Option<f64> {
         share(self.raised + self.kept, self.ended())
     }
@@ -82,7 +82,7 @@ mod tests {
         }
         assert_eq!((probes.raised, probes.kept, probes.fell), (1, 1, 1));
         assert!((probes.frcc().unwrap() - 2.0 / 3.0).abs() < 1e-12);
-        // One that has begun has not ended yet.
+        // A probe that has begun is not finished yet.
         probes.on_decision("probe");
         assert_eq!(probes.ended(), 3);
         assert_eq!(Probes::default().frcc(), None);

@@ -1,37 +1,37 @@
-//! How a sender takes a step of the link, read off the series and frames of a run.
+//! Response of a sender to a step of the link, from the series and frames of a run.
 
 use crate::outcome::{FrameRecord, Series};
 
-/// Mean of a series with bins of `bin_s` seconds over [from, to) seconds; NaN where it has none.
+/// Mean of a series with bins of `bin_s` seconds over [from, to) seconds; NaN without values.
 pub fn mean_between(values: &[f64], bin_s: f64, from: f64, to: f64) -> f64 {
     let index = |at: f64| ((at / bin_s).round() as usize).min(values.len());
     let slice = &values[index(from)..index(to)];
     slice.iter().sum::<f64>() / slice.len() as f64
 }
 
-/// Seconds from `from` to the end of the first second whose mean is at least `level`; `None` if none is.
+/// Seconds from `from` to the end of the first second whose mean is at least `level`; `None` if there is none.
 pub fn time_to_reach(values: &[f64], bin_s: f64, from: f64, level: f64) -> Option<f64> {
     let bins = (1.0 / bin_s).round() as usize;
     let first = (from / bin_s).round() as usize;
     let found = values.get(first..)?.windows(bins).position(|second| {
         let mean = second.iter().sum::<f64>() / bins as f64;
-        // A level met exactly must not hang on the last bit of a sum.
+        // Tolerance, so that rounding of the sum does not decide about a level that is met exactly.
         mean >= level * (1.0 - 1e-12)
     })?;
     Some(found as f64 * bin_s + 1.0)
 }
 
-/// What a drop of the link did to frames.
+/// Effect of a link drop on frames.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drop {
-    /// The largest latency of a picture read in the window after the drop, in ms.
+    /// Max latency of a picture captured in the window after the drop, in ms.
     pub worst_ms: f64,
-    /// Seconds from the drop until a second begins in which every picture shown is under 200 ms late; the window's length if
-    /// there is none.
+    /// Seconds from the drop until the start of the first second in which every shown picture has less than 200 ms of
+    /// latency; the window's length if there is none.
     pub recovery_s: f64,
 }
 
-/// What a drop of the link at `from` seconds did to the frames read in the `window` seconds after it.
+/// The effect of a link drop at `from` seconds on the frames captured in the `window` seconds after it.
 pub fn after_drop(frames: &[FrameRecord], from: f64, window: f64) -> Drop {
     let late = |from: f64, to: f64| {
         let read = frames.iter().filter(move |frame| (from..to).contains(&frame.captured_s));
@@ -47,14 +47,14 @@ pub fn after_drop(frames: &[FrameRecord], from: f64, window: f64) -> Drop {
     Drop { worst_ms: worst.1, recovery_s }
 }
 
-/// Milliseconds from the return of the link at `back` seconds until a picture that was read since is shown; `None` if none is. What
-/// was read before the return and comes late is no fresh picture.
+/// Milliseconds from the return of the link at `back` seconds until the first picture captured after it is shown;
+/// `None` if none is. Pictures captured before the return do not count.
 pub fn first_fresh_ms(frames: &[FrameRecord], back: f64) -> Option<f64> {
     let since = frames.iter().filter(|frame| frame.captured_s >= back);
     since.filter_map(|frame| frame.displayed_s).min_by(f64::total_cmp).map(|shown| (shown - back) * 1e3)
 }
 
-/// Share of what the link could carry that was used, for each 500 ms in which it could carry anything (specs/metrics.md 4).
+/// Utilisation of the link's capacity, for each 500 ms with any capacity (specs/metrics.md 4).
 pub fn instantaneous_utilization(series: &Series) -> Vec<f64> {
     let bins = (0.5 / series.bin_s).round() as usize;
     let halves = series.capacity_mbps.chunks_exact(bins).zip(series.delivered_mbps.chunks_exact(bins));

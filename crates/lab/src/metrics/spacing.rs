@@ -1,9 +1,9 @@
-//! How far apart frames are, as somebody sees it who looks at any time.
+//! Frame intervals as seen at a random point in time.
 
 use crate::outcome::FrameRecord;
 
-/// Mean and deviation of times between frames, each counted as long as it lasts: `mean = sum d^2 / sum d` (specs/rebera.md 8, R2); `None` of
-/// no time.
+/// Mean and standard deviation of frame intervals, each weighted by its duration: `mean = sum d^2 / sum d`
+/// (specs/rebera.md 8, R2); `None` if the total is zero.
 pub fn time_weighted(distances: &[f64]) -> Option<(f64, f64)> {
     let whole: f64 = distances.iter().sum();
     let mean = distances.iter().map(|distance| distance * distance).sum::<f64>() / whole;
@@ -11,7 +11,7 @@ pub fn time_weighted(distances: &[f64]) -> Option<(f64, f64)> {
     (whole > 0.0).then_some((mean, variance.sqrt()))
 }
 
-/// That of the pictures that were shown, by when they were read, in ms; `None` of fewer than two.
+/// The same for the shown pictures, by capture time, in ms; `None` for fewer than two.
 pub fn of_frames(frames: &[FrameRecord]) -> Option<(f64, f64)> {
     let shown = frames.iter().filter(|frame| frame.displayed_s.is_some());
     let times: Vec<f64> = shown.map(|frame| frame.captured_s * 1e3).collect();
@@ -27,7 +27,7 @@ mod tests {
     #[test]
     fn a_distance_counts_as_long_as_it_lasts() {
         assert_eq!(time_weighted(&[40.0; 5]), Some((40.0, 0.0)));
-        // Of 40 ms a quarter is in gaps of 10 and the rest in one of 30.
+        // Of 40 ms a quarter is in an interval of 10 and the rest in one of 30.
         let (mean, sigma) = time_weighted(&[10.0, 30.0]).unwrap();
         assert_eq!((mean, sigma), (25.0, 75f64.sqrt()));
         assert_eq!(time_weighted(&[]), None);

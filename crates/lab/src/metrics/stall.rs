@@ -1,4 +1,4 @@
-//! When the picture stands still (specs/metrics.md 5).
+//! Stalls: times without a new picture (specs/metrics.md 5).
 
 /// A gap longer than this between shown frames is a stall, in seconds.
 const STALL: f64 = 0.200;
@@ -6,11 +6,11 @@ const STALL: f64 = 0.200;
 /// Stalls of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stall {
-    /// The whole of each such gap over playing time: the definition used.
+    /// Total duration of these gaps over playing time: the definition used.
     pub ratio: f64,
-    /// What exceeds 200 ms of each such gap over playing time.
+    /// Total excess of these gaps beyond 200 ms over playing time.
     pub excess_ratio: f64,
-    /// How many gaps.
+    /// Number of gaps.
     pub count: u64,
     /// The longest gap, in seconds.
     pub longest_s: f64,

@@ -1,4 +1,4 @@
-//! The figures of a run, together.
+//! The summary figures of a run.
 
 use serde::{Deserialize, Serialize};
 use thalweg_video::quality::Ssim;
@@ -19,7 +19,7 @@ pub struct Summary {
     pub video: String,
     /// The seed.
     pub seed: u64,
-    /// How long the run was, in seconds.
+    /// Duration of the run, in seconds.
     pub duration_s: f64,
     /// Media payload that arrived for the first time, in bit/s.
     pub video_bitrate_bps: f64,
@@ -27,21 +27,21 @@ pub struct Summary {
     pub wire_bitrate_bps: f64,
     /// Padding sent, in bit/s.
     pub padding_bitrate_bps: f64,
-    /// What the bottleneck let through over what it could have, 0..1; null when the path has none.
+    /// Data that passed the bottleneck over its capacity, 0..1; null when the path has none.
     pub utilization: Option<f64>,
-    /// Mean luma PSNR of shown frames, in dB; null when pixels were not made.
+    /// Mean luma PSNR of shown frames, in dB; null without pixels or a model.
     pub psnr_db: Option<f64>,
-    /// dB of the mean SSIM of shown frames; null when pixels were not made.
+    /// dB of the mean SSIM of shown frames; null without pixels or a model.
     pub ssim_db: Option<f64>,
-    /// Which variant of SSIM that is.
+    /// The variant of SSIM.
     #[serde(default)]
     pub ssim_variant: Ssim,
-    /// Whether PSNR and SSIM were measured on pixels or are what an encoder model says.
+    /// Whether PSNR and SSIM were measured on pixels or estimated by an encoder model.
     #[serde(default)]
     pub quality: QualitySource,
     /// 25th percentile of the SSIM of each frame, in dB.
     pub ssim_p25_db: Option<f64>,
-    /// Capture to display over all pictures, a missing one counted to the next shown: median, in ms.
+    /// Latency from capture to display over all pictures, a missing one counted until the next shown: median, in ms.
     pub latency_p50_ms: Option<f64>,
     /// 95th percentile of that, in ms.
     pub latency_p95_ms: Option<f64>,
@@ -49,19 +49,18 @@ pub struct Summary {
     pub latency_mean_ms: Option<f64>,
     /// 95th percentile of the waiting time in the path's queues, per packet, in ms.
     pub queue_delay_p95_ms: Option<f64>,
-    /// Mean time from the sender to the receiver, per packet that arrived, in ms: waiting in queues, propagation and
-    /// jitter.
+    /// Mean time from the sender to the receiver, per packet received, in ms: queueing, propagation and jitter.
     #[serde(default)]
     pub one_way_delay_mean_ms: Option<f64>,
-    /// Mean of 1 - |E - C| / C, each at least 0, of the controller's estimate E and what the path had for this flow C
-    /// (a fair share of what datagrams leave), every 100 ms but for the five seconds after a change; null when the path
-    /// has no bottleneck.
+    /// Mean of 1 - |E - C| / C, each at least 0, of the controller's estimate E and the rate available to this flow C
+    /// (a fair share of what datagrams leave), every 100 ms except in the five seconds after a change; null when the
+    /// path has no bottleneck.
     #[serde(default)]
     pub estimate_accuracy: Option<f64>,
-    /// Mean of (E - C) / C: above 0 where the controller believes in more than there is.
+    /// Mean of (E - C) / C: above 0 if the controller's estimate is too high.
     #[serde(default)]
     pub estimate_bias: Option<f64>,
-    /// Frames shown a second.
+    /// Frames shown per second.
     pub frame_rate_fps: f64,
     /// Time in gaps over 200 ms between shown frames over playing time, 0..1.
     pub stall_ratio: f64,
@@ -69,31 +68,31 @@ pub struct Summary {
     pub packet_loss_ratio: f64,
     /// Salsify's model of the quality of a video call, 1..5.
     pub qoe_call: Option<f64>,
-    /// The same model's for driving a car by video, 1..5.
+    /// Salsify's model of the quality of driving a car by video, 1..5.
     #[serde(default)]
     pub qoe_driving: Option<f64>,
-    /// Pictures after the last one shown.
+    /// Number of pictures after the last one shown.
     pub tail_missing: u64,
     /// Hash of all events, in hexadecimal.
     pub events_fingerprint: String,
-    /// Simulated seconds over CPU seconds; set by the one who reads a clock.
+    /// Simulated seconds over CPU seconds; set by a caller that reads a clock.
     pub speed_x: Option<f64>,
-    /// Whether it was played by the clock on real sockets and not in virtual time.
+    /// Whether it ran in real time on real sockets and not in virtual time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
-    /// How the path was shared with others who listen; null without any.
+    /// How the path was shared with other responsive flows; null without any.
     #[serde(default)]
     pub sharing: Option<Sharing>,
-    /// How much of the media came, and in time; null where nobody followed its packets.
+    /// How much of the media was delivered, and in time; null if its packets were not tracked.
     #[serde(default)]
     pub delivery: Option<Delivery>,
-    /// What redundancy cost and did; null where no FEC was sent.
+    /// Cost and effect of redundancy; null if no FEC was sent.
     #[serde(default)]
     pub redundancy: Option<Redundancy>,
-    /// What TCP had of the path; null without any.
+    /// The share of TCP on the path; null without any.
     #[serde(default)]
     pub tcp: Option<TcpShare>,
-    /// The same of each competing sender.
+    /// The summaries of the competing senders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<Summary>,
     /// The figures of cross traffic.
@@ -101,15 +100,15 @@ pub struct Summary {
     pub traffic: Vec<Traffic>,
 }
 
-/// Where figures of quality come from.
+/// Origin of the quality figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QualitySource {
-    /// Pixels: decoded pictures were compared with their source.
+    /// Measured: decoded pictures were compared with their source.
     #[default]
     Measured,
-    /// An encoder model's account of itself.
+    /// Estimated by an encoder model.
     Modelled,
-    /// Nowhere: the run was not to measure it.
+    /// Not measured in this run.
     None,
 }

@@ -4,31 +4,31 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What came of a competitor that is no sender of video.
+/// Figures of a competitor that is not a video sender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// What it is: `datagrams`, `tcp` or `web`, with a number where there are several.
+    /// Its kind: `datagrams`, `tcp` or `web`, with a number if there are several.
     pub name: String,
     /// When it began, in seconds.
     pub from_s: f64,
     /// When it ended, in seconds.
     pub until_s: f64,
-    /// For how long it had something to send, in seconds: all the time between these, or that of its pages.
+    /// How long it had something to send, in seconds: the whole time in between, or the time of its pages.
     pub active_s: f64,
-    /// What the path let through while it was active, from IP upwards, in bit/s.
+    /// Data delivered while it was active, from IP upwards, in bit/s.
     pub delivered_bps: f64,
-    /// Packets dropped by the path over packets that reached either end of it, 0..1.
+    /// Packets dropped by the path over packets delivered or dropped, 0..1.
     pub loss_ratio: f64,
-    /// How many pages came whole; null for what is no reader of pages.
+    /// Number of pages completed; null for traffic other than pages.
     #[serde(default)]
     pub pages: Option<u64>,
-    /// How long a page took on average, in seconds.
+    /// Mean time per page, in seconds.
     #[serde(default)]
     pub page_mean_s: Option<f64>,
 }
 
 impl fmt::Display for Traffic {
-    /// In words, for the lines under a table.
+    /// A text for the lines under a table.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Traffic { from_s, until_s, active_s, .. } = self;
         write!(f, "{:.2} Mbps delivered", self.delivered_bps / 1e6)?;

@@ -1,4 +1,4 @@
-//! An event as a row of a table: the same columns for all.
+//! An event as a table row; all events have the same columns.
 
 use thalweg_link::DropReason;
 use thalweg_sender::Event;
@@ -6,18 +6,18 @@ use thalweg_units::{Bytes, Rate, Span};
 
 use super::{Record, What};
 
-/// One event in columns. What an event does not have is empty.
+/// One event in columns. Columns that do not apply are empty.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Row {
     /// Nanoseconds since the start.
     pub time_ns: u64,
-    /// Which flow.
+    /// The flow's number.
     pub flow: u16,
     /// A number for the kind of event, for hashing.
     kind: u8,
     /// The kind of event.
     pub event: &'static str,
-    /// A packet's place in the order of sending, or a media packet's sequence number.
+    /// A packet's index in sending order, or a media packet's sequence number.
     pub packet: Option<u64>,
     /// A frame's number.
     pub frame: Option<u64>,
@@ -25,7 +25,7 @@ pub struct Row {
     pub picture: Option<u64>,
     /// An amount of data, in bytes.
     pub bytes: Option<u64>,
-    /// How many, of whatever the event counts; for a size of picture its lines.
+    /// A count, depending on the event; for a picture size its height in lines.
     pub count: Option<u64>,
     /// A rate, in bit/s.
     pub rate_bps: Option<u64>,
@@ -33,14 +33,14 @@ pub struct Row {
     pub span_ns: Option<i64>,
     /// Any other figure.
     pub value: Option<f64>,
-    /// What, in a word.
+    /// A detail, in a word.
     pub what: &'static str,
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub why: &'static str,
 }
 
 impl Row {
-    /// The row of a record.
+    /// Converts a record.
     pub fn of(record: &Record) -> Row {
         let mut row = match record.what {
             What::Sender(ref event) => of_event(event),
@@ -118,7 +118,7 @@ impl Row {
     }
 }
 
-/// A text as a word (FNV-1a, 64 bits): all of it counts, for reasons often differ in their last words only.
+/// A text as a word (FNV-1a, 64 bits) of its full length, because reasons often differ only in their last words.
 fn text_word(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |word, byte| (word ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -198,7 +198,7 @@ fn of_event(event: &Event) -> Row {
         Event::SchemeChanged => kind(20, "scheme-changed"),
         Event::RecoveryBegan => kind(19, "recovery-began"),
         Event::Variable { name, value } => Row { what: name, value: Some(value), ..kind(18, "variable") },
-        // A new event needs a row of its own; until it has one it still counts.
+        // A new event needs its own row format; until then it is counted as unknown.
         _ => kind(255, "unknown"),
     }
 }

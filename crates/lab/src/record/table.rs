@@ -1,4 +1,4 @@
-//! The events as a Parquet file: one row each, the columns of [`Row`].
+//! The events as a Parquet file: one row per event, with the columns of [`Row`].
 
 use std::fs::File;
 use std::path::Path;
@@ -13,13 +13,13 @@ use parquet::schema::types::Type;
 
 use super::{Recorder, Row};
 
-/// The file could not be written.
+/// Why the file could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// The file system refused.
+    /// An error of the file system.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// The Parquet library refused.
+    /// An error of the Parquet library.
     #[error("{0}")]
     Parquet(#[from] ParquetError),
 }
@@ -29,7 +29,7 @@ pub enum TableError {
 /// # Errors
 /// When the file cannot be created or written.
 pub fn write_table(path: &Path, recorder: &Recorder) -> Result<(), TableError> {
-    // Least and greatest values would cost more than everything else, and nobody filters a run's events by them.
+    // Min and max statistics would cost more than everything else, and a run's events are not filtered by them.
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::None)
@@ -71,7 +71,7 @@ fn schema() -> Result<Type, ParquetError> {
     Type::group_type_builder("event").with_fields(fields).build()
 }
 
-/// A column of whole numbers, some of which are absent.
+/// A column of optional integers.
 type Column = fn(&Row) -> Option<i64>;
 
 fn whole(value: Option<u64>) -> Option<i64> {

@@ -1,4 +1,4 @@
-//! What figures need of a flow's records, counted as they happen, so that the records themselves need not be kept.
+//! Data for a flow's figures, collected as events happen, so that the records themselves need not be stored.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use thalweg_units::{Bytes, Time};
 use super::{Record, What};
 use crate::outcome::Mark;
 
-/// The width of a bin of the series.
+/// Width of a series bin, in seconds.
 pub(crate) const BIN_S: f64 = 0.1;
 
 /// Amounts of data by bin.
@@ -25,7 +25,7 @@ impl Bins {
         self.0[index] += size.bits() as f64 / 1e6 / BIN_S;
     }
 
-    /// Of the first `count` bins, in Mbps.
+    /// The values of the first `count` bins, in Mbps.
     pub(crate) fn values(&self, count: usize) -> Vec<f64> {
         let mut values = self.0.clone();
         values.resize(count, 0.0);
@@ -33,7 +33,7 @@ impl Bins {
     }
 }
 
-/// What one flow did, be it a sender of video or other traffic.
+/// The activity of one flow, a video sender or other traffic.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
     pub(crate) sent: Bins,
@@ -46,12 +46,12 @@ pub(crate) struct Tally {
     pub(crate) packets: u64,
     pub(crate) arrivals: u64,
     pub(crate) drops: u64,
-    /// How long each packet that arrived waited in queues.
+    /// Queueing delay of each received packet.
     pub(crate) queued_ms: Vec<f64>,
     pub(crate) on_the_way: OnTheWay,
     pub(crate) variables: BTreeMap<&'static str, Vec<(f64, f64)>>,
     pub(crate) marks: Vec<(f64, Mark)>,
-    /// How long each page took.
+    /// Load time of each page.
     pub(crate) pages_s: Vec<f64>,
 }
 
@@ -108,17 +108,17 @@ impl Tally {
     }
 }
 
-/// How long a flow's packets were on the way, for those that arrived.
+/// One-way delays of a flow's received packets.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OnTheWay {
-    /// When each packet left, by its place in the order of sending.
+    /// Sending time of each packet, by its index in sending order.
     left: Vec<Time>,
-    /// By bin of their arrival: the sum of their times in ms, and how many.
+    /// By bin of arrival: the sum of delays in ms, and the number of packets.
     bins: Vec<(f64, u32)>,
 }
 
 impl OnTheWay {
-    /// A packet left.
+    /// A packet was sent.
     fn sent(&mut self, id: u64, at: Time) {
         debug_assert_eq!(id, self.left.len() as u64, "packet numbers have a gap");
         self.left.push(at);
@@ -142,7 +142,7 @@ impl OnTheWay {
         (count > 0).then(|| sum / f64::from(count))
     }
 
-    /// Mean of each of the first `count` bins in which any arrived: (seconds, ms).
+    /// Mean of each of the first `count` bins with arrivals: (seconds, ms).
     pub(crate) fn by_bin(&self, count: usize) -> Vec<(f64, f64)> {
         let bins = self.bins.iter().take(count).enumerate().filter(|(_, (_, count))| *count > 0);
         bins.map(|(index, (sum, count))| (index as f64 * BIN_S, sum / f64::from(*count))).collect()

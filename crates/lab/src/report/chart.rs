@@ -1,10 +1,10 @@
-//! A chart: lines over an axis, as SVG.
+//! A line chart as SVG.
 
 use std::fmt::Write;
 
 use super::scale::Scale;
 
-/// Around the axes, in pixels.
+/// Margins around the axes, in pixels.
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 10.0;
@@ -13,54 +13,54 @@ const BOTTOM: f64 = 26.0;
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stroke {
-    /// From point to point.
+    /// A line from point to point.
     Line,
-    /// The same, dashed.
+    /// A dashed line from point to point.
     Dashes,
-    /// Level until the next point.
+    /// Steps: constant until the next point.
     Steps,
-    /// Down to the axis, filled.
+    /// An area filled down to the axis.
     Area,
     /// A short tick at the top for each point.
     Marks,
 }
 
-/// Points of one colour.
+/// A series of points in one colour.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// As CSS has it, such as `#0072b2`.
+    /// A CSS colour such as `#0072b2`.
     pub colour: &'static str,
-    /// How it is drawn.
+    /// Drawing style.
     pub stroke: Stroke,
-    /// From left to right.
+    /// The points, from left to right.
     pub points: Vec<(f64, f64)>,
 }
 
 /// A chart before it is drawn.
 #[derive(Debug, Clone)]
 pub struct Chart {
-    /// What it shows.
+    /// The title.
     pub title: &'static str,
     /// The unit of the horizontal axis.
     pub x: &'static str,
-    /// Its ends.
+    /// The range of the horizontal axis.
     pub x_range: (f64, f64),
-    /// The ends of the vertical axis.
+    /// The range of the vertical axis.
     pub y_range: (f64, f64),
-    /// Whether the horizontal axis is logarithmic: both ends are above 0 then.
+    /// Whether the horizontal axis is logarithmic; its range is then above 0.
     pub logarithmic_x: bool,
-    /// The same of the vertical one.
+    /// Whether the vertical axis is logarithmic; its range is then above 0.
     pub logarithmic_y: bool,
-    /// In pixels.
+    /// Height in pixels.
     pub height: f64,
-    /// Share of [`Chart::WIDTH`].
+    /// Width as a share of [`Chart::WIDTH`].
     pub width_share: f64,
-    /// What is drawn, the last on top.
+    /// The lines, drawn in order, the last on top.
     pub lines: Vec<Line>,
 }
 
 impl Chart {
-    /// A whole page's width in pixels.
+    /// The width of a whole page in pixels.
     pub const WIDTH: f64 = 1080.0;
 
     /// The chart as a figure with its title.
@@ -70,8 +70,8 @@ impl Chart {
         format!("<figure style=\"width:{percent:.2}%\"><figcaption>{title}</figcaption>{svg}</figure>")
     }
 
-    /// The chart without its title as an `svg` element with these attributes. The page that it is in has styles for `text`, `.grid` and
-    /// `.unit`.
+    /// The chart without its title as an `svg` element with these attributes. The page must define styles for `text`,
+    /// `.grid` and `.unit`.
     pub fn svg(&self, attributes: &str) -> String {
         let width = Chart::WIDTH * self.width_share;
         let bottom = self.height - BOTTOM;

@@ -1,8 +1,8 @@
-//! What every part of the page is written with.
+//! Helpers for writing the page.
 
 pub(super) const CAPACITY: &str = "#e4e7ec";
 
-/// Means of half seconds.
+/// Means over half seconds.
 pub(super) fn halves(values: &[f64], bin: f64) -> Vec<(f64, f64)> {
     let chunk = ((0.5 / bin).round() as usize).max(1);
     let means = values.chunks(chunk).map(|chunk| chunk.iter().sum::<f64>() / chunk.len() as f64);

@@ -1,4 +1,4 @@
-//! The page: table, time axis, distributions.
+//! The page: table, time series, distributions.
 
 use std::fmt::Write;
 
@@ -88,14 +88,14 @@ pub(super) fn page(about: &About, runs: &[Outcome]) -> String {
     html
 }
 
-/// A run in the colour of its scheme.
+/// A run with the colour of its scheme.
 struct Drawn<'a> {
     run: &'a Outcome,
     colour: &'static str,
 }
 
-/// Each run: in the colour of its scheme's place among those of the page, or in one of its own where a scheme was
-/// played twice over a link.
+/// Each run with the colour of its scheme's index on the page, or with its own colour if a scheme was run twice over a
+/// link.
 fn drawn(runs: &[Outcome]) -> impl Iterator<Item = Drawn<'_>> {
     let schemes = distinct(runs, |run| &run.summary.scheme);
     let once = |run: &Outcome| {
@@ -111,7 +111,7 @@ fn drawn(runs: &[Outcome]) -> impl Iterator<Item = Drawn<'_>> {
     })
 }
 
-/// What `of` is of the runs, each once, in their order.
+/// The distinct values of `of` over the runs, in order.
 fn distinct<'a>(runs: &'a [Outcome], of: impl Fn(&'a Outcome) -> &'a str) -> Vec<&'a str> {
     runs.iter().map(of).fold(Vec::new(), |mut known, next| {
         if !known.contains(&next) {
@@ -186,7 +186,7 @@ fn time_charts(runs: &[Drawn]) -> Vec<Chart> {
     rates.extend(each(Stroke::Steps, &|run| halves(&run.series.sent_mbps, run.series.bin_s)));
     let mut video: Vec<Line> = rates.first().cloned().into_iter().collect();
     video.extend(each(Stroke::Steps, &|run| halves(&run.series.video_mbps, run.series.bin_s)));
-    // A scheme that believes in far more than there is may leave the chart, not flatten it.
+    // An estimate far above the available rate may exceed the chart's range, instead of flattening the chart.
     let believed = runs.iter().flat_map(|drawn| &drawn.run.series.available_mbps).copied().fold(0.1, f64::max) * 1.5;
     let mut estimates: Vec<Line> = runs
         .first()
@@ -244,7 +244,7 @@ fn time_charts(runs: &[Drawn]) -> Vec<Chart> {
             alpha_and_marks,
         ),
     ];
-    // What no scheme of the page has is no chart.
+    // Charts without any points are omitted.
     charts.into_iter().filter(|chart| chart.lines.iter().any(|line| !line.points.is_empty())).collect()
 }
 
@@ -304,7 +304,7 @@ fn by_second(run: &Outcome, value: impl Fn(&crate::outcome::FrameRecord) -> Opti
     present.map(|(second, (sum, count))| (second as f64, sum / f64::from(count))).collect()
 }
 
-/// A little more than what the lines cover.
+/// A range slightly larger than the lines.
 fn range(lines: &[Line]) -> (f64, f64) {
     let all = || lines.iter().flat_map(|line| &line.points).map(|point| point.1);
     let (from, to) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));

@@ -1,4 +1,4 @@
-//! From figures to places on paper.
+//! Maps values to positions in a drawing.
 
 /// An axis.
 #[derive(Debug, Clone, Copy)]
@@ -11,24 +11,24 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Values `from..to` on `start..end` of the paper.
+    /// Maps values `from..to` linearly to positions `start..end`.
     pub(super) fn linear(from: f64, to: f64, start: f64, end: f64) -> Scale {
         Scale { from, to: if to > from { to } else { from + 1.0 }, start, end, logarithmic: false }
     }
 
-    /// The same by orders of magnitude; `from` is above zero.
+    /// Maps values logarithmically; `from` is above zero.
     pub(super) fn logarithmic(from: f64, to: f64, start: f64, end: f64) -> Scale {
         Scale { from: from.ln(), to: to.max(from * 1.01).ln(), start, end, logarithmic: true }
     }
 
-    /// Where a value lies; values beyond the ends lie on them.
+    /// The position of a value; values beyond the range are clamped.
     pub(super) fn place(&self, value: f64) -> f64 {
         let value = if self.logarithmic { value.max(1e-12).ln() } else { value };
         let share = ((value - self.from) / (self.to - self.from)).clamp(0.0, 1.0);
         self.start + share * (self.end - self.start)
     }
 
-    /// Round values to mark, about `count` of them.
+    /// About `count` round values for tick marks.
     pub(super) fn ticks(&self, count: usize) -> Vec<f64> {
         if self.logarithmic {
             let (from, to) = (self.from.exp(), self.to.exp());

@@ -1,4 +1,4 @@
-//! Delay against quality: a point for each scheme, the better the further up and to the right.
+//! Delay against quality: one point per scheme, better towards the upper right.
 
 use std::fmt::Write;
 
@@ -13,15 +13,15 @@ const LEFT: f64 = 52.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 40.0;
-/// About what a letter of a label takes, and its height, in pixels.
+/// Approximate width of a label's letter, and its height, in pixels.
 const LETTER: (f64, f64) = (7.0, 13.0);
 
-/// A chart of delay, on a reversed axis as Salsify's figures have it, against SSIM.
+/// A chart of SSIM over delay, with a reversed delay axis as in Salsify's figures.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Scatter {
-    /// What it is of.
+    /// The title.
     pub title: String,
-    /// What is shown.
+    /// The points.
     pub points: Vec<ScatterPoint>,
 }
 
@@ -36,21 +36,21 @@ pub struct ScatterPoint {
     pub ssim_db: f64,
     /// 5th and 95th percentile of the SSIM of its frames, in dB.
     pub ssim_range_db: Option<(f64, f64)>,
-    /// Its place among the schemes of the page, which is its colour; `None` for one that was not run here.
+    /// Index of the scheme on the page, which determines its colour; `None` for one that was not run here.
     pub scheme: Option<usize>,
-    /// Whether it was run here; what others published is drawn hollow.
+    /// Whether it was run here; published results are drawn as hollow points.
     pub ours: bool,
 }
 
 impl ScatterPoint {
-    /// Whether it is no worse on both than the other, and better on one.
+    /// Whether it is no worse than the other in both respects, and better in one.
     pub fn is_better(&self, other: &ScatterPoint) -> bool {
         let (delay, ssim) = (self.delay_ms - other.delay_ms, self.ssim_db - other.ssim_db);
         delay <= 0.0 && ssim >= 0.0 && (delay < 0.0 || ssim > 0.0)
     }
 }
 
-/// What was run here and is beaten on both by nothing else that was, from the quickest on.
+/// The Pareto front of our own points, in order of increasing delay.
 fn front(points: &[ScatterPoint]) -> Vec<&ScatterPoint> {
     let ours = || points.iter().filter(|point| point.ours);
     let mut front: Vec<_> = ours().filter(|point| !ours().any(|other| other.is_better(point))).collect();
@@ -75,7 +75,7 @@ impl Scatter {
         let (low, high) = (delays().fold(f64::INFINITY, f64::min), delays().fold(0.0, f64::max));
         let (worst, best) = (ssims().fold(f64::INFINITY, f64::min), ssims().fold(f64::NEG_INFINITY, f64::max));
         let bottom = HEIGHT - BOTTOM;
-        // Reversed: the quickest is on the right.
+        // Reversed: the lowest delay is on the right.
         let x = Scale::logarithmic(low / 2.0, high * 1.8, WIDTH - RIGHT, LEFT);
         let y = Scale::linear((worst - 0.5).floor(), (best + 0.5).ceil(), bottom, TOP);
         let title = escape(&self.title);
@@ -145,7 +145,7 @@ fn draw(svg: &mut String, point: &ScatterPoint, (x, y): (f64, f64), range: Optio
     );
 }
 
-/// A place on the paper that something takes.
+/// An occupied area of the drawing.
 #[derive(Clone, Copy)]
 struct Box {
     left: f64,
@@ -159,7 +159,7 @@ impl Box {
         Box { left: x - 6.0, right: x + 6.0, top: y - 6.0, bottom: y + 6.0 }
     }
 
-    /// Of the places near a point, the one with the least in its way.
+    /// The position near a point that overlaps least with occupied areas.
     fn of_label(label: &str, (x, y): (f64, f64), taken: &[Box]) -> Box {
         let (width, height) = (label.chars().count() as f64 * LETTER.0, LETTER.1);
         let at = |left: f64, top: f64| Box { left, right: left + width, top, bottom: top + height };

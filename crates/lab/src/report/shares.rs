@@ -1,4 +1,4 @@
-//! Who had how much of the path.
+//! Shares of the path by flow.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::colour;
 use super::html::{CAPACITY, escape, halves, key};
 use crate::outcome::Outcome;
 
-/// What the path let through of each flow of a run over time, with a legend; nothing for a sender that had it alone.
+/// Data delivered for each flow of a run over time, with a legend; empty for a sender without competitors.
 pub(super) fn shares(run: &Outcome) -> String {
     let series = &run.series;
     if series.others.is_empty() {

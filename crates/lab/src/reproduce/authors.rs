@@ -1,55 +1,56 @@
-//! What the authors of Salsify published of their own runs (excamera/salsify-results), read where somebody has it.
+//! Results that the authors of Salsify published for their own runs (excamera/salsify-results), read if they are
+//! present locally.
 //!
-//! Both forms have the 66.7 ms of their apparatus already subtracted: their run over a perfect link has a delay of -0.8 ms, and 13.5 ms
-//! is among the 5th percentiles of their points.
+//! In both formats the 66.7 ms of their apparatus are already subtracted: their run over a perfect link has a delay of
+//! -0.8 ms, and 13.5 ms is among the 5th percentiles of their points.
 
 use std::path::Path;
 
-/// Where one of their schemes over one of a figure's links is.
+/// Location of the authors' results for one scheme over one link of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Theirs {
-    /// The link, as the figure calls it.
+    /// The link's name in the figure.
     pub link: &'static str,
-    /// The scheme, as they call it.
+    /// The scheme's name in their results.
     pub scheme: &'static str,
-    /// The scheme here that answers to it; `None` for the products that were not run here.
+    /// The corresponding scheme here; `None` for products that were not run here.
     pub ours: Option<&'static str>,
-    /// Where.
+    /// The location.
     pub place: Place,
 }
 
-/// Where in their results.
+/// A location in the authors' results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// A file of six figures: mean, 5th and 95th percentile of the signal's delay in ms, then of SSIM in dB.
+    /// A file with six values: mean, 5th and 95th percentile of the signal's delay in ms, then of SSIM in dB.
     Points(&'static str),
-    /// The runs with this name in the summary of all runs, or whose name begins so when it ends with `*`. Figures are means over them:
-    /// over those with a signal's delay where there are any.
+    /// Runs with this name in the summary of all runs, or with this prefix if it ends with `*`. The values are means
+    /// over those runs; if some have a signal delay, over those.
     Runs(&'static str),
 }
 
-/// What they published of a scheme over a link.
+/// The authors' results for a scheme over a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
-    /// Of what.
+    /// The scheme, link and location.
     pub of: Theirs,
-    /// Mean delay, a missing frame counted to the next shown, in ms.
+    /// Mean delay, a missing frame counted until the next shown, in ms.
     pub delay_mean_ms: f64,
-    /// 95th percentile of that, in ms.
+    /// 95th percentile of the delay, in ms.
     pub delay_p95_ms: f64,
     /// Mean SSIM, in dB.
     pub ssim_db: f64,
     /// 5th and 95th percentile of the SSIM of frames, in dB.
     pub ssim_range_db: (f64, f64),
-    /// Where it was read, and what it is of.
+    /// Source file, and what it contains.
     pub source: String,
 }
 
 impl Theirs {
-    /// Reads it in the folder of their results.
+    /// Reads the results from the authors' folder.
     ///
     /// # Errors
-    /// When it is not there or is not what it should be, with the file.
+    /// When the file is missing or invalid; the error names it.
     pub fn read(&self, results: &Path) -> Result<Point, String> {
         let read = |path: &Path| std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
         let (name, point) = match self.place {
@@ -59,7 +60,7 @@ impl Theirs {
         point.ok_or(format!("{}: no figures of {name} in it, or fewer than six", results.display()))
     }
 
-    /// From the lines of a file of points.
+    /// Parses a file of points.
     fn point(&self, file: &str, text: &str) -> Option<Point> {
         let line = text.lines().find(|line| !line.starts_with('#') && !line.trim().is_empty())?;
         let values: Vec<f64> = line.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
@@ -74,7 +75,7 @@ impl Theirs {
         })
     }
 
-    /// From the summary of all runs: the signal's delay where it is given, and that of shown frames where it is not.
+    /// Parses the summary of all runs: uses the signal's delay if present, otherwise that of shown frames.
     fn runs(&self, run: &str, text: &str) -> Option<Point> {
         let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
         let head = lines.next()?;

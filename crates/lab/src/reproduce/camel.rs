@@ -1,9 +1,9 @@
 //! The experiments of Camel (WWW 2026, arXiv 2602.09500; specs/camel.md 8).
 //!
-//! 30 fps at 360p, 25 ms one way, a drop-tail queue of 100 KB unless the figure has another, and an
-//! encoder model (the paper prints neither frame rate, delay nor queue for most tests: specs/camel.md's choice). What the
-//! paper prints of a figure stands beside ours; where it says only which scheme does what, the figure's description
-//! says it.
+//! 30 fps at 360p, 25 ms one way, a drop-tail queue of 100 KB unless the figure has another, and an encoder model (the
+//! paper does not print frame rate, delay or queue for most tests: specs/camel.md's choice). The paper's printed
+//! numbers for a figure are shown beside ours; where it only describes which scheme does what, the figure's description
+//! quotes that.
 
 use thalweg_link::{DatagramsConfig, HopConfig, Jitter, LossModel, TcpConfig};
 use thalweg_sender::scheme::FramesConfig;
@@ -18,14 +18,14 @@ use crate::Undershoot;
 use crate::scenario::{Competitor, Sender};
 
 const KILOBYTE: u64 = 1024;
-/// What waits before a link unless the figure has another queue (specs/camel.md 8).
+/// The link's queue, unless the figure has another (specs/camel.md 8).
 const QUEUE: Bytes = Bytes::new(100 * KILOBYTE);
-/// No bitrate of Table 1 exceeds 2060 kbps: what the paper's encoder was bound by (specs/camel.md C5).
+/// Max bitrate of the paper's encoder: no bitrate of Table 1 exceeds 2060 kbps (specs/camel.md C5).
 const TABLE_1_MAX: Rate = Rate::from_kbps(2100);
-/// Everybody whom the figures compare.
+/// All schemes that the figures compare.
 const ALL: [&str; 6] = ["gcc", "copa", "bbr", "sqp", "pudica", "camel"];
 
-/// An encoder that stays below its target, by the name that the command line knows.
+/// An encoder with undershoot, by its command-line name.
 fn undershoot(name: &str) -> Undershoot {
     name.parse().unwrap_or_else(|error| panic!("{error}"))
 }
@@ -41,14 +41,14 @@ fn setup(seconds: i64) -> Setup {
     }
 }
 
-/// A rate, or rates in turn, by the name that the command line knows: served bit after bit, because the opportunities
-/// of a trace, 1500 bytes each 12 ms at a megabit, are coarser than the trains that three of the schemes measure.
+/// A constant rate or a sequence of rates, by its command-line name. Served bit by bit, because the opportunities of a
+/// trace, 1500 bytes each 12 ms at a megabit, are coarser than the packet trains that three of the schemes measure.
 fn rate(name: impl Into<String>, rates: &str) -> Link {
     let rates = rates.parse().unwrap_or_else(|error| panic!("{error}"));
     Link::of_rate(name, rates).queue(QUEUE)
 }
 
-/// A megabit behind the usual queue.
+/// A link of 1 Mbps with the default queue.
 fn megabit(name: impl Into<String>) -> Link {
     rate(name, "1Mbps")
 }
@@ -73,7 +73,7 @@ impl Figure {
     }
 }
 
-/// What is read off every run, with what a figure adds to it.
+/// The readings of every run, plus those specific to a figure.
 fn readings(more: &[Reading]) -> Vec<Reading> {
     use Reading::*;
     let always = [VideoBitrate, EstimateAccuracy, EstimateBias, OneWayDelay, LatencyMean, LatencyP95, Stalls];
@@ -163,8 +163,8 @@ fn changing_link() -> Figure {
     ])
 }
 
-/// Schemes whose encoder makes no more than those of Table 1; Salsify has none that is aimed at a rate, and what it
-/// sends is bounded by its frames alone.
+/// Schemes with the max encoder rate of Table 1. Salsify has no rate-targeted encoder, so only its frame sizes limit
+/// its rate.
 fn bounded(names: &[&str]) -> Vec<Scheme> {
     let bound = |mut scheme: Scheme| {
         if let FramesConfig::RateTargeted(frames) = &mut scheme.frames {
@@ -175,7 +175,7 @@ fn bounded(names: &[&str]) -> Vec<Scheme> {
     known(names).into_iter().map(bound).collect()
 }
 
-/// Table 1's links: names, files and what stands in where they are absent.
+/// Table 1's links: names, files, and substitutes if those are absent.
 const TABLE_1_LINKS: [(&str, &str, &str); 4] = [
     ("4G walking 50167", "4g_trace_walking_50167_a", "lte-walking"),
     ("4G driving 50187", "4g_trace_driving_50187_dr", "lte-driving"),
@@ -186,7 +186,7 @@ const TABLE_1_LINKS: [(&str, &str, &str); 4] = [
 /// kbps, ms, percent of the time in stalls.
 type Printed = (f64, Option<f64>, f64);
 
-/// Table 1, over each link; the paper has no delay of Salsify.
+/// Table 1, over each link; the paper has no delay for Salsify.
 const TABLE_1: [(&str, [Printed; 4]); 7] = [
     (
         "camel",
@@ -266,17 +266,17 @@ fn recorded_links() -> Figure {
     let links = TABLE_1_LINKS.iter().map(link).collect();
     let mut figure = Figure { published: published.collect(), ..figure("camel-table1", about, 250, schemes, links) };
     if let Experiment::Runs { readings, .. } = &mut figure.experiment {
-        // No estimate goes beyond what the encoder could use, and these links have far more.
+        // Estimates do not exceed what the encoder could use, and these links have far more.
         readings.retain(|reading| !matches!(reading, Reading::EstimateAccuracy | Reading::EstimateBias));
     }
     figure
 }
 
-/// Ten frames per second: frames of 10 KB. Those of 30 a second have 4 KB at a megabit and fill no burst of the lengths
-/// that the paper shows (12 KB and 20 KB).
+/// 10 fps: frames of 10 KB. At 30 fps frames have 4 KB at a megabit and are too small for bursts of the lengths that
+/// the paper shows (12 KB and 20 KB).
 const LARGE_FRAMES: u32 = 10;
 
-/// A megabit behind shallow queues.
+/// A link of 1 Mbps with shallow queues.
 fn shallow() -> Vec<Link> {
     let of = |kilobytes: u64| megabit(format!("{kilobytes} KB")).queue(Bytes::new(kilobytes * KILOBYTE));
     [1, 2, 4, 6, 8, 10].map(of).to_vec()
@@ -303,9 +303,9 @@ fn fixed_bursts() -> Figure {
     .reading(&[Reading::BurstLength, Reading::InGcc])
 }
 
-/// How far apart senders begin: 10 s, and a third of a picture's time, since nobody's cameras are in phase. Whose are,
-/// meet each other's bursts in the same order at every picture, and the one whose comes first sees the shortest queue
-/// and keeps more.
+/// Interval between senders' start times: 10 s plus a third of a picture interval, because cameras are not in phase.
+/// Otherwise senders in phase would meet each other's bursts in the same order at every picture, and the one whose
+/// burst comes first would see the shortest queue and keep a larger share.
 const APART: Span = Span::from_millis(10_011);
 
 fn alike() -> Figure {
@@ -379,8 +379,9 @@ fn jitter() -> Figure {
     figure("camel-fig18", about, 90, known(&["gcc", "bbr", "sqp", "pudica", "camel"]), links)
 }
 
-/// The same FEC, retransmissions and reports for everybody, so that what they do to the rate is compared: with per-packet feedback SQP
-/// stands still for 46 % of the time where half of the packets are lost, with feedback every 62 ms for 70 %.
+/// The same FEC, retransmissions and reports for all schemes, so that the controllers' reactions to them are compared:
+/// with per-packet feedback SQP stalls for 46 % of the time where half of the packets are lost, with feedback every 62
+/// ms for 70 %.
 fn alike_but_for_the_controller(names: &[&str]) -> Vec<Scheme> {
     let repair = known(&["camel"]).pop().and_then(|camel| camel.repair);
     let feedback = FeedbackStyle::PerPacket;

@@ -1,4 +1,4 @@
-//! What encodes a figure's video unless a codec is asked for.
+//! The encoder of a figure, unless a codec is selected.
 
 use thalweg_codecs::Codec;
 use thalweg_codecs::model::{
@@ -9,23 +9,24 @@ use thalweg_units::Span;
 /// An encoder for a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Encoder {
-    /// A real one.
+    /// A real encoder.
     #[default]
     Real,
     /// The model of libvpx on the built-in scene: for figures about the path alone.
     Model,
-    /// Frames that are all of the size the rate allows, keyframes too, from the frame after a change on: what simulations of rate
-    /// control send (FBRA section 5).
+    /// Frames exactly as large as the rate allows, including keyframes, from the first frame after a change: as in
+    /// simulations of rate control (FBRA section 5).
     EqualFrames,
-    /// A talking head in groups of 14 pictures, of which the first is four times as large (FBRA's "News"). The model has no keyframes but
-    /// those asked for, so the large frames are standard ones that come at random, every 14 frames on average.
+    /// A talking head in groups of 14 pictures, of which the first is four times as large (FBRA's "News"). The model
+    /// makes keyframes on request only, so the large frames are delta frames that occur at random, every 14 frames on
+    /// average.
     Groups {
         /// Frames per second.
         frame_rate: u32,
     },
 }
 
-/// How many frames a group has (FBRA section 5.5).
+/// Number of frames in a group (FBRA section 5.5).
 const GROUP: i64 = 14;
 
 impl Encoder {
@@ -41,13 +42,13 @@ impl Encoder {
     }
 }
 
-/// A lag that is over with the next frame.
+/// A lag that ends with the next frame.
 const AT_ONCE: Lag = Lag { up: Span::from_nanos(1), down: Span::from_nanos(1), at_once: 0.0 };
 
 fn equal_frames() -> Config {
     let steady = Variation { deviation: 0.0, correlation: 0.0 };
     let scene = Content::default();
-    // No rate is out of its reach; what its quality would be down there is nobody's claim.
+    // Every rate is reachable; the quality at such low rates is meaningless.
     let coarsest = OperatingPoint { bits_per_pixel: 1e-5, quantizer: 127, psnr_db: 10.0, ssim_db: 1.0 };
     let content = Content {
         points: std::iter::once(coarsest).chain(scene.points).collect(),
@@ -56,7 +57,7 @@ fn equal_frames() -> Config {
         keyframe_floor: 1e-5,
         ..scene
     };
-    // Nothing is saved up or owed, so that a rate is met by every frame and not by their mean.
+    // Nothing is saved up or owed, so that every frame meets the rate, not just their mean.
     let at_once = Span::from_millis(1);
     let account =
         Account { payback: Span::from_secs(1_000_000), savings: at_once, debt: at_once, ..Account::default() };

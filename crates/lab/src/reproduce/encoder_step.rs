@@ -1,4 +1,4 @@
-//! How long an encoder takes to follow its target (Vidaptive Fig. 2).
+//! Time for an encoder to follow its target (Vidaptive Fig. 2).
 
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_units::{Rate, Seed, Span};
@@ -8,25 +8,27 @@ use thalweg_video::footage::Footage;
 use crate::simulate::SimulateError;
 use thalweg_codecs::Codec;
 
-/// An encoder whose target goes from low to high and back.
+/// A target that steps from low to high and back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EncoderStep {
     /// The low target.
     pub low: Rate,
-    /// The high one.
+    /// The high target.
     pub high: Rate,
-    /// How long each of low, high, low lasts.
+    /// Duration of each phase: low, high, low.
     pub each: Span,
 }
 
-/// How it followed.
+/// The measured response.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepResponse {
-    /// Seconds from the step up until half a second of output has 90 % of the target; `None` if it never has.
+    /// Seconds from the step up until the output over half a second reaches 90 % of the target; `None` if it never
+    /// does.
     pub lag_up_s: Option<f64>,
-    /// Seconds from the step down until half a second of output is within 110 % of the target; `None` if it never is.
+    /// Seconds from the step down until the output over half a second is within 110 % of the target; `None` if it never
+    /// is.
     pub lag_down_s: Option<f64>,
-    /// How long what was made too much after the step down takes to send at the new target, in ms.
+    /// Time to send the excess output after the step down at the new target, in ms.
     pub queue_ms: f64,
 }
 
@@ -41,10 +43,10 @@ impl StepResponse {
 }
 
 impl EncoderStep {
-    /// Plays it through `codec`.
+    /// Runs it with `codec`.
     ///
     /// # Errors
-    /// When the video cannot be read or the encoder refuses.
+    /// When the video cannot be read or the encoder fails.
     pub fn play(&self, codec: &Codec, video: &Video, seed: Seed) -> Result<StepResponse, SimulateError> {
         let mut footage = Footage::open(video, seed)?;
         let (size, interval) = (footage.format().size, footage.format().interval());
@@ -65,7 +67,8 @@ impl EncoderStep {
         Ok(self.judge(&made, interval.as_secs_f64(), pictures as usize))
     }
 
-    /// `made` holds the bits of each picture, `interval` seconds apart; the steps come after `pictures` and twice that.
+    /// `made` holds the bits of each picture, `interval` seconds apart; the steps are after `pictures` and twice that
+    /// many.
     fn judge(&self, made: &[f64], interval: f64, pictures: usize) -> StepResponse {
         let half = (0.5 / interval).round() as usize;
         let follows = |from: usize, fits: &dyn Fn(f64) -> bool| {
@@ -103,7 +106,7 @@ mod tests {
         let response = step.judge(&made, 0.1, 20);
         assert!(response.lag_up_s.is_some_and(|lag| (0.9..=1.0).contains(&lag)), "{response:?}");
         assert!(response.lag_down_s.is_some_and(|lag| (0.9..=1.0).contains(&lag)), "{response:?}");
-        // 5 x 150 kbit too much at 500 kbps.
+        // An excess of 5 x 150 kbit at 500 kbps.
         assert!((response.queue_ms - 1500.0).abs() < 1.0);
     }
 }

@@ -1,11 +1,12 @@
 //! The tables of FBRA (Nagy, Singh, Ott, Eggert, MMSys 2014; specs/fbra.md 7).
 //!
-//! Drop-tail queues of 50 packets, bottlenecks of 50, 100 and 240 ms between access links of 1 ms, players that discard what is older
-//! than 400 ms. Frames are of equal size and cut at 1500 bytes on the wire; nothing is retransmitted, since FBRA's redundancy is all the
-//! paper's senders have. 30 runs of a cell, 10 in tables 4 and 5.
+//! Drop-tail queues of 50 packets, bottlenecks of 50, 100 and 240 ms between access links of 1 ms, players that discard
+//! media older than 400 ms. Frames have equal size and are split into packets of 1500 bytes on the wire; nothing is
+//! retransmitted, because the paper's senders have no redundancy other than FBRA's. 30 runs per cell, 10 in tables 4
+//! and 5.
 //!
-//! The text of the paper was not at hand: its numbers are those of this project's specification, which marks what it does not
-//! print (how capacity varies, how long a run is) and what its tables contradict each other in.
+//! The text of the paper was not available: its numbers are those of this project's specification, which marks what it
+//! does not print (how capacity varies, how long a run is) and where its tables contradict each other.
 
 use thalweg_link::WebConfig;
 use thalweg_link::traffic::tcp::{ConnectionConfig, CubicConfig};
@@ -19,8 +20,8 @@ use super::vidaptive::known;
 use super::{Encoder, Experiment, Figure, Link, Links, Origin, Other, Published, Reading, Setup};
 use crate::scenario::Competitor;
 
-/// Who is compared, in the paper's order, what the specification's own formula and the drafts' own words make of two of them, and FBRA fed
-/// by the reports that the paper has.
+/// The compared schemes in the paper's order, variants of two of them according to the specification's own formula and
+/// the drafts' own text, and FBRA with the reports that the paper uses.
 fn all() -> Vec<Scheme> {
     let mut schemes = ["fbra", "rrtcc", "cnadu"].map(of_the_paper).to_vec();
     schemes.push(rare_fec());
@@ -29,7 +30,8 @@ fn all() -> Vec<Scheme> {
     schemes
 }
 
-/// FBRA with one FEC packet after up to 14 of media, as specs/fbra.md 3.1 has it: its FEC is a fiftieth of the media, the paper's a tenth.
+/// FBRA with one FEC packet after up to 14 media packets, as in specs/fbra.md 3.1: its FEC is a fiftieth of the media,
+/// the paper's a tenth.
 fn rare_fec() -> Scheme {
     let mut scheme = Scheme { name: "fbra:n14".into(), ..of_the_paper("fbra") };
     if let ControllerConfig::Fbra(config) = &mut scheme.controller {
@@ -38,8 +40,9 @@ fn rare_fec() -> Scheme {
     scheme
 }
 
-/// RRTCC that compares the trend itself to the threshold, as the drafts say, and not what sixty frames make of it, as the code does: a queue
-/// of TCP's is never overuse then, and losses alone steer it. The paper's RRTCC has most of 5 Mbps beside ten TCP flows and 4 to 6 % of loss.
+/// RRTCC that compares the trend itself with the threshold, as in the drafts, and not a value accumulated over sixty
+/// frames, as in the code: a queue of TCP's is then never detected as overuse, and only losses control it. The paper's
+/// RRTCC uses most of 5 Mbps beside ten TCP flows, with 4 to 6 % of loss.
 fn trend_alone() -> Scheme {
     let mut scheme = Scheme { name: "rrtcc:draft".into(), ..of_the_paper("rrtcc") };
     if let ControllerConfig::Rrtcc(config) = &mut scheme.controller {
@@ -50,25 +53,26 @@ fn trend_alone() -> Scheme {
 
 /// Bottleneck delays, in ms one way.
 const DELAYS: [i64; 3] = [50, 100, 240];
-/// The two access links.
+/// Total delay of the two access links.
 const ACCESS: Span = Span::from_millis(2);
-/// What waits before a bottleneck, in packets.
+/// Queue length of a bottleneck, in packets.
 const QUEUE: u64 = 50;
-/// delay_max.
+/// The paper's delay_max.
 const DISCARD_AFTER: Span = Span::from_millis(400);
-/// The paper does not say how long a run is; its lost frames suggest about 900 s (specs/fbra.md 7).
+/// Duration of a run. The paper does not print it; its lost frames suggest about 900 s (specs/fbra.md 7).
 const DURATION: Span = Span::from_secs(900);
-/// A second sender begins within this time, drawn for each run: how its camera's pictures lie between the first one's decides whose packets a
-/// full queue drops. Eleven milliseconds behind it has two fifths of the first's goodput in table 3, twenty-two behind thrice as much.
+/// A second sender begins within this time, drawn at random for each run: the phase between the two cameras decides
+/// whose packets a full queue drops. Eleven milliseconds later it has two fifths of the first's goodput in table 3,
+/// twenty-two later three times as much.
 const SECOND_WITHIN: Span = Span::from_secs(1);
 
-/// Frames cut at 1500 bytes with IPv4, UDP and RTP headers and no more, as ns-2's.
+/// Packets of 1500 bytes with IPv4, UDP and RTP headers only, as in ns-2.
 const PACKETS: Bytes = Bytes::new(1500);
 const HEADERS: Bytes = Bytes::new(20 + 8 + 12);
 
-/// A scheme as the paper's senders are: frames leave as they are made, in large packets and one size of picture, at rates down to the
-/// controllers' 32 kbps, and nothing is retransmitted. A pacer at that least rate would hold back for twelve seconds what was made of the
-/// rate before, which no network has delayed.
+/// A scheme configured like the paper's senders: frames are sent unpaced, in large packets and at a single resolution,
+/// at rates down to the controllers' 32 kbps, without retransmissions. A pacer at that min rate would hold back frames
+/// of the previous rate for twelve seconds, which is not a network delay.
 fn of_the_paper(name: &str) -> Scheme {
     let mut scheme = known(&[name]).remove(0);
     scheme.packets = PacketSizes { max_payload: PACKETS - HEADERS, overhead: HEADERS, ..PacketSizes::default() };
@@ -81,7 +85,7 @@ fn of_the_paper(name: &str) -> Scheme {
     scheme
 }
 
-/// FEC as the controller asks for it, and no retransmissions.
+/// FEC as requested by the controller, without retransmissions.
 fn fec_alone() -> repair::Config {
     let fec = fec::Config {
         amount: fec::Amount::Asked,
@@ -121,7 +125,7 @@ fn figure(
     Figure { name, about, experiment, setup, published, theirs: vec![], scattered: false }
 }
 
-/// A bottleneck of so many ms with the access links on both sides.
+/// A bottleneck with this delay in ms, with the access links on both sides.
 fn link(origin: Origin, millis: i64) -> Link {
     Link::new(format!("{millis} ms"), origin).packets(QUEUE).apart(Span::from_millis(millis) + ACCESS)
 }
@@ -131,9 +135,10 @@ fn mbps(mbps: u64, millis: i64) -> Link {
     link(Origin::Rates(rates.unwrap_or_else(|error| panic!("{error}"))), millis)
 }
 
-/// Readers of pages of 100 kB to 1.5 MB, idle for 10 s on average, over ns-2's TCP: segments of 1000 bytes, no more than 20 of them under
-/// way. That these were left as ns-2 has them is our reading of what TCP gets in tables 2 and 3 at 240 ms, 299 kbps whatever is beside
-/// it: 20 segments each round trip of 484 ms are 331 kbps. Without that bound ten readers leave hardly anything of 5 Mbps.
+/// Web users who load pages of 100 kB to 1.5 MB, idle for 10 s on average, over ns-2's TCP: segments of 1000 bytes, at
+/// most 20 of them in flight. That these are ns-2's defaults is our reading of TCP's throughput in tables 2 and 3 at
+/// 240 ms, 299 kbps with any competitor: 20 segments per round trip of 484 ms are 331 kbps. Without that limit ten
+/// users leave hardly anything of 5 Mbps.
 fn readers(count: u16) -> Other {
     let connection = ConnectionConfig {
         segment: Bytes::new(1052),
@@ -150,7 +155,7 @@ pub(super) fn figures() -> Vec<Figure> {
     vec![varying_capacity(), beside_tcp(), two_beside_tcp(), two_calls(), beside_short_tcp()]
 }
 
-/// Printed with this deviation, which may be unknown.
+/// A printed value with its deviation, which may be unknown.
 type Printed = (f64, Option<f64>);
 
 const fn of(value: f64, sigma: f64) -> Printed {
@@ -161,7 +166,7 @@ const fn only(value: f64) -> Printed {
     (value, None)
 }
 
-/// The rows of a table: link, scheme, and what it prints by the keys, scaled to their units.
+/// The rows of a table: link, scheme, and its printed values by key, scaled to the keys' units.
 fn printed<const N: usize>(
     keys: [(&'static str, f64); N],
     rows: &[(&'static str, &'static str, [Printed; N])],
@@ -271,7 +276,7 @@ fn two_beside_tcp() -> Figure {
     figure(("fbra-table3", about), setup, DELAYS.map(over).to_vec(), &more, published)
 }
 
-/// Tables 4 and 5 are of a real encoder: VGA, 15 fps in groups of 14.
+/// Tables 4 and 5 use a real encoder: VGA, 15 fps in groups of 14.
 const RECORDED: Encoder = Encoder::Groups { frame_rate: 15 };
 
 fn two_calls() -> Figure {

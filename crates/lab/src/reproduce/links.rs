@@ -1,4 +1,4 @@
-//! Over which links a figure is played, and with whom.
+//! The links and competitors of a figure.
 
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, LossModel, QueueConfig, Rates};
@@ -8,110 +8,110 @@ use super::Seconds;
 use crate::Undershoot;
 use crate::scenario::{Competitor, Sender};
 
-/// Over which links.
+/// The links of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Links {
-    /// The recorded cellular links whose names begin so, each with the recorded reverse path and an endless queue.
+    /// The recorded cellular links with this name prefix, each with the recorded reverse path and an unlimited queue.
     Recorded(&'static str),
-    /// These.
+    /// These links.
     Listed(Vec<Link>),
 }
 
-/// A link with everything that stands on it.
+/// A link with its queue, competitors and settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
-    /// What it is called in tables.
+    /// Its name in tables.
     pub name: String,
-    /// Where its trace is from.
+    /// The source of its trace.
     pub origin: Origin,
-    /// What waits before it.
+    /// The queue before it.
     pub queue: QueueConfig,
-    /// What packets pass before that queue: losses, jitter.
+    /// Hops before that queue: losses, jitter.
     pub before: Vec<HopConfig>,
-    /// What packets pass behind the link.
+    /// Hops after the link.
     pub behind: Vec<HopConfig>,
-    /// Who else uses it.
+    /// Its other users.
     pub others: Vec<Other>,
-    /// How far the encoder stays below its target, by default.
+    /// Default undershoot: how far the encoder stays below its target.
     pub undershoot: Undershoot,
-    /// One-way delay in each direction; `None` for the figure's.
+    /// One-way delay in each direction; `None` for the figure's default.
     pub delay: Option<Span>,
 }
 
-/// Who else uses a link.
+/// Other users of a link.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Other {
     /// More senders of the scheme under test.
     Alike {
-        /// How many more.
+        /// Number of additional senders.
         count: u32,
-        /// One begins each time so much has passed, and all stay.
+        /// Interval between their start times; all stay until the end.
         every: Span,
     },
-    /// More senders of the scheme under test, each of which begins at a time that is drawn for each run: where a full queue drops what comes
-    /// last, a third of a picture's time decides for the whole run whose packets those are.
+    /// More senders of the scheme under test, with start times drawn at random for each run: where a full queue drops
+    /// the last arrivals, the phase within a third of a picture interval decides for the whole run whose packets those
+    /// are.
     AlikeWithin {
-        /// How many more.
+        /// Number of additional senders.
         count: u32,
         /// They begin within this time of the run.
         within: Span,
     },
-    /// Anybody else.
+    /// Any other competitor.
     Competitor(Competitor),
 }
 
-/// Where a trace is from.
+/// The source of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// By a name that the command line knows: a rate, rates in turn, a synthetic link. The reverse path is unlimited.
+    /// A command-line name: a rate, a sequence of rates, a synthetic link. The reverse path is unlimited.
     Named(String),
-    /// A rate, or rates in turn, served bit after bit. The reverse path is unlimited.
+    /// A constant rate or a sequence of rates, served bit by bit. The reverse path is unlimited.
     Rates(Rates),
-    /// Rates in turn, from one that is drawn for each run ([`drawn`]), served bit after bit. The reverse path is unlimited.
+    /// A sequence of rates with a starting point drawn for each run ([`drawn`]), served bit by bit. The reverse path is
+    /// unlimited.
     Drawn {
         /// The rates.
         rates: Vec<Rate>,
-        /// How long each lasts.
+        /// Duration of each rate.
         each: Span,
     },
-    /// Two of the recorded cellular links: the forward path, and the reverse path with an endless queue.
+    /// Two of the recorded cellular links: the forward path, and the reverse path with an unlimited queue.
     Recorded {
         /// From the sender to the receiver.
         forth: String,
         /// From the receiver to the sender.
         back: String,
     },
-    /// Recorded cellular links by the second, at means that are given, served bit after bit.
+    /// Recorded cellular links as rates per second, scaled to given means, served bit by bit.
     BySecond {
-        /// From the sender to the receiver, one behind the other, each with the link's queue.
+        /// From the sender to the receiver, in series, each with the link's queue.
         forth: Vec<Seconds>,
-        /// From the receiver to the sender, with an endless queue; `None` of one that is unlimited.
+        /// From the receiver to the sender, with an unlimited queue; `None` for an unlimited path.
         back: Option<Seconds>,
     },
-    /// A file that somebody else made, and the link of this project's own to play where it is absent. The reverse path is
-    /// unlimited.
+    /// A third-party file, and this project's own substitute if it is absent. The reverse path is unlimited.
     File {
-        /// Among whose.
+        /// The folder of the file.
         folder: Folder,
         /// The file.
         file: &'static str,
-        /// The link by name.
+        /// The substitute link by name.
         instead: &'static str,
     },
 }
 
-/// Whose traces.
+/// The source of third-party traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Folder {
-    /// Of Salsify's authors (excamera/salsify-results).
+    /// Salsify's authors (excamera/salsify-results).
     Salsify,
-    /// Lumos5G: throughput by the second, played as rates (Narayanan et al., IMC 2020, in the artifact of SIGCOMM
-    /// 2021).
+    /// Lumos5G: throughput per second, played as rates (Narayanan et al., IMC 2020, in the artifact of SIGCOMM 2021).
     Lumos5g,
 }
 
 impl Link {
-    /// A link with an endless queue and nobody else on it.
+    /// A link with an unlimited queue and no other users.
     pub fn new(name: impl Into<String>, origin: Origin) -> Link {
         Link {
             name: name.into(),
@@ -125,49 +125,49 @@ impl Link {
         }
     }
 
-    /// A link by the name that the command line knows.
+    /// A link by its command-line name.
     pub fn named(name: impl Into<String>, trace: &str) -> Link {
         Link::new(name, Origin::Named(trace.into()))
     }
 
-    /// A rate, or rates in turn.
+    /// A link with a constant rate or a sequence of rates.
     pub fn of_rate(name: impl Into<String>, rates: Rates) -> Link {
         Link::new(name, Origin::Rates(rates))
     }
 
-    /// With this much room before it, drop-tail.
+    /// Sets a drop-tail queue of this many bytes.
     pub fn queue(self, bytes: Bytes) -> Link {
         Link { queue: QueueConfig::DropTail(Limits::bytes(bytes)), ..self }
     }
 
-    /// With a queue of so many packets, drop-tail.
+    /// Sets a drop-tail queue of this many packets.
     pub fn packets(self, packets: u64) -> Link {
         Link { queue: QueueConfig::DropTail(Limits::packets(packets)), ..self }
     }
 
-    /// Losing packets before the queue.
+    /// Adds packet loss before the queue.
     pub fn losing(mut self, model: LossModel) -> Link {
         self.before.push(HopConfig::Loss(model));
         self
     }
 
-    /// With somebody else on it.
+    /// Adds another user.
     pub fn shared_with(mut self, other: Other) -> Link {
         self.others.push(other);
         self
     }
 
-    /// With this one-way delay in each direction.
+    /// Sets the one-way delay in each direction.
     pub fn apart(self, delay: Span) -> Link {
         Link { delay: Some(delay), ..self }
     }
 
-    /// With an encoder that stays below its target.
+    /// Sets the encoder's undershoot.
     pub fn undershot(self, undershoot: Undershoot) -> Link {
         Link { undershoot, ..self }
     }
 
-    /// Who else uses it while `scheme` is played with a seed.
+    /// The other users when `scheme` is run with this seed.
     pub fn competitors(&self, scheme: &str, seed: Seed) -> Vec<Competitor> {
         let alike = |from| Competitor::Sender(Sender { scheme: scheme.into(), video: None, from, until: None });
         let mut random = seed.child("others begin").random();
@@ -183,7 +183,7 @@ impl Link {
     }
 }
 
-/// `rates` in turn, round and round, from a second within the first round that is drawn by the seed.
+/// `rates` in a repeating sequence, starting at a second within the first cycle that is drawn with the seed.
 ///
 /// # Errors
 /// When all rates are 0, or `each` is shorter than a second.

@@ -1,8 +1,8 @@
-//! A paper's figures and tables, played again.
+//! Reproduces papers' figures and tables.
 //!
-//! A [`Figure`] says what a published figure is about, which runs answer the same question here, what is read off them,
-//! and which of the paper's numbers are known, each with where it was read: a number that was not at hand is absent,
-//! not guessed.
+//! A [`Figure`] defines the subject of a published figure, the runs that answer the same question here, the readings of
+//! those runs, and the known numbers of the paper, each with its source: a number that was not available is absent, not
+//! guessed.
 
 mod authors;
 mod camel;
@@ -38,47 +38,48 @@ pub use signals::Signals;
 /// A published figure.
 #[derive(Debug, Clone)]
 pub struct Figure {
-    /// What it is called on the command line: paper, figure.
+    /// Its command-line name: paper, figure.
     pub name: &'static str,
-    /// What is played, and what the figure shows as this project reads it.
+    /// What is run, and what the figure shows according to this project's reading.
     pub about: &'static str,
-    /// What to play.
+    /// The experiment.
     pub experiment: Experiment,
-    /// How it is played by default.
+    /// The default setup.
     pub setup: Setup,
-    /// The paper's numbers that are known.
+    /// The known numbers of the paper.
     pub published: Vec<Published>,
-    /// Where the authors' own points of it are, for who has their results.
+    /// Locations of the authors' own points, for users who have their results.
     pub theirs: Vec<Theirs>,
-    /// Whether delay against quality is what it shows.
+    /// Whether it shows delay against quality.
     pub scattered: bool,
 }
 
-/// How a figure is played by default.
+/// The default setup of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setup {
-    /// Frames per second; `None` for 30 of the built-in scene and a file's own.
+    /// Frames per second; `None` for the default: 30 for the built-in scene, a file's own rate.
     pub frame_rate: Option<u32>,
-    /// How long each link is played.
+    /// Duration of a run over each link.
     pub duration: Span,
     /// One-way delay of the path, in each direction.
     pub delay: Span,
-    /// How long encoding a picture takes; `None` for what it takes here.
+    /// Encoding time per picture; `None` for the scenario's default.
     pub encode_time: Option<Span>,
-    /// The size of pictures; `None` for 720p of the built-in scene and a file's own.
+    /// Picture size; `None` for the default: 720p for the built-in scene, a file's own size.
     pub size: Option<Size>,
-    /// What encodes unless a codec is asked for.
+    /// The encoder, unless a codec is selected.
     pub encoder: Encoder,
-    /// Whether the receiver knows the round trip, as where media goes both ways (see [`crate::scenario::Scenario::call`]).
+    /// Whether the receiver knows the round-trip time, as when media is sent both ways (see
+    /// [`crate::scenario::Scenario::call`]).
     pub call: bool,
-    /// How old a frame may be that is still shown (see [`crate::scenario::Scenario::discard_after`]).
+    /// Max age of a frame that is still shown (see [`crate::scenario::Scenario::discard_after`]).
     pub discard_after: Option<Span>,
-    /// How often each scheme is played over each link: with this many seeds, from the root of randomness on.
+    /// Number of runs of each scheme over each link, with consecutive seeds from the root seed on.
     pub runs: u32,
 }
 
 impl Setup {
-    /// As this laboratory plays anything: two minutes, 25 ms, a real codec.
+    /// The laboratory's defaults: two minutes, 25 ms, a real codec.
     pub const USUAL: Setup = Setup {
         frame_rate: None,
         duration: Span::from_secs(120),
@@ -98,44 +99,44 @@ impl Default for Setup {
     }
 }
 
-/// What to play.
+/// An experiment.
 #[derive(Debug, Clone)]
 pub enum Experiment {
     /// Every scheme over every link.
     Runs {
-        /// The schemes; the first is what the others are compared with.
+        /// The schemes; the others are compared with the first.
         schemes: Vec<Scheme>,
         /// The links.
         links: Links,
-        /// What to read off each run.
+        /// The readings of each run.
         readings: Vec<Reading>,
     },
-    /// An encoder alone, its target stepping up and down.
+    /// An encoder alone, with a target that steps up and down.
     EncoderStep(EncoderStep),
-    /// Signals of congestion on a synthetic queue.
+    /// Congestion signals on a synthetic queue.
     Signals(Signals),
-    /// Numbers that are worked out without a sender and a receiver.
+    /// Numbers computed without a sender and a receiver.
     Rows(Rows),
 }
 
 /// A number the paper prints.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Published {
-    /// Over which link of the figure; `None` of the mean over all.
+    /// The link of the figure; `None` for the mean over all.
     pub link: Option<&'static str>,
-    /// For which scheme.
+    /// The scheme.
     pub scheme: &'static str,
-    /// Of what: the key of a [`Reading`], or of a comparison with the first scheme (see [`compare`]).
+    /// The key of a [`Reading`], or of a comparison with the first scheme (see [`compare`]).
     pub key: &'static str,
-    /// How much, in the unit of the key.
+    /// The value, in the unit of the key.
     pub value: f64,
-    /// The deviation it is printed with.
+    /// The printed standard deviation.
     pub sigma: Option<f64>,
-    /// Where it was read.
+    /// Where it is printed.
     pub source: &'static str,
 }
 
-/// Every figure there is.
+/// All figures.
 pub fn figures() -> Vec<Figure> {
     let mut figures = vidaptive::figures();
     figures.extend(salsify::figures());

@@ -1,5 +1,5 @@
-//! Padding that is of use against dummies, where packets are lost: no paper's figure, but what Vidaptive's footnote 1 and FBRA's conclusion
-//! wish for (specs/fec.md 4; docs/papers/padding.md).
+//! Useful padding compared with dummy packets, on lossy links: not a paper's figure, but a suggestion of Vidaptive's
+//! footnote 1 and FBRA's conclusion (specs/fec.md 4; docs/papers/padding.md).
 
 use thalweg_link::LossModel;
 use thalweg_units::{Bytes, Span};
@@ -7,13 +7,14 @@ use thalweg_units::{Bytes, Span};
 use super::vidaptive::known;
 use super::{Encoder, Experiment, Figure, Link, Links, Origin, Reading, Setup};
 
-/// The recorded links, each of which is the forward path of one and the reverse path of another.
+/// The recorded links; each is the forward path of one and the reverse path of another.
 const LINKS: [&str; 4] = ["ATT-LTE-driving", "TMobile-LTE-short", "TMobile-UMTS-driving", "Verizon-LTE-short"];
-/// What waits before them: as much as a cellular uplink is known to hold, seconds of it.
+/// Their queue: as large as known for cellular uplinks, seconds long.
 const QUEUE: Bytes = Bytes::new(500_000);
-/// 3 % of the time, 30 ms each: a chain that steps with each packet would have shorter bursts for who sends smaller ones.
+/// Loss bursts of 30 ms, 3 % of the time: a Markov chain that steps with each packet would give shorter bursts to
+/// senders of smaller packets.
 const BURSTS: LossModel = LossModel::OnOff { on: Span::from_millis(970), off: Span::from_millis(30) };
-/// Dummies first, with which the others are compared.
+/// Dummy packets first, with which the others are compared.
 const SCHEMES: [&str; 5] = ["vidaptive", "vidaptive+fec", "vidaptive+rtx", "vidaptive+keyframe", "vidaptive+best"];
 
 fn losses() -> [(&'static str, Option<LossModel>); 5] {
@@ -34,7 +35,7 @@ fn links((loss, model): (&str, Option<LossModel>)) -> Vec<Link> {
     LINKS.iter().flat_map(ways).map(link).collect()
 }
 
-/// One figure for each kind of loss, so that each has its means over the links.
+/// One figure for each kind of loss, so that each has its own means over the links.
 pub(super) fn figures() -> Vec<Figure> {
     let names = ["padding-loss0", "padding-loss1", "padding-loss3", "padding-loss10", "padding-bursts"];
     names.into_iter().zip(losses()).map(|(name, of)| figure(name, of)).collect()

@@ -1,4 +1,4 @@
-//! What is read off a run, by the keys that `--json` prints.
+//! Readings of a run, by the keys that `--json` prints.
 
 use thalweg_units::percentile;
 
@@ -17,11 +17,11 @@ pub enum Reading {
     PaddingBitrate,
     /// Share of the link used over the run, 0..1.
     Utilization,
-    /// Share of the link used in each half second that had any, 0..1: this percentile (0..1) of them.
+    /// Share of the link used in each half second with any capacity, 0..1: this percentile (0..1) of them.
     InstantaneousUtilization(f64),
     /// Mean PSNR, in dB.
     Psnr,
-    /// Of the mean SSIM, in dB.
+    /// SSIM of the mean, in dB.
     Ssim,
     /// 25th percentile of the SSIM of frames, in dB.
     SsimLow,
@@ -33,111 +33,111 @@ pub enum Reading {
     LatencyMean,
     /// 95th percentile of the waiting time in the path's queues, in ms.
     QueueDelayP95,
-    /// Share of the pictures read that were shown later than 400 ms after that, or never, 0..1.
+    /// Share of the captured pictures that were shown more than 400 ms later, or never, 0..1.
     LateFrames,
-    /// Frames shown a second.
+    /// Frames shown per second.
     FrameRate,
-    /// Mean time from one picture shown to the next, each counted as long as it lasts, in ms.
+    /// Mean interval between shown pictures, each weighted by its duration, in ms.
     FrameDistance,
-    /// The deviation from that, in ms.
+    /// The standard deviation of that, in ms.
     FrameDistanceDeviation,
     /// Share of the time in stalls, 0..1.
     Stalls,
-    /// Seconds from this second of the run until a whole second of what is on the wire reaches this many Mbps.
+    /// Seconds from this second of the run until the rate on the wire over a whole second reaches this many Mbps.
     WireReaches(f64, f64),
-    /// Seconds from this second of the run until a whole second of video (headers included) reaches this share of its
-    /// mean over the 15 s that end at the third number.
+    /// Seconds from this second of the run until the rate of video (headers included) over a whole second reaches this
+    /// share of its mean over the 15 s that end at the third number.
     VideoReaches(f64, f64, f64),
-    /// The worst frame latency in the 20 s after this second of the run, in ms.
+    /// The max frame latency in the 20 s after this second of the run, in ms.
     WorstLatency(f64),
-    /// Seconds from this second of the run until frames are under 200 ms late again.
+    /// Seconds from this second of the run until frame latencies are under 200 ms again.
     Recovery(f64),
-    /// How often the size of frames changed.
+    /// Number of changes of the frame resolution.
     SizeChanges,
-    /// Mean lines of the frames that were sent.
+    /// Mean height in lines of the sent frames.
     MeanLines,
-    /// How often the queue was thrown away.
+    /// Number of times the queue was discarded.
     Resets,
-    /// How often encoding paused.
+    /// Number of times encoding paused.
     Pauses,
-    /// What people would think of it as a video call, 1..5.
+    /// Modelled rating of a video call, 1..5.
     QoeCall,
-    /// What they would think of driving by it, 1..5.
+    /// Modelled rating of driving by video, 1..5.
     QoeDriving,
-    /// Keyframes after the first.
+    /// Number of keyframes after the first.
     Keyframes,
     /// Mean time from the sender to the receiver, per packet, in ms.
     OneWayDelay,
-    /// How near the controller's estimate came to what there was, 0..1.
+    /// Accuracy of the controller's estimate relative to the available rate, 0..1.
     EstimateAccuracy,
-    /// By what share it was too high.
+    /// Relative bias of the estimate; positive if it is too high.
     EstimateBias,
-    /// Jain's index over everybody who listens, while all were there.
+    /// Jain's index over all responsive flows, while all were active.
     Jain,
-    /// The same of each second, averaged.
+    /// Mean over seconds of Jain's index.
     JainBySecond,
-    /// What this sender got of what all who listen got, while all were there, 0..1.
+    /// This sender's share of the data delivered of all responsive flows, while all were active, 0..1.
     Share,
     /// Median of Camel's M, in bytes.
     BurstLength,
-    /// Share of the run in which Camel left the path to GCC, 0..1.
+    /// Share of the run in which Camel used GCC instead, 0..1.
     InGcc,
-    /// Media that came in time, in bit/s.
+    /// Media delivered in time, in bit/s.
     Goodput,
     /// Packets dropped by the path over packets sent, 0..1.
     PacketLoss,
-    /// Media packets that came too late over media packets sent, 0..1.
+    /// Media packets that were too late over media packets sent, 0..1.
     Discards,
-    /// The sum of both: of what was sent, what was dropped or came too late.
+    /// The sum of both: the share of sent packets that were dropped or too late.
     LostOrLate,
-    /// Frames with a packet that was lost for good.
+    /// Frames with a packet that was never recovered.
     LostFrames,
-    /// Mean over seconds of goodput over what the link could carry.
+    /// Mean over seconds of goodput over link capacity.
     Abu,
     /// FEC on the wire, in bit/s.
     FecBitrate,
     /// FEC over media, on the wire.
     FecShare,
-    /// The share of protected losses that FEC made good, 0..1.
+    /// The share of protected losses that FEC recovered, 0..1.
     Ffre,
-    /// The share of the controller's probes with FEC that ended well, 0..1.
+    /// The share of the controller's probes with FEC that succeeded, 0..1.
     Frcc,
-    /// What the TCP flows got each while they had something to send, in bit/s.
+    /// Throughput per TCP flow while it had something to send, in bit/s.
     TcpThroughput,
     /// That over a fair share of the link among all flows.
     Tfs,
-    /// That over a fair share of a link that TCP has alone.
+    /// That over a fair share of a link without video.
     TfsOfTcpAlone,
-    /// The same of the first competing sender, by its own key.
+    /// A reading of the first competing sender, under its own key.
     OfOther {
         /// Its key.
         key: &'static str,
-        /// What: a figure of the summary.
+        /// The reading: a figure of the summary.
         of: &'static Reading,
     },
-    /// Something of a part of the run, by its own key.
+    /// A reading of a part of the run, under its own key.
     Within {
         /// Its key.
         key: &'static str,
-        /// What.
+        /// The reading.
         of: Windowed,
-        /// From this second of the run.
+        /// Start, in seconds of the run.
         from: f64,
-        /// To this one.
+        /// End, in seconds of the run.
         until: f64,
     },
-    /// Milliseconds from the return of the link at this second of the run until a picture that was read since is shown.
+    /// Milliseconds from the return of the link at this second of the run until a picture captured since is shown.
     FreshFrame(f64),
 }
 
-/// What is read off a part of a run.
+/// A reading of a part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Windowed {
-    /// How near the estimate came to what there was, seconds after a change left out, 0..1.
+    /// Accuracy of the estimate relative to the available rate, excluding seconds after a change, 0..1.
     Accuracy,
-    /// Seconds until the estimate is within a tenth of what there is and stays there.
+    /// Seconds until the estimate is within a tenth of the available rate and stays there.
     SettlingTime,
-    /// What arrived, from IP upwards, in bit/s.
+    /// Data delivered, from IP upwards, in bit/s.
     Delivered,
     /// Mean of the packets' one-way delay, in ms.
     OneWayDelay,
@@ -169,7 +169,7 @@ fn mean_of(values: &[(f64, f64)], from: f64, until: f64) -> Option<f64> {
     (count > 0.0).then_some(sum / count)
 }
 
-/// Fresher pictures than this are what a call is made of (ITU-T G.114 has 400 ms as the limit of what is acceptable one way).
+/// Latency in seconds beyond which a picture is late (ITU-T G.114 gives 400 ms as the acceptable limit one way).
 const LATE_S: f64 = 0.4;
 
 fn late(frames: &[FrameRecord]) -> Option<f64> {
@@ -179,7 +179,7 @@ fn late(frames: &[FrameRecord]) -> Option<f64> {
 }
 
 impl Reading {
-    /// Its key in `--json` and the head of its column.
+    /// Its key in `--json`, also its column heading.
     pub fn key(&self) -> &'static str {
         match self {
             Reading::VideoBitrate => "video_bitrate_bps",
@@ -239,7 +239,7 @@ impl Reading {
         }
     }
 
-    /// What it reads off `outcome`; `None` where it does not apply.
+    /// The value for `outcome`; `None` if it does not apply.
     pub fn of(&self, outcome: &Outcome) -> Option<f64> {
         let series = &outcome.series;
         let marks = |kind: Mark| Some(series.marks.iter().filter(|(_, mark)| *mark == kind).count() as f64);
@@ -276,7 +276,7 @@ impl Reading {
         }
     }
 
-    /// What it reads off a run's figures; `None` where it does not apply, or needs more than those.
+    /// The value for a run's summary; `None` if it does not apply, or needs more than the summary.
     fn of_summary(&self, summary: &Summary) -> Option<f64> {
         match *self {
             Reading::VideoBitrate => Some(summary.video_bitrate_bps),

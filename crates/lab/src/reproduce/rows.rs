@@ -1,28 +1,28 @@
-//! Figures that are worked out without a sender and a receiver: rows of numbers.
+//! Figures computed without a sender and a receiver: rows of numbers.
 
 use thalweg_link::FindTrace;
 use thalweg_units::Seed;
 
 use crate::simulate::SimulateError;
 
-/// A table that is worked out.
+/// A computed table.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows {
-    /// The names of its columns, as `--json` prints them.
+    /// The keys of its columns, as `--json` prints them.
     pub keys: &'static [&'static str],
-    /// The names of the recorded links that it needs.
+    /// The names of the required recorded links.
     pub traces: &'static [&'static str],
-    /// Works it out.
+    /// Computes the table.
     pub play: fn(&mut FindTrace<'_>, Seed) -> Result<Vec<Row>, SimulateError>,
 }
 
-/// A row of it.
+/// A row of a computed table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Of which link or setting.
+    /// The link or setting.
     pub link: String,
-    /// Of what.
+    /// The scheme.
     pub scheme: String,
-    /// One for each key.
+    /// One value per key.
     pub values: Vec<Option<f64>>,
 }

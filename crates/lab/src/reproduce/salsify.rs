@@ -1,13 +1,13 @@
 //! The experiments of Salsify (Fouladi et al., NSDI 2018).
 //!
-//! The text of the paper was not at hand when this was written: the experiments are as this project's issue and
-//! specifications have them, and the numbers beside ours are the authors' own results, read at run time where somebody
-//! has them. 60 fps at 720p, 20 ms one way, and a drop-tail queue of 256 packets, as the specification of
-//! the emulated link has it (specs/linkemu.md 5).
+//! The text of the paper was not available when this was written: the experiments follow this project's issue and
+//! specifications, and the numbers beside ours are the authors' own results, read at run time if they are present. 60
+//! fps at 720p, 20 ms one way, and a drop-tail queue of 256 packets, as in the specification of the emulated link
+//! (specs/linkemu.md 5).
 //!
-//! Their senders used the recordings of the downlink: at a mean of 0.9 Mbps, which is what both uplinks have, their
-//! 15.4 dB on AT&T would lie far above their own 10.2 to 10.6 dB at a constant 500 kbps, and at 5.5 Mbps it lies where
-//! it should between that and 16.6 dB at 12 Mbps.
+//! Their senders used the downlink recordings: at a mean of 0.9 Mbps, the mean of both uplinks, their 15.4 dB on AT&T
+//! would be far above their own 10.2 to 10.6 dB at a constant 500 kbps. At 5.5 Mbps it is as expected between that and
+//! 16.6 dB at 12 Mbps.
 
 use thalweg_link::LossModel;
 use thalweg_units::Span;
@@ -15,18 +15,18 @@ use thalweg_units::Span;
 use super::vidaptive::known;
 use super::{Experiment, Figure, Folder, Link, Links, Origin, Place, Reading, Setup, Theirs};
 
-/// What a picture took the authors' encoder: their Salsify-2 shows 15 to 18 fps whatever the link, two
-/// candidates at a time, and Salsify-1 11 to 12 (per-run-summary.tsv). What a part of a sender is worth depends on
-/// that: pauses that are long beside the 100 ms of the transport are what grace periods are for.
+/// Encoding time per picture of the authors' encoder: their Salsify-2 shows 15 to 18 fps on any link, two candidates at
+/// a time, and Salsify-1 11 to 12 (per-run-summary.tsv). The effect of a sender's parts depends on it: grace periods
+/// matter when pauses are long compared with the 100 ms of the transport.
 const AUTHORS_ENCODE_TIME: Span = Span::from_millis(55);
 
 const SETUP: Setup =
     Setup { frame_rate: Some(60), duration: Span::from_secs(120), delay: Span::from_millis(20), ..Setup::USUAL };
 
-/// When the link is back in the experiment with one dropout, in seconds.
+/// When the link returns in the experiment with one dropout, in seconds.
 const BACK_S: f64 = 31.0;
 
-/// What each experiment compares.
+/// The schemes compared in each experiment.
 const COMPARED: [&str; 4] = ["gcc", "salsify-1c", "salsify-2c", "vidaptive"];
 
 fn cellular(name: &str, forth: &str, back: &str) -> Link {
@@ -51,13 +51,14 @@ fn readings() -> Vec<Reading> {
         .collect()
 }
 
-/// Their points in one folder over one link: every product by its name, and those that answer to a scheme here.
+/// The authors' points in one folder over one link: every product by its name, and those that correspond to a scheme
+/// here.
 fn points(link: &'static str, files: &[(&'static str, &'static str)]) -> Vec<Theirs> {
     let theirs = |&(scheme, file)| Theirs { link, scheme, ours: ours(scheme), place: Place::Points(file) };
     files.iter().map(theirs).collect()
 }
 
-/// The scheme here that answers to theirs.
+/// The corresponding scheme here.
 fn ours(theirs: &str) -> Option<&'static str> {
     Some(match theirs {
         "WebRTC" => "gcc",
@@ -70,7 +71,7 @@ fn ours(theirs: &str) -> Option<&'static str> {
     })
 }
 
-/// The same six or seven schemes as most of their folders have.
+/// The six or seven schemes that most of their folders have.
 macro_rules! folder {
     ($folder:literal $(, $more:literal)*) => {
         [
@@ -188,7 +189,7 @@ fn components() -> Figure {
         ("Salsify-2", "paper/verizon-lte/Salsify-2.dat"),
         ("Salsify-4-nograce", "paper/verizon-lte/Salsify-nograce.dat"),
         ("Salsify-target-size", "paper/verizon-lte/Salsify-targetsize.dat"),
-        // Under the name New: its SSIM is that of the run salsify-conventional-1s in the summary.
+        // Named New there: its SSIM is that of the run salsify-conventional-1s in the summary.
         ("Salsify-conventional-1s", "paper/verizon-lte/New.dat"),
     ];
     let about = "Salsify with a part taken out at a time (ours on Verizon-LTE-short, theirs on Verizon-LTE-driving)";

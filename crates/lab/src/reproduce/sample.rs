@@ -1,18 +1,18 @@
-//! What is read off runs, and what runs of several seeds come to.
+//! Readings of runs, and their statistics over several seeds.
 
 use super::Reading;
 use crate::metrics::Summary;
 use crate::outcome::Outcome;
 
-/// What was read off one run: all that is kept of it where there are many.
+/// The readings of one run: everything that is kept of a run when there are many.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// Its figures.
+    /// Its summary.
     pub summary: Summary,
     values: Vec<(&'static str, Option<f64>)>,
 }
 
-/// What schemes are compared by, whatever else a figure reads ([`compare`]).
+/// Readings by which schemes are compared, in addition to a figure's own ([`compare`]).
 const COMPARED: [Reading; 12] = [
     Reading::VideoBitrate,
     Reading::WireBitrate,
@@ -29,30 +29,30 @@ const COMPARED: [Reading; 12] = [
 ];
 
 impl Sample {
-    /// What `readings`, and those that schemes are compared by, read off a run.
+    /// Takes `readings`, and those for comparing schemes, from a run.
     pub fn of(outcome: &Outcome, readings: &[Reading]) -> Sample {
         let values = readings.iter().chain(&COMPARED).map(|reading| (reading.key(), reading.of(outcome)));
         Sample { summary: outcome.summary.clone(), values: values.collect() }
     }
 
-    /// What was read by this key; `None` where nothing was, or it does not apply.
+    /// The reading with this key; `None` if it is missing or does not apply.
     pub fn value(&self, key: &str) -> Option<f64> {
         self.values.iter().find(|(known, _)| *known == key)?.1
     }
 }
 
-/// What several runs come to.
+/// Statistics over several runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// Their mean.
     pub mean: f64,
-    /// Their standard deviation, with n - 1; `None` of one.
+    /// Their standard deviation, with n - 1; `None` for a single run.
     pub sigma: Option<f64>,
-    /// How many there are.
+    /// Number of runs.
     pub runs: usize,
 }
 
-/// Mean and deviation of what was read by `key`, over runs that it applies to; `None` where there is none.
+/// Mean and deviation of the reading `key`, over runs to which it applies; `None` if there are none.
 pub fn spread(samples: &[&Sample], key: &str) -> Option<Spread> {
     let values: Vec<f64> = samples.iter().filter_map(|sample| sample.value(key)).collect();
     let runs = values.len();
@@ -62,13 +62,13 @@ pub fn spread(samples: &[&Sample], key: &str) -> Option<Spread> {
     Some(Spread { mean, sigma, runs })
 }
 
-/// Mean of what was read by `key`; `None` where it applies to no run.
+/// Mean of the reading `key`; `None` if it applies to no run.
 pub fn mean(samples: &[&Sample], key: &str) -> Option<f64> {
     spread(samples, key).map(|spread| spread.mean)
 }
 
-/// One scheme against another over the same links, in the conventions of specs/metrics.md 10: differences in dB, ms and points of a
-/// share, ratios of everything else, each of the means over links.
+/// Compares one scheme with another over the same links, by the conventions of specs/metrics.md 10: differences in dB,
+/// ms and points of a share, ratios of everything else, each of the means over links.
 pub fn compare(ours: &[&Sample], base: &[&Sample]) -> Vec<(&'static str, Option<f64>)> {
     let both = |reading: Reading| Some((mean(ours, reading.key())?, mean(base, reading.key())?));
     let ratio = |reading| both(reading).filter(|(_, base)| *base > 0.0).map(|(ours, base)| ours / base);
@@ -110,7 +110,7 @@ mod tests {
         let found = spread(&samples.iter().collect::<Vec<_>>(), "x").unwrap();
         assert_eq!((found.mean, found.runs), (5.0, 8));
         assert!((found.sigma.unwrap() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12, "{found:?}");
-        // Runs that a figure does not apply to are no part of it.
+        // Runs to which a figure does not apply are excluded from it.
         let two = [sample(Some(3.0)), sample(None)];
         assert_eq!(spread(&two.iter().collect::<Vec<_>>(), "x"), Some(Spread { mean: 3.0, sigma: None, runs: 1 }));
         assert_eq!(spread(&[&two[1]], "x"), None);

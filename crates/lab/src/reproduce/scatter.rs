@@ -1,4 +1,4 @@
-//! A figure's runs and its authors' points, delay against quality.
+//! A figure's runs and its authors' points as delay against quality.
 
 use thalweg_units::percentile;
 use thalweg_video::quality::ssim_db;
@@ -7,7 +7,7 @@ use super::Point;
 use crate::outcome::Outcome;
 use crate::report::{Scatter, ScatterPoint};
 
-/// A chart for each link, with what the authors published of it. Runs without measured or modelled quality have no place.
+/// A chart for each link, with the authors' published points. Runs without measured or modelled quality are excluded.
 pub fn scatters(outcomes: &[Outcome], theirs: &[Point]) -> Vec<Scatter> {
     let mut links: Vec<&str> = Vec::new();
     let mut schemes: Vec<&str> = Vec::new();
@@ -43,7 +43,7 @@ pub fn scatters(outcomes: &[Outcome], theirs: &[Point]) -> Vec<Scatter> {
     links.iter().map(over).filter(|scatter| !scatter.points.is_empty()).collect()
 }
 
-/// What of the runs is beaten on both delay and quality, on which link, and by what: (link, beaten, by).
+/// Runs that another run beats in both delay and quality, on the same link: (link, beaten, by).
 pub fn beaten(outcomes: &[Outcome]) -> Vec<(String, String, String)> {
     let of = |scatter: Scatter| {
         let pairs = scatter.points.iter().flat_map(|point| scatter.points.iter().map(move |other| (point, other)));

@@ -1,15 +1,15 @@
-//! A recorded link by the second: as rates of a mean that is given.
+//! A recorded link as one rate per second, scaled to a given mean.
 //!
-//! What papers measure with a download or an iperf and replay with a shaper is a throughput for each second. A recording of Mahimahi's is finer, and
-//! faster: every chance to send 1500 bytes, at its millisecond. Counted by the second and scaled, it keeps what the link does from one
-//! second to the next, outages included, and loses what it does within one.
+//! Papers measure throughput per second with a download or iperf, and replay it with a shaper. A Mahimahi recording is
+//! finer and faster: every opportunity to send 1500 bytes, at its millisecond. Counted per second and scaled, it keeps
+//! the variation from one second to the next, outages included, and loses the variation within a second.
 
 use thalweg_link::{Rates, Trace};
 use thalweg_units::{ConfigError, Rate, Span, Time};
 
 const SECOND: Span = Span::from_secs(1);
 
-/// A recorded link at another mean.
+/// A recorded link scaled to another mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seconds {
     /// The name of the recording.
@@ -19,17 +19,18 @@ pub struct Seconds {
 }
 
 impl Seconds {
-    /// `trace` by whole seconds, as rates in turn whose mean is [`Seconds::mean`] to the bit: the same multiple of each second's opportunities,
-    /// rounded so that nothing is lost. A second without one stays at 0.
+    /// `trace` by whole seconds, as a sequence of rates whose mean is exactly [`Seconds::mean`]: each second's
+    /// opportunities multiplied by the same factor, with rounding carried over so that nothing is lost. A second
+    /// without opportunities stays at 0.
     ///
     /// # Errors
-    /// When there is no whole second, no opportunity in one, or the mean is 0.
+    /// When there is no whole second, no opportunity in any of them, or the mean is 0.
     pub fn rates(&self, trace: &Trace) -> Result<Rates, ConfigError> {
         let at = |second: u64| Time::from_millis(second * 1000);
         let seconds = (trace.period().as_nanos() / SECOND.as_nanos()).max(0) as u64;
         let until = |second: u64| u128::from(trace.opportunities(Time::ZERO, at(second)));
         let (opportunities, bits) = (until(seconds).max(1), u128::from(self.mean.as_bps()) * u128::from(seconds));
-        // What passed by the end of each second, so that a second's rounding is the next one's.
+        // Cumulative bits at the end of each second, so that rounding carries over to the next second.
         let passed = |second: u64| (until(second) * bits / opportunities) as u64;
         let rates = (0..seconds).map(|second| Rate::from_bps(passed(second + 1) - passed(second)));
         Rates::in_turn(rates.collect(), SECOND)
@@ -51,7 +52,7 @@ mod tests {
 
     #[test]
     fn seconds_are_to_each_other_as_their_opportunities_and_come_round_again_whole() {
-        // Three, one, none and two, and half a second of which nothing is taken.
+        // Three, one, none and two, and half a second that is ignored.
         let millis = [0, 500, 999, 1000, 3400, 3401, 4200, 4500];
         let rates = seconds(&millis, 600).unwrap();
         assert_eq!(turn(&rates, 0..4), [1_200_000, 400_000, 0, 800_000]);

@@ -1,4 +1,4 @@
-//! Which signal tells congestion (Camel, Figure 7): the experiment on a synthetic queue (specs/camel.md 3 and 8.1).
+//! Which signal indicates congestion (Camel, Figure 7): the experiment on a synthetic queue (specs/camel.md 3 and 8.1).
 
 use std::collections::VecDeque;
 
@@ -6,15 +6,15 @@ use thalweg_control::camel::gradient::{Config, Gradient};
 use thalweg_control::estimate::slope;
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
-/// Three signals of congestion on a synthetic queue, with more and more jitter on every delay.
+/// Three congestion signals on a synthetic queue, with increasing jitter on every delay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signals {
-    /// The most jitter in each row, uniform.
+    /// The max of the uniform jitter in each row.
     pub jitters: Vec<Span>,
 }
 
 impl Signals {
-    /// The names of what is measured: the share of frames that each signal judged rightly, 0..1.
+    /// The keys of the results: the share of frames that each signal classified correctly, 0..1.
     pub const KEYS: [&'static str; 3] = ["gradient", "delay_above_min", "delay_over_time"];
 
     /// For each jitter, the accuracies in the order of [`Signals::KEYS`].
@@ -29,25 +29,25 @@ impl Signals {
 
 /// Figure 7's link.
 const CAPACITY: Rate = Rate::from_kbps(2000);
-/// Its round trip while nothing waits, in ms.
+/// Its round-trip time without queueing, in ms.
 const MIN_MS: f64 = 25.0;
-/// For how long all three look back, in seconds.
+/// Window of all three signals, in seconds.
 const WINDOW_S: f64 = 5.0;
-/// How far delay is above its least before that signal says congestion, in ms (specs/camel.md 8.1).
+/// Delay above its min at which that signal indicates congestion, in ms (specs/camel.md 8.1).
 const ABOVE_MIN_MS: f64 = 5.0;
 
-/// Shares of frames that each signal judged rightly, 0..1.
+/// Share of frames that each signal classified correctly, 0..1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Accuracy {
     /// Camel's: the slope of delay over bytes in flight.
     gradient: f64,
-    /// Delay above its least.
+    /// Delay above its min.
     delay_above_min: f64,
     /// The slope of delay over time.
     delay_over_time: f64,
 }
 
-/// What is in flight about the clock's level, in kbit.
+/// Level of the data in flight at this time, in kbit.
 fn level(second: f64) -> f64 {
     match second {
         second if second < 20.0 => 30.0,
@@ -58,9 +58,9 @@ fn level(second: f64) -> f64 {
     }
 }
 
-/// How often each signal is right over 115 s of 30 frames a second on a link of 2 Mbps and 25 ms (a product of 50
-/// kbit), what is in flight scattering by 15 kbit about a level that changes, and each delay longer by up to `jitter`,
-/// uniformly. Truth is the delay of equation 4, without jitter. `config` is the gradient's.
+/// Accuracy of each signal over 115 s at 30 fps on a link of 2 Mbps and 25 ms (a bandwidth-delay product of 50 kbit).
+/// Bytes in flight vary by 15 kbit around a level that changes, and each delay has uniform jitter of up to `jitter`.
+/// The truth is the delay of equation 4, without jitter. `config` is the gradient's.
 fn accuracy(config: Config, jitter: Span, seed: Seed) -> Accuracy {
     let mut random = seed.child("camel.figure7").random();
     let mut gradient = Gradient::new(config);
@@ -155,7 +155,8 @@ mod tests {
             }
         }
         println!("false alarms in 3150 frames: {false_alarms:?}");
-        // specs/camel.md: 0.002 and 0.432 of the frames. Windows overlap, so alarms come in runs and their number varies.
+        // specs/camel.md: 0.002 and 0.432 of the frames. Windows overlap, so alarms come in runs and their number
+        // varies.
         assert!(false_alarms[0] <= 160 && (950..=1750).contains(&false_alarms[1]), "{false_alarms:?}");
     }
 }

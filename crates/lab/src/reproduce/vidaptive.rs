@@ -1,9 +1,9 @@
 //! The figures of Vidaptive (Karimi et al., arXiv 2309.16869).
 //!
-//! The text of the paper was not at hand when this was written, only its abstracts (of the first version and of a later
-//! one, whose evaluation differs), figures quoted by a public re-implementation's documentation, and this project's
-//! specification. So which question a figure's number stands for is this project's reading, and numbers appear only
-//! where one of those has them.
+//! The text of the paper was not available when this was written, only its abstracts (of the first version and of a
+//! later one, whose evaluation differs), figures quoted by a public re-implementation's documentation, and this
+//! project's specification. So the question that a figure's number answers is this project's reading, and numbers
+//! appear only if one of those sources has them.
 
 use thalweg_sender::frames::rate_targeted;
 use thalweg_sender::scheme::FramesConfig;
@@ -21,7 +21,7 @@ fn square_wave() -> Links {
     Links::Listed(vec![Link::named("2Mbps/500kbps@40s", "2Mbps/500kbps@40s").queue(Bytes::new(1_500_000))])
 }
 
-/// What is read off a run on the link of Fig. 1: it falls at 40 s and rises at 80 s.
+/// Readings of a run on the link of Fig. 1, which drops at 40 s and rises at 80 s.
 fn step_readings() -> Vec<Reading> {
     vec![
         Reading::WireReaches(80.0, 1.8),
@@ -44,7 +44,7 @@ pub(super) fn known(names: &[&str]) -> Vec<Scheme> {
     names.iter().map(find).collect()
 }
 
-/// A scheme whose encoder is aimed at a rate, with another name and its frame policy changed.
+/// A rate-targeted scheme with another name and a changed frame policy.
 pub(super) fn variant(of: &str, name: &str, change: impl Fn(&mut rate_targeted::Config)) -> Scheme {
     let mut scheme = Scheme { name: name.into(), ..known(&[of]).remove(0) };
     if let FramesConfig::RateTargeted(frames) = &mut scheme.frames {

@@ -1,20 +1,20 @@
-//! Asking for reports, where they come on request.
+//! Requests for reports, for feedback on request.
 
 use thalweg_units::{Span, Time};
 
-/// Which packets ask for a report.
+/// Decides which packets request a report.
 pub(super) struct FeedbackRequests {
     every: Option<Span>,
     last: Option<Time>,
 }
 
 impl FeedbackRequests {
-    /// Those that the engine wants to, and one when none has for so long.
+    /// Requests that the engine makes, and one more if there was none for this long.
     pub(super) fn every(every: Option<Span>) -> FeedbackRequests {
         FeedbackRequests { every, last: None }
     }
 
-    /// Whether a packet that leaves now asks, when the engine `wants` it to or not.
+    /// Whether a packet sent now requests a report, given whether the engine `wants` one.
     pub(super) fn requests_feedback(&mut self, now: Time, wants: bool) -> bool {
         let overdue = self.every.is_some_and(|every| self.last.is_none_or(|last| now - last >= every));
         if wants || overdue {

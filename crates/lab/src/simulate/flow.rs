@@ -25,24 +25,24 @@ use crate::scenario::{Scenario, Video};
 use crate::undershoot::Ratios;
 use thalweg_receiver::{About, FrameInfo, Message, MessageReader, Moves, Ready, Receiver};
 
-/// How often the receiver takes over the round trip, in a call.
+/// Interval at which the receiver updates the round-trip time, in a call.
 const ROUND_TRIP_INTERVAL: Span = Span::from_secs(1);
 
-/// A frame in the decoder.
+/// A frame being decoded.
 struct Decoding {
     done: Time,
     info: FrameInfo,
-    /// What came of it; `None` if that is found out when it is done.
+    /// The decoded picture, if any; `None` if decoding has not been done yet.
     picture: Option<Option<Picture>>,
-    /// Whether it comes too late to be shown.
+    /// Whether it is too late to be shown.
     discarded: bool,
 }
 
-/// Who sends what, and when.
+/// A sender with its receiver, and its schedule.
 pub(super) struct Session<'a> {
     /// The flow's number.
     pub(super) number: u16,
-    /// What it sends.
+    /// Its video.
     pub(super) video: &'a Video,
     /// When its camera starts.
     pub(super) begin: Time,
@@ -59,17 +59,18 @@ pub(super) struct Flow {
     video: Video,
     pub(super) engine: Engine,
     receiver: Receiver,
-    /// Reads what the receiver says.
+    /// Parses the receiver's messages.
     reader: MessageReader,
-    /// When the receiver next learns the round trip; never where media goes one way.
+    /// When the receiver next learns the round-trip time; never if media is sent one way only.
     round_trip_due: Time,
-    /// Whether it reads it out of extended reports and their answers (RFC 3611 section 4.5), without the wait for reports.
+    /// Whether it gets the round-trip time from extended reports and their answers (RFC 3611 section 4.5), without
+    /// waiting for reports.
     reports_extended: bool,
     codec: CodecPair,
-    /// What its encoder makes of what it is asked for.
+    /// The undershoot of its encoder.
     undershoot: Ratios,
     codec_time: CodecTime,
-    /// Where pictures come from; `None` for models, which look at none.
+    /// The source of pictures; `None` for models, which read no pixels.
     footage: Option<Footage>,
     pub(super) format: Format,
     measure_quality: bool,
@@ -82,9 +83,9 @@ pub(super) struct Flow {
     encoding_done: Time,
     decoding: VecDeque<Decoding>,
     next_picture: u64,
-    /// When the camera is read next; never after the end.
+    /// When the camera next captures a picture; never after the end.
     camera_time: Time,
-    /// When the sender is to be woken; never after the end.
+    /// When the sender's next timer is due; never after the end.
     wake: Time,
 }
 
@@ -97,7 +98,7 @@ impl Flow {
         let Session { number, video, begin, end } = session;
         let real = !scenario.codec.is_model();
         let (footage, format) = if real {
-            // Two cameras at one place would see the same: each flow has its own scene.
+            // Two cameras at one place would record the same scene: each flow has its own.
             let seed = if number == 0 { scenario.seed } else { scenario.seed.child(&format!("flow {number}")) };
             let footage = Footage::open(video, seed)?;
             let format = footage.format();
@@ -147,7 +148,7 @@ impl Flow {
         now >= self.end
     }
 
-    /// Where the quality of its frames comes from.
+    /// The origin of its quality figures.
     fn quality(&self) -> QualitySource {
         match (self.measure_quality, &self.footage) {
             (false, _) => QualitySource::None,
@@ -156,7 +157,7 @@ impl Flow {
         }
     }
 
-    /// The outcome of its frames and of its packets, and what else its figures need.
+    /// The results of its frames and packets, for its figures.
     pub(super) fn into_played(self) -> (Played, Ledger) {
         let played = Played {
             number: self.number,
@@ -183,7 +184,7 @@ impl Flow {
         if at < self.end { at } else { Time::NEVER }
     }
 
-    /// Packet `number` came out of the path after waiting for `queued` in it.
+    /// Packet `number` arrived over the path after a queueing delay of `queued`.
     pub(super) fn on_arrival(
         &mut self,
         now: Time,
@@ -205,11 +206,11 @@ impl Flow {
         for Ready { info, moves, discarded } in ready {
             let size = self.frames.encoded(info.frame).map_or(self.format.size, |encoded| encoded.size);
             let begin = self.decoding.back().map_or(now, |last| last.done.max(now));
-            // A receiver that keeps states says at once which it is in.
+            // A stateful receiver reports its state immediately.
             let damaged = moves.as_ref().is_some_and(|moves| moves.target.is_none());
             let picture = moves.map(|moves| self.decode(now, info.frame, &moves, recorder)).transpose()?;
             if damaged && matches!(picture, Some(None)) {
-                // Nothing to see, or a model, whose damage nobody can measure.
+                // Nothing to show, or a model, whose damaged frames cannot be measured.
                 recorder.push(Record { at: now, flow: self.number, what: What::FrameAbandoned { frame: info.frame } });
                 self.frames.let_go(info.frame);
                 continue;
@@ -223,7 +224,7 @@ impl Flow {
         Ok(())
     }
 
-    /// Decodes a frame among states that are kept; `None` where there is nothing to show.
+    /// Decodes a frame with a stateful decoder; `None` if there is nothing to show.
     fn decode(
         &mut self,
         now: Time,
@@ -242,7 +243,7 @@ impl Flow {
         let length = moves.length.map_or(encoded.data.len(), |length| encoded.data.len().min(length as usize));
         let picture = match (decoder.decode(&encoded.data[..length]), moves.target) {
             (Ok(picture), _) => picture,
-            // Of a damaged frame there may be nothing to see.
+            // A damaged frame may have no picture.
             (Err(_), None) => None,
             (Err(error), Some(_)) => return Err(error.into()),
         };
@@ -265,8 +266,8 @@ impl Flow {
         recorder.push(Record { at, flow: self.number, what });
     }
 
-    /// The sender has just heard of the round trip. In a call the peer measures the same; libwebrtc takes it over once a second
-    /// (`CallStats::kUpdateInterval`).
+    /// The sender has just measured the round-trip time. In a call the peer measures the same; libwebrtc updates it
+    /// once a second (`CallStats::kUpdateInterval`).
     fn share_round_trip(&mut self, now: Time) {
         if self.round_trip_due <= now {
             self.round_trip_due = now + ROUND_TRIP_INTERVAL;
@@ -274,7 +275,7 @@ impl Flow {
         }
     }
 
-    /// A message came back over the reverse path. A sender that has stopped reads nothing: what it would still send stays where it is.
+    /// A message arrived over the reverse path. A sender that has stopped ignores it: unsent packets remain unsent.
     pub(super) fn on_message(
         &mut self,
         now: Time,
@@ -300,7 +301,7 @@ impl Flow {
         self.pump(now, forward, recorder)
     }
 
-    /// Reports and requests that are due go onto the reverse path.
+    /// Sends reports and requests that are due on the reverse path.
     pub(super) fn answer(&mut self, now: Time, reverse: &mut Path<Answer>, recorder: &mut Recorder) {
         if self.receiver.next_event() > now {
             return;
@@ -322,7 +323,7 @@ impl Flow {
         self.receiver.poll_requests(now).into_iter().for_each(send);
     }
 
-    /// Frames whose decoding is done are decoded for real, compared and shown.
+    /// Decodes, compares and shows the frames whose decoding time has passed.
     pub(super) fn show(&mut self, now: Time, recorder: &mut Recorder) -> Result<(), SimulateError> {
         while self.decoding.front().is_some_and(|decoding| decoding.done <= now) {
             let Some(Decoding { info, picture, discarded, .. }) = self.decoding.pop_front() else { break };
@@ -355,7 +356,7 @@ impl Flow {
         Ok(())
     }
 
-    /// PSNR in dB and SSIM of a frame by its encoder's own account.
+    /// The encoder's own estimate of a frame's PSNR in dB and SSIM.
     fn modelled(&self, frame: u64) -> Option<(f64, f64)> {
         let quality = self.frames.encoded(frame)?.modelled.filter(|_| self.measure_quality)?;
         Some((quality.psnr_db, ssim_of_db(quality.ssim_db)))
@@ -389,7 +390,7 @@ impl Flow {
         Ok(())
     }
 
-    /// Wakes the sender if it is time: whatever happened to it but feedback has set its wake-up to now.
+    /// Wakes the sender if its timer is due: every input except feedback sets the timer to now.
     pub(super) fn wake(
         &mut self,
         now: Time,
@@ -403,7 +404,7 @@ impl Flow {
         self.pump(now, forward, recorder)
     }
 
-    /// Does what the engine wants until it waits.
+    /// Processes the engine's outputs until it waits.
     pub(super) fn pump(
         &mut self,
         now: Time,

@@ -11,37 +11,37 @@ use crate::outcome::FrameRecord;
 
 /// A frame that was encoded and may still be shown.
 pub struct Encoded {
-    /// Its bytes; none of a model's.
+    /// Its bytes; empty for a model.
     pub data: Arc<[u8]>,
     /// The size it was encoded at.
     pub size: Size,
-    /// What its encoder says of its quality, if it is a model.
+    /// The encoder's quality estimate, if it is a model.
     pub modelled: Option<ModelledQuality>,
 }
 
-/// What happens to pictures, from what is reported of them.
+/// Tracks pictures by their events.
 #[derive(Default)]
 pub struct Frames {
-    /// By picture.
+    /// By picture number.
     records: Vec<FrameRecord>,
-    /// By frame: which picture it shows.
+    /// The picture of each frame.
     pictures: BTreeMap<u64, u64>,
     encoded: BTreeMap<u64, Encoded>,
 }
 
 impl Frames {
-    /// A picture was read.
+    /// A picture was captured.
     pub fn on_picture(&mut self, now: Time, size: Size) {
         self.records.push(FrameRecord::read(now, size));
     }
 
-    /// A candidate became a frame.
+    /// A candidate was committed as a frame.
     pub fn on_commit(&mut self, frame: u64, candidate: &Candidate) {
         let Candidate { data, frame: made, modelled } = candidate;
         self.encoded.insert(frame, Encoded { data: data.clone(), size: made.picture, modelled: *modelled });
     }
 
-    /// Something happened at the sender.
+    /// An event occurred at the sender.
     pub fn on_event(&mut self, timed: &Timed) {
         match timed.event {
             Event::FrameQueued { frame, picture, size, keyframe, quantizer, .. } => {
@@ -76,7 +76,7 @@ impl Frames {
         self.let_go(frame);
     }
 
-    /// A frame will not be shown, or has been.
+    /// A frame will not be shown, or was shown.
     pub fn let_go(&mut self, frame: u64) {
         self.encoded.remove(&frame);
         self.pictures.remove(&frame);

@@ -1,4 +1,5 @@
-//! The outcome of each media packet, and what redundancy did for it: beside the records, which do not say what a packet carried.
+//! The outcome of each media packet, and the effect of redundancy on it. The event records do not contain the packets'
+//! content.
 
 use thalweg_control::Payload;
 use thalweg_media::Protected;
@@ -9,16 +10,16 @@ use crate::metrics::{Delivery, Probes, Redundancy, abu, ffre};
 use crate::outcome::Series;
 use crate::record::Bins;
 
-/// What brought a media packet.
+/// How a media packet was obtained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
-    /// Itself.
+    /// By the packet itself.
     Itself,
-    /// A retransmission that was asked for.
+    /// By a requested retransmission.
     Retransmission,
-    /// A retransmission in the padding's place.
+    /// By a retransmission sent as padding.
     Padding,
-    /// FEC.
+    /// By FEC.
     Fec,
 }
 
@@ -28,9 +29,9 @@ struct Media {
     fragment: Fragment,
     size: Bytes,
     dropped: bool,
-    /// Whether an FEC packet was sent for it.
+    /// Whether an FEC packet that protects it was sent.
     protected: bool,
-    /// What brought it first.
+    /// How it was first obtained.
     came: Option<By>,
 }
 
@@ -40,14 +41,14 @@ impl Media {
     }
 }
 
-/// The media packets of a flow, by their numbers, and what was sent beside them.
+/// The media packets of a flow by sequence number, and totals of other packets.
 pub(super) struct Ledger {
     deadline: Span,
     media: Vec<Media>,
-    /// Payload that came in time.
+    /// Payload delivered in time.
     in_time: Bytes,
     in_time_by_bin: Bins,
-    /// Media packets that came too late.
+    /// Media packets delivered too late.
     late: u64,
     media_bytes: Bytes,
     fec: Bytes,
@@ -56,7 +57,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Of nothing yet; what comes later than `deadline` after its capture is too late.
+    /// An empty ledger; packets that arrive later than `deadline` after their capture are too late.
     pub(super) fn new(deadline: Span) -> Ledger {
         Ledger {
             deadline,
@@ -71,7 +72,7 @@ impl Ledger {
         }
     }
 
-    /// A packet left.
+    /// A packet was sent.
     pub(super) fn sent(&mut self, packet: &Packet) {
         let size = packet.sent.size;
         match packet.content {
@@ -110,7 +111,7 @@ impl Ledger {
         }
     }
 
-    /// FEC recovered a media packet: what it carries, if it was sent.
+    /// FEC recovered a media packet; returns its content, if it was sent.
     pub(super) fn recovered(&mut self, now: Time, sequence: u64) -> Option<Fragment> {
         self.came(now, sequence, By::Fec);
         self.media.get(sequence as usize).map(|media| media.fragment)
@@ -137,14 +138,14 @@ impl Ledger {
         }
     }
 
-    /// Something happened at the sender.
+    /// An event occurred at the sender.
     pub(super) fn on_event(&mut self, event: &Event) {
         if let Event::Decision(decision) = event {
             self.probes.on_decision(decision.what);
         }
     }
 
-    /// What it comes to for a flow that was there from `from` to `until` seconds, over a path of the series' capacity.
+    /// The figures of a flow that was active from `from` to `until` seconds, over a path of the series' capacity.
     pub(super) fn figures(self, series: &Series, (from, until): (f64, f64)) -> (Delivery, Option<Redundancy>) {
         let rate = |bytes: Bytes| bytes.bits() as f64 / (until - from);
         let mut missing: Vec<u64> =

@@ -1,4 +1,4 @@
-//! Playing a scenario in virtual time: at one go ([`simulate()`]), or step by step ([`Simulation`]).
+//! Runs a scenario in virtual time: in one call ([`simulate()`]), or step by step ([`Simulation`]).
 
 mod competitors;
 mod feedback_requests;
@@ -26,7 +26,7 @@ pub use frames::{Encoded, Frames};
 pub use simulation::Simulation;
 pub use summarize::{Played, summarize};
 
-/// A run could not be played.
+/// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulateError {
     /// A parameter of a scheme or of cross traffic is out of range.
@@ -38,45 +38,45 @@ pub enum SimulateError {
     /// The video cannot be read.
     #[error("video: {0}")]
     Video(#[from] SourceError),
-    /// The encoder refused.
+    /// The encoder failed.
     #[error("encoder: {0}")]
     Encode(#[from] EncodeError),
-    /// The decoder refused a frame that came whole.
+    /// The decoder rejected a complete frame.
     #[error("decoder: {0}")]
     Decode(#[from] DecodeError),
-    /// The scenario asks for something that makes no sense.
+    /// The scenario's settings are inconsistent.
     #[error("{0}")]
     Scenario(String),
-    /// Whoever watched the progress wanted no more of it.
+    /// The progress callback stopped the run.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// Given the virtual time now and then; [`ControlFlow::Break`] ends the run with [`SimulateError::Interrupted`].
+/// Called with the virtual time at intervals; [`ControlFlow::Break`] ends the run with [`SimulateError::Interrupted`].
 pub type Progress<'a> = dyn FnMut(Time) -> ControlFlow<()> + 'a;
 
-/// The [`Progress`] of a run that nobody watches.
+/// A [`Progress`] callback that does nothing.
 pub fn unattended(_now: Time) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// How often progress is reported, in virtual time.
+/// Interval of progress reports, in virtual time.
 const PROGRESS_INTERVAL: Span = Span::from_millis(500);
 
-/// What a run gave.
+/// The result of a run.
 pub struct Run {
     /// Figures and series of the sender under test.
     pub outcome: Outcome,
-    /// The same of each competing sender, in the scenario's order.
+    /// The outcomes of the competing senders, in the scenario's order.
     pub competitors: Vec<Outcome>,
     /// Every event.
     pub recorder: Recorder,
 }
 
-/// Plays `scenario` for one sender, such as a [`Scheme`](thalweg_sender::Scheme). `find` gives traces by name.
+/// Runs `scenario` for one sender, such as a [`Scheme`](thalweg_sender::Scheme). `find` looks up traces by name.
 ///
 /// # Errors
-/// When something the scenario names cannot be found, read or built, with what to do about it.
+/// When something that the scenario names cannot be found, read or built; the error suggests a fix.
 pub fn simulate(
     scenario: &Scenario,
     sender: &dyn SenderFactory,
@@ -86,7 +86,7 @@ pub fn simulate(
     simulate_with(scenario, sender, &Registry::new(), find, progress)
 }
 
-/// The same, where competitors may be senders that a program has added to `registry`.
+/// The same, with competitors from a program's own `registry`.
 ///
 /// # Errors
 /// See [`simulate()`].

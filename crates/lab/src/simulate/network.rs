@@ -1,4 +1,4 @@
-//! What travels: forward by number, since a hop would copy whatever it holds several times over.
+//! The path's contents: forward packets are passed by number, because hops copy their contents several times.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ pub(super) struct Network {
     pub(super) reverse: Path<Answer>,
 }
 
-/// What travels to a receiver.
+/// Items on the forward path.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parcel {
     pub(super) flow: u16,
@@ -23,15 +23,15 @@ pub(super) struct Parcel {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Cargo {
-    /// The packet of this number in its flow's order of sending.
+    /// The packet with this number in its flow's sending order.
     Packet(u64),
-    /// The segment of this number in its flow's order of sending.
+    /// The segment with this number in its flow's sending order.
     Segment(u64),
     /// A datagram of cross traffic.
     Datagram,
 }
 
-/// What travels back to a sender.
+/// Items on the reverse path.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
     pub(super) flow: u16,
@@ -42,11 +42,11 @@ pub(super) struct Answer {
 pub(super) enum Content {
     /// RTCP.
     Feedback(Message),
-    /// Of a TCP segment.
+    /// The acknowledgement of a TCP segment.
     Acknowledgement(Acknowledgement),
 }
 
-/// The packets of a flow that are under way.
+/// The packets of a flow that are in flight.
 #[derive(Debug)]
 pub(super) struct UnderWay<P = Packet> {
     /// `packets[i]` is number `first + i`; `None` once it has left the path.
@@ -61,7 +61,7 @@ impl<P> Default for UnderWay<P> {
 }
 
 impl UnderWay {
-    /// A packet leaves its sender; numbers have no gaps.
+    /// A packet is sent; numbers have no gaps.
     pub(super) fn enter(&mut self, packet: Packet) {
         let id = packet.sent.id.0;
         let number = self.push(packet);
@@ -70,13 +70,13 @@ impl UnderWay {
 }
 
 impl<P> UnderWay<P> {
-    /// The next packet leaves its sender; its number.
+    /// Adds the next packet; returns its number.
     pub(super) fn push(&mut self, packet: P) -> u64 {
         self.packets.push_back(Some(packet));
         self.first + self.packets.len() as u64 - 1
     }
 
-    /// A packet leaves the path, by whichever end.
+    /// A packet leaves the path, delivered or dropped.
     pub(super) fn leave(&mut self, number: u64) -> Option<P> {
         let index = number.checked_sub(self.first)?;
         let packet = self.packets.get_mut(index as usize)?.take();

@@ -1,4 +1,4 @@
-//! What a path had for each flow, and what each got of it.
+//! The capacity available to each flow, and each flow's share.
 
 use thalweg_link::Capacity;
 use thalweg_units::{Span, Time};
@@ -8,7 +8,7 @@ use crate::outcome::Outcome;
 use crate::record::BIN_S;
 use crate::scenario::{Competitor, Scenario};
 
-/// From when until when somebody is there, in seconds.
+/// Begin and end of a flow, in seconds.
 type Active = (f64, f64);
 
 fn active(scenario: &Scenario, from: Span, until: Option<Span>) -> Active {
@@ -24,8 +24,8 @@ fn senders(scenario: &Scenario) -> impl Iterator<Item = Active> {
     })
 }
 
-/// The sources of cross traffic in their order: bulk transfers with when they are there, `None` for what does not
-/// listen (datagrams) or is there only now and then (readers of pages).
+/// The sources of cross traffic in order: the active time of bulk transfers; `None` for sources that do not respond to
+/// congestion (datagrams) or are only intermittently active (web users).
 fn sources(scenario: &Scenario) -> impl Iterator<Item = Option<Active>> {
     scenario.competitors.iter().flat_map(|competitor| {
         let (each, count) = match competitor {
@@ -38,8 +38,8 @@ fn sources(scenario: &Scenario) -> impl Iterator<Item = Option<Active>> {
     })
 }
 
-/// What a link had for a flow, in Mbps by bin, by whole seconds: what datagrams leave, divided evenly by all who listen
-/// and are there.
+/// The capacity available to a flow, in Mbps by bin, by whole seconds: what datagrams leave, divided evenly among all
+/// active responsive flows.
 pub(super) fn available(scenario: &Scenario, link: &Capacity, flow: usize, bins: usize) -> Vec<f64> {
     let whole = active(scenario, Span::ZERO, None);
     let listen: Vec<Active> = std::iter::once(whole).chain(senders(scenario)).collect();
@@ -77,7 +77,7 @@ pub(super) fn sharing(scenario: &Scenario, outcome: &Outcome) -> Option<Sharing>
     shared(&std::iter::once(tested).chain(others).collect::<Vec<_>>(), BIN_S)
 }
 
-/// What the TCP flows had of the path, of those that had anything to send: bulk transfers and readers of pages.
+/// The share of the TCP flows, of those that had anything to send: bulk transfers and web users.
 pub(super) fn tcp(outcome: &Outcome) -> Option<TcpShare> {
     let summary = &outcome.summary;
     let flows =
@@ -140,7 +140,7 @@ mod tests {
             [1, 3, 5, 6, 7, 9].map(|second| (mbps[second * 10 + 5] * 1000.0).round())
         };
         assert_eq!(of(0), [1200.0, 800.0, 1200.0, 600.0, 300.0, 400.0]);
-        // The other sender's, who counts itself while it is there.
+        // The other sender's, which counts itself while it is active.
         assert_eq!(of(1)[3..5], [600.0, 300.0]);
     }
 }

@@ -1,8 +1,8 @@
-//! A scenario being played.
+//! A running simulation of a scenario.
 //!
-//! Nothing here reads a clock: time goes to the next instant at which anything happens. At one instant, things happen in this
-//! order: cross traffic enters; packets come out of the forward path; receivers answer; reports and acknowledgements come out of the
-//! backward path; decoded frames are shown; encoded frames are queued; cameras are read; senders' timers go off.
+//! No clock is read: time advances to the next event. Events at the same time are processed in this order: cross
+//! traffic enters; packets arrive over the forward path; receivers answer; reports and acknowledgements arrive over the
+//! reverse path; decoded frames are shown; encoded frames are queued; cameras capture pictures; senders' timers fire.
 
 use thalweg_link::{Link, PathError};
 use thalweg_sender::{Engine, Registry, SenderFactory};
@@ -16,7 +16,7 @@ use crate::outcome::Outcome;
 use crate::record::{Keep, Record, Recorder, What};
 use crate::scenario::Scenario;
 
-/// A scenario being played. However it is cut into steps, the same happens.
+/// A running simulation. The events do not depend on how it is divided into steps.
 pub struct Simulation {
     scenario: Scenario,
     now: Time,
@@ -28,11 +28,11 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// `scenario` before anything happens, for the sender under test; competitors are looked up in `registry`, and one of the name of the
-    /// sender under test is that very sender. `find` gives traces by name.
+    /// Prepares `scenario` for the sender under test. Competitors are looked up in `registry`; one with the name of the
+    /// sender under test is that same sender. `find` looks up traces by name.
     ///
     /// # Errors
-    /// When something the scenario names cannot be found, read or built, with what to do about it.
+    /// When something that the scenario names cannot be found, read or built; the error suggests a fix.
     pub fn new(
         scenario: &Scenario,
         sender: &dyn SenderFactory,
@@ -71,15 +71,15 @@ impl Simulation {
         })
     }
 
-    /// The same, keeping this much of what happens; to be said before the first step.
+    /// Sets how much of the events is kept; call it before the first step.
     pub fn keeping(self, keep: Keep) -> Simulation {
         Simulation { recorder: Recorder::new(keep), ..self }
     }
 
-    /// Plays everything that happens before `until` and before the scenario's end.
+    /// Processes everything that happens before `until` and before the scenario's end.
     ///
     /// # Errors
-    /// When the video cannot be read any more, or a codec refuses.
+    /// When the video can no longer be read, or a codec fails.
     pub fn run_until(&mut self, until: Time) -> Result<(), SimulateError> {
         let until = until.min(self.end);
         loop {
@@ -93,34 +93,34 @@ impl Simulation {
         Ok(())
     }
 
-    /// Up to when it is played.
+    /// The time up to which it has run.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// When something happens next; [`Time::NEVER`] if nothing ever does.
+    /// Time of the next event; [`Time::NEVER`] if there is none.
     pub fn next_event(&self) -> Time {
         let next = self.flows.iter().map(Flow::next_event).min().unwrap_or(Time::NEVER);
         next.min(self.network.forward.next_event()).min(self.network.reverse.next_event()).min(self.cross.next_event())
     }
 
-    /// Whether the scenario's end is reached.
+    /// Whether the scenario's end was reached.
     pub fn has_ended(&self) -> bool {
         self.now >= self.end
     }
 
-    /// The engine of a sender of video: flow 0 is the sender under test, the scenario's competing senders follow in their order. Its
-    /// [`Engine::limits`] and [`Engine::view`] say where it stands.
+    /// The engine of a video sender: flow 0 is the sender under test, followed by the scenario's competing senders in
+    /// order. Its state is available from [`Engine::limits`] and [`Engine::view`].
     pub fn engine(&self, flow: usize) -> Option<&Engine> {
         self.flows.get(flow).map(|flow| &flow.engine)
     }
 
-    /// What has happened so far, as far as it is kept.
+    /// The events so far, as far as they are kept.
     pub fn recorder(&self) -> &Recorder {
         &self.recorder
     }
 
-    /// Figures and series of what was played. They are of the scenario's whole duration, so play it to the end first.
+    /// Figures and series of the run. They assume the scenario's whole duration, so run it to the end first.
     pub fn finish(self) -> Run {
         let Simulation { scenario, end, network, flows, cross, recorder, .. } = self;
         let capacity = network.forward.bottlenecks().first().cloned();
@@ -141,7 +141,7 @@ impl Simulation {
         Run { outcome, competitors, recorder }
     }
 
-    /// Does everything that is due at `now`.
+    /// Processes everything that is due at `now`.
     fn step(&mut self, now: Time) -> Result<(), SimulateError> {
         let Simulation { network, flows, cross, recorder, .. } = self;
         cross.offer(now, network, recorder);

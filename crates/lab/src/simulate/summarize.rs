@@ -1,4 +1,4 @@
-//! From events to figures.
+//! Computes figures from events.
 
 use thalweg_link::Capacity;
 use thalweg_units::{Time, percentile};
@@ -10,12 +10,12 @@ use crate::outcome::{FrameRecord, Outcome, Series};
 use crate::record::{BIN_S, Recorder, Tally};
 use crate::scenario::Scenario;
 
-/// What one sender did, beside the records.
+/// Results of one sender, in addition to the records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Played {
     /// Its flow's number.
     pub number: u16,
-    /// What it sent, in a word.
+    /// The name of its video.
     pub video: String,
     /// When its camera started.
     pub begin: Time,
@@ -23,13 +23,13 @@ pub struct Played {
     pub end: Time,
     /// Its encoder's settings, as it prints them.
     pub codec: String,
-    /// Where the quality of its frames comes from.
+    /// The origin of its quality figures.
     pub quality: QualitySource,
     /// The outcome of its captured frames.
     pub frames: Vec<FrameRecord>,
 }
 
-/// The figures of what one sender of a scenario, by this scheme, did over a path whose narrowest part was `link`.
+/// The outcome of one sender of a scenario with this scheme, over a path with the bottleneck `link`.
 pub fn summarize(
     scenario: &Scenario,
     scheme: &str,

@@ -1,15 +1,15 @@
-//! Ratios that are drawn.
+//! Randomly drawn ratios.
 
 use thalweg_units::{ConfigError, Seed, Span, Time, above, check};
 
 use super::{Undershoot, check_ratio};
 
-/// A ratio for each block of time, whatever the one before it was.
+/// An independent random ratio for each block of time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawn {
-    /// How long a ratio holds; longer than 0.
+    /// Duration of a block; longer than 0.
     pub block: Span,
-    /// The ratios, each 0.01 to 1, and how often each comes in relation to the others; not all 0.
+    /// The ratios, each 0.01 to 1, with their relative weights; not all 0.
     pub ratios: Vec<(f64, u32)>,
 }
 
@@ -22,14 +22,14 @@ impl Undershoot {
         Undershoot::Drawn(Drawn { block: BLOCK, ratios: vec![(0.4, 10), (0.55, 15), (0.7, 25), (0.85, 25), (1.0, 25)] })
     }
 
-    /// An Android telephone's encoder, likewise: a tenth more than [`Undershoot::ios`], and 1 at most; 0.835 on average.
+    /// An Android phone's encoder, likewise: a tenth more than [`Undershoot::ios`], and 1 at most; 0.835 on average.
     pub fn android() -> Undershoot {
         Undershoot::Drawn(Drawn { block: BLOCK, ratios: vec![(0.5, 10), (0.65, 15), (0.8, 25), (0.95, 25), (1.0, 25)] })
     }
 }
 
 impl Drawn {
-    /// How often all of them come.
+    /// The sum of the weights.
     fn total(&self) -> u64 {
         self.ratios.iter().map(|(_, weight)| u64::from(*weight)).sum()
     }
@@ -40,7 +40,7 @@ impl Drawn {
         self.ratios.iter().try_for_each(|(ratio, _)| check_ratio("undershoot", *ratio).map(|_| ()))
     }
 
-    /// The ratio at `now`; each block has its own stream, so that the times asked for make no difference.
+    /// The ratio at `now`; each block has its own random stream, so that the queried times make no difference.
     pub(super) fn at(&self, now: Time, seed: Seed) -> f64 {
         let block = now.as_nanos() / self.block.as_nanos().max(1).unsigned_abs();
         let mut left = seed.child(&format!("block {block}")).random().below(self.total());
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn ratios_come_as_often_as_the_preset_says() {
-        // Mean and, of 20,000 draws, a deviation of the mean of 0.0013.
+        // The means; over 20,000 draws the mean has a standard deviation of 0.0013.
         for (undershoot, mean, min) in [(Undershoot::ios(), 0.76, 0.4), (Undershoot::android(), 0.835, 0.5)] {
             let drawn = blocks(&undershoot, 7, 20_000);
             let made = drawn.iter().sum::<f64>() / 20_000.0;

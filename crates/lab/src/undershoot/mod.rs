@@ -1,21 +1,23 @@
-//! Encoders that stay below the target they are given.
+//! Undershoot: encoders that stay below their target.
 //!
-//! A hardware encoder of a telephone often makes less than it is asked for, and what it makes over what it was asked for, the
-//! encoded-to-target ratio (ETR), changes by the scene and the minute (Camel, arXiv 2602.09500, Fig. 3a). A sender that takes what
-//! it sends for what the path bears then never learns better. Here a ratio below 1 is asked of any encoder, real ones
-//! too: [`Ratios::lower`] multiplies the amounts of a plan before the encoder sees it, so that the stream really is smaller than the
-//! target that the sender set. A target that names a quantiser and no amount stays what it is.
+//! A phone's hardware encoder often produces less than its target, and the ratio of both, the encoded-to-target ratio
+//! (ETR), changes with the scene from minute to minute (Camel, arXiv 2602.09500, Fig. 3a). A sender that takes its
+//! sending rate for the path's capacity then never finds out that there is more. Here a ratio below 1 can be applied to
+//! any encoder, including real ones: [`Ratios::lower`] multiplies the amounts of a plan before the encoder sees it, so
+//! that the stream really is smaller than the sender's target. A target with only a quantiser and no amount is
+//! unchanged.
 //!
-//! An encoder has no clock, and what it is asked for is no measure of time either, since a policy may leave pictures out: what
-//! drives the encoder lowers the plan, and says when that is.
+//! An encoder has no clock, and its plans are no measure of time either, because a policy may skip pictures: so the
+//! caller of the encoder lowers the plan and passes the time.
 //!
-//! # What comes of it
+//! # Results
 //!
-//! `cargo run --release -p thalweg-calibrate --bin undershoot -- [codec [scene [size]]]`: 300 to 2000 kbit/s asked of the built-in scene,
-//! 60 s each. Above its floor every 5 s of the model are within 3 % of the ratio asked for (1, 0.6, 0.4; 180p to 720p), and of libvpx
-//! within 5 % (180p and 360p). Sizes vary by 0.19 to 0.34 of their mean with the model and 0.17 to 0.33 with libvpx; Camel's closed
-//! loops in our reading take 0.2. The floor is the coarsest quantiser: of both, about 186 kbit/s at 360p and 488 at 720p, so that 300
-//! kbit/s at 360p can be undershot to 0.63 and no further; at 180p it can to 0.4.
+//! `cargo run --release -p thalweg-calibrate --bin undershoot -- [codec [scene [size]]]`: targets of 300 to 2000 kbit/s
+//! for the built-in scene, 60 s each. Above the floor every 5 s of the model are within 3 % of the requested ratio (1,
+//! 0.6, 0.4; 180p to 720p), and of libvpx within 5 % (180p and 360p). Sizes vary by 0.19 to 0.34 of their mean with the
+//! model and 0.17 to 0.33 with libvpx; Camel's closed loops in our reading assume 0.2. The floor is the rate at the
+//! coarsest quantiser: for both, about 186 kbit/s at 360p and 488 at 720p, so 300 kbit/s at 360p can be undershot to
+//! 0.63 at most; at 180p to 0.4.
 
 mod drawn;
 mod names;
@@ -28,39 +30,40 @@ use thalweg_units::{ConfigError, Seed, Time, check};
 pub use drawn::Drawn;
 pub use window::Window;
 
-/// How far below its target an encoder stays, and when. Its text is what a command line and a scenario file say: `none`, `0.6`,
-/// `0.6@30s-60s`, `ios`, `android`, `etr.txt` (see [`FromStr`](std::str::FromStr)).
+/// How far below its target an encoder stays, and when. Its text form, for the command line and scenario files, is
+/// `none`, `0.6`, `0.6@30s-60s`, `ios`, `android` or `etr.txt` (see [`FromStr`](std::str::FromStr)).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Undershoot {
-    /// Not at all: an encoder as it is.
+    /// No undershoot.
     #[default]
     None,
-    /// By a ratio within each window of time, in order and apart; not at all between them.
+    /// A ratio within each window of time, in order and without overlap; no undershoot in between.
     Windows(Vec<Window>),
-    /// By a ratio that is drawn anew for each block of time.
+    /// A ratio drawn at random for each block of time.
     Drawn(Drawn),
-    /// As the file of this name says. A line of two fields is a time in seconds and the ratio from then on, 1 before the first; a
-    /// line of one is the ratio of the next second. The last ratio stays. Fields are parted by blanks or a comma; empty lines and those
-    /// that begin with # are skipped.
+    /// Ratios from the file of this name. A line with two fields is a time in seconds and the ratio from then on, 1
+    /// before the first; a line with one field is the ratio of the next second. The last ratio applies to the end.
+    /// Fields are separated by blanks or a comma; empty lines and lines that begin with # are ignored.
     Recorded(String),
 }
 
 impl Undershoot {
-    /// By this ratio from beginning to end.
+    /// This ratio for the whole run.
     pub fn always(ratio: f64) -> Undershoot {
         Undershoot::Windows(vec![Window::always(ratio)])
     }
 
-    /// Whether the encoder is left as it is.
+    /// Whether there is no undershoot.
     pub fn is_none(&self) -> bool {
         *self == Undershoot::None
     }
 
-    /// The ratio at each time. What is drawn comes from `seed.child("codec.undershoot")`: give it the seed of the run and the
-    /// flow, which no scheme has a part in, and every scheme meets the same ratios.
+    /// Computes the ratio at each time. Random ratios come from `seed.child("codec.undershoot")`: pass the seed of the
+    /// run and the flow, which does not depend on the scheme, so that every scheme gets the same ratios.
     ///
     /// # Errors
-    /// When a ratio or a time is out of range, or a file cannot be read, with the value, the range and, in a file, the line.
+    /// When a ratio or a time is out of range, or a file cannot be read; the error gives the value, the range and, for
+    /// a file, the line.
     pub fn build(&self, seed: Seed) -> Result<Ratios, ConfigError> {
         Ok(Ratios(match self {
             Undershoot::None => Kind::Steps(Vec::new()),
@@ -74,7 +77,7 @@ impl Undershoot {
     }
 }
 
-/// The ratio at each time: an [`Undershoot`] that was built.
+/// The ratio at each time, built from an [`Undershoot`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratios(Kind);
 
@@ -89,7 +92,7 @@ enum Kind {
 }
 
 impl Ratios {
-    /// What the encoder makes at `now` as a share of what it is asked for, 0.01 to 1.
+    /// The encoder's output at `now` as a share of the requested amount, 0.01 to 1.
     pub fn at(&self, now: Time) -> f64 {
         match &self.0 {
             Kind::Steps(steps) => {
@@ -100,7 +103,8 @@ impl Ratios {
         }
     }
 
-    /// Makes of the sender's plan what its encoder really aims at: each amount, a rate or a size, times the ratio at `now`.
+    /// Turns the sender's plan into the encoder's actual target: each amount, a rate or a size, times the ratio at
+    /// `now`.
     pub fn lower(&self, now: Time, plan: &mut EncodePlan) {
         let ratio = self.at(now);
         if ratio == 1.0 {

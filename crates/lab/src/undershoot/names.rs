@@ -1,4 +1,4 @@
-//! An undershoot as text.
+//! The text form of an undershoot.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use thalweg_units::{ConfigError, Seed, Span};
 
 use super::{Drawn, Undershoot, Window};
 
-/// What can be written.
+/// The accepted forms.
 const CHOICES: &str = "none, a ratio from 0.01 to 1 such as 0.6, windows such as 0.6@30s-60s,0.8@70s-, weighted ratios drawn every \
                        so often such as 0.6:1,1:3@12s, ios, android, or a file such as etr.txt or ./etr";
 
@@ -23,8 +23,8 @@ impl fmt::Display for Window {
     }
 }
 
-/// What [`FromStr`] reads: windows parted by commas, a preset by its name, ratios with their weights and the block such as
-/// `0.6:1,1:3@12s`, or the file.
+/// The form that [`FromStr`] reads: windows separated by commas, a preset by its name, ratios with their weights and
+/// the block such as `0.6:1,1:3@12s`, or the file name.
 impl fmt::Display for Undershoot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let comma = |index: usize| if index == 0 { "" } else { "," };
@@ -48,8 +48,8 @@ impl fmt::Display for Undershoot {
 
 impl FromStr for Undershoot {
     type Err = ConfigError;
-    /// Reads what `Display` writes, in any case. A name with a slash in it is a file's, and so is one with letters and a point; the
-    /// file is read when the undershoot is built.
+    /// Reads the form that `Display` writes, ignoring case. A name with a slash is a file name, and so is one with
+    /// letters and a point; the file is read when the undershoot is built.
     fn from_str(text: &str) -> Result<Undershoot, ConfigError> {
         let text = text.trim();
         if text.contains(['/', '\\']) {
@@ -69,7 +69,7 @@ impl FromStr for Undershoot {
     }
 }
 
-/// Whether it looks like the name of a file, and not like anything that was meant to be a number.
+/// Whether the text looks like a file name, and not like an attempt at a number.
 fn is_file(text: &str) -> bool {
     text.contains('.') && text.contains(|c: char| c.is_alphabetic()) && !text.contains(['@', ',', ':'])
 }

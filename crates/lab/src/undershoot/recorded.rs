@@ -4,12 +4,12 @@ use thalweg_units::{ConfigError, Time, check};
 
 use super::check_ratio;
 
-/// What a line can be.
+/// The accepted forms of a line.
 const LINE: &str = "a time in seconds and a ratio, such as 30 0.6, or a ratio alone on every line, one a second";
-/// No run lasts longer: 31 years, far below the last representable nanosecond.
+/// Max time in seconds: 31 years, far below the last representable nanosecond.
 const LONGEST_S: f64 = 1e9;
 
-/// The ratio from each time on, as a file says.
+/// The ratio from each time on, read from a file.
 pub(super) fn read(name: &str) -> Result<Vec<(Time, f64)>, ConfigError> {
     let text = std::fs::read_to_string(name).map_err(|error| {
         let range = "none, a ratio such as 0.6, a window such as 0.6@30s-60s, ios, android, or a file that can be read";

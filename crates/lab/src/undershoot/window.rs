@@ -1,17 +1,17 @@
-//! A ratio from one time until another.
+//! A ratio within a window of time.
 
 use thalweg_units::{ConfigError, Span, Time, check};
 
 use super::check_ratio;
 
-/// A time in which an encoder makes this share of what it is asked for.
+/// A window of time in which an encoder produces this share of its target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// What it makes over its target, 0.01 to 1.
+    /// Output relative to the target, 0.01 to 1.
     pub ratio: f64,
-    /// Since the start of the run; not below 0.
+    /// Start, since the start of the run; not negative.
     pub from: Span,
-    /// Since the start of the run, later than `from`; `None` for the rest of it.
+    /// End, since the start of the run, later than `from`; `None` for the end of the run.
     pub until: Option<Span>,
 }
 

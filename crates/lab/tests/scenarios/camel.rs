@@ -1,5 +1,5 @@
-//! Camel's experiments (specs/camel.md 8) in short: what the paper claims, each with both bounds, beside what its
-//! baselines do.
+//! Short versions of Camel's experiments (specs/camel.md 8): the paper's claims, each with both bounds, compared with
+//! the baselines.
 
 use thalweg_codecs::Codec;
 use thalweg_lab::metrics::Summary;
@@ -20,7 +20,7 @@ fn drop_tail(kilobytes: u64) -> QueueConfig {
     QueueConfig::DropTail(Limits::bytes(Bytes::new(kilobytes * KILOBYTE)))
 }
 
-/// An encoder model over a link of these rates, 25 ms each way.
+/// A scenario with an encoder model over a link of these rates, 25 ms each way.
 fn over(rates: &str, queue: QueueConfig, seconds: i64) -> Scenario {
     let hops = vec![HopConfig::Rate { rate: rates.parse().unwrap(), queue }, delay()];
     let codec = Codec::Model(Default::default());
@@ -47,7 +47,7 @@ fn accuracy(summary: &Summary) -> f64 {
     summary.estimate_accuracy.unwrap()
 }
 
-/// What Camel had of the path while all who listen were there.
+/// Camel's share of the path while all responsive flows were active.
 fn share(summary: &Summary) -> f64 {
     summary.sharing.as_ref().unwrap().flows[0].share
 }
@@ -62,7 +62,7 @@ fn an_encoder_at_sixty_percent_does_not_spoil_the_estimate() {
     println!("camel {of_camel:.3}, from 30 to 60 s {meanwhile:.3}");
     // The paper: 0.989.
     assert!((0.97..=1.0).contains(&of_camel) && (0.97..=1.0).contains(&meanwhile), "{of_camel} {meanwhile}");
-    // Each baseline by what it is, so that none is made of straw.
+    // Each baseline has its known accuracy, so that none is unfairly weak.
     for (scheme, min, max) in [("gcc", 0.80, 0.96), ("copa", 0.50, 0.90), ("bbr", 0.50, 0.96)] {
         let found = accuracy(&summary(&scene, scheme));
         println!("{scheme} {found:.3}");
@@ -80,7 +80,7 @@ fn the_estimate_follows_the_link_within_three_seconds_both_ways_at_sixty_percent
     let (down, up) = (settles("camel", 30.0).unwrap(), settles("camel", 60.0).unwrap());
     println!("down {down:.1} s, up {up:.1} s");
     assert!((0.1..=3.0).contains(&down) && (0.1..=3.0).contains(&up), "down {down} s, up {up} s");
-    // The paper: GCC and Copa believe too much; neither is there in time. (BBR, which pads while it probes, is.)
+    // The paper: GCC and Copa overestimate; neither settles in time. (BBR, which sends padding while it probes, does.)
     for scheme in ["gcc", "copa"] {
         let found = settles(scheme, 60.0);
         println!("{scheme}: up {found:?}");
@@ -88,7 +88,7 @@ fn the_estimate_follows_the_link_within_three_seconds_both_ways_at_sixty_percent
     }
 }
 
-/// A kilobyte holds no burst that measures anything. Two hold one of the shortest: four packets of 500 bytes.
+/// A kilobyte is too little for a measurable burst. Two kilobytes hold one of the shortest: four packets of 500 bytes.
 #[test]
 fn a_queue_that_holds_no_burst_means_gcc_and_a_larger_one_camel_again() {
     let [before, after] = [1, 20].map(|kilobytes| Limits::bytes(Bytes::new(kilobytes * KILOBYTE)));
@@ -105,7 +105,7 @@ fn a_queue_that_holds_no_burst_means_gcc_and_a_larger_one_camel_again() {
     assert_eq!(deep, 0.0);
 }
 
-/// Ten frames per second, frames of 10 KB: those of 30 a second fill no burst of 20 KB.
+/// 10 fps, frames of 10 KB: those at 30 fps are too small for a burst of 20 KB.
 #[test]
 fn bursts_of_their_own_length_stall_less_than_fixed_ones_behind_shallow_queues() {
     let scene = |kilobytes: u64| Scenario {
@@ -122,13 +122,13 @@ fn bursts_of_their_own_length_stall_less_than_fixed_ones_behind_shallow_queues()
     let fixed = stalls("camel:fixed-burst");
     let (own, careful) = (stalls("camel") / fixed, stalls("camel:careful") / fixed);
     println!("4 to 10 KB: {own:.2} of the stalls, {careful:.2} where 2 % of loss shorten bursts");
-    // The paper puts up with losing a tenth of a burst's end for good, which is what is left of the stalls.
+    // The paper accepts losing a tenth of a burst's end for good, which causes the remaining stalls.
     assert!((0.3..=0.6).contains(&own), "{own}");
     assert!((0.1..=0.5).contains(&careful), "{careful}");
 }
 
-/// The paper: 4.5 points below SQP, 2.6 below Pudica. Everybody repairs as Camel does and has per-packet feedback, so that what they do to
-/// the rate is compared.
+/// The paper: 4.5 points below SQP, 2.6 below Pudica. All schemes repair as Camel does and have per-packet feedback, so
+/// that their effect on the rate is compared.
 #[test]
 fn half_of_all_packets_lost_stalls_camel_less_than_sqp_and_pudica() {
     let clean = megabit(90);
@@ -148,13 +148,13 @@ fn half_of_all_packets_lost_stalls_camel_less_than_sqp_and_pudica() {
     assert!((0.3..=0.5).contains(&camel), "{camel}");
     assert!((0.01..=0.15).contains(&(sqp - camel)), "camel {camel}, SQP {sqp}");
     assert!((0.1..=0.4).contains(&(pudica - camel)), "camel {camel}, Pudica {pudica}");
-    // The packets that come through still show what the link bears.
+    // The received packets still show the path's capacity.
     let accuracy = mean("camel", &accuracy);
     assert!((0.85..=1.0).contains(&accuracy), "{accuracy}");
 }
 
-/// Their cameras are not in phase: whose are, meet each other's bursts in the same order at every picture, and the one
-/// whose comes first sees the shortest queue and keeps more.
+/// The cameras are not in phase. Senders in phase would meet each other's bursts in the same order at every picture,
+/// and the one whose burst comes first would see the shortest queue and keep a larger share.
 #[test]
 fn four_of_a_kind_share_evenly() {
     let other = |number: i64| {
@@ -186,9 +186,9 @@ fn neither_camel_nor_gcc_starves_the_other() {
     assert!((8e5..=1e6).contains(&after), "{after}");
 }
 
-/// The paper has Camel at its minimum behind 500 KB and at half of the link behind 100 KB. Here its bursts lie together
-/// in the queue, so they show the whole link, and the least delay of ten seconds is that of a queue that Cubic keeps:
-/// it holds its own in both.
+/// The paper has Camel at its minimum behind 500 KB and at half of the link behind 100 KB. Here its bursts stay
+/// together in the queue, so they measure the whole link, and the min delay of ten seconds is that of a queue that
+/// Cubic keeps: Camel keeps its share in both.
 #[test]
 fn beside_cubic_camel_holds_its_own() {
     let beside = |kilobytes: u64| Scenario {

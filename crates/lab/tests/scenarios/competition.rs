@@ -59,7 +59,7 @@ fn two_senders_of_one_kind_share_a_link() {
     assert!(theirs.duration_s == 35.0 && theirs.frame_rate_fps > 20.0, "{theirs:?}");
 }
 
-/// 57,600 pixels take 0.3 ms to encode, and the last picture is read 0.13 ms before the end.
+/// 57,600 pixels take 0.3 ms to encode, and the last picture is captured 0.13 ms before the end.
 #[test]
 fn a_sender_that_stops_while_it_encodes_ends_there_and_its_events_are_in_order() {
     let until = Some(Span::from_micros(2_966_800));
@@ -83,7 +83,7 @@ fn a_competitor_that_stops_before_it_begins_is_refused() {
     assert!(error.contains("begin at 5s and stop at 5s"), "{error}");
 }
 
-/// Encoder models over a queue of this size, and who else is there.
+/// Encoder models over a queue of this size, with these competitors.
 fn modelled(seconds: i64, queue: Limits, competitors: Vec<Competitor>) -> Scenario {
     let queue = QueueConfig::DropTail(queue);
     let bottleneck = HopConfig::Bottleneck { trace: "link".into(), queue, once: false };
@@ -91,8 +91,8 @@ fn modelled(seconds: i64, queue: Limits, competitors: Vec<Competitor>) -> Scenar
     Scenario { codec: Codec::Model(Default::default()), forward, competitors, ..scenario(seconds, SIZE) }
 }
 
-/// What GCC and a Cubic that begins at 30 s have between 40 s and 90 s, in Mbps; the threshold of GCC's detector of overuse falls at
-/// `fall` a millisecond.
+/// Throughput of GCC and of a Cubic flow that begins at 30 s, between 40 s and 90 s, in Mbps; the threshold of GCC's
+/// overuse detector decreases by `fall` per millisecond.
 fn gcc_and_cubic(queue: u64, fall: f64) -> [f64; 2] {
     let cubic = TcpConfig { from: Span::from_secs(30), until: Some(Span::from_secs(90)), ..TcpConfig::default() };
     let scenario = modelled(90, Limits::bytes(Bytes::new(queue)), vec![Competitor::Tcp(cubic)]);
@@ -110,8 +110,9 @@ fn gcc_and_cubic(queue: u64, fall: f64) -> [f64; 2] {
     [ours, theirs].map(|delivered| mean_between(delivered, 0.1, 40.0, 90.0))
 }
 
-/// Camel's Fig. 17 (specs/camel.md C13) with GCC: a queue of 0.8 s. The draft's detector gets used to a queue that somebody else fills, and
-/// keeps its share; libwebrtc's, whose threshold falls two hundred times as fast, gives way at each of Cubic's waves.
+/// Camel's Fig. 17 (specs/camel.md C13) with GCC: a queue of 0.8 s. The draft's detector adapts to a queue that another
+/// flow fills, and keeps its share; libwebrtc's, whose threshold decreases two hundred times as fast, yields to each of
+/// Cubic's waves.
 #[test]
 fn gcc_shares_a_short_queue_with_cubic_as_the_draft_has_it_and_gives_way_as_libwebrtc_has_it() {
     let [draft, theirs] = gcc_and_cubic(100_000, 0.00018);
@@ -130,7 +131,7 @@ fn gcc_is_left_with_little_when_cubic_fills_a_long_queue() {
     assert!((0.005..=0.3).contains(&ours) && (0.7..=1.0).contains(&theirs), "{ours} {theirs}");
 }
 
-/// FBRA's background traffic, without anything in front of it worth mentioning.
+/// FBRA's background traffic, with hardly any competitor.
 #[test]
 fn ten_readers_have_the_pages_and_idle_times_of_their_distributions() {
     let web = WebConfig { count: 10, ..WebConfig::default() };
@@ -147,12 +148,13 @@ fn ten_readers_have_the_pages_and_idle_times_of_their_distributions() {
     assert_eq!(pages, sizes.len() as u64);
     let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
     let idle = traffic.iter().map(|web| 300.0 - web.active_s).sum::<f64>() / (pages as f64 + 10.0);
-    // Deviations of a size 404 kB, of an idle time 10 s; a reader that is idle at the end adds a part of one.
+    // The standard deviation of sizes is 404 kB, of idle times 10 s; a web user who is idle at the end adds a part of
+    // one.
     assert!((700e3..900e3).contains(&mean), "{mean} bytes over {pages} pages");
     assert!((7.0..13.0).contains(&idle), "{idle} s over {pages} pages");
 }
 
-/// Camel's Fig. 14 (specs/camel.md C10): five of a kind, one every ten seconds.
+/// Camel's Fig. 14 (specs/camel.md C10): five senders of one scheme, one starting every ten seconds.
 #[test]
 fn five_senders_that_begin_one_after_another_share_the_link() {
     let sender = |index: i64| {

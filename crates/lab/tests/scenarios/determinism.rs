@@ -1,4 +1,4 @@
-//! Same scenario, scheme and seed: same events.
+//! The same scenario, scheme and seed give the same events.
 
 use crate::support::{play, scenario, square_wave};
 use thalweg_lab::record::Row;

@@ -1,4 +1,4 @@
-//! FBRA's tables (specs/fbra.md 7) in short.
+//! Short versions of FBRA's tables (specs/fbra.md 7).
 
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::record::{Record, What};
@@ -11,7 +11,7 @@ use thalweg_units::{Rate, Seed, Size, Span};
 
 use crate::support::{self, scenario};
 
-/// A table with its link of so many milliseconds, played for one scheme.
+/// Runs a table with its link of this delay in milliseconds, for one scheme.
 fn play(table: &str, millis: i64, scheme: &str, seconds: i64, seed: u64) -> Summary {
     let figures = figures();
     let Figure { experiment, setup, .. } = figures.iter().find(|figure| figure.name == table).unwrap();
@@ -41,7 +41,7 @@ fn play(table: &str, millis: i64, scheme: &str, seconds: i64, seed: u64) -> Summ
     simulate(&scenario, scheme, &mut |name| panic!("no trace {name}"), &mut unattended).unwrap().outcome.summary
 }
 
-/// Means over seeds of runs of five minutes.
+/// Means over the seeds of runs of five minutes.
 struct Cell {
     goodput_kbps: f64,
     lost: f64,
@@ -82,7 +82,7 @@ fn on_a_link_that_varies_cnadu_has_the_least_lost_or_late_and_rrtcc_the_most_and
         let (fbra, rrtcc, cnadu) = (&fbra[place], &rrtcc[place], &cnadu[place]);
         let late = [cnadu.lost_or_late, fbra.lost_or_late, rrtcc.lost_or_late];
         assert!(late.is_sorted() && late[0] > 0.002 && late[1] < max && (0.03..0.4).contains(&late[2]), "{late:?}");
-        // Fifty packets are more than a second here, so late is what they are and not lost.
+        // Fifty packets are more than a second here, so packets are late and not lost.
         assert!(fbra.lost == 0.0 && rrtcc.lost == 0.0);
         assert!((0.9..=1.0).contains(&fbra.frcc) && (0.045..0.15).contains(&fbra.fec_share), "{}", fbra.fec_share);
     }
@@ -102,7 +102,7 @@ fn beside_ten_readers_fbra_probes_well_and_leaves_tcp_its_share_and_rrtcc_by_the
         assert!((0.03..0.07).contains(&rrtcc.lost) && (1_800.0..4_000.0).contains(&rrtcc.goodput_kbps));
         assert!((0.5..1.0).contains(&rrtcc.tfs), "{}", rrtcc.tfs);
     }
-    // Two of them, by the paper's rule for its table 3, which has 20 % at 240 ms.
+    // Two senders, by the paper's rule for its table 3, which has 20 % at 240 ms.
     let two = cell("fbra-table3", 240, "rrtcc:draft");
     assert!((0.1..0.4).contains(&two.tfs_of_tcp_alone), "{}", two.tfs_of_tcp_alone);
 }
@@ -147,7 +147,7 @@ fn a_receiver_that_discards_shows_nothing_past_the_deadline_and_decodes_on() {
     };
     println!("{discarded} discarded; shown late {} without and {} with the rule", late(&all), late(&run));
     assert!((10..200).contains(&discarded) && late(&run) == 0 && late(&all) >= 10);
-    // The same pictures, but for those: what came after a discarded one was decoded from it.
+    // The same pictures except those: frames after a discarded one were decoded from it.
     let shown = |run: &Run| run.outcome.frames.iter().filter(|frame| frame.displayed_s.is_some()).count();
     assert_eq!(shown(&run) + discarded, shown(&all));
     let psnr = run.outcome.summary.psnr_db.unwrap();

@@ -1,4 +1,4 @@
-//! Receivers that are broken, or lie: they cost quality, and never correctness or memory.
+//! Broken or lying receivers: they reduce quality, but never affect correctness or memory.
 
 use std::collections::VecDeque;
 
@@ -8,10 +8,10 @@ use thalweg_link::LossModel;
 use thalweg_sender::frames::StateHash;
 use thalweg_units::{Random, Seed, Span, Time};
 
-/// What a sender keeps at most, and one on its way out.
+/// Max number of states that a sender keeps, including one being dropped.
 const MAX_KEPT: usize = 65;
 
-/// A receiver's way of saying things, by a random number of its own.
+/// Transforms a receiver's reports, with its own random numbers.
 type Saying = fn(&mut Random, &mut VecDeque<Report>, Report) -> Vec<Report>;
 
 fn made_up(random: &mut Random, _: &mut VecDeque<Report>, mut report: Report) -> Vec<Report> {
@@ -23,7 +23,7 @@ fn made_up(random: &mut Random, _: &mut VecDeque<Report>, mut report: Report) ->
     vec![report]
 }
 
-/// Hashes that were once true, in any order.
+/// Hashes that were correct earlier, in any order.
 fn out_of_date(random: &mut Random, before: &mut VecDeque<Report>, report: Report) -> Vec<Report> {
     before.push_back(report.clone());
     let index = random.below(before.len() as u64) as usize;
@@ -34,7 +34,7 @@ fn out_of_date(random: &mut Random, before: &mut VecDeque<Report>, report: Repor
     vec![Report { decoder, ..report }]
 }
 
-/// The states of long ago as those of the newest frame.
+/// Old states reported as those of the newest frame.
 fn in_the_past(random: &mut Random, before: &mut VecDeque<Report>, report: Report) -> Vec<Report> {
     let mut said = out_of_date(random, before, report.clone());
     if let (Some(old), Some(new)) = (&mut said[0].decoder, &report.decoder) {
@@ -43,7 +43,7 @@ fn in_the_past(random: &mut Random, before: &mut VecDeque<Report>, report: Repor
     said
 }
 
-/// Everything three times, the last time from a frame that was never sent.
+/// Every report three times, the last one for a frame that was never sent.
 fn thrice(random: &mut Random, _: &mut VecDeque<Report>, report: Report) -> Vec<Report> {
     let mut other = report.clone();
     if let Some(decoder) = &mut other.decoder {
@@ -52,7 +52,7 @@ fn thrice(random: &mut Random, _: &mut VecDeque<Report>, report: Report) -> Vec<
     vec![report.clone(), report, other]
 }
 
-/// Packets that were never sent, or come at any time.
+/// Arrivals of packets that were never sent, or at arbitrary times.
 fn wrong_arrivals(random: &mut Random, _: &mut VecDeque<Report>, mut report: Report) -> Vec<Report> {
     for acknowledgement in &mut report.acknowledgements {
         if random.chance(0.2) {
@@ -126,7 +126,7 @@ fn whatever_a_receiver_says_for_two_minutes_no_state_is_mistaken_and_memory_is_b
             let seen = call.play(&mut Modelled::new(call.size, call.seed), &mut saying(lie));
             print(scheme, name, &seen);
             assert_eq!(seen.count(Decoded::Wrong), 0, "{scheme}, {name}");
-            // A sender that hears nothing of states does not know that the first frame was lost.
+            // A sender without state reports does not know that the first frame was lost.
             let hears = !name.starts_with("nothing");
             assert!(seen.frames.len() > 100 && (!hears || seen.count(Decoded::Exact) > 500), "{scheme}, {name}");
             assert!(seen.max_kept.0 <= MAX_KEPT && seen.max_kept.1 <= MAX_KEPT, "{scheme}, {name}");
@@ -144,7 +144,7 @@ fn whatever_a_receiver_says_pictures_that_are_taken_for_exact_are() {
         print("salsify", name, &seen);
         assert_eq!(seen.count(Decoded::Wrong), 0, "{name}");
         assert!(seen.count(Decoded::Exact) > 0, "{name}");
-        // What the sender cannot go back to is paid for with keyframes, and they with quality.
+        // States that the sender cannot return to cost keyframes, which reduce quality.
         if seen.keyframes() > 100 {
             assert!(seen.coarseness() > honest.coarseness() + 5.0, "{name}: {:.1}", seen.coarseness());
         }

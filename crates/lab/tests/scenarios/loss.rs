@@ -1,4 +1,4 @@
-//! Loss, repaired.
+//! Loss and its repair.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ fn after_a_second_without_a_link_pictures_are_fresh_again() {
     }
 }
 
-/// Forty seconds of 800 kbps through an encoder's model over 1 Mbps and 50 ms.
+/// Forty seconds at 800 kbps with an encoder model over 1 Mbps and 50 ms.
 fn calls(loss: f64, seed: u64) -> Scenario {
     Scenario {
         duration: Span::from_secs(40),
@@ -60,7 +60,7 @@ fn calls(loss: f64, seed: u64) -> Scenario {
     }
 }
 
-/// WebRTC's frames at a rate that no loss changes, so that repair alone makes the difference.
+/// WebRTC's frames at a constant rate regardless of losses, so that only repair makes a difference.
 fn fixed(repair: repair::Config) -> Scheme {
     let rate = Rate::from_kbps(800);
     Scheme { controller: ControllerConfig::Fixed(fixed::Config { rate }), repair: Some(repair), ..gcc() }
@@ -78,7 +78,7 @@ fn with_fec() -> repair::Config {
     repair::Config { fec: Some(fec::Config::default()), ..retransmissions() }
 }
 
-/// Of some runs: the share of the time that is stalled, and of the pictures that are shown.
+/// Over several runs: the share of time in stalls, and the share of pictures shown.
 fn stalled_and_shown(scheme: &Scheme, loss: f64) -> (f64, f64) {
     let runs: Vec<(f64, f64)> = (1..=3)
         .map(|seed| {
@@ -114,7 +114,7 @@ fn retransmissions_that_get_no_more_than_is_lost_never_catch_up() {
     let strict = repair::BudgetConfig { slack: 1.0, min: 0.0, ..repair::BudgetConfig::default() };
     let repair = repair::Config { budget: Some(strict), ..retransmissions() };
     let (stalled, shown) = stalled_and_shown(&fixed(repair), 0.2);
-    // With room for twice as much 0.23 of the time is stalled, and 0.99 of the pictures are shown.
+    // With twice the capacity 0.23 of the time is stalled, and 0.99 of the pictures are shown.
     assert!(stalled > 0.6 && (0.5..0.9).contains(&shown), "stalled {stalled}, shown {shown}");
 }
 
@@ -135,7 +135,7 @@ fn fec_leaves_behind_its_frame_and_before_the_next() {
     let repair = repair::Config { fec: Some(fec), ..repair::Config::default() };
     let link = Arc::new(Trace::constant(Rate::from_kbps(1000)).unwrap());
     let run = simulate(&calls(0.0, 1), &fixed(repair), &mut |_| Ok(link.clone()), &mut unattended).unwrap();
-    // For each frame, its packets and those of its FEC.
+    // For each frame, the number of its packets and of its FEC packets.
     let mut frames: Vec<(u32, u32)> = vec![(0, 0)];
     let mut ended = false;
     for record in run.recorder.records() {
@@ -154,7 +154,7 @@ fn fec_leaves_behind_its_frame_and_before_the_next() {
             _ => {}
         }
     }
-    // A duplicate of each, but for now and then one: they are a little longer.
+    // A duplicate of each, with few exceptions: duplicates are slightly longer.
     let (media, fec) = frames.iter().fold((0, 0), |sum, frame| (sum.0 + frame.0, sum.1 + frame.1));
     assert!(frames.len() > 1100 && fec <= media && fec >= media * 19 / 20, "{fec} of {media}");
     let uneven = frames.iter().find(|frame| frame.0.abs_diff(frame.1) > 1);

@@ -1,4 +1,4 @@
-//! Whole runs in virtual time, each with both bounds.
+//! Complete runs in virtual time, each checked against both bounds.
 
 mod by_hand;
 mod camel;

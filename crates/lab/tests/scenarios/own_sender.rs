@@ -1,4 +1,4 @@
-//! Senders that a program has made itself, and runs that it steps through.
+//! Senders defined by a program, and runs stepped through manually.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::support::{scenario, square_wave};
 
 const RATE: Rate = Rate::from_kbps(900);
 
-/// What anybody would write for a rate that never changes.
+/// A minimal controller with a constant rate.
 #[derive(Debug, Clone)]
 struct Steady(Rate);
 
@@ -33,7 +33,7 @@ impl Controller for Steady {
     }
 }
 
-/// Every picture at the rate allowed.
+/// Encodes every picture at the allowed rate.
 struct All;
 
 impl FramePolicy for All {
@@ -43,7 +43,7 @@ impl FramePolicy for All {
     }
 }
 
-/// A sender of nothing but its own parts.
+/// A sender built only from its own parts.
 struct Own;
 
 impl SenderFactory for Own {

@@ -1,4 +1,4 @@
-//! Padding that the receiver has a use for.
+//! Useful padding.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, Trace};
 use thalweg_sender::Scheme;
 use thalweg_units::{Rate, Seed, Size, Span};
 
-/// Calls for each figure.
+/// Number of calls per figure.
 const SEEDS: u64 = 8;
 
-/// A call of forty seconds over 50 ms each way that loses packets.
+/// A call of forty seconds over 50 ms each way with losses.
 fn losing(model: Option<LossModel>, seed: u64) -> Scenario {
     let clean = scenario(40, Size::new(1280, 720));
     let mut hops = clean.forward.hops.clone();
@@ -30,14 +30,14 @@ fn losing(model: Option<LossModel>, seed: u64) -> Scenario {
     }
 }
 
-/// What those calls come to.
+/// The results of those calls.
 #[derive(Debug, Clone, Copy, Default)]
 struct Played {
     wire_mbps: f64,
     padding_mbps: f64,
     /// Share of the time in stalls.
     stalled: f64,
-    /// Share of the pictures shown later than 200 ms after they were taken, or never.
+    /// Share of the pictures shown later than 200 ms after capture, or never.
     late: f64,
 }
 
@@ -63,12 +63,13 @@ fn random(probability: f64) -> Option<LossModel> {
     Some(LossModel::Random { probability })
 }
 
-/// 3 % of the time, 30 ms each: a chain that steps with each packet would have shorter bursts for who sends smaller ones.
+/// Loss bursts of 30 ms, 3 % of the time: a Markov chain that steps with each packet would give shorter bursts to
+/// senders of smaller packets.
 const BURSTS: LossModel = LossModel::OnOff { on: Span::from_millis(970), off: Span::from_millis(30) };
 
 #[test]
 fn fec_for_dummies_takes_no_more_of_the_wire_and_leaves_fewer_frames_late_the_more_is_lost() {
-    // How much of the time stands still with dummies and with FEC, and how many of the late frames FEC leaves.
+    // The share of time in stalls with dummies and with FEC, and the share of late frames that remain with FEC.
     for (model, still, late) in [
         (None, [0.0..0.002, 0.0..0.002], 1.1),
         (random(0.01), [0.01..0.04, 0.0..0.01], 0.75),

@@ -1,4 +1,4 @@
-//! Rebera's tables and its figure 6 (specs/rebera.md 8) in short, with an encoder's model.
+//! Short versions of Rebera's tables and its figure 6 (specs/rebera.md 8), with an encoder model.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use thalweg_units::{Seed, Size, Span};
 
 use crate::support::{delay, scenario};
 
-/// Over these hops; a bottleneck of any trace is the synthetic LTE link.
+/// Runs over these hops; a bottleneck of any trace is the synthetic LTE link.
 fn play(seconds: i64, hops: Vec<HopConfig>, scheme: &Scheme) -> Summary {
     let base = scenario(seconds, Size::new(1280, 720));
     let mut scenario = Scenario { codec: Codec::Model(model::Config::default()), measure_quality: true, ..base };
@@ -92,7 +92,7 @@ fn loss_costs_use_and_is_not_taken_for_a_backlog() {
     println!("{} {} {}", used(&none), used(&some), used(&much));
     assert!((0.83..0.97).contains(&used(&none)));
     assert!(used(&none) > used(&some) && used(&some) > used(&much), "{} {} {}", used(&none), used(&some), used(&much));
-    // Were what is lost taken for what waits, a budget would be left of nothing within minutes.
+    // If lost data were counted as queued, the budget would fall to zero within minutes.
     assert!(used(&much) > 0.55, "{}", used(&much));
 }
 

@@ -1,4 +1,4 @@
-//! Salsify: what a dropout and losses cost, and what they may not.
+//! Salsify: the cost of a dropout and of losses, and its limits.
 
 use crate::support::{delay, play, scenario};
 use thalweg_lab::Outcome;
@@ -19,14 +19,14 @@ fn count(recorder: &Recorder, is: impl Fn(&What) -> bool) -> usize {
     recorder.records().filter(|record| is(&record.what)).count()
 }
 
-/// How long after `from` the first picture was shown that was read after it, in seconds.
+/// Time from `from` until the first picture captured after it was shown, in seconds.
 fn first_fresh(outcome: &Outcome, from: f64) -> f64 {
     let fresh = outcome.frames.iter().filter(|frame| frame.captured_s >= from);
     fresh.filter_map(|frame| frame.displayed_s).fold(f64::INFINITY, f64::min) - from
 }
 
-/// An outage of a second at 500 kbps. How long it takes hangs on what was under way when it began, so it begins at
-/// several points of a picture's interval; in none may it take longer than `max`, in seconds.
+/// An outage of a second at 500 kbps. Recovery depends on what was in flight when the outage began, so it begins at
+/// several points of a picture interval; in none may recovery take longer than `max`, in seconds.
 fn after_a_second_of_nothing(scheme: &str, lossy: bool, max: f64) {
     for millis in [5000, 5011, 5022] {
         let (from, until) = (Span::from_millis(millis), Span::from_millis(millis + 1000));
@@ -41,7 +41,7 @@ fn after_a_second_of_nothing(scheme: &str, lossy: bool, max: f64) {
         let run = play(&scene, scheme, link);
         let back = first_fresh(&run.outcome, until.as_secs_f64());
         println!("{scheme}, lossy {lossy}, from {from}: {back:.3} s, {} keyframes", keyframes(&run));
-        // The path alone takes 25 ms.
+        // The path's delay alone is 25 ms.
         assert!(back > 0.025 && back <= max, "from {from}: {back} s");
         assert_eq!(keyframes(&run), 1, "from {from}");
     }
@@ -67,7 +67,7 @@ fn so_it_is_for_an_standard_receiver_of_a_link_that_lost_packets() {
     after_a_second_of_nothing("salsify:standard-decoder", true, 0.25);
 }
 
-/// What [`crate::stateful`] sees of both ends, seen by a whole run.
+/// The checks of [`crate::stateful`], for a complete run.
 #[test]
 fn in_a_lossy_run_no_state_disagrees_and_one_keyframe_is_enough() {
     for scheme in ["salsify", "vidaptive+functional"] {

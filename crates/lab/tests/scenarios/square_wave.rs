@@ -1,13 +1,14 @@
-//! The link of the Chromium measurements (data set chromium-gcc): 2 Mbps and 500 kbps, 40 s each. It falls at 40
-//! and at 120 s and rises at 80 s. What a drop does hangs on what the encoder made just before it, so the mean of two
-//! is judged, as Chromium's five were measured.
+//! The link of the Chromium measurements (data set chromium-gcc): 2 Mbps and 500 kbps, 40 s each. It drops at 40 and at
+//! 120 s and rises at 80 s. The effect of a drop depends on the frames encoded just before it, so the mean of two is
+//! checked, in the same way as Chromium's five were measured.
 
 use crate::support::{play, scenario, square_wave};
 use thalweg_lab::metrics::response::{Drop, after_drop, mean_between, time_to_reach};
 use thalweg_lab::simulate::Run;
 use thalweg_units::Size;
 
-/// What is judged is the wire and how late frames are; 720p gives the same within the bounds and takes four times as long.
+/// Rates on the wire and frame latencies are checked; 720p gives the same within the bounds and takes four times as
+/// long.
 const SIZE: Size = Size::new(640, 360);
 
 fn drops(run: &Run) -> [Drop; 2] {
@@ -41,7 +42,7 @@ fn vidaptive_follows_the_link_within_seconds_and_keeps_frames_fresh() {
     let run = play(&scenario(130, SIZE), "vidaptive", square_wave());
     let series = &run.outcome.series;
     let wire = time_to_reach(&series.sent_mbps, series.bin_s, 80.0, 1.8).unwrap_or(f64::INFINITY);
-    // The encoder aims at alpha times the rate; what it settles at long after the step is what counts as there.
+    // The encoder's target is alpha times the rate; the level it settles at long after the step counts as reached.
     let settled = mean_between(&series.video_mbps, series.bin_s, 100.0, 120.0);
     let video = time_to_reach(&series.video_mbps, series.bin_s, 80.0, 0.9 * settled).unwrap_or(f64::INFINITY);
     let drops = drops(&run);

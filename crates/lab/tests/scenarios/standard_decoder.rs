@@ -1,5 +1,5 @@
-//! Standard-decoder mode is what it says: libvpx, which knows of no states, decodes what a standard receiver gives it,
-//! in order, to the very pictures that our encoder made, and no keyframe is sent after one has come.
+//! Standard-decoder mode: libvpx, which has no states, decodes what a standard receiver delivers, in order, to exactly
+//! the pictures that our encoder made, and no keyframe is sent after one has arrived.
 #![cfg(feature = "libvpx")]
 
 use crate::by_hand::{Call, Decoded, Real, Seen, truth};

@@ -1,4 +1,4 @@
-//! Losses, and what both ends of a call have after them, state by state.
+//! Losses, and the states of encoder and decoder after them.
 
 use crate::by_hand::{Call, Decoded, Ends, Modelled, Real, Seen, truth};
 use thalweg_link::LossModel;
@@ -9,9 +9,9 @@ const TWENTY_PERCENT: LossModel = LossModel::Random { probability: 0.2 };
 /// Every hundredth packet begins a burst of five, of which four are lost.
 const BURSTS: LossModel = LossModel::GilbertElliott { to_bad: 0.01, to_good: 0.2, good_loss: 0.0, bad_loss: 0.8 };
 
-/// Of a path that loses packets, and as many of what the receiver says: nothing that is taken for exact is anything
-/// else, no keyframe is needed after one has come, frames that came whole are decoded, and states are kept of what is
-/// under way alone.
+/// A path that loses packets and as many of the receiver's reports. Every frame that the receiver assumes to be exact
+/// is exact, no keyframe is needed after one has arrived, complete frames are decoded, and states are kept only for
+/// frames in flight.
 fn survives(loss: LossModel, min_exact: f64, call: Call, ends: &mut dyn Ends) -> Seen {
     let seen = Call { loss: vec![loss], report_loss: vec![loss], ..call }.play(ends, &mut truth);
     let (frames, exact) = (seen.frames.len(), seen.count(Decoded::Exact));
@@ -28,7 +28,7 @@ fn survives(loss: LossModel, min_exact: f64, call: Call, ends: &mut dyn Ends) ->
     seen
 }
 
-/// The protocol alone takes a fraction of a second: frames have sizes and hashes, and no pixels.
+/// The protocol alone takes a fraction of a second: frames have sizes and hashes, but no pixels.
 fn ten_minutes(scheme: &'static str, loss: LossModel, min_exact: f64) {
     let call = Call { scheme, duration: Span::from_secs(600), ..Call::default() };
     let mut ends = Modelled::new(call.size, call.seed);
@@ -54,7 +54,7 @@ fn nor_in_ten_minutes_of_bursts() {
     ten_minutes("vidaptive+functional", BURSTS, 0.85);
 }
 
-/// With pixels, every one of which is compared.
+/// With pixels, all of which are compared.
 fn a_minute(loss: LossModel, min_exact: f64) {
     let call = Call::default();
     let mut ends = Real::new(call.size);

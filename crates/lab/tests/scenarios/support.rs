@@ -1,4 +1,4 @@
-//! Scenarios that tests share.
+//! Scenarios shared by tests.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! An encoder below its target, whatever the scheme.
+//! An encoder with undershoot, for each scheme.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use thalweg_link::Trace;
 use thalweg_sender::Event;
 use thalweg_units::{Rate, Seed, Size, Time};
 
-/// What was encoded over the target that the sender set, from a second and a half after the beginning of each block of 6 s.
+/// Encoded rate over the sender's target, from a second and a half after the beginning of each block of 6 s.
 fn made(scenario: &Scenario, scheme: &str) -> Vec<f64> {
     let run = play(scenario, scheme, Trace::constant(Rate::from_kbps(1500)).unwrap());
     let (mut targets, mut sums) = (BTreeMap::new(), vec![(0.0, 0.0); 6]);

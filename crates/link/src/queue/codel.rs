@@ -1,16 +1,17 @@
-//! CoDel as Mahimahi runs it (specs/linkemu.md 3): the packet found late is delivered and the one after it dropped.
+//! CoDel as implemented in Mahimahi (specs/linkemu.md 3): the packet found late is delivered and the one after it
+//! dropped.
 
 use thalweg_units::{ConfigError, Span, Time, check};
 
 use super::{Queue, Queued};
 use crate::trace::OPPORTUNITY;
 
-/// State in whole milliseconds, as in the source.
+/// The state, in whole milliseconds as in Mahimahi's source.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Codel {
     target: u64,
     interval: u64,
-    /// When the first packet above the target may be dropped; 0 when none is above.
+    /// When the first packet above the target may be dropped; 0 if none is above it.
     first_above: u64,
     drop_next: u64,
     count: u64,
@@ -34,7 +35,7 @@ impl Codel {
         })
     }
 
-    /// Takes one packet; whether it was above the target for an interval.
+    /// Takes one packet; returns also whether it was above the target for a whole interval.
     fn take<P>(&mut self, now: u64, queue: &mut Queue<P>) -> Option<(Queued<P>, bool)> {
         let queued = queue.take()?;
         if queue.is_empty() {
@@ -65,7 +66,7 @@ impl Codel {
         if self.dropping {
             self.dropping = late;
             while self.dropping && now >= self.drop_next {
-                // The source would assert on an empty queue here.
+                // Mahimahi's source would fail an assertion on an empty queue here.
                 let Some((following, still_late)) = self.take(now, queue) else {
                     self.dropping = false;
                     break;

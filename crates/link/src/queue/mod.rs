@@ -1,4 +1,4 @@
-//! What waits in front of a bottleneck, and what is dropped.
+//! Queues in front of a bottleneck, and why packets are dropped.
 
 mod codel;
 mod pie;
@@ -15,15 +15,15 @@ use pie::Pie;
 pub enum DropReason {
     /// The queue was full.
     QueueFull,
-    /// The queue's management dropped it early (CoDel, PIE).
+    /// The queue's active queue management dropped it (CoDel, PIE).
     QueueManaged,
-    /// It was lost at random on the way.
+    /// It was lost at random on the path.
     Lost,
     /// The link was off.
     LinkOff,
 }
 
-/// A queue's kind and limits. Sizes count as Mahimahi counts them, with 4 bytes of packet information each.
+/// The kind and limits of a queue. Sizes count as in Mahimahi, with 4 bytes of packet information per packet.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -34,35 +34,35 @@ pub enum QueueConfig {
     /// Never drops.
     #[default]
     Infinite,
-    /// Drops what arrives at a full queue.
+    /// Drops packets that arrive at a full queue.
     DropTail(Limits),
-    /// Drops what arrives at a full queue, whose limits change at a time: a path that moves to another router.
+    /// Drop-tail with limits that change at a given time: a path that moves to another router.
     DropTailUntil {
-        /// Until when, since the start.
+        /// When the limits change, since the start.
         until: Span,
         /// The limits until then.
         before: Limits,
         /// The limits from then on.
         after: Limits,
     },
-    /// Drops from the head until what arrived fits.
+    /// Drops packets from the head until the arriving one fits.
     DropHead(Limits),
-    /// Controlled delay, with Mahimahi's quirks (specs/linkemu.md 3).
+    /// Controlled delay, with the peculiarities of Mahimahi's implementation (specs/linkemu.md 3).
     Codel {
-        /// Limits, drop-tail.
+        /// Limits, applied drop-tail.
         limits: Limits,
-        /// The queueing delay that is acceptable.
+        /// The target queueing delay.
         target: Span,
-        /// How long it may be exceeded.
+        /// How long the target may be exceeded.
         interval: Span,
     },
-    /// Proportional integral controller enhanced, as Mahimahi has it.
+    /// Proportional integral controller enhanced, as in Mahimahi.
     Pie {
-        /// Limits, drop-tail.
+        /// Limits, applied drop-tail.
         limits: Limits,
-        /// The queueing delay aimed at.
+        /// The reference queueing delay.
         reference: Span,
-        /// Bursts this long are let through.
+        /// Bursts up to this long are not dropped.
         max_burst: Span,
     },
 }
@@ -71,9 +71,9 @@ pub enum QueueConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Limits {
-    /// At most this many bytes.
+    /// Max bytes.
     pub bytes: Option<Bytes>,
-    /// At most this many packets.
+    /// Max packets.
     pub packets: Option<u64>,
 }
 
@@ -105,12 +105,12 @@ impl Limits {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Queued<P> {
     pub(crate) arrival: Time,
-    /// As Mahimahi counts it: IP bytes and packet information.
+    /// Size as Mahimahi counts it: IP bytes and packet information.
     pub(crate) counted: Bytes,
     pub(crate) packet: P,
 }
 
-/// A queue in its running state.
+/// A queue in operation.
 #[derive(Debug, Clone)]
 pub(crate) struct Queue<P> {
     packets: VecDeque<Queued<P>>,
@@ -167,7 +167,7 @@ impl<P> Queue<P> {
         self.bytes
     }
 
-    /// Takes `queued` in at `now`; `dropped` gets what does not fit.
+    /// Adds `queued` at `now`; `dropped` is called with each packet dropped to do so.
     pub(crate) fn push(&mut self, now: Time, queued: Queued<P>, mut dropped: impl FnMut(Queued<P>, DropReason)) {
         let fits = |queue: &Queue<P>, limits: &Limits| {
             limits.admit(queue.bytes + queued.counted, queue.packets.len() as u64 + 1)
@@ -203,7 +203,7 @@ impl<P> Queue<P> {
         }
     }
 
-    /// The next packet to go at `now`; `dropped` gets what management drops before or after it.
+    /// Removes the next packet at `now`; `dropped` is called with what queue management drops before or after it.
     pub(crate) fn pop(&mut self, now: Time, mut dropped: impl FnMut(Queued<P>, DropReason)) -> Option<Queued<P>> {
         if let Discipline::Codel(limits, mut codel) = self.discipline.clone_codel() {
             let popped = codel.pop(now, self, |queued| dropped(queued, DropReason::QueueManaged));
@@ -226,7 +226,7 @@ impl<P> Queue<P> {
 }
 
 impl Discipline {
-    /// CoDel needs the queue while it decides, so its few words of state are taken out for that long.
+    /// CoDel needs the queue while it decides, so its few words of state are copied out for the time.
     fn clone_codel(&self) -> Discipline {
         match self {
             Discipline::Codel(limits, codel) => Discipline::Codel(*limits, *codel),

@@ -1,4 +1,5 @@
-//! PIE as Mahimahi runs it (specs/linkemu.md 3): whole milliseconds and bytes, only the drop probability is a fraction.
+//! PIE as implemented in Mahimahi (specs/linkemu.md 3): in whole milliseconds and bytes; only the drop probability is a
+//! fraction.
 
 use thalweg_units::{Bytes, ConfigError, Random, Seed, Span, Time, check};
 
@@ -45,7 +46,7 @@ impl Pie {
         })
     }
 
-    /// A packet arrives at a queue of `bytes`; whether it is dropped early. `full` queues drop anyway.
+    /// A packet arrives at a queue of `bytes`; returns whether it is dropped early. `full` queues drop it anyway.
     pub(super) fn on_arrival(&mut self, now: Time, bytes: Bytes, full: bool) -> bool {
         self.update(now.as_millis(), bytes.get());
         if full || self.burst > 0 {
@@ -58,7 +59,7 @@ impl Pie {
         self.random.unit() < self.probability
     }
 
-    /// A packet of `size` departed and left `bytes`.
+    /// A packet of `size` departed; `bytes` remain in the queue.
     pub(super) fn on_departure(&mut self, now: Time, bytes: Bytes, size: Bytes) {
         let now = now.as_millis();
         let (bytes, size) = (bytes.get(), size.get());

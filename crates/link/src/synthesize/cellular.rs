@@ -1,8 +1,9 @@
-//! Cellular links that never were: doubly stochastic traces.
+//! Synthetic cellular links: doubly stochastic traces.
 //!
-//! Sprout's model (Winstein et al., NSDI 2013, section 3.1: deliveries are Poisson at a rate that wanders, and sometimes the
-//! rate is stuck at zero) with two changes that let it match recordings over minutes: the logarithm of the rate returns to its
-//! mean instead of wandering for ever, and outages last as long as a heavy-tailed law says.
+//! Sprout's model (Winstein et al., NSDI 2013, section 3.1: deliveries are Poisson at a rate that does a random walk,
+//! and sometimes the rate is stuck at zero) with two changes that let it match recordings over minutes: the logarithm
+//! of the rate reverts to its mean instead of wandering without bound, and the length of outages has a heavy-tailed
+//! distribution.
 
 use alloc::vec::Vec;
 
@@ -22,22 +23,22 @@ pub struct CellularModel {
     pub mean: Rate,
     /// Standard deviation of the logarithm of the rate: 0.5 is two thirds of the time within a factor of 1.65.
     pub spread: f64,
-    /// How long the rate remembers itself: the time constant of its autocorrelation.
+    /// The time constant of the rate's autocorrelation.
     pub memory: Span,
-    /// The rate is never higher.
+    /// Max rate.
     pub ceiling: Rate,
     /// Mean time between outages; `None` for none.
     pub outage_every: Option<Span>,
-    /// The shortest outage; longer ones follow Pareto's law.
+    /// The min outage; outages follow a Pareto distribution.
     pub min_outage: Span,
-    /// The exponent of that law: the smaller, the more long ones.
+    /// The exponent of that distribution: the smaller, the more long outages.
     pub outage_shape: f64,
-    /// The longest outage.
+    /// The max outage.
     pub max_outage: Span,
 }
 
 impl CellularModel {
-    /// A trace of `duration`.
+    /// Generates a trace of `duration`.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -62,7 +63,7 @@ impl CellularModel {
             let now = index as f64 * tick;
             deviation = kept * deviation + pushed * rates.normal();
             if now >= outage_at {
-                // Pareto: least / u^(1 / shape).
+                // Pareto: min / u^(1 / shape).
                 let lasts = self.min_outage.as_secs_f64() * libm::pow(1.0 - outages.unit(), -1.0 / self.outage_shape);
                 outage_until = now + lasts.min(self.max_outage.as_secs_f64());
                 outage_at = outage_until + next_outage(&mut outages);

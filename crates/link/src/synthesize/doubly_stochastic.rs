@@ -10,18 +10,19 @@ use crate::trace::Trace;
 /// The rate is constant within a tick (Sprout: 20 ms).
 const TICK: Span = Span::from_millis(20);
 
-/// Deliveries are Poisson at a rate that does Brownian motion between zero and a ceiling; a rate of zero is sticky. Rates count packets
-/// of 1500 bytes.
+/// Deliveries are Poisson at a rate that does Brownian motion between zero and a ceiling; a rate of zero is sticky.
+/// Rates count packets of 1500 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct DoublyStochastic {
-    /// The rate at first.
+    /// The initial rate.
     pub start: Rate,
-    /// Standard deviation of what a second changes (Sprout: 200 packets/s, 2.4 Mbps; recordings: 600 kbps to 4.8 Mbps).
+    /// Standard deviation of the rate's change in one second (Sprout: 200 packets/s, 2.4 Mbps; recordings: 600 kbps to
+    /// 4.8 Mbps).
     pub wander: Rate,
-    /// The rate is never higher: what lies beyond is put there (Sprout: 1000 packets/s, 12 Mbps).
+    /// Max rate; a higher value is clamped to it (Sprout: 1000 packets/s, 12 Mbps).
     pub ceiling: Rate,
-    /// How long an outage lasts on average (Sprout: 1 s; recordings: 200 ms to 2 s).
+    /// Mean length of an outage (Sprout: 1 s; recordings: 200 ms to 2 s).
     pub outage: Span,
 }
 
@@ -37,7 +38,7 @@ impl Default for DoublyStochastic {
 }
 
 impl DoublyStochastic {
-    /// A trace of `duration`.
+    /// Generates a trace of `duration`.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -52,7 +53,7 @@ impl DoublyStochastic {
             rate = self.next(rate, &mut rates);
             let start = tick as f64 * TICK.as_millis_f64();
             let count = deliveries.poisson(rate / OPPORTUNITY_BITS * TICK.as_secs_f64());
-            // At the end of its millisecond, so that the first is 1 and the last within the duration.
+            // Counted at the end of its millisecond, so that the first is at 1 and the last within the duration.
             within.extend((0..count).map(|_| (start + deliveries.unit() * TICK.as_millis_f64()) as u64 + 1));
             within.sort_unstable();
             millis.append(&mut within);
@@ -91,7 +92,7 @@ mod tests {
         let model = DoublyStochastic { wander: Rate::ZERO, ..DoublyStochastic::default() };
         let trace = model.synthesize(Span::from_secs(10), Seed::new(1)).unwrap();
         let lines = trace.millis().len();
-        // 500 packets/s for 10 s, within three deviations; the line at the end is one more.
+        // 500 packets/s for 10 s, within three standard deviations; the last line, which marks the end, is one more.
         assert!(lines.abs_diff(5001) <= 3 * 71, "{lines}");
         let counts: alloc::vec::Vec<f64> = (0..500)
             .map(|tick| {

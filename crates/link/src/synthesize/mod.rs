@@ -1,5 +1,5 @@
-//! Links that never were, seeded: cellular ones in the manner of recordings, Sprout's model as its authors have it, and the plain
-//! shapes that papers ask for. [`Synthetic`] is any of them by name.
+//! Synthetic links, generated from a seed: cellular ones that resemble recordings, Sprout's model as published, and the
+//! simple shapes that papers use. [`Synthetic`] is any of them by name.
 
 mod cellular;
 mod doubly_stochastic;
@@ -21,13 +21,13 @@ use thalweg_units::{ConfigError, Rate, Span, check};
 
 use crate::trace::Trace;
 
-/// Bits of a delivery opportunity that count as throughput: a packet of 1500 bytes.
+/// Bits of a delivery opportunity that count as throughput: one packet of 1500 bytes.
 const OPPORTUNITY_BITS: f64 = 12_000.0;
 
-/// No generator makes more opportunities than this, a few hundred megabytes of them.
+/// Max opportunities of any generated trace; that many take a few hundred megabytes.
 const MAX_OPPORTUNITIES: f64 = 3e7;
 
-/// Whether a trace of `duration` at up to `rate` can be made.
+/// Checks that a trace of `duration` at up to `rate` can be generated.
 fn check_extent(duration: Span, rate: Rate) -> Result<(), ConfigError> {
     check("duration", duration)
         .is(duration >= Span::from_millis(100) && duration <= Span::from_secs(86_400), "100ms to 24 hours")?;
@@ -39,7 +39,7 @@ fn check_extent(duration: Span, rate: Rate) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The trace of these opportunities, in order; the duration is its last, so that a silent end is part of the loop.
+/// The trace of these opportunities, in order; one at `duration` ends it, so that a gap at the end is part of the loop.
 fn ending_at(mut millis: Vec<u64>, duration: Span) -> Result<Trace, ConfigError> {
     millis.push((duration.as_millis() as u64).max(1));
     Trace::new(millis)

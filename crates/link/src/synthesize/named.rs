@@ -1,5 +1,5 @@
-//! Synthetic links by name: a preset such as `lte-driving`, or a kind with what differs from its defaults, such as
-//! `poisson:rate=2Mbps`.
+//! Synthetic links by name: a preset such as `lte-driving`, or a kind with the parameters that differ from its
+//! defaults, such as `poisson:rate=2Mbps`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,15 +14,15 @@ use crate::trace::Trace;
 /// Any synthetic link.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Synthetic {
-    /// In the manner of a recording.
+    /// A cellular link that resembles a recording.
     Cellular(CellularModel),
     /// Sprout's model.
     Sprout(DoublyStochastic),
-    /// Opportunities at random.
+    /// Poisson opportunities.
     Poisson(Poisson),
-    /// Failing and restored.
+    /// A rate that goes off and on again.
     Intermittent(Intermittent),
-    /// To zero and back.
+    /// A rate that falls to zero and rises back.
     Ramp(Ramp),
     /// One outage.
     Dropout(Dropout),
@@ -33,9 +33,9 @@ pub enum Synthetic {
 pub struct Kind {
     /// Its name.
     pub name: &'static str,
-    /// What it is like.
+    /// A description of it.
     pub about: &'static str,
-    /// Its parameters with their defaults, as they are written after the name and a colon.
+    /// Its parameters with their defaults, as written after the name and a colon.
     pub parameters: &'static str,
 }
 
@@ -65,7 +65,7 @@ pub const KINDS: [Kind; 5] = [
 ];
 
 impl Synthetic {
-    /// A trace of `duration`; of its own period for a ramp.
+    /// Generates a trace of `duration`; a ramp has its own period instead.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -140,7 +140,8 @@ impl FromStr for Synthetic {
     }
 }
 
-/// No synthetic link has this name, or not these parameters; the message has the value, what there is, and how to write it.
+/// No synthetic link has this name, or the parameters are wrong; the message has the value, what exists, and how to
+/// write it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntheticError(String);
 

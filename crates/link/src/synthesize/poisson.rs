@@ -1,4 +1,4 @@
-//! A radio whose turn comes at random.
+//! A radio link with random delivery opportunities.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use crate::trace::Trace;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Poisson {
-    /// The mean rate, of packets of 1500 bytes.
+    /// The mean rate, in packets of 1500 bytes.
     pub rate: Rate,
 }
 
@@ -22,7 +22,7 @@ impl Default for Poisson {
 }
 
 impl Poisson {
-    /// A trace of `duration`.
+    /// Generates a trace of `duration`.
     ///
     /// # Errors
     /// When the rate or the duration is out of range.
@@ -33,7 +33,7 @@ impl Poisson {
         let mut millis = Vec::new();
         let mut at = random.exponential(gap_ms);
         while at < duration.as_millis_f64() {
-            // At the end of its millisecond, so that the first is 1 or later.
+            // Counted at the end of its millisecond, so that the first is at 1 or later.
             millis.push((libm::ceil(at) as u64).max(1));
             at += random.exponential(gap_ms);
         }

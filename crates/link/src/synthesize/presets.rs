@@ -4,19 +4,19 @@ use thalweg_units::{Rate, Span};
 
 use super::CellularModel;
 
-/// A model by name.
+/// A named model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preset {
     /// The name.
     pub name: &'static str,
-    /// What it is like.
+    /// A description of it.
     pub about: &'static str,
     /// Its parameters.
     pub model: CellularModel,
 }
 
-/// Every preset. The first four are fitted to the mean, the variation per second and its autocorrelation, and the outages of
-/// recordings (`cargo test -p thalweg-link --test presets -- --nocapture` shows them side by side).
+/// Every preset. The first four are fitted to the mean, the variation per second and its autocorrelation, and the
+/// outages of recordings (`cargo test -p thalweg-link --test recorded -- --nocapture` shows them side by side).
 pub fn presets() -> &'static [Preset] {
     PRESETS
 }

@@ -1,5 +1,6 @@
-//! Links of a plain shape: a rate for so long, then another. While a link is down, what arrives waits; a path that is to lose it has a
-//! [`Loss`](crate::Loss) of [`OnOff`](crate::LossModel::OnOff) or [`Outage`](crate::LossModel::Outage) instead.
+//! Links of a simple shape: a sequence of rates, each for some time. Packets that arrive while a link is down wait; for
+//! a path that loses them instead use a [`Loss`](crate::Loss) with [`OnOff`](crate::LossModel::OnOff) or
+//! [`Outage`](crate::LossModel::Outage).
 
 use alloc::vec::Vec;
 
@@ -8,7 +9,8 @@ use thalweg_units::{ConfigError, Rate, Seed, Span, check};
 use super::check_extent;
 use crate::trace::Trace;
 
-/// A constant rate that fails and is restored after exponential times (Salsify's intermittent link: 12 Mbps, 5 s, 200 ms).
+/// A constant rate that goes off and on again after exponential times (Salsify's intermittent link: 12 Mbps, 5 s,
+/// 200 ms).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Intermittent {
@@ -27,7 +29,7 @@ impl Default for Intermittent {
 }
 
 impl Intermittent {
-    /// A trace of `duration`.
+    /// Generates a trace of `duration`.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -49,16 +51,16 @@ impl Intermittent {
     }
 }
 
-/// A level rate that falls to zero in a straight line and rises back, again and again (Salsify's ramp: 24 Mbps for 70 s, zero at 90 s,
-/// back at 110 s).
+/// A constant rate that falls linearly to zero and rises back, repeatedly (Salsify's ramp: 24 Mbps for 70 s, zero at
+/// 90 s, back at 110 s).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Ramp {
-    /// The level rate.
+    /// The constant rate.
     pub rate: Rate,
-    /// How long it is level.
+    /// How long the rate is constant.
     pub level: Span,
-    /// How long it falls, and then rises.
+    /// The duration of the fall, and of the rise after it.
     pub fall: Span,
 }
 
@@ -69,7 +71,7 @@ impl Default for Ramp {
 }
 
 impl Ramp {
-    /// One period of it.
+    /// Generates one period.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -91,9 +93,9 @@ impl Ramp {
 pub struct Dropout {
     /// The rate before and after.
     pub rate: Rate,
-    /// When it fails.
+    /// When it goes down.
     pub at: Span,
-    /// For how long.
+    /// How long it is down.
     pub lasts: Span,
 }
 
@@ -104,10 +106,10 @@ impl Default for Dropout {
 }
 
 impl Dropout {
-    /// A trace of `duration`.
+    /// Generates a trace of `duration`.
     ///
     /// # Errors
-    /// When a parameter is out of range, or the trace is over before the link is back.
+    /// When a parameter is out of range, or the trace ends before the link is up again.
     pub fn synthesize(&self, duration: Span) -> Result<Trace, ConfigError> {
         check_extent(duration, self.rate)?;
         check("dropout", format_args!("at {} for {} in a trace of {duration}", self.at, self.lasts)).is(
@@ -136,7 +138,7 @@ mod tests {
     #[test]
     fn an_intermittent_link_fails_and_is_restored_after_its_mean_times() {
         let trace = Intermittent::default().synthesize(Span::from_secs(7200), Seed::new(1)).unwrap();
-        // 12 Mbps is one opportunity a millisecond: a gap is a failure.
+        // 12 Mbps is one opportunity per millisecond, so every gap is an outage.
         let gaps: Vec<u64> =
             trace.millis().windows(2).map(|pair| pair[1] - pair[0] - 1).filter(|gap| *gap > 0).collect();
         let every = 7200.0 / gaps.len() as f64;
@@ -167,7 +169,7 @@ mod tests {
         let trace = Dropout::default().synthesize(Span::from_secs(60)).unwrap();
         assert_eq!(trace.opportunities(Time::from_millis(30_001), Time::from_millis(31_001)), 0);
         assert_eq!(trace.millis().iter().filter(|at| **at <= 30_000).count(), 1250);
-        // An opportunity each 24 ms, and the second between.
+        // One opportunity every 24 ms, with the outage of a second in between.
         let longest = trace.millis().windows(2).map(|pair| pair[1] - pair[0]).max();
         assert_eq!(longest, Some(1024));
         assert_eq!(trace.millis().len(), 1250 + 1208 + 1);

@@ -10,8 +10,8 @@ use super::{Trace, TraceError};
 const OPPORTUNITY_BITS: u64 = 12_000;
 
 impl Trace {
-    /// A constant rate: the k-th opportunity at floor(12k / C) ms for C in Mbps, ended where 12k / C is whole so that the loop is
-    /// exact (specs/linkemu.md 4).
+    /// A constant rate: the k-th opportunity at floor(12k / C) ms for C in Mbps, ended where 12k / C is a whole number,
+    /// so that the loop is exact (specs/linkemu.md 4).
     ///
     /// # Errors
     /// When the rate is zero.
@@ -19,17 +19,18 @@ impl Trace {
         if rate == Rate::ZERO {
             return Err(TraceError::Empty);
         }
-        // 12000 bits take 12_000_000 / bps milliseconds: the k-th is at floor(k * numerator / denominator).
+        // 12000 bits take 12_000_000 / bps milliseconds: the k-th opportunity is at floor(k * numerator / denominator).
         let (numerator, denominator) = (OPPORTUNITY_BITS * 1000, rate.as_bps());
         let common = greatest_common_divisor(numerator, denominator);
         let (numerator, denominator) = (numerator / common, denominator / common);
-        // Odd rates would need absurdly long periods: stop at about ten minutes then, which is off by less than a millisecond.
+        // For some rates the exact period would be absurdly long; it then ends at about ten minutes, which is off by
+        // less than a millisecond.
         let longest = (600_000 * denominator / numerator).max(1);
         let count = denominator.min(longest);
         Trace::new((1..=count).map(|k| k * numerator / denominator).collect())
     }
 
-    /// Rates one after another, each for so many milliseconds.
+    /// Rates in turn, each for its number of milliseconds.
     ///
     /// # Errors
     /// When nothing is ever delivered.
@@ -50,7 +51,7 @@ impl Trace {
         if millis.is_empty() {
             return Err(TraceError::Empty);
         }
-        // The period is the last opportunity: when the end is silent, one opportunity marks it.
+        // The trace loops after its last opportunity: if the end has none, one is added to mark it.
         if *millis.last().unwrap_or(&0) < now {
             millis.push(now);
         }

@@ -1,4 +1,4 @@
-//! Mahimahi's format: one millisecond a line, in decimal, never decreasing.
+//! Mahimahi's format: one time in milliseconds per line, in decimal, never decreasing.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -9,17 +9,17 @@ use super::Trace;
 /// A trace could not be read; the message has the line, the value and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TraceError {
-    /// There are no opportunities in it.
+    /// It has no opportunities.
     Empty,
-    /// The last opportunity is at 0, so it would begin again without time passing.
+    /// The last opportunity is at 0, so the trace would loop without time passing.
     EndsAtZero,
-    /// A line is not what it should be.
+    /// A line is invalid.
     Line {
-        /// Which, from 1.
+        /// The number of the line, from 1.
         number: usize,
-        /// What is on it (cut to 40 characters).
+        /// Its text (cut to 40 characters).
         text: String,
-        /// What it should be.
+        /// What is allowed.
         rule: String,
     },
 }
@@ -55,7 +55,7 @@ impl Trace {
     /// Reads Mahimahi's format.
     ///
     /// # Errors
-    /// When a line is no time, times decrease, or there is none after 0.
+    /// When a line is not a time, times decrease, or there is none after 0.
     pub fn parse(text: &str) -> Result<Trace, TraceError> {
         let mut millis: Vec<u64> = Vec::new();
         for (index, line) in text.lines().enumerate() {

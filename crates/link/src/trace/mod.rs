@@ -1,4 +1,4 @@
-//! Delivery opportunities: when a link lets bytes through.
+//! Traces: the delivery opportunities of a link.
 
 mod generate;
 mod mahimahi;
@@ -16,22 +16,22 @@ pub use named::NameError;
 pub use schedule::Schedule;
 pub use statistics::Statistics;
 
-/// What one opportunity carries: an IP packet of 1500 bytes and the 4 bytes of packet information that Mahimahi's TUN device
-/// puts before it (specs/linkemu.md 1).
+/// Bytes of one opportunity: an IP packet of 1500 bytes and the 4 bytes of packet information that Mahimahi's TUN
+/// device puts before it (specs/linkemu.md 1).
 pub const OPPORTUNITY: Bytes = Bytes::new(1504);
 
-/// Opportunities at whole milliseconds, in order; several in one millisecond are repeated. The last is later than 0 and is
-/// where the trace begins again when it loops.
+/// Opportunities at whole milliseconds, in order; a millisecond is repeated for each of its opportunities. The last one
+/// is later than 0; a looped trace starts again there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
     millis: Vec<u64>,
 }
 
 impl Trace {
-    /// A trace of these milliseconds.
+    /// A trace of opportunities at these milliseconds.
     ///
     /// # Errors
-    /// When there is none, one is earlier than the one before, or the last is 0.
+    /// When there are none, they are not in order, or the last is 0.
     pub fn new(millis: Vec<u64>) -> Result<Trace, TraceError> {
         if let Some(at) = millis.windows(2).position(|pair| pair[1] < pair[0]) {
             return Err(TraceError::decreasing(at + 2, millis[at], millis[at + 1]));
@@ -48,17 +48,17 @@ impl Trace {
         &self.millis
     }
 
-    /// How long the trace lasts before it begins again.
+    /// The length of the trace until it loops.
     pub fn period(&self) -> Span {
         Span::from_millis(*self.millis.last().unwrap_or(&1) as i64)
     }
 
-    /// The rate of the whole trace, counting 1500 bytes an opportunity.
+    /// The mean rate of the whole trace, counting 1500 bytes per opportunity.
     pub fn mean_rate(&self) -> Rate {
         (Bytes::new(1500) * self.millis.len() as u64).per(self.period())
     }
 
-    /// How many opportunities there are in [from, to) when the trace loops.
+    /// The number of opportunities in [from, to) of the looped trace.
     pub fn opportunities(&self, from: Time, to: Time) -> u64 {
         self.before(to).saturating_sub(self.before(from))
     }
@@ -71,8 +71,8 @@ impl Trace {
         let loops = limit / period;
         let rest = limit % period;
         let inside = self.millis.partition_point(|millis| *millis < rest) as u64;
-        // At a multiple of the period, the last opportunity of the loop before coincides with the start: it is before `at`
-        // only if `rest` is past it.
+        // At a multiple of the period, the last opportunity of the previous loop coincides with the start of the next:
+        // it is before `at` only if `rest` is past it.
         let whole = loops * self.millis.len() as u64;
         let at_boundary = self.millis.iter().rev().take_while(|millis| **millis == period).count() as u64;
         if loops > 0 && rest == 0 { whole - at_boundary + inside } else { whole + inside }

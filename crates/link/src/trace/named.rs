@@ -10,8 +10,8 @@ use super::Trace;
 use crate::synthesize::Synthetic;
 
 impl Trace {
-    /// The trace of this name: a rate such as `2Mbps`, rates in turn such as `2Mbps/500kbps@40s`, or a synthetic link such as `lte-driving`
-    /// or `poisson:rate=2Mbps`, of this duration and drawn by this seed.
+    /// The trace of this name: a rate such as `2Mbps`, rates in turn such as `2Mbps/500kbps@40s`, or a synthetic link
+    /// such as `lte-driving` or `poisson:rate=2Mbps`, which has this duration and is generated from this seed.
     ///
     /// # Errors
     /// When there is none of this name, or a parameter in it is out of range.
@@ -35,7 +35,7 @@ impl Trace {
     }
 }
 
-/// There is no trace of a name; the message says what there is, or what is wrong with a parameter.
+/// There is no trace of this name; the message lists what exists, or says what is wrong with a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameError(String);
 

@@ -1,4 +1,4 @@
-//! Logs of one throughput value a second, such as Lumos5G's: `second megabits`.
+//! Logs with one throughput value per second, such as Lumos5G's: `second megabits`.
 
 use alloc::vec::Vec;
 
@@ -7,11 +7,11 @@ use thalweg_units::Rate;
 use super::{Trace, TraceError};
 
 impl Trace {
-    /// Reads a log with one line a second: its number and the throughput of that second in Mbps, separated by white space (or
-    /// the throughput alone).
+    /// Reads a log with one line per second: its number and the throughput of that second in Mbps, separated by white
+    /// space (or the throughput alone).
     ///
     /// # Errors
-    /// When a line is no such pair, or nothing is ever delivered.
+    /// When a line has another form, or nothing is ever delivered.
     pub fn parse_per_second(text: &str) -> Result<Trace, TraceError> {
         let mut rates = Vec::new();
         for (index, line) in text.lines().enumerate() {

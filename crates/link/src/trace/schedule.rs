@@ -6,7 +6,7 @@ use thalweg_units::Time;
 
 use super::Trace;
 
-/// Where playing a trace has got to.
+/// The position in a trace that is being played.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     trace: Arc<Trace>,
@@ -17,22 +17,22 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// From the start, over and over.
+    /// Plays the trace in a loop.
     pub fn looped(trace: Arc<Trace>) -> Schedule {
         Schedule { trace, index: 0, base: 0, once: false, finished: false }
     }
 
-    /// From the start to the end; after it nothing is delivered.
+    /// Plays the trace once; after its end nothing is delivered.
     pub fn once(trace: Arc<Trace>) -> Schedule {
         Schedule { once: true, ..Schedule::looped(trace) }
     }
 
-    /// When the next opportunity is; [`Time::NEVER`] after the end.
+    /// The time of the next opportunity; [`Time::NEVER`] after the end.
     pub fn next(&self) -> Time {
         if self.finished { Time::NEVER } else { Time::from_millis(self.base + self.trace.millis()[self.index]) }
     }
 
-    /// Goes on to the one after.
+    /// Moves on to the following opportunity.
     pub fn advance(&mut self) {
         let millis = self.trace.millis();
         self.index += 1;

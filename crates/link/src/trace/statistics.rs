@@ -1,4 +1,4 @@
-//! What a trace is like.
+//! Statistics of a trace.
 
 use alloc::vec::Vec;
 
@@ -6,20 +6,20 @@ use thalweg_units::{Rate, Span, Time};
 
 use super::Trace;
 
-/// Figures of a trace for `thalweg trace inspect`, over one period. Rates count 1500 bytes an opportunity.
+/// Statistics of one period of a trace, for `thalweg trace inspect`. Rates count 1500 bytes per opportunity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
-    /// One period.
+    /// The length of the period.
     pub duration: Span,
     /// Opportunities in it.
     pub opportunities: u64,
-    /// The rate of the whole.
+    /// The mean rate.
     pub mean: Rate,
-    /// Percentiles of the rate in each whole second: least, 5th, 25th, 50th, 75th, 95th, largest.
+    /// Percentiles of the rate per whole second: min, 5th, 25th, 50th, 75th, 95th, max.
     pub per_second: [Rate; 7],
-    /// Standard deviation of the rate in each second over its mean.
+    /// Standard deviation of the rate per second, divided by its mean.
     pub variation: f64,
-    /// Correlation of the rate in one second with the next.
+    /// Correlation of the rate of one second with that of the next.
     pub autocorrelation: f64,
     /// The longest time without an opportunity.
     pub longest_gap: Span,
@@ -30,7 +30,7 @@ pub struct Statistics {
 }
 
 impl Trace {
-    /// The trace in figures.
+    /// Computes the statistics.
     pub fn statistics(&self) -> Statistics {
         let seconds = (self.period().as_millis() / 1000).max(1) as u64;
         let rates: Vec<f64> = (0..seconds)

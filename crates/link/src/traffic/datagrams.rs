@@ -1,4 +1,4 @@
-//! Cross traffic that does not listen: datagrams at a rate, whatever happens to them.
+//! Unresponsive cross traffic: datagrams at a given rate, without congestion control.
 
 use thalweg_units::{Bytes, ConfigError, Random, Rate, Seed, Span, Time, above, check};
 
@@ -8,31 +8,31 @@ use super::times::check_times;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Arrivals {
-    /// One after another at equal distances.
+    /// At equal intervals.
     #[default]
     Constant,
-    /// At exponentially distributed distances (a Poisson process).
+    /// At exponentially distributed intervals (a Poisson process).
     Poisson,
 }
 
-/// Datagrams at a constant mean rate for a while.
+/// Datagrams at a constant mean rate during a given time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct DatagramsConfig {
-    /// Their rate, from the IP header upwards.
+    /// Their mean rate, from the IP header upwards.
     pub rate: Rate,
     /// The size of each, from the IP header upwards.
     pub size: Bytes,
     /// How they are spaced.
     pub arrivals: Arrivals,
-    /// When the first leaves, from the beginning of the run.
+    /// When the first one leaves, since the start of the run.
     pub from: Span,
-    /// When they end; `None` never.
+    /// When they stop, since the start of the run; `None` never.
     pub until: Option<Span>,
 }
 
 impl Default for DatagramsConfig {
-    /// 400 kbps of 1200-byte datagrams all the time (specs/camel.md C11).
+    /// 400 kbps of 1200-byte datagrams during the whole run (specs/camel.md C11).
     fn default() -> DatagramsConfig {
         DatagramsConfig {
             rate: Rate::from_kbps(400),
@@ -44,7 +44,7 @@ impl Default for DatagramsConfig {
     }
 }
 
-/// A source of datagrams. Its owner offers what it gives to the first hop of a path.
+/// A source of datagrams. Its owner offers each datagram to the first hop of a path.
 #[derive(Debug, Clone)]
 pub struct Datagrams {
     config: DatagramsConfig,
@@ -79,7 +79,7 @@ impl Datagrams {
         Some(self.config.size)
     }
 
-    /// When the next one leaves; [`Time::NEVER`] after the end.
+    /// When the next datagram leaves; [`Time::NEVER`] after the end.
     pub fn next_event(&self) -> Time {
         match self.config.until {
             Some(until) if self.next >= Time::ZERO + until => Time::NEVER,
@@ -110,7 +110,7 @@ mod tests {
     fn a_poisson_source_has_the_same_mean_and_another_spacing() {
         let config = DatagramsConfig { arrivals: Arrivals::Poisson, ..Default::default() };
         let sent = count(config, Time::from_secs_f64(240.0));
-        // 10 000 expected, deviation 100.
+        // 10 000 expected, standard deviation 100.
         assert!((9_600..10_400).contains(&sent) && sent != 10_000, "{sent}");
     }
 

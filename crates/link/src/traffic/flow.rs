@@ -1,4 +1,4 @@
-//! Both ends of a flow of TCP connections, one after another.
+//! Sender and receiver of a flow: TCP connections one after another.
 
 use alloc::vec::Vec;
 
@@ -12,42 +12,42 @@ use super::web::{Page, Reader, WebConfig};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct TcpConfig {
-    /// How many such flows there are, all alike.
+    /// The number of these flows, all alike.
     pub count: u16,
-    /// When they begin, from the beginning of the run.
+    /// When they begin, since the start of the run.
     pub from: Span,
-    /// When they end; `None` never.
+    /// When they stop, since the start of the run; `None` never.
     pub until: Option<Span>,
     /// How their connections behave.
     pub connection: ConnectionConfig,
 }
 
 impl Default for TcpConfig {
-    /// One flow, all the time.
+    /// One flow during the whole run.
     fn default() -> TcpConfig {
         TcpConfig { count: 1, from: Span::ZERO, until: None, connection: ConnectionConfig::default() }
     }
 }
 
-/// A flow: its sender, its receiver, and what it is for. Its owner carries segments one way and acknowledgements the other, and polls
-/// the sender after every call until it has nothing more.
+/// A flow: its sender, its receiver, and its purpose. Its owner carries segments one way and acknowledgements the
+/// other, and polls the sender after every call until it returns `None`.
 #[derive(Debug, Clone)]
 pub struct TcpFlow {
     config: ConnectionConfig,
     sender: Sender,
     receiver: Receiver,
-    /// Who reads pages; `None` for a transfer without end.
+    /// The reader of pages; `None` for an endless transfer.
     reader: Option<Reader>,
     /// The number of the next connection.
     connections: u32,
-    /// When the next connection begins; never while one lasts.
+    /// When the next connection begins; never while one is open.
     begin: Time,
     until: Time,
     page: Option<Page>,
 }
 
 impl TcpFlow {
-    /// Flows that always have something to send, before their first segments.
+    /// Flows that always have data to send, before their first segments.
     ///
     /// # Errors
     /// When a field is out of range.
@@ -58,7 +58,7 @@ impl TcpFlow {
         Ok((0..config.count).map(|_| flow.clone()).collect())
     }
 
-    /// Flows that transfer pages, before their first idle time, so that they do not begin together.
+    /// Flows that transfer pages. Each begins with an idle time, so that they do not all start together.
     ///
     /// # Errors
     /// When a field is out of range.
@@ -85,7 +85,7 @@ impl TcpFlow {
         }
     }
 
-    /// The next segment that leaves the sender now.
+    /// The next segment that leaves the sender at `now`.
     pub fn poll(&mut self, now: Time) -> Option<Segment> {
         if now >= self.until {
             return None;
@@ -100,17 +100,17 @@ impl TcpFlow {
         self.sender.poll(now)
     }
 
-    /// A segment came out of the path; the answer, if the receiver gives one at once.
+    /// A segment arrived at the receiver. Returns the acknowledgement if it is sent at once.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Acknowledgement> {
         self.receiver.on_segment(now, segment)
     }
 
-    /// The answer that the receiver has delayed until now, if any.
+    /// The delayed acknowledgement that is due at `now`, if any.
     pub fn poll_acknowledgement(&mut self, now: Time) -> Option<Acknowledgement> {
         self.receiver.poll(now)
     }
 
-    /// An answer has reached the sender.
+    /// An acknowledgement arrived at the sender.
     pub fn on_acknowledgement(&mut self, now: Time, said: &Acknowledgement) {
         if now >= self.until {
             return;
@@ -125,19 +125,19 @@ impl TcpFlow {
         }
     }
 
-    /// The page that the last answer completed, once.
+    /// The page that the last acknowledgement completed; returned once.
     pub fn poll_page(&mut self) -> Option<Page> {
         self.page.take()
     }
 
-    /// When something happens without anything coming; [`Time::NEVER`] if not.
+    /// When the flow has something to do if nothing arrives; [`Time::NEVER`] if nothing.
     pub fn next_event(&self) -> Time {
         let sends = self.begin.min(self.sender.next_event());
         let sends = if sends < self.until { sends } else { Time::NEVER };
         sends.min(self.receiver.next_event())
     }
 
-    /// The sender of the connection that lasts or was the last.
+    /// The sender of the present or last connection.
     pub fn sender(&self) -> &Sender {
         &self.sender
     }
@@ -147,12 +147,12 @@ impl TcpFlow {
         &self.receiver
     }
 
-    /// Whether it is a [`WebConfig`](super::WebConfig)'s.
+    /// Whether the flow transfers pages ([`WebConfig`](super::WebConfig)).
     pub fn reads_pages(&self) -> bool {
         self.reader.is_some()
     }
 
-    /// The page that is being transferred: when it was asked for, and its size.
+    /// The page that is being transferred: when it was requested, and its size.
     pub fn open_page(&self) -> Option<(Time, Bytes)> {
         self.reader.as_ref()?.open_page()
     }

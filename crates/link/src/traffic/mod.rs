@@ -1,8 +1,8 @@
-//! Who else uses a path: sources of cross traffic, with no bytes in their packets.
+//! Cross traffic: other users of a path, as packets without contents.
 //!
-//! [`Datagrams`] leave at a rate, whatever happens to them. A [`TcpFlow`] is both ends of TCP connections that slow down when they
-//! lose: one that never ends ([`TcpConfig`]) or one for each page that a user reads ([`WebConfig`]). The owner of the clock carries
-//! what one end gives to the other.
+//! [`Datagrams`] leave at a given rate, without congestion control. A [`TcpFlow`] is both ends of TCP connections,
+//! which slow down when they lose packets: one endless connection ([`TcpConfig`]) or one for each page that a user
+//! reads ([`WebConfig`]). The owner of the clock carries the packets from one end to the other.
 
 mod datagrams;
 mod flow;

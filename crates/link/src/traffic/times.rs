@@ -1,11 +1,11 @@
-//! When cross traffic begins and ends, and how much of it there is.
+//! Checks of the times and counts of cross traffic.
 
 use alloc::format;
 
 use thalweg_units::{ConfigError, Span, check};
 
 /// # Errors
-/// When there is no flow, or it would end before it begins.
+/// When there are no flows, or they would end before they begin.
 pub(super) fn check_flows(kind: &str, count: u16, times: (Span, Option<Span>)) -> Result<(), ConfigError> {
     check(&format!("{kind}.count"), count).within(1..=1000, "1")?;
     check_times(kind, times)

@@ -1,32 +1,33 @@
-//! Somebody who reads pages: on for a page, off for a while (specs/cubic.md 2).
+//! Web browsing: a page, then an idle time, then the next page (specs/cubic.md 2).
 
 use thalweg_units::{Bytes, ConfigError, Random, Span, Time, above, check};
 
 use super::tcp::ConnectionConfig;
 use super::times::check_flows;
 
-/// TCP flows that transfer a page, each on a new connection, and are idle until the next.
+/// TCP flows that transfer pages, each on a new connection, and are idle between pages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct WebConfig {
-    /// How many such flows there are, each with pages and idle times of its own.
+    /// The number of these flows, each with pages and idle times of its own.
     pub count: u16,
-    /// When their first idle time begins, from the beginning of the run.
+    /// When their first idle time begins, since the start of the run.
     pub from: Span,
-    /// When they end; `None` never.
+    /// When they stop, since the start of the run; `None` never.
     pub until: Option<Span>,
-    /// The smallest page; sizes are uniform.
+    /// Min page size; sizes are uniformly distributed.
     pub smallest: Bytes,
-    /// The largest page.
+    /// Max page size.
     pub largest: Bytes,
-    /// The mean of the time between a page and the next, which is exponential.
+    /// Mean idle time between pages; idle times are exponentially distributed.
     pub mean_idle: Span,
     /// How their connections behave.
     pub connection: ConnectionConfig,
 }
 
 impl Default for WebConfig {
-    /// One flow all the time, pages of 100 kB to 1.5 MB, 10 s between them on average (FBRA's background traffic, specs/fbra.md).
+    /// One flow during the whole run, pages of 100 kB to 1.5 MB, 10 s between them on average (FBRA's background
+    /// traffic, specs/fbra.md).
     fn default() -> WebConfig {
         WebConfig {
             count: 1,
@@ -62,14 +63,14 @@ impl WebConfig {
     }
 }
 
-/// A page that has been transferred.
+/// A page whose transfer is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     /// Its size.
     pub size: Bytes,
-    /// When it was asked for.
+    /// When it was requested.
     pub asked: Time,
-    /// How long it took, from the opening of the connection until the sender knew that the last byte had come.
+    /// The time from the opening of the connection until the sender knew that the last byte had arrived.
     pub took: Span,
 }
 
@@ -86,19 +87,19 @@ impl Reader {
         Reader { config, random, open: None }
     }
 
-    /// The time until the next page.
+    /// Draws the idle time before the next page.
     pub(super) fn idle(&mut self) -> Span {
         self.config.idle_at(self.random.unit())
     }
 
-    /// A page is asked for; its size.
+    /// Requests a page; returns its size.
     pub(super) fn open(&mut self, now: Time) -> Bytes {
         let size = self.config.size_at(self.random.unit());
         self.open = Some((now, size));
         size
     }
 
-    /// The page has come.
+    /// The page is complete.
     pub(super) fn close(&mut self, now: Time) -> Option<Page> {
         let (asked, size) = self.open.take()?;
         Some(Page { size, asked, took: now - asked })

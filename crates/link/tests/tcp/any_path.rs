@@ -1,4 +1,4 @@
-//! Whatever the path does: every byte once and in order, and never a stall.
+//! On any path, every byte arrives once and in order, and no transfer stalls.
 
 use crate::support::{Net, path};
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn connection() -> impl Strategy<Value = ConnectionConfig> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The window's lower bound is asserted at every step by the network.
+    /// At every step the network asserts the lower bound of the window.
     #[test]
     fn a_page_comes_whole_and_once_through_loss_and_reordering(
         connection in connection(),
@@ -46,7 +46,7 @@ proptest! {
             let next = net.flows[0].next_event().min(thalweg_link::Link::next_event(&net.up));
             let next = next.min(thalweg_link::Link::next_event(&net.down));
             prop_assert!(next < Time::NEVER, "nothing will ever happen again");
-            // A minute for each doubling, and there are 2000 segments at most.
+            // A minute for each doubling, and at most 2000 segments.
             prop_assert!(next < begin + Span::from_secs(500_000), "it takes until {next}");
             net.play(next + Span::from_nanos(1));
         }
@@ -59,7 +59,8 @@ proptest! {
         prop_assert!(came >= min, "{} segments of {}", came, min);
     }
 
-    /// Without loss and reordering nothing is sent twice, but for a probe where a delayed acknowledgement lets the sender wait.
+    /// Without loss and reordering nothing is retransmitted, except a probe where a delayed acknowledgement makes the
+    /// sender wait.
     #[test]
     fn a_clean_path_carries_each_segment_once(connection in connection(), size in 1u64..2_000_000, delay in 1i64..200) {
         let page = Bytes::new(size);

@@ -1,4 +1,4 @@
-//! Bulk flows over one bottleneck: what Cubic is known for.
+//! Bulk flows over one bottleneck show Cubic's known behaviour.
 
 use crate::support::{Net, path};
 use thalweg_link::queue::Limits;
@@ -41,7 +41,7 @@ fn alone_with_a_bandwidth_delay_product_of_queue_it_fills_the_link() {
         let product = rate.over(DELAY * 2);
         let net = play(vec![flow(connection, Span::ZERO)], rate, product.get(), 60.0);
         let used = net.rate(0, 5.0, 60.0).as_bps_f64() / rate.as_bps_f64();
-        // A segment more may have come out than went in.
+        // One segment more may leave than entered.
         assert!((0.9..=1.001).contains(&used), "{used} with {connection:?}");
         assert!(net.drops > 0, "a queue that is never full is not tested");
         assert_eq!(net.flows[0].receiver().duplicates(), 0);
@@ -66,14 +66,14 @@ fn a_queue_of_500_kb_at_1_mbps_is_filled_for_seconds() {
     let net = play(vec![flow(Default::default(), Span::ZERO)], Rate::from_kbps(1_000), 500_000, 120.0);
     let waits = net.waits(20.0, 120.0);
     let at = |share: f64| waits[((waits.len() - 1) as f64 * share) as usize].as_secs_f64();
-    // 332 packets of 1504 bytes wait 12 ms each: 4 s when full, and after a loss 0.7 of it.
+    // 332 packets of 1504 bytes at 12 ms each: 4 s when the queue is full, and 0.7 of that after a loss.
     assert!((2.4..=3.9).contains(&at(0.05)), "{}", at(0.05));
     assert!((3.5..=4.0).contains(&at(0.95)), "{}", at(0.95));
     assert!((0.97..=1.001).contains(&net.rate(0, 10.0, 120.0).as_mbps_f64()));
 }
 
-/// RFC 9438 section 5.1 has the average window as a function of the share lost p: (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4) for
-/// the cubic, and sqrt(3/2 / p) for what Reno has (Mathis et al. 1997), of which the larger counts.
+/// RFC 9438 section 5.1 gives the average window as a function of the loss share p: (C (3 + beta) / (4 (1 -
+/// beta)))^(1/4) (RTT / p)^(3/4) for the cubic, and sqrt(3/2 / p) for Reno (Mathis et al. 1997); the larger one counts.
 #[test]
 fn random_loss_gives_the_window_of_the_response_function() {
     for (probability, delay_ms) in [(0.01, 25), (0.01, 100), (0.001, 100)] {

@@ -1,4 +1,4 @@
-//! Web flows: what their pages are and how they share a link.
+//! Web flows: the sizes of their pages, and how they share a link.
 
 use crate::support::{Net, path};
 use thalweg_link::queue::Limits;
@@ -25,7 +25,7 @@ fn ten_readers_have_the_pages_and_idle_times_of_their_distributions_and_nearly_f
     let net = ten_readers(1_200.0);
     let count = net.pages.len() as f64;
     let mean = net.pages.iter().map(|(_, page)| page.size.as_f64()).sum::<f64>() / count;
-    // Deviations: of a size 404 kB, of an idle time 10 s, over about 800 pages 14 kB and 0.36 s.
+    // Standard deviations: 404 kB of a size, 10 s of an idle time; over about 800 pages 14 kB and 0.36 s.
     assert!((750e3..850e3).contains(&mean), "{mean} bytes over {count} pages");
     let idle = |flow: usize| {
         let pages: Vec<_> = net.pages.iter().filter(|(of, _)| *of == flow).map(|(_, page)| page).collect();
@@ -37,7 +37,7 @@ fn ten_readers_have_the_pages_and_idle_times_of_their_distributions_and_nearly_f
     let used: f64 = (0..10).map(|flow| net.rate(flow, 0.0, 1_200.0).as_mbps_f64()).sum();
     assert!((3.5..=5.0).contains(&used), "{used} Mbps");
     let lost = net.drops as f64 / net.arrivals.len() as f64;
-    // Slow start fills a queue as long as the path is, and overshoots by as much.
+    // Slow start fills a queue as long as the path, and overshoots by as much.
     assert!((0.02..0.15).contains(&lost), "{lost}");
     let twice: u64 = net.flows.iter().map(|flow| flow.receiver().duplicates()).sum();
     assert!(twice < net.arrivals.len() as u64 / 100, "{twice} segments came twice");
@@ -46,7 +46,7 @@ fn ten_readers_have_the_pages_and_idle_times_of_their_distributions_and_nearly_f
 #[test]
 fn a_page_on_an_empty_link_takes_its_handshake_its_slow_start_and_its_time_on_the_wire() {
     let net = ten_readers(1_200.0);
-    // The fastest for its size: alone on the link.
+    // The fastest page for its size: alone on the link.
     for (_, page) in &net.pages {
         let wire = Rate::from_kbps(5_000).time_for(page.size).as_secs_f64();
         let took = page.took.as_secs_f64();

@@ -1,4 +1,4 @@
-//! Flows over a path, in virtual time.
+//! TCP flows over a path, in virtual time.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub fn path<P: Send + 'static>(hops: Vec<HopConfig>, rate: Rate, seed: u64) -> P
     PathConfig { hops }.build(Seed::new(seed), &mut |_| Ok::<_, String>(trace.clone())).unwrap()
 }
 
-/// A segment that came out of the path.
+/// A segment that arrived over the path.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival {
     pub at: Time,
@@ -21,14 +21,14 @@ pub struct Arrival {
     pub queued: Span,
 }
 
-/// Flows, and the outcome of their segments.
+/// Flows, and the results of their transfers.
 pub struct Net {
     pub flows: Vec<TcpFlow>,
     pub up: Path<(usize, Segment)>,
     pub down: Path<(usize, Acknowledgement)>,
     pub arrivals: Vec<Arrival>,
     pub drops: u64,
-    /// Each page: its flow, and the page.
+    /// Completed pages, each with the index of its flow.
     pub pages: Vec<(usize, thalweg_link::traffic::Page)>,
 }
 
@@ -37,7 +37,7 @@ impl Net {
         Net { flows, up, down, arrivals: Vec::new(), drops: 0, pages: Vec::new() }
     }
 
-    /// Plays until `end` or until nothing is left to happen; when that was.
+    /// Plays until `end` or until nothing more happens; returns the time of the last event.
     pub fn play(&mut self, end: Time) -> Time {
         let mut last = Time::ZERO;
         loop {
@@ -92,14 +92,14 @@ impl Net {
         assert!(sender.window().window() >= 1.0, "a window of {}", sender.window().window());
     }
 
-    /// What came out of the path of `flow` in [from, to) seconds.
+    /// The rate of segments of `flow` that arrived within [from, to) seconds.
     pub fn rate(&self, flow: usize, from: f64, to: f64) -> Rate {
         let within = |arrival: &&Arrival| arrival.flow == flow && (from..to).contains(&arrival.at.as_secs_f64());
         let bytes: Bytes = self.arrivals.iter().filter(within).map(|arrival| arrival.size).sum();
         bytes.per(Span::from_secs_f64(to - from))
     }
 
-    /// How long segments waited that came in [from, to) seconds, in order of length.
+    /// The queueing times, sorted, of segments that arrived within [from, to) seconds.
     pub fn waits(&self, from: f64, to: f64) -> Vec<Span> {
         let within = |arrival: &&Arrival| (from..to).contains(&arrival.at.as_secs_f64());
         let mut waits: Vec<Span> = self.arrivals.iter().filter(within).map(|arrival| arrival.queued).collect();

@@ -1,4 +1,4 @@
-//! Who uses a relay.
+//! The clients of a relay.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,13 +11,13 @@ use crate::reactor::{UdpConfig, UdpCounts, UdpSocket};
 /// A client, with a socket of its own towards the server, so that the server can tell clients apart.
 pub(super) struct Client {
     pub(super) upstream: UdpSocket,
-    /// The address of ours it wrote to, and has its answers from.
+    /// The local address that it sent to, and that its answers come from.
     pub(super) reached: IpAddr,
-    /// When it was heard last.
+    /// When its last datagram arrived.
     last_received: Time,
 }
 
-/// The clients by their addresses: bounded, and forgotten once they are silent.
+/// The clients by address: limited in number, removed after a timeout.
 pub(super) struct Clients {
     all: BTreeMap<SocketAddr, Client>,
     server: SocketAddr,
@@ -26,7 +26,7 @@ pub(super) struct Clients {
     udp: UdpConfig,
     pub(super) ever: u64,
     pub(super) refused: u64,
-    /// What the sockets of forgotten clients counted.
+    /// Counts of the sockets of removed clients.
     past: UdpCounts,
 }
 
@@ -35,7 +35,7 @@ impl Clients {
         Clients { all: BTreeMap::new(), server, max, idle, udp, ever: 0, refused: 0, past: UdpCounts::default() }
     }
 
-    /// A datagram came from `address`: whether it is, or becomes, a client.
+    /// A datagram arrived from `address`: returns whether it is, or becomes, a client.
     pub(super) fn on_datagram(&mut self, now: Time, address: SocketAddr, reached: IpAddr) -> bool {
         if let Some(client) = self.all.get_mut(&address) {
             client.last_received = now;
@@ -62,7 +62,7 @@ impl Clients {
         Ok(upstream)
     }
 
-    /// Forgets those that have been silent for too long.
+    /// Removes the clients that have been silent for too long.
     pub(super) fn forget(&mut self, now: Time) {
         let (idle, past) = (self.idle, &mut self.past);
         self.all.retain(|_, client| {
@@ -82,7 +82,7 @@ impl Clients {
         self.all.get_mut(address)
     }
 
-    /// Always in the same order until one comes or is forgotten.
+    /// The order stays the same until a client is added or removed.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Client> {
         self.all.values()
     }
@@ -91,7 +91,7 @@ impl Clients {
         self.all.iter_mut()
     }
 
-    /// What their sockets counted, those of forgotten clients too.
+    /// Counts of all sockets, including those of removed clients.
     pub(super) fn counts(&self) -> UdpCounts {
         let mut all = self.past;
         self.all.values().for_each(|client| add(&mut all, client.upstream.counts()));

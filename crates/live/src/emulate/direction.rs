@@ -6,7 +6,7 @@ use thalweg_units::{Bytes, Time};
 use super::log::Log;
 use super::statistics::{DirectionStatistics, name};
 
-/// A path with a bound on what it holds, a log and counts.
+/// A path with a limit on the bytes it holds, a log and counts.
 pub(super) struct Direction<P> {
     path: Path<P>,
     max_inside: Bytes,
@@ -19,7 +19,7 @@ impl<P> Direction<P> {
         Direction { path, max_inside, log, statistics: DirectionStatistics::default() }
     }
 
-    /// A packet comes. Whatever is due has been released.
+    /// A packet arrives. Everything that was due has been released.
     pub(super) fn offer(&mut self, now: Time, size: Bytes, packet: P) {
         let Direction { path, statistics, log, .. } = self;
         statistics.packets += 1;
@@ -39,7 +39,7 @@ impl<P> Direction<P> {
         self.count_drops();
     }
 
-    /// The next packet that left at or before `now`.
+    /// The next packet that left the path at or before `now`.
     pub(super) fn poll(&mut self, now: Time) -> Option<Departure<P>> {
         let departure = self.path.poll(now);
         self.count_drops();
@@ -55,7 +55,7 @@ impl<P> Direction<P> {
         Some(departure)
     }
 
-    /// What was due at `at` has been passed on at `actual`.
+    /// A packet that was due at `at` was forwarded at `actual`.
     pub(super) fn passed_on(&mut self, at: Time, actual: Time) {
         self.statistics.lateness.record(at, actual);
     }

@@ -1,4 +1,4 @@
-//! What can be wrong before a packet moves.
+//! Why a link cannot be emulated.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,31 +12,31 @@ pub enum EmulateError {
     /// A trace was not found, or a parameter of a path is out of range.
     #[error("the {way} path: {problem}")]
     Path {
-        /// Which: `up` or `down`.
+        /// The direction: `up` or `down`.
         way: &'static str,
-        /// What is wrong, with the value and what is allowed.
+        /// The problem, with the value and the allowed range.
         problem: String,
     },
     /// A parameter of the emulator itself is out of range.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The address to listen at is not ours or is taken.
+    /// The address to listen at is not a local one, or is in use.
     #[error("cannot listen at {address}: {source}; give an address of this machine and a free port (port 0 takes one)")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A log cannot be written.
     #[error("cannot write the log {}: {source}", path.display())]
     Log {
-        /// Where.
+        /// The log's path.
         path: PathBuf,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The kernel refused something every program may have.
+    /// A system call failed that needs no privilege.
     #[error("the system refused: {0}")]
     System(#[from] io::Error),
 }

@@ -1,4 +1,4 @@
-//! Both directions of a link by the real clock.
+//! Both directions of a link, driven by the real clock.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -11,29 +11,30 @@ use super::direction::Direction;
 use super::log::Log;
 use super::{EmulateError, Statistics};
 
-/// When the paths' time begins: what a trace's first millisecond and an outage's start are counted from.
+/// The start of the paths' time: the origin of a trace's timestamps and of an outage's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Zero {
-    /// When the first packet comes, from either side.
+    /// When the first packet arrives, from either side.
     FirstPacket,
     /// When the emulator starts.
     #[default]
     Start,
-    /// At an instant of its clock. Before it the paths stand at their beginning.
+    /// At an instant of the emulator's clock. Until then the paths stay in their initial state.
     At(Time),
 }
 
-/// A direction.
+/// A direction of the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// Out of the shell, or from the client to the server unless [`RelayConfig::clients_send`](super::RelayConfig::clients_send) says otherwise.
+    /// Out of the shell, or from the client to the server unless
+    /// [`RelayConfig::clients_send`](super::RelayConfig::clients_send) says otherwise.
     Up,
-    /// The other way.
+    /// The opposite direction.
     Down,
 }
 
 impl Way {
-    /// The other.
+    /// The opposite direction.
     pub fn back(self) -> Way {
         match self {
             Way::Up => Way::Down,
@@ -47,21 +48,21 @@ impl Way {
 pub struct LinkConfig {
     /// [`Way::Up`].
     pub up: PathConfig,
-    /// The other way.
+    /// [`Way::Down`].
     pub down: PathConfig,
-    /// The root of every random choice: with the same seed a scenario loses the same packets here and in the simulator.
+    /// The seed of every random choice: with the same seed a scenario loses the same packets here and in the simulator.
     pub seed: Seed,
-    /// When the paths' time begins.
+    /// The start of the paths' time.
     pub zero: Zero,
-    /// The most each direction holds in memory, queues without limits too; what comes beyond is dropped and counted as
-    /// `overflowed`. 64 MiB by default: five seconds of 100 Mbps.
+    /// The maximum number of bytes that each direction holds in memory, including queues without limits; packets beyond
+    /// it are dropped and counted as `overflowed`. 64 MiB by default: five seconds of 100 Mbps.
     pub max_inside: Bytes,
-    /// Where to log each packet, in Mahimahi's manner: two files, this name with `.up` and with `.down` added.
+    /// Where to log each packet, in Mahimahi's format: two files, this name with `.up` and with `.down` appended.
     pub log: Option<PathBuf>,
 }
 
 impl Default for LinkConfig {
-    /// No delay and no limit either way.
+    /// No delay and no limit in either direction.
     fn default() -> LinkConfig {
         LinkConfig {
             up: PathConfig::default(),
@@ -75,7 +76,7 @@ impl Default for LinkConfig {
 }
 
 impl LinkConfig {
-    /// The link, empty, at an instant `now` of whatever clock it will be driven by. `find` gives a trace by its name.
+    /// An empty link at the instant `now` of the clock that will drive it. `find` returns a trace by its name.
     ///
     /// # Errors
     /// When a trace cannot be found, a parameter is out of range, or the log cannot be written.
@@ -84,7 +85,7 @@ impl LinkConfig {
         now: Time,
         find: &mut dyn FnMut(&str) -> Result<Arc<Trace>, E>,
     ) -> Result<EmulatedLink<P>, EmulateError> {
-        // The simulator's names: the same seed makes the same choices.
+        // The same stream names as in the simulator: the same seed makes the same choices.
         let up = self.direction("up", &self.up, find)?;
         let down = self.direction("down", &self.down, find)?;
         let zero = match self.zero {
@@ -120,7 +121,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// A link whose packets are offered and passed on by the real clock. All times are of that clock.
+/// A link whose packets are offered and forwarded by the real clock. All times are of that clock.
 pub struct EmulatedLink<P> {
     up: Direction<P>,
     down: Direction<P>,
@@ -129,14 +130,14 @@ pub struct EmulatedLink<P> {
 }
 
 impl<P> EmulatedLink<P> {
-    /// A packet of `size`, from the IP header upwards, comes. Everything due by `now` has been released.
+    /// A packet of `size` bytes, counted from the IP header on, arrives. Everything due by `now` has been released.
     pub fn offer(&mut self, way: Way, now: Time, size: Bytes, packet: P) {
         let zero = *self.zero.get_or_insert(now);
         self.direction(way).offer(Time::ZERO + (now - zero), size, packet);
     }
 
-    /// Gives what is due by `now` to `pass_on`, in order of time in each direction; it returns the time at which the
-    /// packet was passed on.
+    /// Passes every packet due by `now` to `pass_on`, in order of time within each direction; `pass_on` returns the
+    /// time at which it forwarded the packet.
     pub fn release(&mut self, now: Time, mut pass_on: impl FnMut(Way, P) -> Time) {
         let Some(zero) = self.zero else { return };
         for way in [Way::Up, Way::Down] {
@@ -148,7 +149,7 @@ impl<P> EmulatedLink<P> {
         }
     }
 
-    /// When something is due next; [`Time::NEVER`] while nothing is on the way.
+    /// When the next packet is due; [`Time::NEVER`] while the link is empty.
     pub fn next_event(&self) -> Time {
         let next = self.up.next_event().min(self.down.next_event());
         match self.zero {
@@ -157,14 +158,14 @@ impl<P> EmulatedLink<P> {
         }
     }
 
-    /// Brings the logs up to `now`.
+    /// Writes the logs up to `now`.
     pub fn flush(&mut self, now: Time) {
         let now = self.zero.map_or(Time::ZERO, |zero| Time::ZERO + (now - zero));
         self.up.flush(now);
         self.down.flush(now);
     }
 
-    /// What it did so far; the counts of clients and sockets are zero.
+    /// Statistics so far; the counts of clients and sockets are zero.
     pub fn statistics(&self, now: Time) -> Statistics {
         let duration = self.zero.map_or_else(Default::default, |zero| (now - zero).max(Default::default()));
         Statistics { duration, up: self.up.statistics(), down: self.down.statistics(), ..Statistics::default() }

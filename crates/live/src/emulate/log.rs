@@ -1,4 +1,4 @@
-//! Mahimahi's log of a link, so that its plots work.
+//! Mahimahi's log of a link, so that Mahimahi's plotting tools work.
 //!
 //! One line for each event, with whole milliseconds since time zero (specs/linkemu.md 6):
 //!
@@ -11,9 +11,9 @@
 //! # 15 d 1504 queue-full    it was dropped instead
 //! ```
 //!
-//! Drops are in a comment, which `mm-throughput-graph` skips wherever it stands, because it refuses Mahimahi's own `d`
-//! lines. Behind a link that sends bit after bit there are no opportunities: each millisecond has one of what it
-//! carries, and sizes are those of the IP packets.
+//! Drops are written as comments, which `mm-throughput-graph` skips, because it rejects Mahimahi's own `d` lines. A
+//! link that sends bit by bit has no delivery opportunities: each millisecond gets one of the size that the link
+//! carries in it, and sizes are those of the IP packets.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -22,15 +22,15 @@ use std::path::Path;
 use thalweg_link::{HopConfig, PACKET_INFORMATION, PathConfig, Rates, Schedule, Trace};
 use thalweg_units::{Bytes, Span, Time};
 
-/// A log that is being written.
+/// A log being written.
 pub(super) struct Log<W: Write = BufWriter<File>> {
     file: W,
     capacity: Capacity,
-    /// What writing was stopped by.
+    /// The error that stopped writing.
     error: Option<io::Error>,
 }
 
-/// What the path's first bottleneck could carry, as far as it is written.
+/// The capacity of the path's first bottleneck, as far as it has been logged.
 enum Capacity {
     Unlimited,
     Trace(Schedule),
@@ -70,14 +70,14 @@ impl<W: Write> Log<W> {
         Ok(Log { file, capacity, error: None })
     }
 
-    /// A packet came.
+    /// A packet arrived.
     pub(super) fn arrived(&mut self, at: Time, size: Bytes) {
         self.opportunities(at);
         let size = self.counted(size);
         self.line(format_args!("{} + {size}", at.as_millis()));
     }
 
-    /// A packet left, having waited for `queued`.
+    /// A packet left, after waiting `queued` in queues.
     pub(super) fn departed(&mut self, at: Time, size: Bytes, queued: Span) {
         self.opportunities(at);
         let size = self.counted(size);
@@ -90,7 +90,7 @@ impl<W: Write> Log<W> {
         self.line(format_args!("# {} d {size} {why}", at.as_millis()));
     }
 
-    /// Everything so far reaches the file.
+    /// Writes everything up to `now` to the file.
     pub(super) fn flush(&mut self, now: Time) {
         self.opportunities(now);
         if self.error.is_none() {
@@ -98,12 +98,12 @@ impl<W: Write> Log<W> {
         }
     }
 
-    /// What writing was stopped by.
+    /// The error that stopped writing.
     pub(super) fn error(&self) -> Option<&io::Error> {
         self.error.as_ref()
     }
 
-    /// Every opportunity up to `now`.
+    /// Logs every delivery opportunity up to `now`.
     fn opportunities(&mut self, now: Time) {
         loop {
             let (at, size) = match &mut self.capacity {
@@ -183,7 +183,7 @@ mod tests {
         struct Full;
         impl Write for Full {
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-                // Room for the header alone.
+                // Room for the header only.
                 if bytes.starts_with(b"5") { Err(io::ErrorKind::StorageFull.into()) } else { Ok(bytes.len()) }
             }
             fn flush(&mut self) -> io::Result<()> {

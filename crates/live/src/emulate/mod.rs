@@ -1,8 +1,8 @@
-//! The link of the simulator on real packets.
+//! The simulator's link for real packets.
 //!
-//! An [`EmulatedLink`] drives a [`thalweg_link::Path`] in each direction by the real clock: the one who has packets, the
-//! [`Relay`] from UDP sockets or the shell from a network of its own, offers them as they come and passes them on as
-//! they leave. Same hops, same queues, same random choices as in the simulator; only the clock is real.
+//! An [`EmulatedLink`] drives a [`thalweg_link::Path`] in each direction by the real clock. Its owner, the [`Relay`]
+//! with UDP sockets or the shell with a network namespace, offers packets when they arrive and forwards them when they
+//! leave. Hops, queues and random choices are those of the simulator; only the clock is real.
 
 mod clients;
 mod direction;

@@ -1,4 +1,4 @@
-//! A relay of UDP with a link in the middle.
+//! A UDP relay with a link in it.
 
 use std::fmt::Display;
 use std::io;
@@ -17,32 +17,34 @@ use crate::clock::Clock;
 use crate::reactor::{Poller, PollerConfig, Source, UdpConfig, UdpSocket, Waker};
 use crate::thread::spawn;
 
-/// Each has a descriptor, and each wake-up looks at all of them.
+/// Each client has a descriptor, and each wake-up checks all of them.
 const MAX_CLIENTS: usize = 1000;
-/// How often silent clients are looked for and logs are written.
+/// Interval at which silent clients are removed and logs are written.
 const TICK: Span = Span::from_secs(1);
 
-/// A relay.
+/// The configuration of a relay.
 #[derive(Debug, Clone)]
 pub struct RelayConfig {
-    /// Where clients send to. Port 0 takes a free one, which [`Relay::address`] tells.
+    /// The address that clients send to. Port 0 takes a free port, see [`Relay::address`].
     pub listen: SocketAddr,
-    /// The server. Only it is heard from that side.
+    /// The server. Datagrams from other sources on that side are ignored.
     pub server: SocketAddr,
-    /// The link between them: one, which all clients share. A packet's size is that of the IP packet the client sent or
-    /// gets.
+    /// The link between clients and server, shared by all clients. A packet's size is that of the IP packet that the
+    /// client sent or receives.
     pub link: LinkConfig,
-    /// Which way of the link what clients send goes: [`Way::Up`], unless the server is the sender that the link is described from.
+    /// The direction of the link for what clients send: [`Way::Up`], unless the link is described from the server's
+    /// side as the sender.
     pub clients_send: Way,
     /// The clock it runs by.
     pub clock: Clock,
-    /// The most clients at a time, 1 to 1000; what others send is dropped and counted. 64 by default.
+    /// The maximum number of clients at a time, 1 to 1000; datagrams from further ones are dropped and counted. 64 by
+    /// default.
     pub max_clients: usize,
-    /// How long a client may be silent before it is forgotten. 60 s by default.
+    /// Timeout after which a silent client is removed. 60 s by default.
     pub idle: Span,
     /// How its thread waits.
     pub poller: PollerConfig,
-    /// How its sockets are made.
+    /// Options of its sockets.
     pub udp: UdpConfig,
 }
 
@@ -69,11 +71,11 @@ impl RelayConfig {
     }
 }
 
-/// A relay that runs in a thread of its own; dropped, it stops.
+/// A relay that runs in its own thread; dropping it stops it.
 ///
-/// Each client address gets a socket of its own towards the server, which so sees as many addresses as there are
-/// clients; what the server sends there goes to that client alone. Nobody who has not sent something is ever sent
-/// anything, and never more than the server sent.
+/// Each client address gets its own socket towards the server, so that the server sees as many addresses as there are
+/// clients; what the server sends to that socket goes to that client alone. Only addresses that have sent something
+/// receive anything, and never more than the server sent.
 pub struct Relay {
     address: SocketAddr,
     requests: Sender<Request>,
@@ -87,11 +89,11 @@ enum Request {
 }
 
 impl Relay {
-    /// Starts relaying. `find` gives a trace by its name.
+    /// Starts relaying. `find` returns a trace by its name.
     ///
     /// # Errors
-    /// When a trace cannot be found, a parameter is out of range, the address cannot be listened at, or the log cannot
-    /// be written.
+    /// When a trace cannot be found, a parameter is out of range, the relay cannot listen at the address, or the log
+    /// cannot be written.
     pub fn start<E: Display>(
         config: &RelayConfig,
         find: &mut dyn FnMut(&str) -> Result<Arc<Trace>, E>,
@@ -117,12 +119,12 @@ impl Relay {
         Ok(Relay { address, requests, waker, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// The address that it listens at.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it has done so far; `None` when it has failed, which [`Relay::stop`] explains.
+    /// Statistics so far; `None` when the relay has failed, [`Relay::stop`] then returns the error.
     pub fn statistics(&self) -> Option<Statistics> {
         let (answer, answered) = channel();
         self.requests.send(Request::Statistics(answer)).ok()?;
@@ -130,7 +132,7 @@ impl Relay {
         answered.recv().ok()
     }
 
-    /// Stops it. What is on the way is lost.
+    /// Stops it. Packets on the link are lost.
     ///
     /// # Errors
     /// When it had failed before.
@@ -140,7 +142,7 @@ impl Relay {
 
     fn end(&mut self) -> Option<io::Result<Statistics>> {
         let thread = self.thread.take()?;
-        // It may have ended already.
+        // The thread may have ended already.
         let _ = self.requests.send(Request::Stop);
         self.waker.wake();
         Some(thread.join().unwrap_or_else(|_| Err(io::Error::other("the relay's thread panicked"))))
@@ -153,13 +155,13 @@ impl Drop for Relay {
     }
 }
 
-/// A datagram on the link, and whose it is.
+/// A datagram on the link, and its client.
 struct Parcel {
     client: SocketAddr,
     bytes: Vec<u8>,
 }
 
-/// What the thread has.
+/// The state of the relay's thread.
 struct Work {
     clock: Clock,
     poller: Poller,
@@ -169,7 +171,7 @@ struct Work {
     clients: Clients,
     link: EmulatedLink<Parcel>,
     clients_send: Way,
-    /// Packets whose client had been forgotten when they left the link.
+    /// Packets whose client had been removed before they left the link.
     orphaned: u64,
 }
 
@@ -182,13 +184,13 @@ impl Work {
             sources.extend(self.clients.iter().map(|client| &client.upstream as &dyn Source));
             let woken = self.poller.wait(until, &sources)?;
             drop(sources);
-            // What is due goes first: a hop is offered a packet when everything before it has left.
+            // Packets that are due go first: a hop is offered a packet only after everything before it has left.
             self.release(woken.now);
             self.answers(woken.now, &woken.ready);
             if woken.is_ready(0) {
                 self.questions(woken.now);
             }
-            // And what a link without delay passes on at once.
+            // Then those that a link without delay forwards at once.
             self.release(woken.now);
             if woken.now >= tick {
                 self.clients.forget(woken.now);
@@ -202,7 +204,7 @@ impl Work {
         }
     }
 
-    /// From the clients.
+    /// Datagrams from the clients.
     fn questions(&mut self, now: Time) {
         let Work { listen, clients, link, clients_send, .. } = self;
         listen.receive(|datagram| {
@@ -213,7 +215,7 @@ impl Work {
         });
     }
 
-    /// From the server. Clients are in the order in which they were waited for.
+    /// Datagrams from the server. Clients are in the order in which the poller waited for them.
     fn answers(&mut self, now: Time, ready: &[usize]) {
         let Work { clients, link, clients_send, .. } = self;
         for (index, (address, client)) in clients.iter_mut().enumerate() {
@@ -231,7 +233,7 @@ impl Work {
         link.release(now, |way, parcel| {
             match clients.get_mut(&parcel.client) {
                 None => *orphaned += 1,
-                // Whether the socket took it is in its counts.
+                // The socket's own counts show whether it was sent.
                 Some(client) if way == *clients_send => {
                     client.upstream.send(*server, &parcel.bytes);
                 }
@@ -243,13 +245,13 @@ impl Work {
         });
     }
 
-    /// Answers requests; whether to stop.
+    /// Answers requests; returns whether to stop.
     fn serve(&mut self) -> bool {
         while let Ok(request) = self.inbox.try_recv() {
             match request {
                 Request::Stop => return true,
                 Request::Statistics(answer) => {
-                    // The requester may have gone.
+                    // The requester may no longer wait.
                     let _ = answer.send(self.statistics());
                 }
             }

@@ -1,4 +1,4 @@
-//! What an emulated link did.
+//! Statistics of an emulated link.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use thalweg_units::{Bytes, Span};
 
 use crate::reactor::Lateness;
 
-/// What one direction of a link did.
+/// Statistics of one direction of a link.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DirectionStatistics {
-    /// Packets that came.
+    /// Packets that arrived at the link.
     pub packets: u64,
     /// Their sizes, from the IP header upwards.
     pub bytes: Bytes,
@@ -21,46 +21,46 @@ pub struct DirectionStatistics {
     pub delivered_bytes: Bytes,
     /// Packets the link dropped, by reason.
     pub dropped: BTreeMap<DropReason, u64>,
-    /// Packets the emulator dropped because the link held as much as it may hold in memory: not something a real link
-    /// does.
+    /// Packets that the emulator dropped because of its memory limit
+    /// ([`LinkConfig::max_inside`](super::LinkConfig::max_inside)): a real link has no such limit.
     pub overflowed: u64,
-    /// What is on the way now.
+    /// Bytes on the link now.
     pub inside: Bytes,
-    /// How long packets that left waited in queues.
+    /// The time that packets spent in queues, of those that left.
     pub queued: Lateness,
-    /// How much later than due packets were passed on.
+    /// How late packets were forwarded.
     pub lateness: Lateness,
-    /// Why the log stopped, if it did.
+    /// The error that stopped the log, if any.
     pub log_error: Option<String>,
 }
 
-/// What a link did.
+/// Statistics of a link.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Statistics {
-    /// Since time zero.
+    /// Time since time zero.
     pub duration: Span,
     /// [`Way::Up`](super::Way::Up).
     pub up: DirectionStatistics,
-    /// The other way.
+    /// [`Way::Down`](super::Way::Down).
     pub down: DirectionStatistics,
-    /// Clients there are now.
+    /// Number of clients now.
     pub clients: usize,
-    /// Clients there have been.
+    /// Number of clients so far.
     pub clients_ever: u64,
-    /// Datagrams from those that would have been too many, or that the system had no socket for.
+    /// Datagrams from clients beyond the maximum, or for which the system had no socket.
     pub refused: u64,
-    /// Packets that left the link when their client was no more.
+    /// Packets whose client had been removed when they left the link.
     pub orphaned: u64,
-    /// Packets the system did not take, or that were no IPv4 in a shell.
+    /// Packets that the system did not take, or that were not IPv4 in a shell.
     pub unsent: u64,
-    /// Datagrams that came while the system's buffers were full.
+    /// Datagrams that arrived while the kernel's buffers were full.
     pub missed: u64,
-    /// Times the server's machine said that nobody listens there.
+    /// ICMP port-unreachable reports from the server's machine.
     pub unreachable: u64,
 }
 
 impl Statistics {
-    /// As one JSON object; durations in ms where the name says so and in us of lateness.
+    /// As one JSON object; durations in ms as their names say, lateness in us.
     pub fn json(&self) -> Value {
         json!({
             "seconds": self.duration.as_secs_f64(),
@@ -76,7 +76,7 @@ impl Statistics {
     }
 }
 
-/// A reason's name, as scenario files write names.
+/// A reason's name, as in scenario files.
 pub(super) fn name(why: DropReason) -> &'static str {
     match why {
         DropReason::QueueFull => "queue-full",

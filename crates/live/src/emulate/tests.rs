@@ -30,7 +30,7 @@ fn path(hops: impl Into<Vec<HopConfig>>) -> PathConfig {
     PathConfig { hops: hops.into() }
 }
 
-/// A socket that waits for a second.
+/// A socket with a timeout of one second.
 fn socket() -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
@@ -48,7 +48,7 @@ fn next(socket: &UdpSocket) -> Option<(Vec<u8>, SocketAddr)> {
     loop {
         match socket.recv_from(&mut buffer) {
             Ok((length, from)) => return Some((buffer[..length].to_vec(), from)),
-            // A wait with a timeout is not taken up again after a signal, even SIGCONT (signal(7)).
+            // A call with a timeout is not restarted after a signal, even SIGCONT (signal(7)).
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(_) => return None,
         }
@@ -70,7 +70,7 @@ fn a_round_trip_takes_both_delays_and_not_much_longer() {
     }
     took.sort();
     assert!(took[0] >= Span::from_millis(25), "{}", took[0]);
-    // What a busy machine adds to the others says nothing.
+    // The other round trips may be longer on a busy machine, so only the shortest counts.
     assert!(took[0] < Span::from_millis(45), "{}", took[0]);
     let statistics = relay.stop().unwrap();
     assert_eq!((statistics.up.delivered, statistics.down.delivered, statistics.clients), (20, 20, 1));
@@ -99,8 +99,8 @@ fn what_a_server_sends_goes_up_where_the_link_is_described_from_it() {
     assert_eq!(statistics.up.dropped.values().sum::<u64>(), 1);
 }
 
-/// Numbered datagrams of 1200 bytes every 2 ms for 2 s, more than twice what passes, and when each came out: what the
-/// relay and the simulator make of the same input.
+/// Numbered datagrams of 1200 bytes every 2 ms for 2 s, more than twice the link's capacity, and when each arrived: the
+/// relay's output compared with the simulator's for the same input.
 #[test]
 fn two_megabits_a_second_are_what_the_simulator_makes_of_the_same_packets() {
     let (server, client, clock) = (socket(), socket(), Clock::new());
@@ -138,7 +138,7 @@ fn two_megabits_a_second_are_what_the_simulator_makes_of_the_same_packets() {
     let numbers = |all: &[(Time, u32)]| all.iter().map(|(_, number)| *number).collect::<Vec<_>>();
     assert_eq!(numbers(&came), (0..1000).collect::<Vec<_>>());
     assert_eq!(numbers(&expected), numbers(&came));
-    // Never before the simulator, which had each packet a little earlier.
+    // Never before the simulator, where each packet arrived a little earlier.
     assert!(came.iter().zip(&expected).all(|(real, ideal)| real.0 >= ideal.0));
     let rate = |all: &[(Time, u32)]| (Bytes::new(1228) * 999).per(all[999].0 - all[0].0).as_mbps_f64();
     let (real, ideal) = (rate(&came), rate(&expected));
@@ -146,8 +146,8 @@ fn two_megabits_a_second_are_what_the_simulator_makes_of_the_same_packets() {
     assert!((ideal / 2.0 - 1.0).abs() < 0.01, "{ideal} Mbps at 2 Mbps");
 }
 
-/// The emulated link alone, driven by real wake-ups: what left when, against a path in virtual time given the same
-/// arrivals.
+/// The emulated link alone, driven by real wake-ups: its departures, compared with those of a path in virtual time for
+/// the same arrivals.
 #[test]
 fn departures_are_those_of_virtual_time_within_the_lateness() {
     let up = path([
@@ -223,14 +223,14 @@ fn clients_are_apart_and_no_stranger_is_heard() {
         let (bytes, from) = next(&server).unwrap();
         assert_eq!(bytes, [number as u8]);
         assert!(seen.insert(from), "{from} twice");
-        // Who is not the server cannot answer for it.
+        // Only the server can answer for the server.
         unknown.send_to(b"forged", from).unwrap();
         server.send_to(&[100 + number as u8], from).unwrap();
     }
     for (number, client) in clients.iter().enumerate() {
         assert_eq!(next(client), Some((vec![100 + number as u8], relay.address())));
     }
-    // A fourth is one too many.
+    // A fourth client is one too many.
     socket().send_to(b"me too", relay.address()).unwrap();
     clients[0].send_to(b"again", relay.address()).unwrap();
     assert_eq!(next(&server).unwrap().0, b"again");
@@ -246,7 +246,7 @@ fn ipv6_counts_its_longer_header() {
     let relay = Relay::start(&config, &mut find).unwrap();
     let client = UdpSocket::bind("[::1]:0").unwrap();
     client.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
-    // Bound to every address, it answers from the one that was written to.
+    // The relay is bound to every address; it answers from the address that the client sent to.
     let reached = SocketAddr::new("::1".parse().unwrap(), relay.address().port());
     client.send_to(b"ping", reached).unwrap();
     let (bytes, from) = next(&server).unwrap();

@@ -1,19 +1,20 @@
-//! What is sent without being encoded here: Opus packets ([`audio`]) and video somebody else has encoded ([`encoded`]).
+//! Media that is sent without being encoded here: Opus packets ([`audio`]) and already encoded video ([`encoded`]).
 //!
-//! Reading blocks, on files for as long as a disk takes, on devices for as long as audio does: its reader runs in a thread of its own. What
-//! is no file of the right kind is read by the program `ffmpeg`, where it is installed.
+//! Reading blocks: on files for as long as a disk takes, on devices for as long as the audio does. Each reader
+//! therefore runs in its own thread. Formats that are not read here are read by the program `ffmpeg`, if it is
+//! installed.
 
 pub mod audio;
 pub mod encoded;
 #[cfg(test)]
 mod testing;
 
-/// What comes after the end of a file.
+/// What follows the end of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Repeat {
-    /// Nothing.
+    /// The source ends.
     #[default]
     Once,
-    /// Its beginning, without a gap in time.
+    /// The file starts again, without a gap in time.
     Forever,
 }

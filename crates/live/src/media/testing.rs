@@ -1,17 +1,17 @@
-//! Files that tests make, and ffmpeg to make them.
+//! Files made by tests, and ffmpeg to make them.
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How many folders there were.
+/// The number of folders made so far.
 static FOLDERS: AtomicU32 = AtomicU32::new(0);
 
-/// A folder of a test's own, gone when it is over.
+/// A temporary folder of a test, removed when dropped.
 pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// A folder of this name and of no other's.
+    /// A new folder, with this name in its own.
     pub(super) fn new(name: &str) -> Scratch {
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("thalweg-media-{}-{number}-{name}", std::process::id()));
@@ -31,7 +31,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Runs ffmpeg with these arguments to its end.
+/// Runs ffmpeg with these arguments until it ends.
 pub(super) fn ffmpeg(arguments: &[&str]) {
     let status = Command::new("ffmpeg").args(["-nostdin", "-v", "error", "-y"]).args(arguments).status();
     assert!(status.expect("ffmpeg starts").success(), "ffmpeg {arguments:?}");

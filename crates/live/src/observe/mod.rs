@@ -1,6 +1,6 @@
-//! What a sender did, in formats that other tools read: [`Pcap`] for Wireshark, [`Qlog`] for qvis and scripts.
+//! A sender's activity in formats that other tools read: [`Pcap`] for Wireshark, [`Qlog`] for qvis and scripts.
 //!
-//! Prometheus' figures are the publisher's ([`crate::publish`]), and logs go through `tracing`.
+//! Prometheus metrics are made by the publisher ([`crate::publish`]); logs go through `tracing`.
 
 mod pcap;
 mod qlog;

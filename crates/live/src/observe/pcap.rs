@@ -1,4 +1,4 @@
-//! Packets as Wireshark reads them.
+//! Packet captures for Wireshark.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -19,7 +19,7 @@ const LONGEST: u32 = 65_535;
 /// A capture could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum PcapError {
-    /// The file cannot be.
+    /// The file cannot be written.
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The packet does not fit.
@@ -36,8 +36,8 @@ impl From<pcap_file::PcapError> for PcapError {
     }
 }
 
-/// A capture of RTP and RTCP in the clear, with the UDP and IP headers they leave with: of what is encrypted nobody can read more than the
-/// headers. It holds what the media holds, so keep it as such.
+/// A capture of unencrypted RTP and RTCP, with the UDP and IP headers that they are sent with: in a capture of the
+/// encrypted packets only the headers are readable. It contains the media, so protect it accordingly.
 ///
 /// Nanosecond pcap, raw IP (LINKTYPE_RAW). In Wireshark: Decode As, RTP.
 pub struct Pcap {
@@ -47,7 +47,7 @@ pub struct Pcap {
 }
 
 impl Pcap {
-    /// Begins a capture in this file, which is made or overwritten.
+    /// Starts a capture in this file, which is created or overwritten.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -63,7 +63,7 @@ impl Pcap {
         Ok(Pcap { writer: PcapWriter::with_header(file, header)?, clock, packet: Vec::new() })
     }
 
-    /// Adds a packet that went from one address to the other.
+    /// Adds a packet sent from `from` to `to`.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -80,7 +80,7 @@ impl Pcap {
         Ok(())
     }
 
-    /// Writes out what is still in memory.
+    /// Flushes the file.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -91,7 +91,8 @@ impl Pcap {
     }
 }
 
-/// The IP packet around `payload` (RFC 791, RFC 8200, RFC 768). Addresses of two families are both written as IPv6.
+/// The IP packet around `payload` (RFC 791, RFC 8200, RFC 768). If the addresses are of different families, both are
+/// written as IPv6.
 fn datagram(out: &mut Vec<u8>, from: SocketAddr, to: SocketAddr, payload: &[u8]) {
     let udp = 8 + payload.len() as u16;
     match (from.ip(), to.ip()) {
@@ -121,7 +122,7 @@ fn datagram(out: &mut Vec<u8>, from: SocketAddr, to: SocketAddr, payload: &[u8])
     out.extend_from_slice(&from.port().to_be_bytes());
     out.extend_from_slice(&to.port().to_be_bytes());
     out.extend_from_slice(&udp.to_be_bytes());
-    // None, which readers of captures take for unchecked.
+    // No checksum; readers of captures treat it as unchecked.
     out.extend_from_slice(&[0, 0]);
     out.extend_from_slice(payload);
 }

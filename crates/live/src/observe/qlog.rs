@@ -1,8 +1,8 @@
-//! The engine's events as qlog (draft-ietf-quic-qlog-main-schema-13): a sequence of JSON records (RFC 7464), so that a file cut short
-//! is still of use.
+//! The engine's events as qlog (draft-ietf-quic-qlog-main-schema-13): a sequence of JSON records (RFC 7464), so that a
+//! truncated file is still readable.
 //!
-//! Packets, losses and the controller's variables are events of qlog's `recovery` namespace, which qvis draws; frames and decisions are of this
-//! project's own (`thalweg:`).
+//! Packets, losses and the controller's variables are events of qlog's `recovery` namespace, which qvis draws; frames
+//! and decisions have this project's own namespace (`thalweg:`).
 
 use std::io::{self, Write};
 
@@ -14,14 +14,14 @@ use thalweg_units::{Span, Time};
 /// The start of each record of a JSON text sequence (RFC 7464 section 2.2).
 const RECORD_SEPARATOR: u8 = 0x1e;
 
-/// A trace in the making.
+/// A trace being written.
 pub struct Qlog<W: Write> {
     out: W,
     begin: Time,
 }
 
 impl<W: Write> Qlog<W> {
-    /// Begins a trace of one sender; times count from `begin`, which was at `wall_ms` (milliseconds since 1970).
+    /// Starts a trace of one sender; times count from `begin`, which was at `wall_ms` (milliseconds since 1970).
     ///
     /// # Errors
     /// When it cannot be written.
@@ -42,7 +42,7 @@ impl<W: Write> Qlog<W> {
         Ok(Qlog { out, begin })
     }
 
-    /// Adds what happened.
+    /// Adds an event.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -52,7 +52,7 @@ impl<W: Write> Qlog<W> {
         record(&mut self.out, &json!({ "time": time, "name": name, "data": data }))
     }
 
-    /// Writes out what is still in memory.
+    /// Flushes the trace.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -71,7 +71,7 @@ fn millis(span: Span) -> f64 {
     span.as_millis_f64()
 }
 
-/// An event's name and data; `None` for what is only of the laboratory's interest.
+/// An event's name and data; `None` for events that only the laboratory uses.
 fn of(event: &Event) -> Option<(&'static str, Value)> {
     Some(match event {
         Event::PacketSent { id, payload, size, in_flight } => (
@@ -115,7 +115,7 @@ fn of(event: &Event) -> Option<(&'static str, Value)> {
         Event::SizeChanged { from, to } => {
             ("thalweg:size_changed", json!({ "from": from.to_string(), "to": to.to_string() }))
         }
-        // Among others pictures that were read or held, and frames that were thrown away.
+        // Among others, pictures that were read or held, and frames that were discarded.
         _ => return None,
     })
 }

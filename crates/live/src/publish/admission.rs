@@ -1,4 +1,4 @@
-//! How viewers come: by their offer (a browser), or by ours (a WHIP server).
+//! How viewers join: by their offer (a browser), or by ours (a WHIP server).
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -45,12 +45,13 @@ impl Network {
         Ok(Joined { id, answer: answer.text, etag: etag(0) })
     }
 
-    /// An offer to a server; [`Network::accept`] takes its answer. `states` is sent each change of the connection's state.
+    /// Makes an offer to a server; [`Network::accept`] takes its answer. `states` receives each change of the
+    /// connection's state.
     pub(super) fn offer(&mut self, now: Time, states: Sender<State>) -> Result<(Key, String), Refused> {
         let prepared = self.prepare(0, true)?;
         let scheme = &self.channels[prepared.channel].scheme;
         let mut offered = Capabilities { mid: true, ..self.capabilities(&**scheme) };
-        // No server is known to make them: what the scheme does not want goes unsaid.
+        // No server is known to send extended reports: unless the scheme needs them they are not offered.
         if scheme.feedback() != FeedbackStyle::Extended {
             offered.congestion.retain(|kind| *kind != CongestionFeedback::Extended);
         }
@@ -74,7 +75,7 @@ impl Network {
         Ok(())
     }
 
-    /// What we can do, the reports that `scheme` is made for before all others.
+    /// Our capabilities; the feedback that `scheme` needs comes first.
     fn capabilities(&self, scheme: &dyn SenderFactory) -> Capabilities {
         let mut all = Capabilities::all(Direction::SendOnly);
         if scheme.feedback() == FeedbackStyle::Extended {
@@ -83,7 +84,7 @@ impl Network {
         Capabilities {
             video: vec![self.codecs.offered],
             audio: self.audio,
-            // Of no use to what sends here, and bytes in every packet.
+            // Useless to this sender, and it adds bytes to every packet.
             absolute_send_time: false,
             mid: false,
             ..all
@@ -157,7 +158,7 @@ impl Network {
         Ok((key, id))
     }
 
-    /// More candidates of a viewer, or the restart of its ICE.
+    /// More candidates of a viewer, or its ICE restart.
     pub(super) fn patch(&mut self, now: Time, id: &str, text: &str, condition: &Condition) -> Result<Patched, Refused> {
         let channel = self.find(id)?.channel;
         let fragment = self.fragment(channel, text)?;
@@ -171,7 +172,7 @@ impl Network {
         viewer.due(now);
         if fragment.credentials == viewer.remote.credentials {
             for line in &fragment.candidates {
-                // One that cannot be used is no reason to refuse the others.
+                // One unusable candidate is no reason to reject the others.
                 if let Err(error) = viewer.outgoing.connection().add_remote_candidate(line) {
                     tracing::debug!(viewer = viewer.key, %error, "a candidate that cannot be used");
                 }
@@ -192,7 +193,7 @@ impl Network {
         Ok(Patched::Restarted { fragment: answer.to_string(), etag })
     }
 
-    /// New credentials for a connection that we offered: the fragment to send to its server.
+    /// New credentials for a connection that we offered; returns the fragment to send to its server.
     pub(super) fn restart(&mut self, now: Time, key: Key) -> Option<String> {
         let candidates = self.candidate_lines(self.viewers.get(&key)?.channel);
         let viewer = self.viewers.get_mut(&key)?;
@@ -202,7 +203,7 @@ impl Network {
         Some(fragment.to_string())
     }
 
-    /// The server's half of a restart.
+    /// The server's part of an ICE restart.
     pub(super) fn restarted(&mut self, now: Time, key: Key, text: &str) -> bool {
         let Some(channel) = self.viewers.get(&key).map(|viewer| viewer.channel) else { return false };
         let Ok(fragment) = self.fragment(channel, text) else { return false };
@@ -211,13 +212,14 @@ impl Network {
         set
     }
 
-    /// A viewer's checks name another from now on, and no more the one before: who restarts often leaves nothing behind.
+    /// A viewer's checks use another ufrag from now on. The old one is removed, so that many restarts leave nothing
+    /// behind.
     fn rename(&mut self, key: Key, ufrag: &str) {
         self.by_ufrag.retain(|_, other| *other != key);
         self.by_ufrag.insert(ufrag.into(), key);
     }
 
-    /// A fragment of signalling, as far as it is of use on the channel.
+    /// Parses an SDP fragment of signalling, with the candidates that are usable on the channel.
     fn fragment(&self, channel: usize, text: &str) -> Result<Fragment, Refused> {
         let mut fragment = Fragment::read(text).map_err(bad)?;
         if self.channels[channel].emulated {
@@ -226,8 +228,8 @@ impl Network {
         Ok(fragment)
     }
 
-    /// The peer, as it is to be reached on the channel: where a link is emulated the peer comes to us through it, and nothing
-    /// is sent to where it is, which would go around the link.
+    /// The peer's parameters as usable on the channel: behind an emulated link the peer reaches us through the link,
+    /// and nothing is sent to its own candidates, which would bypass the link.
     fn through_link(&self, channel: usize, remote: Remote) -> Result<Remote, Refused> {
         if !self.channels[channel].emulated {
             return Ok(remote);
@@ -251,7 +253,7 @@ fn etag(number: u64) -> String {
     format!("ice-{number}")
 }
 
-/// SSRCs by chance, all different.
+/// Random SSRCs, all different.
 pub(crate) fn stream_ids(seed: Seed) -> StreamIds {
     let mut random = seed.child("ssrc").random();
     let mut taken: Vec<u32> = Vec::new();

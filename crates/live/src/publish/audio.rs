@@ -1,4 +1,4 @@
-//! A thread that makes audio packets at their times.
+//! A thread that produces audio packets at their times.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,30 +12,30 @@ use crate::clock::Clock;
 use crate::media::Repeat;
 use crate::media::audio::AudioSource;
 
-/// Ticks of Opus' clock a second (RFC 7587).
+/// Opus clock ticks per second (RFC 7587).
 const CLOCK: i128 = 48_000;
-/// How far a source may fall behind before its clock is set anew: a device that was suspended, a file that was slow.
+/// How far a source may fall behind before its clock is reset: a device that was suspended, or a slow file.
 const BEHIND: Span = Span::from_millis(500);
 
-/// A source of audio that has not begun yet.
+/// An audio source that is not started yet.
 pub(super) struct AudioInput {
     source: AudioSource,
 }
 
 impl AudioInput {
-    /// Opens the source of this name, again from the beginning when it ends.
+    /// Opens the source of this name, repeated from the beginning when it ends.
     ///
     /// # Errors
-    /// When there is none of the name, or it cannot be read, with what to do about it.
+    /// When there is no such source, or it cannot be read, with what to do about it.
     pub(super) fn open(name: &str) -> Result<AudioInput, SourceError> {
         Ok(AudioInput { source: AudioSource::open(name, Repeat::Forever)? })
     }
 
-    /// Begins: the audio's first sample is heard at `begin`, with the first picture. `take` is called with each packet, `ended` with why there
-    /// are no more, unless it was stopped.
+    /// Starts the thread: the first audible sample is at `begin`, with the first picture. `take` is called with each
+    /// packet, `ended` with the reason why there are no more, unless the thread was stopped.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system cannot start a thread.
     pub(super) fn start(
         self,
         clock: Clock,
@@ -56,7 +56,7 @@ impl AudioInput {
         let mut begin = begin - span(u64::from(self.source.lead()));
         while !stop.load(Ordering::Relaxed) {
             let Some(packet) = self.source.next_packet()? else { return Ok(()) };
-            // A packet is whole when its last sample has been heard.
+            // A packet is complete when its last sample has been captured.
             let due = begin + span(packet.timestamp + u64::from(packet.duration));
             wait_until(&clock, due, stop);
             let late = clock.now() - due;
@@ -71,7 +71,7 @@ impl AudioInput {
     }
 }
 
-/// So many ticks as a time.
+/// Converts ticks to a time span.
 fn span(ticks: u64) -> Span {
     Span::from_nanos((i128::from(ticks) * 1_000_000_000 / CLOCK) as i64)
 }

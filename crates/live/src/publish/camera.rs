@@ -1,4 +1,4 @@
-//! A thread that makes pictures at their times.
+//! A thread that produces pictures at their times.
 
 use std::io;
 use std::path::Path;
@@ -21,39 +21,40 @@ use crate::media::encoded::{EncodedOptions, EncodedSource, EncodedVideoFrame};
 /// A picture that was taken.
 #[derive(Debug, Clone)]
 pub struct Taken {
-    /// Which, from 0: it was taken so many intervals after the camera began. Some may be left out.
+    /// Its number, from 0: it was taken this many intervals after the camera started. Numbers may be skipped.
     pub number: u64,
-    /// What is seen.
+    /// Its content.
     pub seen: Seen,
 }
 
-/// What a camera gives.
+/// The content of a picture.
 #[derive(Debug, Clone)]
 pub enum Seen {
-    /// Samples, to be encoded.
+    /// Samples to encode.
     Picture(Arc<Picture>),
-    /// A frame that is encoded already.
+    /// An already encoded frame.
     Frame(Encoded),
-    /// Nothing: for encoders that look at no samples.
+    /// Nothing, for encoders that use no samples.
     Nothing,
 }
 
-/// Where pictures come from.
+/// The origin of the pictures.
 enum Pictures {
-    /// Any number of them, at times of our choosing.
+    /// Pictures that can be produced at any time.
     Footage(Box<Footage>),
-    /// As they come: their times are when they do.
+    /// Live pictures: each is timed by its arrival.
     Stream(Box<dyn Source>),
-    /// Frames that somebody else has encoded, at their own times.
+    /// Already encoded frames, with their own times.
     Encoded(Box<EncodedSource>),
-    /// For encoders that look at none.
+    /// None, for encoders that use no samples.
     None,
 }
 
-/// How far live pictures may fall behind before they are counted anew: what waited in a pipe is late, what a camera left out is not.
+/// How far live pictures may fall behind before their count is reset: pictures that waited in a pipe are late, pictures
+/// that a camera skipped are not.
 const BEHIND: Span = Span::from_millis(500);
 
-/// A camera that has not begun yet.
+/// A camera that is not started yet.
 pub struct Camera {
     pictures: Pictures,
     format: Format,
@@ -61,8 +62,8 @@ pub struct Camera {
 }
 
 impl Camera {
-    /// Opens what `video` names. Standard input is live: a picture's time is when it came. Everything else is played at its own rate, forth and
-    /// back without end.
+    /// Opens the source that `video` names. Standard input is live: a picture's time is its arrival. Any other source
+    /// is played at its own rate, forwards and backwards without end.
     ///
     /// # Errors
     /// When it cannot be read, with what to do about it.
@@ -92,8 +93,8 @@ impl Camera {
         Ok(Camera { pictures, format, barcode })
     }
 
-    /// Frames as they are in `name` ([`crate::media::encoded`]), from the beginning again at the end where that is possible; and their codec.
-    /// Of size and rate what the source does not say is that of `format`.
+    /// The encoded frames of `name` ([`crate::media::encoded`]), sent unchanged and repeated where possible; also
+    /// returns their codec. Size and rate are those of `format` where the source has none.
     ///
     /// # Errors
     /// When it cannot be read, with what to do about it.
@@ -105,7 +106,7 @@ impl Camera {
         Ok((Camera { pictures: Pictures::Encoded(Box::new(source)), format, barcode: false }, codec))
     }
 
-    /// A camera whose pictures nobody looks at.
+    /// A camera without samples, for encoders that use none.
     pub fn blank(format: Format) -> Camera {
         Camera { pictures: Pictures::None, format, barcode: false }
     }
@@ -115,12 +116,12 @@ impl Camera {
         self.format
     }
 
-    /// Begins: picture n is taken n intervals after `begin`, and `take` is called with each. Live ones are counted from when the first came;
-    /// those that come too fast are left out.
-    /// `ended` is given why there are no more, unless it was stopped.
+    /// Starts the camera: picture n is taken n intervals after `begin`, and `take` is called with each. Live pictures
+    /// count from the first arrival, and those that arrive too fast are skipped. `ended` gets the reason why there are
+    /// no more, unless the camera was stopped.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system cannot start a thread.
     pub fn start(
         self,
         clock: Clock,
@@ -145,7 +146,8 @@ impl Camera {
                 Pictures::Stream(stream) => match stream.next_picture()? {
                     Some(picture) => {
                         let came = clock.now();
-                        // What comes in a burst before its time, as a player's first second does, was not taken then.
+                        // Pictures that arrive in a burst ahead of their times, such as a player's first second, are
+                        // skipped.
                         if came + format.interval() < due {
                             continue;
                         }
@@ -173,8 +175,8 @@ impl Camera {
             }
             take(Taken { number, seen });
             number += 1;
-            // What could not be made in time is not made up for: a camera that falls behind skips. Frames that are encoded already need each
-            // other, and have times of their own.
+            // A camera that falls behind skips pictures instead of catching up. Already encoded frames depend on each
+            // other and have their own times, so none is skipped.
             while matches!(pictures, Pictures::Footage(_) | Pictures::None)
                 && begin + format.time_of(number) + format.interval() < clock.now()
             {
@@ -185,7 +187,7 @@ impl Camera {
     }
 }
 
-/// The frame as the engine takes it; its quantiser and states are known to who encoded it.
+/// The frame in the engine's format; only its encoder knows quantiser and states.
 fn encoded(frame: EncodedVideoFrame, format: Format) -> Encoded {
     let size = Bytes::new(frame.data.len() as u64);
     let (keyframe, picture) = (frame.keyframe, format.size);
@@ -193,7 +195,7 @@ fn encoded(frame: EncodedVideoFrame, format: Format) -> Encoded {
     Encoded { frame: about, data: frame.data.into() }
 }
 
-/// The picture that is being taken so long after the first.
+/// The number of the picture that is taken this long after the first.
 fn number_at(format: Format, since: Span) -> u64 {
     let (pictures, seconds) = format.frame_rate;
     let nanos = u128::from(seconds.max(1)) * 1_000_000_000;

@@ -1,4 +1,4 @@
-//! What makes frames for a viewer: an encoder of its own, or nothing where frames come encoded.
+//! The source of a viewer's frames: its own encoder, or none if frames are already encoded.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use super::messages::{Key, Message, Outbox};
 use super::passthrough::Passthrough;
 use crate::encoder::EncoderThread;
 
-/// Whether `scheme` takes a functional codec for pictures of this size. Frames are made by `codec` or, with none, are encoded beforehand, which
-/// such a scheme cannot use.
+/// Whether `scheme` chooses among candidates of a functional codec for pictures of this size. `codec` is `None` for
+/// already encoded frames, of which each picture has only one, so that such a scheme cannot use them.
 ///
 /// # Errors
-/// When it cannot be sent so, with what to do about it.
+/// When scheme and codec do not fit, with what to do about it.
 pub(super) fn wants_candidates(codec: Option<&Codec>, scheme: &dyn SenderFactory, size: Size) -> Result<bool, String> {
     let wants = scheme.parts(size).map_err(|error| error.to_string())?.frames.wants_candidates();
     if codec.is_some() || !wants {
@@ -30,17 +30,18 @@ pub(super) fn wants_candidates(codec: Option<&Codec>, scheme: &dyn SenderFactory
     ))
 }
 
-/// What a viewer's encoder is started with.
+/// The parameters of a viewer's encoder.
 #[derive(Debug, Clone)]
 pub(super) struct Encoding {
-    /// Which codec; `None` for frames that are encoded already.
+    /// The codec; `None` for already encoded frames.
     pub(super) codec: Option<Codec>,
     pub(super) size: Size,
     pub(super) seed: Seed,
 }
 
 impl Encoding {
-    /// What can follow the plans of `scheme`. What an encoder makes is reported with `number`, by which it is known from those before it.
+    /// Starts an encoder that can follow the plans of `scheme`. Its frames are reported with `number`, which
+    /// distinguishes it from earlier encoders.
     pub(super) fn start(
         &self,
         scheme: &dyn SenderFactory,
@@ -75,26 +76,26 @@ impl Encoding {
     }
 }
 
-/// What makes frames for a viewer.
+/// The source of a viewer's frames.
 pub(super) enum Coder {
     Thread(EncoderThread<Option<Arc<Picture>>>),
     Passthrough(Passthrough),
 }
 
 impl Coder {
-    /// Has frames made of picture `number`; those that are there at once.
+    /// Requests frames of picture `number`; returns those that are available at once.
     pub(super) fn encode(&mut self, number: u64, seen: Option<&Seen>, plan: EncodePlan) -> Option<Vec<Encoded>> {
         match (self, seen) {
             (Coder::Thread(encoder), Some(Seen::Picture(picture))) => encoder.encode(Some(picture.clone()), plan),
             (Coder::Thread(encoder), Some(Seen::Nothing)) => encoder.encode(None, plan),
             (Coder::Passthrough(frames), Some(Seen::Frame(frame))) => return Some(frames.offer(number, frame, &plan)),
-            // Too old to be worth it, or nothing this makes frames of: as if the encoder had dropped it.
+            // The picture is too old, or has no frame for this coder: reported as if the encoder had dropped it.
             _ => return Some(Vec::new()),
         }
         None
     }
 
-    /// Goes on from this candidate of the last picture, or from none.
+    /// Continues from this candidate of the last picture, or from none.
     pub(super) fn commit(&mut self, choice: Option<usize>) {
         match self {
             Coder::Thread(encoder) => encoder.commit(choice),
@@ -102,7 +103,7 @@ impl Coder {
         }
     }
 
-    /// The state after this frame need not be kept.
+    /// The state after this frame is no longer needed.
     pub(super) fn forget(&mut self, frame: u64) {
         if let Coder::Thread(encoder) = self {
             encoder.forget(frame);

@@ -1,4 +1,4 @@
-//! What is published, and to whom.
+//! What is published, and how.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,39 +12,41 @@ use thalweg_video::Video;
 
 use crate::emulate::LinkConfig;
 
-/// What is published.
+/// The configuration of a publisher.
 #[derive(Debug, Clone)]
 pub struct PublishConfig {
     /// The page's heading.
     pub title: String,
-    /// What is seen.
+    /// The video source.
     pub video: Video,
-    /// Whether each picture carries its number, by which the peer knows how late it is ([`thalweg_video::barcode`]).
+    /// Whether each picture carries its number, from which the receiver measures latency ([`thalweg_video::barcode`]).
     pub barcode: bool,
-    /// What is heard: a name that [`crate::media::audio`] knows; `None` for no audio at all.
+    /// The audio source: a name that [`crate::media::audio`] knows; `None` for no audio.
     pub audio: Option<String>,
-    /// What encodes it, once for each viewer; `None` when the video is encoded already ([`crate::media::encoded`]) and sent as it is.
+    /// The video codec, with one encoder for each viewer; `None` when the video is already encoded
+    /// ([`crate::media::encoded`]) and sent unchanged.
     pub codec: Option<Codec>,
-    /// Where the schemes that viewers ask for are looked up.
+    /// The registry for the schemes that viewers request.
     pub registry: Registry,
-    /// What viewers can watch; the first is what they get when they do not choose.
+    /// What viewers can watch; the first channel is the default.
     pub channels: Vec<ChannelConfig>,
-    /// The emulated link in words, for the page.
+    /// The emulated link as text, for the page.
     pub link: Option<String>,
-    /// Where all packets are captured, in the clear ([`crate::observe::Pcap`]).
+    /// File for a capture of all packets, unencrypted ([`crate::observe::Pcap`]).
     pub pcap: Option<PathBuf>,
     /// The folder for a qlog of each viewer ([`crate::observe::Qlog`]).
     pub qlog: Option<PathBuf>,
-    /// Viewers beyond this are refused. Who joins and does not connect counts for 30 s: so who has the token, and sends nothing but offers,
-    /// can keep newcomers out for as long as they go on. What keeps strangers from that is the token; who watches is never put out for it.
+    /// The maximum number of viewers; more are refused. A viewer that joins and does not connect counts for 30 s, so a
+    /// client that has the token can keep new viewers out by sending offers continuously. Only the token prevents that;
+    /// connected viewers are never removed to make room.
     pub max_viewers: usize,
-    /// The root of the scene and of an encoder model's choices; nothing secret comes from it.
+    /// The seed of the scene and of an encoder model's choices; no secret is derived from it.
     pub seed: Seed,
 }
 
 impl PublishConfig {
-    /// The built-in scene with barcodes and silence, for up to sixteen viewers of one channel, which `sender` serves over the network as it
-    /// is. Set what should be otherwise.
+    /// The built-in scene with barcodes and silence, for up to sixteen viewers of one channel, sent by `sender` without
+    /// an emulated link. Change the fields as needed.
     pub fn new(sender: impl SenderFactory + 'static) -> PublishConfig {
         let main = ChannelConfig {
             name: "main".into(),
@@ -70,39 +72,39 @@ impl PublishConfig {
     }
 }
 
-/// One of the things to watch: the same video, sent by a scheme of its own through a socket of its own.
+/// One of the things to watch: the same video, sent by its own scheme through its own socket.
 #[derive(Debug, Clone)]
 pub struct ChannelConfig {
-    /// Its name, of letters, digits, `-` and `_`.
+    /// Its name: letters, digits, `-` and `_`.
     pub name: String,
-    /// What kind of sender.
+    /// The sender's scheme.
     pub scheme: Arc<dyn SenderFactory>,
     /// The UDP address its socket is bound to; port 0 takes a free one.
     pub bind: SocketAddr,
-    /// Addresses given to viewers in the place of the socket's own: what a NAT or a relay in front of it is reached at.
+    /// Addresses given to viewers in place of the socket's own, such as those of a NAT or a relay in front of it.
     pub advertise: Vec<SocketAddr>,
-    /// An emulated link between the socket and the viewers: `up` is the way of the video, `down` that of reports.
+    /// An emulated link between the socket and the viewers: `up` carries the video, `down` the feedback.
     pub link: Option<LinkConfig>,
 }
 
 impl ChannelConfig {
-    /// What viewers are given, when the socket itself is reached at `own`.
+    /// The addresses given to viewers, when the socket itself is reached at `own`.
     pub(super) fn advertised(&self, own: &[SocketAddr]) -> Vec<SocketAddr> {
         if self.advertise.is_empty() { own.to_vec() } else { self.advertise.clone() }
     }
 }
 
-/// What SDP calls the frames of a codec.
+/// The SDP name of a codec's frames.
 pub fn video_codec(codec: &Codec) -> VideoCodec {
     match codec {
-        // A model's frames are zeros that pass for VP8.
+        // A model's frames are zeros, sent as VP8.
         Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) => VideoCodec::Vp8,
         Codec::Vp9(_) => VideoCodec::Vp9,
         Codec::H264(_) => VideoCodec::H264,
     }
 }
 
-/// How video is encoded, and what that is called in SDP.
+/// How video is encoded, and its SDP name.
 #[derive(Debug, Clone)]
 pub(super) struct Codecs {
     pub(super) codec: Option<Codec>,
@@ -110,12 +112,12 @@ pub(super) struct Codecs {
 }
 
 impl Codecs {
-    /// What an encoder of this codec makes.
+    /// The output of an encoder of this codec.
     pub(super) fn of(codec: &Codec) -> Codecs {
         Codecs { codec: Some(codec.clone()), offered: video_codec(codec) }
     }
 
-    /// Frames that are encoded already.
+    /// Already encoded frames.
     pub(super) fn passthrough(offered: VideoCodec) -> Codecs {
         Codecs { codec: None, offered }
     }

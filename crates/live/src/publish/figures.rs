@@ -1,4 +1,4 @@
-//! Viewers in figures: for the page, and for Prometheus.
+//! Statistics of viewers: for the page, and for Prometheus.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use super::network::Network;
 use super::viewer::Viewer;
 use crate::web::Snapshot;
 
-/// The figures of one viewer.
+/// The statistics of one viewer.
 pub(super) fn snapshot(now: Time, viewer: &Viewer) -> Snapshot {
     let gauges = &viewer.gauges;
     let figures = viewer.outgoing.figures();
@@ -52,7 +52,8 @@ pub(super) fn snapshot(now: Time, viewer: &Viewer) -> Snapshot {
 }
 
 impl Network {
-    /// Everything in Prometheus' text format, version 0.0.4: units are seconds and bytes, and what only grows is a `_total`.
+    /// All metrics in Prometheus' text format, version 0.0.4: units are seconds and bytes, and counters end in
+    /// `_total`.
     pub(super) fn metrics(&self, now: Time) -> String {
         let mut text = Text::default();
         let version = env!("CARGO_PKG_VERSION");
@@ -164,12 +165,13 @@ fn one(value: u64) -> (String, f64) {
     (String::new(), value as f64)
 }
 
-/// As a label's value is written.
+/// Escapes a label's value.
 fn escaped(text: &str) -> String {
     text.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n")
 }
 
-/// Prometheus' text in the making: each family's head once, then its samples. What is not known, NaN, is left out.
+/// Prometheus' text under construction: the header of each family once, then its samples. Unknown values (NaN) are left
+/// out.
 #[derive(Default)]
 struct Text {
     families: Vec<(String, String)>,

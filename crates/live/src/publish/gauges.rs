@@ -1,11 +1,11 @@
-//! What a viewer's sender is doing, in figures.
+//! Statistics of a viewer's sender.
 
 use thalweg_control::Payload;
 use thalweg_sender::Event;
 use thalweg_sender::event::Timed;
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
-/// Rates are over the last second, in tenths.
+/// Rates are averaged over the last second, in tenths.
 const TENTHS: u64 = 10;
 const TENTH: Span = Span::from_millis(100);
 
@@ -16,48 +16,48 @@ struct Tenth {
     by: [Bytes; 4],
 }
 
-/// Sums and the newest values, out of the engine's events.
+/// Counters and latest values, from the engine's events.
 #[derive(Debug, Clone, Default)]
 pub struct Gauges {
     tenths: [Tenth; TENTHS as usize],
-    /// Bytes sent so far of each kind: media, padding, repair, audio.
+    /// Bytes sent so far by kind: media, padding, repair, audio.
     pub sent: [Bytes; 4],
-    /// Packets sent so far of each kind.
+    /// Packets sent so far by kind.
     pub packets: [u64; 4],
     /// Frames whose last packet has left.
     pub frames_sent: u64,
-    /// Pictures that did not become frames.
+    /// Pictures that gave no frame.
     pub skipped: u64,
-    /// Keyframes.
+    /// Keyframes so far.
     pub keyframes: u64,
-    /// Packets declared lost, and packets that arrived.
+    /// Packets declared lost so far.
     pub lost: u64,
-    /// See `lost`.
+    /// Packets reported as arrived so far.
     pub arrived: u64,
     /// How long the last frame waited in the sender.
     pub frame_delay: Option<Span>,
-    /// What the encoder was asked for last.
+    /// The encoder's latest target.
     pub target: Option<Rate>,
     /// Whether encoding is paused.
     pub paused: bool,
-    /// The newest alpha of the headroom optimiser.
+    /// The latest alpha of the headroom optimiser.
     pub alpha: Option<f64>,
     /// Bytes in flight.
     pub in_flight: Bytes,
-    /// The quantiser of the newest frame.
+    /// The quantiser of the latest frame.
     pub quantizer: Option<u8>,
-    /// The size of the newest frame.
+    /// The size of the latest frame.
     pub size: Option<Size>,
-    /// The newest round trip.
+    /// The latest round-trip time.
     pub rtt: Option<Span>,
-    /// The shortest round trip so far: what is longer is queueing.
+    /// The shortest round-trip time so far: the excess over it is queueing delay.
     pub min_rtt: Option<Span>,
-    /// Payload bytes that the encoder made.
+    /// Payload bytes from the encoder.
     encoded: [Tenth; TENTHS as usize],
 }
 
 impl Gauges {
-    /// Takes note of an event.
+    /// Updates the statistics with an event.
     pub fn on_event(&mut self, timed: &Timed) {
         match &timed.event {
             Event::PacketSent { payload, size, in_flight, .. } => {
@@ -98,22 +98,22 @@ impl Gauges {
         }
     }
 
-    /// What was sent of a kind in the last second before `now`.
+    /// Rate of one kind over the last second before `now`.
     pub fn rate(&self, now: Time, payload: Payload) -> Rate {
         over_last_second(&self.tenths, now, |tenth| tenth.by[payload as usize])
     }
 
-    /// Everything sent in the last second before `now`.
+    /// Total send rate over the last second before `now`.
     pub fn wire(&self, now: Time) -> Rate {
         over_last_second(&self.tenths, now, |tenth| tenth.by.iter().copied().sum())
     }
 
-    /// What the encoder made in the last second before `now`.
+    /// The encoder's rate over the last second before `now`.
     pub fn encoded(&self, now: Time) -> Rate {
         over_last_second(&self.encoded, now, |tenth| tenth.by[0])
     }
 
-    /// Packets lost, of those whose fate is known: 0 to 1.
+    /// Packets lost as a share of those whose fate is known, 0 to 1.
     pub fn loss_ratio(&self) -> Option<f64> {
         let known = self.arrived + self.lost;
         (known > 0).then(|| self.lost as f64 / known as f64)
@@ -131,7 +131,7 @@ fn add(tenths: &mut [Tenth], at: Time, kind: usize, size: Bytes) {
 
 fn over_last_second(tenths: &[Tenth], now: Time, of: impl Fn(&Tenth) -> Bytes) -> Rate {
     let number = now.as_nanos() / TENTH.as_nanos() as u64;
-    // The tenth under way is not whole yet: the nine before it are.
+    // The current tenth is not complete yet: only the nine before it count.
     let whole = (number + 1).saturating_sub(TENTHS)..number;
     let bytes: Bytes = tenths.iter().filter(|tenth| whole.contains(&tenth.number)).map(of).sum();
     bytes.per(TENTH * (TENTHS as i64 - 1))

@@ -1,4 +1,4 @@
-//! What other threads tell the network thread.
+//! Messages from other threads to the network thread.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use super::camera::Taken;
 use crate::reactor::Waker;
 use crate::web::{About, Condition, Hub, Join, Joined, Patched, Refused, RefusedKind, Snapshot};
 
-/// A viewer by the order of joining.
+/// A viewer, numbered in order of joining.
 pub(super) type Key = u64;
 
-/// What a viewer's connection is like.
+/// The state of a viewer's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Connecting,
@@ -34,7 +34,7 @@ impl State {
     }
 }
 
-/// What other threads tell the network thread.
+/// A message to the network thread.
 pub(super) enum Message {
     /// A picture was taken.
     Picture(Taken),
@@ -44,37 +44,37 @@ pub(super) enum Message {
     Audio(AudioFrame),
     /// There is no more audio.
     AudioEnded(Result<(), SourceError>),
-    /// An encoder made this of the picture it was asked for; `encoder` tells it from one that was replaced.
+    /// An encoder's result for the requested picture; `encoder` distinguishes it from a replaced one.
     Encoded { viewer: Key, encoder: u64, made: Result<Vec<Encoded>, EncodeError> },
-    /// Somebody wants to watch.
+    /// A viewer wants to join.
     Join(Join, SyncSender<Result<Joined, Refused>>),
-    /// A fragment of signalling came.
+    /// An SDP fragment of signalling arrived.
     Patch { id: String, fragment: String, condition: Condition, reply: SyncSender<Result<Patched, Refused>> },
-    /// Make an offer to a server; the state of the connection is reported to the first.
+    /// Make an offer to a server; the connection's state changes are reported to the first channel.
     Offer(Sender<State>, SyncSender<Result<(Key, String), Refused>>),
     /// The server's answer.
     Accept(Key, String, SyncSender<Result<(), Refused>>),
-    /// Restart ICE: the fragment for the server.
+    /// Restart ICE; replies with the fragment for the server.
     Restart(Key, SyncSender<Option<String>>),
-    /// The server's half of the restart; whether it can be used.
+    /// The server's part of the restart; replies whether it can be used.
     Restarted(Key, String, SyncSender<bool>),
-    /// A connection of ours goes.
+    /// Remove a connection that we offered.
     Drop(Key),
-    /// A viewer goes.
+    /// A viewer leaves.
     Leave(String, SyncSender<bool>),
-    /// A viewer wants another scheme.
+    /// A viewer requests another scheme.
     Switch { id: String, scheme: String, reply: SyncSender<Result<(), Refused>> },
-    /// Somebody looks at a viewer.
+    /// Request for the statistics of a viewer.
     Snapshot(String, SyncSender<Option<Snapshot>>),
-    /// Somebody wants to know what is published.
+    /// Request for what is published.
     About(SyncSender<About>),
-    /// Somebody wants all figures.
+    /// Request for all metrics.
     Metrics(SyncSender<String>),
-    /// Say goodbye to everybody and end.
+    /// Say goodbye to all viewers and end.
     Stop,
 }
 
-/// Where messages go, from any thread.
+/// Sends messages to the network thread, from any thread.
 #[derive(Clone)]
 pub(super) struct Outbox {
     messages: Sender<Message>,
@@ -87,13 +87,13 @@ impl Outbox {
         (Outbox { messages, waker }, inbox)
     }
 
-    /// Says something to the listeners that are left.
+    /// Sends a message, if the network thread still runs.
     pub(super) fn send(&self, message: Message) {
         let _ = self.messages.send(message);
         self.waker.wake();
     }
 
-    /// Asks something and waits for the answer, for as long as a person would.
+    /// Sends a question and waits for the answer, with a timeout.
     fn ask<T>(&self, question: impl FnOnce(SyncSender<T>) -> Message) -> Option<T> {
         const TIMEOUT: Duration = Duration::from_secs(3);
         let (reply, answer) = sync_channel(1);
@@ -102,7 +102,7 @@ impl Outbox {
     }
 }
 
-/// What a WHIP client asks.
+/// Requests of a WHIP client.
 impl Outbox {
     pub(super) fn offer(&self, states: Sender<State>) -> Option<Result<(Key, String), Refused>> {
         self.ask(|reply| Message::Offer(states, reply))
@@ -125,7 +125,7 @@ impl Outbox {
     }
 }
 
-/// Answers a question; who asked may have gone.
+/// Answers a question; the requester may no longer wait.
 pub(super) fn reply<T>(to: &SyncSender<T>, answer: T) {
     match to.try_send(answer) {
         Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}

@@ -56,47 +56,47 @@ use records::Records;
 use running::Running;
 pub use whip::{WhipSession, WhipState};
 
-/// Nothing can be published.
+/// Why nothing can be published.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
-    /// The video cannot be read, or not any more.
+    /// The video cannot be read, or reading it failed later.
     #[error("video: {0}")]
     Video(#[from] SourceError),
     /// The audio cannot be read.
     #[error("audio: {0}")]
     Audio(SourceError),
-    /// The encoder cannot be had.
+    /// The encoder cannot be created.
     #[error("encoder: {0}")]
     Encoder(#[from] EncodeError),
-    /// A socket cannot be had.
+    /// A socket cannot be bound.
     #[error("cannot bind UDP {address}: {error}; choose an address of this machine and a free port, or port 0")]
     Bind {
-        /// What was asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// The system refuses something else.
+    /// Another system call failed.
     #[error("{0}")]
     System(#[from] std::io::Error),
-    /// No certificate.
+    /// The certificate cannot be created.
     #[error(transparent)]
     Transport(#[from] TransportError),
     /// The emulated link cannot be built.
     #[error("link: {0}")]
     Link(#[from] EmulateError),
-    /// The system has no randomness.
+    /// The system has no random numbers.
     #[error("no random bytes from the system: {0}")]
     Random(String),
-    /// The configuration makes no sense.
+    /// The configuration is invalid.
     #[error("{0}")]
     Config(String),
-    /// A fault of this program; what the thread said stands on standard error.
+    /// A bug in this program: a thread panicked; its message is on standard error.
     #[error("the sending thread panicked")]
     Panicked,
 }
 
-/// A publisher that runs. It says goodbye to its viewers and stops when this is dropped.
+/// A running publisher. Dropping it says goodbye to its viewers and stops it.
 pub struct Publisher {
     outbox: Outbox,
     clock: Clock,
@@ -108,10 +108,10 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// Opens the video and the sockets and begins. `find` gives traces of emulated links by name.
+    /// Opens the video and the sockets and starts. `find` returns traces of emulated links by name.
     ///
     /// # Errors
-    /// When anything named in the configuration cannot be had, with what to do about it.
+    /// When anything named in the configuration is not available, with what to do about it.
     pub fn start(config: PublishConfig, clock: Clock, find: &mut FindTrace<'_>) -> Result<Publisher, PublishError> {
         check(&config)?;
         let (camera, codecs) = match &config.codec {
@@ -123,20 +123,20 @@ impl Publisher {
             }
         };
         let format = camera.format();
-        // What no viewer could be sent is said now, not to each of them.
+        // A combination that no viewer could receive is an error now, instead of for each viewer.
         if let Some(codec) = &config.codec {
             let plan = EncodePlan::new(vec![Target::Rate(Rate::from_kbps(500))], format.size, format.interval());
             let grey = Picture::filled(format.size, 128, 128, 128);
             codec.build_seeded(format.size, config.seed)?.encoder.candidates(&grey, &plan)?;
         }
         let audio = config.audio.as_deref().map(AudioInput::open).transpose().map_err(PublishError::Audio)?;
-        // Pictures begin a moment from now: everything is ready by then.
+        // Pictures start a moment from now, when everything is ready.
         let begin = clock.now() + Span::from_millis(50);
         let (network, relays) = assemble(&config, clock, (codecs, format, begin), find)?;
         let addresses = network.channels.iter().map(|channel| channel.socket.local_address()).collect();
         let outbox = network.outbox.clone();
         let network = spawn("network", move || network.run())?;
-        // From here on what is given up is taken down.
+        // From here on, an early return drops the publisher, which stops what was started.
         let mut publisher =
             Publisher { outbox, clock, network: Some(network), camera: None, audio: None, relays, addresses };
         let (taken, ended) = (publisher.outbox.clone(), publisher.outbox.clone());
@@ -152,15 +152,15 @@ impl Publisher {
         Ok(publisher)
     }
 
-    /// What a web server asks.
+    /// The interface for a web server.
     pub fn hub(&self) -> Arc<dyn Hub> {
         Arc::new(self.outbox.clone())
     }
 
-    /// Sends to a WHIP server too, until the session is dropped; drop it before this.
+    /// Sends to a WHIP server too, until the session is dropped; drop it before the publisher.
     ///
     /// # Errors
-    /// When the system has no randomness or no thread.
+    /// When the system has no random numbers or cannot start a thread.
     pub fn whip_session(&self, endpoint: Endpoint) -> Result<WhipSession, PublishError> {
         WhipSession::start(endpoint, self.outbox.clone(), self.clock)
     }
@@ -170,7 +170,7 @@ impl Publisher {
         &self.addresses
     }
 
-    /// The emulated links, of the channels that have one.
+    /// The emulated links of the channels that have one.
     pub fn relays(&self) -> &[Relay] {
         &self.relays
     }
@@ -180,10 +180,10 @@ impl Publisher {
         self.network.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Says goodbye to all viewers and stops, unless it has.
+    /// Says goodbye to all viewers and stops, unless it has stopped already.
     ///
     /// # Errors
-    /// Why it had stopped before, if that was for a fault: the video cannot be read any more, or the system refuses.
+    /// The error that had stopped it before: the video could not be read any more, or a system call failed.
     pub fn finish(mut self) -> Result<(), PublishError> {
         self.end()
     }
@@ -198,12 +198,12 @@ impl Publisher {
 
 impl Drop for Publisher {
     fn drop(&mut self) {
-        // The one who wants to know has asked for it.
+        // A caller that needs the result has called `finish`.
         let _ = self.end();
     }
 }
 
-/// What the network thread begins with, and the emulated links in front of it.
+/// The initial state of the network thread, and the emulated links in front of it.
 fn assemble(
     config: &PublishConfig,
     clock: Clock,
@@ -269,7 +269,7 @@ fn check(config: &PublishConfig) -> Result<(), PublishError> {
     Ok(())
 }
 
-/// Whether a scheme needs a receiver of this project.
+/// Whether a scheme needs a stateful receiver.
 fn is_stateful(scheme: &dyn SenderFactory) -> bool {
     matches!(scheme.receiver(), ReceiverKind::Stateful(_))
 }
@@ -295,7 +295,7 @@ fn open(
                 )));
             };
             let listen = SocketAddr::new(first.ip(), 0);
-            // To a relay those who send first are clients; here they watch.
+            // For a relay the side that sends first are the clients; here these are the viewers.
             let relay = RelayConfig { link, clock, clients_send: Way::Down, ..RelayConfig::new(listen, *first) };
             let relay = Relay::start(&relay, find)?;
             config.advertise = vec![relay.address()];
@@ -306,11 +306,11 @@ fn open(
     Ok((Channel { config, scheme, socket, candidates, emulated }, relay))
 }
 
-/// Where a socket that is bound to `local` is reached: there, or at every address of this machine of the same family if it is bound to
-/// none; loopback last, which others do not reach.
+/// The addresses at which a socket bound to `local` is reached: `local` itself, or, if it is a wildcard, every address
+/// of this machine of the same family; loopback last, as other machines cannot reach it.
 ///
 /// # Errors
-/// When the system does not say which addresses there are.
+/// When the system cannot list its addresses.
 pub fn reached_at(local: SocketAddr) -> Result<Vec<SocketAddr>, PublishError> {
     if !local.ip().is_unspecified() {
         return Ok(vec![local]);

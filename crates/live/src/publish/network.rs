@@ -1,4 +1,4 @@
-//! The network thread: sockets, viewers, and when each is due.
+//! The network thread: the sockets, the viewers, and when each viewer needs service.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -21,26 +21,26 @@ use crate::clock::Clock;
 use crate::reactor::{Poller, Source, UdpSocket};
 use crate::web::{About, Refused, RefusedKind};
 
-/// An offer of ours without an answer is given up after this, as a connection is that does not come about
-/// ([`thalweg_transport::Config::connect`]).
+/// An offer of ours is given up when there is no answer after this time, the same as for a connection that is not
+/// established ([`thalweg_transport::Config::connect`]).
 const UNANSWERED: Span = Span::from_secs(30);
-/// How often expired entries are removed, when nothing else happens.
+/// Maximum interval between removals of expired entries.
 const TICK: Span = Span::from_secs(1);
-/// Addresses remembered for one viewer: interfaces of a phone in three networks, with room. The oldest gives way.
+/// Addresses remembered for one viewer: enough for a phone with interfaces in three networks. The oldest is removed.
 const MAX_ADDRESSES: usize = 16;
 
-/// A socket, and what is sent on it.
+/// A socket, and what it sends.
 pub(super) struct Channel {
     pub(super) config: ChannelConfig,
     pub(super) scheme: Arc<dyn SenderFactory>,
     pub(super) socket: UdpSocket,
-    /// Addresses that its socket is reached at.
+    /// Addresses at which its socket is reached.
     pub(super) candidates: Vec<SocketAddr>,
     /// Whether a link is emulated in front of it.
     pub(super) emulated: bool,
 }
 
-/// What the network thread owns.
+/// The state of the network thread.
 pub(super) struct Network {
     pub(super) clock: Clock,
     pub(super) poller: Poller,
@@ -62,18 +62,18 @@ pub(super) struct Network {
     pub(super) by_address: BTreeMap<(usize, SocketAddr), Key>,
     pub(super) frame_cache: FrameCache,
     pub(super) next_key: Key,
-    /// The picture that comes next, and how many the camera had no time for.
+    /// The number of the next picture, and how many pictures the camera skipped.
     pub(super) next_picture: u64,
     pub(super) missed: u64,
     /// Datagrams from unknown sources.
     pub(super) from_unknown_sources: u64,
     pub(super) records: Records,
-    /// How it ends, once that is to be.
+    /// The result, once the thread is to end.
     pub(super) ended: Option<Result<(), PublishError>>,
 }
 
-/// Whether the peer can follow a scheme: one that keeps states is sent only to who agreed to hear of them, as this project's own
-/// receiver does and browsers do not.
+/// Whether the peer can follow a scheme: a scheme for stateful receivers is sent only to peers that negotiated state
+/// changes, as this project's own receiver does and browsers do not.
 pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), Refused> {
     if !is_stateful(scheme) || video.extensions.states.is_some() && video.extensions.grace.is_some() {
         return Ok(());
@@ -85,7 +85,7 @@ pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), R
     Err(Refused::new(RefusedKind::UnknownScheme, message))
 }
 
-/// An address is a viewer's from now on.
+/// Assigns an address to a viewer.
 fn know(by_address: &mut BTreeMap<(usize, SocketAddr), Key>, viewer: &mut Viewer, address: SocketAddr) {
     by_address.insert((viewer.channel, address), viewer.key);
     viewer.addresses.push_back(address);
@@ -96,7 +96,7 @@ fn know(by_address: &mut BTreeMap<(usize, SocketAddr), Key>, viewer: &mut Viewer
     }
 }
 
-/// An address is a viewer's no more; it may be another's by now: a phone's port is used again.
+/// Removes an address from a viewer, unless it is another's by now: a phone's port is reused.
 fn forget(by_address: &mut BTreeMap<(usize, SocketAddr), Key>, viewer: &Viewer, address: SocketAddr) {
     let place = (viewer.channel, address);
     if by_address.get(&place) == Some(&viewer.key) {
@@ -126,7 +126,7 @@ impl Network {
         }
     }
 
-    /// Does what is due, and forgets who is gone.
+    /// Does what is due, and removes viewers that are gone.
     pub(super) fn work(&mut self) {
         self.pump();
         self.forget_gone();
@@ -216,14 +216,14 @@ impl Network {
         channels[channel].socket.receive(|datagram| {
             let place = (channel, datagram.from);
             let known = by_address.get(&place).copied();
-            // A check names whom it is for, so that a viewer may come from another address.
+            // A connectivity check names its receiver, so a viewer may send from a new address.
             let named = ufrag_of(datagram.bytes).and_then(|ufrag| by_ufrag.get(ufrag).copied());
             let Some(viewer) = named.or(known).and_then(|key| viewers.get_mut(&key)) else {
                 *from_unknown_sources += 1;
                 return;
             };
-            // A check's name is no proof, its integrity is: who sees the name on its way could else put others' datagrams down to this
-            // viewer, and crowd out its own address.
+            // The ufrag in a check is no proof, its integrity is: otherwise an observer of the path could assign the
+            // datagrams of others to this viewer, and push out its own address.
             let received = viewer.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
             if received == Received::Stun && known != Some(viewer.key) && viewer.channel == channel {
                 know(by_address, viewer, datagram.from);
@@ -231,14 +231,15 @@ impl Network {
         });
     }
 
-    /// A lite end makes no checks, which would name the viewer that it is: it is known by the addresses that signalling named.
+    /// An ICE-lite peer sends no checks that would name the viewer: it is recognised by the addresses in its
+    /// signalling.
     pub(super) fn know_by_candidates(&mut self, key: Key) {
         let Network { viewers, by_address, .. } = self;
         let is_lite = |viewer: &&mut Viewer| viewer.remote.lite;
         let Some(viewer) = viewers.get_mut(&key).filter(is_lite) else { return };
         let named: Vec<SocketAddr> = viewer.outgoing.connection().remote_candidates().take(MAX_ADDRESSES).collect();
         for address in named {
-            // What was another's before stays its: a name is no proof.
+            // An address already assigned to another viewer stays with it: signalling is no proof of ownership.
             if !by_address.contains_key(&(viewer.channel, address)) {
                 know(by_address, viewer, address);
             }
@@ -250,7 +251,7 @@ impl Network {
         for viewer in viewers.values_mut() {
             let socket = &mut channels[viewer.channel].socket;
             viewer.pump(clock, frame_cache, records, |datagram| {
-                // What the socket has no room for is lost, as anywhere on the way, and counted by it.
+                // What does not fit into the socket's buffer is lost, as anywhere on the path; the socket counts it.
                 let _ = socket.send_from(datagram.from.ip(), datagram.to, &datagram.bytes);
             });
         }
@@ -291,7 +292,7 @@ impl Network {
         })
     }
 
-    /// A scheme by name.
+    /// A scheme by its name.
     pub(super) fn scheme(&self, name: &str) -> Result<Arc<dyn SenderFactory>, Refused> {
         let unknown = |message: String| Refused::new(RefusedKind::UnknownScheme, message);
         let scheme = self.registry.find(name).map_err(|error| unknown(error.to_string()))?;
@@ -319,7 +320,7 @@ impl Network {
 
     fn leave(&mut self, now: Time, id: &str, to: &SyncSender<bool>) {
         let found = self.find(id).map(|viewer| {
-            // The goodbye leaves first.
+            // The goodbye must be sent first.
             viewer.close(now);
             viewer.key
         });

@@ -1,19 +1,20 @@
-//! Frames that somebody else has encoded, sent as they are.
+//! Already encoded frames, sent unchanged.
 
 use thalweg_sender::frames::EncodePlan;
 use thalweg_session::Encoded;
 
-/// Which frames can be sent to one viewer: after one that was left out, none until the next keyframe, since no one here can make one.
+/// Which frames can be sent to one viewer: after a skipped frame none until the next keyframe, since no keyframe can be
+/// made on request.
 #[derive(Debug, Default)]
 pub(super) struct Passthrough {
-    /// The frame that can follow what was sent.
+    /// The number of the frame that can follow the last one sent.
     next: Option<u64>,
     /// The frame that the engine decides about.
     offered: u64,
 }
 
 impl Passthrough {
-    /// Frame `number`, if it is of use to the viewer and to the plan.
+    /// Frame `number`, if the viewer can decode it and the plan allows it.
     pub(super) fn offer(&mut self, number: u64, frame: &Encoded, plan: &EncodePlan) -> Vec<Encoded> {
         self.offered = number;
         let follows = self.next == Some(number) && !plan.keyframe;

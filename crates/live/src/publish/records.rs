@@ -1,5 +1,5 @@
-//! What is written down of viewers while they watch: a capture of all, and a qlog of each. A disk has its slow moments, so a thread of its own
-//! does the writing.
+//! Recordings made while viewers watch: a capture of all packets, and a qlog of each viewer. Writing may block on the
+//! disk, so a separate thread does it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,10 +19,11 @@ use crate::clock::Clock;
 use crate::observe::{Pcap, Qlog};
 use crate::thread::spawn;
 
-/// Entries that may wait for the disk: some seconds of a busy publisher, 25 MB of packets at the most. When there are more, recording ends.
+/// Maximum number of entries that wait for the disk: some seconds of a busy publisher, at most 25 MB of packets. When
+/// there are more, recording ends.
 const WAITING: usize = 1 << 14;
 
-/// Something to write down.
+/// An entry to write.
 enum Entry {
     Joined { viewer: Key, scheme: String, at: Time },
     Passed { from: SocketAddr, to: SocketAddr, packet: Plain },
@@ -30,9 +31,9 @@ enum Entry {
     Left { viewer: Key },
 }
 
-/// The handle of what is written.
+/// The handle of the recordings.
 pub(super) struct Records {
-    /// `None` when nothing is, or not any more.
+    /// `None` when nothing is recorded, or no longer.
     entries: Option<SyncSender<Entry>>,
     captures: bool,
     traces: bool,
@@ -40,10 +41,10 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Makes the capture and the folder of qlogs, as far as they are wanted.
+    /// Creates the capture and the folder of qlogs, if they are requested.
     ///
     /// # Errors
-    /// When either cannot be made.
+    /// When either cannot be created.
     pub(super) fn open(pcap: Option<&PathBuf>, qlog: Option<&PathBuf>, clock: Clock) -> Result<Records, PublishError> {
         let (captures, traces) = (pcap.is_some(), qlog.is_some());
         let pcap = pcap.map(|path| Pcap::create(path, clock).map_err(|error| at(path, error))).transpose()?;
@@ -59,26 +60,26 @@ impl Records {
         Ok(Records { entries: Some(entries), captures, traces, thread: Some(thread) })
     }
 
-    /// Whether packets are wanted in the clear.
+    /// Whether unencrypted packets are needed.
     pub(super) fn captures(&self) -> bool {
         self.captures
     }
 
-    /// A viewer has come, to be sent to by a scheme.
+    /// A viewer has joined, served by a scheme.
     pub(super) fn joined(&mut self, viewer: Key, scheme: &str, at: Time) {
         if self.traces {
             self.add(Entry::Joined { viewer, scheme: scheme.into(), at });
         }
     }
 
-    /// Something happened in a viewer's engine.
+    /// An event of a viewer's engine.
     pub(super) fn happened(&mut self, viewer: Key, event: Timed) {
         if self.traces {
             self.add(Entry::Happened { viewer, event });
         }
     }
 
-    /// A packet left for `there` or came from it.
+    /// A packet was sent to `there` or received from it.
     pub(super) fn passed(&mut self, here: SocketAddr, there: SocketAddr, packet: Plain) {
         let (from, to) = if packet.leaves { (here, there) } else { (there, here) };
         self.add(Entry::Passed { from, to, packet });
@@ -99,7 +100,7 @@ impl Records {
                 tracing::warn!(waiting = WAITING, "the disk does not keep up: capture and qlogs end here");
                 self.entries = None;
             }
-            // There is nothing left to write to, and it was said why.
+            // The writer has ended and already reported why.
             Err(TrySendError::Disconnected(_)) => self.entries = None,
         }
     }
@@ -113,7 +114,7 @@ impl Records {
     }
 }
 
-/// What the thread has.
+/// The state of the writer's thread.
 struct Writer {
     clock: Clock,
     pcap: Option<Pcap>,
@@ -135,7 +136,7 @@ impl Writer {
         self.qlogs.into_iter().for_each(|(viewer, qlog)| finish(viewer, qlog));
     }
 
-    /// What cannot be written ends its file, not the call.
+    /// A write error ends that file, not the call.
     fn write(&mut self, entry: Entry) {
         match entry {
             Entry::Joined { viewer, scheme, at } => {

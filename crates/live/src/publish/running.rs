@@ -1,4 +1,4 @@
-//! Threads that make something at its times until they are stopped.
+//! Threads that produce something at given times until they are stopped.
 
 use std::io;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use thalweg_units::{Span, Time};
 use crate::clock::{Clock, pause};
 use crate::thread::spawn;
 
-/// Such a thread. It stops when this is dropped.
+/// Such a thread. Dropping this stops it.
 pub(super) struct Running {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Running {
-    /// Starts a thread that looks at what `body` is given; `ended` hears how it ended when it did so by itself.
+    /// Starts a thread that runs `body`; `ended` gets its result if it ended by itself.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system cannot start a thread.
     pub(super) fn start<T: 'static>(
         name: &str,
         body: impl FnOnce(&AtomicBool) -> T + Send + 'static,
@@ -41,16 +41,16 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // One that waits for standard input or a device may never wake: it is left to the end of the process.
+        // A thread that waits for standard input or a device may never wake up: it is left to the end of the process.
         if let Some(thread) = self.thread.take().filter(|thread| thread.is_finished()) {
             let _ = thread.join();
         }
     }
 }
 
-/// Waits until `due`, or until it is to stop.
+/// Waits until `due`, or until `stop` is set.
 pub(super) fn wait_until(clock: &Clock, due: Time, stop: &AtomicBool) {
-    /// So long a stop may wait.
+    /// The maximum delay of a stop.
     const STEP: Span = Span::from_millis(100);
     loop {
         let left = due - clock.now();

@@ -1,4 +1,4 @@
-//! The network thread's work without its thread: what takes half a minute is over at once.
+//! The network thread's work without its thread: timeouts of half a minute are simulated.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -43,7 +43,7 @@ fn network(max_viewers: usize) -> Network {
     assemble(&config, Clock::new(), made, &mut find).unwrap().0
 }
 
-/// The peer, under this name.
+/// The peer's parameters, with this ufrag.
 fn local(ufrag: &str) -> Local {
     Local {
         credentials: Credentials { ufrag: ufrag.into(), password: "0123456789012345678901".into() },

@@ -1,4 +1,4 @@
-//! One viewer: a sender of its own, an encoder of its own.
+//! One viewer, with its own sender and its own encoder.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -22,7 +22,7 @@ use super::records::Records;
 use crate::clock::Clock;
 use crate::reactor::Lateness;
 
-/// Pictures that an encoder may yet be asked for: it is asked for the newest, or for the one before while a new one comes.
+/// Pictures that the encoder may still request: the newest, or the one before while a new one arrives.
 #[derive(Debug, Default)]
 pub(super) struct FrameCache(VecDeque<Taken>);
 
@@ -44,11 +44,11 @@ impl FrameCache {
 /// A connection that we offered.
 pub(super) struct Ours {
     pub(super) offer: Offer,
-    /// Who is notified of its state.
+    /// Receives changes of its state.
     pub(super) states: Sender<State>,
 }
 
-/// A connection whose other end is yet to be known.
+/// A connection whose peer is not known yet.
 pub(super) struct Prepared {
     pub(super) key: Key,
     pub(super) seed: Seed,
@@ -57,14 +57,14 @@ pub(super) struct Prepared {
     pub(super) local: Local,
 }
 
-/// An offer of ours that has not been answered.
+/// An offer of ours without an answer so far.
 pub(super) struct Offered {
     pub(super) prepared: Prepared,
     pub(super) ours: Ours,
     pub(super) at: Time,
 }
 
-/// Who comes to watch.
+/// A viewer that is joining.
 pub(super) struct PendingViewer {
     pub(super) key: Key,
     pub(super) id: String,
@@ -76,29 +76,29 @@ pub(super) struct PendingViewer {
 /// A viewer.
 pub(super) struct Viewer {
     pub(super) key: Key,
-    /// Its name, which nobody can guess.
+    /// Its unguessable id.
     pub(super) id: String,
-    /// Of its ICE session.
+    /// The tag of its ICE session.
     pub(super) etag: u64,
     pub(super) channel: usize,
     pub(super) joined: Time,
     pub(super) state: State,
     pub(super) outgoing: Outgoing,
     pub(super) gauges: Gauges,
-    /// How late packets left.
+    /// How late packets were sent.
     pub(super) lateness: Lateness,
-    /// What signalling said of the peer.
+    /// The peer's parameters from signalling.
     pub(super) remote: Remote,
-    /// Of a connection that we offered; others have offered theirs.
+    /// For a connection that we offered; `None` if the peer offered it.
     pub(super) ours: Option<Ours>,
-    /// Addresses whose datagrams are this viewer's.
+    /// Addresses whose datagrams belong to this viewer.
     pub(super) addresses: VecDeque<SocketAddr>,
     encoding: Encoding,
     coder: Coder,
-    /// Which it is, of those this viewer has had.
+    /// The number of its encoder, counting replacements.
     coder_number: u64,
     wake: (Time, Wake),
-    /// The address of ours that packets left from last.
+    /// The local address that the last packet was sent from.
     here: Option<SocketAddr>,
 }
 
@@ -133,20 +133,20 @@ impl Viewer {
         })
     }
 
-    /// When it is to be pumped although nothing happens.
+    /// When it needs service even if nothing happens.
     pub(super) fn wake(&self) -> Time {
         self.wake.0
     }
 
-    /// Something has changed: there may be something to do.
+    /// Something has changed: the viewer needs service now.
     pub(super) fn due(&mut self, now: Time) {
-        // What was due before this is late by as much as it is.
+        // If it was already due before `now`, that time is kept, so that its lateness counts.
         if now < self.wake.0 {
             self.wake = (now, Wake::Nothing);
         }
     }
 
-    /// Says goodbye, which leaves when it is pumped next.
+    /// Says goodbye; the packet is sent at the next call of `pump`.
     pub(super) fn close(&mut self, now: Time) {
         self.outgoing.close(now);
         self.due(now);
@@ -164,7 +164,7 @@ impl Viewer {
         self.due(now);
     }
 
-    /// What an encoder made; of one that was replaced nothing is wanted.
+    /// An encoder's frames; those of a replaced encoder are ignored.
     pub(super) fn on_encoded(&mut self, now: Time, encoder: u64, made: Vec<Encoded>) {
         if encoder == self.coder_number {
             self.outgoing.on_encoded(now, made);
@@ -179,7 +179,7 @@ impl Viewer {
         received
     }
 
-    /// Where acknowledgements come from.
+    /// The kind of feedback that acknowledges packets.
     pub(super) fn feedback_kind(&self) -> &'static str {
         match self.outgoing.video().congestion() {
             Some(CongestionFeedback::PerStream) => "rfc8888",
@@ -190,22 +190,22 @@ impl Viewer {
         }
     }
 
-    /// From now on it is sent to by another scheme.
+    /// Continues with another scheme.
     pub(super) fn switch(&mut self, now: Time, scheme: Arc<dyn SenderFactory>, outbox: &Outbox) -> Result<(), String> {
         let next = self.coder_number + 1;
         let coder = self.encoding.start(&*scheme, self.key, next, outbox)?;
         self.outgoing.change_scheme(now, scheme).map_err(|error: ConfigError| error.to_string())?;
-        // What the old encoder is at work on will not come: the engine need not wait for it.
+        // The pending result of the old encoder is discarded: the engine must not wait for it.
         self.outgoing.on_encoded(now, Vec::new());
         (self.coder, self.coder_number) = (coder, next);
         self.due(now);
         Ok(())
     }
 
-    /// The peer's half of an ICE restart.
+    /// The peer's part of an ICE restart.
     ///
     /// # Errors
-    /// When its credentials or candidates cannot be used; then nothing has changed.
+    /// When its credentials or candidates are unusable; nothing has changed then.
     pub(super) fn restarted(&mut self, now: Time, theirs: &Fragment) -> Result<(), TransportError> {
         let (credentials, candidates) = (theirs.credentials.clone(), theirs.candidates.clone());
         let remote = Remote { credentials, candidates, ..self.remote.clone() };
@@ -215,7 +215,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Does what is due, until there is something to wait for; datagrams go to `send`.
+    /// Does everything that is due; datagrams go to `send`.
     pub(super) fn pump(
         &mut self,
         clock: &Clock,
@@ -253,7 +253,7 @@ impl Viewer {
             tracing::trace!(viewer = self.key, at = %event.at, event = ?event.event);
             records.happened(self.key, event);
         }
-        // Until it is known where packets go none pass.
+        // No packets are captured before the path is known.
         if let Some((here, there)) = self.here.zip(self.outgoing.remote_address()) {
             self.outgoing.take_plain().into_iter().for_each(|packet| records.passed(here, there, packet));
         }
@@ -299,7 +299,7 @@ impl Viewer {
             }
         };
         if let Some(ours) = &self.ours {
-            // Who wanted to know may have gone.
+            // The owner may no longer listen.
             let _ = ours.states.send(self.state);
         }
     }

@@ -1,4 +1,4 @@
-//! Sending to a WHIP server: a session that is begun again whenever it ends.
+//! Sending to a WHIP server: a session that is restarted whenever it ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -14,14 +14,14 @@ use crate::clock::{Clock, pause};
 use crate::thread::spawn;
 use crate::whip::{Backoff, Client, Config, Endpoint, Patched, Resource, WhipError};
 
-/// How often a thread that waits looks whether it should stop.
+/// How often a waiting thread checks whether it should stop.
 const STEP: Duration = Duration::from_millis(100);
-/// A session that lasted this long was a success: the next attempt is soon.
+/// A session of at least this length counts as a success: the next attempt follows soon.
 const LASTED: Span = Span::from_secs(10);
-/// What a server has for its answer to our goodbye; a request that takes longer is given up with the process.
+/// Time for a server to answer our goodbye; a request that takes longer is abandoned when the process ends.
 const GOODBYE: Duration = Duration::from_millis(500);
 
-/// What a WHIP session is doing, in a word.
+/// The state of a WHIP session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhipState {
     /// Offering, or waiting to offer again.
@@ -37,7 +37,7 @@ pub struct WhipSession {
     stop: Arc<AtomicBool>,
     shared: Arc<Mutex<Shared>>,
     thread: Option<JoinHandle<()>>,
-    /// Closed when the thread is at its end.
+    /// Closed when the thread has ended.
     ended: Receiver<()>,
 }
 
@@ -61,12 +61,12 @@ impl WhipSession {
         Ok(WhipSession { stop, shared, thread: Some(thread), ended })
     }
 
-    /// What it is doing.
+    /// The present state.
     pub fn state(&self) -> WhipState {
         self.shared.lock().map_or(WhipState::Failed, |shared| shared.state)
     }
 
-    /// Why it will not try again, if so.
+    /// The error after which it will not try again, if any.
     pub fn error(&self) -> Option<Arc<WhipError>> {
         self.shared.lock().ok()?.error.clone()
     }
@@ -147,7 +147,7 @@ impl Work {
         }
     }
 
-    /// One session, from offer to end; and whether it lasted.
+    /// One session, from offer to end; also returns whether it lasted.
     fn session(&mut self) -> (End, bool) {
         let (states, state_changes) = channel();
         let (key, offer) = match self.outbox.offer(states) {
@@ -186,14 +186,14 @@ impl Work {
         (end, lasted)
     }
 
-    /// Attends to a session until it ends, and why it did.
+    /// Serves a session until it ends; returns why it ended.
     fn attend(&mut self, key: Key, resource: &mut Resource, state_changes: &Receiver<State>) -> End {
         while !self.stop.load(Ordering::Relaxed) {
             match state_changes.recv_timeout(STEP) {
                 Ok(State::Connected) => self.set_state(WhipState::Connected),
                 Ok(State::Disconnected) => {
                     self.set_state(WhipState::Connecting);
-                    // Another way is looked for until the connection is given up.
+                    // Another path is searched until the connection is given up.
                     if !self.restart(key, resource) {
                         return End::Lost;
                     }
@@ -205,7 +205,7 @@ impl Work {
         End::Stopped
     }
 
-    /// Asks the server for an ICE restart; whether it goes along.
+    /// Asks the server for an ICE restart; returns whether the server supports it.
     fn restart(&mut self, key: Key, resource: &mut Resource) -> bool {
         let Some(Some(fragment)) = self.outbox.restart(key) else { return false };
         match resource.restart(&fragment) {
@@ -222,7 +222,7 @@ impl Work {
     }
 }
 
-/// To a millisecond, for people.
+/// Rounded to a millisecond, for messages.
 fn rounded(span: Span) -> Span {
     Span::from_millis(span.as_millis())
 }

@@ -1,16 +1,15 @@
-//! How late things happen.
+//! Statistics of lateness.
 
 use std::fmt;
 
 use thalweg_units::{Span, Time};
 
-/// Buckets an octave: a percentile is at most an eighth above what it stands for.
+/// Buckets per octave: a percentile is at most an eighth above the true value.
 const PARTS: u64 = 8;
 /// Buckets for 64 octaves of nanoseconds.
 const BUCKETS: usize = 64 * PARTS as usize;
 
-/// A histogram of how much later than wanted things happened, or of how long they took: fixed memory, however many
-/// there are.
+/// A histogram of how late events happened, or how long they took: its memory does not grow with their number.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Lateness {
     counts: Box<[u64; BUCKETS]>,
@@ -26,12 +25,12 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// Something wanted at `wanted` happened at `actual`; early is not late.
+    /// Adds an event wanted at `wanted` that happened at `actual`; early counts as zero.
     pub fn record(&mut self, wanted: Time, actual: Time) {
         self.add(actual - wanted);
     }
 
-    /// Something took, or was late by, `span`; a negative one counts as none.
+    /// Adds a duration or lateness of `span`; a negative one counts as zero.
     pub fn add(&mut self, span: Span) {
         let span = span.max(Span::ZERO);
         self.counts[bucket(span.as_nanos() as u64)] += 1;
@@ -40,22 +39,22 @@ impl Lateness {
         self.max = self.max.max(span);
     }
 
-    /// How many things there were.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// All of them together.
+    /// Sum of all values.
     pub fn sum(&self) -> Span {
         self.sum
     }
 
-    /// The latest; zero of nothing.
+    /// The maximum; zero without values.
     pub fn max(&self) -> Span {
         self.max
     }
 
-    /// What a `share` (0 to 1) of them were no later than, to an eighth above; `None` of nothing.
+    /// The percentile at `share` (0 to 1), at most an eighth too high; `None` without values.
     pub fn percentile(&self, share: f64) -> Option<Span> {
         let rank = ((share.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).max(1);
         let mut passed = 0;

@@ -1,4 +1,4 @@
-//! What wakes a thread at the right moment: sockets, other threads, and a timer of nanoseconds.
+//! Wakes a thread at the right moment: for sockets, other threads, and a timer with nanosecond resolution.
 //!
 //! ```no_run
 //! use thalweg_live::clock::Clock;

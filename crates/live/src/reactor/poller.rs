@@ -1,4 +1,4 @@
-//! Waiting for whatever happens first.
+//! Waits for several sources and a time.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,17 +13,17 @@ use crate::clock::Clock;
 /// How a thread waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PollerConfig {
-    /// The last part of every wait that is spent reading the clock instead of asleep, 0 or longer. It takes the wake-up
-    /// of a sleeping core out of the lateness and costs as much of a core as there are timers; [`Span::ZERO`], the
+    /// The last part of every wait that spins on the clock instead of sleeping, 0 or longer. It removes the wake-up
+    /// time of a sleeping core from the lateness, at the cost of this much CPU time per timer; [`Span::ZERO`], the
     /// default, never spins.
     pub spin: Span,
 }
 
 impl PollerConfig {
-    /// Whether it can work.
+    /// Checks the range of the values.
     ///
     /// # Errors
-    /// When the spinning is longer than a thread may keep a core for.
+    /// When `spin` is longer than a thread may occupy a core.
     pub fn check(&self) -> Result<(), ConfigError> {
         check("spin", self.spin).within(Span::ZERO..=Span::from_millis(1), "50us")
     }
@@ -31,36 +31,36 @@ impl PollerConfig {
 
 /// Something that becomes readable.
 pub trait Source {
-    /// What the kernel watches.
+    /// The file descriptor that the kernel watches.
     fn descriptor(&self) -> BorrowedFd<'_>;
 
-    /// Whether it also waits for room to write.
+    /// Whether to wait also for room to write.
     fn wants_to_write(&self) -> bool {
         false
     }
 }
 
-/// Why a wait ended. Several reasons may hold at once.
+/// Why a wait ended. Several reasons may apply at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Woken {
-    /// When: the arrival time of whatever has come.
+    /// The time of the wake-up: the arrival time of whatever has arrived.
     pub now: Time,
-    /// Whether the wanted time has come.
+    /// Whether the requested time has come.
     pub due: bool,
     /// Whether a [`Waker`] was used.
     pub called: bool,
-    /// By their place among the sources: readable, writable where that was waited for, or failed.
+    /// Indices of the sources that are readable, writable if that was requested, or failed.
     pub ready: Vec<usize>,
 }
 
 impl Woken {
-    /// Whether the source at `index` has something to read or has failed, or has room for what it could not send.
+    /// Whether the source at `index` is readable, has failed, or has room for what it could not send.
     pub fn is_ready(&self, index: usize) -> bool {
         self.ready.binary_search(&index).is_ok()
     }
 }
 
-/// One thread's place to wait.
+/// Lets one thread wait.
 ///
 /// The timer is a timerfd with an absolute time. `ppoll`'s own timeout may be late by its thread's timer slack (50 us)
 /// and by a thousandth of the wait, whichever is more (`select_estimate_accuracy` in Linux's fs/select.c); a timerfd
@@ -77,10 +77,10 @@ pub struct Poller {
 }
 
 impl Poller {
-    /// A place to wait by `clock`.
+    /// A poller that waits by `clock`.
     ///
     /// # Errors
-    /// When the kernel has no descriptors left, or the configuration cannot work.
+    /// When the kernel has no descriptors left, or the configuration is invalid.
     pub fn new(clock: Clock, config: PollerConfig) -> io::Result<Poller> {
         config.check().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
@@ -88,7 +88,7 @@ impl Poller {
         Ok(Poller { clock, config, timer, armed: Time::NEVER, waker, lateness: Lateness::default() })
     }
 
-    /// A way for other threads to end the wait.
+    /// A handle with which other threads can end the wait.
     pub fn waker(&self) -> Waker {
         self.waker.clone()
     }
@@ -98,13 +98,13 @@ impl Poller {
         &self.clock
     }
 
-    /// How late waits that ended by time ended.
+    /// Lateness of the waits that ended by time.
     pub fn lateness(&self) -> &Lateness {
         &self.lateness
     }
 
-    /// Waits until one of `sources` is ready, a [`Waker`] is used, or it is `until`; [`Time::NEVER`] waits for the
-    /// others only. A time that has come looks at the sources and returns at once.
+    /// Waits until one of `sources` is ready, a [`Waker`] is used, or `until`; [`Time::NEVER`] waits without a timeout.
+    /// If `until` has passed, checks the sources and returns at once.
     ///
     /// # Errors
     /// When the kernel refuses; an interruption by a signal is a wake-up with no reason.
@@ -119,7 +119,7 @@ impl Poller {
         let mut watched = Vec::with_capacity(sources.len() + 2);
         watched.extend(sources.iter().map(|source| PollFd::from_borrowed_fd(source.descriptor(), events(source))));
         watched.push(PollFd::from_borrowed_fd(self.waker.as_fd(), PollFlags::IN));
-        // The timer stays out where it is off, or rang for a time that is over.
+        // The timer is not polled while it is off, or set for a time that has passed.
         if !already_due && until.is_set() {
             watched.push(PollFd::from_borrowed_fd(self.timer.as_fd(), PollFlags::IN));
         }
@@ -142,7 +142,7 @@ impl Poller {
                 std::hint::spin_loop();
                 now = self.clock.now();
             }
-            // The timer rings once; the next time is set anew.
+            // The timer fires once; the next time is set anew.
             self.armed = Time::NEVER;
         }
         if rang && now >= until {
@@ -151,13 +151,13 @@ impl Poller {
         Ok(Woken { now, due: now >= until, called, ready })
     }
 
-    /// Sets the timer, if it is not set so already.
+    /// Sets the timer, unless it is already set to this time.
     fn arm(&mut self, at: Time) -> io::Result<()> {
         if at == self.armed || !at.is_set() {
             return Ok(());
         }
         let off = Timespec { tv_sec: 0, tv_nsec: 0 };
-        // Zero would turn it off; a time that is over rings at once.
+        // Zero would turn it off; a time in the past fires at once.
         let value = self.clock.monotonic(at.max(Time::from_nanos(1)));
         timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &Itimerspec { it_interval: off, it_value: value })?;
         self.armed = at;
@@ -183,7 +183,7 @@ mod tests {
             let woken = poller.wait(until, &[]).unwrap();
             assert!(woken.due && woken.now >= until && woken.ready.is_empty() && !woken.called);
         }
-        // Those that were over before the timer was set are not counted.
+        // Times that had passed before the timer was set are not counted.
         assert!(poller.lateness().count() >= 2);
     }
 
@@ -236,7 +236,7 @@ mod tests {
         let second = first + Span::from_millis(5);
         let woken = poller.wait(second, &[]).unwrap();
         assert!(woken.due && woken.now >= second);
-        // And the same time again after an interruption still rings.
+        // The same time after an interruption still fires.
         let third = clock.now() + Span::from_millis(2);
         poller.waker().wake();
         poller.wait(third, &[]).unwrap();

@@ -1,4 +1,4 @@
-//! Signals as something to wait for.
+//! Signals as a source to wait for.
 
 use std::ffi::c_int;
 use std::io::{self, Read};
@@ -11,8 +11,8 @@ use signal_hook::low_level::{pipe, unregister};
 
 use super::Source;
 
-/// Some signals, which from now on wake a [`Poller`](super::Poller) instead of ending the process; dropped, they do
-/// nothing any more.
+/// Some signals, which now wake a [`Poller`](super::Poller) instead of ending the process; after this is dropped they
+/// have no effect.
 #[derive(Debug)]
 pub struct Signals {
     receiving: UnixStream,
@@ -20,7 +20,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Every polite request to end: Ctrl-C, `kill`, a closed terminal.
+    /// All signals that ask a process to end: Ctrl-C, `kill`, a closed terminal.
     ///
     /// # Errors
     /// When the kernel has no descriptors left.
@@ -28,7 +28,7 @@ impl Signals {
         Signals::of(&[SIGINT, SIGTERM, SIGHUP])
     }
 
-    /// Ctrl-C alone, which a terminal sends to a whole group of processes.
+    /// Only Ctrl-C, which a terminal sends to a whole process group.
     ///
     /// # Errors
     /// When the kernel has no descriptors left.
@@ -36,7 +36,7 @@ impl Signals {
         Signals::of(&[SIGINT])
     }
 
-    /// What is meant for this process alone: `kill`, a closed terminal.
+    /// Signals for this process only: `kill`, a closed terminal.
     ///
     /// # Errors
     /// When the kernel has no descriptors left.
@@ -54,7 +54,7 @@ impl Signals {
         Ok(Signals { receiving, registered })
     }
 
-    /// Whether one has come since the last time this was asked.
+    /// Whether a signal has arrived since the last call.
     pub fn take(&mut self) -> bool {
         let mut buffer = [0; 16];
         let mut came = false;
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_signal_ends_a_wait_and_is_taken_once() {
-        // One that nothing else in the tests uses: handlers belong to the whole process.
+        // A signal that no other test uses: handlers belong to the whole process.
         let mut signals = Signals::of(&[signal_hook::consts::SIGUSR2]).unwrap();
         let mut poller = Poller::new(Clock::new(), PollerConfig::default()).unwrap();
         assert!(!signals.take());

@@ -1,4 +1,4 @@
-//! Waking a thread from another.
+//! Waking a thread from another one.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustix::event::{EventfdFlags, eventfd};
 
-/// Wakes the thread that waits in a [`Poller`](super::Poller): send what it should do through a channel, then wake it.
+/// Wakes the thread that waits in a [`Poller`](super::Poller): send it a message through a channel, then wake it.
 #[derive(Debug, Clone)]
 pub struct Waker {
     event: Arc<OwnedFd>,
@@ -18,13 +18,13 @@ impl Waker {
         Ok(Waker { event: Arc::new(event) })
     }
 
-    /// Ends the wait that is under way, or else the next one. Waking twice before it looks is waking once.
+    /// Ends the current wait, or else the next one. Two calls before the thread wakes up count as one.
     pub fn wake(&self) {
-        // The only refusal is a counter that is full, and then it is awake already.
+        // The write fails only when the counter is full, and then the thread is being woken already.
         let _ = rustix::io::write(&*self.event, &1u64.to_ne_bytes());
     }
 
-    /// Forgets that it was woken.
+    /// Resets the event.
     pub(super) fn reset(&self) {
         let _ = rustix::io::read(&*self.event, &mut [0; 8]);
     }

@@ -1,16 +1,16 @@
-//! Which addresses a shell has.
+//! The addresses of a shell.
 
 use std::fmt;
 use std::net::Ipv4Addr;
 
 use super::ShellError;
 
-/// A block of addresses for a shell and all shells within it.
+/// A block of addresses for a shell and all shells inside it.
 ///
-/// Each of the machine's shells has 256 of the addresses that no network outside uses (RFC 6598, as Mahimahi does): the
-/// first for the machine, the second for the command. The upper half is for a shell inside, which divides it in the
-/// same way; so each network needs one route inwards and one outwards, and everybody reaches everybody without address
-/// translation.
+/// Each shell of the machine has 256 addresses from the range that no outside network uses (RFC 6598, as Mahimahi
+/// does): the first for the machine, the second for the command. The upper half is for a shell inside, which divides it
+/// in the same way; so each network needs one route inwards and one outwards, and all shells reach each other without
+/// address translation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
     base: u32,
@@ -18,18 +18,18 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Those of the machine's own shells.
+    /// The blocks for the machine's own shells.
     pub(super) fn all() -> impl Iterator<Item = Block> {
         (0..=255).map(|index| Block { base: u32::from(Ipv4Addr::new(100, 64, index, 0)), prefix: 24 })
     }
 
-    /// That of a shell inside the one whose block is `text`.
+    /// The block for a shell inside the one whose block is `text`.
     pub(super) fn within(text: &str) -> Result<Block, ShellError> {
         let too_deep = || ShellError::TooDeep(text.to_string());
         let (base, prefix) = text.split_once('/').ok_or_else(too_deep)?;
         let (base, prefix): (Ipv4Addr, u8) =
             (base.parse().map_err(|_| too_deep())?, prefix.parse().map_err(|_| too_deep())?);
-        // Four addresses are the least that have two in their middle.
+        // A block needs at least four addresses to have two usable ones.
         if !(24..30).contains(&prefix) {
             return Err(too_deep());
         }

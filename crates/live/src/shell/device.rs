@@ -1,4 +1,4 @@
-//! A network device whose wire is this program.
+//! A TUN device served by this program.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -7,11 +7,11 @@ use tun_rs::{DeviceBuilder, SyncDevice};
 
 use crate::reactor::Source;
 
-/// Longer than every IPv4 packet (RFC 791: a length of 16 bits).
+/// Larger than any IPv4 packet (RFC 791: a length of 16 bits).
 const LONGEST: usize = 1 << 16;
 
-/// A TUN device: what the kernel sends there is read here, what is written here comes to the kernel. It goes when this
-/// does.
+/// A TUN device: packets that the kernel sends to it are read here, packets written here are received by the kernel.
+/// Dropping this removes the device.
 pub(super) struct Device {
     tun: SyncDevice,
     name: String,
@@ -19,10 +19,10 @@ pub(super) struct Device {
 }
 
 impl Device {
-    /// A new device in this thread's network, down and without addresses.
+    /// A new device in this thread's network namespace, down and without addresses.
     ///
     /// # Errors
-    /// When the name is taken (`EBUSY`), or we may not.
+    /// When the name is taken (`EBUSY`), or permission is missing.
     pub(super) fn create(name: &str) -> io::Result<Device> {
         let tun = DeviceBuilder::new().name(name).packet_information(false).enable(false).build_sync()?;
         tun.set_nonblocking(true)?;
@@ -33,13 +33,13 @@ impl Device {
         &self.name
     }
 
-    /// The next packet that waits.
+    /// The next waiting packet.
     pub(super) fn read(&mut self) -> Option<&[u8]> {
         let length = self.tun.recv(&mut self.buffer).ok()?;
         Some(&self.buffer[..length])
     }
 
-    /// Gives the kernel a packet.
+    /// Passes a packet to the kernel.
     pub(super) fn write(&self, packet: &[u8]) -> io::Result<()> {
         self.tun.send(packet).map(|_| ())
     }

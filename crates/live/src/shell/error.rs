@@ -4,27 +4,27 @@ use std::io;
 
 use crate::emulate::EmulateError;
 
-/// A command cannot be run behind a link.
+/// Why a command cannot be run behind a link.
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
-    /// Only root may make networks.
+    /// Only root may make network namespaces.
     #[error("a network of its own needs root: run it with sudo")]
     NotRoot,
-    /// A TUN device cannot be made.
+    /// A TUN device cannot be created.
     #[error(
         "cannot make a network device: {0}; /dev/net/tun must be there (modprobe tun, or docker run --device \
          /dev/net/tun --cap-add NET_ADMIN), and within one shell there can be one other at a time"
     )]
     Device(io::Error),
-    /// The kernel makes no namespace.
+    /// The kernel cannot create a namespace.
     #[error("cannot make a network namespace: {0}; the kernel needs CONFIG_NET_NS, and a container CAP_SYS_ADMIN")]
     Namespace(io::Error),
-    /// A program that sets up networks is not there (`ip` comes with iproute2) or has failed.
+    /// A program that sets up networks is missing (`ip` is part of iproute2) or has failed.
     #[error("setting up the network, `{command}`: {problem}")]
     Setup {
-        /// What was called.
+        /// The command line.
         command: String,
-        /// What it said.
+        /// Its error output.
         problem: String,
     },
     /// The shells around this one have used up their block of addresses.
@@ -33,7 +33,7 @@ pub enum ShellError {
          another are the most"
     )]
     TooDeep(String),
-    /// There is no command.
+    /// No command was given.
     #[error("there is no command to run: write it after --, such as `-- ping -c 3 100.64.0.1`")]
     NoCommand,
     /// The program cannot be started.
@@ -41,13 +41,13 @@ pub enum ShellError {
     Command {
         /// Its name.
         program: String,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The link is wrong.
+    /// The link cannot be emulated.
     #[error(transparent)]
     Link(#[from] EmulateError),
-    /// The kernel refused something every program may have.
+    /// A system call failed that needs no privilege.
     #[error("the system refused: {0}")]
     System(#[from] io::Error),
 }

@@ -1,4 +1,4 @@
-//! A command behind an emulated link: all its IP packets pass one, in the manner of Mahimahi's shells.
+//! A command behind an emulated link: all its IP packets pass the link, as in Mahimahi's shells.
 //!
 //! ```text
 //!   network namespace                     this thread                      the machine
@@ -6,9 +6,9 @@
 //!              100.64.0.2               | <- down path <- | 100.64.0.1
 //! ```
 //!
-//! The namespace has no name: it ends with its last process, and both devices end with this process, however that comes
-//! about. Only what lets the command reach other machines, address translation and forwarding, outlives a process that
-//! is killed outright; otherwise it is taken back too.
+//! The namespace has no name: it ends with its last process, and both devices end with this process, even if it is
+//! killed. Only address translation and forwarding, which let the command reach other machines, survive if the process
+//! is killed with SIGKILL; otherwise they are restored too.
 
 mod block;
 mod device;
@@ -33,23 +33,23 @@ use running::Running;
 
 pub use error::ShellError;
 
-/// Where a command finds the block of addresses it is in, such as `100.64.0.0/24`; another shell takes the upper half
-/// of it.
+/// The environment variable with the command's block of addresses, such as `100.64.0.0/24`; a shell inside takes its
+/// upper half.
 pub const BLOCK_VARIABLE: &str = "THALWEG_SHELL";
-/// Where a command finds the address of the machine outside.
+/// The environment variable with the address of the machine outside.
 pub const GATEWAY_VARIABLE: &str = "THALWEG_GATEWAY";
 
-/// How often logs are written.
+/// Interval between writes of the logs.
 const TICK: Span = Span::from_secs(1);
-/// How long a command may take to end after being asked to.
+/// Timeout for a command to end after a request.
 const TIMEOUT: Span = Span::from_secs(2);
-/// The most packets read at once in one direction, so that the other has its turn.
+/// The maximum number of packets read at once in one direction, so that the other one is not starved.
 const BATCH: usize = 256;
 
-/// A command and the link around it.
+/// A command and the link that it runs behind.
 #[derive(Debug, Clone)]
 pub struct ShellConfig {
-    /// The link; up is what the command sends.
+    /// The link; up is the direction of what the command sends.
     pub link: LinkConfig,
     /// A program and its arguments.
     pub command: Vec<OsString>,
@@ -59,23 +59,23 @@ pub struct ShellConfig {
     pub poller: PollerConfig,
 }
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
-    /// Its exit code, or 128 and the number of the signal that ended it, as shells have it.
+    /// Its exit code, or 128 plus the number of the signal that ended it, as in shells.
     pub code: i32,
-    /// What the link did.
+    /// The link's statistics.
     pub statistics: Statistics,
 }
 
-/// Runs a command in a network of its own behind a link, until it ends. `find` gives a trace by its name; `say` gets
-/// remarks about what the command can and cannot reach.
+/// Runs a command in its own network namespace behind a link, until it ends. `find` returns a trace by its name; `say`
+/// receives messages about what the command can and cannot reach.
 ///
-/// Ctrl-C is the command's alone, as in a shell; asked to end by `kill`, this ends the command first.
+/// Ctrl-C goes to the command alone, as in a shell; when terminated by `kill`, this ends the command first.
 ///
 /// # Errors
-/// Without root, without iproute2 or a TUN device, when a trace cannot be found or a parameter is out of range, or when
-/// there is no such program.
+/// When not run as root, without iproute2 or a TUN device, when a trace cannot be found or a parameter is out of range,
+/// or when the program does not exist.
 pub fn run<E: Display>(
     config: &ShellConfig,
     find: &mut (dyn FnMut(&str) -> Result<Arc<Trace>, E> + Send),
@@ -85,16 +85,16 @@ pub fn run<E: Display>(
         return Err(ShellError::NotRoot);
     }
     config.poller.check().map_err(EmulateError::from)?;
-    // What is wrong with the link is said before anything is changed.
+    // Errors of the link are reported before anything is changed.
     drop(config.link.build::<Vec<u8>, E>(config.clock.now(), find)?);
-    // From here on a signal does not end this process before what it has changed is as it was.
+    // From here on a signal ends this process only after its changes have been undone.
     let (interrupt, terminate) = (Signals::interrupt()?, Signals::terminate()?);
     let (outer, block) = claim()?;
     network::address(&outer, block.outer(), block.inner())?;
     network::route(&block.to_string(), &outer)?;
     let nested = std::env::var_os(BLOCK_VARIABLE).is_some();
     let _outside = if nested { None } else { outside::open(&block, &outer, say) };
-    // A namespace is entered by one thread, for good.
+    // A thread enters a namespace for its whole life.
     let inside = move || {
         let inner = enter(&block)?;
         let running = Running::start(&config.command, &block)?;
@@ -115,7 +115,7 @@ pub fn run<E: Display>(
     std::thread::scope(|scope| scope.spawn(inside).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The outer device and the addresses around it. Its name is what claims them: the kernel gives it once.
+/// Claims an address block with the outer device: the kernel gives out each device name only once.
 fn claim() -> Result<(Device, Block), ShellError> {
     let around = std::env::var(BLOCK_VARIABLE).ok();
     let blocks: Vec<Block> = match &around {
@@ -133,19 +133,19 @@ fn claim() -> Result<(Device, Block), ShellError> {
     Err(ShellError::Device(last.unwrap_or_else(|| std::io::ErrorKind::AddrInUse.into())))
 }
 
-/// Takes this thread into a new network, whose way out is the device that is returned.
+/// Moves this thread into a new network namespace, whose default route is the returned device.
 fn enter(block: &Block) -> Result<Device, ShellError> {
     nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET).map_err(|error| ShellError::Namespace(error.into()))?;
     let inner = Device::create("thalweg").map_err(ShellError::Device)?;
     network::loopback()?;
     network::address(&inner, block.inner(), block.outer())?;
     network::default_route(block.outer(), &inner)?;
-    // For a shell in this one, whose packets pass this network.
+    // For a shell inside this one, whose packets are forwarded by this namespace.
     network::set_forwarding(true)?;
     Ok(inner)
 }
 
-/// What the thread in the namespace has.
+/// The state of the thread in the namespace.
 struct Work {
     clock: Clock,
     poller: Poller,
@@ -153,7 +153,7 @@ struct Work {
     outer: Device,
     link: EmulatedLink<Vec<u8>>,
     running: Running,
-    /// Ctrl-C, which the command gets too.
+    /// Ctrl-C, which the command receives too.
     interrupt: Signals,
     terminate: Signals,
     unsent: u64,
@@ -203,8 +203,8 @@ impl Work {
         };
         for _ in 0..BATCH {
             let Some(packet) = device.read() else { return };
-            // The version is in the first four bits (RFC 791); the devices have no IPv6 addresses, but the kernel looks
-            // for neighbours.
+            // The version is in the first four bits (RFC 791); the devices have no IPv6 addresses, but the kernel still
+            // sends IPv6 neighbour discovery.
             if packet.first().is_some_and(|byte| byte >> 4 == 4) {
                 self.link.offer(way, now, Bytes::new(packet.len() as u64), packet.to_vec());
             } else {

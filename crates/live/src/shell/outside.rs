@@ -1,33 +1,33 @@
-//! How a command reaches other machines than this one.
+//! Access of a command to other machines.
 
 use super::ShellError;
 use super::block::Block;
 use super::device::Device;
 use super::network::{call, set_forwarding};
 
-/// The way out, taken back when dropped.
+/// The access to other machines, undone when dropped.
 pub(super) struct Outside {
     translation: Translation,
-    /// Whether forwarding was off before.
+    /// Whether forwarding was off before, and is to be turned off again.
     restore: bool,
 }
 
-/// What comes from a block goes out under the machine's own address.
+/// Address translation: packets from a block are sent with the machine's own address.
 struct Translation {
     tool: Tool,
     block: String,
     device: String,
 }
 
-/// What translates addresses.
+/// The program that configures address translation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tool {
     Nft,
     Iptables,
 }
 
-/// Lets what comes from `block` out under the machine's own address, if this machine has a program for that; tells what
-/// it did.
+/// Lets packets from `block` out with the machine's own address, if this machine has a program for that; reports to
+/// `say` what it did.
 pub(super) fn open(block: &Block, device: &Device, say: &mut dyn FnMut(&str)) -> Option<Outside> {
     let mut problems = Vec::new();
     for (tool, name) in [(Tool::Nft, "nft"), (Tool::Iptables, "iptables")] {
@@ -78,9 +78,9 @@ impl Translation {
 
 impl Drop for Outside {
     fn drop(&mut self) {
-        // There is nobody left to tell, and the rule alone does no harm: its device is gone.
+        // An error cannot be reported any more, and the leftover rule is harmless: its device is gone.
         let _ = self.translation.change(false);
-        // Another shell may still need what this one put on.
+        // Another shell may still need the forwarding.
         let mut others =
             (0..=255).map(|index| format!("thalweg{index}")).filter(|name| *name != self.translation.device);
         let needed = others.any(|name| std::path::Path::new("/sys/class/net").join(name).exists());
@@ -90,7 +90,7 @@ impl Drop for Outside {
     }
 }
 
-/// Whether every server of `resolv.conf` is at a loopback address.
+/// Whether every server in `resolv.conf` has a loopback address.
 fn names_are_local(text: &str) -> bool {
     let mut servers = text.lines().filter_map(|line| line.trim().strip_prefix("nameserver")).map(str::trim).peekable();
     servers.peek().is_some() && servers.all(|server| server.starts_with("127.") || server == "::1")

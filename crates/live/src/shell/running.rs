@@ -1,4 +1,4 @@
-//! The command.
+//! The process of the command.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,15 +12,15 @@ use super::block::Block;
 use super::{BLOCK_VARIABLE, GATEWAY_VARIABLE, ShellError};
 use crate::reactor::Source;
 
-/// A command that runs in its starter's network; killed when dropped.
+/// A command that runs in the network namespace of the thread that starts it; killed when dropped.
 pub(super) struct Running {
     child: Child,
-    /// Becomes readable when it has ended.
+    /// Becomes readable when the process has ended.
     end: OwnedFd,
 }
 
 impl Running {
-    /// Starts it, with its addresses in its environment.
+    /// Starts the command, with its addresses in its environment.
     pub(super) fn start(command: &[OsString], block: &Block) -> Result<Running, ShellError> {
         let (program, arguments) = command.split_first().ok_or(ShellError::NoCommand)?;
         let child = Command::new(program)
@@ -29,23 +29,23 @@ impl Running {
             .env(GATEWAY_VARIABLE, block.outer().to_string())
             .spawn()
             .map_err(|source| ShellError::Command { program: program.to_string_lossy().into_owned(), source })?;
-        // A process that has not been waited for keeps its number.
+        // A process keeps its id until it has been waited for.
         let end = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).map_err(io::Error::from)?;
         Ok(Running { child, end })
     }
 
-    /// Asks it to end.
+    /// Sends SIGTERM.
     pub(super) fn ask_to_end(&self) {
-        // One that has ended already needs no asking.
+        // The process may have ended already.
         let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
     }
 
-    /// Ends it.
+    /// Kills the process.
     pub(super) fn end(&mut self) {
         let _ = self.child.kill();
     }
 
-    /// Its exit code, or 128 and the number of the signal that ended it; `None` while it runs.
+    /// The exit code, or 128 plus the number of the signal that ended it; `None` while it runs.
     pub(super) fn code(&mut self) -> io::Result<Option<i32>> {
         let status = self.child.try_wait()?;
         Ok(status.map(|status| status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))))
@@ -60,7 +60,7 @@ impl Source for Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Both do nothing to one that has ended and been waited for.
+        // Both have no effect on a process that has ended and been waited for.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! Networks of their own: as root, on a machine that lets root make them.
+//! Network namespaces: as root, on a machine that permits root to make them.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -20,7 +20,7 @@ fn delay(millis: i64) -> PathConfig {
     PathConfig { hops: vec![HopConfig::Delay { delay, jitter: Jitter::None, reorders: false }] }
 }
 
-/// Whether this machine lets us: a container's root may not.
+/// Whether this machine permits it: root in a container may lack the permission.
 fn may() -> bool {
     let probe = || nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET).is_ok() && Device::create("probe").is_ok();
     let may = std::thread::spawn(probe).join().unwrap();
@@ -36,13 +36,13 @@ fn shell(link: LinkConfig, command: &[&str]) -> Result<Finished, ShellError> {
     run(&config, &mut find, &mut |_| {})
 }
 
-/// Runs a test of this program inside.
+/// Runs a test of this program inside a shell.
 fn inside(link: LinkConfig, test: &str, setting: &str) -> Finished {
     let program = std::env::current_exe().unwrap().display().to_string();
     shell(link, &["env", setting, &program, "--ignored", "--exact", test, "--nocapture", "-q"]).unwrap()
 }
 
-/// A socket at every address of the machine that sends everything back.
+/// A socket on every address of the machine that echoes datagrams; returns its port.
 fn echo() -> u16 {
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     let port = socket.local_addr().unwrap().port();
@@ -64,7 +64,7 @@ fn setting(name: &str) -> String {
     std::env::var(name).unwrap()
 }
 
-/// The shortest of some round trips to `to`: what a busy machine adds to the others says nothing.
+/// The shortest of several round trips to `to`: load on the machine only lengthens them.
 fn round_trip(to: SocketAddr) -> Span {
     let (socket, clock) = (UdpSocket::bind("0.0.0.0:0").unwrap(), Clock::new());
     socket.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
@@ -120,7 +120,7 @@ fn what_passes_in_a_second_is_what_the_trace_lets_through() {
         let reader = std::thread::spawn(move || {
             let clock = Clock::new();
             let mut came: Vec<Time> = Vec::new();
-            // Until it is quiet, once it has begun.
+            // Reads until no more packets arrive, after the first one.
             while clock.now() < Time::from_millis(10_000) {
                 match sink.recv(&mut [0; 2000]) {
                     Ok(_) => came.push(clock.now()),
@@ -163,7 +163,7 @@ fn the_exit_code_is_the_commands_and_the_devices_go() {
 fn inside_open_another() {
     let link = LinkConfig { up: delay(10), down: delay(20), ..LinkConfig::default() };
     let port = setting("THALWEG_TEST_PORT");
-    // The machine outside both, which the innermost does not know as its gateway.
+    // The machine outside both shells, which is not the gateway of the innermost one.
     let machine = setting(GATEWAY_VARIABLE);
     let program = std::env::current_exe().unwrap().display().to_string();
     let (port, machine) = (format!("THALWEG_TEST_PORT={port}"), format!("THALWEG_TEST_MACHINE={machine}"));

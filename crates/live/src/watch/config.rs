@@ -1,4 +1,4 @@
-//! What is watched, and what is done with it.
+//! The configuration of a watcher.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,28 +9,28 @@ use thalweg_units::{ConfigError, Span, above, check};
 
 use super::place::Place;
 
-/// What is watched, and what is done with it.
+/// What to watch, and what to do with it.
 #[derive(Debug, Clone)]
 pub struct WatchConfig {
-    /// Where.
+    /// The address of the page or the WHEP endpoint.
     pub place: Place,
-    /// How arrivals are reported.
+    /// The feedback to report arrivals with.
     pub feedback: Feedback,
-    /// Whether frames are decoded; otherwise a frame counts as shown when it is whole.
+    /// Whether frames are decoded; otherwise a frame counts as shown when it is complete.
     pub decode: bool,
-    /// Where frames are written as they came: IVF, or H.264 as a byte stream (Annex B).
+    /// File for frames as received: IVF, or H.264 as a byte stream (Annex B).
     pub record: Option<PathBuf>,
-    /// Where decoded pictures are written as YUV4MPEG2; `-` is standard output.
+    /// File for decoded pictures as YUV4MPEG2; `-` is standard output.
     pub y4m: Option<PathBuf>,
-    /// Whether a session that ends is begun again.
+    /// Whether to join again when a session ends.
     pub reconnect: bool,
-    /// A picture that is shown later than this after it was taken counts as late. 400 ms, the most that ITU-T G.114 plans a
-    /// conversation with.
+    /// A picture with a higher latency from capture to display counts as late. 400 ms by default, the upper limit for
+    /// conversation in ITU-T G.114.
     pub late: Span,
 }
 
 impl WatchConfig {
-    /// Watches, decodes and comes back; writes nothing.
+    /// Watches, decodes and reconnects; writes no files.
     pub fn new(place: Place) -> WatchConfig {
         WatchConfig {
             place,
@@ -43,20 +43,20 @@ impl WatchConfig {
         }
     }
 
-    /// Whether it can be.
+    /// Checks the configuration.
     ///
     /// # Errors
-    /// When pictures are to be written that nobody decodes, or everything is late.
+    /// When pictures are to be written but not decoded, or every picture would be late.
     pub fn check(&self) -> Result<(), ConfigError> {
         check("y4m", "set").is(self.y4m.is_none() || self.decode, "decoded pictures only: decode too")?;
         check("late", self.late).within(above(Span::ZERO), "400ms")?;
         Ok(())
     }
 
-    /// What is offered.
+    /// The capabilities to offer.
     pub(super) fn capabilities(&self) -> Capabilities {
         let all = Capabilities::all(Direction::ReceiveOnly);
-        // Who is to tell nothing of arrivals does not measure the path by them either.
+        // With plain feedback the receiver sends no path reports either.
         let measures = self.feedback != Feedback::Plain;
         Capabilities {
             congestion: self.feedback.offered(),
@@ -70,18 +70,18 @@ impl WatchConfig {
 /// How arrivals are reported to the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Feedback {
-    /// Whatever the sender likes best of the others.
+    /// The format that the sender prefers.
     #[default]
     Any,
-    /// Transport-wide, at the receiver's pace (`transport-wide-cc-01`).
+    /// Transport-wide, at intervals of the receiver (`transport-wide-cc-01`).
     Transport,
-    /// Transport-wide, when a packet asks for it (`transport-wide-cc-02`).
+    /// Transport-wide, when a packet requests it (`transport-wide-cc-02`).
     TransportOnRequest,
     /// For each stream (RFC 8888).
     PerStream,
-    /// For each stream in extended reports (RFC 3611), as FBRA wants them.
+    /// For each stream in extended reports (RFC 3611), as FBRA needs them.
     Extended,
-    /// Not at all: receiver reports, requests for retransmissions and for keyframes are all that is sent.
+    /// No reports of arrivals: only receiver reports, NACK and PLI are sent.
     Plain,
 }
 
@@ -106,7 +106,7 @@ impl Feedback {
         }
     }
 
-    /// What was agreed on, by the same names.
+    /// The negotiated kind of feedback.
     pub(super) fn agreed(kind: Option<CongestionFeedback>) -> Feedback {
         match kind {
             Some(CongestionFeedback::Transport) => Feedback::Transport,

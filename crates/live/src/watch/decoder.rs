@@ -1,4 +1,5 @@
-//! The decoder, in a thread of its own: what takes milliseconds must not hold up packets. It writes the files too.
+//! The decoder, in its own thread: decoding takes milliseconds and must not delay packets. The thread writes the files
+//! too.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,28 +21,29 @@ use crate::clock::Clock;
 use crate::reactor::Waker;
 use crate::thread::spawn;
 
-/// Frames that may wait for the decoder: two seconds of 60 a second. More are left out up to the next keyframe.
+/// Maximum number of frames that wait for the decoder: two seconds at 60 fps. Beyond that frames are skipped up to the
+/// next keyframe.
 const WAITING: usize = 120;
 
-/// The handle of a decoder; its thread ends when this is finished.
+/// The handle of a decoder; its thread ends when `finish` is called.
 pub(super) struct DecoderThread {
     jobs: SyncSender<Job>,
     thread: Option<JoinHandle<Result<(), WatchError>>>,
-    /// Frames are left out until a keyframe comes.
+    /// Frames are skipped until the next keyframe.
     is_behind: bool,
 }
 
-/// What the decoder could not do, which the sender is to hear of.
+/// A decoding failure to report to the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// It made nothing of the frame with this number, or was not given it.
+    /// The frame with this number was not decoded, or was skipped.
     Frame(u64),
-    /// It did not get to this state.
+    /// The decoder did not reach this state.
     State(StateHash),
 }
 
 impl Failure {
-    /// What it is that a frame is not decoded; of a frame whose state nobody will ask for, nothing.
+    /// The failure to report when a frame is not decoded; `None` for a frame after which no state is kept.
     fn of(frame: &VideoFrame) -> Option<Failure> {
         match &frame.moves {
             None => Some(Failure::Frame(frame.number)),
@@ -51,7 +53,7 @@ impl Failure {
 }
 
 enum Job {
-    /// Another session, of what is published here.
+    /// A new session, with what the server publishes.
     Session {
         codec: VideoCodec,
         published: Option<Published>,
@@ -59,24 +61,25 @@ enum Job {
     Frame(VideoFrame),
 }
 
-/// What a decoder thread is given.
+/// The parameters of a decoder thread.
 pub(super) struct Work {
     pub(super) clock: Clock,
     pub(super) codec: VideoCodec,
     pub(super) published: Option<Published>,
     pub(super) measured: Arc<Mutex<Measured>>,
-    /// Where it says what it could not do.
+    /// Receives failures to report to the sender.
     pub(super) failures: Sender<Failure>,
     pub(super) waker: Waker,
 }
 
 impl DecoderThread {
     /// # Errors
-    /// When there is no such decoder, or a file cannot be made.
+    /// When there is no decoder for the codec, or a file cannot be created.
     pub(super) fn start(config: &WatchConfig, work: Work) -> Result<DecoderThread, WatchError> {
         let size = work.published.as_ref().map_or(Size::new(0, 0), |about| Size::new(about.width, about.height));
         let interval_ms = work.published.as_ref().map_or(0.0, |published| published.frame_interval_ms);
-        // As nearly as a thousandth of a picture a second tells; a publisher that does not is taken for the usual camera.
+        // Accurate to a thousandth of a frame per second; without an interval from the publisher a camera of 30 fps is
+        // assumed.
         let frame_rate = if interval_ms >= 1.0 { ((1e6 / interval_ms).round() as u32, 1000) } else { (30, 1) };
         let recorder = config.record.as_ref().map(|path| Recorder::create(path, work.codec, size)).transpose()?;
         let pictures = config.y4m.as_ref().map(|path| Pictures::new(path, frame_rate));
@@ -86,20 +89,20 @@ impl DecoderThread {
         let mut decoding = Decoding { work, standard, functional: None, recorder, pictures, decodes };
         let thread = spawn("decoder", move || {
             let done = decoding.run(&inbox);
-            // What came before something went wrong is to be had all the same.
+            // What was decoded before an error is written nevertheless.
             let finished = decoding.finish();
             done.and(finished)
         })?;
         Ok(DecoderThread { jobs, thread: Some(thread), is_behind: false })
     }
 
-    /// Another session began: its frames follow none of those before.
+    /// A new session began: its frames do not refer to earlier ones.
     pub(super) fn begin_anew(&self, codec: VideoCodec, published: Option<Published>) {
-        // If it has failed, finish says why.
+        // If the thread has failed, `finish` returns the error.
         let _ = self.jobs.send(Job::Session { codec, published });
     }
 
-    /// Decodes a frame. Says what that amounts to if it is left out.
+    /// Queues a frame to decode. Returns the failure to report if the frame is skipped.
     pub(super) fn decode(&mut self, frame: VideoFrame) -> Result<(), Option<Failure>> {
         let failure = Failure::of(&frame);
         if self.is_behind && !frame.keyframe && frame.moves.is_none() {
@@ -114,12 +117,12 @@ impl DecoderThread {
                 self.is_behind = true;
                 Err(failure)
             }
-            // It has failed: finish says why.
+            // The thread has failed: `finish` returns the error.
             Err(TrySendError::Disconnected(_)) => Ok(()),
         }
     }
 
-    /// Whether it has failed.
+    /// Whether the thread has failed.
     pub(super) fn has_failed(&self) -> bool {
         self.thread.as_ref().is_some_and(JoinHandle::is_finished)
     }
@@ -135,7 +138,7 @@ impl DecoderThread {
     }
 }
 
-/// The decoder of frames that follow one another; `None` where this build has none.
+/// The standard decoder of a codec; `None` if this build has none.
 fn standard(codec: VideoCodec) -> Result<Option<Box<dyn Decoder>>, WatchError> {
     Ok(match codec {
         #[cfg(feature = "libvpx")]
@@ -198,7 +201,7 @@ impl Decoding {
             None => self.standard.as_mut().map(|decoder| decoder.decode(&frame.data).map_err(|e| e.to_string())),
         };
         match decoded {
-            // Where nothing decodes, a whole frame is as good as shown.
+            // Without a decoder, a complete frame counts as shown.
             None => self.measure(|measured, now| measured.on_shown(now, None)),
             Some(Ok(picture)) => self.on_picture(frame, picture)?,
             Some(Err(error)) => {
@@ -212,14 +215,14 @@ impl Decoding {
         Ok(())
     }
 
-    /// Decodes a frame from the state it names, as the laboratory does.
+    /// Decodes a frame from the state that it names, as the laboratory does.
     fn functional(&mut self, frame: &VideoFrame) -> Result<Option<Picture>, String> {
         use thalweg_codecs::States;
         let decoder = self.functional.get_or_insert_default();
         let Some(moves) = &frame.moves else { return Err("it names no state".into()) };
         moves.forget.iter().for_each(|state| States::forget(decoder, *state));
         let loaded = moves.load.is_none_or(|state| decoder.load(state));
-        // The length in the moves has been taken off already.
+        // The session has already removed the length field of the state moves.
         let decoded = decoder.decode(&frame.data);
         if let Some(target) = moves.target {
             if loaded && decoded.is_ok() && decoder.current() == target {
@@ -232,7 +235,7 @@ impl Decoding {
     }
 
     fn report_failure(&self, failure: Failure) {
-        // Nobody to hear it is nobody to ask the sender.
+        // If the network thread has ended, no request can be sent.
         if self.work.failures.send(failure).is_ok() {
             self.work.waker.wake();
         }
@@ -312,7 +315,7 @@ mod tests {
             waker: poller.waker(),
         };
         let mut decoder = DecoderThread::start(&WatchConfig::new(place), work).unwrap();
-        // A keyframe without its start code, and a frame that refers to what never was.
+        // A keyframe without its start code, and a frame that refers to a missing frame.
         decoder.decode(frame(0, &[0x10, 2, 0, 0, 0, 0, 64, 1, 180, 0])).unwrap();
         decoder.decode(frame(1, &[0x31, 2, 0, 7, 7, 7, 7])).unwrap();
         decoder.finish().unwrap();

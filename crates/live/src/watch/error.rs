@@ -1,4 +1,4 @@
-//! Why nothing can be watched.
+//! Why a watcher fails.
 
 use std::path::PathBuf;
 
@@ -9,48 +9,48 @@ use thalweg_units::ConfigError;
 
 use crate::whip::WhipError;
 
-/// Why nothing can be watched, or no longer.
+/// Why a watcher cannot start, or has ended.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
-    /// The server cannot be reached, or refuses.
+    /// The server cannot be reached, or refuses the request.
     #[error(transparent)]
     Server(#[from] WhipError),
-    /// What it answers is no agreement.
+    /// The server's answer does not fit the offer.
     #[error("the server's answer: {0}")]
     Answer(#[from] SdpError),
-    /// What was agreed on cannot be received, or the configuration makes no sense.
+    /// The negotiated media cannot be received, or the configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The connection did not come about, or broke.
+    /// The connection could not be established, or failed.
     #[error("no connection to the publisher: {0}")]
     Transport(#[from] TransportError),
-    /// The publisher said goodbye, and no other session is wanted.
+    /// The publisher said goodbye, and no new session is wanted.
     #[error("the publisher ended the session")]
     Ended,
-    /// No connection any more, and no other is wanted.
+    /// The connection was lost, and no new session is wanted.
     #[error("the connection was lost: nothing is received from the publisher any more")]
     Lost,
     /// A file cannot be written.
     #[error("cannot write {}: {error}", path.display())]
     Write {
-        /// Which.
+        /// The file's path.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// No decoder.
+    /// The decoder cannot be created.
     #[error(transparent)]
     Decoder(#[from] DecodeError),
-    /// The system refuses something else.
+    /// Another system call failed.
     #[error("{0}")]
     System(#[from] std::io::Error),
-    /// The system has no randomness.
+    /// The system has no random numbers.
     #[error("no random bytes from the system: {0}")]
     Random(String),
 }
 
 impl WatchError {
-    /// Another attempt may go better.
+    /// Whether another attempt may succeed.
     pub fn may_pass(&self) -> bool {
         match self {
             WatchError::Server(error) => error.may_pass(),

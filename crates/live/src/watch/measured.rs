@@ -1,4 +1,4 @@
-//! What is counted while watching; the threads share it.
+//! Statistics of a watcher, shared by its threads.
 
 use std::collections::VecDeque;
 
@@ -9,19 +9,19 @@ use super::report::Report;
 
 /// A gap between pictures longer than this is a freeze (specs/metrics.md 5).
 const FREEZE: Span = Span::from_millis(200);
-/// Latencies and skews that percentiles are taken of: nine hours of 30 a second.
+/// The number of latencies and skews kept for percentiles: nine hours at 30 per second.
 const KEPT: usize = 1 << 20;
-/// A number this far ahead of the last one is no barcode: a minute of 240 a second.
+/// A number this far ahead of the last one is not a valid barcode: one minute at 240 fps.
 const FAR: u64 = 60 * 240;
 
-/// Everything that is counted.
+/// All statistics of a watcher.
 #[derive(Debug, Default)]
 pub(super) struct Measured {
     late_ms: f64,
     connected: Option<Time>,
     sessions: u64,
     agreed: Option<(String, String)>,
-    /// Of sessions that are over, and of this one.
+    /// Totals of past sessions, and counts of the present one.
     before: Counts,
     current: Counts,
     jitter: Span,
@@ -47,7 +47,7 @@ pub(super) struct Measured {
     skews: VecDeque<(f64, f64)>,
 }
 
-/// Of receptions, what can be added up.
+/// The statistics of a reception that can be summed over sessions.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Counts {
     received: u64,
@@ -91,7 +91,7 @@ impl Counts {
     }
 }
 
-/// Pictures on the display, and the gaps between them.
+/// Displayed pictures, and the gaps between them.
 #[derive(Debug, Default)]
 struct Shown {
     count: u64,
@@ -119,7 +119,8 @@ impl Shown {
         }
     }
 
-    /// With the time since the last picture as a gap: how long it plays, the share of that frozen, freezes, the longest gap.
+    /// Includes the time since the last picture as a gap. Returns playing time, frozen share, number of freezes,
+    /// longest gap.
     fn until(&self, now: Time) -> (Span, f64, u64, Span) {
         let (Some(first), Some(last)) = (self.first, self.last) else { return (Span::ZERO, 0.0, 0, Span::ZERO) };
         let mut all = Shown { count: 0, first: None, last: None, ..*self };
@@ -135,14 +136,14 @@ impl Measured {
         Measured { late_ms: late.as_millis_f64(), ..Measured::default() }
     }
 
-    /// A connection stands, of this codec and this kind of feedback.
+    /// A connection is established, with this codec and this kind of feedback.
     pub(super) fn on_connected(&mut self, now: Time, codec: &str, feedback: String) {
         self.connected.get_or_insert(now);
         self.sessions += 1;
         self.agreed = Some((codec.to_owned(), feedback));
     }
 
-    /// What the reception counts now.
+    /// The present counts of the reception.
     pub(super) fn on_statistics(&mut self, statistics: &Statistics) {
         self.current = Counts::of(statistics);
         self.jitter = statistics.video_stream.jitter;
@@ -150,30 +151,30 @@ impl Measured {
         self.path = statistics.path.and_then(|path| path.capacity);
     }
 
-    /// The session is over: the next counts from zero.
+    /// The session is over: the next one counts from zero.
     pub(super) fn on_end(&mut self) {
         self.before = self.before.plus(std::mem::take(&mut self.current));
-        // Its publisher may have begun anew.
+        // The publisher may have restarted its numbering.
         self.last_number = None;
     }
 
-    /// A datagram came, of this size from IP upwards.
+    /// A datagram of this size, counted from the IP header on, arrived.
     pub(super) fn on_datagram(&mut self, size: Bytes) {
         self.wire += size;
     }
 
-    /// An audio packet came.
+    /// An audio packet arrived.
     pub(super) fn on_audio(&mut self, now: Time) {
         self.first_audio.get_or_insert(now);
         self.audio += 1;
     }
 
-    /// How much later video comes, by the second.
+    /// How much later video arrives than audio, measured once per second.
     pub(super) fn on_skew(&mut self, now: Time, skew: Span) {
         push(&mut self.skews, (now.as_secs_f64(), skew.as_millis_f64()));
     }
 
-    /// A frame came whole; `latency_ms` is by its sender's report.
+    /// A frame is complete; `latency_ms` is calculated from the sender reports.
     pub(super) fn on_frame(&mut self, bytes: usize, is_keyframe: bool, latency_ms: Option<f64>) {
         self.whole += 1;
         self.keyframes += u64::from(is_keyframe);
@@ -183,12 +184,12 @@ impl Measured {
         }
     }
 
-    /// A frame was left out, for the decoder is behind.
+    /// A frame was skipped because the decoder is behind.
     pub(super) fn on_skipped(&mut self) {
         self.skipped += 1;
     }
 
-    /// The decoder refused a frame.
+    /// The decoder rejected a frame.
     pub(super) fn on_undecodable(&mut self) {
         self.undecodable += 1;
     }
@@ -198,17 +199,17 @@ impl Measured {
         self.decoded += 1;
     }
 
-    /// A picture is shown, or would be.
+    /// A picture is displayed, or would be.
     pub(super) fn on_shown(&mut self, now: Time, size: Option<Size>) {
         self.shown.add(now);
         self.resolution = size.or(self.resolution);
     }
 
-    /// The picture shown has this number; `since` says how long ago a picture was taken, in milliseconds.
+    /// The displayed picture has this number; `since` returns the time since a picture was taken, in milliseconds.
     pub(super) fn on_number(&mut self, number: u64, since: impl Fn(u64) -> f64) {
         let first = match self.last_number {
             None => number,
-            // The same again, an older one, or a number that is none.
+            // A repeated picture, an older one, or an invalid number.
             Some(last) if number <= last || number - last > FAR => return,
             Some(last) => last + 1,
         };
@@ -220,17 +221,17 @@ impl Measured {
         }
     }
 
-    /// The publisher's clock less ours, and by how much that may be wrong, both in milliseconds.
+    /// The publisher's clock minus ours, and the uncertainty of that, both in milliseconds.
     pub(super) fn on_offset(&mut self, offset: Option<(f64, f64)>) {
         self.offset = offset;
     }
 
-    /// The first of it.
+    /// The offset alone.
     pub(super) fn offset_ms(&self) -> f64 {
         self.offset.map_or(0.0, |(offset, _)| offset)
     }
 
-    /// Everything until now.
+    /// The report of everything until now.
     pub(super) fn report(&self, now: Time) -> Report {
         let counts = self.before.plus(self.current);
         let duration = self.connected.map_or(Span::ZERO, |connected| now - connected);
@@ -294,7 +295,7 @@ fn push<T>(list: &mut VecDeque<T>, item: T) {
     list.push_back(item);
 }
 
-/// Of the line of least squares through points; `None` of fewer than ten.
+/// Slope of the least-squares line through the points; `None` for fewer than ten.
 fn slope(points: &VecDeque<(f64, f64)>) -> Option<f64> {
     let count = points.len() as f64;
     if points.len() < 10 {
@@ -318,7 +319,7 @@ mod tests {
         let at = |now_ms: f64| move |number: u64| now_ms - 100.0 * number as f64;
         measured.on_number(1, at(150.0));
         measured.on_number(4, at(450.0));
-        // Neither the same again, nor one before, nor nonsense counts.
+        // Neither repeated, older nor invalid numbers count.
         for number in [4, 2, 1 << 40] {
             measured.on_number(number, at(9e9));
         }

@@ -1,4 +1,4 @@
-//! Watching from a program: what a browser does with a page's link, and everything measured on the way.
+//! Receiving in a program: does what a browser does with a page's link, and measures everything.
 //!
 //! ```text
 //! network thread:  WHEP (offer, answer, DELETE), one UDP socket, the receiver --- frames ---> decoder thread: pictures, files
@@ -35,7 +35,7 @@ pub use place::Place;
 use published::Pings;
 pub use report::Report;
 
-/// Somebody who watches, until this is finished or dropped.
+/// A running watcher; it ends when finished or dropped.
 pub struct Watcher {
     clock: Clock,
     stop: Arc<AtomicBool>,
@@ -45,10 +45,10 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Begins. That nobody answers is known later, from [`Watcher::finish`].
+    /// Starts watching. That no server answers is reported later, by [`Watcher::finish`].
     ///
     /// # Errors
-    /// When the configuration makes no sense, or the system has no descriptors or no randomness.
+    /// When the configuration is invalid, or the system has no descriptors or no random numbers left.
     pub fn start(config: WatchConfig, clock: Clock) -> Result<Watcher, WatchError> {
         config.check()?;
         let client = whip::Config::default().build()?;
@@ -59,7 +59,7 @@ impl Watcher {
         let random = Seed::new(getrandom::u64().map_err(|error| WatchError::Random(error.to_string()))?).random();
         if let Some(at) = config.place.clock.clone() {
             let (client, measured, stop) = (client.clone(), measured.clone(), stop.clone());
-            // Nobody waits for its end: a server that does not answer would hold that up.
+            // This thread is not joined: a server that does not answer would delay the end.
             drop(spawn("clock", move || ping(&client, &at, &clock, &measured, &stop))?);
         }
         let network = Network::new(config, (clock, client, poller), measured.clone(), stop.clone(), random);
@@ -67,19 +67,19 @@ impl Watcher {
         Ok(Watcher { clock, stop, waker, measured, network })
     }
 
-    /// Whether it still watches.
+    /// Whether it still runs.
     pub fn is_running(&self) -> bool {
         self.network.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// What was seen so far.
+    /// The statistics so far.
     pub fn report(&self) -> Report {
         self.measured.lock().unwrap_or_else(PoisonError::into_inner).report(self.clock.now())
     }
 
-    /// Stops, says goodbye, and returns what was received and, if it ended by itself, why.
+    /// Stops and says goodbye. Returns the statistics and, if the watcher had ended by itself, the error.
     pub fn finish(mut self) -> (Report, Result<(), WatchError>) {
-        // The end first: what comes until then is recorded, and counts.
+        // Ends first: everything until then is recorded and counted.
         let ended = self.end();
         (self.report(), ended)
     }
@@ -101,7 +101,8 @@ impl Drop for Watcher {
     }
 }
 
-/// Learns the publisher's time: at first often, for the quickest answer is the one to go by, then every five seconds.
+/// Measures the offset to the publisher's clock: frequently at first, since the ping with the shortest round trip is
+/// the most accurate, then every five seconds.
 fn ping(client: &Client, at: &Endpoint, clock: &Clock, measured: &Mutex<Measured>, stop: &AtomicBool) {
     const OFTEN: u32 = 5;
     const STEP: Span = Span::from_millis(100);

@@ -1,4 +1,4 @@
-//! The network thread: one session after the other, and in each the socket, the receiver, and what comes out of it.
+//! The network thread: one session after the other, each with its socket, its receiver and the receiver's output.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -19,18 +19,18 @@ use crate::clock::Clock;
 use crate::reactor::{Poller, Source};
 use crate::whip::{Backoff, Client};
 
-/// How often a thread that waits looks whether it should stop.
+/// How often a waiting thread checks whether it should stop.
 const STEP: Span = Span::from_millis(100);
-/// A session that lasted this long was a success: the next attempt is soon.
+/// A session of at least this length counts as a success: the next attempt follows soon.
 const LASTED: Span = Span::from_secs(10);
-/// How often figures of the receiver are taken.
+/// Interval between updates of the receiver's statistics.
 const FIGURES: Span = Span::from_millis(250);
-/// How often the skew of video and audio is.
+/// Interval between measurements of the skew of video and audio.
 const SKEW: Span = Span::from_secs(1);
 /// Seconds from the start of NTP's count (1900) to that of Unix (1970), in milliseconds: RFC 868.
 const NTP_TO_UNIX_MS: f64 = 2_208_988_800_000.0;
 
-/// What the network thread owns.
+/// The state of the network thread.
 pub(super) struct Network {
     pub(super) config: WatchConfig,
     pub(super) clock: Clock,
@@ -61,10 +61,10 @@ impl Network {
         Network { config, clock, client, poller, measured, stop, random, decoder: None, failures: channel() }
     }
 
-    /// Watches until stopped, or until it cannot.
+    /// Watches until stopped, or until an error.
     pub(super) fn run(mut self) -> Result<(), WatchError> {
         let watched = self.sessions();
-        // What the decoder has to say explains why there was nothing more to watch.
+        // An error of the decoder explains why the session ended.
         let decoded = self.decoder.take().map_or(Ok(()), DecoderThread::finish);
         decoded.and(watched)
     }
@@ -85,7 +85,7 @@ impl Network {
                 Ok(End::Lost) => WatchError::Lost,
                 Err(error) => error,
             };
-            // The first attempt is a person's, who should hear at once what is wrong.
+            // The user waits for the first attempt, so its error is returned at once.
             if !has_watched || !self.config.reconnect || !error.may_pass() {
                 return if matches!(error, WatchError::Ended) { Ok(()) } else { Err(error) };
             }
@@ -128,7 +128,7 @@ impl Network {
             None => self.start_decoder(&session),
         };
         let ended = begun.and_then(|()| self.attend(&mut session, has_watched));
-        // The goodbye leaves before the server hears that the session is over.
+        // The goodbye is sent before the server is asked to end the session.
         session.incoming.close(self.clock.now());
         let _ = self.drain(&mut session);
         session.close();
@@ -192,7 +192,7 @@ impl Network {
         }
     }
 
-    /// Waits for what comes first, and takes it in.
+    /// Waits for the next event and handles it.
     fn wait(&mut self, session: &mut Session, until: Time) -> Result<(), WatchError> {
         let sources: Vec<&dyn Source> = session.sockets.iter().map(|socket| socket as &dyn Source).collect();
         let woken = self.poller.wait(until.min(self.clock.now() + STEP), &sources)?;
@@ -213,7 +213,7 @@ impl Network {
         Ok(())
     }
 
-    /// Does what there is to do: until when there is nothing more, and the connection's state changes.
+    /// Handles all outputs; returns when to call it next, and the connection's events.
     fn drain(&mut self, session: &mut Session) -> (Time, Vec<ConnectionEvent>) {
         let mut connection_events = Vec::new();
         loop {
@@ -221,12 +221,12 @@ impl Network {
                 Output::Transmit(datagram) => {
                     let from = datagram.from.ip();
                     let ours = session.sockets.iter_mut().find(|socket| socket.local_address().ip() == from);
-                    // What the socket has no room for is lost, as anywhere on the way.
+                    // What does not fit into the socket's buffer is lost, as anywhere on the path.
                     let _ = ours.map(|socket| socket.send_from(from, datagram.to, &datagram.bytes));
                 }
                 Output::Frame(frame) => self.on_frame(session, frame),
                 Output::Audio(_) => self.measured().on_audio(self.clock.now()),
-                // Counted by the reception.
+                // Counted in the statistics of the reception.
                 Output::Abandoned(_) => {}
                 Output::Event(event) => connection_events.push(event),
                 Output::Wait { until } => return (until, connection_events),
@@ -251,7 +251,7 @@ impl Network {
         }
     }
 
-    /// The receiver asks the sender for what helps.
+    /// Asks the sender to repair a decoding failure.
     fn on_failure(&self, session: &mut Session, failure: Failure) {
         match failure {
             Failure::Frame(number) => session.incoming.on_undecodable(self.clock.now(), number),

@@ -1,29 +1,30 @@
-//! Where to watch: a page's link as `publish` prints it, or any WHEP address.
+//! The address to watch: a page's link as `publish` prints it, or any WHEP address.
 
 use url::Url;
 
 use crate::whip::{Authorities, Endpoint, Token, WhipError};
 
-/// Where to watch.
+/// The address to watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Where the offer goes.
+    /// The endpoint for the offer.
     pub(super) whep: Endpoint,
-    /// What the page would ask for: what is published, and the time there. Only Thalweg's page has them.
+    /// The endpoints that the page uses: what is published, and the publisher's clock. Only Thalweg's page has them.
     pub(super) about: Option<Endpoint>,
     pub(super) clock: Option<Endpoint>,
-    /// Whether it was given as a page's link.
+    /// Whether the address was given as a page's link.
     pub(super) is_page: bool,
     url: Url,
 }
 
 impl Place {
-    /// An address ending in `/` is a page's link; any other is a WHEP address, and if it is `/whep` or `/whep/NAME`, one of
-    /// Thalweg's. A token may be in the link (`?token=`) as on the page, or beside it; it is sent as a bearer token and is in no
-    /// text. `channel` and `scheme` are for pages: which of several things to watch, and which sender to ask for.
+    /// An address ending in `/` is a page's link; any other is a WHEP address, and if it is `/whep` or `/whep/NAME`, it
+    /// may be one of Thalweg's. A token may be in the link (`?token=`), as on the page, or in `token`; it is sent as a
+    /// bearer token and never printed. `channel` and `scheme` are for pages: which of several things to watch, and
+    /// which sender to request.
     ///
     /// # Errors
-    /// [`WhipError::Address`] for what is no address of a server, and [`WhipError::Token`] for a token that cannot be one.
+    /// [`WhipError::Address`] if it is no address of a server, and [`WhipError::Token`] if the token is malformed.
     pub fn new(
         link: &str,
         token: Option<Token>,
@@ -75,24 +76,24 @@ impl Place {
         })
     }
 
-    /// The same, where servers by `https` are known by `authorities` ([`Endpoint::known_by`]).
+    /// The same, with servers by `https` authenticated by `authorities` ([`Endpoint::known_by`]).
     pub fn known_by(self, authorities: &Authorities) -> Place {
         let known = |endpoint: Endpoint| endpoint.known_by(authorities.clone());
         Place { whep: known(self.whep), about: self.about.map(known), clock: self.clock.map(known), ..self }
     }
 
-    /// The token crosses a network by `http` ([`Endpoint::shows_token`]).
+    /// Whether the token crosses a network by `http` ([`Endpoint::shows_token`]).
     pub fn shows_token(&self) -> bool {
         self.whep.shows_token()
     }
 
-    /// The host's addresses, as the system knows them.
+    /// The host's addresses, as resolved by the system.
     pub(super) fn addresses(&self) -> std::io::Result<Vec<std::net::SocketAddr>> {
         self.url.socket_addrs(|| None)
     }
 }
 
-/// What lies before `/whep` or `/whep/NAME`.
+/// The address before `/whep` or `/whep/NAME`.
 fn root_of(url: &Url) -> Option<Url> {
     let path = url.path();
     let above = match path.rsplit_once('/')? {
@@ -104,7 +105,7 @@ fn root_of(url: &Url) -> Option<Url> {
     Some(root)
 }
 
-/// The address as it may be shown: a token may be in the rest.
+/// The address without its query, which may contain a token.
 fn without_query(link: &str) -> String {
     link.split(['?', '#']).next().unwrap_or_default().chars().take(300).collect()
 }

@@ -1,4 +1,4 @@
-//! What a page would know: what is published, and by how much the clock there differs.
+//! What the page knows too: what is published, and the offset of the publisher's clock.
 
 use serde::Deserialize;
 use thalweg_units::{Span, Time};
@@ -8,10 +8,10 @@ use super::place::Place;
 use crate::clock::Clock;
 use crate::whip::{Client, Endpoint, WhipError};
 
-/// Pings that the best is chosen from: the page takes as many of a minute.
+/// The number of recent pings from which the best is chosen: as many as the page uses, one minute.
 const KEPT: usize = 12;
 
-/// What is published, as `/about` says ([`crate::web::About`]); other fields are passed over.
+/// What is published, from `/about` ([`crate::web::About`]); other fields are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(super) struct Published {
@@ -24,14 +24,14 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// Asks the server; `None` where it is not one of ours.
+    /// Asks the server; `None` if it is not a Thalweg server.
     ///
     /// # Errors
-    /// When there is a page and it does not answer as one.
+    /// When a page was given and `/about` fails.
     pub(super) fn ask(client: &Client, place: &Place) -> Result<Option<Published>, WatchError> {
         let Some(about) = &place.about else { return Ok(None) };
         let text = match client.get(about) {
-            // What others put beside their WHEP address is their business.
+            // Other servers may have anything at this address.
             Err(WhipError::Refused { status, .. }) if !place.is_page && status != 401 => return Ok(None),
             reported => reported?,
         };
@@ -44,28 +44,29 @@ impl Published {
         }
     }
 
-    /// When picture `number` was taken, milliseconds since 1970 of the publisher's clock.
+    /// When picture `number` was taken, in milliseconds since 1970 by the publisher's clock.
     pub(super) fn taken_ms(&self, number: u64) -> f64 {
         self.epoch_ms + number as f64 * self.frame_interval_ms
     }
 }
 
-/// The publisher's clock, by the ping that took the least: it is wrong by half of what that took at the most.
+/// The publisher's clock, measured by the ping with the shortest round trip: the error is at most half of that round
+/// trip.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pings(std::collections::VecDeque<Ping>);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Ping {
     round_trip: Span,
-    /// The publisher's clock less ours, milliseconds.
+    /// The publisher's clock minus ours, in milliseconds.
     offset_ms: f64,
 }
 
 impl Pings {
-    /// Asks for the time there.
+    /// Requests the publisher's time.
     ///
     /// # Errors
-    /// When it is not reported.
+    /// When the server does not return it.
     pub(super) fn ping(&mut self, client: &Client, at: &Endpoint, clock: &Clock) -> Result<(), WatchError> {
         #[derive(Deserialize)]
         struct Clock {
@@ -87,14 +88,14 @@ impl Pings {
         self.0.push_back(Ping { round_trip: answered - sent, offset_ms });
     }
 
-    /// The publisher's clock less ours, and by how much that may be wrong, both in milliseconds.
+    /// The publisher's clock minus ours, and the uncertainty of that, both in milliseconds.
     pub(super) fn offset_ms(&self) -> Option<(f64, f64)> {
         let best = self.0.iter().min_by_key(|ping| ping.round_trip)?;
         Some((best.offset_ms, best.round_trip.as_millis_f64() / 2.0))
     }
 }
 
-/// A time as milliseconds since 1970 of our clock.
+/// A time in milliseconds since 1970 by our clock.
 pub(super) fn wall_ms(clock: &Clock, time: Time) -> f64 {
     let since = clock.wall(time).duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     since.as_nanos() as f64 / 1e6

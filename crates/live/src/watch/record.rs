@@ -1,4 +1,4 @@
-//! Files: frames as they came, and pictures as they were decoded.
+//! Recorded files: frames as received, and decoded pictures.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -11,23 +11,24 @@ use thalweg_vp8::ivf;
 
 use super::error::WatchError;
 
-/// Ticks of a video's RTP timestamps in a second.
+/// RTP timestamp ticks of video per second.
 const TICKS: u32 = 90_000;
-/// A longer pause than this many pictures is cut to it in a y4m file, which knows only equal intervals.
-const MAX_RETRANSMITTED_FRAMES: u64 = 300;
+/// Maximum number of repeated pictures for a pause in a y4m file, which has equal intervals; longer pauses are
+/// shortened.
+const MAX_REPEATED_FRAMES: u64 = 300;
 
-/// Where frames go.
+/// The output format.
 enum Output {
     Ivf(ivf::Writer<BufWriter<File>>),
     ByteStream(BufWriter<File>),
 }
 
-/// Writes frames as they came: VP8 and VP9 as IVF with their times, H.264 as a byte stream (Annex B).
+/// Writes frames as received: VP8 and VP9 as IVF with their times, H.264 as a byte stream (Annex B).
 pub(super) struct Recorder {
     path: PathBuf,
     output: Output,
     codec: VideoCodec,
-    /// The timestamp that the session began with, and its time in the file.
+    /// The session's first timestamp, and the corresponding time in the file.
     first: Option<u64>,
     base: u64,
     next: u64,
@@ -35,7 +36,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a file.
+    /// Creates a file.
     pub(super) fn create(path: &Path, codec: VideoCodec, size: Size) -> Result<Recorder, WatchError> {
         let failed = |error| WatchError::Write { path: path.into(), error };
         let file = BufWriter::new(File::create(path).map_err(failed)?);
@@ -49,7 +50,7 @@ impl Recorder {
         Ok(Recorder { path: path.into(), output, codec, first: None, base: 0, next: 0, frames: 0 })
     }
 
-    /// Adds a frame with its RTP timestamp, without end.
+    /// Adds a frame with its unwrapped RTP timestamp.
     pub(super) fn add(&mut self, timestamp: u64, frame: &[u8]) -> Result<(), WatchError> {
         let time = self.base + timestamp.saturating_sub(*self.first.get_or_insert(timestamp));
         self.next = time + u64::from(TICKS) / 30;
@@ -61,17 +62,17 @@ impl Recorder {
         written.map_err(|error| WatchError::Write { path: self.path.clone(), error })
     }
 
-    /// What is recorded.
+    /// The codec of the file.
     pub(super) fn codec(&self) -> VideoCodec {
         self.codec
     }
 
-    /// The stream begins anew, with timestamps of its own: it goes on a picture after what is there.
+    /// A new session with its own timestamps begins: it continues one picture after the last frame.
     pub(super) fn begin_anew(&mut self) {
         (self.first, self.base) = (None, self.next);
     }
 
-    /// Writes what is still in memory, and how many frames there are.
+    /// Flushes the file and writes the number of frames.
     pub(super) fn finish(self) -> Result<(), WatchError> {
         let write = || match self.output {
             Output::ByteStream(mut file) => file.flush(),
@@ -83,19 +84,19 @@ impl Recorder {
             }
         };
         match write() {
-            // A pipe has no beginning to go back to, and needs no count.
+            // A pipe is not seekable; its header keeps no count.
             Err(error) if error.kind() == io::ErrorKind::NotSeekable => Ok(()),
             written => written.map_err(|error| WatchError::Write { path: self.path.clone(), error }),
         }
     }
 }
 
-/// Writes pictures at equal intervals, as y4m has them: where one is missing, the one before stays.
+/// Writes pictures at equal intervals, as y4m requires: a missing picture is replaced by the one before.
 pub(super) struct Pictures {
     path: PathBuf,
     writer: Option<Y4mWriter<Box<dyn Write + Send>>>,
     format: Format,
-    /// The timestamp that the session began with, and its picture in the file.
+    /// The session's first timestamp, and the corresponding picture in the file.
     first: Option<u64>,
     base: u64,
     written: u64,
@@ -103,18 +104,18 @@ pub(super) struct Pictures {
 }
 
 impl Pictures {
-    /// `-` is standard output. The size is that of the first picture; others are scaled to it.
+    /// `-` is standard output. The size is that of the first picture; later ones are scaled to it.
     pub(super) fn new(path: &Path, frame_rate: (u32, u32)) -> Pictures {
         let format = Format { size: Size::new(0, 0), frame_rate };
         Pictures { path: path.into(), writer: None, format, first: None, base: 0, written: 0, last: None }
     }
 
-    /// The stream begins anew, with timestamps of its own.
+    /// A new session with its own timestamps begins.
     pub(super) fn begin_anew(&mut self) {
         (self.first, self.base) = (None, self.written);
     }
 
-    /// Adds a picture with its RTP timestamp, without end.
+    /// Adds a picture with its unwrapped RTP timestamp.
     pub(super) fn add(&mut self, timestamp: u64, picture: &Picture) -> Result<(), WatchError> {
         let path = self.path.clone();
         self.put(timestamp, picture).map_err(|error| WatchError::Write { path, error })
@@ -140,7 +141,7 @@ impl Pictures {
         let interval = u64::from(TICKS) * u64::from(per) / u64::from(rate);
         let index = self.base + (ticks + interval / 2) / interval;
         if let Some(last) = &self.last {
-            let missing = index.saturating_sub(self.written).min(MAX_RETRANSMITTED_FRAMES);
+            let missing = index.saturating_sub(self.written).min(MAX_REPEATED_FRAMES);
             (0..missing).try_for_each(|_| writer.write(last))?;
         }
         writer.write(&picture)?;
@@ -149,7 +150,7 @@ impl Pictures {
         Ok(())
     }
 
-    /// Writes what is still in memory.
+    /// Flushes the file.
     pub(super) fn finish(self) -> Result<(), WatchError> {
         let finished = self.writer.map_or(Ok(()), Y4mWriter::finish);
         finished.map_err(|error| WatchError::Write { path: self.path, error })

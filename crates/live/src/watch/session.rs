@@ -1,4 +1,4 @@
-//! Joining: an offer, its answer, and the receiver that comes of them.
+//! Joining: the offer, the answer, and the receiver that results.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket as StdSocket};
 
@@ -31,7 +31,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Asks what is published, offers to receive, and takes the answer.
+    /// Asks what is published, offers to receive, and accepts the answer.
     pub(super) fn open(config: &WatchConfig, client: &Client, clock: &Clock) -> Result<Session, WatchError> {
         let published = Published::ask(client, &config.place)?;
         let sockets = sockets(&config.place.addresses()?)?;
@@ -57,14 +57,14 @@ impl Session {
                 Ok(Session { incoming, sockets, codec, feedback, published, resource, offer, remote, candidates })
             }
             Err(error) => {
-                // The session is of no use to anybody; the first error is the one to show.
+                // The session is unusable; the error before is the one to return.
                 let _ = resource.close();
                 Err(error)
             }
         }
     }
 
-    /// Finds another path, if the server goes along; whether it does. It takes as long as the server to answer.
+    /// Restarts ICE to find another path; returns whether the server supports it. Blocks until the server answers.
     pub(super) fn restart(&mut self, clock: &Clock) -> Result<bool, WatchError> {
         let ours = self.incoming.restart(clock.now())?;
         let fragment = self.offer.fragment(&ours, &sdp::host_candidates(&self.candidates));
@@ -75,7 +75,7 @@ impl Session {
         Ok(true)
     }
 
-    /// Says goodbye to the server.
+    /// Ends the session on the server.
     pub(super) fn close(self) {
         if let Err(error) = self.resource.close() {
             tracing::debug!(%error, "the server does not take back the session");
@@ -99,7 +99,7 @@ fn accept(
     }
     connection.set_dtls_role(accepted.dtls);
     connection.set_remote(now, &accepted.remote)?;
-    // Audio alone is watched too; it has no codec of pictures.
+    // A session with audio alone has no video codec.
     let video = accepted.media.video.as_ref();
     let codec = video.map_or(sdp::VideoCodec::Vp8, |video| video.codec);
     let feedback = Feedback::agreed(video.and_then(sdp::Video::congestion));
@@ -108,12 +108,12 @@ fn accept(
     Ok((Incoming::new(setup, connection, now)?, accepted.remote, codec, feedback))
 }
 
-/// A socket for each family of the server's addresses, bound where packets to it leave from.
+/// A socket for each address family of the server, bound to the local address of the route to it.
 fn sockets(servers: &[SocketAddr]) -> Result<Vec<UdpSocket>, WatchError> {
     let mut ours: Vec<IpAddr> = Vec::new();
     for server in servers {
         let any: SocketAddr = if server.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" }.parse().expect("an address");
-        // Connecting UDP sends nothing: the system only looks for the way.
+        // Connecting UDP sends nothing: the system only looks up the route.
         let way = StdSocket::bind(any).and_then(|socket| socket.connect(server).and_then(|()| socket.local_addr()));
         if let Ok(local) = way
             && !ours.contains(&local.ip())

@@ -1,4 +1,4 @@
-//! Connections: how many, from whom, for how long.
+//! Limits of TCP connections: their number, their sources, their duration.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -16,22 +16,22 @@ use tokio::task::JoinSet;
 
 use super::site::Peer;
 
-/// What a client may take. Nothing here is about viewers: the hub counts those.
+/// Limits for clients. The number of viewers is limited by the hub, not here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at one time; one more is closed at once.
+    /// Maximum number of connections; one more is closed at once.
     pub connections: usize,
-    /// Of them, from one address (of IPv6, one network of 64 bits).
+    /// Of them, from one address (for IPv6, one /64 network).
     pub connections_per_address: usize,
-    /// Bytes of a request's line and headers together, at least 8192.
+    /// Maximum size of a request line and headers together, at least 8192 bytes.
     pub head: usize,
-    /// Bytes of an offer or a fragment.
+    /// Maximum size of an offer or a fragment in bytes.
     pub body: usize,
-    /// For a request's headers, the next request on an idle connection, and for a body: each must come within this.
+    /// Timeout for a request's headers, for the next request on an idle connection, and for a body.
     pub timeout: Duration,
-    /// For a connection altogether; a stream of figures that reaches it is opened again by the page.
+    /// Maximum duration of a connection; the page reopens an event stream that reaches it.
     pub longest: Duration,
-    /// Streams of the same viewer's figures at one time.
+    /// Maximum number of simultaneous event streams for the same viewer.
     pub streams_per_viewer: usize,
 }
 
@@ -49,7 +49,7 @@ impl Default for Limits {
     }
 }
 
-/// How long connections may take to end once they were asked to.
+/// Time for connections to end after they were asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Serves until stopped.
@@ -71,7 +71,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits,
                 open.spawn(connection(stream, peer, router.clone(), limits.clone(), stop.clone(), seat));
             }
             Err(error) => {
-                // Out of file descriptors, most likely: others must end first.
+                // Probably out of file descriptors: other connections must end first.
                 tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
@@ -89,7 +89,7 @@ async fn connection(
     mut stop: watch::Receiver<bool>,
     _seat: Seat,
 ) {
-    // Figures go out as they are made.
+    // Statistics are sent without delay.
     let _ = stream.set_nodelay(true);
     let service = TowerToHyperService::new(router.layer(Extension(Peer(peer))));
     let mut connection = pin!(
@@ -116,7 +116,7 @@ async fn connection(
     }
 }
 
-/// Who is connected.
+/// The number of connections by source.
 #[derive(Clone, Default)]
 struct Seats(Arc<Mutex<BTreeMap<IpAddr, usize>>>);
 
@@ -132,7 +132,7 @@ impl Seats {
     }
 }
 
-/// A connection's place, for as long as it is kept.
+/// A connection's slot, released when dropped.
 struct Seat {
     seats: Seats,
     network: IpAddr,
@@ -148,7 +148,7 @@ impl Drop for Seat {
     }
 }
 
-/// What one person has for themselves: an address of IPv4, a network of 64 bits of IPv6.
+/// The source that a limit applies to: an IPv4 address, or a /64 network of IPv6.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

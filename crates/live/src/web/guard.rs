@@ -1,8 +1,9 @@
-//! Who may ask, and the headers of every answer.
+//! Access control, and the headers of every answer.
 //!
-//! With a token anybody who shows it may ask, from whatever page they come: what a page cannot read it cannot send. Without one,
-//! which is for a server on this machine alone, the browser is the danger: pages of elsewhere that it shows could ask for the
-//! camera. So they are refused by their Origin, and names that were made to point here (DNS rebinding) by their Host.
+//! With a token, any request that presents it is allowed, from whatever site: a site cannot send a token that it cannot
+//! read. Without one, which is for a server on this machine only, the risk is the browser: other sites open in it could
+//! request the video. They are refused by their Origin, and host names that were made to point here (DNS rebinding) by
+//! their Host.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 use super::reply::{with, words};
 use super::token::Token;
 
-/// Asks for the token, when there is one.
+/// Requires the token, if there is one.
 pub(super) async fn token(State(token): State<Option<Arc<Token>>>, request: Request, next: Next) -> Response {
     match token {
         Some(token) if !shows(&token, request.headers(), request.uri()) => unauthorized(),
@@ -24,7 +25,7 @@ pub(super) async fn token(State(token): State<Option<Arc<Token>>>, request: Requ
     }
 }
 
-/// Whether a request shows this token, in a header or in its address.
+/// Whether a request presents this token, in a header or in its address.
 pub(super) fn shows(token: &Token, headers: &HeaderMap, uri: &Uri) -> bool {
     let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| {
         let (scheme, credentials) = value.split_once(' ')?;
@@ -43,7 +44,7 @@ pub(super) fn unauthorized() -> Response {
     with(response, header::WWW_AUTHENTICATE, "Bearer realm=\"thalweg\"")
 }
 
-/// Keeps other sites' pages out when there is no token.
+/// Refuses requests of other sites when there is no token.
 pub(super) async fn site(State(open): State<bool>, request: Request, next: Next) -> Response {
     if open {
         let headers = request.headers();
@@ -71,18 +72,19 @@ pub(super) async fn site(State(open): State<bool>, request: Request, next: Next)
     next.run(request).await
 }
 
-/// Whether a Host header is an address or this machine's own name, which nobody's name server can point elsewhere.
+/// Whether a Host header is an IP address or this machine's own name, which no other name server can redirect.
 fn names_a_machine(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
     let name = authority.host().trim_start_matches('[').trim_end_matches(']');
     name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok()
 }
 
-/// What a page may do: load this server's own scripts, styles and figures, and nothing else; be in no frame.
+/// The page's content security policy: only this server's own scripts, styles and statistics may be loaded, and the
+/// page may not be framed.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       media-src 'self' blob: mediastream:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The headers of every answer; those of CORS (WHEP section 4.1 wants them) when a token stands guard.
+/// The headers of every answer; with CORS headers (required by WHEP section 4.1) only if a token protects the server.
 pub(super) async fn headers(State(guarded): State<bool>, request: Request, next: Next) -> Response {
     let preflight = request.method() == Method::OPTIONS;
     let whep = request.uri().path().starts_with("/whep");

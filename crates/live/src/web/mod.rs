@@ -1,4 +1,5 @@
-//! The web half of `thalweg publish`: a page that anyone with the link watches, WHEP under it, and the live figures beside it.
+//! The web server of `thalweg publish`: a page that anyone with the link can watch, its WHEP endpoint, and its live
+//! statistics.
 //!
 //! ```text
 //! connections   accepts, bounds and times out what comes in over TCP; hyper reads HTTP
@@ -8,7 +9,7 @@
 //! site          the page itself, what it should know, the clock, the metrics
 //! ```
 //!
-//! None of it knows of packets: what it asks for it asks of a [`Hub`].
+//! None of these modules handles packets: they use a [`Hub`].
 
 mod connections;
 mod guard;

@@ -1,4 +1,4 @@
-//! Answers in words.
+//! Plain-text answers.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ pub(super) fn words(status: StatusCode, sentence: impl Into<String>) -> Response
     (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], body).into_response()
 }
 
-/// With one header more.
+/// The response with one more header.
 pub(super) fn with(mut response: Response, name: HeaderName, value: &str) -> Response {
-    // What cannot be a header (a control character) is left out rather than believed.
+    // A value that is not valid in a header (a control character) is left out.
     if let Ok(value) = HeaderValue::from_str(value) {
         response.headers_mut().insert(name, value);
     }
@@ -36,7 +36,7 @@ impl IntoResponse for Refused {
     }
 }
 
-/// Asks the hub where waiting is allowed. `Err` is the answer when the hub panicked.
+/// Calls the hub where blocking is allowed. `Err` is the response if the hub panicked.
 pub(super) async fn ask<T: Send + 'static>(
     hub: &Arc<dyn Hub>,
     question: impl FnOnce(&dyn Hub) -> T + Send + 'static,

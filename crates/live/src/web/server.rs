@@ -1,4 +1,4 @@
-//! The server: a thread with a runtime of its own.
+//! The server: a thread with its own runtime.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,19 +25,19 @@ use super::whep::{self, Whep};
 use crate::clock::Clock;
 use crate::thread::spawn;
 
-/// Where to listen, and to whom.
+/// The configuration of a web server.
 #[derive(Debug, Clone)]
 pub struct WebConfig {
-    /// Port 0 takes a free one.
+    /// The address to listen at; port 0 takes a free port.
     pub listen: SocketAddr,
-    /// What viewers must show; [`WebConfig::new`] makes one for anything but loopback.
+    /// The token that viewers must present; [`WebConfig::new`] makes one for any address but loopback.
     pub token: Option<Token>,
-    /// What readers of `/metrics` must show. Without one they are answered on this machine alone; set one when a proxy on this
-    /// machine stands before the server, through which everybody seems to be here.
+    /// The token that readers of `/metrics` must present. Without one only requests from this machine are answered; set
+    /// one when a proxy runs on this machine in front of the server, because all requests then come from this machine.
     pub metrics_token: Option<Token>,
-    /// What a client may take.
+    /// Limits for clients.
     pub limits: Limits,
-    /// The clock that a page compares its own with: the one that pictures are taken by.
+    /// The clock that pages compare their own with: the one by which pictures are taken.
     pub clock: Clock,
 }
 
@@ -45,36 +45,36 @@ impl WebConfig {
     /// With a new token, unless only this machine can connect.
     ///
     /// # Errors
-    /// When the system has no randomness to give.
+    /// When the system has no random numbers.
     pub fn new(listen: SocketAddr) -> Result<WebConfig, WebError> {
         let token = if listen.ip().is_loopback() { None } else { Some(Token::random()?) };
         Ok(WebConfig { listen, token, metrics_token: None, limits: Limits::default(), clock: Clock::new() })
     }
 }
 
-/// What keeps the server from starting.
+/// Why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {
-    /// The address cannot be had.
+    /// The server cannot listen at the address.
     #[error("cannot listen on {address}: {source}; choose an address of this machine and a free port, or port 0")]
     Listen {
-        /// What was asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// No thread or no runtime.
+    /// The thread or its runtime cannot be started.
     #[error("cannot start the web server's thread: {0}")]
     Thread(#[from] io::Error),
-    /// No token.
+    /// The token cannot be made.
     #[error(transparent)]
     Token(#[from] super::token::TokenError),
-    /// A limit that hyper cannot keep.
+    /// The limit for headers is smaller than hyper supports.
     #[error("requests' heads are limited to {0} bytes; the limit must be at least 8192")]
     Head(usize),
 }
 
-/// A web server that runs. Dropping it stops it.
+/// A running web server. Dropping it stops it.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -83,12 +83,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens, and serves from a thread of its own.
+    /// Listens, and serves from its own thread.
     ///
     /// # Errors
-    /// When the address cannot be had or the thread not be started.
+    /// When the server cannot listen at the address, or the thread cannot be started.
     pub fn start(config: WebConfig, hub: Arc<dyn Hub>) -> Result<Server, WebError> {
-        /// What hyper wants as a buffer at the least.
+        /// The minimum buffer size of hyper.
         const SMALLEST_HEAD: usize = 8192;
         if config.limits.head < SMALLEST_HEAD {
             return Err(WebError::Head(config.limits.head));
@@ -101,19 +101,19 @@ impl Server {
         let router = router(&config, &hub, &stopped);
         let thread = spawn("web", move || {
             runtime.block_on(serve(listener, router, config.limits, stopped));
-            // A question to the hub that never comes back must not keep the program.
+            // A call of the hub that never returns must not keep the program from ending.
             runtime.shutdown_timeout(Duration::from_millis(200));
         })?;
         Ok(Server { address, stop, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// The address that it listens at.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Ends: no connection is accepted any more, those there are get their answer, and streams are notified. Takes two seconds at
-    /// the most.
+    /// Stops: new connections are refused, requests in progress are answered, and event streams are closed. Takes at
+    /// most two seconds.
     pub fn stop(mut self) {
         self.end();
     }
@@ -132,7 +132,7 @@ impl Drop for Server {
     }
 }
 
-/// Everything there is to ask for.
+/// The routes of all requests.
 pub(super) fn router(config: &WebConfig, hub: &Arc<dyn Hub>, stop: &watch::Receiver<bool>) -> Router {
     let token = config.token.clone().map(Arc::new);
     let guarded = token.is_some();
@@ -162,7 +162,7 @@ pub(super) fn router(config: &WebConfig, hub: &Arc<dyn Hub>, stop: &watch::Recei
         .layer(from_fn_with_state(!guarded, guard::site))
 }
 
-/// An answer must begin within half a minute, whatever the hub is doing.
+/// An answer must begin within half a minute, whatever the hub does.
 async fn in_time(request: Request, next: Next) -> Response {
     const LONGEST: Duration = Duration::from_secs(30);
     let late = || words(StatusCode::SERVICE_UNAVAILABLE, "The publisher is too busy to answer; try again.");

@@ -1,4 +1,4 @@
-//! The page, what it should know, the clock it compares with its own, and the metrics.
+//! The page, its configuration, the clock it compares its own with, and the metrics.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::clock::Clock;
 
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// The files of the page: where, of what type, what. They are the same in every copy of the program, and no secret.
+/// The files of the page: path, media type, contents. They are the same in every copy of the program and contain no
+/// secret.
 pub(super) const FILES: [(&str, &str, &str); 7] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
@@ -28,7 +29,7 @@ pub(super) const FILES: [(&str, &str, &str); 7] = [
     ("/charts.js", JAVASCRIPT, include_str!("page/charts.js")),
 ];
 
-/// One of them.
+/// Serves one of them.
 pub(super) fn file<S: Clone + Send + Sync + 'static>(kind: &'static str, text: &'static str) -> MethodRouter<S> {
     get(move || async move { ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")], text) })
 }
@@ -44,8 +45,8 @@ pub(super) async fn about(State(hub): State<Arc<dyn Hub>>) -> Response {
     }
 }
 
-/// `/clock`: the publisher's time, milliseconds since 1970, for a page to learn by how much its own clock differs. A step of this
-/// machine's calendar is none of it, as it is none of the times of pictures.
+/// `/clock`: the publisher's time in milliseconds since 1970, from which a page calculates the offset of its own clock.
+/// Like the times of pictures, it is not affected by a step of this machine's time of day.
 pub(super) async fn clock(State(clock): State<Clock>) -> Response {
     let now = clock.wall(clock.now()).duration_since(UNIX_EPOCH).unwrap_or_default();
     json(format!("{{\"now_ms\":{:.3}}}", now.as_secs_f64() * 1e3))
@@ -58,7 +59,7 @@ pub(super) struct Metrics {
     pub(super) token: Option<Arc<Token>>,
 }
 
-/// For who shows the metrics' own token, or for this machine when there is none.
+/// For requests with the metrics' own token, or from this machine if there is none.
 pub(super) async fn metrics(
     State(metrics): State<Metrics>,
     peer: Option<Extension<Peer>>,
@@ -81,7 +82,7 @@ pub(super) async fn metrics(
     }
 }
 
-/// Whose connection a request came over.
+/// The address of the peer that a request came from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) SocketAddr);
 

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use subtle::ConstantTimeEq;
 
-/// What a viewer must show, as `Authorization: Bearer TOKEN` or as `?token=TOKEN`. It is never part of a log: its `Debug` is
-/// silent, and [`Token::reveal`] is the one way to read it.
+/// The secret that a viewer must present, as `Authorization: Bearer TOKEN` or as `?token=TOKEN`. It never appears in
+/// logs: its `Debug` output hides it, and [`Token::reveal`] is the only way to read it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
-/// What is no token.
+/// Why a text is not a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// Too short to be a secret or too long for a link.
@@ -28,7 +28,7 @@ impl Token {
     /// A new one: 128 random bits.
     ///
     /// # Errors
-    /// When the system has no randomness to give.
+    /// When the system has no random numbers.
     pub fn random() -> Result<Token, TokenError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| TokenError::Random(error.to_string()))?;
@@ -40,7 +40,7 @@ impl Token {
         &self.0
     }
 
-    /// Whether this is it, in a time that does not depend on how much of it is right.
+    /// Whether `shown` is this token, in constant time.
     pub fn is(&self, shown: &str) -> bool {
         self.0.as_bytes().ct_eq(shown.as_bytes()).into()
     }

@@ -1,4 +1,5 @@
-//! One viewer from the outside: its figures as they change, and the switch of its scheme. Both are for who knows its name.
+//! The requests about one viewer: its event stream of statistics, and the switch of its scheme. Both need only the
+//! viewer's id.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -18,10 +19,10 @@ use super::hub::Hub;
 use super::reply::{ask, words};
 use super::whep::body;
 
-/// From one set of figures to the next.
+/// Interval between statistics.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// What the handlers need.
+/// The state of the handlers.
 #[derive(Clone)]
 pub(super) struct Viewers {
     pub(super) hub: Arc<dyn Hub>,
@@ -41,7 +42,7 @@ pub(super) fn scheme<S: Clone + Send + Sync + 'static>(viewers: Viewers) -> Meth
 }
 
 async fn switch(State(viewers): State<Viewers>, Path(id): Path<String>, request: Request) -> Response {
-    /// The longest name of a scheme with everything that can be added to it.
+    /// The maximum length of a scheme's name with all suffixes.
     const NAME: usize = 200;
     let scheme = match body(request.into_body(), NAME, viewers.limits.timeout).await {
         Ok(scheme) => scheme.trim().to_owned(),
@@ -73,14 +74,14 @@ async fn stream(State(viewers): State<Viewers>, Path(id): Path<String>) -> Respo
         let mut events = events?;
         match events.next().await {
             Some(figures) => Some((Ok::<_, Infallible>(figures), Some(events))),
-            // The page need not guess from a broken connection that it is over.
+            // Tells the page that the stream is over, so that it does not take it for a broken connection.
             None => Some((Ok(Bytes::from_static(b"event: gone\ndata: {}\n\n")), None)),
         }
     }));
     ([(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")], body).into_response()
 }
 
-/// A stream of one viewer's figures.
+/// An event stream of one viewer's statistics.
 struct Events {
     hub: Arc<dyn Hub>,
     stop: watch::Receiver<bool>,
@@ -90,7 +91,7 @@ struct Events {
 }
 
 impl Events {
-    /// The next figures; `None` when the viewer has left or the server stops.
+    /// The next event; `None` when the viewer has left or the server stops.
     async fn next(&mut self) -> Option<Bytes> {
         tokio::select! {
             _ = self.interval.tick() => {}
@@ -103,7 +104,7 @@ impl Events {
     }
 }
 
-/// How many streams of each viewer are open.
+/// The number of open streams of each viewer.
 #[derive(Clone, Default)]
 pub(super) struct Streams(Arc<Mutex<BTreeMap<String, usize>>>);
 
@@ -118,7 +119,7 @@ impl Streams {
     }
 }
 
-/// One of a viewer's streams, for as long as it is kept.
+/// One of a viewer's streams, released when dropped.
 struct Seat {
     streams: Streams,
     id: String,

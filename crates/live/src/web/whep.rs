@@ -1,6 +1,6 @@
-//! An offer in, an answer out: WHEP (draft-ietf-wish-whep-03), which is WHIP (RFC 9725) the other way round.
+//! Offer and answer by WHEP (draft-ietf-wish-whep-03), which is WHIP (RFC 9725) in the opposite direction.
 //!
-//! A viewer's own address, `/whep/ID`, needs no token: its unguessable name is one, and goes to nobody but the viewer.
+//! A viewer's own address, `/whep/ID`, needs no token: the id is unguessable, and only the viewer receives it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use super::token::Token;
 const SDP: &str = "application/sdp";
 const FRAGMENT: &str = "application/trickle-ice-sdpfrag";
 
-/// What the handlers need.
+/// The state of the handlers.
 #[derive(Clone)]
 pub(super) struct Whep {
     pub(super) hub: Arc<dyn Hub>,
@@ -28,7 +28,7 @@ pub(super) struct Whep {
     pub(super) limits: Limits,
 }
 
-/// `/whep`: the first channel.
+/// `/whep`: joins the first channel.
 pub(super) fn first<S: Clone + Send + Sync + 'static>(whep: Whep) -> MethodRouter<S> {
     post(|state, request| join(state, None, request)).with_state(whep)
 }
@@ -94,7 +94,7 @@ async fn leave(State(whep): State<Whep>, Path(id): Path<String>) -> Response {
     }
 }
 
-/// The header If-Match. Of several tags the first counts: a viewer has one session.
+/// The header If-Match. The first of several tags counts: a viewer has only one session.
 fn condition(headers: &HeaderMap) -> Option<Condition> {
     let value = headers.get(header::IF_MATCH)?.to_str().ok()?.trim();
     let first = value.split(',').next()?.trim();
@@ -105,7 +105,7 @@ fn condition(headers: &HeaderMap) -> Option<Condition> {
     })
 }
 
-/// The body, when it is of this type, not too large, and comes in time.
+/// The body, if it has this media type, is not too large, and arrives in time.
 async fn text(request: Request, wanted: &str, limits: &Limits) -> Result<String, Response> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("none");
     if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted)) {

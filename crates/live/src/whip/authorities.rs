@@ -1,4 +1,4 @@
-//! Whose word for a server counts.
+//! Certificate authorities.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use super::error::WhipError;
 
-/// Certificates that a server's must be signed by, or be itself: in the place of the authorities that the web trusts, for a server whose
-/// certificate is of one's own making. A server may show no certificate of an authority's (`basicConstraints=CA:TRUE`), even one
-/// that is named here.
+/// The certificates that authenticate servers, instead of the authorities that the web trusts: a server's certificate
+/// must be signed by one of them, or be one of them. This is for servers with self-made certificates. A server must not
+/// present a CA certificate (`basicConstraints=CA:TRUE`), even one that is listed here.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Authorities(Arc<[CertificateDer<'static>]>);
 
 impl Authorities {
-    /// The certificates in a text of PEM (`-----BEGIN CERTIFICATE-----`); whatever else is in it is passed over.
+    /// The certificates in a PEM text (`-----BEGIN CERTIFICATE-----`); everything else in it is ignored.
     ///
     /// # Errors
-    /// [`WhipError::Authorities`] if there is none, or one that is no certificate.
+    /// [`WhipError::Authorities`] if there is none, or one is malformed.
     pub fn read(pem: &[u8]) -> Result<Authorities, WhipError> {
         let wrong = |why: String| WhipError::Authorities { why };
         let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
@@ -35,14 +35,14 @@ impl Authorities {
         Ok(Authorities(found.into()))
     }
 
-    /// TLS that trusts these and no others.
+    /// A TLS configuration that trusts these certificates and no others.
     pub(super) fn tls(&self) -> TlsConfig {
         let roots = self.0.iter().map(|certificate| Certificate::from_der(certificate).to_owned());
         tls(RootCerts::from(roots))
     }
 }
 
-/// TLS that trusts these roots, with the cryptography of aws-lc, as DTLS has it.
+/// A TLS configuration that trusts these roots, with the cryptography of aws-lc, as for DTLS.
 pub(super) fn tls(roots: RootCerts) -> TlsConfig {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     TlsConfig::builder().unversioned_rustls_crypto_provider(provider).root_certs(roots).build()

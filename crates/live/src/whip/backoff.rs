@@ -1,12 +1,12 @@
-//! When to try again.
+//! Delays between attempts.
 
 use thalweg_units::{ConfigError, Random, Span, above, check};
 
-/// How long to wait before the next attempt: each wait is drawn from the upper half of a ceiling that doubles with every
-/// attempt, so that many who lost the same server do not come back to it at once.
+/// The delay before the next attempt, drawn from the upper half of a ceiling that doubles with every attempt, so that
+/// many clients that lost the same server do not return at once.
 ///
-/// It reads no clock: the caller waits. With the default, 0.5 to 30 s, the waits are from 0.5 to 1 s, from 1 to 2 s, and so
-/// on up to 15 to 30 s.
+/// It reads no clock: the caller waits. With the default, 0.5 to 30 s, the delays are 0.5 to 1 s, 1 to 2 s, and so on
+/// up to 15 to 30 s.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backoff {
     min: Span,
@@ -21,7 +21,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// Waits from `min` to `max`.
+    /// Delays from `min` to `max`.
     ///
     /// # Errors
     /// [`ConfigError`] unless `min` is above zero and `max` at least twice as long.
@@ -32,14 +32,14 @@ impl Backoff {
         Ok(Backoff { min, max, ceiling })
     }
 
-    /// The wait before the next attempt.
+    /// The delay before the next attempt.
     pub fn next(&mut self, random: &mut Random) -> Span {
         let wait = self.ceiling.scale(random.between(0.5, 1.0));
         self.ceiling = self.ceiling.scale(2.0).min(self.max);
         wait.max(self.min)
     }
 
-    /// An attempt succeeded, and lasted: the next wait is of the first kind again.
+    /// An attempt succeeded and lasted: the next delay is the shortest again.
     pub fn reset(&mut self) {
         self.ceiling = self.min.scale(2.0);
     }

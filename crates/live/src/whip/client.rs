@@ -1,4 +1,4 @@
-//! Requests, one at a time, bounded in time and size.
+//! HTTP requests, one at a time, limited in time and size.
 
 use std::io::Read;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use super::authorities::tls;
 use super::endpoint::Endpoint;
 use super::error::{WhipError, excerpt};
 
-/// Bounds of an exchange.
+/// Limits of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// Longest a request may take, from the look-up of the name to the last byte of the answer; above zero.
+    /// Timeout of a request, from the name lookup to the last byte of the answer; above zero.
     pub timeout: Span,
-    /// Most redirections that are followed.
+    /// Maximum number of redirections.
     pub redirections: usize,
-    /// Longest answer that is read; what [`MAX_BYTES`](thalweg_transport::sdp::MAX_BYTES) is for SDP.
+    /// Maximum size of an answer; for SDP that is [`MAX_BYTES`](thalweg_transport::sdp::MAX_BYTES).
     pub answer: Bytes,
 }
 
@@ -32,7 +32,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The client. TLS is rustls's, by the authorities that an [`Endpoint`] names or else Mozilla's; proxies are those the environment names.
+    /// Builds the client. TLS is rustls's, with the authorities that an [`Endpoint`] names or else Mozilla's; proxies
+    /// are those of the environment.
     ///
     /// # Errors
     /// [`ConfigError`] if `timeout` is not above zero.
@@ -43,7 +44,7 @@ impl Config {
             .timeout_global(Some(Duration::from_nanos(timeout)))
             .http_status_as_error(false)
             .max_redirects(0)
-            // Requests are minutes apart: a connection kept open would mostly be one that the server has closed.
+            // Requests are minutes apart: the server would usually have closed a connection that is kept open.
             .max_idle_connections(0)
             .user_agent(concat!("thalweg/", env!("CARGO_PKG_VERSION")))
             .tls_config(tls(RootCerts::WebPki))
@@ -60,16 +61,16 @@ pub struct Client {
     config: Config,
 }
 
-/// A request but for where it goes.
+/// A request without its address.
 pub(super) struct Ask<'a> {
     pub(super) method: &'static str,
-    /// The media type of the body and the body.
+    /// The body's media type, and the body.
     pub(super) body: Option<(&'static str, &'a str)>,
-    /// `If-Match`.
+    /// The header `If-Match`.
     pub(super) condition: Option<&'a str>,
 }
 
-/// What came back: who answered, after redirections, and what.
+/// The response: the endpoint that answered, after redirections, and its answer.
 pub(super) struct Reply {
     pub(super) from: Endpoint,
     pub(super) status: u16,
@@ -82,13 +83,13 @@ impl Reply {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The media type of the body, small letters without parameters.
+    /// The media type of the body in lower case, without parameters.
     pub(super) fn media_type(&self) -> String {
         let value = self.header(CONTENT_TYPE).unwrap_or_default();
         excerpt(value.split(';').next().unwrap_or_default()).to_ascii_lowercase()
     }
 
-    /// The error that this reply is.
+    /// This response as an error.
     pub(super) fn refused(self, method: &'static str) -> WhipError {
         let seconds = self.header(RETRY_AFTER).and_then(|value| value.trim().parse::<u32>().ok());
         let retry_after = seconds.map(|seconds| Span::from_secs(i64::from(seconds)));
@@ -102,17 +103,17 @@ impl Reply {
 }
 
 impl Client {
-    /// Reads a text that lies beside the endpoint, with the endpoint's token.
+    /// Gets a text from the endpoint, with the endpoint's token.
     ///
     /// # Errors
-    /// [`WhipError`], also for any status but success.
+    /// [`WhipError`], for any status that is not a success too.
     pub fn get(&self, endpoint: &Endpoint) -> Result<String, WhipError> {
         const METHOD: &str = "GET";
         let reply = self.ask(endpoint, &Ask { method: METHOD, body: None, condition: None })?;
         if (200..300).contains(&reply.status) { Ok(reply.body) } else { Err(reply.refused(METHOD)) }
     }
 
-    /// Asks, and asks again where it is sent on to.
+    /// Sends the request, and follows redirections.
     pub(super) fn ask(&self, endpoint: &Endpoint, ask: &Ask<'_>) -> Result<Reply, WhipError> {
         let mut at = endpoint.clone();
         for _ in 0..=self.config.redirections {
@@ -163,7 +164,8 @@ impl Client {
         }
     }
 
-    /// The body, if it is no longer than it may be. A long one beside an error is cut off instead: it is only shown.
+    /// The body, if it is not too long. For an error status a long body is truncated instead, since it is only
+    /// displayed.
     fn read(&self, method: &'static str, address: String, response: &mut Response<Body>) -> Result<String, WhipError> {
         let max = self.config.answer.get();
         let mut bytes = Vec::new();
@@ -193,10 +195,10 @@ impl Client {
     }
 }
 
-/// What is wrong with the server's certificate, if that is the error.
+/// The problem of the server's certificate, if that is the error.
 fn untrusted(error: &ureq::Error) -> Option<String> {
     let error = match error {
-        // What rustls says comes through its reader and writer.
+        // The error of rustls arrives through its reader and writer.
         ureq::Error::Io(error) => error.get_ref()?.downcast_ref::<rustls::Error>()?,
         ureq::Error::Rustls(error) => error,
         _ => return None,
@@ -205,7 +207,7 @@ fn untrusted(error: &ureq::Error) -> Option<String> {
     let why = why.to_string();
     let in_words = [
         ("UnknownIssuer", "nobody who is trusted has signed it"),
-        // What openssl makes by default.
+        // openssl's default certificate.
         (
             "CaUsedAsEndEntity",
             "it is an authority's, which no server may show: make one with basicConstraints=CA:FALSE",

@@ -1,4 +1,4 @@
-//! Where a server is, and what lets one in.
+//! The address of a server, and the token for it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use url::{Host, Origin, Url};
 use super::authorities::Authorities;
 use super::error::WhipError;
 
-/// What a server knows a publisher by: `Authorization: Bearer ...` (RFC 6750). It is in no error and no log.
+/// A publisher's bearer token: `Authorization: Bearer ...` (RFC 6750). It appears in no error and no log.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
@@ -27,7 +27,7 @@ impl fmt::Debug for Token {
 impl FromStr for Token {
     type Err = WhipError;
 
-    /// Letters, digits, and `-._~+/=`, as RFC 6750 section 2.1 has them, though in any order.
+    /// Letters, digits, and `-._~+/=`, as in RFC 6750 section 2.1, though in any order.
     fn from_str(text: &str) -> Result<Token, WhipError> {
         let text = text.trim();
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
@@ -39,18 +39,18 @@ impl FromStr for Token {
     }
 }
 
-/// An address to publish to or to watch from, the token for it, and whom its certificate must be from.
+/// An address to publish to or to watch from, the token for it, and the authorities for its certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     pub(super) url: Url,
     pub(super) authorities: Option<Authorities>,
     token: Option<Token>,
-    /// Where the token may go.
+    /// The origin that the token may be sent to.
     home: Origin,
 }
 
 impl Endpoint {
-    /// An endpoint at an `http` or `https` address, without a name and password in it.
+    /// An endpoint at an `http` or `https` address, without user name and password in it.
     ///
     /// # Errors
     /// [`WhipError::Address`] for any other.
@@ -63,23 +63,23 @@ impl Endpoint {
         Ok(Endpoint { url: parsed, authorities: None, token, home })
     }
 
-    /// The same, where servers by `https` are known by `authorities` and by no others.
+    /// The same, with servers by `https` authenticated by `authorities` and no others.
     pub fn known_by(self, authorities: Authorities) -> Endpoint {
         Endpoint { authorities: Some(authorities), ..self }
     }
 
-    /// The token, where it may go: within the origin it was given for (scheme, host and port) only.
+    /// The token, if it may be sent: only within the origin that it was given for (scheme, host and port).
     pub(super) fn token(&self) -> Option<&Token> {
         self.token.as_ref().filter(|_| self.url.origin() == self.home)
     }
 
-    /// The token will cross a network that anybody may be listening on: it is to be sent by `http`, and to another machine.
-    /// RFC 9725 section 4.7 wants `https`.
+    /// Whether the token will be readable on the network: it is to be sent by `http`, to another machine. RFC 9725
+    /// section 4.7 requires `https`.
     pub fn shows_token(&self) -> bool {
         self.token().is_some() && self.url.scheme() == "http" && !is_loopback(&self.url)
     }
 
-    /// Where `location`, absolute or relative to this one, leads.
+    /// The endpoint at `location`, absolute or relative to this one.
     pub(super) fn follow(&self, location: &str) -> Result<Endpoint, WhipError> {
         let wrong = |why: String| WhipError::Address { address: super::error::excerpt(location), why };
         let mut url = self.url.join(location).map_err(|error| wrong(error.to_string()))?;

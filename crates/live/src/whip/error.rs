@@ -1,123 +1,123 @@
-//! Why a server could not be sent to.
+//! Errors of requests to a server.
 
 use thalweg_units::{Bytes, Span};
 
-/// Why an exchange with a server failed. Addresses are in it, tokens are not.
+/// Why a request to a server failed. It contains addresses, but no tokens.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WhipError {
-    /// An address that cannot be gone to.
+    /// The address is invalid.
     #[error("the address {address:?} cannot be used: {why}")]
     Address {
         /// The address, or its beginning.
         address: String,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// A token with characters that no header takes.
+    /// The token has characters that are not allowed in a header.
     #[error("the token is empty or has characters other than letters, digits and -._~+/=: copy it again")]
     Token,
-    /// What was named to know servers by is no certificate.
+    /// The certificate authorities cannot be read.
     #[error(
         "the certificate authority cannot be used ({why}): name a file of PEM, with -----BEGIN CERTIFICATE----- in it"
     )]
     Authorities {
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// The server shows a certificate that does not make it the one it is taken for.
+    /// The server's certificate does not authenticate it.
     #[error(
         "{method} {address}: the server's certificate is not accepted ({why}): its name, its dates and its authority must be right; where the \
          authority is your own, its certificate must be given"
     )]
     Untrusted {
-        /// The method.
+        /// The HTTP method.
         method: &'static str,
-        /// Where to.
+        /// The address.
         address: String,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// The server could not be reached, or did not go through with the exchange.
+    /// The server could not be reached, or the exchange failed.
     #[error("{method} {address} failed: {why}")]
     Unreachable {
-        /// The method.
+        /// The HTTP method.
         method: &'static str,
-        /// Where to.
+        /// The address.
         address: String,
         /// What happened.
         why: String,
     },
-    /// The exchange took too long.
+    /// The request timed out.
     #[error("{method} {address} took more than {limit}: the server is slow or not there")]
     TimedOut {
-        /// The method.
+        /// The HTTP method.
         method: &'static str,
-        /// Where to.
+        /// The address.
         address: String,
-        /// How long it may take.
+        /// The timeout.
         limit: Span,
     },
-    /// The server says no.
+    /// The server refused the request.
     #[error("{method} {address}: the server answers {status}{}", detail(.text))]
     Refused {
-        /// The method.
+        /// The HTTP method.
         method: &'static str,
-        /// Where to.
+        /// The address.
         address: String,
         /// The status (RFC 9110).
         status: u16,
-        /// What it wrote, at most 300 characters.
+        /// The text of its answer, at most 300 characters.
         text: String,
-        /// How long it asks to be left alone (`Retry-After`).
+        /// The delay that it requests (`Retry-After`).
         retry_after: Option<Span>,
     },
-    /// The server says yes, and not what a WHIP server says.
+    /// The server accepted the request, but its answer is not a WHIP server's.
     #[error("{method} {address}: the server answers {found}, needed is {needed}")]
     Unexpected {
-        /// The method.
+        /// The HTTP method.
         method: &'static str,
-        /// Where to.
+        /// The address.
         address: String,
-        /// What it answers.
+        /// What it answered.
         found: String,
-        /// What was needed.
+        /// What was expected.
         needed: &'static str,
     },
     /// The answer is too long.
     #[error("{method} {address}: the server's answer has more than {max}, which is all that is read")]
     TooLong {
-        /// The method.
+        /// The HTTP method.
         method: &'static str,
-        /// Where to.
+        /// The address.
         address: String,
-        /// Most that is read.
+        /// The maximum size.
         max: Bytes,
     },
-    /// One address leads to the next without end.
+    /// Too many redirections.
     #[error("{address} is the end of {max} redirections, which is all that are followed: name the last address")]
     Redirected {
-        /// The address it stopped at.
+        /// The address of the last one.
         address: String,
-        /// Most that are followed.
+        /// The maximum number of redirections.
         max: usize,
     },
 }
 
 impl WhipError {
-    /// Another attempt may go better: the server was not there, was slow, was busy, or failed itself. What it refuses for
-    /// good is wrong with the request, and asking again will not help.
+    /// Whether another attempt may succeed: the server was unreachable, slow or busy, or had an internal error. A
+    /// permanent refusal means that the request is wrong, and repeating it will not help.
     pub fn may_pass(&self) -> bool {
         match self {
             WhipError::Unreachable { .. } | WhipError::TimedOut { .. } => true,
-            // Besides errors of the server's: request timeout, conflict (with a session of ours that it has not given up yet), too early, too
-            // many requests.
+            // Apart from server errors: request timeout, conflict (with a session of ours that the server has not given
+            // up yet), too early, too many requests.
             WhipError::Refused { status, .. } => matches!(status, 408 | 409 | 425 | 429 | 500..=599),
             _ => false,
         }
     }
 
-    /// How long the server asks to be left alone, if it does.
+    /// The delay that the server requests, if any.
     pub fn retry_after(&self) -> Option<Span> {
         match self {
             WhipError::Refused { retry_after, .. } => *retry_after,
@@ -130,7 +130,7 @@ fn detail(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(": {text}") }
 }
 
-/// As much of a server's text as an error repeats, on one line and without what would move a terminal's cursor.
+/// The part of a server's text that an error quotes, on one line and without control characters for terminals.
 pub(super) fn excerpt(text: &str) -> String {
     const MAX: usize = 300;
     let printable = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });

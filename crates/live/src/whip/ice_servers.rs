@@ -1,24 +1,24 @@
-//! Servers for STUN and TURN that a server lists: `Link` headers (RFC 9725 section 4.6, RFC 8288).
+//! STUN and TURN servers in `Link` headers (RFC 9725 section 4.6, RFC 8288).
 
-/// A server that helps to find or to relay a path; listed, not used.
+/// A STUN or TURN server; listed, but not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IceServer {
     /// `stun:host`, `turn:host?transport=udp`, `turns:...`.
     pub url: String,
-    /// For TURN.
+    /// User name for TURN.
     pub username: Option<String>,
-    /// For TURN.
+    /// Credential for TURN.
     pub credential: Option<String>,
 }
 
-/// The servers in the values of all `Link` headers; other links are passed over.
+/// The STUN and TURN servers in the values of all `Link` headers; other links are ignored.
 pub(super) fn ice_servers<'a>(headers: impl Iterator<Item = &'a str>) -> Vec<IceServer> {
-    /// Most that are kept.
+    /// Maximum number of servers.
     const MAX: usize = 16;
     headers.flat_map(links).filter_map(server).take(MAX).collect()
 }
 
-/// The links of one header: separated by commas, outside of quotes and angle brackets.
+/// The links of one header, separated by commas outside of quotes and angle brackets.
 fn links(header: &str) -> impl Iterator<Item = &str> {
     split(header, ',')
 }
@@ -56,7 +56,7 @@ fn unquoted(value: &str) -> String {
         .collect()
 }
 
-/// The parts between separators that are not in quotes or angle brackets.
+/// The parts between separators, ignoring those in quotes or angle brackets.
 fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let (mut quoted, mut escaped, mut angled) = (false, false, false);
     text.split(move |letter| {

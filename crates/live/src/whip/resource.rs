@@ -11,8 +11,8 @@ use super::ice_servers::{IceServer, ice_servers};
 /// The media type of offers and answers.
 const SDP: &str = "application/sdp";
 
-/// A session on a server, which is notified of changes and, last, of the end. Dropping it sends nothing; the server then finds
-/// out by the silence.
+/// A session on a server, which receives changes and finally the end. Dropping it sends nothing; the server then ends
+/// the session after its own timeout.
 #[derive(Debug, Clone)]
 pub struct Resource {
     client: Client,
@@ -21,25 +21,26 @@ pub struct Resource {
     ice_servers: Vec<IceServer>,
 }
 
-/// What a server made of a PATCH.
+/// The server's answer to a PATCH.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Patched {
-    /// It took it, and has nothing to say.
+    /// Accepted, without content.
     Taken,
-    /// It restarted ICE too: its fragment ([`thalweg_transport::sdp::fragment`]).
+    /// The server restarted ICE too: its fragment ([`thalweg_transport::sdp::fragment`]).
     Restarted(String),
-    /// It does not do that (405, 422 or 501, all of which RFC 9725 section 4.3 allows): for a restart, a new session is needed.
+    /// Not supported by the server (405, 422 or 501, all of which RFC 9725 section 4.3 allows): instead of a restart a
+    /// new session is needed.
     Unsupported,
 }
 
 impl Client {
-    /// Sends an offer; what comes back is the resource that stands for the session on the server, and the answer.
+    /// Sends an offer; returns the resource of the session on the server, and the answer.
     ///
     /// Redirections that keep the method and the body are followed (307 and 308; RFC 9725 section 4.5), and the token is
     /// sent to the origin of `endpoint` only.
     ///
     /// # Errors
-    /// [`WhipError`]. A session that the server began, but not as it should, is ended again.
+    /// [`WhipError`]. A session that the server started incorrectly is ended again.
     pub fn open(&self, endpoint: &Endpoint, offer: &str) -> Result<(Resource, String), WhipError> {
         const METHOD: &str = "POST";
         let reply = self.ask(endpoint, &Ask { method: METHOD, body: Some((SDP, offer)), condition: None })?;
@@ -61,7 +62,7 @@ impl Client {
         if kind != SDP {
             let error =
                 reply.unexpected(METHOD, format!("201 with a body of type {kind:?}"), "the answer, application/sdp");
-            // The session is of no use to anybody; if it cannot be ended either, the first error is the one to show.
+            // The session is unusable; if it cannot be ended either, the first error is the one to return.
             let _ = resource.close();
             return Err(error);
         }
@@ -75,26 +76,26 @@ impl Resource {
         self.endpoint.url.as_str()
     }
 
-    /// Servers for STUN and TURN that came with the answer; not used.
+    /// STUN and TURN servers from the answer; not used.
     pub fn ice_servers(&self) -> &[IceServer] {
         &self.ice_servers
     }
 
-    /// Reports candidates found since the offer: a fragment with the credentials that are in use.
+    /// Reports candidates found since the offer: a fragment with the present credentials.
     ///
     /// # Errors
-    /// [`WhipError`]: the session may be gone (404), or the server restarted ICE meanwhile (412).
+    /// [`WhipError`]: the session may have ended (404), or the server restarted ICE meanwhile (412).
     pub fn trickle(&mut self, fragment: &str) -> Result<Patched, WhipError> {
         let etag = self.etag.clone();
         self.patch(fragment, etag.as_deref())
     }
 
-    /// Asks for an ICE restart: a fragment with new credentials.
+    /// Requests an ICE restart: a fragment with new credentials.
     ///
     /// # Errors
-    /// [`WhipError`]: the session may be gone (404).
+    /// [`WhipError`]: the session may have ended (404).
     pub fn restart(&mut self, fragment: &str) -> Result<Patched, WhipError> {
-        // Any state of the session will do (RFC 9725 section 4.3.3).
+        // Valid in any state of the session (RFC 9725 section 4.3.3).
         self.patch(fragment, Some("*"))
     }
 
@@ -119,10 +120,10 @@ impl Resource {
         }
     }
 
-    /// Ends the session. One that the server does not know any more has ended.
+    /// Ends the session. If the server does not know it any more, it has ended already.
     ///
     /// # Errors
-    /// [`WhipError`]: the session may live on until the server finds out by itself.
+    /// [`WhipError`]: the session may continue until the server's own timeout.
     pub fn close(self) -> Result<(), WhipError> {
         const METHOD: &str = "DELETE";
         let reply = self.client.ask(&self.endpoint, &Ask { method: METHOD, body: None, condition: None })?;

@@ -1,4 +1,4 @@
-//! What strangers can do to a publisher and its viewers, and what is left of those who went.
+//! Attacks on a publisher and its viewers, and leftovers of viewers that have left.
 
 use std::net::UdpSocket;
 
@@ -9,7 +9,7 @@ use thalweg_units::{Seed, Span};
 use super::viewer::{Viewer, join_and_vanish};
 use super::{alone, metric, process, publisher};
 
-/// Waits until it is so, 20 s at most: a busy machine is slow.
+/// Waits until the condition holds, 20 s at most, for busy machines.
 fn until(what: &str, mut so: impl FnMut() -> bool) {
     let clock = Clock::new();
     while !so() {
@@ -18,7 +18,7 @@ fn until(what: &str, mut so: impl FnMut() -> bool) {
     }
 }
 
-/// A binding request for a viewer, as everybody on the path can see it, but without the key that signs it.
+/// A binding request for a viewer, as anyone on the path could copy it, but without the key that signs it.
 fn forged_check(username: &str, random: u64) -> Vec<u8> {
     let name = format!("{username}:nobody");
     let mut attribute = vec![0x00, 0x06, 0, name.len() as u8];
@@ -47,21 +47,22 @@ fn strangers_datagrams_are_counted_and_keep_nobody_from_watching() {
         let mut bytes: Vec<u8> = (0..40 + random.below(1000)).map(|_| random.bits() as u8).collect();
         match number % 4 {
             0 => {}
-            // SRTP and SRTCP by their first bytes, DTLS by its first.
+            // SRTP and SRTCP by their first bytes, DTLS by its first byte.
             1 => bytes[..2].copy_from_slice(&[0x80, 200]),
             2 => bytes[..3].copy_from_slice(&[22, 254, 253]),
             _ => bytes = forged_check(&viewer.username, number),
         }
-        // What a full buffer refuses is as good as lost on the way.
+        // A datagram that does not fit into a full buffer counts as lost on the path.
         let _ = sockets[(number / 4 % 40) as usize].send_to(&bytes, target);
         if number % 100 == 0 {
             pause(Span::from_millis(10));
         }
     }
     let seen = viewer.seen();
-    // The flood takes two seconds and more.
+    // The flood takes at least two seconds.
     assert!(seen.frames > before.0 + 30 && !seen.closed, "{} frames before, {} after", before.0, seen.frames);
-    // Nor are the viewer's own reports taken for those of an unknown source: fifty a second come of a stream of this kind.
+    // The viewer's own reports are not taken for those of an unknown source either: a stream of this kind causes fifty
+    // per second.
     assert!(reports() > before.1 + 30.0, "{} reports before, {} after", before.1, reports());
     println!("{} reports while it lasted", reports() - before.1);
     let from_unknown_sources = metric(&hub.metrics(), "thalweg_unknown_source_datagrams_total");
@@ -93,7 +94,7 @@ fn two_hundred_viewers_who_came_and_went_leave_nothing_behind() {
     let hub = publisher.hub();
     let come_and_go = |number: u64| {
         if number.is_multiple_of(10) {
-            // Some watch, and say goodbye on the wire alone.
+            // Some viewers watch, and say goodbye only on the connection itself.
             let viewer = Viewer::join(&*hub, "gcc").unwrap();
             until("a frame", || viewer.seen().frames > 0);
         } else {

@@ -1,6 +1,6 @@
-//! A publisher under load: hostile datagrams, comings and goings, half an hour of it all.
+//! A publisher under load: hostile datagrams, viewers that come and go, and half an hour of all of it.
 //!
-//! What is measured is of the whole process, so that these run one at a time.
+//! The measurements cover the whole process, so these tests run one at a time.
 
 mod hostile;
 mod process;
@@ -48,7 +48,7 @@ fn publisher(max_viewers: usize) -> Publisher {
     Publisher::start(config, Clock::new(), &mut find).unwrap()
 }
 
-/// A figure out of Prometheus' text, of all viewers together.
+/// A metric from Prometheus' text, summed over all viewers.
 fn metric(text: &str, name: &str) -> f64 {
     let lines = text.lines().filter(|line| line.starts_with(name) && !line.starts_with('#'));
     lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()

@@ -1,4 +1,4 @@
-//! What the system says this process holds.
+//! The resources of this process, as reported by the system.
 
 use std::fs;
 
@@ -10,12 +10,12 @@ pub fn memory() -> u64 {
     kilobytes * 1024
 }
 
-/// Threads that run.
+/// Number of running threads.
 pub fn threads() -> usize {
     fs::read_dir("/proc/self/task").unwrap().count()
 }
 
-/// Files and sockets that are open.
+/// Number of open files and sockets.
 pub fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").unwrap().count()
 }

@@ -1,4 +1,4 @@
-//! Half an hour: four viewers, three of which come and go. `make soak` runs it; `SOAK_MINUTES` says how long.
+//! Half an hour with four viewers, three of which come and go. `make soak` runs it; `SOAK_MINUTES` sets the length.
 
 use thalweg_live::clock::{Clock, pause};
 use thalweg_units::{Span, Time};
@@ -6,12 +6,12 @@ use thalweg_units::{Span, Time};
 use super::viewer::Viewer;
 use super::{alone, process, publisher};
 
-/// Who comes and goes stays so long, and a little longer the later it came.
+/// How long a temporary viewer stays; a little longer the later it came.
 const STAY: Span = Span::from_secs(15);
 const SCHEMES: [&str; 4] = ["gcc", "vidaptive", "camel", "copa"];
 const MINUTE: Span = Span::from_secs(60);
 
-/// Frames sent to those who went and to those who are here, and how many of them came.
+/// Frames sent to past and present viewers, and how many of them arrived.
 #[derive(Default)]
 struct Frames {
     sent: u64,
@@ -34,14 +34,14 @@ fn memory_stays_flat_audio_stays_with_the_picture_and_frames_come_for_half_an_ho
         (1..4).map(|number| (join(number), clock.now() + STAY * number as i64)).collect();
     let (mut frames, mut joined) = (Frames::default(), 4);
     let mut count = |viewer: &Viewer| {
-        // In this order: what is on its way counts as sent.
+        // In this order: frames in flight count as sent.
         let shown = viewer.seen().frames;
         let sent = hub.snapshot(&viewer.id).expect("it is here").frames_sent;
         frames.sent += sent;
         frames.shown += shown;
         (shown, sent)
     };
-    // Allocator, histories of packets and pools of buffers fill in the first minutes.
+    // Memory of the allocator, of packet histories and of buffer pools grows in the first minutes.
     let settled = clock.now() + (MINUTE * minutes / 5).min(MINUTE * 3);
     let (mut memory, mut next) = (Vec::new(), clock.now());
     while clock.now() < end {
@@ -89,7 +89,7 @@ fn memory_stays_flat_audio_stays_with_the_picture_and_frames_come_for_half_an_ho
         Span::from_nanos(of.iter().sum::<i64>() / of.len() as i64)
     };
     let last = skews.last().expect("audio and video").0;
-    // The first ten seconds are the start's.
+    // The first ten seconds are start-up.
     let start = Time::ZERO + Span::from_secs(10);
     let window = MINUTE.min((last - start) / 2);
     let (first, at_end) = (mean(start, start + window), mean(last - window, last));

@@ -1,4 +1,4 @@
-//! A viewer in this process: our receiver behind a socket on loopback, in a thread of its own.
+//! A viewer in this process: our receiver with a socket on loopback, in its own thread.
 
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,18 +14,18 @@ use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds};
 use thalweg_transport::{Config, Connection, DtlsRole, Identity};
 use thalweg_units::{Span, Time};
 
-/// What a viewer has seen so far.
+/// A viewer's statistics so far.
 #[derive(Debug, Default, Clone)]
 pub struct Seen {
     pub connected: bool,
     pub closed: bool,
     pub frames: u64,
     pub audio_packets: u64,
-    /// How much later pictures come than the audio of the same instant; when, and how much.
+    /// How much later pictures arrive than the audio of the same instant, with the time of each measurement.
     pub skews: Vec<(Time, Span)>,
 }
 
-/// A connection of a viewer that has made an offer.
+/// A viewer's connection that has made an offer.
 struct Offering {
     connection: Connection,
     offer: sdp::Offer,
@@ -52,7 +52,7 @@ fn offering(clock: &Clock) -> Offering {
     Offering { connection, offer, socket }
 }
 
-/// Joins and is not heard of again: the id.
+/// Joins and then sends nothing; returns the id.
 pub fn join_and_vanish(hub: &dyn Hub) -> Result<String, Refused> {
     let offer = offering(&Clock::new()).offer.text;
     hub.join(Join { offer, scheme: None, channel: None }).map(|joined| joined.id)
@@ -61,7 +61,7 @@ pub fn join_and_vanish(hub: &dyn Hub) -> Result<String, Refused> {
 /// A viewer that watches.
 pub struct Viewer {
     pub id: String,
-    /// The name by which its checks find it at the publisher.
+    /// The ICE user name by which the publisher recognises its checks.
     pub username: String,
     seen: Arc<Mutex<Seen>>,
     stop: Arc<AtomicBool>,
@@ -69,7 +69,7 @@ pub struct Viewer {
 }
 
 impl Viewer {
-    /// Joins by `hub`, with a scheme.
+    /// Joins through `hub`, with a scheme.
     pub fn join(hub: &dyn Hub, scheme: &str) -> Result<Viewer, Refused> {
         let clock = Clock::new();
         let Offering { mut connection, offer, socket } = offering(&clock);

@@ -1,4 +1,4 @@
-//! A publisher and one who watches it.
+//! A publisher and a watcher.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,13 +14,13 @@ use thalweg_sender::{Registry, Scheme};
 use thalweg_units::{Seed, Size, Span};
 use thalweg_video::Video;
 
-/// Conversations share the processor; one alone has enough of it.
+/// Tests with media take turns: the processor is fast enough for one at a time.
 pub fn one_at_a_time() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// 8 Mbps towards who watches, this share lost, so many milliseconds each way.
+/// 8 Mbps towards the watcher, with this loss ratio, and this delay in each direction.
 pub fn link(loss: f64, delay_ms: i64) -> LinkConfig {
     let delay = || HopConfig::Delay { delay: Span::from_millis(delay_ms), jitter: Jitter::None, reorders: false };
     let hops = vec![
@@ -31,7 +31,7 @@ pub fn link(loss: f64, delay_ms: i64) -> LinkConfig {
     LinkConfig { up: PathConfig { hops }, down: PathConfig { hops: vec![delay()] }, ..LinkConfig::default() }
 }
 
-/// What is called, and how.
+/// What is sent, and how.
 pub struct Call {
     pub source: String,
     pub codec: Option<Codec>,
@@ -56,17 +56,17 @@ impl Default for Call {
     }
 }
 
-/// What came of it.
+/// The result.
 pub struct Seen {
-    /// A second after it began, when what a beginning needs is over.
+    /// The report one second after the start, when start-up is over.
     pub early: Report,
-    /// At the end.
+    /// The report at the end.
     pub report: Report,
     metrics: String,
 }
 
 impl Seen {
-    /// What the publisher's metrics say at the end, added up.
+    /// A metric of the publisher at the end, summed over viewers.
     pub fn metric(&self, name: &str) -> f64 {
         let samples = self.metrics.lines().filter(|line| line.starts_with(name));
         samples.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok()).sum()
@@ -74,7 +74,7 @@ impl Seen {
 }
 
 impl Call {
-    /// Begins to publish.
+    /// Starts publishing.
     pub fn publish(&self, clock: Clock) -> (Publisher, Server) {
         let local = "127.0.0.1:0".parse().expect("an address");
         let size = self.codec.as_ref().map(|_| Size::new(640, 360));
@@ -104,7 +104,7 @@ impl Call {
         (publisher, server)
     }
 
-    /// Goes on for `span` once connected.
+    /// Continues for `span` after the connection is established.
     pub fn run(&self, span: Span) -> Seen {
         let clock = Clock::new();
         let (publisher, server) = self.publish(clock);

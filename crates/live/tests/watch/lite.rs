@@ -1,4 +1,4 @@
-//! Servers that are ICE-lite, as public ones often are: they answer checks and make none.
+//! ICE-lite servers, as public ones often are: they answer connectivity checks and send none.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -25,7 +25,7 @@ struct Seen {
     deleted: bool,
 }
 
-/// A server of one session: HTTP by hand, and a connection that is lite. It ends with this.
+/// A server for one session: hand-written HTTP, and an ICE-lite connection. It ends when this is dropped.
 struct LiteServer {
     url: String,
     seen: Arc<Mutex<Seen>>,
@@ -39,13 +39,13 @@ impl Drop for LiteServer {
 }
 
 impl LiteServer {
-    /// One that media goes this way at, seen from it.
+    /// A server for media in this direction, as seen from the server.
     fn new(direction: Direction) -> LiteServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}/live/7", listener.local_addr().expect("bound"));
         let (seen, stop) = (Arc::<Mutex<Seen>>::default(), Arc::<AtomicBool>::default());
         let (reported, stopped) = (seen.clone(), stop.clone());
-        // It ends with the process: nobody asks any more.
+        // The thread ends with the process and is not joined.
         std::thread::spawn(move || {
             for stream in listener.incoming().filter_map(Result::ok) {
                 answer(stream, direction, &reported, &stopped);
@@ -58,7 +58,7 @@ impl LiteServer {
         *self.seen.lock().expect("no panic")
     }
 
-    /// Waits until this is so, for ten seconds.
+    /// Waits until the condition holds, for at most ten seconds.
     fn becomes(&self, is_so: impl Fn(Seen) -> bool) -> bool {
         let clock = Clock::new();
         while clock.now() < Time::from_millis(10_000) && !is_so(self.seen()) {
@@ -92,7 +92,7 @@ fn answer(mut stream: TcpStream, direction: Direction, seen: &Arc<Mutex<Seen>>, 
     let _ = write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{text}");
 }
 
-/// Begins the session; its answer.
+/// Starts the session; returns its answer.
 fn begin(offer: &str, direction: Direction, seen: &Arc<Mutex<Seen>>, stop: &Arc<AtomicBool>) -> String {
     let clock = Clock::new();
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");

@@ -1,6 +1,6 @@
 //! `publish` and `watch` in one process, over loopback and over emulated links.
 //!
-//! They share the machine with whatever else runs, so only one conversation goes on at a time.
+//! They share the machine with other load, so only one call runs at a time.
 
 mod call;
 mod lite;
@@ -30,7 +30,7 @@ fn everything_that_is_sent_is_seen_whatever_kind_of_feedback_was_agreed_on() {
     for feedback in
         [Feedback::Transport, Feedback::TransportOnRequest, Feedback::PerStream, Feedback::Extended, Feedback::Plain]
     {
-        // A report a second, or five, is too little for a window: Vidaptive's stands still in between.
+        // One report per second, or per five, is too few for a window: Vidaptive stops sending in between.
         let (scheme, longest_ms) = match feedback {
             Feedback::Extended | Feedback::Plain => ("gcc", 400.0),
             _ => ("vidaptive", 200.0),
@@ -40,7 +40,7 @@ fn everything_that_is_sent_is_seen_whatever_kind_of_feedback_was_agreed_on() {
         let (report, sent) = (&seen.report, seen.metric("thalweg_frames_sent_total"));
         assert_eq!(report.feedback.as_deref(), Some(feedback.to_string().as_str()));
         assert_eq!(report.codec.as_deref(), Some("VP8"));
-        // What was sent last may be on its way.
+        // The last frames may still be in flight.
         assert!(report.frames_decoded as f64 >= 0.97 * sent - 2.0, "{feedback}: of {sent} sent: {report:?}");
         assert!((report.frames_decoded as f64) <= sent + 30.0, "{feedback}: of {sent} sent: {report:?}");
         assert!(report.frames_decoded >= 60 && report.longest_freeze_ms <= longest_ms, "{feedback}: {report:?}");
@@ -61,7 +61,7 @@ fn fbra_is_told_by_extended_reports_without_being_asked_to() {
     let seen = call.run(Span::from_secs(4));
     assert_eq!(seen.report.feedback.as_deref(), Some("xr"));
     assert!(seen.report.frames_decoded > 30, "{:?}", seen.report);
-    // Each 200 ms, and each packet but the last ones is reported.
+    // One report per 200 ms, and each packet except the last ones is reported.
     let (reports, arrived) = (seen.metric("thalweg_reports_total"), seen.metric("thalweg_packets_arrived_total"));
     assert!((8.0..60.0).contains(&reports) && arrived > 100.0, "{reports} reports of {arrived} packets");
     assert!(seen.metric("thalweg_packets_lost_total") < 5.0);
@@ -76,7 +76,7 @@ fn a_sender_of_reberas_is_told_what_the_path_bears_and_measures_itself_before_wh
         let reports = seen.metric("thalweg_path_reports_total");
         assert!(reported.contains(&reports), "{feedback}: {reports} path reports in 4 s and what a beginning takes");
         assert_eq!(seen.report.path_capacity_bps.is_some(), feedback == Feedback::Any, "{:?}", seen.report);
-        // A train that comes at once says of the path no more than that it bears it in 10 ms.
+        // A packet train that arrives all at once only shows that the path can carry it within 10 ms.
         let capacity = seen.report.path_capacity_bps.unwrap_or(1e6);
         assert!((100e3..10e6).contains(&capacity), "{:?}", seen.report);
         assert!(seen.report.frames_decoded > 20, "{feedback}: {:?}", seen.report);
@@ -94,7 +94,7 @@ fn what_a_link_loses_is_retransmitted() {
     assert!(report.frames_decoded as f64 >= 0.9 * seen.metric("thalweg_frames_sent_total") - 5.0, "{report:?}");
     assert!((0.035..0.5).contains(&seen.metric("thalweg_round_trip_seconds")));
     assert!((25.0..600.0).contains(&report.latency_p50_ms.expect("barcodes")), "{report:?}");
-    // The link is one of 20 ms each way, and of a queue.
+    // The link has a delay of 20 ms in each direction, and a queue.
     assert!((39.0..600.0).contains(&report.round_trip_ms.expect("the publisher tells")), "{report:?}");
 }
 
@@ -156,7 +156,8 @@ fn frames_that_were_encoded_already_are_recorded_as_they_were() {
     let (sent, recorded) = (frames(&sent), frames(&recorded));
     assert_eq!(report.codec.as_deref(), Some("VP9"));
     assert!(recorded.len() >= 60 && recorded.len() as u64 == report.frames_whole, "{report:?}");
-    // What the sender leaves out to keep to its rate is not there; what is there is in order, and bytes are what they were.
+    // Frames that the sender skips to keep to its rate are missing; those that are there are in order, with unchanged
+    // bytes.
     let mut rest = sent.iter();
     let ordered = recorded.iter().all(|frame| rest.any(|source| source == frame));
     assert!(ordered, "{report:?}");

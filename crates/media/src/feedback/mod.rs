@@ -1,8 +1,9 @@
-//! The receiver's RTCP, read: a datagram in, [`RtcpFeedback`] for a sender out.
+//! Reading the receiver's RTCP: takes datagrams and returns [`RtcpFeedback`] for a sender.
 //!
-//! The wire has 16 bits for a packet's number and a clock of its own. A [`Reader`] places numbers by what the sender gave out
-//! last ([`Numbering`]; [`Streams`] for senders of several RTP streams) and follows the receiver's clock through its wraps. It
-//! opens no socket and knows no key, so simulated and real senders read with the same code.
+//! RTCP carries only 16 bits of a packet's number, and times of the receiver's clock. A [`Reader`] extends numbers by
+//! those the sender used last ([`Numbering`]; [`Streams`] for senders with several RTP streams) and follows the
+//! receiver's clock through its wraparounds. It opens no socket and holds no key, so simulated and real senders use the
+//! same code.
 
 mod numbering;
 mod plain;

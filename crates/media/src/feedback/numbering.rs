@@ -1,53 +1,55 @@
-//! Which packet went out under which number.
+//! Which packet was sent under which number.
 
 use alloc::collections::{BTreeMap, VecDeque};
 
 use thalweg_control::PacketId;
 
-/// How the sender numbered what it sent: what tells one turn of 16 bits from another.
+/// How the sender numbered its packets: needed to extend 16-bit numbers.
 pub trait Numbering {
-    /// The last packet sent, of any stream.
+    /// The last packet sent on any stream.
     fn newest(&self) -> Option<PacketId>;
 
-    /// The last RTP sequence number of a stream before it was cut to 16 bits; `None` for streams that are not the sender's.
+    /// The last RTP sequence number of a stream before truncation to 16 bits; `None` for streams that are not the
+    /// sender's.
     fn newest_of(&self, ssrc: u32) -> Option<u64>;
 
-    /// Whether it is the stream that frames go out on: of no other packets or pictures can be asked for. Retransmissions and FEC have numbers of
-    /// their own, which say nothing of media.
+    /// Whether frames are sent on this stream: only its packets and pictures can be requested again. Retransmissions
+    /// and FEC have sequence numbers of their own, unrelated to media.
     fn is_media(&self, ssrc: u32) -> bool;
 
     /// The last frame of which a packet was sent; `None` for a sender whose frames have no numbers on the wire.
     fn newest_frame(&self) -> Option<u64>;
 
-    /// The packet that went out under this number of a stream; `None` if there was none or it is forgotten.
+    /// The packet sent under this number of a stream; `None` if there was none or it is no longer remembered.
     fn packet(&self, ssrc: u32, sequence: u64) -> Option<PacketId>;
 
-    /// Ticks of a stream's RTP clock in a second, which receipt times are reported in: of video 90,000 (RFC 7741, RFC 6184, RFC 9628).
+    /// Ticks per second of a stream's RTP clock, in which receipt times are reported: for video 90,000 (RFC 7741,
+    /// RFC 6184, RFC 9628).
     fn clock_rate(&self, _ssrc: u32) -> u32 {
         90_000
     }
 }
 
-/// Which packet went out under which number of which RTP stream.
+/// Which packet was sent under which number of which RTP stream.
 #[derive(Debug, Clone, Default)]
 pub struct Streams {
     newest: Option<PacketId>,
-    /// The stream that frames go out on, and the last frame.
+    /// The stream on which frames are sent, and the last frame.
     media: Option<(u32, u64)>,
     streams: BTreeMap<u32, Stream>,
-    /// Ticks in a second, of streams that are not video.
+    /// Ticks per second of the RTP clocks of streams that are not video.
     clocks: BTreeMap<u32, u32>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Stream {
-    /// The number of the first packet remembered.
+    /// The number of the first remembered packet.
     first: u64,
     packets: VecDeque<PacketId>,
 }
 
 impl Streams {
-    /// As many packets of a stream as 16 bits tell apart.
+    /// Max remembered packets per stream: as many as 16 bits distinguish.
     const REMEMBERED: usize = 1 << 16;
 
     /// Nothing sent yet.
@@ -55,8 +57,8 @@ impl Streams {
         Streams::default()
     }
 
-    /// Packet `id` went out as number `sequence` (not cut to 16 bits) of stream `ssrc`. Numbers of a stream follow one another;
-    /// at a jump what went before it is forgotten.
+    /// Packet `id` was sent as number `sequence` (not truncated to 16 bits) of stream `ssrc`. A stream's numbers are
+    /// consecutive; after a jump the earlier ones are forgotten.
     pub fn on_sent(&mut self, id: PacketId, ssrc: u32, sequence: u64) {
         self.newest = self.newest.max(Some(id));
         let stream = self.streams.entry(ssrc).or_default();
@@ -70,12 +72,12 @@ impl Streams {
         }
     }
 
-    /// A stream's RTP clock has so many ticks in a second; those of which nothing is said have the 90,000 of video.
+    /// Sets the ticks per second of a stream's RTP clock; the default is the 90,000 of video.
     pub fn on_clock(&mut self, ssrc: u32, ticks: u32) {
         self.clocks.insert(ssrc, ticks);
     }
 
-    /// A packet of this frame went out on stream `ssrc`, not as a retransmission of one: it is that of media from now on.
+    /// A packet of this frame was sent on stream `ssrc`, not as a retransmission: from now on this is the media stream.
     pub fn on_frame(&mut self, ssrc: u32, frame: u64) {
         self.media = Some((ssrc, self.newest_frame().unwrap_or(0).max(frame)));
     }

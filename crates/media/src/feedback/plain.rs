@@ -1,8 +1,9 @@
-//! Receiver reports alone (RFC 3550 section 6.4.2): from receivers that know no feedback of single packets.
+//! Receiver reports alone (RFC 3550 section 6.4.2), from receivers without per-packet feedback.
 //!
-//! A report block says how far a stream got and how many of its packets are missing in all, not which and not when the others came. So every
-//! packet up to the highest is taken to have arrived when the report did, but for as many as are newly missing, spread evenly: enough for
-//! bytes in flight, for loss and for a round trip that has the wait for the report in it; too coarse for anything that listens to delay.
+//! A report block has the highest number of a stream that arrived and the total number of lost packets, but not which
+//! ones were lost or when the others arrived. So every packet up to the highest counts as arrived with the report,
+//! except as many as are newly lost, spread evenly. That is accurate enough for bytes in flight, loss, and a round trip
+//! that includes the report's delay, but too coarse for delay-based control.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -13,10 +14,10 @@ use thalweg_wire::rtcp::ReportBlock;
 
 use super::numbering::Numbering;
 
-/// The most packets that one block may report on: more than a second of 100 Mbps, and what bounds the work a block can make.
+/// Max packets that one block may report on, which bounds the work it causes: more than a second at 100 Mbps.
 const MAX: u64 = 16_384;
 
-/// What each stream was last said to have.
+/// The last report on each stream.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PlainReports {
     streams: BTreeMap<u32, Reported>,
@@ -24,16 +25,16 @@ pub(super) struct PlainReports {
 
 #[derive(Debug, Clone, Copy)]
 struct Reported {
-    /// The first number that nothing was said of.
+    /// The first number not reported on yet.
     next: u64,
     lost: i32,
 }
 
 impl PlainReports {
-    /// What a block says that is new, at `now`.
+    /// The new information in a block that arrives at `now`.
     pub(super) fn read(&mut self, now: Time, block: &ReportBlock, sent: &impl Numbering) -> Vec<Acknowledgement> {
         let Some(newest) = sent.newest_of(block.ssrc) else { return Vec::new() };
-        // Of the extended number the low 16 bits count: wraps are the sender's own to know.
+        // Only the low 16 bits of the extended number are used: the sender knows the wraparounds.
         let behind = u64::from((newest as u16).wrapping_sub(block.highest_sequence as u16));
         let Some(highest) = newest.checked_sub(behind) else { return Vec::new() };
         let reported = self.streams.entry(block.ssrc).or_insert(Reported { next: 0, lost: 0 });
@@ -41,12 +42,12 @@ impl PlainReports {
             return Vec::new();
         }
         let first = reported.next.max(highest.saturating_sub(MAX - 1));
-        // Before its first packet there is nothing of a stream: what was never sent cannot be missing.
+        // Before its first packet a stream has none: what was never sent cannot be lost.
         let ids: Vec<_> = (first..=highest).filter_map(|sequence| sent.packet(block.ssrc, sequence)).collect();
         let count = ids.len() as u64;
         let lost = u64::try_from(i64::from(block.cumulative_lost) - i64::from(reported.lost)).unwrap_or(0).min(count);
         *reported = Reported { next: highest + 1, lost: block.cumulative_lost };
-        // As Bresenham draws a line: packet k is lost where k * lost / count takes a step.
+        // As in Bresenham's line algorithm: packet k is lost where k * lost / count steps up.
         let is_lost = |place: u64| (place + 1) * lost / count != place * lost / count;
         let reported = |(place, id)| Acknowledgement { id, arrival: (!is_lost(place)).then_some(now), ce: false };
         (0..).zip(ids).map(reported).collect()
@@ -76,7 +77,7 @@ mod tests {
         let first = plain.read(Time::from_millis(100), &block(65_539, 2), &sent);
         assert_eq!(first.iter().map(|reported| reported.id.0).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
         assert_eq!(first.iter().filter(|reported| reported.arrival.is_none()).count(), 2);
-        // The wrap is the sender's to know: 65,549 is 13 on the wire.
+        // The sender knows the wraparound: 65,549 is 13 on the wire.
         let second = plain.read(Time::from_millis(200), &block(13, 2), &sent);
         assert_eq!(second.len(), 10);
         assert!(second.iter().all(|reported| reported.arrival == Some(Time::from_millis(200))));

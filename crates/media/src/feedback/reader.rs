@@ -20,9 +20,9 @@ use crate::state::StateHash;
 pub struct Reader {
     transport: twcc::Reader,
     congestion: ccfb::Reader,
-    /// Where nothing else is agreed on.
+    /// Set if plain receiver reports are the only feedback.
     plain: Option<PlainReports>,
-    /// The last arrival that had a time.
+    /// The last known arrival time.
     last: Time,
 }
 
@@ -33,23 +33,23 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// A reader that has read nothing yet. Arrivals are on the receiver's clock, but for whole turns of the format's (12.4
-    /// days and 18.2 hours) that went before.
+    /// A new reader. Arrival times are on the receiver's clock, except for earlier wraparounds of the format (12.4 days
+    /// and 18.2 hours).
     pub fn new() -> Reader {
         let transport = twcc::Reader::near(Time::ZERO);
         Reader { transport, congestion: ccfb::Reader::near(Time::ZERO), plain: None, last: Time::ZERO }
     }
 
-    /// A reader for a receiver that sends receiver reports only (RFC 3550): packets are taken to arrive when the report does, so give
-    /// [`Reader::read_at`] the time.
+    /// A reader for a receiver that sends only receiver reports (RFC 3550): packets count as arrived when the report
+    /// arrives, so pass the time with [`Reader::read_at`].
     pub fn of_plain_reports() -> Reader {
         Reader { plain: Some(PlainReports::default()), ..Reader::new() }
     }
 
-    /// [`Reader::read`] at the time `now`, which plain receiver reports are dated by.
+    /// Like [`Reader::read`], with the time `now` as the arrival time in plain receiver reports.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Reader::read`].
     pub fn read_at(
         &mut self,
         now: Time,
@@ -60,11 +60,11 @@ impl Reader {
         self.read(datagram, sent)
     }
 
-    /// What a datagram of RTCP says, already decrypted. Packets that were never sent, streams of others and RTCP that is no
-    /// feedback are passed over. An arrival without a time has the last known time.
+    /// Reads a decrypted RTCP datagram. Packets that were never sent, other streams and RTCP without feedback are
+    /// ignored. An arrival without a time gets the last known time.
     ///
     /// # Errors
-    /// A malformed datagram; nothing of it counts then.
+    /// When the datagram is malformed; then nothing of it counts.
     pub fn read(&mut self, datagram: &[u8], sent: &impl Numbering) -> Result<Vec<RtcpFeedback>, ParseError> {
         let packets = rtcp::parse(datagram)?;
         Ok(packets.iter().filter_map(|packet| self.understand(packet, sent)).collect())
@@ -76,7 +76,7 @@ impl Reader {
             Packet::CongestionFeedback(feedback) => self.congestion(feedback, sent),
             Packet::SenderReport(SenderReport { blocks, .. })
             | Packet::ReceiverReport(ReceiverReport { blocks, .. }) => self.plain(blocks, sent),
-            // Where plain reports date arrivals no others do.
+            // If plain reports give the arrival times, other reports do not.
             Packet::Xr(report) if self.plain.is_none() => {
                 let acknowledgements = xr::read(report, sent, &mut self.last);
                 (!acknowledgements.is_empty()).then_some(RtcpFeedback::Arrivals { acknowledgements, hold: None })
@@ -149,13 +149,13 @@ impl Reader {
     }
 }
 
-/// What a receiver measured, as controllers hear it.
+/// A receiver's path measurement, as controllers take it.
 fn path(report: &rtcp::PathReport) -> RtcpFeedback {
     let rtcp::PathReport { capacity, received, lost, .. } = *report;
     RtcpFeedback::Path(PathReport { capacity, received, lost })
 }
 
-/// A decoder's state, if it is of a frame of the sender's own.
+/// A decoder's state, if it belongs to one of the sender's frames.
 fn decoder(state: &DecoderState, sent: &impl Numbering) -> Option<RtcpFeedback> {
     let newest = sent.newest_frame().filter(|_| sent.is_media(state.media_ssrc))?;
     let frame = FrameUnwrapper::after(newest).peek(state.frame);
@@ -170,7 +170,7 @@ fn decoder(state: &DecoderState, sent: &impl Numbering) -> Option<RtcpFeedback> 
     })
 }
 
-/// The media packets a NACK asks for, each at or up to 65535 before the newest.
+/// The media packets that a NACK requests, each at or up to 65535 before the newest.
 fn missing(nack: &Nack, newest: u64) -> Option<RtcpFeedback> {
     let whole = |sequence: u16| newest.checked_sub((newest as u16).wrapping_sub(sequence).into());
     let missing: Vec<u64> = nack.lost().filter_map(whole).collect();

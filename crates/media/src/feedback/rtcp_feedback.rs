@@ -1,4 +1,4 @@
-//! What a receiver reports, in the sender's own numbers.
+//! A receiver's feedback, in the sender's own numbers.
 
 use alloc::vec::Vec;
 
@@ -7,37 +7,37 @@ use thalweg_units::Span;
 
 use crate::state::StateHash;
 
-/// What a receiver says, in the sender's own numbers.
+/// A receiver's feedback, in the sender's own numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RtcpFeedback {
     /// A report of arrivals.
     Arrivals {
         /// Every packet that the report covers, arrived or not.
         acknowledgements: Vec<Acknowledgement>,
-        /// How long the receiver held back the arrival of the newest packet that came, if the format tells (RFC 8888 does,
-        /// transport-wide feedback does not).
+        /// How long the receiver held back the report after the newest packet arrived, if the format has it (RFC 8888
+        /// does, transport-wide feedback does not).
         hold: Option<Span>,
     },
-    /// These media packets are missing.
+    /// These media packets were reported missing.
     Missing(Vec<u64>),
-    /// What state the receiver's decoder is in.
+    /// The state of the receiver's decoder.
     Decoder(DecoderReport),
-    /// What the receiver measured of the path.
+    /// The receiver's own measurement of the path.
     Path(PathReport),
-    /// A picture cannot be decoded.
+    /// A picture cannot be decoded, and the receiver requests a keyframe.
     KeyframeNeeded,
 }
 
-/// What a receiver that keeps its decoder's states says of them (Salsify section 3.2: in each acknowledgement).
+/// A stateful receiver's report on its decoder states (Salsify section 3.2: in each acknowledgement).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecoderReport {
-    /// The frame of the newest packet that came ...
+    /// The frame of the newest packet that arrived ...
     pub frame: u64,
-    /// ... and which of its fragments it was.
+    /// ... and the index of the packet's fragment in it.
     pub fragment: u16,
     /// tau: the smoothed time between arrivals, less the sender's own pauses.
     pub interarrival: Span,
-    /// The state the decoder is in; [`StateHash::UNKNOWN`] or any other that no whole frame led to after a loss.
+    /// The decoder's present state; [`StateHash::UNKNOWN`], or any state that no complete frame led to, after a loss.
     pub current: StateHash,
     /// The states it can go back to, the newest last.
     pub complete: Vec<StateHash>,

@@ -10,7 +10,7 @@ use thalweg_wire::rtcp::{self, Nack, Packet, Pli, twcc};
 const MEDIA: u32 = 7;
 const REPAIR: u32 = 8;
 
-/// Every third packet is of the repair stream; the media stream begins at 65,000.
+/// Every third packet is on the retransmission stream; the media stream begins at 65,000.
 fn sent(count: u64) -> Streams {
     let mut streams = Streams::new();
     let (mut media, mut repair) = (65_000, 3);
@@ -46,7 +46,7 @@ fn requests_are_read_in_the_senders_own_numbers_and_only_for_its_streams() {
         Ok(vec![RtcpFeedback::Missing(vec![65_530, 65_535, 65_536, 65_539])])
     );
     assert_eq!(reader.read(&loss(MEDIA), &streams), Ok(vec![RtcpFeedback::KeyframeNeeded]));
-    // Retransmissions have numbers of their own, and those of others are nobody's.
+    // Retransmissions have numbers of their own, and unknown streams are ignored.
     for ssrc in [REPAIR, 9] {
         assert_eq!(reader.read(&[nack(ssrc), loss(ssrc)].concat(), &streams), Ok(vec![]), "{ssrc}");
     }

@@ -1,9 +1,9 @@
-//! Extended reports (RFC 3611, RFC 7097): what they say of each packet, as arrivals.
+//! Extended reports (RFC 3611, RFC 7097), read as arrivals of packets.
 //!
-//! Run lengths say which packets came, receipt times when. A packet that was discarded because it came too late has
-//! come all the same, and its time says how late: what to make of that is the scheme's. Receipt times are in ticks of
-//! the stream's RTP clock; where they begin is the receiver's choice, but of streams that one scheme is to hear of it
-//! must be the same instant.
+//! Run lengths say which packets arrived, receipt times when. A packet that was discarded because it came too late has
+//! arrived all the same, and its time says how late; the scheme decides what to do with it. Receipt times are in ticks
+//! of the stream's RTP clock. The receiver chooses their origin, but it must be the same instant for all streams whose
+//! arrivals one scheme uses.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -15,10 +15,10 @@ use thalweg_wire::unwrap::TimestampUnwrapper;
 
 use super::numbering::Numbering;
 
-/// The most packets that one report may report on, which bounds the work it can make: as many as of plain reports.
+/// Max packets that one report may report on, which bounds the work it causes: as many as in plain reports.
 const MAX: usize = 16_384;
 
-/// What was said of a packet; the later the surer.
+/// What was reported on a packet, in ascending order of certainty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reported {
     Lost,
@@ -26,8 +26,8 @@ enum Reported {
     At(Time),
 }
 
-/// What a report says of packets that were sent, in the order they were. Arrivals without a time have that of the one
-/// before, `last`, which becomes the last one here.
+/// The reported packets that were sent, in sending order. Arrivals without a time get that of the one before them,
+/// `last`, which is updated to the last one here.
 pub(super) fn read(report: &Xr, sent: &impl Numbering, last: &mut Time) -> Vec<Acknowledgement> {
     let mut reported = BTreeMap::new();
     let mut room = MAX;
@@ -48,7 +48,8 @@ pub(super) fn read(report: &Xr, sent: &impl Numbering, last: &mut Time) -> Vec<A
     reported.into_iter().map(arrival).collect()
 }
 
-/// Adds what a block says of `room` packets at most; of how many it does. Times are within half a turn of `near`.
+/// Adds the reports in a block, on at most `room` packets; returns on how many. Times are within half a wraparound of
+/// `near`.
 fn read_block(
     block: &XrBlock,
     sent: &impl Numbering,
@@ -62,7 +63,7 @@ fn read_block(
         let mut base = None;
         for (place, (sequence, said)) in (0..).zip(sequences.take(room)) {
             count += 1;
-            // The first is at the newest or up to 65,535 before it, the others follow it.
+            // The first number is the newest or up to 65,535 before it; the others follow it.
             let behind = u64::from((newest as u16).wrapping_sub(sequence));
             let Some(base) = *base.get_or_insert(newest.checked_sub(behind)) else { break };
             let number = base + place;
@@ -97,20 +98,20 @@ fn read_block(
 /// A stream's RTP clock.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
-    /// A second.
+    /// Ticks per second.
     ticks: u64,
 }
 
 impl Clock {
     const SECOND: u128 = 1_000_000_000;
 
-    /// The ticks without end of a time of 32 bits that is within half a turn of `near`.
+    /// The extended tick count of a 32-bit time within half a wraparound of `near`.
     fn place(self, near: Time, time: u32) -> u64 {
         let near = u128::from(near.as_nanos()) * u128::from(self.ticks) / Clock::SECOND;
         TimestampUnwrapper::after(near as u64).peek(time)
     }
 
-    /// The instant of so many ticks, rounded down to 1 ns.
+    /// The instant of this tick count, rounded down to 1 ns.
     fn time(self, ticks: u64) -> Time {
         let nanos = u128::from(ticks) * Clock::SECOND / u128::from(self.ticks);
         Time::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
@@ -129,7 +130,7 @@ mod tests {
     const MEDIA: u32 = 7;
     const AUDIO: u32 = 9;
 
-    /// Media from number 65,530 on are packets 0, 1, 2, ...
+    /// Media numbers from 65,530 on are packets 0, 1, 2, ...
     fn sent(count: u64) -> Streams {
         let mut streams = Streams::new();
         (0..count).for_each(|id| streams.on_sent(PacketId(id), MEDIA, 65_530 + id));
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn losses_and_receipt_times_together_are_what_per_packet_feedback_says() {
-        // 65,535 is missing; the number goes on after it.
+        // 65,535 is missing; the numbers continue after it.
         let blocks = vec![
             losses(65_534, &[true, false, true, true]),
             times(MEDIA, 65_534, &[90_000]),
@@ -176,7 +177,7 @@ mod tests {
     fn a_discarded_packet_arrived_at_its_time() {
         let late = RunLengths::of(MEDIA, 65_530, [false, true, true]).unwrap();
         let late = XrBlock::Discards { early: false, packets: late };
-        // One receiver calls what it discarded lost as well, and tells one time of two.
+        // A receiver may report what it discarded as lost too, and only every second time.
         let blocks = vec![late, losses(65_530, &[true, false, false]), times(MEDIA, 65_530, &[900, 45_000])];
         let reported = arrivals(&mut Reader::new(), blocks, &sent(10));
         assert_eq!(reported, [(0, millis(10)), (1, millis(500)), (2, millis(500))]);
@@ -200,7 +201,7 @@ mod tests {
         streams.on_clock(AUDIO, 48_000);
         streams.on_sent(PacketId(10), AUDIO, 3);
         let mut reader = Reader::new();
-        // A turn is 47,721.86 s.
+        // One wraparound is 47,721.86 s.
         let before = arrivals(&mut reader, vec![times(MEDIA, 65_530, &[u32::MAX / 2])], &streams)[0].1.unwrap();
         let at_end = arrivals(&mut reader, vec![times(MEDIA, 65_530, &[u32::MAX])], &streams)[0].1.unwrap();
         let after = arrivals(&mut reader, vec![times(MEDIA, 65_531, &[89_999])], &streams)[0].1.unwrap();

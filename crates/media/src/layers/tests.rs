@@ -17,7 +17,7 @@ fn of_a_group_of_four_the_layers_and_references_are_rebera_s() {
     let references: Vec<Option<u32>> = (0..9).map(|place| pattern.refers_to(place)).collect();
     assert_eq!(references, [None, Some(0), Some(0), Some(2), Some(0), Some(4), Some(4), Some(6), Some(4)]);
     assert_eq!(pattern.refers_to(32), None, "a keyframe begins the next period");
-    // specs/rebera.md 5: layer 0 takes all later ones with it, layer 1 the next, layer 2 none.
+    // specs/rebera.md 5: a lost frame of layer 0 takes all later ones with it, layer 1 the next one, layer 2 none.
     assert_eq!((pattern.closure(4), pattern.closure(6), pattern.closure(5)), (5..32, 7..8, 6..6));
     assert_eq!((pattern.closure(31), pattern.closure(36)), (32..32, 37..64));
 }

@@ -16,7 +16,7 @@ fn fec(sequences: impl IntoIterator<Item = u64>) -> Came {
     Came::Fec(Protected::of(sequences).unwrap())
 }
 
-/// What is recovered as these come.
+/// The packets recovered as these arrive.
 fn recovered(recovery: &mut Counting, came: impl IntoIterator<Item = Came>) -> Vec<u64> {
     let mut recovered = Vec::new();
     for came in came {
@@ -46,7 +46,7 @@ fn one_loss_anywhere_among_the_protected_is_made_good() {
 fn what_comes_after_the_fec_packet_completes_it() {
     let mut recovery = Counting::default();
     assert_eq!(recovered(&mut recovery, [Came::Media(0), fec(0..4), Came::Media(2)]), [0u64; 0]);
-    // A retransmission of the one recovers the other (specs/fec.md 5, example 3).
+    // A retransmission of one recovers the other (specs/fec.md 5, example 3).
     assert_eq!(recovered(&mut recovery, [Came::Media(3)]), [1]);
     assert_eq!(recovered(&mut recovery, [Came::Media(1), Came::Media(4), fec([1, 3])]), [0u64; 0]);
     assert_eq!(recovery.waiting(), 0);
@@ -85,7 +85,7 @@ fn fec_packets_of_any_numbers_take_bounded_memory() {
 
 #[test]
 fn what_stays_lost_under_one_fec_packet_for_so_many_is_what_the_formula_says() {
-    // specs/fec.md 5, example 4: p (1 - (1 - p)^N) of the packets, for one loss in twenty.
+    // specs/fec.md 5, example 4: p (1 - (1 - p)^N) of the packets are lost after recovery, for one loss in twenty.
     for (members, residual) in [(5, 0.01131), (14, 0.02562)] {
         let mut random = Seed::new(3).child("losses").random();
         let (mut recovery, mut here) = (Counting::default(), 0u64);
@@ -121,7 +121,7 @@ proptest! {
         let mut random = Seed::new(order).random();
         (1..came.len()).rev().for_each(|last| came.swap(last, random.below(last as u64 + 1) as usize));
         let made: BTreeSet<u64> = recovered(&mut Counting::default(), came).into_iter().collect();
-        // Packets recovered before they came may be among them.
+        // Packets recovered before their own arrival may be among them.
         let mut missing: BTreeSet<u64> = lost;
         while let Some(found) = sets.iter().find_map(|set| {
             let mut left = set.iter().filter(|place| missing.contains(place));

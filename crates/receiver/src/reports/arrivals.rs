@@ -1,29 +1,29 @@
-//! What arrived lately, by number.
+//! Recent arrivals by packet number.
 
 use std::collections::VecDeque;
 
 use thalweg_units::{Span, Time};
 
-/// No report covers more packets than this (libwebrtc `PacketArrivalTimeMap::kMaxNumberOfPackets`).
+/// Max number of packets in a report (libwebrtc `PacketArrivalTimeMap::kMaxNumberOfPackets`).
 const MAX: u64 = 1 << 15;
 
-/// How far back arrivals are remembered after they were reported, for reports that a late packet makes begin earlier.
+/// How far back reported arrivals are remembered, for reports that a late packet makes begin earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// For this long. A packet from before that is still news: the report then begins with it.
+    /// For this long. An older packet that arrives late is still reported: the report then begins with it.
     Lasting(Span),
-    /// This many packets, the newest. An older packet is passed over.
+    /// This many of the newest packets. Older ones that arrive late are ignored.
     Newest(usize),
 }
 
-/// Remembers arrivals until they are reported, and a while longer.
+/// Remembers arrivals until they are reported, and for some time after.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     memory: Memory,
-    /// Times by number: `times[i]` is number `first + i`.
+    /// Arrival times by number: `times[i]` is number `first + i`.
     times: VecDeque<Option<Time>>,
     first: u64,
-    /// The next report begins here; `None` before the first packet.
+    /// First number of the next report; `None` before the first packet.
     begin: Option<u64>,
 }
 
@@ -37,7 +37,7 @@ impl Arrivals {
         self.first + self.times.len() as u64
     }
 
-    /// Packet `number` came. Whether that is news: copies are not.
+    /// Packet `number` arrived; returns whether it is new (duplicates are not).
     pub(super) fn on_packet(&mut self, now: Time, number: u64) -> bool {
         let begin = match self.begin {
             Some(begin) => begin,
@@ -61,7 +61,8 @@ impl Arrivals {
         true
     }
 
-    /// The first packet. Those sent right before it may be on their way, even where too old ones are passed over.
+    /// Handles the first packet. Packets sent just before it may still arrive, even where packets that are too old are
+    /// ignored.
     fn start(&mut self, number: u64) {
         let before = match self.memory {
             Memory::Lasting(_) => 0,
@@ -71,7 +72,7 @@ impl Arrivals {
         self.times.resize(before as usize, None);
     }
 
-    /// Drops what is too old, from before `number`.
+    /// Drops entries that are too old, before `number`.
     fn forget(&mut self, now: Time, number: u64) {
         let Memory::Lasting(span) = self.memory else { return };
         while self.first < number && self.times.front().is_some_and(|time| time.is_none_or(|at| at + span <= now)) {
@@ -80,7 +81,7 @@ impl Arrivals {
         }
     }
 
-    /// Widens what is remembered to have a place for `number`, if it may.
+    /// Extends the remembered range to include `number`; returns whether that is allowed.
     fn make_room(&mut self, number: u64) -> bool {
         if number < self.first {
             if matches!(self.memory, Memory::Newest(_)) || self.end() - number > MAX {
@@ -91,7 +92,7 @@ impl Arrivals {
             }
             self.first = number;
         }
-        // After a jump of the numbers the oldest go.
+        // After a jump in the numbers the oldest are dropped.
         let oldest = (number + 1).saturating_sub(MAX);
         while self.first < oldest && self.times.pop_front().is_some() {
             self.first += 1;
@@ -104,29 +105,29 @@ impl Arrivals {
         true
     }
 
-    /// The first number that is remembered, come or not.
+    /// The first remembered number, received or not.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
 
-    /// Where the next report begins; `None` before the first packet.
+    /// First number of the next report; `None` before the first packet.
     pub(super) fn begin(&self) -> Option<u64> {
         self.begin
     }
 
-    /// Whether any of the packets from `begin` up to `end` that are remembered has not come.
+    /// Whether any remembered packet from `begin` up to, not including, `end` was not received.
     pub(super) fn misses(&self, begin: u64, end: u64) -> bool {
         let (begin, end) = (begin.max(self.first), end.min(self.end()));
         begin < end && self.times.range((begin - self.first) as usize..(end - self.first) as usize).any(Option::is_none)
     }
 
-    /// Whether everything that came was reported.
+    /// Whether all arrivals were reported.
     pub(super) fn is_reporting(&self) -> bool {
         self.begin.is_none_or(|begin| begin == self.end())
     }
 
-    /// What is remembered of the packets from `begin` up to `end`, reported before or not. Those count as reported then;
-    /// what came before them and was not reported still is not.
+    /// All remembered packets from `begin` up to, not including, `end`, reported before or not, and marks them as
+    /// reported. Earlier unreported arrivals stay unreported.
     pub(super) fn take_range(&mut self, begin: u64, end: u64) -> Vec<(u64, Option<Time>)> {
         let (begin, end) = (begin.max(self.first), end.min(self.end()));
         if begin >= end {
@@ -138,8 +139,8 @@ impl Arrivals {
         report
     }
 
-    /// What the next report covers: every packet from the first that is news to the newest, arrived or not. It counts as
-    /// reported then.
+    /// The contents of the next report: every packet from the first unreported arrival to the newest, received or not.
+    /// Marks them as reported.
     pub(super) fn take(&mut self) -> Vec<(u64, Option<Time>)> {
         let (end, Some(begin)) = (self.end(), self.begin) else { return Vec::new() };
         let report = (begin..end).zip(self.times.range((begin - self.first) as usize..).copied()).collect();
@@ -202,7 +203,7 @@ mod tests {
         assert!(arrivals.on_packet(Time::from_millis(501), 3));
         assert_eq!(arrivals.first, 2);
         arrivals.take();
-        // What came and was forgotten looks new, and what followed it missing: the sender knows better.
+        // A forgotten arrival looks new, and the packets after it look missing: the sender knows better.
         assert!(arrivals.on_packet(Time::from_millis(502), 0));
         assert_eq!(arrivals.take(), [(0, at(502)), (1, None), (2, at(400)), (3, at(501))]);
     }

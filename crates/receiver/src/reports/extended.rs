@@ -1,7 +1,8 @@
-//! Extended reports beside receiver reports (RFC 3550, RFC 3611): which packets came, when, and which of them too late to be played
-//! (RFC 7097, RFC 7243), at the pace that FBRA wants of RTCP (specs/fbra.md 1).
+//! Extended reports in addition to receiver reports (RFC 3550, RFC 3611): which packets arrived, when, and which of
+//! them too late to be played (RFC 7097, RFC 7243), at the RTCP interval that FBRA wants (specs/fbra.md 1).
 //!
-//! Each report repeats what the one before reported for the first time, so that one report may be lost and nothing with it.
+//! Each report repeats what the previous one reported for the first time, so that no information is lost with a single
+//! report.
 
 mod pace;
 mod stream;
@@ -16,38 +17,39 @@ use pace::Pace;
 use stream::{Learned, Reported, Stream, ticks};
 pub(crate) use streams::ExtendedStreams;
 
-/// Ticks of video's RTP clock in a second (RFC 7741), which receipt times are reported in.
+/// Rate of video's RTP clock in Hz (RFC 7741), the unit of receipt times.
 const CLOCK: u32 = 90_000;
-/// The longest datagram, in bytes, so that with 42 around it no report takes more than 1,200 on the wire.
+/// Max size of a datagram in bytes, so that with 42 bytes of overhead no report takes more than 1,200 on the wire.
 const LARGEST: usize = 1_158;
-/// The most packets reported of in one: the reader believes 16,384 lines of a report, and up to three here are of one packet.
+/// Max number of packets in one report: the parser accepts 16,384 lines of a report, and up to three here are about one
+/// packet.
 const PACKETS: usize = 5_000;
 
-/// Arrivals and discards of one stream, and the datagrams that tell them.
+/// Arrivals and discards of one stream, and the datagrams that report them.
 #[derive(Debug)]
 pub(super) struct Extended {
     sender_ssrc: u32,
     stream: Stream,
     source: Source,
-    /// When the newest frame was captured, which the stream's timestamps follow.
+    /// Capture time of the newest frame, which the stream's timestamps follow.
     captured: Time,
     pace: Pace,
 }
 
 impl Extended {
-    /// Reports by `sender_ssrc` on `media_ssrc`.
+    /// Creates reports by `sender_ssrc` on `media_ssrc`.
     pub(super) fn new(sender_ssrc: u32, media_ssrc: u32) -> Extended {
         let (stream, source) = (Stream::new(media_ssrc, CLOCK), Source::new(CLOCK));
         Extended { sender_ssrc, stream, source, captured: Time::ZERO, pace: Pace::new() }
     }
 
-    /// The round trip is known.
+    /// Sets the round-trip time.
     pub(super) fn learn(&mut self, round_trip: Span) {
         self.pace.learn(round_trip);
     }
 
-    /// Packet `number`, unwrapped, came at `now`, which is `here` by the receiver's clock; it is of a frame that was `captured` then, if of
-    /// any. Whether that is news.
+    /// Packet `number`, unwrapped, arrived at `now`, which is `here` by the receiver's clock; `captured` is the capture
+    /// time of its frame, if it belongs to one. Returns whether the packet is new.
     pub(super) fn on_packet(&mut self, now: Time, here: Time, number: u64, captured: Option<Time>) -> bool {
         self.captured = captured.unwrap_or(self.captured);
         self.source.on_packet(here, number as u16, ticks(self.captured, CLOCK));
@@ -56,7 +58,7 @@ impl Extended {
         learned != Learned::Nothing
     }
 
-    /// The packet, with so much payload, came too late to be played.
+    /// The packet, with this much payload, arrived too late to be played.
     pub(super) fn on_discarded(&mut self, now: Time, number: u64, payload: Bytes) {
         if self.stream.on_discarded(number, payload) {
             self.pace.on_trouble(now);
@@ -68,7 +70,8 @@ impl Extended {
         self.pace.next()
     }
 
-    /// The report that is due, in as many datagrams as it takes, and of how many packets each tells; what is new in it counts as reported then.
+    /// The report that is due, split into as many datagrams as necessary, each with the number of packets it reports;
+    /// marks new items as reported.
     pub(super) fn datagrams(&mut self, now: Time) -> Vec<(Vec<u8>, u32)> {
         self.pace.on_report(now);
         let reported = self.stream.take();
@@ -81,7 +84,7 @@ impl Extended {
         datagrams
     }
 
-    /// Writes what is `reported`, in halves as long as it is too much for a datagram.
+    /// Writes `reported`, split in halves until each part fits into a datagram.
     fn write(&self, plain: &ReceiverReport, reported: &Reported, datagrams: &mut Vec<(Vec<u8>, u32)>) {
         let extended = Xr { ssrc: self.sender_ssrc, blocks: self.stream.blocks(reported) };
         let datagram = datagram(&[Packet::ReceiverReport(plain.clone()), Packet::Xr(extended)]);

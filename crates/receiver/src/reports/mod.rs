@@ -1,4 +1,4 @@
-//! What the receiver reports of arrivals, in each of the styles that senders meet.
+//! The receiver's reports on arrivals, in each feedback style.
 
 mod arrivals;
 mod congestion;
@@ -26,7 +26,7 @@ pub(super) struct Reports {
     clock_offset: Span,
     form: Form,
     next: Time,
-    /// Made and not yet taken.
+    /// Messages waiting to be taken.
     made: VecDeque<Message>,
 }
 
@@ -49,14 +49,15 @@ impl Reports {
         Reports { style, clock_offset, form, next: Time::NEVER, made: VecDeque::new() }
     }
 
-    /// The round trip is known, which sets the pace of extended reports.
+    /// Sets the round-trip time, which determines the interval of extended reports.
     pub(super) fn learn(&mut self, round_trip: Span) {
         if let Form::Extended(extended) = &mut self.form {
             extended.learn(round_trip);
         }
     }
 
-    /// A packet arrived; `requests_feedback` is whether it asks for a report at once. Whether it is news: copies are not.
+    /// A packet arrived; `requests_feedback` is whether it asks for an immediate report. Returns whether it is new
+    /// (duplicates are not).
     pub(super) fn on_packet(&mut self, now: Time, packet: &SentPacket, requests_feedback: bool) -> bool {
         let here = now + self.clock_offset;
         let is_new = match &mut self.form {
@@ -76,7 +77,7 @@ impl Reports {
         is_new
     }
 
-    /// A packet that arrived, with so much payload, came too late to be played: only extended reports say so.
+    /// A received packet, with this much payload, arrived too late to be played: only extended reports carry this.
     pub(super) fn on_discarded(&mut self, now: Time, id: PacketId, payload: Bytes) {
         if let Form::Extended(extended) = &mut self.form {
             extended.on_discarded(now, id.0, payload);
@@ -107,7 +108,7 @@ impl Reports {
             let datagrams = match &mut self.form {
                 Form::Reported(acknowledgements) => {
                     acknowledgements.sort_by_key(|acknowledgement| acknowledgement.id);
-                    // The next holds one, as nearly all do.
+                    // Capacity for one, because nearly all reports hold one.
                     return Some(Message::acknowledging(std::mem::replace(acknowledgements, Vec::with_capacity(1))));
                 }
                 Form::Transport(transport) => transport.messages().into_iter().map(counted).collect(),
@@ -121,7 +122,7 @@ impl Reports {
     }
 }
 
-/// A report in a datagram of its own, and of how many packets it tells.
+/// A report in its own datagram, and the number of packets it covers.
 fn counted(report: Packet) -> (Vec<u8>, u32) {
     let packets = match &report {
         Packet::TransportFeedback(feedback) => feedback.statuses.len(),

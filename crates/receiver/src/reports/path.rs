@@ -1,4 +1,4 @@
-//! What a receiver that measures the path reports, once in a while (Rebera; specs/rebera.md 3).
+//! Periodic reports of a receiver that measures the path (Rebera; specs/rebera.md 3).
 
 use thalweg_control::estimate::{Arrival, Measurement, MeasurementConfig};
 use thalweg_control::{PathReport, Payload};
@@ -6,13 +6,13 @@ use thalweg_media::Packet;
 use thalweg_units::{ConfigError, Time};
 use thalweg_wire::rtcp;
 
-/// What `ssrc` says of the path that the stream `media_ssrc` came over.
+/// The report of `ssrc` on the path of stream `media_ssrc`.
 pub(crate) fn message(ssrc: u32, media_ssrc: u32, report: &PathReport) -> rtcp::Packet {
     let PathReport { capacity, received, lost } = *report;
     rtcp::Packet::PathReport(rtcp::PathReport { sender_ssrc: ssrc, media_ssrc, capacity, received, lost })
 }
 
-/// A measurement, and when it is reported next: Delta after the last time, if anything came.
+/// A path measurement and the time of its next report: Delta after the last one, if anything arrived.
 #[derive(Debug)]
 pub(crate) struct PathReports {
     config: MeasurementConfig,
@@ -26,7 +26,7 @@ impl PathReports {
         Ok(PathReports { config, measurement: config.build()?, last: None, next: Time::NEVER })
     }
 
-    /// A packet of the laboratory's arrived that had not before.
+    /// A new packet of the simulator arrived.
     pub(crate) fn on_packet(&mut self, now: Time, packet: &Packet) {
         let sent = &packet.sent;
         let place = sent.place.filter(|_| sent.payload == Payload::Media);
@@ -39,7 +39,7 @@ impl PathReports {
         });
     }
 
-    /// A packet arrived that had not before, later than all others.
+    /// A new packet arrived, later than all others.
     pub(crate) fn on_arrival(&mut self, arrival: &Arrival) {
         self.measurement.on_arrival(arrival);
         let due = self.last.map_or(arrival.at, |last| last + self.config.interval);
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_report_weighs_what_its_bytes_do() {
         let message = message(1, 2, &PathReport::default());
-        // Twelve of feedback, four of the name, 24 of what is said; SRTCP's index and tag, UDP and IPv4.
+        // Twelve bytes of feedback header, four of name, 24 of content; SRTCP's index and tag, UDP and IPv4.
         let report = Message::new(About::Report { packets: 0 }, datagram(&[message]));
         assert_eq!(report.size, Bytes::new(12 + 4 + 24 + 14 + 8 + 20));
     }
@@ -109,7 +109,7 @@ mod tests {
         assert!(reported.len() == 12 && gaps.iter().all(|gap| *gap == 100), "{gaps:?}");
         let (_, last) = reported.last().unwrap();
         assert_eq!((last.capacity, last.lost), (Some(Rate::from_kbps(400)), Bytes::ZERO));
-        // The last packets are reported as well, and then there is nothing to say.
+        // The last packets are reported too; after that there are no more reports.
         assert_eq!(path.next_event(), Time::from_millis(1200));
         assert_eq!(path.poll(Time::from_millis(1200)).map(|report| report.received), Some(Bytes::new(60_000)));
         assert_eq!(path.next_event(), Time::NEVER);

@@ -20,7 +20,7 @@ fn sent(id: u64) -> SentPacket {
     SentPacket::new(PacketId(id), Time::ZERO, Bytes::new(1200))
 }
 
-/// A report as the sender reads it.
+/// A report as the sender parses it.
 #[derive(Debug)]
 struct Report {
     acknowledgements: Vec<Acknowledgement>,
@@ -28,7 +28,7 @@ struct Report {
     size: Bytes,
 }
 
-/// What the sender reads of arrivals at these times, in order, and when each report left.
+/// What the sender parses of arrivals at these times, in order, with the sending time of each report.
 fn read(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> Vec<(Time, Report)> {
     let mut receiver = Receiver::new(Default::default(), style, clock_offset).unwrap();
     let mut reader = MessageReader::default();
@@ -69,7 +69,7 @@ fn read(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> V
     reports
 }
 
-/// How far the reported arrival may be from the true one.
+/// Max error of the reported arrival time.
 fn resolution(style: FeedbackStyle) -> Span {
     match style {
         FeedbackStyle::PerPacket => Span::ZERO,
@@ -85,11 +85,11 @@ fn each_style_reports_when_and_as_large_as_it_should() {
     let at = Time::from_micros(10_333);
     let arrivals = [(at, 7), (at + Span::from_millis(5), 8)];
     for (style, left, size) in [
-        // A head of 20 bytes, a chunk of 2 and two arrivals of one byte each.
+        // A header of 20 bytes, a chunk of 2 and two arrivals of one byte each.
         (FeedbackStyle::Twcc, at + TWCC_INTERVAL, 24 + 42),
-        // 12 bytes around a stream, 8 before its reports, 2 for each packet.
+        // 12 bytes of header per stream, 8 before its reports, 2 for each packet.
         (FeedbackStyle::Ccfb, at + CCFB_INTERVAL, 24 + 42),
-        // A receiver report of one block, 8 bytes of head, one chunk in 16 and two times in 20.
+        // A receiver report with one block, 8 bytes of header, one chunk in 16 and two times in 20.
         (FeedbackStyle::Extended, at + Span::from_millis(200), 32 + 8 + 16 + 20 + 42),
     ] {
         let reports = read(style, AHEAD, &arrivals);
@@ -182,7 +182,8 @@ proptest! {
         style in prop::sample::select(&STYLES[..]),
         start in prop_oneof![Just(0u64), 65_400u64..65_540, (1u64 << 20) - 100..1 << 20, 1u64 << 40..1 << 41],
         clock_offset in prop_oneof![Just(0i64), 0i64..30_000_000_000_000],
-        // From packet to packet: how many places, how long; how late it comes; whether it comes at all, or twice.
+        // From packet to packet: the step in number, the interval, the delay, and whether the packet is lost or
+        // duplicated.
         steps in prop::collection::vec((
             prop_oneof![20 => Just(1u64), 1 => 2u64..40, 1 => 900u64..2000],
             prop_oneof![20 => 1_000_000u64..9_000_000, 1 => Just(10_000_000_000u64)],
@@ -201,7 +202,7 @@ proptest! {
         }
         arrivals.sort();
         let mut first: BTreeMap<u64, Time> = BTreeMap::new();
-        // RFC 8888's receiver may pass over what comes more than 64 places late.
+        // RFC 8888's receiver may ignore packets more than 64 places late.
         let (mut newest, mut too_late) = (0, BTreeSet::new());
         for (time, id) in &arrivals {
             newest = newest.max(*id);

@@ -1,5 +1,5 @@
-//! Transport-wide feedback: what came under which number of the transport, reported at the receiver's pace or when a packet
-//! asks (libwebrtc `modules/remote_bitrate_estimator/remote_estimator_proxy.cc`).
+//! Transport-wide feedback: arrivals by transport-wide sequence number, reported at the receiver's interval or on a
+//! packet's request (libwebrtc `modules/remote_bitrate_estimator/remote_estimator_proxy.cc`).
 
 use thalweg_units::{Span, Time};
 use thalweg_wire::rtcp::{Packet, twcc};
@@ -12,7 +12,7 @@ pub(crate) const INTERVAL: Span = Span::from_millis(62);
 /// How long arrivals are remembered for it (libwebrtc `remote_estimator_proxy.cc`, `kBackWindow`).
 const MEMORY: Memory = Memory::Lasting(Span::from_millis(500));
 
-/// Arrivals by transport-wide sequence number, and the messages that tell them.
+/// Arrivals by transport-wide sequence number, and the messages that report them.
 #[derive(Debug)]
 pub(crate) struct Transport {
     arrivals: Arrivals,
@@ -20,29 +20,29 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    /// Feedback by `sender_ssrc` on a transport of which `media_ssrc` is a stream.
+    /// Creates feedback sent by `sender_ssrc` for the transport that `media_ssrc` is on.
     pub(crate) fn new(sender_ssrc: u32, media_ssrc: u32) -> Transport {
         let config = twcc::Config { sender_ssrc, media_ssrc, ..twcc::Config::default() };
         let Ok(builder) = config.build() else { unreachable!("the default limits can be built") };
         Transport { arrivals: Arrivals::new(MEMORY), builder }
     }
 
-    /// Packet `number`, unwrapped, came. Whether that is news.
+    /// Packet `number`, unwrapped, arrived; returns whether it is new.
     pub(crate) fn on_packet(&mut self, here: Time, number: u64) -> bool {
         self.arrivals.on_packet(here, number)
     }
 
-    /// Whether everything that came was reported.
+    /// Whether all arrivals were reported.
     pub(crate) fn is_reporting(&self) -> bool {
         self.arrivals.is_reporting()
     }
 
-    /// What was not reported yet; it counts as reported then.
+    /// Messages with everything not yet reported, which they mark as reported.
     pub(crate) fn messages(&mut self) -> Vec<Packet> {
         self.build(None, true)
     }
 
-    /// What packet `number` asked for: the packets up to and with it, reported before or not.
+    /// The feedback that packet `number` requested: the packets up to and including it, reported before or not.
     pub(crate) fn answer(&mut self, number: u64, request: FeedbackRequest) -> Vec<Packet> {
         let begin = (number + 1).saturating_sub(request.count.into());
         self.build(Some((begin, number + 1)), request.timestamps)

@@ -1,4 +1,4 @@
-//! Packets of audio into order, with what is lost marked.
+//! Puts audio packets in order and marks losses.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use thalweg_wire::unwrap::TimestampUnwrapper;
 use super::output::AudioPacket;
 use super::statistics::AudioCounts;
 
-/// Packets that wait for one before them: 4 s of packets of 20 ms (libwebrtc `NetEq::Config::max_packets_in_buffer`).
+/// Max number of waiting packets: 4 s of packets of 20 ms (libwebrtc `NetEq::Config::max_packets_in_buffer`).
 const PACKETS: usize = 200;
-/// Packets that can be lost in a row: 40 s of packets of 20 ms, as many as `source` takes for one stream.
+/// Max number of consecutive losses: 40 s of packets of 20 ms, as many as `source` accepts as one stream.
 const LONGEST_GAP: u64 = 2048;
-/// Bytes of one that is kept: the longest packet of Opus is six frames of 20 ms in 1275 bytes each and their lengths (RFC 6716
-/// section 3.4), cut to what the datagrams of a network hold.
+/// Max bytes kept of a packet: the longest Opus packet is six frames of 20 ms with 1275 bytes each and their lengths
+/// (RFC 6716 section 3.4), limited to what network datagrams hold.
 const LONGEST: usize = 1500;
 
-/// What comes of one audio.
+/// One received audio stream.
 #[derive(Debug)]
 pub(super) struct AudioStream {
     jitter_buffer_delay: Span,
-    /// Those that wait, by number.
+    /// Waiting packets by sequence number.
     waiting: BTreeMap<u64, AudioPacket>,
-    /// The number after the last one given out.
+    /// The sequence number after the last packet delivered.
     expected: Option<u64>,
     timestamps: TimestampUnwrapper,
     counts: AudioCounts,
@@ -39,13 +39,13 @@ impl AudioStream {
         self.counts
     }
 
-    /// The stream is another from here on.
+    /// Resets the state for a new stream.
     pub(super) fn begin_anew(&mut self) {
         self.counts.lost += self.waiting.len() as u64;
         *self = AudioStream { counts: self.counts, ..AudioStream::new(self.jitter_buffer_delay) };
     }
 
-    /// Packet `sequence` came, captured then by the sender's clock.
+    /// Packet `sequence` arrived; `captured` is its capture time by the sender's clock.
     pub(super) fn on_packet(&mut self, now: Time, sequence: u64, header: &Header, data: &[u8], captured: Option<Time>) {
         if data.len() > LONGEST
             || self.waiting.contains_key(&sequence)
@@ -60,7 +60,7 @@ impl AudioStream {
         self.waiting.insert(sequence, packet);
     }
 
-    /// The next packet to be played: the one that is expected, or the first one that has waited long enough.
+    /// The next packet to play: the expected one, or the first one that has waited long enough.
     pub(super) fn poll(&mut self, now: Time) -> Option<AudioPacket> {
         let (&sequence, first) = self.waiting.first_key_value()?;
         let expected = self.expected.unwrap_or(sequence);
@@ -69,14 +69,14 @@ impl AudioStream {
         }
         let (_, packet) = self.waiting.pop_first()?;
         self.expected = Some(sequence + 1);
-        // What is further ahead than anything waits is of a stream that began anew, and nothing is known of its loss.
+        // A packet further ahead than any that could wait belongs to a restarted stream, so its losses are unknown.
         let lost = if sequence - expected > LONGEST_GAP { 0 } else { sequence - expected };
         self.counts.lost += lost;
         self.counts.packets += 1;
         Some(AudioPacket { lost, ..packet })
     }
 
-    /// When [`AudioStream::poll`] has something to give though nothing comes.
+    /// When [`AudioStream::poll`] may return a packet although none arrives.
     pub(super) fn next_event(&self) -> Time {
         self.waiting.first_key_value().map_or(Time::NEVER, |(_, first)| first.arrived + self.jitter_buffer_delay)
     }

@@ -1,7 +1,8 @@
-//! Packets of a video by number, and the frames they become (libwebrtc `modules/video_coding/packet_buffer.cc`).
+//! Video packets by sequence number, and their assembly into frames (libwebrtc
+//! `modules/video_coding/packet_buffer.cc`).
 //!
-//! A frame is the run of numbers from the packet it begins with to the one with the marker. Each packet knows the run it is in
-//! as soon as nothing before it in the frame is missing, so taking one costs the same however long its frame is.
+//! A frame is the run of sequence numbers from its first packet to the one with the marker. Each packet knows its run
+//! as soon as no earlier packet of the frame is missing, so the cost per packet does not depend on the frame's length.
 
 use thalweg_units::Time;
 
@@ -9,10 +10,10 @@ use super::output::Origin;
 use super::payload::Start;
 use super::references::Says;
 
-/// Packets remembered, the newest (libwebrtc `kPacketBufferMaxSize`).
+/// Number of the newest packets remembered (libwebrtc `kPacketBufferMaxSize`).
 pub(super) const PACKETS: u64 = 2048;
 
-/// Bytes in packets and frames that wait; libwebrtc has no such limit. Nearly three times [`PACKETS`] of 1500 bytes.
+/// Max bytes in waiting packets and frames; libwebrtc has no such limit. Nearly three times [`PACKETS`] of 1500 bytes.
 pub(super) const BYTES: usize = 8 << 20;
 
 /// A packet with a part of a frame.
@@ -29,31 +30,31 @@ pub(super) struct Piece {
     pub(super) origin: Origin,
 }
 
-/// A number's packet.
+/// State of one sequence number.
 #[derive(Debug, Default)]
 enum State {
-    /// It has not come.
+    /// Not received.
     #[default]
     Missing,
-    /// It has a part of a frame that is not whole.
+    /// Holds part of an incomplete frame.
     Media(Piece),
-    /// It has nothing.
+    /// Received without a payload.
     Padding,
-    /// It was a part of a frame that came whole.
+    /// Was part of a frame that is complete and taken out.
     Done,
 }
 
-/// What is known of the frame a packet is of: nothing while something before it is missing.
+/// What is known of the packet's frame: nothing while an earlier packet of it is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Run {
-    /// It goes on after the packet.
+    /// The frame continues after this packet.
     Open {
-        /// The number it began with.
+        /// The frame's first sequence number.
         start: u64,
-        /// Its timestamp.
+        /// The frame's RTP timestamp.
         timestamp: u32,
     },
-    /// It ends with the packet.
+    /// The frame ends with this packet.
     Ended,
 }
 
@@ -64,51 +65,51 @@ struct Slot {
     run: Option<Run>,
 }
 
-/// The outcome of a packet.
+/// The result of adding a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// It is here.
+    /// The packet was new.
     New,
-    /// It was here already.
+    /// The packet is a duplicate.
     Twice,
-    /// It is of a frame that was given up, or too old.
+    /// The packet belongs to an abandoned frame, or is too old.
     Late,
 }
 
-/// All packets of a whole frame.
+/// All packets of a complete frame.
 #[derive(Debug)]
 pub(super) struct WholeRun {
-    /// The first packet's number.
+    /// The first packet's sequence number.
     pub(super) start: u64,
-    /// The last one's.
+    /// The last packet's sequence number.
     pub(super) end: u64,
     pub(super) pieces: Vec<Piece>,
 }
 
 impl WholeRun {
-    /// The picture id, if packets have one.
+    /// The picture id, if the packets carry one.
     pub(super) fn picture(&self) -> Option<u16> {
         self.pieces.first()?.picture
     }
 
-    /// What the frame says it refers to.
+    /// The frame's declared references.
     pub(super) fn says(&self) -> Option<&Says> {
         self.pieces.first().map(|piece| &piece.says)
     }
 }
 
-/// Packets by number.
+/// Packets by sequence number.
 #[derive(Debug)]
 pub(super) struct Buffer {
-    /// Number n is in place n modulo their count.
+    /// Ring buffer: number n is at index n modulo its length.
     slots: Vec<Slot>,
     newest: Option<u64>,
-    /// Numbers below are done with.
+    /// Numbers below this are finished.
     floor: u64,
     held: usize,
     bytes: usize,
     abandoned: u64,
-    /// The timestamp of the frame abandoned last.
+    /// RTP timestamp of the last abandoned frame.
     last_abandoned: Option<u32>,
     overrun: bool,
 }
@@ -120,37 +121,37 @@ impl Buffer {
         Buffer { slots, newest, floor: 0, held: 0, bytes: 0, abandoned: 0, last_abandoned, overrun: false }
     }
 
-    /// Packets with parts of frames that are not whole.
+    /// Number of packets held for incomplete frames.
     pub(super) fn held(&self) -> usize {
         self.held
     }
 
-    /// Bytes of payload in them.
+    /// Payload bytes in those packets.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Frames given up since the last call, as many as their packets tell apart.
+    /// Number of frames abandoned since the last call, as far as their packets distinguish them.
     pub(super) fn take_abandoned(&mut self) -> u64 {
         std::mem::take(&mut self.abandoned)
     }
 
-    /// Whether since the last call a packet had to go before its frame was whole.
+    /// Whether a packet was evicted since the last call before its frame was complete.
     pub(super) fn take_overrun(&mut self) -> bool {
         std::mem::take(&mut self.overrun)
     }
 
-    /// Whether packet `number` came and has nothing.
+    /// Whether packet `number` was received without a payload.
     pub(super) fn is_padding(&self, number: u64) -> bool {
         self.slot(number).is_some_and(|slot| matches!(slot.state, State::Padding))
     }
 
-    /// Takes a packet with a part of a frame; the frames that are whole with it, in order.
+    /// Adds a packet with part of a frame; returns the frames it completes, in order.
     pub(super) fn on_piece(&mut self, number: u64, piece: Piece) -> (Taken, Vec<WholeRun>) {
         self.insert(number, State::Media(piece))
     }
 
-    /// Takes a packet with nothing; the frames that are whole with it, in order.
+    /// Adds a packet without a payload; returns the frames it completes, in order.
     pub(super) fn on_padding(&mut self, number: u64) -> (Taken, Vec<WholeRun>) {
         self.insert(number, State::Padding)
     }
@@ -181,7 +182,7 @@ impl Buffer {
         (Taken::New, self.follow(number))
     }
 
-    /// Empties the places that numbers up to `number` take.
+    /// Clears the slots needed for numbers up to `number`.
     fn make_room(&mut self, newest: u64, number: u64) {
         for next in (newest + 1).max((number + 1).saturating_sub(PACKETS))..=number {
             self.overrun |= self.drop_piece(Buffer::place(next));
@@ -190,7 +191,7 @@ impl Buffer {
         self.newest = Some(newest.max(number));
     }
 
-    /// Forgets the part of a frame in a place. Whether there was one.
+    /// Drops the part of a frame in a slot; returns whether there was one.
     fn drop_piece(&mut self, place: usize) -> bool {
         let slot = &mut self.slots[place];
         let State::Media(piece) = &slot.state else { return false };
@@ -203,7 +204,7 @@ impl Buffer {
         true
     }
 
-    /// Numbers below `number` are of no use any more.
+    /// Numbers below `number` are no longer needed.
     pub(super) fn clear_up_to(&mut self, number: u64) {
         if let Some(newest) = self.newest {
             for gone in self.floor.max((newest + 1).saturating_sub(PACKETS))..number.min(newest + 1) {
@@ -215,14 +216,15 @@ impl Buffer {
         self.floor = self.floor.max(number);
     }
 
-    /// Forgets all that came.
+    /// Drops all received packets.
     pub(super) fn clear(&mut self) {
         if let Some(newest) = self.newest {
             self.clear_up_to(newest + 1);
         }
     }
 
-    /// What packet `number` means for itself and for those after it that waited to know which frame they are of.
+    /// Updates the runs of packet `number` and of the packets after it that waited for it; returns the completed
+    /// frames.
     fn follow(&mut self, number: u64) -> Vec<WholeRun> {
         let mut whole = Vec::new();
         let mut number = number;
@@ -238,7 +240,7 @@ impl Buffer {
         whole
     }
 
-    /// The run a packet is in, with those before it; [`Run::Open`] still where it is the frame's last.
+    /// The run of a packet together with those before it; still [`Run::Open`] where the packet is the frame's last.
     fn run_of(&self, number: u64, slot: &Slot) -> Option<Run> {
         let before = number.checked_sub(1).and_then(|before| self.slot(before));
         let State::Media(piece) = &slot.state else {
@@ -250,7 +252,7 @@ impl Buffer {
             (Start::Yes, _) => Some(begins),
             (Start::No, _) => None,
             (Start::AfterAnother, Some(_)) => Some(begins),
-            // Of the frame before it only the beginning is missing.
+            // Only the beginning of the frame before it is missing.
             (Start::AfterAnother, None) => match before.map(|before| &before.state) {
                 Some(State::Media(last)) if last.marker || last.timestamp != piece.timestamp => Some(begins),
                 _ => None,
@@ -258,7 +260,7 @@ impl Buffer {
         }
     }
 
-    /// Takes out the packets of a whole frame.
+    /// Removes the packets of a complete frame.
     fn take(&mut self, start: u64, end: u64) -> WholeRun {
         let mut pieces = Vec::with_capacity((end + 1 - start) as usize);
         for number in start..=end {

@@ -1,56 +1,56 @@
-//! The sender's clock: what instant an RTP timestamp is (RFC 3550 section 6.4.1).
+//! The sender's clock: converts RTP timestamps to time (RFC 3550 section 6.4.1).
 
 use thalweg_units::{Span, Time};
 use thalweg_wire::rtcp::{NtpShort, NtpTime, SenderReport};
 
-/// What the last sender report said of a stream.
+/// Contents of a stream's last sender report.
 #[derive(Debug, Clone, Copy)]
 struct Reference {
     ntp: NtpTime,
     timestamp: u32,
-    /// When it came, by our clock.
+    /// Arrival time by our clock.
     arrived: Time,
 }
 
-/// A stream's timestamps as instants.
+/// Converts a stream's timestamps to time.
 #[derive(Debug)]
 pub(super) struct SenderClock {
-    /// Ticks in a second.
+    /// RTP clock rate in Hz.
     rate: u32,
     reference: Option<Reference>,
 }
 
 impl SenderClock {
-    /// A clock of `rate` ticks in a second, of which no report came.
+    /// A clock of `rate` Hz without any sender report yet.
     pub(super) fn new(rate: u32) -> SenderClock {
         SenderClock { rate, reference: None }
     }
 
-    /// A report came. One that is older than the last is passed over.
+    /// Processes a sender report; one older than the last is ignored.
     pub(super) fn on_report(&mut self, now: Time, report: &SenderReport) {
         if self.reference.is_none_or(|last| report.ntp >= last.ntp || now - last.arrived > STALE) {
             self.reference = Some(Reference { ntp: report.ntp, timestamp: report.rtp_timestamp, arrived: now });
         }
     }
 
-    /// The instant of a timestamp, by the sender's clock.
+    /// The time of an RTP timestamp, by the sender's clock.
     pub(super) fn instant(&self, timestamp: u32) -> Option<Time> {
         let reference = self.reference?;
         let ticks = i64::from(timestamp.wrapping_sub(reference.timestamp) as i32);
-        // 2^31 ticks are less than 3 10^14 ns even of 8 kHz.
+        // 2^31 ticks are less than 3 10^14 ns even at 8 kHz.
         let since = Span::from_nanos((i128::from(ticks) * 1_000_000_000 / i128::from(self.rate)) as i64);
         let reported = (u128::from(reference.ntp.bits()) * 1_000_000_000) >> 32;
         Some(Time::from_nanos(reported as u64) + since)
     }
 
-    /// What a report block says of the last sender report: its middle, and how old it is.
+    /// The last sender report for a report block: the middle of its NTP time, and its age.
     pub(super) fn last(&self, now: Time) -> Option<(NtpShort, Span)> {
         self.reference.map(|reference| (reference.ntp.short(), now - reference.arrived))
     }
 }
 
-/// A sender whose reports went back in time for this long has set its clock: five intervals of the longest usual, 5 s (RFC
-/// 3550 section 6.2, which times senders out after as many).
+/// If a sender's report times stay behind the last one for this long, the sender has reset its clock: five of the
+/// longest usual intervals, 5 s (RFC 3550 section 6.2, which times senders out after as many).
 const STALE: Span = Span::from_secs(25);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What was agreed on: which streams come, how they are distinguished, what is to be reported of them.
+//! The negotiated configuration: which streams to receive, how to distinguish them, and what feedback to send.
 
 use thalweg_control::estimate::MeasurementConfig;
 use thalweg_media::StatefulReceiver;
@@ -6,37 +6,37 @@ use thalweg_units::{Bytes, ConfigError, Span};
 pub use thalweg_wire::negotiated::{ExtensionIds, Feedback, Redundancy, Ssrcs};
 use thalweg_wire::overhead;
 
-/// What a reception is of.
+/// Configuration of a [`Reception`](super::Reception).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// Who reports: the SSRC in our own RTCP.
+    /// The SSRC in our own RTCP.
     pub ssrc: u32,
-    /// Our name in it (SDES CNAME, RFC 7022), 1 to 255 bytes.
+    /// Our CNAME in RTCP (SDES, RFC 7022), 1 to 255 bytes.
     pub cname: String,
-    /// The video, if one comes.
+    /// The video, if there is one.
     pub video: Option<Video>,
-    /// What the video may come in, with FEC among it.
+    /// RED and the FEC in it, if the video may use them.
     pub redundancy: Option<Redundancy>,
-    /// The audio, if one comes.
+    /// The audio, if there is one.
     pub audio: Option<Audio>,
-    /// Whether requests and reports may go alone (RFC 5506, `a=rtcp-rsize`); otherwise each begins with a receiver report and
-    /// our name (RFC 3550 section 6.1).
+    /// Whether reduced-size RTCP is allowed (RFC 5506, `a=rtcp-rsize`); otherwise each datagram begins with a receiver
+    /// report and our CNAME (RFC 3550 section 6.1).
     pub reduced_size: bool,
-    /// How often receiver reports leave (libwebrtc `RTCPSender::kDefaultVideoReportInterval`, there spread by half of it both
-    /// ways), above zero.
+    /// Interval of receiver reports, above zero (libwebrtc `RTCPSender::kDefaultVideoReportInterval`, there randomised
+    /// by half of it both ways).
     pub report_interval: Span,
-    /// After how long without a request what came is reported all the same, where feedback is on request; `None` for never, which
-    /// is what libwebrtc does.
+    /// With feedback on request: time without a request after which arrivals are reported anyway; `None` for never, as
+    /// in libwebrtc.
     pub unasked: Option<Span>,
-    /// What is around an RTP packet on the wire: IP, UDP and the SRTP tag.
+    /// Overhead per RTP packet on the wire: IP, UDP and the SRTP tag.
     pub around: Bytes,
-    /// How the path is measured by the packets that say what was sent before them ([`ExtensionIds::bytes_before`]), if it is, where
-    /// [`Feedback::path`] was agreed on.
+    /// Settings of path measurement from packets that carry the bytes sent before them
+    /// ([`ExtensionIds::bytes_before`]), where [`Feedback::path`] was negotiated; `None` for no measurement.
     pub measures: Option<MeasurementConfig>,
 }
 
 impl Default for Config {
-    /// No stream at all, IPv4 and AES-GCM, otherwise as an unmodified browser and as often.
+    /// No streams, IPv4 and AES-GCM; everything else, including intervals, as in an unmodified browser.
     fn default() -> Config {
         Config {
             ssrc: 1,
@@ -54,7 +54,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether there can be such a reception, as far as it does not depend on what it is made of.
+    /// Checks the settings, except those of the parts that check their own.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         if !(1..=255).contains(&self.cname.len()) {
             return Err(ConfigError::out_of_range("cname", self.cname.len(), "1 to 255 bytes"));
@@ -107,10 +107,10 @@ impl Config {
     }
 }
 
-/// A video that comes.
+/// A video to receive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Video {
-    /// How its frames are packed.
+    /// Its payload format.
     pub codec: Codec,
     /// Payload type of the media, 0 to 127.
     pub payload_type: u8,
@@ -118,20 +118,21 @@ pub struct Video {
     pub retransmission: Option<u8>,
     /// Payload type of FEC (flexfec-03).
     pub fec: Option<u8>,
-    /// The streams, as far as SDP names them; those it does not are known by their payload type.
+    /// The SSRCs that SDP names; streams without one are identified by payload type.
     pub ssrcs: Ssrcs,
-    /// The media section, where packets may say so.
+    /// The media section's id (MID), where packets may carry it.
     pub mid: Option<String>,
     /// Ids of header extensions.
     pub extensions: ExtensionIds,
-    /// What may be reported.
+    /// The negotiated feedback.
     pub feedback: Feedback,
-    /// Whether its frames name the decoder's states they lead from and to (Salsify), and what happens to what is missing then.
+    /// For functional video, whose frames name the decoder states they lead from and to (Salsify): the settings of the
+    /// stateful receiver, including its handling of losses.
     pub stateful: Option<StatefulReceiver>,
 }
 
 impl Video {
-    /// Video of this codec under this payload type, of any stream, of which nothing is reported.
+    /// Video of this codec with this payload type, on any SSRC, without feedback.
     pub fn new(codec: Codec, payload_type: u8) -> Video {
         Video {
             codec,
@@ -147,34 +148,34 @@ impl Video {
     }
 }
 
-/// How frames are packed.
+/// The payload format of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Codec {
     /// RFC 7741.
     Vp8,
-    /// RFC 6184 in the modes without interleaving; frames come out as Annex B writes them.
+    /// RFC 6184 in the modes without interleaving; frames are delivered in Annex B format.
     H264,
-    /// RFC 9628; the layers of a picture come out as one frame.
+    /// RFC 9628; the layers of a picture are delivered as one frame.
     Vp9,
 }
 
-/// Audio that comes: Opus (RFC 7587), 48 kHz.
+/// An audio stream to receive: Opus (RFC 7587), 48 kHz.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Audio {
     /// Its payload type, 0 to 127.
     pub payload_type: u8,
-    /// Its stream, if SDP names it; otherwise it is known by its payload type.
+    /// Its SSRC, if SDP names it; otherwise it is identified by its payload type.
     pub ssrc: Option<u32>,
-    /// The media section, where packets may say so.
+    /// The media section's id (MID), where packets may carry it.
     pub mid: Option<String>,
     /// Ids of header extensions.
     pub extensions: ExtensionIds,
-    /// How long a packet is held for one before it that has not come.
+    /// Max time a packet waits for a missing earlier one.
     pub jitter_buffer_delay: Span,
 }
 
 impl Audio {
-    /// Opus under this payload type, of any stream; three packets of 20 ms are waited for.
+    /// Opus with this payload type, on any SSRC; waits for up to three packets of 20 ms.
     pub fn new(payload_type: u8) -> Audio {
         let extensions = ExtensionIds::default();
         Audio { payload_type, ssrc: None, mid: None, extensions, jitter_buffer_delay: Span::from_millis(60) }

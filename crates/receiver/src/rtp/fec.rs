@@ -1,13 +1,13 @@
-//! Missing packets recovered by FEC (`wire::flexfec`, `wire::ulpfec`): the bytes of what [`Recovery`] counts.
+//! Recovers missing packets by FEC (`wire::flexfec`, `wire::ulpfec`): adds the bytes to [`Recovery`].
 //!
-//! FEC protects packets as their sender first had them. A retransmission has header extensions of its own, so only what came
-//! as media is held, as in libwebrtc (`FlexfecReceiveStreamImpl`, which sees no retransmissions).
+//! FEC protects packets as they were first sent. A retransmission has different header extensions, so only packets
+//! received as media are held, as in libwebrtc (`FlexfecReceiveStreamImpl`, which sees no retransmissions).
 //!
-//! An XOR has nothing to check itself with, so what comes out is compared with what is known of the stream: its payload
-//! type, and the timestamp where both neighbours have the same. A byte that is wrong beyond these is in the packet
-//! made; SRTP sees to it that nobody but the sender can have put it there, and the frame says that it has packets made
-//! of FEC ([`VideoFrame::recovered`](crate::rtp::VideoFrame::recovered)). Extensions that were not covered may be
-//! anything: senders other than libwebrtc XOR them as they are.
+//! XOR parity has no checksum, so a recovered packet is checked against what is known of the stream: its payload type,
+//! and its timestamp where both neighbours have the same one. Other wrong bytes stay in the recovered packet; SRTP
+//! ensures that only the sender can have caused them, and the frame records that it has packets recovered by FEC
+//! ([`VideoFrame::recovered`](crate::rtp::VideoFrame::recovered)). Extensions that FEC does not cover may have any
+//! content: senders other than libwebrtc XOR them as they are.
 
 use thalweg_media::Protected;
 use thalweg_wire::rtp::blank_extensions;
@@ -17,15 +17,15 @@ use thalweg_wire::{flexfec, ulpfec};
 use super::config::ExtensionIds;
 use crate::recovery::{MEDIA, Recovery};
 
-/// The longest packet that is held: no path between browsers has longer ones, and Ethernet ends at 1500.
+/// Max length of a held packet in bytes: paths between browsers have no longer ones, and Ethernet's limit is 1500.
 const LONGEST: usize = 2048;
 
-/// What came, and what FEC waits for more.
+/// Received packets, and FEC packets waiting for more of them.
 #[derive(Debug)]
 pub(super) struct FecStream {
     /// Ids of the header extensions that FEC does not cover.
     blanks: Vec<u8>,
-    /// Of the packets that FEC is over.
+    /// Payload type of the protected packets.
     payload_type: u8,
     recovery: Recovery<Vec<u8>, flexfec::Fec>,
 }
@@ -36,18 +36,18 @@ impl FecStream {
         FecStream { blanks, payload_type, recovery: Recovery::default() }
     }
 
-    /// The stream is another from here on.
+    /// Resets the state for a new stream.
     pub(super) fn begin_anew(&mut self) {
         self.recovery = Recovery::default();
     }
 
-    /// A media packet came; the packets that can be made with it.
+    /// A media packet arrived; returns the packets that can be recovered with it.
     pub(super) fn on_media(&mut self, number: u64, packet: &[u8]) -> Vec<Vec<u8>> {
         self.hold(number, packet);
         self.make()
     }
 
-    /// An FEC packet over the stream `media_ssrc` came; the packets that can be made with it.
+    /// An FEC packet over stream `media_ssrc` arrived; returns the packets that can be recovered with it.
     pub(super) fn on_fec(&mut self, media_ssrc: Option<u32>, payload: &[u8]) -> Vec<Vec<u8>> {
         match flexfec::parse(payload) {
             Ok(fec) if media_ssrc == Some(fec.ssrc) => self.wait(fec, payload.len()),
@@ -55,7 +55,7 @@ impl FecStream {
         }
     }
 
-    /// FEC came that stood among the media of the stream `media_ssrc`; the packets that can be made with it.
+    /// ULPFEC among the media of stream `media_ssrc` arrived; returns the packets that can be recovered with it.
     pub(super) fn on_ulpfec(&mut self, media_ssrc: u32, payload: &[u8]) -> Vec<Vec<u8>> {
         match ulpfec::parse(media_ssrc, payload) {
             Ok(fec) => self.wait(fec, payload.len()),
@@ -66,14 +66,14 @@ impl FecStream {
     fn wait(&mut self, fec: flexfec::Fec, length: usize) -> Vec<Vec<u8>> {
         let Some(newest) = self.recovery.newest().filter(|_| length <= LONGEST) else { return Vec::new() };
         let first = SequenceUnwrapper::after(newest).peek(fec.mask.first().into());
-        // What it spans is no longer held, or cannot have been sent yet.
+        // Its packets are no longer held, or cannot have been sent yet.
         let protects = Protected::new(first, fec.mask.places()).filter(|_| first.abs_diff(newest) < MEDIA);
         let Some(protects) = protects else { return Vec::new() };
         self.recovery.on_fec(protects, fec);
         self.make()
     }
 
-    /// Keeps a packet as FEC knows it.
+    /// Stores a packet in the form that FEC protects.
     fn hold(&mut self, number: u64, packet: &[u8]) {
         let mut blanked = packet.to_vec();
         if packet.len() <= LONGEST && blank_extensions(&mut blanked, &self.blanks).is_ok() {
@@ -81,7 +81,7 @@ impl FecStream {
         }
     }
 
-    /// Makes what can be made; each packet made may complete another.
+    /// Recovers all possible packets; each may complete another.
     fn make(&mut self) -> Vec<Vec<u8>> {
         let mut made = Vec::new();
         while let Some((number, fec)) = self.recovery.next() {
@@ -97,8 +97,8 @@ impl FecStream {
         made
     }
 
-    /// Whether a packet that was made can be of the stream, as far as its payload type and those beside it tell: between two packets of one
-    /// frame there is none of another.
+    /// Whether a recovered packet can belong to the stream, judging by its payload type and its neighbours: between two
+    /// packets of one frame there are no packets of another.
     fn is_valid(&self, number: u64, packet: &[u8]) -> bool {
         let timestamp = |packet: &[u8]| packet.get(4..8).map(<[u8]>::to_vec);
         let beside = |number: Option<u64>| self.recovery.media(number?).and_then(|packet| timestamp(packet));
@@ -146,7 +146,7 @@ mod tests {
         out
     }
 
-    /// What the sender protects: extensions that are written last are not there yet.
+    /// FEC as the sender computes it: extensions that are written last are still blank.
     fn fec(numbers: &[u64], sequence: u16) -> Vec<u8> {
         let blanked: Vec<Vec<u8>> = numbers
             .iter()
@@ -196,7 +196,7 @@ mod tests {
                 made.extend(give(&mut stream, &fec(&protects, 1)));
             }
             assert_eq!(made, [65_536]);
-            // It is here now, and FEC of another stream makes nothing.
+            // It is here now, and FEC of another stream recovers nothing.
             assert_eq!(give(&mut stream, &fec(&[65_536, 65_537], 2)), []);
             let other = fec(&[65_537, 65_538], 3);
             assert!(stream.on_fec(Some(9), Packet::parse(&other).unwrap().payload).is_empty());
@@ -224,7 +224,7 @@ mod tests {
             stream.on_fec(Some(50), Packet::parse(&packet).unwrap().payload).len()
         };
         assert_eq!(with(&|_| ()), 1);
-        // Behind the RTP header: the payload type, the timestamp both neighbours have.
+        // After the RTP header: the payload type, and the timestamp that both neighbours have.
         for (at, bit) in [(12 + 1, 1), (12 + 5, 0x80)] {
             assert_eq!(with(&|packet| packet[at] ^= bit), 0, "byte {at}");
         }

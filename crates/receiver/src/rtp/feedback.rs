@@ -1,4 +1,5 @@
-//! What is reported of arrivals: by transport-wide number, at our pace or when asked, or by stream, often or in extended reports.
+//! Arrival feedback: by transport-wide sequence number, periodic or on request, or by stream, in RFC 8888 or extended
+//! reports.
 
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::rtcp::Packet;
@@ -8,42 +9,43 @@ use thalweg_wire::unwrap::SequenceUnwrapper;
 use super::config::Config;
 use crate::reports::{CCFB_INTERVAL, Congestion, ExtendedStreams, TWCC_INTERVAL, Transport};
 
-/// What is reported, and how.
+/// The kind of feedback.
 #[derive(Debug)]
 enum Style {
     Nothing,
     Transport {
         transport: Transport,
         numbers: SequenceUnwrapper,
-        /// How long what came is held back; `None` where only requests are answered.
+        /// Interval for which arrivals are collected; `None` if feedback is sent only on request.
         pace: Option<Span>,
     },
     Congestion(Congestion),
     Extended(ExtendedStreams),
 }
 
-/// A packet that came, as reports name it.
+/// A received packet as reports identify it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrival {
     pub(super) ssrc: u32,
-    /// Ticks in a second of its stream's clock.
+    /// Clock rate of its stream in Hz.
     pub(super) clock: u32,
-    /// Its number on the stream, without end.
+    /// Its unwrapped sequence number.
     pub(super) number: u64,
-    /// Its number on the transport, if it has one.
+    /// Its transport-wide sequence number, if it has one.
     pub(super) transport: Option<TransportSequence>,
 }
 
-/// Gathers arrivals of all streams.
+/// Collects arrivals of all streams.
 #[derive(Debug)]
 pub(super) struct ArrivalFeedback {
     style: Style,
-    /// When the next message is due that nobody asks for.
+    /// When the next unrequested message is due.
     next: Time,
 }
 
 impl ArrivalFeedback {
-    /// As was agreed on: RFC 8888 goes before transport-wide feedback, as in libwebrtc, and extended reports are for where there is neither.
+    /// The negotiated feedback: RFC 8888 is preferred to transport-wide feedback, as in libwebrtc; extended reports are
+    /// used when neither was negotiated.
     pub(super) fn new(config: &Config) -> ArrivalFeedback {
         let next = Time::NEVER;
         let Some(video) = &config.video else { return ArrivalFeedback { style: Style::Nothing, next } };
@@ -62,14 +64,14 @@ impl ArrivalFeedback {
         ArrivalFeedback { style, next }
     }
 
-    /// The round trip is known, which sets the pace of extended reports.
+    /// Sets the round-trip time, which determines the interval of extended reports.
     pub(super) fn learn(&mut self, round_trip: Span) {
         if let Style::Extended(extended) = &mut self.style {
             extended.learn(round_trip);
         }
     }
 
-    /// A packet came. What is to be reported at once.
+    /// A packet arrived; returns the feedback to send at once.
     pub(super) fn on_packet(&mut self, now: Time, arrival: Arrival) -> Vec<Packet> {
         let Arrival { ssrc, clock, number, transport } = arrival;
         match &mut self.style {
@@ -103,7 +105,8 @@ impl ArrivalFeedback {
         Vec::new()
     }
 
-    /// Packet `number` of stream `ssrc`, with so much payload, came too late to be played: only extended reports say so.
+    /// Packet `number` of stream `ssrc`, with this much payload, arrived too late to be played: only extended reports
+    /// carry this.
     pub(super) fn on_discarded(&mut self, now: Time, ssrc: u32, number: u64, payload: Bytes) {
         if let Style::Extended(extended) = &mut self.style {
             extended.on_discarded(now, ssrc, number, payload);
@@ -111,7 +114,7 @@ impl ArrivalFeedback {
         }
     }
 
-    /// Stream `ssrc` is no more.
+    /// Removes stream `ssrc`.
     pub(super) fn forget(&mut self, ssrc: u32) {
         match &mut self.style {
             Style::Congestion(congestion) => congestion.forget(ssrc),
@@ -120,7 +123,7 @@ impl ArrivalFeedback {
         }
     }
 
-    /// What is to be reported now.
+    /// The feedback to send now.
     pub(super) fn poll(&mut self, now: Time) -> Vec<Packet> {
         if now < self.next {
             return Vec::new();
@@ -134,7 +137,7 @@ impl ArrivalFeedback {
         }
     }
 
-    /// When [`ArrivalFeedback::poll`] has something to tell.
+    /// When [`ArrivalFeedback::poll`] should be called next.
     pub(super) fn next_event(&self) -> Time {
         self.next
     }

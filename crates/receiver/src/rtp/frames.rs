@@ -1,5 +1,5 @@
-//! What happens to a video's packets: frames for a standard decoder, or for one that keeps its states. A sender may go from one
-//! kind to the other in the middle of a call; the first packet of each frame says which it is.
+//! Handles video packets for a standard decoder or for a stateful one. A sender may switch between the two kinds during
+//! a call; the first packet of each frame identifies its kind.
 
 use thalweg_media::StateHash;
 use thalweg_units::{ConfigError, Span, Time};
@@ -13,14 +13,14 @@ use super::statistics::VideoCounts;
 use super::video::VideoStream;
 use crate::wants::Wants;
 
-/// Both kinds.
+/// Receivers for both kinds.
 #[derive(Debug)]
 pub(super) struct Frames {
     standard: VideoStream,
     functional: Option<FunctionalStream>,
-    /// Whether the last frame that began was of functional video; until one did, whether that is expected.
+    /// Whether the last started frame was functional video; before the first frame, whether that is expected.
     is_functional: bool,
-    /// The number of the last keyframe that came out.
+    /// The number of the last keyframe delivered.
     newest_keyframe: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ impl Frames {
         Ok(Frames { standard: VideoStream::new(video.codec), functional, is_functional, newest_keyframe: None })
     }
 
-    /// A packet came; the frames to decode now, in order.
+    /// A packet arrived; returns the frames to decode now, in order.
     pub(super) fn on_packet(&mut self, now: Time, packet: &MediaPacket<'_>) -> Vec<VideoFrame> {
         if let Some(is_functional) = self.kind_said(packet) {
             self.become_kind(is_functional);
@@ -59,8 +59,8 @@ impl Frames {
         ready
     }
 
-    /// Which kind a frame is of that begins with this packet: functional video says between which states it lies. Packets of
-    /// either may say which part of which frame they have.
+    /// The kind of the frame that begins with this packet: functional video names the states before and after the
+    /// frame. Packets of either kind may say which part of which frame they carry.
     fn kind_said(&self, packet: &MediaPacket<'_>) -> Option<bool> {
         if packet.origin != Origin::Media || packet.payload.is_empty() || self.functional.is_none() {
             return None;
@@ -76,20 +76,21 @@ impl Frames {
 
     fn become_kind(&mut self, is_functional: bool) {
         if std::mem::replace(&mut self.is_functional, is_functional) != is_functional {
-            // What comes now follows nothing that the other kind has, and the decoder was elsewhere meanwhile.
+            // The new kind does not continue anything the other kind has, and the decoder state has changed in the
+            // meantime.
             self.standard.begin_anew();
             self.on_disagreement(StateHash::UNKNOWN);
         }
     }
 
-    /// A packet came that has nothing for the decoder.
+    /// A packet without data for the decoder arrived.
     pub(super) fn on_other(&mut self, now: Time, said: Option<Said>) {
         if let (Some(stream), Some(said)) = (&mut self.functional, said) {
             stream.on_other(now, &said);
         }
     }
 
-    /// The stream is another from here on: its frames follow none of those before.
+    /// Resets the state for a new stream: its frames do not refer to earlier ones.
     pub(super) fn begin_anew(&mut self) {
         self.standard.begin_anew();
         if let Some(stream) = &mut self.functional {
@@ -97,43 +98,43 @@ impl Frames {
         }
     }
 
-    /// The round trip is known.
+    /// Sets the round-trip time.
     pub(super) fn learn(&mut self, round_trip: Span) {
         self.standard.learn(round_trip);
     }
 
-    /// The decoder did not get to the state that a frame was to lead to.
+    /// The decoder's state does not match the one a frame claimed.
     pub(super) fn on_disagreement(&mut self, claimed: StateHash) {
         if let Some(stream) = &mut self.functional {
             stream.on_disagreement(claimed);
         }
     }
 
-    /// The decoder made nothing of frame `number`, so that only a keyframe helps; one that came out since does already. Functional
-    /// video goes on from states instead.
+    /// The decoder could not decode frame `number`, so a keyframe is required unless one was delivered since.
+    /// Functional video continues from kept states instead.
     pub(super) fn on_undecodable(&mut self, number: u64) {
         if !self.is_functional && self.newest_keyframe.is_none_or(|keyframe| keyframe <= number) {
             self.standard.on_undecodable();
         }
     }
 
-    /// What goes along with a report.
+    /// The decoder state to send with a report.
     pub(super) fn decoder_state(&self, sender_ssrc: u32, media_ssrc: u32) -> Option<DecoderState> {
         let stream = self.functional.as_ref().filter(|_| self.is_functional)?;
         stream.report(sender_ssrc, media_ssrc)
     }
 
-    /// What to ask the sender for now: of functional video nothing, for it goes on from what is here.
+    /// The requests to send now; none for functional video, which continues from the states it has.
     pub(super) fn poll(&mut self, now: Time) -> Wants {
         if self.is_functional { Wants::default() } else { self.standard.poll(now) }
     }
 
-    /// When [`Frames::poll`] has something to say.
+    /// When [`Frames::poll`] should be called next.
     pub(super) fn next_event(&self) -> Time {
         if self.is_functional { Time::NEVER } else { self.standard.next_event() }
     }
 
-    /// What was counted of both.
+    /// Counters of both kinds.
     pub(super) fn counts(&self) -> VideoCounts {
         let functional = self.functional.as_ref().map(FunctionalStream::counts).unwrap_or_default();
         self.standard.counts().plus(functional)

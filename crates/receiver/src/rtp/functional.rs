@@ -1,7 +1,7 @@
-//! Packets of functional video into frames, each to be decoded from the state it names (Salsify section 3.2).
+//! Assembles packets of functional video into frames, each decoded from the state it names (Salsify section 3.2).
 //!
-//! The header extensions say of each packet what the laboratory's packets say of themselves, so [`Stateful`] follows hashes
-//! here as it does there; what is added is the bytes.
+//! Header extensions carry for each packet what the simulator's packets carry, so [`Stateful`] follows state hashes as
+//! it does there; this module adds the bytes.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::Moves;
 use crate::assembly::FrameInfo;
 use crate::stateful::Stateful;
 
-/// The bytes of a frame in the making.
+/// Bytes of an incomplete frame.
 #[derive(Debug)]
 struct Parts {
     timestamp: u32,
@@ -39,14 +39,14 @@ struct Part {
     origin: Origin,
 }
 
-/// What comes of one video whose receiver keeps states.
+/// Receiver of one functional video.
 #[derive(Debug)]
 pub(super) struct FunctionalStream {
     config: StatefulReceiver,
     kept: Stateful,
-    /// The frame in the making, and at times the one before it.
+    /// The incomplete frame, and sometimes the one before it.
     frames: BTreeMap<u64, Parts>,
-    /// Frames below have had their chance.
+    /// Frames below this number are finished.
     next: u64,
     arrivals: u64,
     timestamps: TimestampUnwrapper,
@@ -68,25 +68,25 @@ impl FunctionalStream {
         })
     }
 
-    /// What was counted.
+    /// The counters.
     pub(super) fn counts(&self) -> VideoCounts {
         self.counts
     }
 
-    /// The stream is another from here on: its frames follow none of those before.
+    /// Resets the state for a new stream: its frames do not refer to earlier ones.
     pub(super) fn begin_anew(&mut self) {
         if let Ok(stream) = FunctionalStream::new(self.config) {
             *self = FunctionalStream { counts: self.counts, ..stream };
         }
     }
 
-    /// A packet with nothing for the decoder came: its arrival counts.
+    /// A packet without data for the decoder arrived: only its arrival counts.
     pub(super) fn on_other(&mut self, now: Time, said: &Said) {
         let packet = self.packet(said, Content::Padding);
         self.kept.on_packet(now, &packet);
     }
 
-    /// A packet with a part of a frame came; the frames to decode now, in order.
+    /// A packet with part of a frame arrived; returns the frames to decode now, in order.
     pub(super) fn on_media(&mut self, now: Time, packet: &MediaPacket<'_>, said: &Said) -> Vec<VideoFrame> {
         let MediaPacket { number, header, payload, origin, .. } = *packet;
         let Some(place) = said.grace.fragment else {
@@ -102,7 +102,7 @@ impl FunctionalStream {
             self.counts.late += 1;
             return Vec::new();
         }
-        // What an encoder makes is of as many packets as a standard receiver holds, and no packet is empty.
+        // A frame has at most as many packets as a standard receiver holds, and no packet is empty.
         if u64::from(place.fragments) > PACKETS || data.is_empty() {
             self.counts.malformed += 1;
             return Vec::new();
@@ -147,7 +147,7 @@ impl FunctionalStream {
         Packet { sent, grace: said.grace.grace, before: Bytes::ZERO, requests_feedback: false, content }
     }
 
-    /// Keeps the bytes of a part. Whether there is a place for it.
+    /// Stores the bytes of a part; returns whether it fits into the frame.
     fn keep(&mut self, frame: u64, place: FrameFragment, timestamp: u32, picture: Option<u16>, part: Part) -> bool {
         let parts = self.frames.entry(frame).or_insert_with(|| Parts {
             timestamp,
@@ -170,7 +170,7 @@ impl FunctionalStream {
         true
     }
 
-    /// The frames that are ready, with their bytes.
+    /// Adds the bytes to the frames that are ready.
     fn finish(&mut self, ready: Vec<(FrameInfo, Moves)>) -> Vec<VideoFrame> {
         let ready: Vec<VideoFrame> =
             ready.into_iter().filter_map(|(info, moves)| self.give_out(info.frame, moves)).collect();
@@ -210,12 +210,12 @@ impl FunctionalStream {
         })
     }
 
-    /// The decoder did not get to the state that a frame was to lead to.
+    /// The decoder's state does not match the one a frame claimed.
     pub(super) fn on_disagreement(&mut self, claimed: StateHash) {
         self.kept.on_disagreement(claimed);
     }
 
-    /// What goes along with a report.
+    /// The decoder state to send with a report.
     pub(super) fn report(&self, sender_ssrc: u32, media_ssrc: u32) -> Option<DecoderState> {
         self.kept.report().map(|state| DecoderState { sender_ssrc, media_ssrc, ..state })
     }

@@ -1,7 +1,8 @@
-//! What the path bears, measured by real packets: each frame is a train, and each packet says what was sent before it (Rebera; specs/rebera.md 3).
+//! Measures the capacity of the path with real packets: each frame is a packet train, and each packet carries the bytes
+//! sent before it (Rebera; specs/rebera.md 3).
 //!
-//! What is measured, and when it is reported, is as in the laboratory ([`PathReports`]); here a frame is known by its RTP timestamp and its last
-//! packet by the marker.
+//! Measurement and report times are as in the simulator ([`PathReports`]); here a frame is identified by its RTP
+//! timestamp, and its last packet by the marker.
 
 use std::collections::BTreeSet;
 
@@ -14,34 +15,35 @@ use thalweg_wire::unwrap::{BytesUnwrapper, TimestampUnwrapper};
 use super::config::Config;
 use crate::reports::path::PathReports;
 
-/// Packets that are remembered so that a copy is distinguished from what was overtaken: a second of 10 Mbps.
+/// Number of packets remembered to distinguish duplicates from reordered packets: a second at 10 Mbps.
 const REMEMBERED: usize = 1024;
 
-/// A packet that says what was sent before it.
+/// A packet that carries the bytes sent before it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measured {
     pub(super) before: BytesBefore,
     /// Its size on the wire.
     pub(super) size: Bytes,
-    /// The timestamp and the marker of media; none of what does not measure the path: retransmissions, FEC, audio and padding.
+    /// The RTP timestamp and marker of a media packet; `None` for packets that do not measure the path:
+    /// retransmissions, FEC, audio and padding.
     pub(super) media: Option<(u32, bool)>,
 }
 
-/// See the module.
+/// Path measurement of one reception.
 #[derive(Debug)]
 pub(super) struct Measuring {
     config: MeasurementConfig,
     reports: PathReports,
     counted: BytesUnwrapper,
     timestamps: TimestampUnwrapper,
-    /// What was sent before each of the last packets, which names it ...
+    /// The last packets, each identified by the bytes sent before it.
     seen: BTreeSet<u64>,
-    /// ... and what is below this is older than all of them.
+    /// Values below this are older than all in `seen`.
     forgotten: u64,
 }
 
 impl Measuring {
-    /// What measures where that was agreed on.
+    /// The measurement, where it was negotiated.
     pub(super) fn of(config: &Config) -> Result<Option<Measuring>, ConfigError> {
         let agreed =
             config.video.as_ref().is_some_and(|video| video.feedback.path && video.extensions.bytes_before.is_some());
@@ -60,14 +62,14 @@ impl Measuring {
         })
     }
 
-    /// Another stream of media came in the place of one.
+    /// A new media stream replaced the old one.
     pub(super) fn begin_anew(&mut self) {
         if let Ok(anew) = Measuring::new(self.config) {
             *self = anew;
         }
     }
 
-    /// A packet came.
+    /// A packet arrived.
     pub(super) fn on_packet(&mut self, now: Time, packet: &Measured) {
         let before = self.counted.unwrap(packet.before.low());
         if before < self.forgotten || !self.seen.insert(before) {
@@ -88,12 +90,12 @@ impl Measuring {
         });
     }
 
-    /// What is to be reported now.
+    /// The report to send now.
     pub(super) fn poll(&mut self, now: Time) -> Option<PathReport> {
         self.reports.poll(now)
     }
 
-    /// When [`Measuring::poll`] has something to tell.
+    /// When [`Measuring::poll`] should be called next.
     pub(super) fn next_event(&self) -> Time {
         self.reports.next_event()
     }

@@ -1,14 +1,15 @@
-//! Receiving RTP: packets as they come, decrypted, into whole frames and audio in order, and RTCP to answer with.
+//! RTP reception: decrypted packets in; complete frames, ordered audio and RTCP replies out.
 //!
-//! [`Reception`] is what an unmodified browser is to a sender, without decoder, clock or socket: it knows streams by SSRC or
-//! payload type, retransmissions (RFC 4588) and FEC (flexfec-03, ULPFEC in RED), frames of VP8, H.264 and VP9, Opus packets, and tells what was agreed on:
-//! transport-wide feedback at its pace or on request, RFC 8888, extended reports, receiver reports, NACK, PLI. Where both ends are ours it keeps
-//! the decoder's states as functional video wants ([`Video::stateful`]), and measures the path as Rebera does ([`Config::measures`]).
+//! [`Reception`] is to a sender what an unmodified browser is, without decoder, clock or socket: it identifies streams
+//! by SSRC or payload type, handles retransmissions (RFC 4588) and FEC (flexfec-03, ULPFEC in RED), frames of VP8,
+//! H.264 and VP9 and Opus packets, and sends the negotiated feedback: transport-wide feedback at its interval or on
+//! request, RFC 8888, extended reports, receiver reports, NACK, PLI. When both peers are ours it also keeps decoder
+//! states for functional video ([`Video::stateful`]), and measures the path as Rebera does ([`Config::measures`]).
 //!
-//! What comes is not to be trusted. Whatever it is, no packet panics, and the bounds are: four streams; 2048 packets and 800
-//! frames of video in 8 MiB, 200 packets of audio; 436 packets and 48 of FEC of 2 kB; 1000 missing packets; arrivals of 32768 packets, and 1024 and 2048 frames of them to measure
-//! by. A packet costs at most a
-//! pass over one of these, and asks for at most one keyframe in 200 ms.
+//! Input is untrusted. No packet causes a panic, and memory is bounded: four streams; 2048 packets and 800 frames of
+//! video in 8 MiB, 200 packets of audio; 436 packets and 48 of FEC of 2 kB; 1000 missing packets; arrivals of 32768
+//! packets, and 1024 packets and 2048 frames for path measurement. A packet costs at most one pass over one of these,
+//! and triggers at most one keyframe request in 200 ms.
 //!
 //! ```
 //! use thalweg_receiver::rtp::{Codec, Config, Output, Reception, Video};

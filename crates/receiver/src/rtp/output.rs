@@ -1,4 +1,4 @@
-//! What comes out of a reception.
+//! Outputs of a reception.
 
 use std::ops::RangeInclusive;
 
@@ -6,7 +6,7 @@ use thalweg_units::Time;
 
 use crate::Moves;
 
-/// What to do next.
+/// What the caller has to do next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
     /// Send this RTCP.
@@ -15,72 +15,73 @@ pub enum Output {
     Frame(VideoFrame),
     /// Decode this audio.
     Audio(AudioPacket),
-    /// As many frames, of which something came, will not come out any more.
+    /// This many frames of which some packets arrived were abandoned.
     Abandoned(u64),
-    /// Nothing, until something comes or this instant does ([`Time::NEVER`] if there is none).
+    /// Nothing to do until the next packet or this time ([`Time::NEVER`] if there is none).
     Wait {
-        /// When [`Reception::on_timeout`](super::Reception::on_timeout) has something to do.
+        /// When to call [`Reception::on_timeout`](super::Reception::on_timeout).
         until: Time,
     },
 }
 
-/// How a packet came to be here.
+/// How a packet was obtained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// As it was sent.
+    /// As originally sent.
     Media,
-    /// It was retransmitted.
+    /// By retransmission.
     Retransmission,
-    /// It was recovered by FEC.
+    /// Recovered by FEC.
     Fec,
 }
 
-/// A whole video frame, or, where the receiver keeps states and shows damage, what of one has come.
+/// A complete video frame, or, if the receiver keeps states and shows damaged frames, the part of one that arrived.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VideoFrame {
-    /// Counts the frames that came out, from 0.
+    /// Counts the delivered frames, from 0.
     pub number: u64,
-    /// The encoder's number of it, where packets tell (functional video).
+    /// The encoder's frame number, if packets carry it (functional video).
     pub frame: Option<u64>,
     /// The picture id of the payload's descriptor, 7 or 15 bits.
     pub picture: Option<u16>,
     /// The encoded frame.
     pub data: Vec<u8>,
-    /// Whether it refers to no other.
+    /// Whether it is a keyframe.
     pub keyframe: bool,
-    /// Its RTP timestamp, 90 kHz, without end: the first one that came lies in the second turn of 32 bits.
+    /// Its unwrapped RTP timestamp, 90 kHz: the first one received is in the second cycle of 32 bits.
     pub timestamp: u64,
-    /// When it was captured, by the sender's clock, once a sender report has said so; counted from where that clock's NTP time is zero.
+    /// Its capture time by the sender's clock, once a sender report was received; counted from zero of that clock's NTP
+    /// time.
     pub captured: Option<Time>,
-    /// The RTP sequence numbers of its packets, without end.
+    /// The unwrapped RTP sequence numbers of its packets.
     pub sequences: RangeInclusive<u64>,
-    /// When the first of its packets came ...
+    /// Arrival time of its first packet.
     pub first_arrival: Time,
-    /// ... and when the last one did.
+    /// Arrival time of its last packet.
     pub last_arrival: Time,
-    /// How many of its packets were retransmitted.
+    /// Number of its packets that were retransmitted.
     pub retransmitted: u16,
-    /// How many of its packets were recovered by FEC.
+    /// Number of its packets that were recovered by FEC.
     pub recovered: u16,
-    /// What happens to the decoder's states; `None` where it has but one and goes from frame to frame.
+    /// Changes to the decoder's states; `None` for a decoder with one state that goes from frame to frame.
     pub moves: Option<Moves>,
 }
 
-/// A packet of audio.
+/// An audio packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AudioPacket {
-    /// What is to be decoded: a packet of Opus.
+    /// The Opus packet to decode.
     pub data: Vec<u8>,
-    /// Its RTP sequence number, without end.
+    /// Its unwrapped RTP sequence number.
     pub sequence: u64,
-    /// Its RTP timestamp, 48 kHz, without end: the first one that came lies in the second turn of 32 bits.
+    /// Its unwrapped RTP timestamp, 48 kHz: the first one received is in the second cycle of 32 bits.
     pub timestamp: u64,
-    /// Whether talk begins with it (RFC 7587 section 4.1).
+    /// Whether a talkspurt begins with it (RFC 7587 section 4.1).
     pub marker: bool,
-    /// How many packets between the one before and this did not come; none where the stream began anew.
+    /// Number of lost packets between the previous one and this; 0 where the stream restarted.
     pub lost: u64,
-    /// When it was captured, by the sender's clock, as of video.
+    /// Its capture time by the sender's clock, as for video.
     pub captured: Option<Time>,
-    /// When it came.
+    /// Arrival time.
     pub arrived: Time,
 }

@@ -1,4 +1,4 @@
-//! What of a frame a payload is, by the codec's packing.
+//! Which part of a frame a payload is, according to the payload format.
 
 use thalweg_wire::h264::{self, UnitKind};
 use thalweg_wire::vp8::{self, PictureId};
@@ -7,25 +7,25 @@ use thalweg_wire::{ParseError, vp9};
 use super::config::Codec;
 use super::references::{ByFrame, ByLayer, Depends};
 
-/// Whether a frame begins with a payload, where the packet before it is not known to be of the same.
+/// Whether a payload begins a frame, when the previous packet is not known to belong to the same frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
-    /// It says so.
+    /// The payload says that it does.
     Yes,
-    /// It says it does not.
+    /// The payload says that it does not.
     No,
-    /// It does if the packet before it was of another frame: the payload does not say.
+    /// It does if the previous packet belonged to another frame; the payload itself does not tell.
     AfterAnother,
 }
 
-/// What a payload tells before the frame is whole.
+/// What a payload reveals before the frame is complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glimpse {
-    /// Whether a frame begins with it.
+    /// Whether it begins a frame.
     pub(super) start: Start,
-    /// The picture, of 7 or 15 bits, where it is said.
+    /// The picture id, 7 or 15 bits, if present.
     pub(super) picture: Option<u16>,
-    /// What the frame depends on, where frames are in layers.
+    /// The frame's references, if frames are in layers.
     pub(super) depends: Option<Depends>,
 }
 
@@ -38,8 +38,8 @@ impl Glimpse {
         Glimpse { start: if starts { Start::Yes } else { Start::No }, picture, depends }
     }
 
-    /// H.264 has no descriptor. A delimiter stands before all else of its access unit and parameter sets before all but that
-    /// (ISO/IEC 14496-10 section 7.4.1.2.3); slices may have something before them.
+    /// H.264 has no descriptor. An access unit delimiter precedes everything else of its access unit, and parameter
+    /// sets precede everything but that (ISO/IEC 14496-10 section 7.4.1.2.3); slices may follow other units.
     fn of_h264(payload: &h264::Payload<'_>) -> Glimpse {
         let first = match payload {
             h264::Payload::Single(unit) => unit.first(),
@@ -80,7 +80,7 @@ fn by_vp9(descriptor: &vp9::Descriptor) -> Option<Depends> {
     }
 }
 
-/// A frame as its encoder made it.
+/// A frame as the encoder made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Assembled {
     pub(super) data: Vec<u8>,
@@ -88,7 +88,7 @@ pub(super) struct Assembled {
 }
 
 impl Codec {
-    /// What a payload tells.
+    /// Parses what a payload reveals about its frame.
     ///
     /// # Errors
     /// A malformed descriptor.
@@ -108,7 +108,7 @@ impl Codec {
         }
     }
 
-    /// The frame that these payloads are, in order; `None` if they are none.
+    /// Assembles these payloads, in order, into a frame; `None` if they do not form one.
     pub(super) fn assemble<'a>(self, payloads: impl Iterator<Item = &'a [u8]>) -> Option<Assembled> {
         let data = match self {
             Codec::Vp8 => vp8::assemble(payloads).ok()?,

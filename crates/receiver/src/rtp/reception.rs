@@ -1,4 +1,4 @@
-//! Packets in, frames and RTCP out: the parts put together.
+//! The reception that combines the parts: packets in, frames and RTCP out.
 
 mod incoming;
 mod redundant;
@@ -22,33 +22,33 @@ use super::output::Output;
 use super::statistics::Statistics;
 use super::streams::{Kind, Streams};
 
-/// One end that receives: see [the module](super).
+/// The receiving side of a call: see [the module](super).
 #[derive(Debug)]
 pub struct Reception {
     config: Config,
     streams: Streams,
     video: Option<Frames>,
-    /// What dependency descriptors of the video are read by.
+    /// The structure by which the video's dependency descriptors are parsed.
     structure: Option<Structure>,
     fec: Option<FecStream>,
     audio: Option<AudioStream>,
     feedback: ArrivalFeedback,
-    /// What measures the path, if anything does.
+    /// The path measurement, if configured.
     measuring: Option<Measuring>,
-    /// When the next receiver report leaves.
+    /// When the next receiver report is due.
     report_due: Time,
     outputs: VecDeque<Output>,
     last_video: Option<Passage>,
     last_audio: Option<Passage>,
     intra_requests: u8,
-    /// Of packets that came too late, those that were recovered by FEC then.
+    /// Number of late packets that were recovered by FEC.
     made_late: u64,
-    /// Frames reported as abandoned.
+    /// Number of frames reported as abandoned.
     abandoned: u64,
     counts: Statistics,
 }
 
-/// From the sender's camera or microphone, by its clock, to here, by ours.
+/// Delay from the sender's camera or microphone, by its clock, to the receiver, by our clock.
 #[derive(Debug, Clone, Copy)]
 struct Passage {
     captured: Time,
@@ -56,12 +56,12 @@ struct Passage {
 }
 
 impl Reception {
-    /// A reception of nothing yet.
+    /// Creates a reception that has received nothing yet.
     ///
     /// # Errors
-    /// A name that is empty or too long, an interval that is none, a payload type above 127 or of two streams, an SSRC of
-    /// ours or of two streams, redundancy of no video, functional video of a codec that is not VP8, or its parameters or those of
-    /// measuring out of range.
+    /// An empty or too long CNAME, an interval that is not positive, a payload type above 127 or used by two streams,
+    /// an SSRC that is ours or used by two streams, redundancy without video, functional video of a codec other than
+    /// VP8, or its parameters or those of path measurement out of range.
     pub fn new(config: Config) -> Result<Reception, ConfigError> {
         config.check()?;
         let video = config.video.as_ref().map(Frames::new).transpose()?;
@@ -88,8 +88,8 @@ impl Reception {
         })
     }
 
-    /// The round trip is known; until then it is 100 ms (libwebrtc). Where [`Feedback::round_trip`](super::Feedback::round_trip) was
-    /// agreed on, the sender tells and nobody else need.
+    /// Sets the round-trip time; the default is 100 ms (libwebrtc). Not needed where
+    /// [`Feedback::round_trip`](super::Feedback::round_trip) was negotiated: then the sender reports it.
     pub fn learn(&mut self, round_trip: Span) {
         self.counts.round_trip = Some(round_trip);
         self.feedback.learn(round_trip);
@@ -98,7 +98,7 @@ impl Reception {
         }
     }
 
-    /// An RTP packet came, decrypted. Malformed ones and those of unknown streams are counted and dropped.
+    /// Processes a decrypted RTP packet. Malformed packets and those of unknown streams are counted and dropped.
     pub fn on_rtp(&mut self, now: Time, packet: &[u8]) {
         match Packet::parse(packet) {
             Ok(rtp) => self.on_packet(now, &rtp, packet),
@@ -107,14 +107,14 @@ impl Reception {
         self.run(now);
     }
 
-    /// A packet of the video's stream was made of others by the one who has them: all of it, header and extensions too. It is checked
-    /// as if it had come. What flexfec-03 and ULPFEC make is made here where that was agreed on.
+    /// Processes a packet of the video stream that the caller recovered: the whole packet with header and extensions.
+    /// It is checked like a received one. Packets from negotiated flexfec-03 and ULPFEC are recovered internally.
     pub fn on_recovered(&mut self, now: Time, packet: &[u8]) {
         self.on_made(now, packet);
         self.run(now);
     }
 
-    /// RTCP came, decrypted: sender reports and our own times, sent back, are heeded, whatever else is passed over.
+    /// Processes decrypted RTCP: uses sender reports and echoes of our own times, and ignores everything else.
     pub fn on_rtcp(&mut self, now: Time, datagram: &[u8]) {
         self.counts.rtcp_received += 1;
         for packet in Compound::new(datagram) {
@@ -132,9 +132,10 @@ impl Reception {
         self.run(now);
     }
 
-    /// The decoder made nothing of the frame with this [`VideoFrame::number`](super::VideoFrame::number), or was not given it. A keyframe is
-    /// asked for, at once and every 200 ms until it comes, and frames are held back until then, as libwebrtc does
-    /// (`VideoReceiveStream2::HandleKeyFrameGeneration`); nothing happens when one has come out since.
+    /// Reports that the decoder could not decode the frame with this [`VideoFrame::number`](super::VideoFrame::number),
+    /// or was not given it. A keyframe is requested, at once and every 200 ms until it arrives, and frames are held
+    /// back until then, as libwebrtc does (`VideoReceiveStream2::HandleKeyFrameGeneration`). Has no effect when a
+    /// keyframe was delivered since.
     pub fn on_undecodable(&mut self, now: Time, number: u64) {
         if let Some(frames) = &mut self.video {
             frames.on_undecodable(number);
@@ -142,31 +143,32 @@ impl Reception {
         self.run(now);
     }
 
-    /// The decoder did not get to the state that a frame was to lead to.
+    /// The decoder's state does not match the one a frame claimed.
     pub fn on_disagreement(&mut self, claimed: StateHash) {
         if let Some(frames) = &mut self.video {
             frames.on_disagreement(claimed);
         }
     }
 
-    /// Time has passed.
+    /// Advances the time.
     pub fn on_timeout(&mut self, now: Time) {
         self.run(now);
     }
 
-    /// What to do next; to be asked until it is [`Output::Wait`] after everything that comes.
+    /// The next output; after every input call this until it returns [`Output::Wait`].
     pub fn poll(&mut self) -> Output {
         self.outputs.pop_front().unwrap_or_else(|| Output::Wait { until: self.next_event() })
     }
 
-    /// How much later than the audio of the same instant video comes, below zero if earlier: what a player has to hold one of
-    /// them for. `None` until sender reports of both streams and something to play of both have come.
+    /// How much later video arrives than audio of the same capture time, negative if earlier: a player has to delay the
+    /// earlier one by this much. `None` until sender reports of both streams and something to play of both have
+    /// arrived.
     pub fn skew(&self) -> Option<Span> {
         let (video, audio) = self.last_video.zip(self.last_audio)?;
         Some((video.arrived - video.captured) - (audio.arrived - audio.captured))
     }
 
-    /// What was counted so far.
+    /// The counters so far.
     pub fn statistics(&self) -> Statistics {
         Statistics {
             video_stream: self.streams.counts(Kind::Video),
@@ -179,7 +181,7 @@ impl Reception {
         }
     }
 
-    /// Does what is due.
+    /// Performs everything that is due.
     fn run(&mut self, now: Time) {
         let arrivals = self.feedback.poll(now);
         self.send_feedback(now, arrivals);

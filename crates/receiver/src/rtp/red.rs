@@ -1,4 +1,4 @@
-//! What a RED packet carries (RFC 2198): media as it would be without RED, and FEC over such media (RFC 5109 section
+//! Contents of a RED packet (RFC 2198): media as it would be without RED, and FEC over such media (RFC 5109 section
 //! 14).
 
 use thalweg_wire::ParseError;
@@ -7,20 +7,20 @@ use thalweg_wire::rtp::Packet;
 
 use super::config::Redundancy;
 
-/// A RED packet's payload taken apart.
+/// The parsed payload of a RED packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Opened<'a> {
-    /// The payload of media, which is the last one: numbers of others are not reported, so copies of earlier media are of
-    /// no use.
+    /// The payload of the primary media block, which is the last one. Redundant copies of earlier media are not used,
+    /// because their sequence numbers are unknown.
     pub(super) media: Option<&'a [u8]>,
-    /// The payload of FEC, the last of them.
+    /// The payload of the last FEC block.
     pub(super) fec: Option<&'a [u8]>,
 }
 
-/// What a payload in RED has in it, where media is of type `media`.
+/// Parses the payload of a RED packet; `media` is the payload type of media.
 ///
 /// # Errors
-/// A block cut short.
+/// A truncated block.
 pub(super) fn open<'a>(types: Redundancy, media: u8, payload: &'a [u8]) -> Result<Opened<'a>, ParseError> {
     let red = Red::parse(payload)?;
     let earlier = red.earlier.iter().rfind(|block| block.payload_type == types.ulpfec);
@@ -31,8 +31,8 @@ pub(super) fn open<'a>(types: Redundancy, media: u8, payload: &'a [u8]) -> Resul
     })
 }
 
-/// The packet `rtp`, which is these `bytes`, as it was before `media` of this type was put into RED: what FEC is
-/// over.
+/// Rebuilds packet `rtp`, with these `bytes`, as it was before its `media` of this payload type was put into RED: the
+/// form that FEC protects.
 pub(super) fn without_red(rtp: &Packet<'_>, bytes: &[u8], payload_type: u8, media: &[u8]) -> Vec<u8> {
     let padding = bytes.len() - usize::from(rtp.padding);
     let (header, padding) = (&bytes[..padding - rtp.payload.len()], &bytes[padding..]);

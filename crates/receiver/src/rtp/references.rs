@@ -1,64 +1,64 @@
-//! What frames in temporal layers refer to, by what their packets say.
+//! References of frames in temporal layers, as their packets declare them.
 
 use std::collections::BTreeSet;
 
-/// How far back a frame may refer: 12 bits of a dependency descriptor, 7 of VP9.
+/// Max distance of a reference in frames: 12 bits of a dependency descriptor, 7 of VP9.
 const REMEMBERED: u64 = 4096;
 
-/// Temporal layers above the base: 3 bits of layer (RFC 9628), 2 of VP8 (RFC 7741).
+/// Max number of temporal layers above the base: 3 bits of layer (RFC 9628), 2 of VP8 (RFC 7741).
 const UPPER: usize = 7;
 
-/// What a frame's first packet says of what it refers to.
+/// The references declared by a frame's first packet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Says {
-    /// In the payload's descriptor, where frames are in layers.
+    /// In the payload descriptor, if frames are in layers.
     pub(super) described: Option<Depends>,
     /// In the dependency descriptor.
     pub(super) dependency: Option<Dependency>,
 }
 
-/// What a dependency descriptor says.
+/// Contents of a dependency descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Dependency {
-    /// The frame's number.
+    /// The frame number.
     pub(super) number: u16,
-    /// How far back each is that it refers to; `None` where the structure is missing that says so.
+    /// Distance of each reference in frames; `None` if the structure that defines them is missing.
     pub(super) back: Option<Vec<u16>>,
 }
 
-/// What a payload's descriptor says a frame depends on.
+/// A frame's dependencies according to its payload descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Depends {
-    /// By layers: VP8, and VP9's fixed mode.
+    /// By layer: VP8, and VP9's non-flexible mode.
     Layers(ByLayer),
-    /// One by one: VP9's flexible mode.
+    /// By frame: VP9's flexible mode.
     Frames(ByFrame),
 }
 
 /// The layer of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ByLayer {
-    /// The running number of the newest frame of the base, which may be itself (TL0PICIDX).
+    /// The running number of the newest base layer frame, which may be this frame (TL0PICIDX).
     pub(super) base: u8,
     /// The temporal layer, 0 to 7 (TID).
     pub(super) layer: u8,
-    /// Whether it depends on that frame of the base alone (VP8's Y).
+    /// Whether it depends on that base layer frame alone (VP8's Y).
     pub(super) base_only: bool,
-    /// Whether no later frame of a layer above it depends on one before it (VP9's U).
+    /// Whether no later frame of a higher layer depends on one before this frame (VP9's U).
     pub(super) switching_point: bool,
 }
 
-/// Numbers of frames, modulo what they are counted to.
+/// Frame numbers that wrap around.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ByFrame {
     pub(super) number: u32,
-    /// What numbers are counted to.
+    /// The modulus of the numbers.
     pub(super) turn: u32,
-    /// How far back each frame is that this one refers to, 1 or more.
+    /// Distance of each reference in frames, 1 or more.
     pub(super) back: Vec<u32>,
 }
 
-/// Frames that were given, by numbers that go round.
+/// Frames given to the decoder, by numbers that wrap around.
 #[derive(Debug, Default)]
 struct Numbers {
     newest: Option<u64>,
@@ -66,7 +66,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// A number without end, near the newest.
+    /// Unwraps a number to the value nearest to the newest.
     fn place(&self, number: u32, turn: u32) -> u64 {
         let (number, turn) = (u64::from(number), u64::from(turn));
         let Some(newest) = self.newest else { return number + REMEMBERED + turn };
@@ -74,7 +74,7 @@ impl Numbers {
         if ahead < turn / 2 { newest + ahead } else { newest + ahead - turn }
     }
 
-    /// Whether everything that frame `number` refers to was given.
+    /// Whether the decoder was given everything that frame `number` refers to.
     fn suffice(&self, number: u32, turn: u32, back: impl Iterator<Item = u32>) -> bool {
         let number = self.place(number, turn);
         back.into_iter().all(|back| number.checked_sub(back.into()).is_some_and(|frame| self.given.contains(&frame)))
@@ -88,27 +88,28 @@ impl Numbers {
     }
 }
 
-/// What numbers in dependency descriptors are counted to.
+/// The modulus of frame numbers in dependency descriptors.
 const TURN: u32 = 1 << 16;
 
-/// What the decoder was given.
+/// The frames that the decoder was given.
 #[derive(Debug, Default)]
 pub(super) struct Given {
-    /// The running number of the newest frame of the base.
+    /// The running number of the newest base layer frame.
     base: Option<u8>,
-    /// Of each layer above the base, whether all its frames that later ones may refer to were given.
+    /// For each layer above the base, whether the decoder was given all its frames that later ones may refer to.
     intact: [bool; UPPER],
-    /// By the numbers of VP9's flexible mode.
+    /// By picture ids of VP9's flexible mode.
     pictures: Numbers,
-    /// By those of dependency descriptors.
+    /// By frame numbers of dependency descriptors.
     frames: Numbers,
 }
 
 impl Given {
-    /// Whether a frame that says this can be decoded. `follows` if nothing is missing between it and the last frame given.
+    /// Whether a frame with these declarations can be decoded. `follows` if nothing is missing between it and the last
+    /// frame given.
     ///
-    /// By layers a frame that is not of the base and refers to others than that could refer to whatever of its layer or one below is
-    /// missing: it waits.
+    /// With references by layer, a frame that is above the base and not `base_only` could refer to any missing frame of
+    /// its layer or a lower one, so it waits.
     pub(super) fn suffices(&self, says: &Says, follows: bool) -> bool {
         if let Some(Dependency { number, back: Some(back) }) = &says.dependency {
             return self.frames.suffice((*number).into(), TURN, back.iter().map(|back| (*back).into()));
@@ -128,12 +129,12 @@ impl Given {
         }
     }
 
-    /// A frame that says this was given to the decoder.
+    /// A frame with these declarations was given to the decoder.
     pub(super) fn on_given(&mut self, says: &Says, keyframe: bool, follows: bool) {
         if keyframe {
             *self = Given { intact: [true; UPPER], ..Given::default() };
         } else if !follows {
-            // What is missing was of some layer above the base, or this could not be decoded.
+            // Whatever is missing was in a layer above the base, otherwise this frame could not be decoded.
             self.intact = [false; UPPER];
         }
         if let Some(dependency) = &says.dependency {
@@ -172,13 +173,13 @@ mod tests {
         described(Depends::Frames(ByFrame { number: number % turn, turn, back: back.to_vec() }))
     }
 
-    /// A dependency descriptor beside what VP8 says.
+    /// A dependency descriptor in addition to the VP8 descriptor.
     fn named(number: u32, back: Option<&[u16]>) -> Says {
         let dependency = Some(Dependency { number: number as u16, back: back.map(<[u16]>::to_vec) });
         Says { dependency, ..pattern(number) }
     }
 
-    /// How far back the reference of a place is.
+    /// Distance of the reference of a place.
     fn back(place: u32) -> u32 {
         match place % 4 {
             0 => 4,
@@ -187,7 +188,7 @@ mod tests {
         }
     }
 
-    /// Rebera's pattern in VP8's words, by place.
+    /// Rebera's pattern in VP8 descriptors, by place.
     fn pattern(place: u32) -> Says {
         let base = (place / 4) as u8;
         match place % 4 {
@@ -197,7 +198,7 @@ mod tests {
         }
     }
 
-    /// Gives what can be given of these places, one after the other.
+    /// Gives every decodable frame of these places, in order; returns the places given.
     fn given(places: &[u32], says: impl Fn(u32) -> Says) -> Vec<u32> {
         let (mut given, mut last) = (Given::default(), None);
         let mut out = Vec::new();
@@ -217,13 +218,13 @@ mod tests {
         assert_eq!(given(&[0, 1, 2, 3, 4, 5], pattern), [0, 1, 2, 3, 4, 5]);
         assert_eq!(given(&[0, 1, 4, 5, 6, 8], pattern), [0, 1, 4, 5, 6, 8]);
         assert_eq!(given(&[0, 2, 4, 6, 7, 8], pattern), [0, 2, 4, 6, 8]);
-        // Without the base nothing goes on.
+        // Without the base layer no later frame is decodable.
         assert_eq!(given(&[0, 1, 5, 6, 8, 9], pattern), [0, 1]);
     }
 
     #[test]
     fn what_may_refer_to_a_missing_frame_waits() {
-        // 3 refers to 2; by layers it could refer to 1 as well.
+        // 3 refers to 2; according to its layer it could also refer to 1.
         assert_eq!(given(&[0, 1, 3, 4], pattern), [0, 1, 4]);
         assert_eq!(given(&[0, 2, 3, 4], pattern), [0, 2, 4]);
     }
@@ -236,7 +237,7 @@ mod tests {
             for turn in [long, short] {
                 let says = |place: u32| flexible(place, turn, &[back(place)][usize::from(place == 0)..]);
                 assert_eq!(given(places, says), places);
-                // What is illegal is not given.
+                // Frames whose references are missing are not given.
                 assert_eq!(given(&[0, 1, 3, 4, 9], says), [0, 1, 4]);
             }
             let says = |place: u32| named(place, Some(&[back(place) as u16][usize::from(place == 0)..]));
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_descriptor_whose_structure_is_missing_says_its_number_for_those_after_it() {
-        // The first three are known by VP8's words, the others name their references.
+        // The first three have VP8 descriptors only, the others name their references.
         let says = |place: u32| named(place, (place > 2).then_some(&[back(place) as u16][..]));
         assert_eq!(given(&[0, 1, 2, 3, 4, 6, 7, 8], says), [0, 1, 2, 3, 4, 6, 7, 8]);
     }
@@ -260,7 +261,7 @@ mod tests {
             assert!(
                 given.suffices(&flexible(1, turn, &[2]), false) && !given.suffices(&flexible(1, turn, &[1]), false)
             );
-            // A turn later its number comes again: it is another frame.
+            // One wrap-around later the same number is a different frame.
             for number in (9..turn + 40).step_by(30) {
                 given.on_given(&flexible(number, turn, &[]), false, false);
             }

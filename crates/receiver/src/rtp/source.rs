@@ -1,51 +1,50 @@
-//! One RTP stream as it comes: its numbers without end, what is lost of it and how its spacing varies (RFC 3550 appendices
-//! A.1, A.3 and A.8).
+//! One received RTP stream: unwrapped sequence numbers, losses and jitter (RFC 3550 appendices A.1, A.3 and A.8).
 
 use thalweg_units::{Span, Time};
 use thalweg_wire::rtcp::{NtpShort, ReportBlock};
 use thalweg_wire::unwrap::SequenceUnwrapper;
 
-/// What comes this far behind the newest is not late but of a stream that began anew, once two such packets follow one
-/// another. RFC 3550 appendix A.1 takes 100 (`MAX_MISORDER`), which a path that reorders 100 ms at 10 Mbps passes; this is
-/// as far back as a packet could be of use (`buffer::PACKETS`).
+/// Two consecutive packets this far behind the newest are not late but of a restarted stream. RFC 3550 appendix A.1
+/// uses 100 (`MAX_MISORDER`), which reordering by 100 ms at 10 Mbps exceeds; this value is as far back as a packet
+/// could still be useful (`buffer::PACKETS`).
 const RESTART: u64 = 2048;
 
-/// Numbers, losses and jitter of a stream.
+/// Sequence numbers, losses and jitter of a stream.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// Ticks of its RTP clock in a second.
+    /// RTP clock rate in Hz.
     rate: u32,
-    /// The highest number.
+    /// The highest sequence number.
     newest: Option<u64>,
-    /// The number that would prove a new beginning (`bad_seq`).
+    /// The sequence number that would confirm a restart (`bad_seq`).
     restart: Option<u16>,
-    /// The number it began with (`base_seq`).
+    /// The first sequence number (`base_seq`).
     base: u64,
-    /// Packets since the beginning, copies included (`received`).
+    /// Packets received since the start, duplicates included (`received`).
     received: u64,
-    /// What was expected and had come when the last report block was made (`expected_prior`, `received_prior`).
+    /// Packets expected and received at the time of the last report block (`expected_prior`, `received_prior`).
     prior: (u64, u64),
-    /// Arrival less timestamp of the last packet, in ticks (`transit`).
+    /// Arrival minus timestamp of the last packet, in ticks (`transit`).
     transit: Option<u32>,
-    /// 16 times the jitter, in ticks.
+    /// The jitter times 16, in ticks.
     jitter: u64,
 }
 
 impl Source {
-    /// A stream of which nothing came, with a clock of `rate` ticks in a second.
+    /// A stream with an RTP clock of `rate` Hz, before its first packet.
     pub(crate) fn new(rate: u32) -> Source {
         let (newest, restart, transit) = (None, None, None);
         Source { rate, newest, restart, base: 0, received: 0, prior: (0, 0), transit, jitter: 0 }
     }
 
-    /// The highest number that came.
+    /// The highest sequence number received.
     #[cfg(test)]
     fn newest(&self) -> Option<u64> {
         self.newest
     }
 
-    /// A packet came: its number, which goes on where 16 bits begin again. After a new beginning numbers go on above those
-    /// before.
+    /// Processes a packet; returns its unwrapped sequence number. After a restart, numbers continue above the earlier
+    /// ones.
     pub(crate) fn on_packet(&mut self, now: Time, sequence: u16, timestamp: u32) -> u64 {
         let number = self.place(sequence);
         self.received += 1;
@@ -53,7 +52,7 @@ impl Source {
         number
     }
 
-    /// Where a number of 16 bits lies, and nothing is remembered.
+    /// Unwraps a 16-bit sequence number without changing state.
     pub(super) fn locate(&self, sequence: u16) -> Option<u64> {
         Some(SequenceUnwrapper::after(self.newest?).peek(sequence.into()))
     }
@@ -80,7 +79,7 @@ impl Source {
         number
     }
 
-    /// Appendix A.8, in integers.
+    /// RFC 3550 appendix A.8, in integers.
     fn on_timestamp(&mut self, now: Time, timestamp: u32) {
         let arrival = u128::from(now.as_nanos()) * u128::from(self.rate) / 1_000_000_000;
         let transit = (arrival as u32).wrapping_sub(timestamp);
@@ -90,27 +89,27 @@ impl Source {
         }
     }
 
-    /// How many packets are between the first and the highest number.
+    /// Number of packets between the first and the highest sequence number, inclusive.
     fn expected(&self) -> u64 {
         self.newest.map_or(0, |newest| newest + 1 - self.base)
     }
 
-    /// Packets that came since the stream began, copies included.
+    /// Packets received since the stream began, duplicates included.
     pub(super) fn received(&self) -> u64 {
         self.received
     }
 
-    /// Packets that did not, below zero if copies came.
+    /// Packets lost; negative if duplicates arrived.
     pub(super) fn lost(&self) -> i64 {
         self.expected() as i64 - self.received as i64
     }
 
-    /// The mean deviation of the packets' spacing.
+    /// The interarrival jitter.
     pub(super) fn jitter(&self) -> Span {
         Span::from_secs_f64((self.jitter >> 4) as f64 / f64::from(self.rate))
     }
 
-    /// What a report says of the stream `ssrc`, whose last sender report is this old; nothing before a packet came.
+    /// The report block of stream `ssrc`, whose last sender report has this age; `None` before the first packet.
     pub(crate) fn block(&mut self, ssrc: u32, last: Option<(NtpShort, Span)>) -> Option<ReportBlock> {
         let newest = self.newest?;
         let (expected, received) = (self.expected(), self.received);
@@ -122,7 +121,7 @@ impl Source {
             ssrc,
             fraction_lost: (lost_interval << 8).checked_div(expected_interval).unwrap_or(0).min(255) as u8,
             cumulative_lost: self.lost().clamp(i32::MIN.into(), i32::MAX.into()) as i32,
-            // The first turn is the one an unwrapped number is ahead of the wire's.
+            // An unwrapped number starts one cycle ahead of the one on the wire.
             highest_sequence: (newest - (1 << 16)) as u32,
             jitter: u32::try_from(self.jitter >> 4).unwrap_or(u32::MAX),
             last_report,
@@ -163,14 +162,14 @@ mod tests {
             source.on_packet(Time::ZERO, sequence, 0);
         }
         assert_eq!(source.block(7, None).unwrap().fraction_lost, 0);
-        // Of the next two expected three came, for one came twice: as many as were lost before.
+        // Of the next two expected, three arrive, because one is duplicated: this makes up for the earlier losses.
         for sequence in [22, 23, 23] {
             source.on_packet(Time::ZERO, sequence, 0);
         }
         let third = source.block(7, None).unwrap();
         assert_eq!((third.fraction_lost, third.cumulative_lost), (0, 0));
         assert_eq!(source.block(7, None).unwrap().fraction_lost, 0);
-        // All but the last of 300: 299/300 of 256.
+        // All but the last of 300 are lost: 299/300 of 256.
         source.on_packet(Time::ZERO, 323, 0);
         assert_eq!(source.block(7, None).unwrap().fraction_lost, 255);
     }
@@ -178,7 +177,7 @@ mod tests {
     #[test]
     fn jitter_is_a_sixteenth_of_each_deviation_and_forgets_as_much() {
         let mut source = Source::new(VIDEO);
-        // 10 ms late once, and as late from then on: 900 ticks of deviation, then none.
+        // 10 ms late once and equally late afterwards: 900 ticks of deviation, then none.
         source.on_packet(Time::from_millis(0), 1, 0);
         source.on_packet(Time::from_millis(43), 2, 2970);
         assert_eq!(source.block(7, None).unwrap().jitter, 56);

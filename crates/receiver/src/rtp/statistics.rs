@@ -1,48 +1,48 @@
-//! What was counted.
+//! Counters of a reception.
 
 use thalweg_control::PathReport;
 use thalweg_units::Span;
 
-/// Of one RTP stream.
+/// Counters of one RTP stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StreamCounts {
     /// Its SSRC, once known.
     pub ssrc: Option<u32>,
-    /// Packets that came, copies included.
+    /// Packets received, duplicates included.
     pub received: u64,
-    /// Packets that did not, below zero if copies came (RFC 3550 appendix A.3).
+    /// Packets lost, negative if duplicates arrived (RFC 3550 appendix A.3).
     pub lost: i64,
-    /// How much the spacing of its packets varies (RFC 3550 appendix A.8).
+    /// Interarrival jitter (RFC 3550 appendix A.8).
     pub jitter: Span,
 }
 
-/// Of a video's frames and packets.
+/// Counters of a video's frames and packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct VideoCounts {
-    /// Frames given out.
+    /// Frames delivered.
     pub frames: u64,
-    /// Those of them that refer to no other.
+    /// Keyframes delivered.
     pub keyframes: u64,
-    /// Frames of which something came and that were given up.
+    /// Frames abandoned after some of their packets arrived.
     pub abandoned: u64,
-    /// Packets that were missing and came again.
+    /// Missing packets that were retransmitted.
     pub retransmitted: u64,
-    /// Packets that were missing and were recovered by FEC.
+    /// Missing packets that were recovered by FEC.
     pub recovered: u64,
-    /// Packets that had been here already.
+    /// Duplicate packets.
     pub twice: u64,
-    /// Packets of frames that were given up, or far from anything that came.
+    /// Packets of abandoned frames, or far from all received ones.
     pub late: u64,
-    /// Packets and frames that are none of the codec.
+    /// Packets and frames that are invalid for the codec.
     pub malformed: u64,
-    /// How often packets were asked for, each counted as often as it was.
+    /// Packets requested; a packet requested several times counts as often.
     pub asked_for: u64,
-    /// How often a keyframe was.
+    /// Keyframes requested.
     pub keyframes_requested: u64,
 }
 
 impl VideoCounts {
-    /// Both together.
+    /// The sum of both.
     pub(super) fn plus(self, other: VideoCounts) -> VideoCounts {
         VideoCounts {
             frames: self.frames + other.frames,
@@ -59,46 +59,46 @@ impl VideoCounts {
     }
 }
 
-/// Of audio.
+/// Counters of an audio stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AudioCounts {
-    /// Packets given out.
+    /// Packets delivered.
     pub packets: u64,
-    /// Packets given up.
+    /// Packets given up as lost.
     pub lost: u64,
-    /// Packets that came twice or after they were given up.
+    /// Packets that were duplicates or arrived after being given up.
     pub late: u64,
 }
 
-/// Of everything that came.
+/// All counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// The video's stream.
+    /// The video stream.
     pub video_stream: StreamCounts,
-    /// The stream of its retransmissions, padding included.
+    /// The video's retransmission stream, padding included.
     pub retransmission_stream: StreamCounts,
-    /// The stream of its FEC.
+    /// The video's FEC stream.
     pub fec_stream: StreamCounts,
-    /// The audio's stream.
+    /// The audio stream.
     pub audio_stream: StreamCounts,
     /// The video's frames.
     pub video: VideoCounts,
     /// The audio's packets.
     pub audio: AudioCounts,
-    /// Packets of the video's stream that carried FEC, in RED.
+    /// Packets of the video stream that carried FEC, in RED.
     pub fec_in_red: u64,
-    /// Packets of nothing but padding, of any stream.
+    /// Padding-only packets, of any stream.
     pub padding: u64,
-    /// Packets that are no RTP, and datagrams that are no RTCP.
+    /// Packets that are not RTP, and datagrams that are not RTCP.
     pub malformed: u64,
-    /// Packets of no stream that was agreed on.
+    /// Packets of streams that were not negotiated.
     pub unknown: u64,
-    /// RTCP datagrams that came.
+    /// RTCP datagrams received.
     pub rtcp_received: u64,
-    /// RTCP datagrams that left.
+    /// RTCP datagrams sent.
     pub rtcp_sent: u64,
-    /// The round trip, once it is known.
+    /// The round-trip time, once known.
     pub round_trip: Option<Span>,
-    /// What was reported of the path last, where it is measured.
+    /// The last path report, where the path is measured.
     pub path: Option<PathReport>,
 }

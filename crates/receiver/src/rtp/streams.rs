@@ -1,4 +1,4 @@
-//! Which stream a packet is of: by its SSRC, and where SDP named none by its payload type (RFC 8843 section 9.2).
+//! Assigns packets to streams: by SSRC, and where SDP names none by payload type (RFC 8843 section 9.2).
 
 use thalweg_units::{Span, Time};
 use thalweg_wire::rtcp::ReportBlock;
@@ -8,11 +8,11 @@ use super::config::Config;
 use super::source::Source;
 use super::statistics::StreamCounts;
 
-/// A stream nobody named may give way to another this long after it was first heard of, and no sooner: the streams a sender
-/// makes up are as many as seconds allow (libwebrtc `webrtc_video_engine.cc`, `kUnsignaledSsrcCooldownMs`).
+/// Min time before a stream whose SSRC SDP did not name may be replaced by another: this limits the rate at which a
+/// sender can create streams (libwebrtc `webrtc_video_engine.cc`, `kUnsignaledSsrcCooldownMs`).
 const COOLDOWN: Span = Span::from_millis(500);
 
-/// What a stream carries.
+/// The content of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Video,
@@ -21,21 +21,21 @@ pub(super) enum Kind {
     Audio,
 }
 
-/// One stream that was agreed on.
+/// A negotiated stream.
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) kind: Kind,
     pub(super) payload_type: u8,
-    /// The payload type of the same in RED.
+    /// The payload type of the same content in RED.
     red: Option<u8>,
     pub(super) ssrc: Option<u32>,
-    /// Whether SDP named it.
+    /// Whether SDP named its SSRC.
     named: bool,
-    /// When it was first heard of.
+    /// When its SSRC was first seen.
     learned: Time,
     pub(super) source: Source,
     pub(super) clock: SenderClock,
-    /// Ticks of its clock in a second.
+    /// RTP clock rate in Hz.
     pub(super) rate: u32,
 }
 
@@ -47,12 +47,12 @@ impl Stream {
         Stream { kind, payload_type, red, ssrc, named, learned, source, clock, rate }
     }
 
-    /// Whether packets of this type are of it.
+    /// Whether packets of this payload type belong to it.
     fn takes(&self, payload_type: u8) -> bool {
         self.payload_type == payload_type || self.red == Some(payload_type)
     }
 
-    /// Takes on a stream that was not named.
+    /// Adopts an SSRC that SDP did not name; returns the one it replaces.
     fn learn(&mut self, now: Time, ssrc: u32) -> Option<u32> {
         let before = self.ssrc.replace(ssrc);
         self.learned = now;
@@ -74,11 +74,11 @@ impl Stream {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) kind: Kind,
-    /// The stream in whose place it came, which is no more.
+    /// The SSRC of the stream that this one replaced.
     pub(super) instead_of: Option<u32>,
 }
 
-/// All streams that were agreed on: four at most.
+/// All negotiated streams: four at most.
 #[derive(Debug)]
 pub(super) struct Streams {
     streams: Vec<Stream>,
@@ -113,12 +113,12 @@ impl Streams {
         self.streams.iter_mut().find(|stream| stream.kind == kind)
     }
 
-    /// The stream of this SSRC, if it is known.
+    /// The stream with this SSRC, if known.
     pub(super) fn of_mut(&mut self, ssrc: u32) -> Option<&mut Stream> {
         self.streams.iter_mut().find(|stream| stream.ssrc == Some(ssrc))
     }
 
-    /// Whose a packet is; `None` if it is of none that was agreed on.
+    /// The stream of a packet; `None` if it belongs to no negotiated one.
     pub(super) fn find(&mut self, now: Time, ssrc: u32, payload_type: u8) -> Option<Found> {
         if let Some(stream) = self.of_mut(ssrc) {
             return stream.takes(payload_type).then_some(Found { kind: stream.kind, instead_of: None });
@@ -132,13 +132,13 @@ impl Streams {
         Some(Found { kind: stream.kind, instead_of })
     }
 
-    /// What a receiver report says of all streams of which something came.
+    /// Report blocks of all streams that have received packets.
     pub(super) fn blocks(&mut self, now: Time) -> Vec<ReportBlock> {
         let block = |stream: &mut Stream| stream.source.block(stream.ssrc?, stream.clock.last(now));
         self.streams.iter_mut().filter_map(block).collect()
     }
 
-    /// What was counted of a kind of stream.
+    /// The counters of one kind of stream.
     pub(super) fn counts(&self, kind: Kind) -> StreamCounts {
         self.get(kind).map(Stream::counts).unwrap_or_default()
     }

@@ -1,10 +1,11 @@
-//! Packets of a standard video into frames, in an order that can be decoded.
+//! Assembles packets of a standard video into frames, in decodable order.
 //!
-//! Without words of the encoder every frame refers to the one before it (libwebrtc `RtpSeqNumOnlyRefFinder`): one can be
-//! decoded when it is a keyframe, or when every packet between it and the last one given out is here. Where frames are
-//! numbered, the next number will do too (`RtpFrameIdOnlyRefFinder`): what is missing before it had nothing of a frame. Where
-//! frames are in layers they say more ([`super::references`]), and what is missing of a layer above the base stops nothing but
-//! what refers to it: the next frame that can be decoded is given out at once, and nothing before it any more.
+//! Without further information every frame refers to the previous one (libwebrtc `RtpSeqNumOnlyRefFinder`): a frame can
+//! be decoded when it is a keyframe, or when every packet between it and the last delivered frame was received. Where
+//! frames have picture ids, the next id is sufficient as well (`RtpFrameIdOnlyRefFinder`): the missing packets before
+//! it were not part of a frame. Frames in layers declare their references ([`super::references`]), so a loss in a layer
+//! above the base affects only frames that refer to it: the next decodable frame is delivered at once, and earlier ones
+//! never after it.
 
 use std::collections::BTreeMap;
 
@@ -23,33 +24,33 @@ use crate::keyframe_timeout::{FOR_KEYFRAME, Waiting};
 use crate::order::{self, FRAMES};
 use crate::wants::Wants;
 
-/// How far ahead of the newest packet a retransmission may be.
+/// Max distance of a retransmission ahead of the newest packet.
 const AHEAD: u64 = PACKETS / 2;
 
-/// Picture ids in their long form (RFC 7741, RFC 9628); after the last short one, 127, packets are gone by alone.
+/// Modulus of long picture ids (RFC 7741, RFC 9628); after the last short one, 127, only sequence numbers are used.
 const PICTURES: u16 = 1 << 15;
 
-/// A whole frame that waits.
+/// A complete frame that waits for its references.
 #[derive(Debug)]
 struct Waiter {
     run: WholeRun,
     frame: Assembled,
 }
 
-/// What comes of one video.
+/// Receiver of one standard video.
 #[derive(Debug)]
 pub(super) struct VideoStream {
     codec: Codec,
     gaps: Gaps,
     buffer: Buffer,
-    /// Whole frames by the number of their first packet.
+    /// Complete frames by the sequence number of their first packet.
     waiting: BTreeMap<u64, Waiter>,
     waiting_bytes: usize,
-    /// The number after those of the last frame given out; `None` while only a keyframe helps.
+    /// The sequence number after the last delivered frame; `None` while only a keyframe can be decoded.
     expected: Option<u64>,
     /// The picture id of that frame, if it had one.
     last_picture: Option<u16>,
-    /// What the decoder was given of frames in layers.
+    /// The layered frames that the decoder was given.
     given: Given,
     newest: Option<u64>,
     timestamps: TimestampUnwrapper,
@@ -75,17 +76,17 @@ impl VideoStream {
         }
     }
 
-    /// The round trip is known.
+    /// Sets the round-trip time.
     pub(super) fn learn(&mut self, round_trip: Span) {
         self.gaps.learn(round_trip);
     }
 
-    /// What was counted.
+    /// The counters.
     pub(super) fn counts(&self) -> VideoCounts {
         self.counts
     }
 
-    /// The stream is another from here on: its frames follow none of those before.
+    /// Resets the state for a new stream: its frames do not refer to earlier ones.
     pub(super) fn begin_anew(&mut self) {
         self.buffer.clear();
         self.counts.abandoned += self.waiting.len() as u64 + self.buffer.take_abandoned();
@@ -93,13 +94,13 @@ impl VideoStream {
         *self = VideoStream { counts, asked, gaps, ..VideoStream::new(self.codec) };
     }
 
-    /// What was given out could not be decoded, and nothing that refers to it can be.
+    /// A delivered frame could not be decoded, so frames that refer to it cannot be either.
     pub(super) fn on_undecodable(&mut self) {
         self.expected = None;
         self.gaps.lose_track();
     }
 
-    /// A packet came; the frames to decode now, in order.
+    /// A packet arrived; returns the frames to decode now, in order.
     pub(super) fn on_packet(&mut self, now: Time, packet: &MediaPacket<'_>) -> Vec<VideoFrame> {
         let MediaPacket { number, header, payload, origin, dependency, .. } = *packet;
         if !self.admit(now, number, origin) {
@@ -140,14 +141,14 @@ impl VideoStream {
         ready
     }
 
-    /// Whether packet `number` has a place; what is missing of the numbers then.
+    /// Whether packet `number` is accepted; also updates the missing packets.
     fn admit(&mut self, now: Time, number: u64, origin: Origin) -> bool {
         if origin == Origin::Media {
             self.newest = self.newest.max(Some(number));
             self.gaps.on_media(now, number);
             return true;
         }
-        // What is unknown can hardly be retransmitted, but for the newest.
+        // A packet far ahead of every packet received can hardly be a retransmission.
         if self.newest.is_none_or(|newest| number > newest + AHEAD) {
             self.counts.late += 1;
             return false;
@@ -169,7 +170,7 @@ impl VideoStream {
 
     fn on_whole(&mut self, run: WholeRun) {
         let Some(frame) = self.codec.assemble(run.pieces.iter().map(|piece| &piece.payload[..])) else {
-            // Nothing after it can be decoded without it.
+            // No later frame can be decoded without it.
             self.counts.malformed += 1;
             self.gaps.lose_track();
             return;
@@ -183,7 +184,7 @@ impl VideoStream {
     /// The frames that can be decoded now.
     fn ready(&mut self) -> Vec<VideoFrame> {
         let mut ready = Vec::new();
-        // A keyframe is never kept waiting, so the first one is new, and what is before it is never shown.
+        // A keyframe never waits, so the first one found is new, and frames before it are never shown.
         while let Some((start, follows)) = self.next() {
             let Some((Waiter { run, frame }, before)) = order::take(&mut self.waiting, start) else { break };
             let bytes_before: usize = before.values().map(|waiter| waiter.frame.data.len()).sum();
@@ -195,7 +196,7 @@ impl VideoStream {
         ready
     }
 
-    /// The first packet's number of the next frame that can be decoded, and whether nothing is missing before it.
+    /// The first sequence number of the next decodable frame, and whether nothing is missing before it.
     fn next(&mut self) -> Option<(u64, bool)> {
         while let Some(expected) = self.expected.filter(|expected| self.buffer.is_padding(*expected)) {
             self.move_on(expected + 1);
@@ -210,13 +211,13 @@ impl VideoStream {
         self.waiting.iter().find_map(decodable)
     }
 
-    /// Whether a frame says it is the next one: between it and the last there was FEC among the media, or padding, that is lost.
+    /// Whether a frame's picture id is the next one: the packets missing before it were FEC or padding, not media.
     fn is_next_picture(&self, run: &WholeRun) -> bool {
         let next = self.last_picture.filter(|_| self.expected.is_some()).map(|last| (last + 1) % PICTURES);
         next.is_some() && run.picture() == next
     }
 
-    /// Everything before `number` is done with.
+    /// Everything before `number` is finished.
     fn move_on(&mut self, number: u64) {
         self.expected = Some(number);
         self.buffer.clear_up_to(number);
@@ -254,7 +255,7 @@ impl VideoStream {
         }
     }
 
-    /// With too much waiting, what it waits for will not come (libwebrtc empties its buffers, too).
+    /// When too much is waiting, the missing references will not arrive (libwebrtc empties its buffers, too).
     fn keep_within_bounds(&mut self) {
         self.counts.abandoned += self.buffer.take_abandoned();
         if self.waiting.len() > FRAMES || self.waiting_bytes + self.buffer.bytes() > BYTES {
@@ -276,7 +277,7 @@ impl VideoStream {
         }
     }
 
-    /// What to ask the sender for now. A keyframe is asked for no more often than the timeout for one allows, whatever comes.
+    /// The requests to send now. Keyframe requests are never more frequent than the keyframe timeout allows.
     pub(super) fn poll(&mut self, now: Time) -> Wants {
         let wants = self.gaps.poll(now, self.waiting_for(), self.keyframe_allowed());
         self.asked = if wants.keyframe { Some(now) } else { self.asked };
@@ -289,7 +290,7 @@ impl VideoStream {
         self.asked.map_or(Time::ZERO, |asked| asked + FOR_KEYFRAME)
     }
 
-    /// When [`VideoStream::poll`] has something to say.
+    /// When [`VideoStream::poll`] should be called next.
     pub(super) fn next_event(&self) -> Time {
         self.gaps.next_event(self.waiting_for(), self.keyframe_allowed())
     }

@@ -1,4 +1,4 @@
-//! The parts at work: what a change of scheme replaces, all at once.
+//! The parts in their running state: everything that a change of scheme replaces.
 
 use alloc::boxed::Box;
 
@@ -26,12 +26,13 @@ pub(super) struct Assembled {
     pub(super) repair: Option<Repair>,
     pub(super) queue: MediaQueue,
     pub(super) sizes: PacketSizes,
-    /// The first packet that the controller sees leave.
+    /// The first packet sent under this controller; it gets no feedback on earlier ones.
     pub(super) first: PacketId,
 }
 
 impl Assembled {
-    /// Parts that begin with packet `first`. The controller is given what the policy's encoder could use.
+    /// Builds the parts; `first` is their first packet. The controller is given the rates that the policy's encoder can
+    /// use.
     pub(super) fn new(parts: Parts, first: PacketId, now: Time) -> Result<Assembled, ConfigError> {
         let Parts { mut controller, frames, pacing, padding, padding_content, repair, packets } = parts;
         if let Some(demand) = frames.demand() {

@@ -1,8 +1,8 @@
-//! Audio, which goes along with the video: it waits for nothing and is counted by everything.
+//! Audio, sent along with the video.
 //!
-//! Two people talk with audio and look at pictures, so an audio packet leaves at once, whatever the window and the pacer say
-//! (libwebrtc's pacer does the same), and media behind it waits the longer. It is on the wire like anything else: in flight, reported, and
-//! taken off what the encoder is aimed at.
+//! Delay hurts a conversation more in its audio than in its video, so an audio packet leaves at once, whatever the
+//! window and the pacer say (libwebrtc's pacer does the same), and media behind it waits longer. Otherwise it counts
+//! like any packet: it is in flight, reported, and subtracted from the encoder's target.
 
 use thalweg_control::{PacketId, Payload, SentPacket};
 use thalweg_media::{Content, Packet};
@@ -10,7 +10,7 @@ use thalweg_units::{Bytes, Time};
 
 use super::Engine;
 
-/// An audio packet that waits to be asked for.
+/// A queued audio packet; it leaves at the next poll.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QueuedAudio {
     number: u64,
@@ -18,7 +18,7 @@ pub(super) struct QueuedAudio {
 }
 
 impl Engine {
-    /// An audio packet of `length` payload bytes leaves next; `number` is what its driver knows it by.
+    /// Queues an audio packet of `length` payload bytes to leave next; `number` identifies it for the caller.
     pub fn on_audio(&mut self, now: Time, number: u64, length: u32) {
         self.advance(now);
         self.audio.push_back(QueuedAudio { number, length });
@@ -31,7 +31,7 @@ impl Engine {
         let mut packet = SentPacket::new(PacketId(self.next_id), self.now, size);
         packet.payload = Payload::Audio;
         let (sent, grace, before) = self.depart(packet, &content);
-        // While there is nothing else, nothing else asks for reports.
+        // With nothing else in the queue, no other packet would ask for a report.
         Some(Packet { sent, grace, before, requests_feedback: self.parts.queue.is_empty(), content })
     }
 }

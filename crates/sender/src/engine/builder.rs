@@ -1,4 +1,4 @@
-//! A sender put together part by part.
+//! A sender assembled from single parts.
 
 use alloc::boxed::Box;
 
@@ -11,8 +11,9 @@ use crate::frames::FramePolicy;
 use crate::parts::Parts;
 use crate::{pacing, padding, repair};
 
-/// Made by [`Engine::builder`]. A controller and a frame policy are required; without more the sender is paced at the controller's rate,
-/// sends no padding but what the controller asks for, repairs nothing and makes packets of the usual sizes.
+/// Made by [`Engine::builder`]. A controller and a frame policy are required. By default the sender is paced at the
+/// controller's rate, sends padding only when the controller asks for it, has no retransmission or FEC, and makes
+/// packets of the usual sizes.
 #[must_use]
 pub struct Builder {
     camera: Camera,
@@ -39,12 +40,12 @@ impl Builder {
         }
     }
 
-    /// What says how much the network can bear.
+    /// Congestion control: how much may be sent.
     pub fn controller(self, controller: Box<dyn Controller>) -> Builder {
         Builder { controller: Some(controller), ..self }
     }
 
-    /// What decides which pictures become frames.
+    /// Decides which pictures become frames.
     pub fn frames(self, frames: Box<dyn FramePolicy>) -> Builder {
         Builder { frames: Some(frames), ..self }
     }
@@ -54,12 +55,12 @@ impl Builder {
         Builder { pacing, ..self }
     }
 
-    /// Dummy packets that keep the path full.
+    /// Padding that keeps the path full.
     pub fn padding(self, padding: padding::Config) -> Builder {
         Builder { padding: Some(padding), ..self }
     }
 
-    /// What padding is made of.
+    /// What padding packets carry.
     pub fn padding_content(self, padding_content: padding::redundant::Config) -> Builder {
         Builder { padding_content: Some(padding_content), ..self }
     }
@@ -69,7 +70,7 @@ impl Builder {
         Builder { repair: Some(repair), ..self }
     }
 
-    /// How large packets are.
+    /// Packet sizes.
     pub fn packets(self, packets: PacketSizes) -> Builder {
         Builder { packets, ..self }
     }

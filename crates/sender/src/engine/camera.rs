@@ -8,12 +8,12 @@ use super::{Engine, Output};
 use crate::event::{Event, Why};
 use crate::frames::{Basis, Buffers, EncodePlan, EncodedFrame, FramePlan, Occasion, Target, View};
 
-/// A picture that waits.
+/// A picture that waits to be encoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
     picture: u64,
     read: Time,
-    /// Whether the policy has seen it.
+    /// Whether the policy has already decided about it once.
     considered: bool,
 }
 
@@ -22,11 +22,11 @@ pub(super) struct Slot {
 pub(super) struct Encoding {
     picture: u64,
     read: Time,
-    /// What its frame refers to.
+    /// The basis of its frame.
     basis: Basis,
-    /// The queue was flushed meanwhile, so what it refers to is gone (unless it is a keyframe).
+    /// The queue was flushed in the meantime, so its reference is gone (unless it is a keyframe).
     pub(super) orphaned: bool,
-    /// The scheme has changed meanwhile, and the new one knows nothing of it.
+    /// The scheme has changed in the meantime, and the new one did not ask for this frame.
     pub(super) abandoned: bool,
 }
 
@@ -46,7 +46,7 @@ impl Engine {
         }
     }
 
-    /// Asks the policy about the waiting picture, if there is one and the encoder is free.
+    /// Asks the policy what to do with the waiting picture, if there is one and the encoder is free.
     pub(super) fn consider(&mut self, occasion: Occasion) {
         let Some(slot) = self.slot else { return };
         if self.encoding.is_some() {
@@ -129,7 +129,7 @@ impl Engine {
         }
         let occasion =
             if self.slot.is_some_and(|slot| slot.considered) { Occasion::QueueEmpty } else { Occasion::EncoderFree };
-        // A held picture waits for the queue; one that the encoder kept waiting may go now.
+        // A held picture waits for the queue to empty; one that waited for the encoder may go now.
         if occasion == Occasion::EncoderFree || self.parts.queue.is_empty() {
             self.consider(occasion);
         }
@@ -181,7 +181,7 @@ impl Engine {
         self.watch_queue();
     }
 
-    /// The frame that must be decoded before one on this basis.
+    /// The frame that must be decoded before a frame on this basis.
     fn needed(&self, basis: Basis) -> Option<u64> {
         match basis {
             Basis::Latest | Basis::Buffers(Buffers { last: true, .. }) => self.last_frame,
@@ -209,7 +209,7 @@ impl Engine {
     }
 }
 
-/// Whether a frame on this basis is what later ones mean by the last.
+/// Whether a frame on this basis becomes the last frame that later ones refer to.
 fn becomes_last(basis: Basis) -> bool {
     match basis {
         Basis::Latest | Basis::After(_) => true,

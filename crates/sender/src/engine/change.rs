@@ -1,4 +1,4 @@
-//! Another scheme in the middle of a call.
+//! Changing the scheme during a call.
 
 use thalweg_control::PacketId;
 use thalweg_units::{ConfigError, Time};
@@ -10,9 +10,9 @@ use crate::parts::Parts;
 use crate::scheme::SenderFactory;
 
 impl Engine {
-    /// From now on this is a sender of `scheme`. Numbers go on, what is in flight stays in flight, and the round trip stays known; what
-    /// waits is thrown away and the next frame is a keyframe, because another scheme may take another encoder. The new controller
-    /// begins as at the start of a call and gets feedback only on packets that it has seen leave.
+    /// Changes to another scheme. Packet numbers continue, packets in flight stay in flight, and the round trip stays
+    /// known. The queue is thrown away and the next frame is a keyframe, because another scheme may use another
+    /// encoder. The new controller begins as at the start of a call and gets feedback only on packets sent under it.
     ///
     /// # Errors
     /// When a parameter of the scheme is out of range; then nothing has changed.
@@ -20,7 +20,7 @@ impl Engine {
         self.change_parts(now, scheme.parts(self.camera.size)?)
     }
 
-    /// The same with other parts.
+    /// The same with parts of the caller's own.
     ///
     /// # Errors
     /// When a parameter of a part is out of range; then nothing has changed.

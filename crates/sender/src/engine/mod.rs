@@ -1,10 +1,10 @@
 //! The engine: pictures and reports in, packets out, without clock, I/O or pixels.
 //!
-//! The contract is str0m's: mutate ([`Engine::on_picture`], [`Engine::on_encoded`], [`Engine::on_feedback`], ...), then drain
-//! [`Engine::poll`] until it answers [`Output::Wait`], then mutate again, at the latest when the wait is over
+//! The contract is str0m's: mutate ([`Engine::on_picture`], [`Engine::on_encoded`], [`Engine::on_feedback`], ...), then
+//! drain [`Engine::poll`] until it answers [`Output::Wait`], then mutate again, at the latest when the wait is over
 //! ([`Engine::on_timeout`]). Every call that changes state carries the time, and times never go back.
 //!
-//! The engine asks for frames ([`Output::Encode`]) and says which candidate it took ([`Output::Commit`]); the one who drives it
+//! The engine asks for frames ([`Output::Encode`]) and says which candidate it took ([`Output::Commit`]). The caller
 //! owns the pictures, the encoder and the encoded bytes, and finds a packet's bytes by its fragment.
 
 mod assembled;
@@ -35,43 +35,43 @@ use camera::{Encoding, Slot};
 
 /// The smoothed round trip assumed before the first sample (specs/vidaptive.md C3).
 const SRTT_BEFORE_SAMPLES: Span = Span::from_millis(100);
-/// How often the variables of controller and policy are sampled into the event stream.
+/// Interval at which the variables of controller and policy are sampled into the event stream.
 const INSPECTION_INTERVAL: Span = Span::from_millis(100);
-/// Keyframe requests closer than this are one (libwebrtc `EncoderRtcpFeedback`, 300 ms).
+/// Keyframe requests closer together than this count as one (libwebrtc `EncoderRtcpFeedback`, 300 ms).
 const KEYFRAME_REQUEST_INTERVAL: Span = Span::from_millis(300);
 
-/// What takes pictures.
+/// The video source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Camera {
-    /// The size of its pictures.
+    /// The size of its pictures, in pixels.
     pub size: Size,
-    /// The time between them.
+    /// The time between pictures.
     pub interval: Span,
 }
 
-/// What the engine wants its driver to do.
+/// What the engine asks its caller to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
     /// Encode this picture; answer with [`Engine::on_encoded`].
     Encode {
-        /// The picture.
+        /// The picture's number.
         picture: u64,
-        /// How.
+        /// How to encode it.
         plan: EncodePlan,
     },
-    /// Of the candidates just given, this one becomes frame `frame`; or none is sent.
+    /// Of the candidates just given to [`Engine::on_encoded`], this one becomes a frame; or none is sent.
     Commit {
         /// The index of the candidate and the frame's number.
         choice: Option<(usize, u64)>,
     },
-    /// The encoder need keep the state after this frame no longer.
+    /// No later frame is encoded from the state after this frame: the encoder may drop it.
     Forget {
-        /// The frame.
+        /// The frame's number.
         frame: u64,
     },
-    /// Put this packet on the wire.
+    /// Send this packet.
     Transmit(Packet),
-    /// Nothing more to do before this time, unless something happens.
+    /// Nothing to do before this time, unless one of the engine's other methods is called first.
     Wait {
         /// Until when; [`Time::NEVER`] if there is nothing to wait for.
         until: Time,
@@ -80,7 +80,7 @@ pub enum Output {
     },
 }
 
-/// A sender of one video.
+/// A sender of one video stream.
 pub struct Engine {
     camera: Camera,
     parts: Assembled,
@@ -98,10 +98,10 @@ pub struct Engine {
     next_id: u64,
     next_sequence: u64,
     next_frame: u64,
-    /// The newest frame that became the last one ([`Buffers`](crate::frames::Buffers)).
+    /// The newest frame that became the last frame ([`Buffers`](crate::frames::Buffers)).
     last_frame: Option<u64>,
     last_sent: Option<Time>,
-    /// H of the next packet.
+    /// Wire bytes sent so far: the next packet's `before`.
     sent_in_all: Bytes,
     sent_wire: f64,
     sent_payload: f64,
@@ -120,7 +120,7 @@ impl Engine {
         Engine::with(scheme.parts(camera.size)?, camera, now)
     }
 
-    /// A sender put together part by part.
+    /// Begins a sender assembled from single parts.
     pub fn builder(camera: Camera) -> Builder {
         Builder::new(camera)
     }
@@ -163,19 +163,19 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Says which candidates the encoder made of the picture asked for; none when its rate control dropped it.
+    /// The candidates that the encoder made of the picture asked for; empty when its rate control dropped the picture.
     pub fn on_encoded(&mut self, now: Time, candidates: &[crate::frames::EncodedFrame]) {
         self.advance(now);
         self.take_candidates(candidates);
     }
 
-    /// The camera was read: `picture` is the number its driver knows it by, one higher each time.
+    /// The camera delivered a picture; `picture` is the caller's number for it, one higher each time.
     pub fn on_picture(&mut self, now: Time, picture: u64) {
         self.advance(now);
         self.read_camera(picture);
     }
 
-    /// A report of the receiver came; `hold` is how long the receiver held it back, if it says so.
+    /// A receiver report arrived; `hold` is how long the receiver held it back, if it says so.
     pub fn on_feedback(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) {
         self.advance(now);
         let feedback = self.history.on_report(now, acknowledgements, hold);
@@ -185,7 +185,8 @@ impl Engine {
         self.watch_queue();
     }
 
-    /// The receiver said what state its decoder is in, in a message of its own or along with a report. Of both, this comes first.
+    /// The receiver reported its decoder's state, in a message of its own or with a feedback report. If both come
+    /// together, call this before [`Engine::on_feedback`].
     pub fn on_decoder(&mut self, now: Time, report: &DecoderReport) {
         self.advance(now);
         self.parts.controller.on_signal(now, Signal::Interarrival(report.interarrival));
@@ -194,14 +195,14 @@ impl Engine {
         self.refresh();
     }
 
-    /// The receiver measured the path itself.
+    /// The receiver reported its own measurement of the path.
     pub fn on_path_report(&mut self, now: Time, report: &PathReport) {
         self.advance(now);
         self.parts.controller.on_signal(now, Signal::PathReport(*report));
         self.refresh();
     }
 
-    /// The receiver misses these media packets.
+    /// The receiver reported these media packets missing.
     pub fn on_missing(&mut self, now: Time, sequences: &[u64]) {
         self.advance(now);
         let srtt = self.srtt();
@@ -213,7 +214,7 @@ impl Engine {
         }
     }
 
-    /// The receiver needs a keyframe.
+    /// The receiver requested a keyframe.
     pub fn on_keyframe_request(&mut self, now: Time) {
         self.advance(now);
         if self.last_keyframe_request.is_none_or(|last| now - last >= KEYFRAME_REQUEST_INTERVAL) {
@@ -247,7 +248,7 @@ impl Engine {
         if let Some(packet) = self.release() {
             return Output::Transmit(packet);
         }
-        // Releasing may have emptied the queue, and that may have set the encoder to work.
+        // Releasing a packet may have emptied the queue, and that may have started an encode.
         if let Some(output) = self.outputs.pop_front() {
             return output;
         }
@@ -265,8 +266,8 @@ impl Engine {
         self.history.srtt().unwrap_or(SRTT_BEFORE_SAMPLES)
     }
 
-    /// The newest round trip without the wait for its report, as the peer measures it by RTCP (RFC 3550 section 6.4.1); 100 ms before
-    /// the first sample.
+    /// The newest round trip without the time that the receiver held back its report, as the peer measures it from RTCP
+    /// (RFC 3550 section 6.4.1); 100 ms before the first sample.
     pub fn path_rtt(&self) -> Span {
         self.history.path_rtt().unwrap_or(SRTT_BEFORE_SAMPLES)
     }
@@ -276,7 +277,7 @@ impl Engine {
         &self.limits
     }
 
-    /// What a frame policy would see now if a picture had just been read.
+    /// What a frame policy would see if a picture had just been read.
     pub fn view(&self) -> View {
         self.seen(Occasion::CameraRead, Span::ZERO)
     }
@@ -292,7 +293,7 @@ impl Engine {
             self.next_inspection = now + INSPECTION_INTERVAL;
             let events = &mut self.events;
             let mut see = |name, value| events.push(Timed { at: now, event: Event::Variable { name, value } });
-            // Before anything the scheme leaves free of it: what a controller's estimate is judged by.
+            // First in every scheme: the controller's capacity estimate, by which it is judged.
             see("capacity_bps", self.limits.capacity.as_bps_f64());
             self.parts.controller.inspect(&mut see);
             self.parts.policy.inspect(&mut see);
@@ -310,7 +311,7 @@ impl Engine {
         }
     }
 
-    /// Takes over what the controller allows now.
+    /// Applies what the controller allows now.
     fn refresh(&mut self) {
         while let Some(decision) = self.parts.controller.poll_decision() {
             self.emit(Event::Decision(Box::new(decision)));
@@ -343,7 +344,7 @@ impl Engine {
         rate.min(self.parts.pacing.limit.unwrap_or(Rate::MAX))
     }
 
-    /// Lets the policy judge the queue.
+    /// Lets the frame policy check the queue.
     fn watch_queue(&mut self) {
         let view = self.queue_view();
         match self.parts.policy.on_queue(self.now, &view) {
@@ -354,7 +355,7 @@ impl Engine {
         }
     }
 
-    /// Encoder Reset: what waits is hopeless; start over with a keyframe.
+    /// Encoder Reset: the queue is too old to be worth sending; throws it away and starts over with a keyframe.
     fn flush(&mut self, view: &QueueView) {
         self.emit(Event::Reset { age: view.age(self.now), packets: view.packets });
         let (now, events) = (self.now, &mut self.events);
@@ -374,7 +375,7 @@ impl Engine {
         self.follow_policy();
     }
 
-    /// Does what follows from something that the policy learned of the receiver.
+    /// Applies what the policy concluded from a report of the receiver.
     fn follow_policy(&mut self) {
         let recovering = self.parts.policy.is_recovering(self.now);
         if recovering && !self.recovering {
@@ -392,7 +393,8 @@ impl Engine {
     }
 }
 
-/// The one place where feedback goes to whoever uses it, a report as well as the history's timeout.
+/// The one place that passes feedback on, from a report or from the history's feedback timeout, to every part that uses
+/// it.
 fn deliver(feedback: &Feedback<'_>, parts: &mut Assembled, events: &mut Vec<Timed>) {
     let feedback = feedback.since(parts.first);
     let arrived = feedback.reports.iter().filter(|report| report.arrival().is_some()).count() as u32;

@@ -12,7 +12,7 @@ use crate::padding::redundant::RedundantPadding;
 use crate::padding::{Dummies, Verdict};
 use crate::repair::Repair;
 
-/// How much one packet weighs in the share of payload in what is sent: the last hundred count.
+/// The weight of the past in the share of payload in what is sent: about the last hundred packets count.
 const SHARE_MEMORY: f64 = 0.99;
 
 /// What could leave next.
@@ -43,7 +43,8 @@ impl Engine {
         Some(self.send(next, size))
     }
 
-    /// When the next packet may leave: on the probe's schedule while one runs, at once within a burst, otherwise on the pacer's.
+    /// When the next packet may leave: on the probe's schedule while one runs, at once within a burst, otherwise on the
+    /// pacer's.
     fn next_send(&self) -> Time {
         if self.parts.prober.cluster().is_some() {
             self.parts.prober.next_send()
@@ -52,7 +53,7 @@ impl Engine {
         } else if let (Some(burst), Some(repair)) =
             (self.limits.burst.filter(|_| self.repairs_now()), &self.parts.repair)
         {
-            // A retransmission rides in the burst before it while that, by the pacer's account of what is not through yet, leaves room.
+            // Retransmissions may join the previous burst as long as what the pacer still counts of it leaves room.
             let room = burst.scale(repair.riding_share()).saturating_sub(self.size_of(Next::Repair));
             self.parts.pacer.next_send() - self.parts.pacer.rate().time_for(room)
         } else {
@@ -60,12 +61,12 @@ impl Engine {
         }
     }
 
-    /// Whether what leaves next belongs to a burst of which something has left: the rest of it, then its FEC.
+    /// Whether the next packet belongs to a burst that has partly left: the rest of its media, then its FEC.
     fn within_burst(&self) -> bool {
         self.amid_burst() || self.limits.burst.is_some() && self.fec_follows()
     }
 
-    /// Whether media leaves next that belongs to a burst of which something has left.
+    /// Whether the next packet is media of a burst that has partly left.
     fn amid_burst(&self) -> bool {
         self.limits.burst.is_some() && self.parts.queue.head().is_some_and(|head| !head.begins_burst)
     }
@@ -74,13 +75,13 @@ impl Engine {
         self.parts.repair.as_ref().is_some_and(Repair::has_fec)
     }
 
-    /// Whether what repairs goes before media: nothing else may come into a burst, which measures the path.
+    /// Whether a repair packet goes before media. Never inside a burst, which measures the path.
     fn repairs_now(&self) -> bool {
         !self.amid_burst() && self.parts.repair.as_ref().is_some_and(|repair| repair.next_time() <= self.now)
     }
 
-    /// Whether `size` more may be in flight; one packet may always be, so that a small window cannot lock the flow up. A burst may
-    /// begin as long as the window has any room (specs/camel.md 6).
+    /// Whether `size` more may be in flight. One packet always may, so that a small window cannot block the flow. A
+    /// burst may begin as long as the window has any room (specs/camel.md 6).
     fn window_admits(&self, size: Bytes) -> bool {
         let in_flight = self.history.in_flight();
         let begins_burst = self.limits.burst.is_some() && !self.within_burst();
@@ -92,7 +93,8 @@ impl Engine {
         }
     }
 
-    /// A cluster begins with media, or once media was sent (libwebrtc starts at a queued packet, or opens with padding).
+    /// A cluster begins with media, or after media was sent (libwebrtc starts at a queued packet, or opens with
+    /// padding).
     fn begin_probe(&mut self) {
         self.parts.prober.expire(self.now);
         if let Some(probe) = self.limits.probe
@@ -102,7 +104,7 @@ impl Engine {
         }
     }
 
-    /// libwebrtc's drain rule: fast enough that what waits leaves within the limit (specs/gcc.md 11).
+    /// libwebrtc's drain rule: a pacing rate high enough that the queue empties within the limit (specs/gcc.md 11).
     fn follow_drain_rule(&mut self) {
         let Some(limit) = self.parts.pacing.drain_within.filter(|_| self.limits.burst.is_none()) else { return };
         let mut rate = self.limits.pacing.min(self.parts.pacing.limit.unwrap_or(Rate::MAX));
@@ -123,7 +125,8 @@ impl Engine {
             return Some(Next::Media);
         }
         if self.next_sequence == 0 {
-            // No padding before the receiver has a stream to belong to (specs/vidaptive.md C7).
+            // No padding before the first media packet: the receiver knows no stream to assign it to
+            // (specs/vidaptive.md C7).
             return None;
         }
         if probing {
@@ -137,7 +140,7 @@ impl Engine {
         due.then(|| self.fill(self.parts.sizes.padding))
     }
 
-    /// What padding leaves now: something of use, or else `padding` bytes of nothing.
+    /// The padding packet that leaves now: useful content if there is any, otherwise `padding` bytes without content.
     fn fill(&mut self, padding: Bytes) -> Next {
         let nothing = Next::Padding(Content::Padding, padding);
         if self.parts.redundant.is_none() {
@@ -154,7 +157,8 @@ impl Engine {
         found
     }
 
-    /// How large padding may be: the window has room for it, and, dummies being small, no larger one keeps the next frame waiting.
+    /// The max size of a padding packet: what the window has room for and, with dummies, what the pacer sends before
+    /// the guard of the next camera read, so that padding larger than a dummy does not delay the next frame.
     fn room_for_padding(&self) -> Bytes {
         let in_flight = self.history.in_flight();
         let window = self.limits.window.filter(|_| in_flight > Bytes::ZERO);
@@ -164,7 +168,8 @@ impl Engine {
         if self.now < quiet { room.min(self.parts.pacer.rate().over(quiet - self.now)) } else { room }
     }
 
-    /// Probes are padded with retransmissions of recent packets where the stream has a retransmission stream, as libwebrtc does.
+    /// Probes are padded with retransmissions of recent packets where the stream has a retransmission stream, as
+    /// libwebrtc does.
     fn probe_padding(&self) -> Bytes {
         match &self.parts.repair {
             Some(_) => self.parts.sizes.max_payload + self.parts.sizes.overhead,
@@ -189,7 +194,7 @@ impl Engine {
 
     fn send(&mut self, next: Next, size: Bytes) -> Packet {
         let mut finished = None;
-        // Whatever ends a burst asks for a report: the last packet of its media or FEC, or anything else.
+        // The last packet of a burst's media or FEC asks for a report, and so does any other packet that is not media.
         let (mut begins_burst, mut ends_burst) = (false, true);
         let (payload, place, content) = match next {
             Next::Padding(content, _) => {
@@ -231,15 +236,15 @@ impl Engine {
                 self.consider(Occasion::QueueEmpty);
             }
         }
-        // What stalls a burst asks too: nothing but a report lets it go on.
+        // A packet that fills the window within a burst asks too: only a report lets the burst go on.
         let follows = if self.amid_burst() { Next::Media } else { Next::Repair };
         let stalls = self.within_burst() && !self.window_admits(self.size_of(follows));
         let requests_feedback = begins_burst || stalls || ends_burst && !self.fec_follows();
         Packet { sent, grace, before, requests_feedback, content }
     }
 
-    /// Charges a packet that leaves now to everything that counts packets; its outcome, the time since the last one left,
-    /// and how much before it in all.
+    /// Charges a packet that leaves now to everything that counts packets. Returns the packet as sent, its grace (the
+    /// time since the last one left) and the wire bytes sent before it.
     pub(super) fn depart(&mut self, mut packet: SentPacket, content: &Content) -> (SentPacket, Span, Bytes) {
         let (payload, size) = (packet.payload, packet.size);
         self.parts.pacer.on_sent(self.now, size);
@@ -254,7 +259,7 @@ impl Engine {
         let sent = self.history.on_sent(packet);
         self.next_id += 1;
         self.parts.controller.on_sent(&sent);
-        // A controller that counts in frames allows less with every packet; the others wait for news.
+        // A controller that limits frame sizes allows less after every packet; the others change only on feedback.
         if sent.probe.is_some() || self.limits.media.frame().is_some() {
             self.refresh();
         }
@@ -266,8 +271,8 @@ impl Engine {
         (sent, grace, before)
     }
 
-    /// Whether the application, not the window, keeps the next packet from following: nothing waits or repairs, no padding
-    /// may be made, and the window has room for a whole segment.
+    /// Whether the flow is application-limited after this packet: no media or repair waits, no padding may be made, and
+    /// the window has room for a whole segment.
     fn nothing_follows(&mut self) -> bool {
         if self.repairs_now() || !self.parts.queue.is_empty() || !self.window_admits(MSS) {
             return false;
@@ -279,7 +284,7 @@ impl Engine {
         }
     }
 
-    /// Padding that is of use leaves: it will not be of the same use again.
+    /// Records that useful padding left, so that it is not made a second time.
     fn note_padding(&mut self, content: &Content, size: Bytes) {
         if let Some(redundant) = &mut self.parts.redundant {
             redundant.on_sent(content);
@@ -299,7 +304,7 @@ impl Engine {
             return;
         }
         let payload = match content {
-            // What the controller probes with comes on top of what it allows the encoder, as padding does.
+            // FEC that the controller probes with comes on top of what it allows the encoder, as padding does.
             Content::Fec { .. } if self.parts.repair.as_ref().is_some_and(Repair::probes) => return,
             Content::Padding => 0.0,
             Content::Retransmission { .. } | Content::Fec { .. } | Content::Audio { .. } => 0.0,
@@ -318,7 +323,7 @@ impl Engine {
         self.sent_payload = self.sent_payload * SHARE_MEMORY + payload;
     }
 
-    /// When to wake up if nothing happens, and for what; of equal times the first in this order.
+    /// When to wake up if nothing happens before, and why; among equal times the first in this order.
     pub(super) fn next_wake(&mut self) -> (Time, Wake) {
         let mut wake = (Time::NEVER, Wake::Nothing);
         let mut earlier = |at: Time, why: Wake| {
@@ -331,7 +336,8 @@ impl Engine {
         let probing = self.parts.prober.cluster().is_some();
         let after_now = self.now + Span::from_nanos(1);
         if has_media || probing {
-            // What release() will choose: to ask for less would wake up for nothing, again and again.
+            // The packet that release() would choose: checking the window for a smaller one would wake up for nothing,
+            // again and again.
             let next = match (self.repairs_now(), has_media) {
                 (true, _) => Next::Repair,
                 (false, true) => Next::Media,
@@ -345,7 +351,7 @@ impl Engine {
         } else if self.next_sequence > 0 {
             let padding = self.parts.dummies.as_ref().map_or(self.parts.sizes.padding, Dummies::size);
             if !self.window_admits(padding) {
-                // Only news lets any go.
+                // Only feedback opens the window.
             } else if let Some(dummies) = &mut self.parts.dummies {
                 let at = self.parts.pacer.next_send().max(self.now);
                 let at = match dummies.verdict(at, self.last_read, self.camera.interval) {

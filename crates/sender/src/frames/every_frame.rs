@@ -1,11 +1,11 @@
-//! The trivial policy: every picture, at the allowed rate.
+//! The simplest policy: encodes every picture, at the controller's capacity.
 
 use alloc::vec;
 
 use super::policy::{FramePlan, FramePolicy, View};
 use thalweg_media::{EncodePlan, Target};
 
-/// Encodes every picture at the camera's size, aiming at the controller's capacity.
+/// Encodes every picture at the camera's size, with the controller's capacity as target.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EveryFrame;
 

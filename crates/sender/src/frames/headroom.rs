@@ -1,4 +1,5 @@
-//! Vidaptive's headroom factor alpha: the share of the CC-Rate to aim the encoder at, chosen by hindsight (specs/vidaptive.md 7).
+//! Vidaptive's headroom factor alpha: the share of the CC-Rate to aim the encoder at, chosen by hindsight
+//! (specs/vidaptive.md 7).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -25,7 +26,7 @@ pub struct Config {
     pub initial: f64,
     /// What alpha loses per camera frame in an outage.
     pub outage_step: f64,
-    /// An outage is this many frames a second or fewer.
+    /// At this many frames per second or fewer the path counts as in an outage.
     pub min_frame_rate: f64,
 }
 
@@ -95,7 +96,7 @@ impl Headroom {
         self.samples.len()
     }
 
-    /// Whether so few frames are getting out that the path must be in an outage (the paper's N/T <= MinFrameRate), once a
+    /// Whether so few frames get through that the path must be in an outage (the paper's N/T <= MinFrameRate), once a
     /// whole window has passed since the first encoded frame (specs/vidaptive.md C11).
     pub fn outage(&self, now: Time) -> bool {
         let warm = self.first_frame.is_some_and(|first| now - first >= self.config.window);
@@ -107,12 +108,12 @@ impl Headroom {
         self.first_frame.get_or_insert(now);
     }
 
-    /// A frame that was encoded under `alpha` took `delay` from its first packet queued to its last packet sent.
+    /// A frame encoded under `alpha` took `delay` from the queueing of its first packet to the departure of its last.
     pub fn on_frame_sent(&mut self, now: Time, delay: Span, alpha: f64) {
         self.samples.push_back(Sample { at: now, unit_delay: delay.as_secs_f64() / alpha });
     }
 
-    /// Chooses alpha anew; called once per camera frame, paused or not (specs/vidaptive.md C13).
+    /// Updates alpha; called once per camera frame, paused or not (specs/vidaptive.md C13).
     pub fn update(&mut self, now: Time, interval: Span) -> (f64, Why) {
         while self.samples.front().is_some_and(|sample| sample.at + self.config.window <= now) {
             self.samples.pop_front();
@@ -130,8 +131,9 @@ impl Headroom {
     }
 }
 
-/// Algorithm 1, corrected: the alpha that would have served the sampled frames best. Between two candidates the frame-rate
-/// score is constant and the bitrate score does not fall, so only the largest alpha that still passes each sample counts.
+/// Algorithm 1, corrected: the alpha that would have served the sampled frames best. Between two candidates the
+/// frame-rate score is constant and the bitrate score does not fall, so only the largest alpha that still passes each
+/// sample counts.
 fn best_alpha(config: &Config, interval: Span, unit_delays: impl Iterator<Item = f64>, ranked: &mut Vec<f64>) -> f64 {
     ranked.clear();
     ranked.extend(unit_delays);

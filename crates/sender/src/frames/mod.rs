@@ -1,9 +1,11 @@
-//! Which frames to make, and how large.
+//! Which frames to encode, and how large.
 //!
-//! [`FramePolicy`] is the seam. [`EveryFrame`] is its trivial proof; [`RateTargeted`] steers a conventional encoder and is made
-//! of parts that ablations leave out: [`target_forecast`], [`safeguards`], [`headroom`], [`resolution`]. [`LateChoice`] has a functional codec make
-//! several frames of a picture and sends the one that fits, if any does; [`recovery`] says what frames may refer to, and [`thalweg_media::layers`] is
-//! the pattern of frames of which a sender or a relay may drop some. [`Selection`] sends those of a group that are worth most.
+//! [`FramePolicy`] is the interface. [`EveryFrame`] is its simplest implementation. [`RateTargeted`] steers a
+//! conventional encoder and is made of parts that ablations leave out: [`target_forecast`], [`safeguards`],
+//! [`headroom`], [`resolution`]. [`LateChoice`] has a functional codec make several frames of a picture and sends the
+//! one that fits, if any does. [`Selection`] sends those frames of a group that are worth most. [`recovery`] says what
+//! frames may refer to, and [`thalweg_media::layers`] is the pattern of frames of which a sender or a relay may drop
+//! some.
 
 mod every_frame;
 pub mod headroom;

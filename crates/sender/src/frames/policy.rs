@@ -1,4 +1,4 @@
-//! The seam for deciding which pictures become frames.
+//! The interface for deciding which pictures become frames.
 
 use thalweg_control::{Demand, Feedback, SendLimits};
 use thalweg_media::feedback::DecoderReport;
@@ -7,43 +7,46 @@ use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 use crate::event::Why;
 
-/// Decides, for each picture, whether to encode it and how; and for the queue, whether it is still worth sending.
+/// Decides for each picture whether and how to encode it, and for the queue whether it is still worth sending.
 ///
-/// One method is required: [`super::EveryFrame`] needs no other. A policy that chooses among candidates (Salsify) or that
-/// bounds the queue's age (Vidaptive) overrides the rest.
+/// One method is required, and [`super::EveryFrame`] implements no other. A policy that chooses among candidates
+/// (Salsify) or bounds the queue's age (Vidaptive) overrides the rest.
 pub trait FramePolicy: Send {
-    /// A picture waits: encode it, hold it until the queue is empty, or let it go.
+    /// A picture waits: encode it, hold it until the queue is empty, or skip it.
     fn plan(&mut self, view: &View) -> FramePlan;
 
-    /// What rates the encoder can be asked for, where it is steered by a rate within bounds.
+    /// The rates the encoder can be asked for, if the policy steers it by a rate within bounds.
     fn demand(&self) -> Option<Demand> {
         None
     }
 
-    /// Whether it takes a functional codec, which makes several frames of a picture and can go back.
+    /// Whether the policy needs a functional codec, which encodes several candidates of a picture and can go back to an
+    /// earlier state.
     fn wants_candidates(&self) -> bool {
         false
     }
 
-    /// In how many temporal layers its frames are made, at least 1.
+    /// The number of temporal layers, at least 1.
     fn layers(&self) -> u8 {
         1
     }
 
-    /// Whether the picture that waits begins a group that is planned as a whole, and how long that will take: the controller is notified first
-    /// ([`thalweg_control::Signal::Period`]), and what it then allows is what [`FramePolicy::plan`] sees.
+    /// Whether the waiting picture begins a group that is planned as a whole, and how long the group takes. The
+    /// controller is notified first ([`thalweg_control::Signal::Period`]), and [`FramePolicy::plan`] sees what it then
+    /// allows.
     fn begins_period(&self, view: &View) -> Option<Span> {
         let _ = view;
         None
     }
 
-    /// The candidates are made: which of them to send, if any. As late as possible, so `view` may have changed.
+    /// The candidates are encoded: which of them to send, if any. Called as late as possible, so `view` may have
+    /// changed.
     fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
         let _ = view;
         (!candidates.is_empty()).then_some(0)
     }
 
-    /// The encoder made a frame and it was queued as `frame`, in so many packets.
+    /// The encoder made a frame, and it was queued as `frame` in this many packets.
     fn on_queued(&mut self, now: Time, frame: u64, encoded: &EncodedFrame, packets: u16) {
         let _ = (now, frame, encoded, packets);
     }
@@ -53,46 +56,47 @@ pub trait FramePolicy: Send {
         let _ = sent;
     }
 
-    /// It became known what packets arrived.
+    /// Feedback on sent packets arrived.
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let _ = feedback;
     }
 
-    /// The receiver said what state its decoder is in.
+    /// The receiver reported its decoder's state.
     fn on_decoder(&mut self, now: Time, report: &DecoderReport) {
         let _ = (now, report);
     }
 
-    /// What waited was thrown away. Says whether the policy's next frame will do without it; if not, it has to be a keyframe.
+    /// The queue was thrown away. Returns whether the policy's next frame can be decoded without it; if not, it must be
+    /// a keyframe.
     fn on_flushed(&mut self, now: Time) -> bool {
         let _ = now;
         false
     }
 
-    /// Whether frames refer only to what was acknowledged, because of a loss.
+    /// Whether, after a loss, frames refer only to what the receiver acknowledged.
     fn is_recovering(&self, now: Time) -> bool {
         let _ = now;
         false
     }
 
-    /// The next frame whose kept state ([`EncodePlan::keep`]) no plan will name again.
+    /// The next frame whose kept state ([`EncodePlan::keep`]) no later plan will name.
     fn poll_forgotten(&mut self) -> Option<u64> {
         None
     }
 
-    /// The queue changed, or time passed: what to do about what waits in it.
+    /// The queue changed, or time passed: what to do with the packets in it.
     fn on_queue(&mut self, now: Time, queue: &QueueView) -> QueueVerdict {
         let _ = (now, queue);
         QueueVerdict::Keep
     }
 
-    /// When [`FramePolicy::on_queue`] should be asked again although nothing happens.
+    /// When to call [`FramePolicy::on_queue`] again if nothing happens before.
     fn next_timeout(&self, queue: &QueueView) -> Time {
         let _ = queue;
         Time::NEVER
     }
 
-    /// Shows the variables a person would want to see in a chart.
+    /// Passes the variables worth charting to `see`.
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         let _ = see;
     }
@@ -105,21 +109,22 @@ pub enum Occasion {
     CameraRead,
     /// A held picture may now go: the queue has become empty.
     QueueEmpty,
-    /// A picture came while the encoder was busy, and it is free now.
+    /// A picture arrived while the encoder was busy, and the encoder is free now.
     EncoderFree,
 }
 
-/// What a policy sees when a picture waits. An engine makes one; a test makes one with [`View::new`] and sets what it is about.
+/// What a policy sees when a picture waits. The engine makes it; a test uses [`View::new`] and sets the fields it
+/// tests.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct View {
     /// The time.
     pub now: Time,
-    /// Why it is asked.
+    /// Why the policy is asked.
     pub occasion: Occasion,
     /// What the controller allows.
     pub limits: SendLimits,
-    /// What the pacer sends at: CC-Rate in a Vidaptive scheme.
+    /// The pacer's rate: CC-Rate in a Vidaptive scheme.
     pub pacing: Rate,
     /// Smoothed round-trip time; 100 ms before the first sample (specs/vidaptive.md C3).
     pub srtt: Span,
@@ -127,22 +132,24 @@ pub struct View {
     pub in_flight: Bytes,
     /// The media queue.
     pub queue: QueueView,
-    /// How old the waiting picture is.
+    /// The age of the waiting picture.
     pub picture_age: Span,
-    /// The camera's interval.
+    /// The time between the camera's pictures.
     pub interval: Span,
     /// The camera's size.
     pub source: Size,
     /// The number the next encoded frame will have.
     pub next_frame: u64,
-    /// The share of what is sent, padding apart, that is payload of media sent for the first time; 1 when nothing was sent.
+    /// The share of the wire bytes sent, padding excluded, that is payload of first-time media; 1 when nothing was
+    /// sent.
     pub payload_share: f64,
-    /// Whether the receiver asked for a keyframe or the encoder needs one: the plan will be a keyframe whatever it says.
+    /// Whether the receiver requested a keyframe or the encoder needs one: the next frame is a keyframe whatever the
+    /// plan.
     pub keyframe_due: bool,
 }
 
 impl View {
-    /// A picture of a camera of this size and interval has just been read, and nothing waits or was sent before it.
+    /// A picture of a camera of this size and interval has just been read; nothing is queued and nothing was sent yet.
     pub fn new(now: Time, limits: SendLimits, source: Size, interval: Span) -> View {
         View {
             now,
@@ -162,7 +169,7 @@ impl View {
     }
 }
 
-/// The media queue, in brief.
+/// A summary of the media queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct QueueView {
@@ -184,34 +191,34 @@ impl QueueView {
 /// What to do with a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FramePlan {
-    /// Encode it so.
+    /// Encode it like this.
     Encode(EncodePlan),
-    /// Keep it until the queue is empty, or a newer one comes.
+    /// Keep it until the queue is empty or a newer picture arrives.
     Hold(Why),
-    /// Let it go.
+    /// Do not encode it.
     Skip(Why),
 }
 
 /// What to do with the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueVerdict {
-    /// Go on.
+    /// Keep the queue.
     Keep,
-    /// Go on, and record that encoding is paused until the queue is empty.
+    /// Keep the queue, and record that encoding is paused until it is empty.
     Pause,
-    /// Go on, and record that encoding goes on again.
+    /// Keep the queue, and record that encoding resumes.
     Resume,
-    /// Throw away every media packet in it; the next frame will be a keyframe.
+    /// Throw away every media packet in the queue; the next frame will be a keyframe.
     Flush,
 }
 
-/// A frame has wholly left.
+/// All packets of a frame have left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameSent {
     /// The frame's number.
     pub frame: u64,
     /// When its last packet left.
     pub at: Time,
-    /// How long after its first packet was queued that was: d_i (specs/vidaptive.md C10).
+    /// The time since its first packet was queued: d_i (specs/vidaptive.md C10).
     pub delay: Span,
 }

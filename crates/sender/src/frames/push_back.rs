@@ -1,21 +1,22 @@
-//! WebRTC's answer to a controller that pushes back: fewer frames, at a rate to match (libwebrtc
+//! WebRTC's reaction to a controller's pushback: fewer frames, at a correspondingly lower rate (libwebrtc
 //! `VideoStreamEncoder::UpdateTargetBitrate`).
 //!
-//! specs/gcc.md 10 has the encoder's target untouched; in libwebrtc it is lowered with the frames, and Chromium's own figures show
-//! it (data set chromium-gcc: for 3 s after a drop the target is 193 kbps of a 414 kbps estimate).
+//! In specs/gcc.md 10 the encoder's target is unchanged; libwebrtc lowers it along with the frames, and Chromium's own
+//! figures show it (data set chromium-gcc: for 3 s after a drop the target is 193 kbps of a 414 kbps estimate).
 //!
-//! The encoder does not learn that pictures are left out: it is given the frame rate of the input (`GetInputFramerateFps`), so each of
-//! the frames left gets the share of one among all, and half of the frames at half of the target come to a quarter of the estimate.
-//! Chromium's do (88 and 135 kbps of 414 in the third and fourth second after the drop, 109 and 79 of 415 after the next).
+//! The encoder does not learn that pictures are left out: it is given the frame rate of the input
+//! (`GetInputFramerateFps`), so each remaining frame still gets one frame's share at the full frame rate, and half of
+//! the frames at half of the target add up to a quarter of the estimate. Chromium behaves like this (88 and 135 kbps of
+//! 414 in the third and fourth second after the drop, 109 and 79 of 415 after the next).
 
 use thalweg_units::Rate;
 
 /// A pushback of less than this share is ignored.
 const NEGLIGIBLE: f64 = 0.01;
-/// At most one frame in so many is dropped.
+/// At most one frame in this many is dropped.
 const MAX: u64 = 2;
 
-/// Drops one picture in so many while the controller pushes back.
+/// Drops one picture in a given number while the controller pushes back.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pushback {
     /// One in this many is dropped.
@@ -24,7 +25,7 @@ pub(super) struct Pushback {
 }
 
 impl Pushback {
-    /// The controller would keep this share of the frames; what is left of `target`, never below `min`.
+    /// The controller would keep this share of the frames. Returns what is left of `target`, never less than `min`.
     pub(super) fn update(&mut self, keep: f64, target: Rate, min: Rate) -> Rate {
         let (target_bps, spare) = (target.as_bps(), target.as_bps().saturating_sub(min.as_bps()));
         let reduce = ((target_bps as f64 * (1.0 - keep)) as u64).min(spare);
@@ -32,7 +33,7 @@ impl Pushback {
         self.every.map_or(target, |every| Rate::from_bps(target_bps - target_bps / every))
     }
 
-    /// Whether the next picture is one to drop.
+    /// Whether to drop the next picture.
     pub(super) fn drops(&mut self) -> bool {
         let Some(every) = self.every else { return false };
         self.pictures += 1;

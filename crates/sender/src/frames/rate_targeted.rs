@@ -1,4 +1,4 @@
-//! Every picture at a target rate, within safeguards: the policy of all schemes that steer a conventional encoder.
+//! Every picture at a target rate, with safeguards: the policy of all schemes that steer a conventional encoder.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -16,29 +16,29 @@ use super::share::Share;
 use super::target_forecast::{self, TargetForecast};
 use crate::event::Why;
 
-/// What the encoder's target is taken from.
+/// What the encoder's target is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum TargetBase {
     /// The controller's capacity less what headers and retransmissions take, as WebRTC allocates.
     #[default]
     CapacityLessOverhead,
-    /// The rate the pacer sends at, CC-Rate, less what headers and retransmissions take: what WebRTC's allocation makes of it.
+    /// The pacer's rate (CC-Rate) less what headers and retransmissions take, as WebRTC allocates.
     PacingRateLessOverhead,
-    /// The rate the pacer sends at: CC-Rate, as Vidaptive's paper has it; alpha leaves room for headers as for everything else.
+    /// The pacer's rate (CC-Rate), as in Vidaptive's paper; alpha leaves room for headers as for everything else.
     PacingRate,
 }
 
-/// The parts; an ablation leaves some out.
+/// The configuration; an ablation leaves parts out.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// What the target is a share of.
+    /// The rate that the target is computed from.
     pub base: TargetBase,
-    /// Aims at what it is forecast to become; `None` at what it is.
+    /// Forecasts that rate and aims at the forecast; `None` aims at its present value.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub target_forecast: Option<target_forecast::Config>,
-    /// What is kept back of it so that the sender's own queue empties; `None` for nothing.
+    /// How much to subtract so that the sender's own queue empties; `None` subtracts nothing.
     #[cfg_attr(feature = "serde", serde(default))]
     pub reserve: Option<Reserve>,
     /// Pause and reset; [`safeguards::Config::NONE`] for none.
@@ -49,9 +49,9 @@ pub struct Config {
     pub resolution: resolution::Config,
     /// The encoder's bounds, applied after alpha.
     pub encoder: EncoderBounds,
-    /// Whether the encoder's rate control may drop pictures, as WebRTC lets it. Not under Vidaptive: in an outage alpha takes
-    /// the target to a few kbps, the encoder then drops nearly everything, and N/T stays under MinFrameRate long after the link
-    /// is back (seen: 4 s on the 2 Mbps / 500 kbps link).
+    /// Whether the encoder's rate control may drop pictures, as WebRTC lets it. Not under Vidaptive: in an outage alpha
+    /// takes the target to a few kbps, the encoder then drops nearly everything, and N/T stays under MinFrameRate long
+    /// after the link is back (seen: 4 s on the 2 Mbps / 500 kbps link).
     pub encoder_drops: bool,
 }
 
@@ -70,17 +70,18 @@ impl Default for Config {
     }
 }
 
-/// What is kept back of the base.
+/// How much of the base is held back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Reserve {
-    /// Camel's headroom, and as much as makes what waits leave in time.
+    /// Camel's headroom, and enough to drain the queue in time.
     Drain(Share),
-    /// While more waits than the pacer sends in `beyond`, the base is multiplied by `share` (specs/bbr.md 6: 50 ms, 0.85).
+    /// While the queue holds more than the pacer sends in `beyond`, the base is multiplied by `share` (specs/bbr.md 6:
+    /// 50 ms, 0.85).
     Cut {
-        /// How much may wait, in time.
+        /// The allowed queue, in time at the pacer's rate.
         beyond: Span,
-        /// The share that is left, 0..1.
+        /// The share that remains, 0..1.
         share: f64,
     },
 }
@@ -100,7 +101,7 @@ impl Reserve {
         Ok(self)
     }
 
-    /// What is left of `base` for what `view` shows to be waiting.
+    /// The part of `base` that remains, given the queue in `view`.
     fn leaves(&self, base: Rate, view: &View) -> Rate {
         match *self {
             Reserve::Drain(share) => share.rate(base, view.queue.bytes, Rate::ZERO, Rate::ZERO),
@@ -110,13 +111,13 @@ impl Reserve {
     }
 }
 
-/// What rates an encoder can be asked for.
+/// The range of rates an encoder can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct EncoderBounds {
-    /// At least this (libwebrtc's minimum, 30 kbps).
+    /// Min target rate (libwebrtc's minimum, 30 kbps).
     pub min: Rate,
-    /// At most this (specs/vidaptive.md: 12 Mbps).
+    /// Max target rate (specs/vidaptive.md: 12 Mbps).
     pub max: Rate,
 }
 
@@ -127,15 +128,15 @@ impl Default for EncoderBounds {
 }
 
 impl EncoderBounds {
-    /// What a controller is reported them.
+    /// The bounds as the controller takes them.
     pub(super) fn demand(self) -> Demand {
         Demand { min: self.min, max: self.max }
     }
 
-    /// Nothing, if they are the right way round.
+    /// Checks that the bounds are ordered.
     ///
     /// # Errors
-    /// When they are not.
+    /// When the bounds are not in order.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         check("encoder bounds", format_args!("{} to {}", self.min, self.max))
             .is(self.min <= self.max && self.max != Rate::ZERO, "min <= max and max above 0")?;
@@ -144,7 +145,7 @@ impl EncoderBounds {
 }
 
 impl Config {
-    /// The policy for a camera of this size.
+    /// Builds the policy for a camera of this size.
     ///
     /// # Errors
     /// When a part's parameter is out of range, or the encoder's bounds are the wrong way round.
@@ -177,7 +178,7 @@ pub struct RateTargeted {
     resolution: Resolution,
     encoder: EncoderBounds,
     encoder_drops: bool,
-    /// alpha by frame, for frames queued and not wholly sent: alpha_i is the one in force at encoding.
+    /// alpha by frame, for frames queued and not completely sent: alpha_i is the one in force at encoding.
     alphas: VecDeque<(u64, f64)>,
     push_back: Pushback,
     target: Rate,
@@ -217,8 +218,8 @@ impl RateTargeted {
         }
         FramePlan::Encode(EncodePlan {
             may_drop: self.encoder_drops,
-            // The camera's interval, although pushback leaves pictures out: libwebrtc gives its encoder the frame rate of its
-            // input.
+            // The camera's interval, although pushback leaves pictures out: libwebrtc gives its encoder the frame rate
+            // of its input.
             ..EncodePlan::new(vec![Target::Rate(self.target)], self.resolution.size(), view.interval)
         })
     }
@@ -230,7 +231,7 @@ impl FramePolicy for RateTargeted {
     }
 
     fn plan(&mut self, view: &View) -> FramePlan {
-        // A picture that waited for the encoder is seen here first, as if it had just been read.
+        // A picture that waited for the encoder is seen here for the first time, as if it had just been read.
         if view.occasion != Occasion::QueueEmpty {
             self.update(view);
         }
@@ -263,7 +264,7 @@ impl FramePolicy for RateTargeted {
                 break;
             }
             self.alphas.pop_front();
-            // Frames before it lost packets in a reset: their delay is unknown and gives no sample.
+            // Older frames in the list lost packets in a reset: their delay is unknown and gives no sample.
             if let Some(headroom) = self.headroom.as_mut().filter(|_| frame == sent.frame) {
                 headroom.on_frame_sent(sent.at, sent.delay, alpha);
             }

@@ -1,4 +1,4 @@
-//! Which size to encode at.
+//! At which size to encode.
 
 mod ladder;
 mod quality_scaler;
@@ -11,11 +11,11 @@ use crate::event::Why;
 pub use ladder::{Ladder, LadderConfig};
 pub use quality_scaler::{QualityScaler, QualityScalerConfig};
 
-/// How the size of frames is chosen.
+/// How the frame size is chosen.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Config {
-    /// Always the camera's.
+    /// Always the camera's size.
     #[default]
     Fixed,
     /// Vidaptive's: down in outages, up when the encoder leaves rate unused (specs/vidaptive.md 8).
@@ -25,7 +25,7 @@ pub enum Config {
 }
 
 impl Config {
-    /// The chooser in its starting state for a camera of this size.
+    /// Builds the chooser in its initial state for a camera of this size.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -38,16 +38,16 @@ impl Config {
     }
 }
 
-/// What a camera frame tells the size chooser, after alpha was chosen.
+/// What the size chooser learns with each camera frame, after alpha was chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Signals {
     /// The time.
     pub now: Time,
-    /// Whether so few frames get out that the path is in an outage.
+    /// Whether so few frames get through that the path is in an outage.
     pub outage: bool,
-    /// alpha in force (1 for schemes without the optimiser).
+    /// alpha in force (1 in schemes without the optimiser).
     pub alpha: f64,
-    /// The rate the encoder is asked for.
+    /// The encoder's target rate.
     pub target: Rate,
     /// The camera's interval.
     pub interval: Span,
@@ -74,7 +74,7 @@ impl Resolution {
         }
     }
 
-    /// A camera frame: the new size and why, if it changes.
+    /// A camera frame arrived: the new size and why, if it changes.
     pub fn on_camera(&mut self, signals: &Signals) -> Option<(Size, Why)> {
         match self {
             Resolution::Fixed(_) => None,
@@ -83,7 +83,8 @@ impl Resolution {
         }
     }
 
-    /// A frame was encoded (`Some`) or the encoder's rate control dropped it (`None`), while aiming at the signalled target.
+    /// A frame was encoded (`Some`) or the encoder's rate control dropped it (`None`), while aiming at the signalled
+    /// target.
     pub fn on_encoded(&mut self, now: Time, encoded: Option<&EncodedFrame>) {
         match self {
             Resolution::Fixed(_) => {}

@@ -5,7 +5,7 @@ use thalweg_units::{ConfigError, Span, Time, check};
 
 use super::policy::{QueueVerdict, QueueView};
 
-/// Encoder Pause and Encoder Reset; an ablation leaves one out. In a file, a threshold that is absent is none.
+/// Encoder Pause and Encoder Reset; an ablation leaves one out. In a file, an absent threshold means none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -26,10 +26,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// No safeguards: what every scheme but Vidaptive's has.
+    /// No safeguards: for every scheme but Vidaptive's.
     pub const NONE: Config = Config { pause: None, reset: None, resume_window: 0.5 };
 
-    /// The safeguards in their running state.
+    /// Builds the safeguards in their initial state.
     ///
     /// # Errors
     /// When a threshold is not positive or the resume window is negative.
@@ -80,11 +80,11 @@ impl Safeguards {
         QueueVerdict::Keep
     }
 
-    /// When the oldest packet passes a threshold if nothing happens before.
+    /// When the oldest packet exceeds the next threshold, if nothing happens before.
     pub fn next_timeout(&self, queue: &QueueView) -> Time {
         let Some(oldest) = queue.oldest else { return Time::NEVER };
         let pause = self.config.pause.filter(|_| !self.paused);
-        // Thresholds are exceeded, not met: a nanosecond after.
+        // A threshold must be exceeded, not just reached: a nanosecond later.
         [pause, self.config.reset]
             .into_iter()
             .flatten()
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(safeguards.on_queue(Time::from_millis(33), &queue(0)), QueueVerdict::Keep);
         assert_eq!(safeguards.on_queue(Time::from_nanos(33_333_333), &queue(0)), QueueVerdict::Pause);
         assert!(safeguards.paused());
-        // A younger head does not resume.
+        // A younger head of the queue does not resume encoding.
         safeguards.on_queue(Time::from_millis(45), &queue(40));
         assert!(safeguards.paused());
         assert_eq!(safeguards.on_queue(Time::from_millis(50), &EMPTY), QueueVerdict::Resume);

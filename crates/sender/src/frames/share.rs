@@ -1,15 +1,15 @@
-//! What the encoder is asked for: the target less what keeps the sender's own queue short (specs/camel.md 6.1).
+//! The encoder's rate: the target less what keeps the sender's own queue short (specs/camel.md 6.1).
 
 use thalweg_units::{Bytes, Rate, Span};
 
-/// From Camel's target to the encoder's. The paper hands over the target itself; in a closed loop with an encoder that
-/// fills it, the sender's queue then grows without bound, so this is part of the scheme.
+/// Computes the encoder's rate from Camel's target. The paper hands over the target itself; in a closed loop with an
+/// encoder that fills it, the sender's queue then grows without bound, so this reduction is part of the scheme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Share {
     /// h: the share of the target that the encoder may fill (R).
     pub headroom: f64,
-    /// tau_q: what waits in the sender's queue should be gone within this time; `None` to take no notice of it (R).
+    /// tau_q: the sender's queue should drain within this time; `None` ignores the queue (R).
     #[cfg_attr(feature = "serde", serde(default))]
     pub drain_within: Option<Span>,
 }
@@ -21,11 +21,11 @@ impl Default for Share {
 }
 
 impl Share {
-    /// The paper's: the encoder gets the target.
+    /// The paper's: the encoder gets the whole target.
     pub const PAPER: Share = Share { headroom: 1.0, drain_within: None };
 
-    /// The encoder's rate, at least `min`: of `target`, when `queued` bytes wait to be sent and `repair` goes to
-    /// redundancy and retransmissions.
+    /// The encoder's rate, at least `min`, for a controller target of `target` while `queued` bytes wait to be sent and
+    /// FEC and retransmissions take `repair`.
     pub fn rate(&self, target: Rate, queued: Bytes, repair: Rate, min: Rate) -> Rate {
         let drain = self.drain_within.map_or(Rate::ZERO, |within| queued.per(within));
         (target.scale(self.headroom) - drain - repair).max(min)

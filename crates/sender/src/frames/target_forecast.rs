@@ -1,8 +1,9 @@
-//! Target forecast for any scheme: what its encoder is aimed at is forecast (Rebera's filter where its paper has none; specs/rebera.md 4).
+//! Target forecast for any scheme: its encoder is aimed at a forecast of the base rate (Rebera's filter where its paper
+//! has none; specs/rebera.md 4).
 //!
-//! A controller says what the path bears now; what an encoder makes of that leaves in the moments after. The encoder's base at equal intervals
-//! is a series, its next member is forecast, and until that comes the base is multiplied by the growth that is forecast. When packets leave
-//! stays the scheme's own matter.
+//! A controller says what the path can carry now, but the frames encoded at that rate leave in the moments after. The
+//! encoder's base at equal intervals is a time series; its next value is forecast, and until that value is known the
+//! base is multiplied by the forecast growth. Pacing is unaffected.
 
 use thalweg_control::estimate::forecast::{self, Guarded, MarginConfig, Predictor};
 use thalweg_units::{ConfigError, Rate, Span, Time, above, check};
@@ -11,12 +12,12 @@ use thalweg_units::{ConfigError, Rate, Span, Time, above, check};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// What comes next.
+    /// The predictor of the next value.
     pub predictor: forecast::Config,
-    /// How far below that the encoder stays: by the quantile of the forecast's errors, here the lower quartile and nothing before there are
-    /// enough of them.
+    /// How far below the forecast the encoder stays: a quantile of the forecast's errors, here the lower quartile, and
+    /// nothing until there are enough of them.
     pub margin: MarginConfig,
-    /// How far ahead, which is the time between two members of the series.
+    /// How far ahead it forecasts: the time between two values of the series.
     pub interval: Span,
 }
 
@@ -31,7 +32,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Target forecast that has seen nothing.
+    /// A target forecast without history.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -51,13 +52,13 @@ impl Config {
 pub struct TargetForecast {
     interval: Span,
     forecast: Guarded,
-    /// When the next member of the series is due.
+    /// When the next value of the series is due.
     next: Time,
     ratio: f64,
 }
 
 impl TargetForecast {
-    /// The base is `rate` at `now`. What it is forecast to become.
+    /// The base is `rate` at `now`; returns its forecast.
     pub fn of(&mut self, now: Time, rate: Rate) -> Rate {
         if now >= self.next {
             self.next = now + self.interval;
@@ -66,7 +67,7 @@ impl TargetForecast {
         rate.scale(self.ratio)
     }
 
-    /// What the base is forecast to be an interval later, as a share of what it is; 1 where nothing is known.
+    /// The forecast of the base one interval later, as a share of its present value; 1 while there is no forecast.
     pub fn ratio(&self) -> f64 {
         self.ratio
     }
@@ -83,7 +84,7 @@ impl TargetForecast {
 mod tests {
     use super::*;
 
-    /// What is forecast when the base had these values in kbps, a fifth of a second each.
+    /// The forecast after the base had these values in kbps, one every 200 ms.
     fn reported(kbps: impl Iterator<Item = u64>) -> (TargetForecast, Rate) {
         let mut target_forecast = Config::default().build().unwrap();
         let mut last = Rate::ZERO;
@@ -106,7 +107,7 @@ mod tests {
         let swing = |step: u64| if step % 4 < 2 { 600 } else { 1200 };
         let (before_a_fall, _) = reported((0..104).map(swing));
         let (before_a_rise, _) = reported((0..102).map(swing));
-        // Behind two fast steps two slow ones come.
+        // Two slow steps follow two fast ones.
         assert!(before_a_fall.ratio() < 0.75 && before_a_rise.ratio() > 1.2, "{before_a_fall:?} {before_a_rise:?}");
     }
 

@@ -1,4 +1,4 @@
-//! Dummies: when the path has room and there is no media (specs/vidaptive.md 5).
+//! Dummies: small packets sent while the path has room and there is no media (specs/vidaptive.md 5).
 
 use alloc::collections::VecDeque;
 
@@ -12,7 +12,8 @@ pub struct Config {
     pub size: Bytes,
     /// No dummies this close before the next camera read, so that a frame's first packet never waits behind one (5 ms).
     pub guard: Span,
-    /// No dummies while everything sent in the last `cap_window` exceeds this (the maximum video rate, 12 Mbps; specs/vidaptive.md C6).
+    /// No dummies while everything sent in the last `cap_window` exceeds this rate (the maximum video rate, 12 Mbps;
+    /// specs/vidaptive.md C6).
     pub cap: Rate,
     /// See `cap` (T, 1 s).
     pub cap_window: Span,
@@ -30,7 +31,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// A generator.
+    /// Builds the generator.
     ///
     /// # Errors
     /// When a dummy would be smaller than its headers or larger than a packet, or the window or guard is not positive.
@@ -49,7 +50,7 @@ impl Config {
 pub enum Verdict {
     /// It may.
     Send,
-    /// Not before this time: a frame is about to be read, or the cap is reached.
+    /// Not before this time: a camera read is due, or the cap is reached.
     Wait(Time),
 }
 
@@ -57,7 +58,7 @@ pub enum Verdict {
 #[derive(Debug, Clone)]
 pub struct Dummies {
     config: Config,
-    /// What the cap lets through in its window.
+    /// Bytes that the cap allows in its window.
     allowed: Bytes,
     sent: VecDeque<(Time, Bytes)>,
     sent_bytes: Bytes,
@@ -91,7 +92,7 @@ impl Dummies {
         Verdict::Send
     }
 
-    /// From when none leaves, because a frame is about to be read.
+    /// When the guard begins: from here on no dummy leaves before the next camera read.
     pub fn quiet_from(&self, last_read: Time, interval: Span) -> Time {
         last_read + interval - self.config.guard
     }

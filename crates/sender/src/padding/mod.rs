@@ -1,7 +1,7 @@
-//! What keeps the path full when there is no media.
+//! Padding: what keeps the path full when there is no media.
 //!
-//! * `dummies`: when there is room for any, and that they never make a frame wait (Vidaptive's dummy generator);
-//! * `redundant`: what they are made of, if of anything: FEC, retransmissions, an early keyframe (specs/fec.md 4).
+//! * `dummies`: when padding may leave without making a frame wait (Vidaptive's dummy generator);
+//! * `redundant`: what padding carries, if anything: FEC, retransmissions, an early keyframe (specs/fec.md 4).
 
 mod dummies;
 pub mod redundant;

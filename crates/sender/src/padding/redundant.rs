@@ -1,8 +1,10 @@
-//! Padding that the receiver may have a use for: redundancy as the probe of any scheme (FBRA's idea, Vidaptive's footnote 1; specs/fec.md 4).
+//! Padding that the receiver can use: redundancy as the probe of any scheme (FBRA's idea, Vidaptive's footnote 1;
+//! specs/fec.md 4).
 //!
-//! What probes the path is acknowledged and lost like anything else, so it may as well carry something. Of the media packets that left
-//! lately and are not known to have arrived, one is still of use if it would be there before its frame is to be shown. Padding is made of
-//! those: a packet known to be lost again, an FEC packet of packets of which any one may be lost, or nothing, where nothing helps.
+//! What probes the path is acknowledged and lost like any packet, so it may as well carry something. Of the media
+//! packets that left recently and are not known to have arrived, those are still useful that would arrive before their
+//! frame is shown. Padding is made from these: a retransmission of a packet known to be lost, an FEC packet over
+//! packets any one of which may be lost, or a packet without content if neither helps.
 
 mod remembered;
 
@@ -13,50 +15,53 @@ use thalweg_units::{Bytes, ConfigError, Span, Time, above, between, check};
 use crate::repair::fec::{Due, Format, Written};
 use remembered::{Remembered, Tracked};
 
-/// What padding is made of, and for how long it is of use.
+/// What padding carries, and for how long that is useful.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// What of.
+    /// The kind of content.
     pub kind: Kind,
-    /// How it is written.
+    /// The format of FEC packets.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Format::is_flexfec"))]
     pub format: Format,
-    /// A frame is of no use this long after it was captured (specs/fbra.md 2, delay_max: 400 ms).
+    /// A frame is useless this long after its capture (specs/fbra.md 2, delay_max: 400 ms).
     pub deadline: Span,
-    /// The fewest packets under one FEC packet (specs/fec.md 4: 2).
+    /// The min number of packets under one FEC packet (specs/fec.md 4: 2).
     pub min_group: u16,
-    /// The most packets under one FEC packet (specs/fec.md 4: 14; FBRA's longest FEC interval).
+    /// The max number of packets under one FEC packet (specs/fec.md 4: 14; FBRA's longest FEC interval).
     pub max_group: u16,
-    /// An FEC packet is of as many packets as lose one at this loss at least, 0..1: without losses, of 1 / 0.02 = 50 and so of `max_group`
-    /// (specs/fec.md 4).
+    /// An FEC packet protects as many packets as lose one on average, counting the loss as at least this, 0..1: without
+    /// losses 1 / 0.02 = 50, and so `max_group` (specs/fec.md 4).
     pub min_loss: f64,
-    /// How many FEC packets a packet is under at most; the second goes across the first. specs/fec.md 4 has 2; with 4, padding that would otherwise be
-    /// of nothing leaves 9 % of the time in stalls instead of 13 % where a tenth is lost (crates/lab/tests/scenarios/padding.rs), (R).
+    /// The max number of FEC packets that protect one media packet; the second one's group crosses the first one's.
+    /// specs/fec.md 4 has 2. With 4, padding that would otherwise be empty reduces the time in stalls from 13 % to 9 %
+    /// where a tenth is lost (crates/lab/tests/scenarios/padding.rs), (R).
     pub fec_packets: u8,
-    /// How often a packet is retransmitted before it is known to be lost (R).
+    /// How often a packet may be retransmitted before it is known to be lost (R).
     pub retransmissions: u8,
-    /// A keyframe is of use once this share of packets was lost lately, 0..1 (specs/fec.md 4: 0.05).
+    /// A keyframe may be forced once this share of recent packets was lost, 0..1 (specs/fec.md 4: 0.05).
     pub refresh_loss: f64,
-    /// And not within this time of the last one (specs/fec.md 4: 2 s).
+    /// Min time between keyframes forced by padding and the last keyframe (specs/fec.md 4: 2 s).
     pub refresh_interval: Span,
-    /// An FEC packet's own RTP header extensions, besides those it protects (see [`crate::repair::fec::Config::extensions`]).
+    /// An FEC packet's own RTP header extensions, in addition to those it protects (see
+    /// [`crate::repair::fec::Config::extensions`]).
     pub extensions: Bytes,
 }
 
-/// What padding is made of; where that has nothing, of nothing.
+/// What padding carries; if there is nothing of that kind to send, it is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Kind {
-    /// Sums of packets.
+    /// FEC packets: XOR parity over several media packets.
     #[default]
     Fec,
-    /// Packets once more: those known to be lost, then those under way.
+    /// Retransmissions: first of packets known to be lost, then of those in flight.
     Rtx,
-    /// An early keyframe, once what would have filled the path since the last one could have paid for it.
+    /// An early keyframe, once the padding bytes since the last keyframe could have paid for it.
     Keyframe,
-    /// Whichever helps most: FEC, which is there before anybody asks; then what is lost, a second time, since who misses it asks for the
-    /// first; then what is under way; and a keyframe as above.
+    /// Whatever helps most, in this order: FEC, which arrives before the receiver has to ask; second retransmissions of
+    /// lost packets, since the receiver's request brings the first; retransmissions of packets in flight; and a
+    /// keyframe as above.
     Best,
 }
 
@@ -79,12 +84,12 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Padding of this kind and the usual parameters.
+    /// Padding of this kind with the usual parameters.
     pub fn of(kind: Kind) -> Config {
         Config { kind, ..Config::default() }
     }
 
-    /// Padding for a stream that begins.
+    /// The initial state for a new stream.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -109,11 +114,11 @@ impl Config {
     }
 }
 
-/// What is known of keyframes and what was spent on padding since the last.
+/// The last keyframe and the bytes spent on padding since.
 #[derive(Debug, Clone, Copy)]
 struct Refresh {
     last: Time,
-    /// What it took of the wire.
+    /// Its bytes on the wire.
     cost: Bytes,
     saved: Bytes,
 }
@@ -123,7 +128,7 @@ struct Refresh {
 pub struct RedundantPadding {
     config: Config,
     sizes: PacketSizes,
-    /// FEC packets that left and took numbers of media.
+    /// FEC packets sent so far that used numbers of the media stream.
     among_media: u64,
     remembered: Remembered,
     refresh: Refresh,
@@ -143,7 +148,7 @@ impl RedundantPadding {
         self.remembered.push(Tracked::new(id, (sequence, place), fragment, size));
     }
 
-    /// An FEC packet left, of this or of repair.
+    /// An FEC packet left, of this module or of repair.
     pub fn on_fec(&mut self) {
         self.among_media += u64::from(self.config.format == Format::Ulpfec);
     }
@@ -158,8 +163,9 @@ impl RedundantPadding {
         self.refresh.saved += size;
     }
 
-    /// What would help most now and takes at most `max` of the wire; a packet takes half of `path_rtt` to arrive. The same until
-    /// something happens or [`RedundantPadding::on_sent`] says that it left.
+    /// The content that would help most now and takes at most `max` bytes of the wire, with its wire size; a packet
+    /// takes half of `path_rtt` to arrive. The answer is the same until something changes or
+    /// [`RedundantPadding::on_sent`] is called.
     pub fn head(&self, now: Time, path_rtt: Span, max: Bytes) -> Option<(Content, Bytes)> {
         let deadline = self.config.deadline;
         let in_time = |packet: &&Tracked| packet.fragment.captured + deadline > now + path_rtt / 2;
@@ -172,7 +178,7 @@ impl RedundantPadding {
         found.filter(|(_, size)| *size <= max)
     }
 
-    /// What [`RedundantPadding::head`] gave has left.
+    /// The content that [`RedundantPadding::head`] returned has left.
     pub fn on_sent(&mut self, content: &Content) {
         match content {
             Content::Fec { protects } => self.remembered.under_sum(protects),
@@ -181,7 +187,7 @@ impl RedundantPadding {
         }
     }
 
-    /// Whether the next frame had better be a keyframe.
+    /// Whether the next frame should be a keyframe.
     pub fn wants_keyframe(&self, now: Time) -> bool {
         matches!(self.config.kind, Kind::Keyframe | Kind::Best)
             && self.remembered.loss() > self.config.refresh_loss
@@ -189,12 +195,12 @@ impl RedundantPadding {
             && self.refresh.saved >= self.refresh.cost
     }
 
-    /// The share of media packets lost lately, 0..=1.
+    /// The share of recent media packets that were lost, 0..=1.
     pub fn loss(&self) -> f64 {
         self.remembered.loss()
     }
 
-    /// How many packets an FEC packet is of: as many as lose one on average (specs/fec.md 4).
+    /// How many packets an FEC packet protects: as many as lose one on average (specs/fec.md 4).
     fn group(&self) -> usize {
         let loss = self.remembered.loss().max(self.config.min_loss);
         let packets = libm::round(1.0 / loss) as u16;
@@ -206,7 +212,7 @@ impl RedundantPadding {
         self.remembered.packets().filter(in_time).find(lost).map(|packet| self.retransmission(packet))
     }
 
-    /// The oldest: feedback on it is due soonest, and what has hit those behind it is over.
+    /// The oldest: its feedback is due soonest, and a burst of losses that hit the packets after it is over.
     fn under_way(&self, in_time: impl Fn(&&Tracked) -> bool) -> Option<(Content, Bytes)> {
         let waits =
             |packet: &&Tracked| !packet.arrived && !packet.lost && packet.retransmissions < self.config.retransmissions;
@@ -218,8 +224,9 @@ impl RedundantPadding {
         (content, packet.size + self.sizes.retransmission)
     }
 
-    /// An FEC packet of packets under way that are under the fewest so far: the first FEC packets are of packets far apart, so that a burst of losses
-    /// takes one of each, the second of neighbours, which a burst leaves alone.
+    /// An FEC packet over those packets in flight that the fewest FEC packets protect so far. The first FEC packets
+    /// protect packets far apart, so that a burst of losses takes one of each; the second protect neighbours, so that
+    /// a burst leaves most groups untouched.
     fn fec(&self, in_time: impl Fn(&&Tracked) -> bool + Copy) -> Option<(Content, Bytes)> {
         let group = self.group();
         (0..self.config.fec_packets).find_map(|level| {

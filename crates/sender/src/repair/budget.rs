@@ -1,27 +1,28 @@
-//! What repair may take of the wire: shares by the losses seen ([`shares`]), and retransmissions held to
-//! theirs by a token bucket.
+//! How much repair may take of the wire: shares computed from the losses ([`shares`]), and a token bucket that limits
+//! retransmissions to theirs.
 
 use thalweg_control::Feedback;
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, check};
 
 use super::shares;
 
-/// How much, and how strictly.
+/// The shares, and how strictly retransmissions are limited to theirs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// From losses to shares of the wire.
+    /// How shares of the wire follow from losses.
     pub shares: shares::Config,
-    /// Retransmissions are held to this many times their share, which is a mean: a stream that is retransmitted no more than just as
-    /// much as it loses never catches up, and stands still until a keyframe for every retransmission refused (R).
+    /// Retransmissions are limited to this many times their share, because the share is a mean: a stream that is
+    /// limited to retransmitting exactly as much as it loses never catches up, and freezes until a keyframe for every
+    /// refused retransmission (R).
     pub slack: f64,
-    /// At least this share of the wire is open to retransmissions, however little was lost of late, 0..=1 (R).
+    /// The min share of the wire open to retransmissions, however little was lost recently, 0..=1 (R).
     pub min: f64,
-    /// After a time without retransmissions, as much may be retransmitted at once as the whole wire carries in this: what is lost,
-    /// is lost in bursts, and known to be lost before the shares grow (R).
+    /// After a time without retransmissions, as much may be retransmitted at once as the whole wire carries in this
+    /// time: losses come in bursts, and are reported before the shares grow (R).
     pub burst: Span,
-    /// A retransmission that would have to wait longer than this is refused: by then the receiver asks again, or needs it no
-    /// more (R).
+    /// A retransmission that would have to wait longer than this is refused: by then the receiver asks again or no
+    /// longer needs it (R).
     pub max_delay: Span,
 }
 
@@ -38,7 +39,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The budget before anything was lost.
+    /// The initial budget, before any loss.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -53,24 +54,24 @@ impl Config {
     }
 }
 
-/// Shares, and what is left of that of retransmissions.
+/// The shares, and what is left of the one for retransmissions.
 #[derive(Debug, Clone)]
 pub struct Budget {
     config: Config,
     shares: shares::Budget,
-    /// What the path is believed to bear, once that is known.
+    /// The estimated capacity of the path, once there is an estimate.
     wire: Option<Rate>,
     bucket: Bucket,
 }
 
 impl Budget {
-    /// News of losses.
+    /// Takes feedback on sent packets.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.shares.on_feedback(feedback);
         self.bucket.set_rate(feedback.now, self.retransmission_rate());
     }
 
-    /// The path is believed to bear `wire`.
+    /// Sets the estimated capacity of the path.
     pub fn set_wire(&mut self, now: Time, wire: Rate) {
         let first = self.wire.replace(wire).is_none();
         self.bucket.max = wire.over(self.config.burst).as_f64();
@@ -95,18 +96,18 @@ impl Budget {
         self.bucket.free
     }
 
-    /// A retransmission leaves.
+    /// A retransmission leaves now.
     pub fn on_retransmission(&mut self, now: Time, size: Bytes) {
         self.bucket.take(now, size);
     }
 
-    /// Whether a retransmission may be promised behind `waiting` bytes of others.
+    /// Whether a new retransmission would leave within the max delay, behind `waiting` bytes of others.
     pub fn has_room(&self, now: Time, waiting: Bytes) -> bool {
         self.bucket.free_after(now, waiting) <= now + self.config.max_delay
     }
 }
 
-/// Tokens: as long as there are any, one more packet may go, on credit if need be.
+/// A token bucket that may go into debt: while the credit is not negative, one more packet may leave.
 #[derive(Debug, Clone)]
 struct Bucket {
     /// In bytes.
@@ -114,7 +115,7 @@ struct Bucket {
     max: f64,
     rate: Rate,
     at: Time,
-    /// When nothing is owed any more.
+    /// When the credit is no longer negative.
     free: Time,
 }
 
@@ -148,7 +149,7 @@ impl Bucket {
     }
 }
 
-/// What is missing to nothing.
+/// The debt.
 fn owed(credit: f64) -> Bytes {
     Bytes::new(libm::ceil(-credit) as u64)
 }
@@ -163,7 +164,7 @@ mod tests {
         Time::from_millis(millis)
     }
 
-    /// A budget that has seen a fifth of all packets lost, over 1 Mbps and a round trip of 50 ms.
+    /// A budget after a loss of a fifth of all packets, over 1 Mbps and a round trip of 50 ms.
     fn lossy() -> (Budget, Time) {
         let mut budget = Config { slack: 1.0, min: 0.0, ..Config::default() }.build().unwrap();
         let mut history = History::new(feedback::Config::default());
@@ -190,8 +191,8 @@ mod tests {
             budget.on_retransmission(now, Bytes::new(1000));
             sent.push(now);
         }
-        // 200 ms of 1 Mbps are 25,000 bytes, and one packet more goes on credit; then 200 kbps are 25 packets in a
-        // second.
+        // 200 ms of 1 Mbps are 25,000 bytes, and one more packet goes on credit; after that, 200 kbps are 25 packets
+        // per second.
         assert!(sent[25] == sent[0] && sent[26] > sent[0]);
         let rate = Bytes::new(1000 * 30).per(sent[59] - sent[29]);
         assert!(rate.as_bps().abs_diff(200_000) < 2_000, "{rate}");
@@ -200,7 +201,7 @@ mod tests {
     #[test]
     fn a_retransmission_is_promised_only_if_it_comes_in_time() {
         let (budget, now) = lossy();
-        // 200 ms of a fifth of 1 Mbps are 5000 bytes more than what was saved.
+        // 200 ms of a fifth of 1 Mbps are 5000 bytes in addition to the saved credit.
         assert!(budget.has_room(now, Bytes::new(29_900)) && !budget.has_room(now, Bytes::new(30_100)));
     }
 
@@ -212,7 +213,7 @@ mod tests {
             assert!(budget.next_retransmission() <= Time::ZERO);
             budget.on_retransmission(Time::ZERO, Bytes::new(1000));
         }
-        // The last one is paid for out of a tenth of the wire.
+        // The last one is paid for from a tenth of the wire.
         assert_eq!(budget.next_retransmission(), at(100));
     }
 

@@ -1,7 +1,8 @@
-//! Repair of what is lost: retransmissions on request, FEC beforehand, and what both may take of the wire.
+//! Repair of losses: retransmissions on request, FEC in advance, and how much of the wire both may take.
 //!
-//! What repairs is on the wire like anything else, so it takes from what the controller allows; how much it takes is
-//! measured with the headers, and the encoder leaves both ([`crate::frames::View::payload_share`]).
+//! Repair packets count on the wire like any other, so they take from what the controller allows. The share they take
+//! is measured together with the headers, and the encoder's target leaves room for both
+//! ([`crate::frames::View::payload_share`]).
 
 mod budget;
 pub mod fec;
@@ -23,22 +24,23 @@ pub use retransmission::RoundTripFrom;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// For this long, or three round trips, a packet can be asked for in any case, and for three times that while fewer
+    /// For this long, or three round trips, every packet can be retransmitted, and for three times that while fewer
     /// than `packets` are remembered (libwebrtc `RtpPacketHistory`, `kMinPacketDuration` and
     /// `kPacketCullingDelayFactor`).
     pub history: Span,
     /// See `history`: 1 to 9600 (libwebrtc: 600).
     pub packets: usize,
-    /// Requests within a round trip are refused: counted from when.
+    /// Repeated requests within a round trip are refused: from which event the round trip counts.
     pub round_trip_from: RoundTripFrom,
-    /// Where packets leave in bursts, retransmissions ride in one without waiting for the pacer while that makes it no longer than this share
-    /// of what it may be, 0..1. Ours: specs/camel.md 6 lets them ride anyhow. Behind 2 KB of queue the picture then stands still for
-    /// 19 % of the time instead of 7 %; if all waited for the pacer, for 60 % instead of 46 % where half of the packets are lost.
+    /// Where packets leave in bursts, a retransmission joins a burst without waiting for the pacer as long as the burst
+    /// stays within this share of its max length, 0..1. Ours: in specs/camel.md 6 retransmissions always join. Behind
+    /// 2 KB of queue the picture then freezes for 19 % of the time instead of 7 %; if all waited for the pacer, for 60
+    /// % instead of 46 % where half of the packets are lost.
     pub riding_share: f64,
-    /// Redundancy sent unasked; `None` for retransmissions only.
+    /// FEC; `None` for retransmissions only.
     #[cfg_attr(feature = "serde", serde(default))]
     pub fec: Option<fec::Config>,
-    /// What retransmissions and FEC may take of the wire; `None` retransmissions whatever is asked for.
+    /// How much of the wire retransmissions and FEC may take; `None` retransmits every packet asked for.
     #[cfg_attr(feature = "serde", serde(default))]
     pub budget: Option<BudgetConfig>,
 }
@@ -57,7 +59,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Repair of a stream of packets of these sizes.
+    /// Repair for a stream with these packet sizes.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -89,12 +91,12 @@ pub struct Repair {
     budget: Option<Budget>,
     round_trip_from: RoundTripFrom,
     riding_share: f64,
-    /// The path's round trip, without the wait for batched reports: that of RTCP, by which libwebrtc judges requests.
+    /// The path's round trip, without the delay of batched reports: RTCP's, by which libwebrtc judges requests.
     round_trip: Option<Span>,
 }
 
 impl Repair {
-    /// News of losses.
+    /// Takes feedback on sent packets.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.round_trip = feedback.path_rtt.or(self.round_trip);
         if let Some(budget) = &mut self.budget {
@@ -102,14 +104,15 @@ impl Repair {
         }
     }
 
-    /// The path is believed to bear `wire`.
+    /// Sets the estimated capacity of the path.
     pub fn set_wire(&mut self, now: Time, wire: Rate) {
         if let Some(budget) = &mut self.budget {
             budget.set_wire(now, wire);
         }
     }
 
-    /// The controller asks for one FEC packet after every so many of media; heard where FEC is of that amount.
+    /// The controller asks for one FEC packet after every N media packets; ignored unless the amount of FEC is up to
+    /// it.
     pub fn set_fec_interval(&mut self, interval: Option<u16>) {
         if let Some(fec) = self.fec.as_mut().filter(|fec| fec.is_asked_for()) {
             fec.set_interval(interval);
@@ -130,12 +133,13 @@ impl Repair {
         self.fec.as_ref().map_or(0.0, |fec| fec.share(self.granted()))
     }
 
-    /// What the budget grants FEC.
+    /// The share that the budget grants to FEC.
     fn granted(&self) -> f64 {
         self.budget.as_ref().map_or(0.0, |budget| budget.shares().redundancy)
     }
 
-    /// The receiver misses media packet `sequence`; `srtt` counts before a report has the path's round trip.
+    /// The receiver reported media packet `sequence` missing; `srtt` is used until a report gives the path's round
+    /// trip.
     ///
     /// # Errors
     /// The reason why it will not be retransmitted.
@@ -149,7 +153,8 @@ impl Repair {
         self.retransmissions.request(now, sequence, round_trip, has_room)
     }
 
-    /// What repairs and may leave now, and its wire size. Retransmissions go first: they have been waited for.
+    /// The repair packet that may leave now, and its wire size. Retransmissions go first, because the receiver waits
+    /// for them.
     pub fn head(&self, now: Time) -> Option<(Content, Bytes)> {
         let retransmission = self.retransmissions.head().filter(|_| self.next_retransmission() <= now);
         retransmission.map(|(of, fragment)| self.retransmission(of, fragment)).or_else(|| self.next_fec())
@@ -169,12 +174,12 @@ impl Repair {
         self.budget.as_ref().map_or(Time::ZERO, Budget::next_retransmission)
     }
 
-    /// Whether an FEC packet is due: it belongs right behind the media it protects.
+    /// Whether an FEC packet is due: it leaves right after the media it protects.
     pub fn has_fec(&self) -> bool {
         self.fec.as_ref().is_some_and(|fec| fec.head().is_some())
     }
 
-    /// When [`Repair::head`] has something, if nothing else happens.
+    /// When [`Repair::head`] returns a packet, if nothing else happens.
     pub fn next_time(&self) -> Time {
         if self.has_fec() {
             Time::ZERO
@@ -185,7 +190,7 @@ impl Repair {
         }
     }
 
-    /// Takes out what [`Repair::head`] gives: it leaves now.
+    /// Removes the packet that [`Repair::head`] returns: it leaves now.
     pub fn pop(&mut self, now: Time) -> Option<(Content, Bytes)> {
         let granted = self.granted();
         let (content, size) = self.head(now)?;
@@ -206,12 +211,12 @@ impl Repair {
         Some((content, size))
     }
 
-    /// Media packet `sequence` leaves again in another's place: as padding.
+    /// Media packet `sequence` is retransmitted as padding.
     pub fn on_retransmitted_elsewhere(&mut self, now: Time, sequence: u64) {
         self.retransmissions.on_retransmitted_elsewhere(now, sequence);
     }
 
-    /// An FEC packet left, of this or of padding.
+    /// An FEC packet left, of this module or of padding.
     pub fn on_fec(&mut self) {
         if let Some(fec) = &mut self.fec {
             fec.on_fec();
@@ -228,7 +233,7 @@ impl Repair {
         }
     }
 
-    /// The frames under way are given up.
+    /// The frames in flight were abandoned.
     pub fn flush(&mut self) {
         self.retransmissions.flush();
         if let Some(fec) = &mut self.fec {
@@ -304,7 +309,7 @@ mod tests {
         let kinds: [bool; 2] =
             core::array::from_fn(|_| matches!(repair.pop(Time::ZERO), Some((Content::Retransmission { .. }, _))));
         assert_eq!(kinds, [true, false]);
-        // Nothing was ever lost, so nothing is granted, and one packet was more than that.
+        // Nothing was lost, so nothing is granted, and the one packet already exceeded that.
         assert!(repair.head(Time::ZERO).is_none() && repair.next_time() > Time::from_millis(1_000_000_000));
     }
 

@@ -1,4 +1,4 @@
-//! NACK and RTX: media packets are remembered for a while and retransmitted on request (RFC 4585, RFC 4588).
+//! NACK and RTX: recent media packets are remembered and retransmitted on request (RFC 4585, RFC 4588).
 
 use alloc::collections::VecDeque;
 
@@ -7,21 +7,21 @@ use thalweg_units::{Bytes, Span, Time};
 
 use crate::event::Why;
 
-/// No more packets are ever remembered (libwebrtc `RtpPacketHistory::kMaxCapacity`).
+/// Max number of remembered packets (libwebrtc `RtpPacketHistory::kMaxCapacity`).
 pub(super) const MAX: usize = 9_600;
-/// How many times as long packets are remembered if they are not too many (`kPacketCullingDelayFactor`).
+/// Packets are remembered this many times as long while there are few of them (`kPacketCullingDelayFactor`).
 const LONGER: i64 = 3;
 
-/// From when a round trip counts, within which a packet is not retransmitted again.
+/// From which event the round trip counts within which a packet is not retransmitted again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum RoundTripFrom {
-    /// When the retransmission left, and by the path's round trip (libwebrtc `RtpPacketHistory::VerifyRtt`): a request before that
-    /// cannot know of it.
+    /// From the departure of the retransmission, with the path's round trip (libwebrtc `RtpPacketHistory::VerifyRtt`):
+    /// an earlier request was sent before the receiver could have it.
     #[default]
     Departure,
-    /// When it was asked for, and by the smoothed round trip, with the wait for batched reports: where retransmissions wait, some
-    /// packets are retransmitted twice, which helps where half of the retransmissions are lost.
+    /// From the request, with the smoothed round trip, which includes the delay of batched reports: if retransmissions
+    /// wait, some packets are retransmitted twice, which helps where half of the retransmissions are lost.
     Request,
 }
 
@@ -29,9 +29,9 @@ pub enum RoundTripFrom {
 struct Remembered {
     at: Time,
     fragment: Fragment,
-    /// When a retransmission of it left, or was asked for.
+    /// When it was retransmitted, or when that was requested.
     retransmitted: Option<Time>,
-    /// Asked for, and not retransmitted yet.
+    /// Requested and not yet retransmitted.
     waits: bool,
 }
 
@@ -41,7 +41,7 @@ impl Remembered {
     }
 }
 
-/// Media packets sent lately, and those waiting to be retransmitted.
+/// Recent media packets, and those of them waiting to be retransmitted.
 #[derive(Debug, Clone)]
 pub struct Retransmissions {
     history: Span,
@@ -49,15 +49,15 @@ pub struct Retransmissions {
     from: RoundTripFrom,
     first: u64,
     sent: VecDeque<Remembered>,
-    /// Of what is remembered.
+    /// The sequence numbers waiting to be retransmitted.
     waiting: VecDeque<u64>,
-    /// How much that is.
+    /// Their payload bytes.
     payload: Bytes,
 }
 
 impl Retransmissions {
-    /// An empty history, of packets of this long ago, or three round trips; or three times that, while they are fewer
-    /// than `packets`.
+    /// An empty history. Packets are remembered for `history` or three round trips, and for three times that while
+    /// there are fewer than `packets`.
     pub fn new(history: Span, packets: usize, from: RoundTripFrom) -> Retransmissions {
         Retransmissions {
             history,
@@ -73,7 +73,7 @@ impl Retransmissions {
     /// Media packet `sequence` left; sequences come without gaps.
     pub fn on_sent(&mut self, now: Time, sequence: u64, fragment: Fragment, srtt: Span) {
         if self.sent.is_empty() {
-            // A sender of another scheme may have sent what was before.
+            // Under another scheme, packets may have been sent before this one.
             self.first = sequence;
         }
         debug_assert_eq!(sequence, self.first + self.sent.len() as u64);
@@ -94,7 +94,8 @@ impl Retransmissions {
         self.sent.push_back(Remembered { at: now, fragment, retransmitted: None, waits: false });
     }
 
-    /// The receiver misses `sequence`. `has_room` tells whether it may wait behind so much payload of others.
+    /// The receiver reported `sequence` missing. `has_room` returns whether it may wait behind this many payload bytes
+    /// of others.
     ///
     /// # Errors
     /// The reason why it will not be retransmitted.
@@ -130,7 +131,7 @@ impl Retransmissions {
         Some((sequence, self.remembered(sequence)?.fragment))
     }
 
-    /// Takes it out: it leaves now.
+    /// Removes it: it leaves now.
     pub fn pop(&mut self, now: Time) -> Option<(u64, Fragment)> {
         let head = self.head()?;
         let from = self.from;
@@ -140,7 +141,7 @@ impl Retransmissions {
         Some(head)
     }
 
-    /// `sequence` leaves again as padding: who asks for it before that arrives cannot know of it.
+    /// `sequence` is retransmitted as padding: a request sent before that arrives cannot take account of it.
     pub fn on_retransmitted_elsewhere(&mut self, now: Time, sequence: u64) {
         let place = sequence.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
         if let Some(packet) = place.and_then(|place| self.sent.get_mut(place)) {
@@ -148,7 +149,7 @@ impl Retransmissions {
         }
     }
 
-    /// Forgets everything that waits to be retransmitted, because the frames are given up.
+    /// Forgets all waiting retransmissions, because their frames were abandoned.
     pub fn flush(&mut self) {
         while !self.waiting.is_empty() {
             self.take_first();
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(history.request(Time::from_millis(70), 0, SRTT, |_| true), Err(Why::JustRetransmitted));
         assert_eq!(history.pop(Time::from_millis(300)), Some((0, fragment(0))));
         assert_eq!(history.pop(Time::from_millis(300)), None);
-        // It left at 300 ms, whenever it was asked for.
+        // It left at 300 ms, whenever it was requested.
         assert_eq!(history.request(Time::from_millis(349), 0, SRTT, |_| true), Err(Why::JustRetransmitted));
         assert_eq!(history.request(Time::from_millis(350), 0, SRTT, |_| true), Ok(()));
     }
@@ -255,11 +256,11 @@ mod tests {
             assert!(history.sent.len() <= MAX);
             history.first
         };
-        // 100 a second: those of the last 3 s.
+        // At 100 per second: those of the last 3 s.
         assert_eq!(asked(10, 1000), 1000 - 301);
-        // 1000 a second: those of the last second.
+        // At 1000 per second: those of the last second.
         assert_eq!(asked(1, 5000), 5000 - 1001);
-        // All at once: as many as ever.
+        // All at once: the max number.
         assert_eq!(asked(0, 20_000), 20_000 - 9_600);
     }
 }

@@ -1,30 +1,31 @@
 //! How much of the target goes to repair (specs/camel.md 6.1, from what Camel section 5.3 implies) (R).
 //!
-//! The target is a budget for the wire; what redundancy and retransmissions take of it, the encoder does not get.
-//! A [`Budget`] is fed what the controller is fed.
+//! The target is a budget for the wire; the encoder gets what FEC and retransmissions leave of it. A [`Budget`] takes
+//! the same feedback as the controller.
 
 use thalweg_control::{Cause, Fate, Feedback};
 use thalweg_units::{ConfigError, Rate, Span, above_to, check};
 
-/// From the share of packets lost, p, to shares of the target.
+/// How the shares of the target follow from the share of lost packets, p.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// How much each report moves p.
+    /// The weight of a new report in p.
     pub gain: f64,
-    /// Redundancy is this many times p ...
+    /// The share of FEC is p times this ...
     pub redundancy: f64,
-    /// ... or this many times where a retransmission comes late, or is likely to be lost itself: ...
+    /// ... or p times this where a retransmission comes late or is likely to be lost itself: ...
     pub more_redundancy: f64,
-    /// ... where the least round trip is longer than this, ...
+    /// ... where the min round trip is longer than this, ...
     pub long_round_trip: Span,
-    /// ... or p larger than this;
+    /// ... or p is larger than this;
     pub high_loss: f64,
     /// but never more than this share of the target (ours: 0.25; specs/camel.md: 0.5).
     pub max_redundancy: f64,
-    /// Retransmissions are p of the target, and never more than this (ours: 0.6; specs/camel.md: 0.3). Of half of the packets lost half
-    /// of the retransmissions are too: with specs/camel.md's limits media get a fifth and retransmissions wait, and the picture stands still for 47 % of the
-    /// time instead of 42 % (docs/papers/camel.md, Figure 19).
+    /// The share of retransmissions is p, but never more than this (ours: 0.6; specs/camel.md: 0.3). When half of the
+    /// packets are lost, half of the retransmissions are too: with the limits of specs/camel.md media get a fifth,
+    /// retransmissions wait, and the picture freezes for 47 % of the time instead of 42 % (docs/papers/camel.md,
+    /// Figure 19).
     pub max_retransmissions: f64,
 }
 
@@ -52,20 +53,20 @@ impl Config {
 /// Shares of the target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
-    /// f_fec, 0..=1.
+    /// f_fec: the share of FEC, 0..=1.
     pub redundancy: f64,
-    /// f_rtx, 0..=1.
+    /// f_rtx: the share of retransmissions, 0..=1.
     pub retransmissions: f64,
 }
 
 impl Shares {
-    /// What both take of `target`.
+    /// The rate of both together, out of `target`.
     pub fn of(&self, target: Rate) -> Rate {
         target.scale(self.redundancy + self.retransmissions)
     }
 }
 
-/// p and what follows from it.
+/// p and the values that follow from it.
 #[derive(Debug, Clone)]
 pub struct Budget {
     config: Config,
@@ -74,7 +75,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The budget before anything was lost.
+    /// The initial budget, before any loss.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -95,7 +96,7 @@ impl Budget {
         Ok(Budget { config, loss: 0.0, round_trip: Span::ZERO })
     }
 
-    /// What a report says of losses. Everything given up after a long feedback timeout says nothing of them.
+    /// Takes the losses in a report. Packets given up after a long feedback timeout do not count.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.round_trip = feedback.min_rtt.unwrap_or(self.round_trip);
         let rtcp_feedback =
@@ -108,7 +109,7 @@ impl Budget {
         self.loss += self.config.gain * (lost as f64 / all as f64 - self.loss);
     }
 
-    /// What may be spent now.
+    /// The shares that may be spent now.
     pub fn shares(&self) -> Shares {
         let config = &self.config;
         let hard = self.round_trip > config.long_round_trip || self.loss > config.high_loss;
@@ -128,7 +129,7 @@ mod tests {
     use thalweg_control::{PacketId, SentPacket};
     use thalweg_units::{Bytes, Time};
 
-    /// After many reports of twenty packets of which so many are lost, over this round trip.
+    /// The shares after many reports of twenty packets each, of which `lost` were lost, over this round trip.
     fn shares(config: Config, lost: u64, round_trip_ms: u64) -> Shares {
         let mut history = History::new(feedback::Config::default());
         let mut budget = Budget::new(config).unwrap();

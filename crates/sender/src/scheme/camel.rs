@@ -1,4 +1,4 @@
-//! Camel (specs/camel.md): whole frames leave in bursts, and what a burst shows of the path is the encoder's target.
+//! Camel (specs/camel.md): frames leave in bursts, and the capacity that the bursts measure is the encoder's target.
 
 use thalweg_control::camel::{self, burst_length};
 use thalweg_media::PacketSizes;
@@ -10,13 +10,13 @@ use crate::{pacing, repair};
 
 /// The length of the bursts that the paper's Figure 13 compares with (specs/camel.md 8, C9).
 const FIXED_BURST: Bytes = Bytes::new(20_480);
-/// A burst of fewer packets measures nothing once one is lost (specs/camel.md 1, required).
+/// A burst of fewer packets measures nothing if one of them is lost (specs/camel.md 1, required).
 const PACKETS_PER_BURST: u16 = 4;
 
 fn with(config: camel::Config, share: Share) -> Scheme {
     let scheme = Scheme {
         controller: ControllerConfig::Camel(config),
-        // The drain rule is for its fall-back to GCC; bursts have none.
+        // The drain rule is for Camel's fall-back to GCC; it does not apply to bursts.
         pacing: pacing::Config { drain_within: Some(Span::from_secs(2)), ..pacing::Config::default() },
         // FEC and retransmissions as Camel section 5.3 implies them, at the shares of specs/camel.md 6.1.
         repair: Some(repair::Config {
@@ -37,7 +37,7 @@ pub(super) fn camel() -> Scheme {
     with(camel::Config::default(), Share::default())
 }
 
-/// The paper's equations as printed.
+/// With the paper's equations as printed.
 pub(super) fn of_the_paper() -> Scheme {
     with(camel::Config::paper_literal(), Share::PAPER)
 }
@@ -53,8 +53,9 @@ pub(super) fn fixed_burst() -> Scheme {
     with(camel::Config { burst_length: length, ..camel::Config::default() }, Share::default())
 }
 
-/// With bursts shortened where their end loses 2 % more than their beginning. The paper's 10 % leaves a burst's last packets to be retransmitted
-/// for good: behind 6 KB of queue the picture stands still for 20 % of the time instead of 8 % (docs/papers/camel.md, Figure 13).
+/// With bursts shortened when their end loses 2 % more than their beginning. With the paper's 10 % a burst's last
+/// packets keep needing retransmission: behind 6 KB of queue the picture freezes for 20 % of the time instead of 8 %
+/// (docs/papers/camel.md, Figure 13).
 pub(super) fn careful() -> Scheme {
     let length = burst_length::Config { margin: 0.02, ..burst_length::Config::default() };
     with(camel::Config { burst_length: length, ..camel::Config::default() }, Share::default())

@@ -1,4 +1,4 @@
-//! Vidaptive's ablations: Copa first alone, then with one part after another (specs/vidaptive.md 9).
+//! Vidaptive's ablations: Copa alone, then with one part added after another (specs/vidaptive.md 9).
 
 use alloc::string::String;
 
@@ -12,7 +12,7 @@ use crate::frames::{resolution, safeguards};
 use crate::pacing::{self, PacingRate};
 use crate::{padding, repair};
 
-/// Copa's window and CC-Rate pacing; the encoder is aimed at CC-Rate, its size by quantiser as in WebRTC.
+/// Copa's window and CC-Rate pacing; the encoder's target is CC-Rate, its size follows the quantiser as in WebRTC.
 pub(super) fn alone() -> Scheme {
     Scheme {
         name: String::new(),
@@ -32,20 +32,21 @@ pub(super) fn alone() -> Scheme {
     }
 }
 
-/// And dummies.
+/// With dummies too.
 pub(super) fn with_dummies() -> Scheme {
     let pacing = pacing::Config { limit: None, ..alone().pacing };
     Scheme { padding: Some(padding::Config::default()), pacing, ..alone() }
 }
 
-/// And pause and reset.
+/// With pause and reset too.
 pub(super) fn with_dummies_and_safeguards() -> Scheme {
     Scheme { frames: frames(safeguards::Config::default()), ..with_dummies() }
 }
 
 fn frames(safeguards: safeguards::Config) -> FramesConfig {
     FramesConfig::RateTargeted(rate_targeted::Config {
-        // Without it the encoder would be aimed at more than fits, and every delay of these ablations would be its queue.
+        // Otherwise the encoder's target would exceed the path, and the delays of these ablations would all be queueing
+        // delay.
         base: TargetBase::PacingRateLessOverhead,
         safeguards,
         resolution: resolution::Config::QualityScaler(resolution::QualityScalerConfig::default()),

@@ -1,4 +1,4 @@
-//! What makes senders: a scheme of this crate, or anything that a program has made.
+//! Factories of senders: a scheme of this crate, or one that a program defines.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -11,9 +11,9 @@ use thalweg_units::{ConfigError, Size};
 use super::{FeedbackStyle, ReceiverKind, Scheme};
 use crate::parts::Parts;
 
-/// Makes the parts of a sender as often as they are wanted: for each run, each viewer, each change of scheme.
+/// Makes the parts of a sender, as often as needed: for each run, each viewer, each change of scheme.
 ///
-/// The laboratory plays any of these and `publish` sends with it. A controller alone takes one line:
+/// The laboratory simulates any factory, and `publish` sends with it. A new controller alone takes one line:
 ///
 /// ```
 /// # use thalweg_control::fixed::{Config, Fixed as Mine};
@@ -26,31 +26,31 @@ use crate::parts::Parts;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait SenderFactory: Send + Sync {
-    /// What it is called.
+    /// The name of the sender.
     fn name(&self) -> &str;
 
-    /// Its parts, for a camera of this size.
+    /// The parts of a sender for a camera of this size.
     ///
     /// # Errors
     /// When a parameter is out of range.
     fn parts(&self, source: Size) -> Result<Parts, ConfigError>;
 
-    /// What the receiver is asked to report.
+    /// The reports that the receiver is asked for.
     fn feedback(&self) -> FeedbackStyle {
         FeedbackStyle::Twcc
     }
 
-    /// What the receiver does with frames.
+    /// How the receiver handles frames.
     fn receiver(&self) -> ReceiverKind {
         ReceiverKind::Standard
     }
 
-    /// Its parameters as TOML, for `run.toml`, where they are kept under `[scheme.custom]`.
+    /// Its parameters as TOML, which `run.toml` keeps under `[scheme.custom]`.
     fn describe(&self) -> String {
         String::new()
     }
 
-    /// The scheme it is, if it is one: `run.toml` then has every parameter, and can be played without the program that made it.
+    /// The scheme that this is, if it is one: `run.toml` then has every parameter, and can be run without this program.
     fn as_scheme(&self) -> Option<&Scheme> {
         None
     }
@@ -92,7 +92,7 @@ impl SenderFactory for Scheme {
     }
 }
 
-/// A scheme with a controller of another program in the place of its own: see [`Scheme::with_controller`].
+/// A scheme whose controller is replaced by one of another program: see [`Scheme::with_controller`].
 #[derive(Debug, Clone)]
 pub struct WithController<F> {
     name: String,
@@ -101,7 +101,7 @@ pub struct WithController<F> {
 }
 
 impl Scheme {
-    /// The same under this name, with the controllers that `make` makes.
+    /// The scheme under this name, with the controllers that `make` returns.
     pub fn with_controller<F, C>(self, name: &str, make: F) -> WithController<F>
     where
         F: Fn() -> Result<C, ConfigError> + Send + Sync,

@@ -11,7 +11,8 @@ use crate::frames::rate_targeted::{self, TargetBase};
 use crate::frames::{resolution, safeguards};
 use crate::{pacing, repair};
 
-/// GCC, pacing ahead by 40 ms and draining within 2 s, the target what the estimate leaves after overhead, size by quantiser.
+/// GCC; pacing up to 40 ms ahead and draining within 2 s; the target is the estimate less overhead, the size follows
+/// the quantiser.
 pub(super) fn webrtc() -> Scheme {
     Scheme {
         name: String::new(),

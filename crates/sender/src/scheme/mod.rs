@@ -1,4 +1,4 @@
-//! Whole systems as compositions of the same parts: one short file for each.
+//! Complete senders as compositions of the same parts: one short file each.
 
 mod camel;
 mod copa;
@@ -29,11 +29,11 @@ pub use registry::{NameTaken, Registry};
 pub use suffixes::{Suffix, suffixes};
 pub use thalweg_media::{FeedbackStyle, ReceiverKind, StatefulReceiver};
 
-/// Which congestion controller, with its parameters.
+/// The congestion controller, with its parameters.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum ControllerConfig {
-    /// A rate that never changes.
+    /// A constant rate.
     Fixed(thalweg_control::fixed::Config),
     /// Copa.
     Copa(thalweg_control::copa::Config),
@@ -55,9 +55,9 @@ pub enum ControllerConfig {
     Camel(thalweg_control::camel::Config),
     /// FBRA, whose probes are FEC packets.
     Fbra(thalweg_control::fbra::Config),
-    /// Google's of 2012 to 2014, with its estimate at the receiver.
+    /// Google's of 2012 to 2014, with the estimate at the receiver.
     Rrtcc(thalweg_control::rrtcc::Config),
-    /// C-NADU-like: a reading.
+    /// C-NADU-like: a reading of the paper.
     Cnadu(thalweg_control::cnadu::Config),
     /// TFRC.
     Tfrc(thalweg_control::tfrc::Config),
@@ -68,7 +68,7 @@ pub enum ControllerConfig {
 }
 
 impl ControllerConfig {
-    /// The controller in its starting state.
+    /// Builds the controller in its initial state.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -95,22 +95,22 @@ impl ControllerConfig {
     }
 }
 
-/// Which frame policy, with its parameters.
+/// The frame policy, with its parameters.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum FramesConfig {
     /// Every picture at the controller's capacity.
     EveryFrame,
-    /// At a target rate, within safeguards.
+    /// At a target rate, with safeguards.
     RateTargeted(rate_targeted::Config),
-    /// Chosen from candidates that a functional codec made.
+    /// Chosen from several candidates of a functional codec.
     LateChoice(late_choice::Config),
-    /// Chosen by what they are worth, of a group that has a budget.
+    /// Chosen by worth from a group with a budget.
     Selection(selection::Config),
 }
 
 impl FramesConfig {
-    /// The policy for a camera of this size.
+    /// Builds the policy for a camera of this size.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -124,36 +124,36 @@ impl FramesConfig {
     }
 }
 
-/// A whole sender: one row of the table of published systems, or a new one. An ablation is one field changed.
+/// A complete sender: one row of the table of published systems, or a new one. An ablation differs in one field.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Scheme {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What the network can bear.
+    /// Congestion control.
     pub controller: ControllerConfig,
     /// When packets leave.
     pub pacing: pacing::Config,
-    /// What keeps the path full; `None` sends media only.
+    /// Padding that keeps the path full; `None` sends media only.
     pub padding: Option<padding::Config>,
-    /// What padding is made of, that of `padding` and what the controller probes with; `None` of nothing.
+    /// What padding carries, that of `padding` as well as the controller's probes; `None` leaves it empty.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub padding_content: Option<padding::redundant::Config>,
-    /// Which frames, and how large.
+    /// The frame policy: which frames, and how large.
     pub frames: FramesConfig,
-    /// Retransmitting what was lost; `None` never retransmits.
+    /// Retransmission and FEC; `None` for neither.
     pub repair: Option<repair::Config>,
     /// What the receiver reports.
     pub feedback: FeedbackStyle,
-    /// What the receiver does with frames.
+    /// How the receiver handles frames.
     #[cfg_attr(feature = "serde", serde(default))]
     pub receiver: ReceiverKind,
-    /// How large packets are.
+    /// Packet sizes.
     pub packets: PacketSizes,
 }
 
 impl Scheme {
-    /// The same with this kept back of what the encoder is aimed at, where it is aimed at a rate.
+    /// The same scheme with this reserve subtracted from the encoder's target, if the encoder has a target rate.
     fn reserving(mut self, reserve: Reserve) -> Scheme {
         if let FramesConfig::RateTargeted(frames) = &mut self.frames {
             frames.reserve = Some(reserve);
@@ -168,7 +168,7 @@ mod tests {
     use thalweg_control::{Acknowledgement, Controller, Demand, History, PacketId, SentPacket};
     use thalweg_units::{Bytes, Rate, Span, Time};
 
-    /// Half a second of packets that arrive 25 ms later, from this number on.
+    /// Half a second of packets, each 25 ms in transit, from this number on.
     fn drive(controller: &mut dyn Controller, history: &mut History, first: u64) {
         for number in first..first + 100 {
             let at = Time::from_millis(5 * number);

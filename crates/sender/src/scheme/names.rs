@@ -1,4 +1,4 @@
-//! Every scheme's name.
+//! The names of all schemes.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,12 +7,12 @@ use core::str::FromStr;
 
 use super::{Scheme, camel, copa, gcc, peers, rebera, rtcp, salsify, suffixes, vidaptive};
 
-/// A scheme by its name, as the command line knows it.
+/// A scheme and its name on the command line.
 #[derive(Debug, Clone, Copy)]
 pub struct Known {
     /// The name.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// What it is, in one line.
     pub about: &'static str,
     make: fn() -> Scheme,
 }
@@ -26,7 +26,7 @@ impl Known {
     }
 }
 
-/// Every scheme there is.
+/// Every scheme of this crate.
 pub fn known() -> &'static [Known] {
     &[
         Known { name: "gcc", about: "WebRTC today: GCC, paced, target = estimate", make: gcc::webrtc },
@@ -159,16 +159,16 @@ pub fn known() -> &'static [Known] {
     ]
 }
 
-/// No scheme has this name; the message lists those that are.
+/// No scheme has this name; the message lists those that exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownScheme {
     name: String,
-    /// Those that a program has added to its registry.
+    /// The names that a program has added to its registry.
     added: Vec<String>,
 }
 
 impl UnknownScheme {
-    /// `name` is unknown where `added` are known besides this crate's.
+    /// The error for `name`, where a program has added the names `added` to this crate's.
     pub(super) fn new(name: &str, added: Vec<String>) -> UnknownScheme {
         UnknownScheme { name: name.into(), added }
     }

@@ -1,5 +1,5 @@
-//! Rebera (specs/rebera.md): whole frames leave as trains that measure the path, a forecast makes a budget, and of each group of frames those
-//! worth most are sent.
+//! Rebera (specs/rebera.md): frames leave as packet trains that measure the path, a forecast gives a budget for each
+//! group of frames, and those of the group that are worth most are sent.
 
 use alloc::string::String;
 
@@ -15,11 +15,11 @@ use crate::frames::{resolution, target_forecast};
 use crate::pacing::{self, PacingRate};
 use crate::repair::{self, fec};
 
-/// What a packet says of itself where the receiver measures: the bytes sent before it, in a header extension (RFC 8285: 4 bytes and their
-/// element, padded to whole words).
+/// Added to each packet where the receiver measures: the number of bytes sent before it, in a header extension
+/// (RFC 8285: 4 bytes and their element header, padded to whole words).
 const BYTES_BEFORE: Bytes = Bytes::new(8);
 
-/// The sender measures, from the arrivals that transport-wide feedback reports. No pacing, no window, nothing is retransmitted.
+/// The sender measures, from the arrival times in transport-wide feedback. No pacing, no window, no retransmissions.
 pub(super) fn measured_at_sender() -> Scheme {
     Scheme {
         name: String::new(),
@@ -28,7 +28,7 @@ pub(super) fn measured_at_sender() -> Scheme {
         padding: None,
         padding_content: None,
         frames: FramesConfig::Selection(selection::Config {
-            // The start rate is a convention here and says nothing of the path.
+            // The start rate is only a convention here, unrelated to the path.
             resolution: resolution::Config::QualityScaler(resolution::QualityScalerConfig {
                 start_rate_qvga: Rate::ZERO,
                 ..resolution::QualityScalerConfig::default()
@@ -50,18 +50,19 @@ fn measured_at_receiver(config: rebera::Config) -> Scheme {
     Scheme { controller, receiver: ReceiverKind::Measures(config.measurement), packets, ..scheme }
 }
 
-/// The receiver measures; what waits is taken off a plan, and trains too short to be measured count as long as the shortest that is.
+/// The receiver measures. Queued bytes are subtracted from a budget, and a train too short to be measured counts as
+/// long as the shortest measurable one.
 pub(super) fn rebera() -> Scheme {
     measured_at_receiver(rebera::Config::default())
 }
 
-/// Errors of forecasts count in bit/s, as the paper has them, and everything else is ours.
+/// Forecast errors count in bit/s, as in the paper; everything else is ours.
 pub(super) fn with_absolute_errors() -> Scheme {
     let margin = MarginConfig { errors: Errors::Absolute, ..MarginConfig::default() };
     measured_at_receiver(rebera::Config { margin, ..rebera::Config::default() })
 }
 
-/// What earlier frames of a group left of its budget is for later ones.
+/// What earlier frames of a group did not spend of the budget is left for later ones.
 pub(super) fn spending_what_is_left() -> Scheme {
     let mut scheme = rebera();
     if let FramesConfig::Selection(frames) = &mut scheme.frames {
@@ -70,7 +71,7 @@ pub(super) fn spending_what_is_left() -> Scheme {
     scheme
 }
 
-/// To the letter: everything that is under way is taken off, what comes too close together says nothing, and errors count in bit/s.
+/// To the letter: everything in flight is subtracted, trains too short are left out, and errors count in bit/s.
 pub(super) fn of_the_paper() -> Scheme {
     let measurement = MeasurementConfig { short: Short::LeftOut, ..MeasurementConfig::default() };
     let margin = MarginConfig { errors: Errors::Absolute, first: 0, max_ratio: 1.0, ..MarginConfig::default() };
@@ -79,8 +80,9 @@ pub(super) fn of_the_paper() -> Scheme {
     measured_at_receiver(rebera::Config { measurement, margin, predictor, backlog, ..rebera::Config::default() })
 }
 
-/// With FEC, unequal: a keyframe, which thirty-one frames hang on, counts three times, the base twice, and the highest layer, which
-/// nothing refers to, not at all. What is asked for is retransmitted within the same share of the wire.
+/// With FEC of unequal strength: a keyframe, on which thirty-one frames depend, counts three times, the base layer
+/// twice, and the highest layer, to which nothing refers, not at all. Requested packets are retransmitted within the
+/// same share of the wire.
 pub(super) fn with_fec() -> Scheme {
     let fec = fec::Config { keyframe_weight: 3.0, layer_weights: [2.0, 1.0, 0.0, 0.0], ..fec::Config::default() };
     let budget = Some(repair::BudgetConfig::default());
@@ -88,8 +90,8 @@ pub(super) fn with_fec() -> Scheme {
     Scheme { repair: Some(repair), ..rebera() }
 }
 
-/// Another scheme with frames in layers, of which those worth most are sent within what its controller allows; `None` where its encoder is not
-/// aimed at a rate.
+/// Another scheme with frames in temporal layers, of which those worth most are sent within what its controller allows;
+/// `None` if its encoder has no target rate.
 pub(super) fn layered(scheme: Scheme) -> Option<Scheme> {
     let FramesConfig::RateTargeted(frames) = &scheme.frames else { return None };
     let (encoder, resolution) = (frames.encoder, frames.resolution.clone());
@@ -97,7 +99,8 @@ pub(super) fn layered(scheme: Scheme) -> Option<Scheme> {
     Some(Scheme { frames, ..scheme })
 }
 
-/// Another scheme whose encoder is aimed at what Rebera's filter makes of its estimate; `None` where it is not aimed at a rate.
+/// Another scheme whose encoder's target is Rebera's forecast of its estimate; `None` if its encoder has no target
+/// rate.
 pub(super) fn forecasting(mut scheme: Scheme) -> Option<Scheme> {
     let FramesConfig::RateTargeted(frames) = &mut scheme.frames else { return None };
     frames.target_forecast = Some(target_forecast::Config::default());

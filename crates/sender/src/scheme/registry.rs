@@ -1,4 +1,4 @@
-//! Senders by name: this crate's schemes, and what a program adds.
+//! Senders by name: this crate's schemes, and those that a program adds.
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -7,8 +7,8 @@ use core::fmt;
 
 use super::{Scheme, SenderFactory, UnknownScheme, known};
 
-/// Where the laboratory, `run`, `compare` and `publish` look a name up. It begins with every scheme of this crate, with every suffix that
-/// may follow its name; a program adds its own.
+/// Where the laboratory, `run`, `compare` and `publish` look up names. It begins with every scheme of this crate, with
+/// every applicable suffix; a program adds its own.
 #[derive(Clone, Default)]
 pub struct Registry {
     added: Vec<Arc<dyn SenderFactory>>,
@@ -23,7 +23,7 @@ impl Registry {
     /// Adds a sender.
     ///
     /// # Errors
-    /// When there is one of its name: say [`Registry::replace`] if that is meant.
+    /// If the name is taken; [`Registry::replace`] replaces the existing sender.
     pub fn add(&mut self, factory: impl SenderFactory + 'static) -> Result<(), NameTaken> {
         if self.find(factory.name()).is_ok() {
             return Err(NameTaken(factory.name().into()));
@@ -32,16 +32,16 @@ impl Registry {
         Ok(())
     }
 
-    /// Adds a sender, in the place of any of its name.
+    /// Adds a sender and replaces any of the same name.
     pub fn replace(&mut self, factory: impl SenderFactory + 'static) {
         self.added.retain(|other| other.name() != factory.name());
         self.added.push(Arc::new(factory));
     }
 
-    /// The sender of this name.
+    /// Finds the sender of this name.
     ///
     /// # Errors
-    /// When there is none; the error lists those there are.
+    /// If there is none; the error lists the existing names.
     pub fn find(&self, name: &str) -> Result<Arc<dyn SenderFactory>, UnknownScheme> {
         if let Some(added) = self.added.iter().find(|added| added.name() == name) {
             return Ok(added.clone());
@@ -52,7 +52,7 @@ impl Registry {
         }
     }
 
-    /// Every name without a suffix, those that were added last.
+    /// Every name without suffixes, the added ones last.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let replaced = |name: &&str| !self.added_names().any(|added| added == *name);
         known().iter().map(|known| known.name).filter(replaced).chain(self.added_names())
@@ -69,7 +69,7 @@ impl fmt::Debug for Registry {
     }
 }
 
-/// There is a sender of this name already.
+/// A sender of this name exists already.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameTaken(String);
 

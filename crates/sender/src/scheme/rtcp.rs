@@ -1,4 +1,5 @@
-//! FBRA and what its paper measures it against: rates worked out each few hundred milliseconds, from 128 kbps, not below 32.
+//! FBRA and what its paper compares it with: rates computed every few hundred milliseconds, starting at 128 kbps, never
+//! below 32.
 
 use thalweg_control::{cnadu as cnadu_control, fbra as fbra_control, rrtcc as rrtcc_control, tfrc as tfrc_control};
 
@@ -8,7 +9,7 @@ use super::peers::under_webrtc;
 use super::{ControllerConfig, FeedbackStyle, Scheme};
 use crate::repair::{self, fec};
 
-/// A controller paced at its own rate; reports every 62 ms are more often than it looks at them.
+/// A controller paced at its own rate; reports every 62 ms come more often than it evaluates them.
 fn of(controller: ControllerConfig) -> Scheme {
     under_webrtc(controller, FeedbackStyle::Twcc)
 }
@@ -22,8 +23,8 @@ pub(super) fn fbra() -> Scheme {
     Scheme { repair, ..of(ControllerConfig::Fbra(config)) }
 }
 
-/// FBRA fed by RTCP extended reports, as in its paper. The receiver keeps the interval, so each report ends one: what comes a tenth before
-/// its time is no early report but one that the reverse path delayed less than the last.
+/// FBRA with RTCP extended reports, as in its paper. The receiver keeps the interval, so each report ends one: a report
+/// that comes up to a tenth too early is not an early report but one that the reverse path delayed less than the last.
 pub(super) fn fbra_extended() -> Scheme {
     let config = fbra_control::Config {
         report_interval: Span::from_millis(180),
@@ -39,7 +40,7 @@ pub(super) fn rrtcc() -> Scheme {
     of(ControllerConfig::Rrtcc(rrtcc_control::Config::default()))
 }
 
-/// A reading of C-NADU (specs/cnadu.md).
+/// A reading of the C-NADU paper (specs/cnadu.md).
 pub(super) fn cnadu() -> Scheme {
     of(ControllerConfig::Cnadu(cnadu_control::Config::default()))
 }

@@ -12,13 +12,14 @@ use crate::frames::recovery::{self, long_term, stateful};
 use crate::frames::safeguards;
 use crate::pacing;
 
-/// What the header extension adds to every packet (fragment and grace period, 12 bytes) and to a frame's first (two hashes, 16).
+/// What the header extension adds to every packet (fragment and grace period, 12 bytes) and to a frame's first packet
+/// (two hashes, 16).
 fn packets() -> PacketSizes {
     let usual = PacketSizes::default();
     PacketSizes { overhead: usual.overhead + Bytes::new(12), states: Bytes::new(16), ..usual }
 }
 
-/// Of packets as large as they get.
+/// Smoothing in units of full-size packets.
 fn smoothing() -> Smoothing {
     let packets = packets();
     Smoothing { unit: Unit::Bytes(packets.max_payload + packets.overhead), ..Smoothing::default() }
@@ -28,7 +29,7 @@ fn stateful_receiver() -> ReceiverKind {
     ReceiverKind::Stateful(StatefulReceiver { smoothing: smoothing(), ..StatefulReceiver::default() })
 }
 
-/// Two candidates at a time, and the receiver keeps states.
+/// Two candidates in parallel, with a stateful receiver.
 pub(super) fn two_cores() -> Scheme {
     let packets = packets();
     Scheme {
@@ -49,8 +50,8 @@ pub(super) fn two_cores() -> Scheme {
     }
 }
 
-/// To the letter: the receiver measures, packet by packet, from nothing, less every pause of the sender; nothing limits what is sent
-/// before the first acknowledgement, and frames are forced into a dead link.
+/// To the letter: the receiver measures packet by packet, starting from nothing, and subtracts every pause of the
+/// sender. Nothing limits what is sent before the first acknowledgement, and frames are forced into a dead link.
 pub(super) fn of_the_paper() -> Scheme {
     let scheme = with_frames(|frames| {
         frames.choice = Choice::First;
@@ -75,7 +76,7 @@ pub(super) fn of_the_paper() -> Scheme {
     }
 }
 
-/// With its frame policy changed.
+/// The two-core scheme with a changed frame policy.
 fn with_frames(change: impl Fn(&mut late_choice::Config)) -> Scheme {
     let mut scheme = two_cores();
     if let FramesConfig::LateChoice(frames) = &mut scheme.frames {
@@ -84,12 +85,12 @@ fn with_frames(change: impl Fn(&mut late_choice::Config)) -> Scheme {
     scheme
 }
 
-/// One candidate after the other.
+/// One candidate after the other, on one core.
 pub(super) fn one_core() -> Scheme {
     with_frames(|frames| frames.cores = 1)
 }
 
-/// The sender's pauses count as the path's.
+/// The sender's pauses count as delay of the path.
 pub(super) fn no_grace() -> Scheme {
     let scheme = two_cores();
     let ControllerConfig::Salsify(config) = scheme.controller else { return scheme };
@@ -104,17 +105,17 @@ pub(super) fn no_grace() -> Scheme {
     }
 }
 
-/// With its frame policy changed, for a receiver that keeps no states and is sent none.
+/// With a changed frame policy, for a receiver that keeps no states and gets no hashes.
 fn for_standard_receivers(change: impl Fn(&mut late_choice::Config)) -> Scheme {
     Scheme { receiver: ReceiverKind::Standard, packets: PacketSizes::default(), ..with_frames(change) }
 }
 
-/// A standard receiver can follow: what it acknowledged is in its golden and altref frames. It says what arrived, no more.
+/// For a standard decoder: acknowledged frames are kept in its golden and altref buffers. It only reports arrivals.
 pub(super) fn standard_decoder() -> Scheme {
     for_standard_receivers(|frames| frames.recovery = recovery::Config::LongTerm(long_term::Config::default()))
 }
 
-/// A codec that makes one frame of a picture and cannot go back.
+/// A codec that encodes a picture once and cannot go back to an earlier state.
 fn conventional(candidates: Candidates) -> Scheme {
     for_standard_receivers(|frames| {
         frames.candidates = candidates.clone();
@@ -124,18 +125,19 @@ fn conventional(candidates: Candidates) -> Scheme {
     })
 }
 
-/// Without knowing beforehand how large a frame will be.
+/// Without knowing a frame's size beforehand.
 pub(super) fn conventional_codec() -> Scheme {
     conventional(Candidates::Guess)
 }
 
-/// And one quantiser for each second.
+/// And with one quantiser per second.
 pub(super) fn conventional_transport_and_codec() -> Scheme {
     conventional(Candidates::EachSecond(EachSecond::default()))
 }
 
-/// Vidaptive's window, pacing and dummies; a frame has what the pacer sends within the age at which Vidaptive pauses (33 ms), less what
-/// waits. What is hopeless is thrown away as there, but sooner (after 500 ms instead of 1 s), because it costs no keyframe.
+/// Vidaptive's window, pacing and dummies. A frame may be as large as what the pacer sends within Vidaptive's pause
+/// threshold (33 ms), less the queue. A hopeless queue is thrown away as in Vidaptive but sooner (after 500 ms instead
+/// of 1 s), because that costs no keyframe.
 pub(super) fn under_vidaptive() -> Scheme {
     Scheme {
         frames: FramesConfig::LateChoice(late_choice::Config {

@@ -1,26 +1,26 @@
-//! What may follow a scheme's name, and what it changes.
+//! Suffixes that may follow a scheme's name, and what they change.
 
 use super::{Scheme, rebera};
 use crate::padding::redundant::{self, Kind};
 
-/// Makes another scheme of one, as `gcc+fec` is `gcc` with FEC where it pads.
+/// Turns one scheme into another, as `gcc+fec` is `gcc` with FEC as its padding.
 #[derive(Debug, Clone, Copy)]
 pub struct Suffix {
-    /// What follows the name.
+    /// The suffix itself.
     pub name: &'static str,
-    /// What it changes, and of which schemes, in a line.
+    /// What it changes, and for which schemes, in one line.
     pub about: &'static str,
     change: fn(Scheme) -> Option<Scheme>,
 }
 
 impl Suffix {
-    /// The scheme changed; `None` where this may not follow it.
+    /// The changed scheme; `None` if this suffix does not apply to it.
     pub fn change(&self, scheme: Scheme) -> Option<Scheme> {
         (self.change)(scheme)
     }
 }
 
-/// Every suffix there is.
+/// All suffixes.
 pub fn suffixes() -> &'static [Suffix] {
     &[
         Suffix {

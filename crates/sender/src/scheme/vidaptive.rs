@@ -1,4 +1,5 @@
-//! Vidaptive (specs/vidaptive.md): on the wire a backlogged flow of its controller, the encoder steered by hindsight.
+//! Vidaptive (specs/vidaptive.md): on the wire a backlogged flow of its controller; the encoder is steered by
+//! hindsight.
 
 use thalweg_control::{gcc, rocc};
 
@@ -22,12 +23,12 @@ pub(super) fn over_copa() -> Scheme {
     }
 }
 
-/// With FEC for dummies (the paper's footnote 1).
+/// With FEC packets as dummies (the paper's footnote 1).
 pub(super) fn filled_with_fec() -> Scheme {
     Scheme { padding_content: Some(redundant::Config::of(Kind::Fec)), ..over_copa() }
 }
 
-/// With whatever the receiver could use most.
+/// With the content that helps the receiver most as dummies.
 pub(super) fn filled_with_the_best() -> Scheme {
     Scheme { padding_content: Some(redundant::Config::of(Kind::Best)), ..over_copa() }
 }

@@ -1,4 +1,4 @@
-//! Calls: audio beside the video, and another scheme in the middle.
+//! Calls with audio beside the video, and with a change of scheme.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ enum Happening {
     Report(Acknowledgement),
 }
 
-/// A sender on a path of 3 Mbps without end of queue, with an encoder that makes what it is asked for.
+/// A sender on a path of 3 Mbps with an unlimited queue, with an encoder that produces exactly its target.
 struct Call {
     engine: Engine,
     happenings: BTreeMap<(Time, u64), Happening>,
@@ -167,7 +167,7 @@ fn audio_is_taken_off_what_the_encoder_is_aimed_at() {
         });
         targets.take(30).sum::<f64>() / 30.0
     };
-    // 150 bytes 50 times a second are 60 kbps of a million.
+    // 150 bytes 50 times a second are 60 kbps of 1 Mbps.
     let (with, without) = (target(true), target(false));
     assert!((0.91..0.97).contains(&(with / without)), "{with} against {without}");
 }
@@ -185,7 +185,7 @@ fn a_scheme_with_a_parameter_out_of_range_is_refused_and_nothing_has_changed() {
         call.run(change, end, true);
         (call.sent, call.events)
     };
-    // The last part that is built: everything before it was good.
+    // The last part to be built: all parts before it were valid.
     let gcc: Scheme = "gcc".parse().unwrap();
     let repair = gcc.repair.map(|repair| repair::Config { packets: 0, ..repair });
     assert_eq!(play(Some(&Scheme { repair, ..gcc })), play(None));
@@ -212,7 +212,8 @@ fn any_scheme_can_follow_any_other_and_numbers_go_on() {
                 .collect();
             assert!(media.iter().enumerate().all(|(place, sequence)| place as u64 == *sequence), "{name}");
             let frames = call.frames(change);
-            // No receiver here reports the time between arrivals, so what Salsify allows stays small, and one guess in a hundred fits it.
+            // No receiver here reports times between arrivals, so Salsify allows only small frames, and one guess in a
+            // hundred fits.
             let min = if after.name.contains("conventional") { 1 } else { 15 };
             assert!(frames.len() >= min, "{name}: {} frames in 3 s", frames.len());
             assert!(frames[0].1, "{name}: the first frame is a keyframe");

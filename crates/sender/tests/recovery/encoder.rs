@@ -1,11 +1,11 @@
-//! An encoder without pixels: a picture is a number that depends on every picture it was made from.
+//! An encoder without pixels: a picture is a number computed from every picture it depends on.
 
 use std::collections::BTreeMap;
 
 use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, LongTerm, StateHash, Target, Transition};
 use thalweg_units::{Bytes, Random};
 
-/// A number in which every one of `parts` counts.
+/// A hash of all `parts`.
 pub fn mixed(parts: &[u64]) -> u64 {
     parts.iter().fold(0x9e37_79b9_7f4a_7c15, |sum: u64, part| {
         let sum = (sum ^ part).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -13,10 +13,10 @@ pub fn mixed(parts: &[u64]) -> u64 {
     })
 }
 
-/// The state every decoder begins in.
+/// The initial state of every decoder.
 pub const NOTHING: StateHash = StateHash(17);
 
-/// The pictures that a standard decoder has.
+/// The pictures that a standard decoder holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pictures {
     last: u64,
@@ -25,7 +25,7 @@ pub struct Pictures {
 }
 
 impl Pictures {
-    /// Decodes a frame; its picture.
+    /// Decodes a frame and returns its picture.
     pub fn decode(&mut self, frame: &Made) -> u64 {
         let buffers = match frame.basis {
             Basis::Buffers(buffers) if !frame.keyframe => buffers,
@@ -54,19 +54,19 @@ impl Pictures {
     }
 }
 
-/// A frame as the encoder meant it.
+/// A frame as the encoder made it.
 #[derive(Debug, Clone, Copy)]
 pub struct Made {
     pub keyframe: bool,
     pub basis: Basis,
     pub content: u64,
     pub transition: Transition,
-    /// The picture in it; of a frame in named buffers.
+    /// The picture it shows, for a frame in named buffers.
     pub picture: u64,
 }
 
 impl Made {
-    /// What must be decoded before it, being frame `frame`.
+    /// The frame that must be decoded before it, if it is frame `frame`.
     pub fn needs(&self, frame: u64) -> Option<u64> {
         match self.basis {
             _ if self.keyframe => None,
@@ -77,8 +77,7 @@ impl Made {
     }
 }
 
-/// Keeps what it is asked to keep and forgets what it is asked to forget; complains of what was forgotten and is asked
-/// for.
+/// Keeps and forgets states as asked; panics when asked for a forgotten state.
 #[derive(Debug)]
 pub struct ModelEncoder {
     random: Random,
@@ -86,7 +85,7 @@ pub struct ModelEncoder {
     kept: BTreeMap<u64, StateHash>,
     max_kept: usize,
     offered: Option<(EncodePlan, Vec<(u64, EncodedFrame)>)>,
-    /// By frame.
+    /// By frame number.
     pub made: Vec<Made>,
 }
 
@@ -102,7 +101,7 @@ impl ModelEncoder {
         }
     }
 
-    /// Whether it still has one of these states: the others a sender was right to forget when too many came after them.
+    /// Whether it still keeps one of these states; the sender is right to forget them when too many newer ones follow.
     pub fn keeps_any(&self, states: &[StateHash]) -> bool {
         self.kept.values().any(|kept| states.contains(kept))
     }
@@ -151,7 +150,7 @@ impl ModelEncoder {
         if let Some(keep) = plan.keep {
             assert_eq!(keep, number, "a state is kept under its frame's number");
             self.kept.insert(keep, transition.target);
-            // One is on its way out.
+            // One state is about to be dropped.
             assert!(self.kept.len() <= self.max_kept + 1, "{} states are kept", self.kept.len());
         }
     }

@@ -1,5 +1,5 @@
-//! Recovery, from the sender's plans over a bad path to what a receiver has: whatever a receiver decodes is what was
-//! meant.
+//! Recovery over a bad path, from the sender's plans to the receiver's pictures: every decoded frame is as the encoder
+//! made it.
 
 mod encoder;
 mod receivers;
@@ -48,7 +48,7 @@ fn any_path() -> impl Strategy<Value = Path> {
     )
 }
 
-/// The scheme of this name, with recovery for a standard receiver if `standard`.
+/// The scheme of this name, with recovery for a standard receiver if `standard` is set.
 fn scheme(name: &str, standard: bool) -> Scheme {
     let mut scheme: Scheme = name.parse().unwrap();
     if let (FramesConfig::LateChoice(frames), true) = (&mut scheme.frames, standard) {
@@ -59,8 +59,8 @@ fn scheme(name: &str, standard: bool) -> Scheme {
 
 const SCHEMES: [&str; 2] = ["salsify", "vidaptive+functional"];
 
-/// Once a sender whose window was full of what was lost has twice waited in silence for 2 s, every frame is decoded and
-/// none is a keyframe.
+/// Allows time for a sender whose window is full of lost packets to run twice into a feedback timeout of 2 s. After
+/// that every frame is decoded and none is a keyframe.
 fn recovers(outcome: &Outcome) -> Result<(), TestCaseError> {
     let frames = outcome.frames(GOOD_FROM + Span::from_millis(4500), END - Span::from_secs(1));
     prop_assert!(frames.len() >= 10, "{} frames in the last seconds", frames.len());
@@ -86,7 +86,7 @@ proptest! {
         let outcome = World::new(&scheme(SCHEMES[which], false), Keeping::new(64), path, seed, truth).run(END);
         recovers(&outcome)?;
         let acknowledged = outcome.acknowledged.unwrap();
-        // One may be in the encoder while the first report comes.
+        // One frame may be in the encoder when the first report arrives.
         let after = |frame: &&u64| outcome.queued[**frame as usize] > acknowledged + Span::from_millis(60);
         prop_assert_eq!(outcome.keyframes.iter().filter(after).count(), 0);
     }
@@ -121,8 +121,8 @@ proptest! {
             }
             (!one_in(6, 2)).then_some(report)
         };
-        // The encoder complains of plans that name what was forgotten, of states forgotten twice and of too many of
-        // them.
+        // The encoder panics on plans that name forgotten states, on states forgotten twice and on too many kept
+        // states.
         let outcome = World::new(&scheme(SCHEMES[which], false), Keeping::of_a_liar(8), path, seed, lies).run(END);
         prop_assert!(outcome.queued.len() > 20, "{} frames", outcome.queued.len());
     }
@@ -158,7 +158,8 @@ fn an_outage_is_gone_through_without_a_keyframe_although_the_queue_is_thrown_awa
     }
 }
 
-/// While 70 keyframes are lost in an outage the only frame that came before it is forgotten; when the path is back, that it came is no use.
+/// In an outage 70 keyframes are lost, and meanwhile the only frame that arrived before is forgotten; after the outage
+/// its arrival no longer helps.
 #[test]
 fn what_was_forgotten_in_a_long_outage_is_not_gone_back_to() {
     let path =

@@ -1,4 +1,4 @@
-//! Two receivers, as exact as their metadata lets them be.
+//! Two receivers, exact as far as their metadata allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use thalweg_units::Span;
 use crate::encoder::{Made, NOTHING, Pictures, mixed};
 
 pub trait Receiver {
-    /// A fragment came; `made` is every frame as it was meant. The frames decoded now, exactly.
+    /// A fragment arrived; `made` has every frame as it was encoded. Returns the frames decoded exactly now.
     fn on_fragment(&mut self, fragment: Fragment, made: &[Made]) -> Vec<u64>;
 
-    /// What goes along with reports of arrivals.
+    /// The decoder report that goes with the reports of arrivals.
     fn report(&self) -> Option<DecoderReport>;
 }
 
@@ -33,7 +33,7 @@ impl Partial {
     }
 }
 
-/// Decodes what is whole as soon as what it depends on was decoded, and nothing older than what was.
+/// Decodes each complete frame once its reference is decoded, and nothing older than the newest decoded.
 #[derive(Debug, Default)]
 pub struct Standard {
     partial: BTreeMap<u64, Partial>,
@@ -76,7 +76,7 @@ impl Standard {
     }
 }
 
-/// Keeps states by their hashes (specs/salsify.md 2), and no more than `max`.
+/// Keeps at most `max` states by their hashes (specs/salsify.md 2).
 #[derive(Debug)]
 pub struct Keeping {
     max: usize,
@@ -85,7 +85,7 @@ pub struct Keeping {
     current: StateHash,
     complete: Vec<StateHash>,
     evicted: BTreeSet<StateHash>,
-    /// Whether the sender cannot know what was let go: because `max` was in the way, or because it was lied to.
+    /// Whether the sender cannot know which states were dropped: because of `max`, or because of false reports.
     unpredictable: bool,
     newest: Option<(u64, u16)>,
 }
@@ -104,7 +104,7 @@ impl Keeping {
         }
     }
 
-    /// One whose reports are not what the sender hears.
+    /// A receiver whose reports are altered on the way to the sender.
     pub fn of_a_liar(max: usize) -> Keeping {
         Keeping { unpredictable: true, ..Keeping::new(max) }
     }
@@ -117,7 +117,7 @@ impl Keeping {
         self.evicted.extend(self.complete.drain(from..from + count));
     }
 
-    /// Whether a whole frame was decoded exactly.
+    /// Whether a complete frame was decoded exactly.
     fn decode(&mut self, frame: u64, made: &Made) -> bool {
         let source = made.transition.source;
         let position = self.complete.iter().position(|state| *state == source);
@@ -142,7 +142,7 @@ impl Keeping {
             return false;
         }
         if self.complete.len() >= self.max {
-            // The oldest is what the sender codes from.
+            // The oldest is the one that the sender encodes from.
             self.unpredictable = true;
             self.evict(1, 1);
         }

@@ -1,4 +1,4 @@
-//! A sender, a path that does what paths do, and a receiver.
+//! A sender, a lossy and reordering path, and a receiver.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use thalweg_units::{Random, Rate, Seed, Size, Span, Time};
 use crate::encoder::ModelEncoder;
 use crate::receivers::Receiver;
 
-/// What the path does to packets and to reports while it is bad; afterwards it keeps their order and loses none.
+/// What the path does to packets and reports while it is bad; afterwards it loses and reorders nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Path {
     pub loss: f64,
     pub report_loss: f64,
     pub duplicates: f64,
-    /// The most by which a packet is delayed beyond the others, and may be overtaken.
+    /// Max extra delay of a packet, by which others may overtake it.
     pub jitter: Span,
     pub report_jitter: Span,
-    /// Nothing comes through from the first to the second.
+    /// No packet arrives between these times.
     pub outage: (Time, Time),
     /// The path is good from here on.
     pub bad_until: Time,
@@ -33,7 +33,7 @@ enum Happening {
     Report(Acknowledgement, Option<DecoderReport>),
 }
 
-/// What came of it.
+/// What happened in a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// When each frame was queued.
@@ -42,7 +42,7 @@ pub struct Outcome {
     pub exact: Vec<u64>,
     /// Keyframes.
     pub keyframes: Vec<u64>,
-    /// When the sender first heard of a state to go back to.
+    /// When the sender first learned of a state to go back to.
     pub acknowledged: Option<Time>,
     pub events: Vec<Event>,
 }
@@ -56,14 +56,14 @@ impl Outcome {
 const INTERVAL: Span = Span::from_millis(33);
 const DELAY: Span = Span::from_millis(20);
 const RATE: Rate = Rate::from_kbps(3000);
-/// What would wait longer for the bottleneck is dropped, while the path is bad.
+/// While the path is bad, packets that would wait longer than this for the bottleneck are dropped.
 const QUEUE: Span = Span::from_millis(800);
 
 pub struct World<R, L> {
     engine: Engine,
     encoder: ModelEncoder,
     receiver: R,
-    /// What happens to a report on the way: the hostile receiver's lies.
+    /// Alters reports on the way: the lies of a hostile receiver.
     lies: L,
     path: Path,
     random: Random,
@@ -136,7 +136,7 @@ impl<R: Receiver, L: FnMut(Option<DecoderReport>, u64) -> Option<DecoderReport>>
         }
     }
 
-    /// Does what the engine wants; when it wants to be woken.
+    /// Carries out the engine's outputs; returns when it wants to be woken.
     fn settle(&mut self, now: Time) -> Time {
         let wake = loop {
             match self.engine.poll() {
@@ -181,7 +181,7 @@ impl<R: Receiver, L: FnMut(Option<DecoderReport>, u64) -> Option<DecoderReport>>
         }
     }
 
-    /// How much later each copy of what is sent now arrives.
+    /// The delays of all copies of a packet sent now; empty if it is lost.
     fn fates(&mut self, now: Time, loss: f64, jitter: Span) -> Vec<Span> {
         if now >= self.path.bad_until {
             return vec![Span::ZERO];
@@ -213,7 +213,7 @@ impl<R: Receiver, L: FnMut(Option<DecoderReport>, u64) -> Option<DecoderReport>>
     }
 }
 
-/// A receiver that tells the truth.
+/// Passes reports on unchanged.
 pub fn truth(report: Option<DecoderReport>, _: u64) -> Option<DecoderReport> {
     report
 }

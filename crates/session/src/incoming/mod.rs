@@ -1,7 +1,7 @@
-//! The receiver's end of a conversation.
+//! The receiver in a conversation.
 //!
-//! A thin layer: a [`Connection`] around [`thalweg_receiver::rtp::Reception`], which is made when the connection stands. The
-//! contract is theirs: mutate, then drain [`Incoming::poll`] until it answers [`Output::Wait`].
+//! A thin layer: a [`Connection`] around [`thalweg_receiver::rtp::Reception`], which is made when the connection is
+//! established. The contract is theirs: mutate, then drain [`Incoming::poll`] until it answers [`Output::Wait`].
 
 mod setup;
 
@@ -17,27 +17,27 @@ use thalweg_wire::rtcp::{self, Bye};
 pub use crate::outgoing::ConnectionEvent;
 pub use setup::Setup;
 
-/// What an [`Incoming`] wants its driver to do.
+/// What an [`Incoming`] asks its caller to do.
 #[derive(Debug)]
 pub enum Output {
-    /// Put this on the network.
+    /// Send this datagram.
     Transmit(Datagram),
     /// Decode this frame.
     Frame(VideoFrame),
     /// Decode this audio.
     Audio(AudioPacket),
-    /// As many frames, of which something came, will not come out any more.
+    /// This many frames of which something arrived were abandoned.
     Abandoned(u64),
     /// The connection's state changed.
     Event(ConnectionEvent),
-    /// Nothing more to do before this time, unless something comes.
+    /// Nothing to do before this time, unless something arrives.
     Wait {
         /// Until when; [`Time::NEVER`] if there is nothing to wait for.
         until: Time,
     },
 }
 
-/// A receiver of one video, and audio along with it, from one peer.
+/// A receiver of one video, with audio, from one peer.
 pub struct Incoming {
     setup: Setup,
     connection: Connection,
@@ -52,15 +52,15 @@ impl Incoming {
     /// A receiver over `connection`, which knows the peer.
     ///
     /// # Errors
-    /// What [`Reception::new`] refuses of what was agreed on.
+    /// What [`Reception::new`] rejects of what was negotiated.
     pub fn new(setup: Setup, connection: Connection, now: Time) -> Result<Incoming, ConfigError> {
-        // What is wrong is to be known now and not when the connection stands.
+        // Reports errors of the configuration now and not when the connection is established.
         Reception::new(setup.config(&connection)?)?;
         let (reception, connection_events, round_trip) = (None, VecDeque::new(), None);
         Ok(Incoming { setup, connection, reception, connection_events, round_trip, closed: false, now })
     }
 
-    /// A datagram came; returns what it was.
+    /// A datagram arrived; returns what it was.
     pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
         self.now = now;
         self.connection.on_datagram(now, from, to, datagram)
@@ -75,8 +75,9 @@ impl Incoming {
         }
     }
 
-    /// The round trip is known: what is missing is asked for again after as long; until then after 100 ms (libwebrtc). Where the sender
-    /// tells ([`sdp::Feedback::round_trip`](thalweg_transport::sdp::Feedback::round_trip)), this is known without.
+    /// Sets the round trip: the interval at which missing packets are requested again; until then 100 ms (libwebrtc).
+    /// Not needed if the sender reports it
+    /// ([`sdp::Feedback::round_trip`](thalweg_transport::sdp::Feedback::round_trip)).
     pub fn learn(&mut self, round_trip: Span) {
         self.round_trip = Some(round_trip);
         if let Some(reception) = &mut self.reception {
@@ -84,7 +85,8 @@ impl Incoming {
         }
     }
 
-    /// The decoder made nothing of the frame with this [`VideoFrame::number`]: a keyframe is asked for ([`Reception::on_undecodable`]).
+    /// The decoder could not decode the frame with this [`VideoFrame::number`]: requests a keyframe
+    /// ([`Reception::on_undecodable`]).
     pub fn on_undecodable(&mut self, now: Time, number: u64) {
         self.now = now;
         if let Some(reception) = &mut self.reception {
@@ -92,35 +94,35 @@ impl Incoming {
         }
     }
 
-    /// The decoder did not get to the state that a frame was to lead to.
+    /// The decoder did not reach the state that a frame claimed to lead to.
     pub fn on_disagreement(&mut self, claimed: StateHash) {
         if let Some(reception) = &mut self.reception {
             reception.on_disagreement(claimed);
         }
     }
 
-    /// New credentials for an ICE restart; keys and media stay.
+    /// New credentials for an ICE restart; keys and media continue.
     ///
     /// # Errors
-    /// When the system has no random numbers; then nothing has changed.
+    /// When the system provides no random numbers; then nothing has changed.
     pub fn restart(&mut self, now: Time) -> Result<Credentials, TransportError> {
         self.now = now;
         self.connection.restart(now)
     }
 
-    /// The connection, for what signalling brings later.
+    /// The connection, for later signalling.
     pub fn connection(&mut self) -> &mut Connection {
         &mut self.connection
     }
 
-    /// Says goodbye. What [`Incoming::poll`] then gives is the last.
+    /// Ends the call. What [`Incoming::poll`] returns after this is the last output.
     pub fn close(&mut self, now: Time) {
         self.now = now;
         if self.reception.is_some() {
             let mut goodbye = Vec::new();
             let packet = rtcp::Packet::Bye(Bye { sources: vec![self.setup.media.local.video], reason: None });
             if rtcp::write(&[packet], &mut goodbye).is_ok() {
-                // Before there are keys there is nobody to take leave of.
+                // Without keys there is no peer to say goodbye to.
                 let _ = self.connection.send_rtcp(&goodbye);
             }
         }
@@ -128,12 +130,12 @@ impl Incoming {
         self.closed = true;
     }
 
-    /// What was counted so far; zeros before the connection stands.
+    /// The statistics so far; zeros before the connection is established.
     pub fn statistics(&self) -> Statistics {
         self.reception.as_ref().map(Reception::statistics).unwrap_or_default()
     }
 
-    /// How much later than the audio of the same instant the picture comes ([`Reception::skew`]).
+    /// How much later than the audio of the same instant the picture is ([`Reception::skew`]).
     pub fn skew(&self) -> Option<Span> {
         self.reception.as_ref()?.skew()
     }
@@ -156,7 +158,7 @@ impl Incoming {
                 return Output::Wait { until };
             };
             match reception.poll() {
-                // What cannot be sent now is lost as on any path.
+                // A packet that cannot be sent now is lost, as on any path.
                 rtp::Output::Rtcp(compound) => drop(self.connection.send_rtcp(&compound)),
                 rtp::Output::Frame(frame) => return Output::Frame(frame),
                 rtp::Output::Audio(packet) => return Output::Audio(packet),

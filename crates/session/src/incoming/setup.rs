@@ -1,4 +1,4 @@
-//! What a receiver is made of: what was agreed on, in the receiver's own words.
+//! A receiver's configuration, made from what was negotiated.
 
 use thalweg_control::estimate::MeasurementConfig;
 use thalweg_receiver::rtp::{self, Codec, Config};
@@ -8,32 +8,33 @@ use thalweg_transport::sdp::{self, Direction, Negotiated, VideoCodec};
 use thalweg_units::{ConfigError, check};
 use thalweg_wire::overhead;
 
-/// What a receiver is made of.
+/// The configuration of a receiver.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// What was agreed on with the peer.
+    /// What was negotiated with the peer.
     pub media: Negotiated,
-    /// The name in our reports (RFC 7022).
+    /// The CNAME in its reports (RFC 7022).
     pub cname: String,
-    /// What happens to functional video, where its header extensions were agreed on; `None` for a standard decoder.
+    /// How functional video is received, if its header extensions were negotiated; `None` for a standard decoder.
     pub stateful: Option<StatefulReceiver>,
-    /// How the path is measured, where that was agreed on and the sender says what it sent before each packet; `None` for not at all.
+    /// How the path is measured, if that was negotiated and the sender's packets carry the bytes sent before them;
+    /// `None` for no measurement.
     pub measures: Option<MeasurementConfig>,
-    /// Whether packets come over IPv6, whose header is 20 bytes longer.
+    /// Whether packets arrive over IPv6, whose header is 20 bytes longer.
     pub ipv6: bool,
 }
 
 impl Setup {
-    /// A receiver of what was agreed on over IPv4, which keeps states and measures the path where that is of use.
+    /// A receiver over IPv4 of what was negotiated; it keeps states and measures the path if the sender supports it.
     pub fn new(media: Negotiated, cname: String) -> Setup {
         let (stateful, measures) = (Some(StatefulReceiver::default()), Some(MeasurementConfig::default()));
         Setup { media, cname, stateful, measures, ipv6: false }
     }
 
-    /// The reception over this connection.
+    /// The configuration of the reception over this connection.
     ///
     /// # Errors
-    /// When this end was to send, or neither video nor audio was agreed on.
+    /// When the negotiated direction is not `recvonly`, or neither video nor audio was negotiated.
     pub(super) fn config(&self, connection: &Connection) -> Result<Config, ConfigError> {
         let media = &self.media;
         check("direction", media.direction.name())

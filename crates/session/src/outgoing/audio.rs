@@ -1,4 +1,4 @@
-//! Audio between its source and its packet, and its clock.
+//! Audio packets between their source and the wire, and the clock of their source.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use super::stream::Stream;
 pub struct AudioFrame {
     /// One packet of Opus.
     pub data: Arc<[u8]>,
-    /// Its place on the source's own clock, in ticks of 48 kHz.
+    /// Its time on the source's own clock, in ticks of 48 kHz.
     pub ticks: u64,
-    /// When its first sample was heard: ties the source's clock to that of the pictures.
+    /// When its first sample was captured: relates the source's clock to that of the pictures.
     pub captured: Time,
 }
 
-/// Audio packets that have yet to leave, by number.
+/// Audio packets that have not left yet, by number.
 #[derive(Debug, Default)]
 pub(super) struct AudioQueue {
     next: u64,
@@ -27,7 +27,7 @@ pub(super) struct AudioQueue {
 }
 
 impl AudioQueue {
-    /// Takes a packet; the number the engine knows it by.
+    /// Stores a packet; returns the number by which the engine identifies it.
     pub(super) fn keep(&mut self, frame: AudioFrame) -> u64 {
         let number = self.next;
         self.next += 1;
@@ -36,7 +36,7 @@ impl AudioQueue {
         number
     }
 
-    /// A packet leaves. They do in order, so that those before it never will.
+    /// Removes a packet that leaves. They leave in order, so earlier ones are dropped.
     pub(super) fn take(&mut self, number: u64) -> Option<AudioFrame> {
         let mut left = self.waiting.split_off(&number);
         let taken = left.remove(&number);
@@ -44,7 +44,7 @@ impl AudioQueue {
         taken
     }
 
-    /// Where the source's clock is at `now`: as far after its newest packet as that is ago.
+    /// The source's clock at `now`, extrapolated from its newest packet.
     pub(super) fn timestamp(&self, now: Time, stream: &Stream) -> u32 {
         let Some((captured, ticks)) = self.newest else { return stream.timestamp(now) };
         stream.timestamp_of(ticks.saturating_add_signed(stream.ticks(now - captured)))

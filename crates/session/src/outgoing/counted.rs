@@ -1,36 +1,37 @@
-//! What packets say was sent before them, and what a receiver that measures by it reports, in the engine's own bytes.
+//! The counts of sent bytes in packets, and path reports based on them, converted to the engine's bytes.
 //!
-//! Packets say it as IP counts them, because that is what the receiver adds up. The engine counts what a packet of the kind usually weighs, a
-//! few bytes off where a dependency descriptor says more than usual, and a controller only what left since its scheme began. Of a long call
-//! the difference would be taken for backlog, or for more having come than was sent; so it is taken off every report.
+//! Packets carry IP bytes, because that is what the receiver adds up. The engine counts the usual size of a packet of
+//! the kind, a few bytes off if a dependency descriptor is longer than usual, and a controller counts only packets that
+//! left since its scheme began. In a long call the difference would look like backlog, or like more bytes received than
+//! sent; so it is subtracted from every report.
 
 use thalweg_control::PathReport;
 use thalweg_units::Bytes;
 use thalweg_wire::rtp::BytesBefore;
 
-/// Counts what leaves.
+/// Counts the packets that leave.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counted {
-    /// Whether packets say it.
+    /// Whether packets carry the count.
     are_reported: bool,
-    /// What left in packets that said it, as IP counts them.
+    /// IP bytes of the packets that carried the count.
     total: Bytes,
-    /// What left since the scheme began, as the engine counts it.
+    /// Bytes sent since the scheme began, as the engine counts them.
     charged: Bytes,
 }
 
 impl Counted {
-    /// A scheme begins, with a controller that saw nothing leave yet; whether its packets say it.
+    /// A scheme begins, with a new controller; `are_reported` if its packets carry the count.
     pub(super) fn begin(&mut self, are_reported: bool) {
         (self.are_reported, self.charged) = (are_reported, Bytes::ZERO);
     }
 
-    /// What the next packet says, if it is to say it.
+    /// The count that the next packet carries, if any.
     pub(super) fn before(&self) -> Option<BytesBefore> {
         self.are_reported.then(|| BytesBefore::of(self.total))
     }
 
-    /// A packet of this size leaves, which the engine counts as `charged`; `said`: it said what was sent before it.
+    /// A packet of this size leaves, which the engine counts as `charged`; `said` if it carried the count.
     pub(super) fn on_packet(&mut self, size: Bytes, charged: Bytes, said: bool) {
         self.charged += charged;
         if said {
@@ -38,12 +39,12 @@ impl Counted {
         }
     }
 
-    /// What the peer measured, in the engine's bytes; `None` where nothing was reported to measure by.
+    /// The peer's measurement in the engine's bytes; `None` if packets carry no count.
     pub(super) fn report(&self, report: PathReport) -> Option<PathReport> {
-        // More than left cannot have come, whatever is said.
+        // No more can have arrived than was sent, whatever the report says.
         let possible = report.received <= self.total && report.lost <= self.total;
         (self.are_reported && possible).then(|| {
-            // What is no longer under way of what left since the scheme began; of that, no more was lost.
+            // The bytes sent since the scheme began that are no longer in flight; of these, no more were lost.
             let over = (report.received + report.lost + self.charged).saturating_sub(self.total);
             let lost = report.lost.min(over);
             PathReport { received: over.saturating_sub(lost), lost, ..report }
@@ -70,7 +71,7 @@ mod tests {
         counted.begin(true);
         sent(&mut counted, 100);
         assert_eq!(counted.before().map(BytesBefore::low), Some(101_000));
-        // All but the last packet came, of which one was lost.
+        // All but the last packet arrived or were lost; one was lost.
         assert_eq!(counted.report(report(98 * 1010, 1010)), Some(report(98 * 1010 - 1000, 1010)));
         assert_eq!(counted.report(report(101_000, 0)), Some(report(100_000, 0)));
     }
@@ -83,9 +84,9 @@ mod tests {
         counted.begin(true);
         sent(&mut counted, 3);
         assert_eq!(counted.report(report(101_000 + 1010, 0)), Some(report(1000 - 20, 0)));
-        // Reported before the change, or after it about what left before.
+        // Reported before the change, or after it about packets sent before.
         assert_eq!(counted.report(report(50_500, 0)), Some(report(0, 0)));
-        // Much was lost before it.
+        // Many were lost before it.
         assert_eq!(counted.report(report(51_000, 50_000 + 1010)), Some(report(0, 1000 - 20)));
     }
 

@@ -1,4 +1,4 @@
-//! The dependency descriptors of frames in layers.
+//! Dependency descriptors of frames in temporal layers.
 
 use thalweg_media::Fragment;
 use thalweg_wire::WriteError;
@@ -6,30 +6,30 @@ use thalweg_wire::rtp::dependency::{DependencyDescriptor, Structure, Template};
 
 use super::labels::Layered;
 
-/// Describes frames in the order they leave in. A structure holds from the keyframe it goes with to the next; before the first there is
-/// nothing to say.
+/// Describes frames in sending order. A structure applies from its keyframe to the next; before the first structure
+/// there are no descriptors.
 #[derive(Debug, Default)]
 pub(super) struct Dependencies {
     structure: Option<Structure>,
-    /// The newest frame of the base.
+    /// The newest frame of the base layer.
     base: Option<u64>,
-    /// The newest frame, as its first packet would say without the structure.
+    /// The newest frame, with the descriptor of its first packet without the structure.
     latest: Option<(u64, DependencyDescriptor)>,
 }
 
 impl Dependencies {
-    /// The most bytes an element has with three layers: a keyframe's, with the structure.
+    /// Max bytes of an element with three layers: a keyframe's, with the structure.
     pub(super) const LONGEST: usize = 16;
 
-    /// Whether packets say anything.
+    /// Whether packets carry descriptors.
     pub(super) fn are_said(&self) -> bool {
         self.structure.is_some()
     }
 
-    /// What a fragment's packet says; `None` where no structure has been sent.
+    /// The element for a fragment's packet; `None` if no structure has been sent.
     ///
     /// # Errors
-    /// More layers than there is a structure for.
+    /// When there are more layers than a structure supports.
     pub(super) fn element(&mut self, fragment: &Fragment, layered: Layered) -> Result<Option<Vec<u8>>, WriteError> {
         let before = self.latest.as_ref().map(|(frame, _)| *frame);
         if before != Some(fragment.frame) {
@@ -47,7 +47,7 @@ impl Dependencies {
         descriptor.to_bytes(Some(structure)).map(Some)
     }
 
-    /// A keyframe begins: what holds from it on. Another structure than before has other numbers of templates.
+    /// A keyframe begins a new structure. If it differs from the previous one, its template numbers differ too.
     fn begin(&mut self, layered: Layered) -> Result<(), WriteError> {
         let next = Structure::hierarchical(layered.layers())?;
         self.structure = Some(match self.structure.take() {
@@ -78,7 +78,7 @@ impl Dependencies {
         let fitting = of_layer.find(|(_, kind)| fits(kind)).map(|(index, _)| index);
         let number = (structure.first_template + fitting.unwrap_or(first)) % 64;
         let plain = DependencyDescriptor::new(number, fragment.frame as u16);
-        // Where frames were left out before they were sent, references are nearer than the pattern has them.
+        // If frames were left out before they were sent, references are closer than in the pattern.
         let descriptor = if fitting.is_some() {
             plain
         } else {
@@ -99,7 +99,7 @@ mod tests {
     use thalweg_sender::frames::EncodePlan;
     use thalweg_units::{Size, Span, Time};
 
-    /// The pattern's frames at these places, one packet each, numbered as they are sent.
+    /// Descriptors of the pattern's frames at these places, one packet each, numbered in sending order.
     fn described(places: &[u32]) -> Vec<Vec<u8>> {
         let pattern = Config::default().build().unwrap();
         let mut dependencies = Dependencies::default();

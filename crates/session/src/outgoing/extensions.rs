@@ -1,4 +1,4 @@
-//! The header extensions of a packet.
+//! The RTP header extensions of a packet.
 
 use thalweg_media::Fragment;
 use thalweg_sender::Packet;
@@ -12,27 +12,28 @@ use thalweg_wire::rtp::{
 
 use super::counted::Counted;
 
-/// A scheme that wants each packet reported is content with a report this often: Chromium answers within 0.7 ms (specs/measured.md 1), and
-/// more reports than that would be a load of their own.
+/// Interval of feedback requests, also for a scheme that wants every packet reported: Chromium answers within 0.7 ms
+/// (specs/measured.md 1), and more reports would be a considerable load.
 pub const FEEDBACK_REQUEST_INTERVAL: Span = Span::from_millis(5);
 
-/// The most packets one request covers: libwebrtc writes one message, which must fit a packet.
+/// Max packets covered by one request: libwebrtc writes one message, which must fit in a packet.
 const MAX_ASKED: u64 = 400;
 
-/// Which packets ask for a report, and how far back (`transport-wide-cc-02`).
+/// Which packets request a report, and how far back (`transport-wide-cc-02`).
 ///
-/// Each request covers what the one before it covered again: a lost report, or a lost request, is then reported by the next.
+/// Each request also covers what the previous one covered, so that after a lost report or request the next one makes up
+/// for it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Requests {
     last_at: Option<Time>,
-    /// The first packet that the last request covered anew ...
+    /// The first packet not covered by the request before the last ...
     newly: u64,
-    /// ... and the first that the next one will.
+    /// ... and the first one not covered by the last.
     next: u64,
 }
 
 impl Requests {
-    /// What the packet asks for.
+    /// The request that the packet carries, if any.
     fn of(&mut self, packet: &Packet) -> Option<FeedbackRequest> {
         let (now, id) = (packet.sent.at, packet.sent.id.0);
         let overdue = self.last_at.is_none_or(|last| now - last >= FEEDBACK_REQUEST_INTERVAL);
@@ -46,19 +47,19 @@ impl Requests {
     }
 }
 
-/// Writes extensions under the numbers that were agreed on.
+/// Writes extensions under the negotiated ids.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Elements {
     requests: Requests,
-    /// For receivers that measure.
+    /// The counts for receivers that measure the path.
     pub(super) counted: Counted,
-    /// Whether the block made last says what was sent before its packet.
+    /// Whether the last block carries the count of bytes sent before its packet.
     says_before: bool,
 }
 
 impl Elements {
-    /// The block of a packet of the engine's, which belongs to the section `mid`, with the dependency descriptor of its frame if there is
-    /// one.
+    /// The extension block of one of the engine's packets, for the media section `mid`, with its frame's dependency
+    /// descriptor if there is one.
     pub(super) fn block(
         &mut self,
         ids: &ExtensionIds,
@@ -84,7 +85,7 @@ impl Elements {
         }
         if let Some(fragment) = fragment.filter(|fragment| fragment.index == 0) {
             if let Some(id) = ids.playout_delay {
-                // Shown as soon as it is there: the sender's business is to keep frames from coming unevenly.
+                // Show frames as soon as they arrive: the sender is responsible for even spacing.
                 block.push(id, &PlayoutDelay { min: Span::ZERO, max: Span::ZERO }.to_bytes()?);
             }
             if let (Some(id), Some(states)) = (ids.states, fragment.transition) {
@@ -103,20 +104,20 @@ impl Elements {
         block.finish()
     }
 
-    /// The packet of the block made last leaves, and takes so much of the wire.
+    /// The packet with the last block leaves, and takes `size` bytes on the wire.
     pub(super) fn on_packet(&mut self, packet: &Packet, size: Bytes) {
         self.counted.on_packet(size, packet.sent.size, self.says_before);
     }
 }
 
-/// The block of a packet that is no packet of the engine's, and so has no number in its reports.
+/// The block of a packet that is not the engine's, and so has no transport-wide number.
 pub(super) fn of_section(ids: &ExtensionIds, mid: &str) -> Result<ExtensionBuffer, WriteError> {
     let mut block = Block::default();
     block.push_mid(ids, mid);
     block.finish()
 }
 
-/// Elements in the making.
+/// Elements being collected.
 #[derive(Default)]
 struct Block(Vec<(u8, Vec<u8>)>);
 
@@ -125,7 +126,7 @@ impl Block {
         self.0.push((id, data.to_vec()));
     }
 
-    /// Which section the packet belongs to.
+    /// The MID: the media section that the packet belongs to.
     fn push_mid(&mut self, ids: &ExtensionIds, mid: &str) {
         if let Some(id) = ids.mid {
             self.push(id, mid.as_bytes());

@@ -1,4 +1,4 @@
-//! A scheme as a conversation has it.
+//! A scheme adapted to a conversation.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{FeedbackStyle, PacketSizes, Parts, Scheme, SenderFactory};
 use thalweg_units::{ConfigError, Size};
 
-/// A sender with what was agreed on in the place of its own.
+/// A scheme with some parts replaced to match what was negotiated.
 pub(super) struct Fitted {
     scheme: Arc<dyn SenderFactory>,
     padding_content: Option<redundant::Config>,
@@ -17,7 +17,7 @@ pub(super) struct Fitted {
 }
 
 impl Fitted {
-    /// `scheme` whose parts were fitted to these: a [`Scheme`] where it is one.
+    /// `scheme` with its parts adapted like `parts`; a [`Scheme`] stays one.
     pub(super) fn of(scheme: &Arc<dyn SenderFactory>, parts: Parts) -> Arc<dyn SenderFactory> {
         let Parts { padding_content, repair, packets, .. } = parts;
         match scheme.as_scheme() {

@@ -1,4 +1,4 @@
-//! What was sent, as it was sent: for retransmissions, for padding that may yet be of use, and for FEC.
+//! The sent packets: for retransmissions, for useful padding, and for FEC.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
@@ -9,33 +9,33 @@ use thalweg_wire::rtp::Packet;
 /// A media packet that was sent.
 #[derive(Debug, Clone)]
 pub(super) struct Sent {
-    /// Its number on the wire, not cut to 16 bits.
+    /// Its sequence number on the wire, not truncated to 16 bits.
     pub(super) sequence: u64,
     /// Its RTP timestamp.
     pub(super) timestamp: u32,
-    /// Whether it ended its frame.
+    /// Whether it ended its frame (the RTP marker).
     pub(super) marker: bool,
-    /// What it carried.
+    /// The fragment it carried.
     pub(super) fragment: Fragment,
-    /// Where its payload begins in `packet`.
+    /// The offset of its payload in `packet`.
     pub(super) payload_from: usize,
-    /// The whole packet before it was put into RED, if it was, and before it was protected.
+    /// The whole packet, before RED encapsulation, if any, and before protection.
     pub(super) packet: Vec<u8>,
 }
 
 impl Sent {
-    /// The payload it had.
+    /// Its payload.
     pub(super) fn payload(&self) -> &[u8] {
         &self.packet[self.payload_from..]
     }
 
-    /// The data of the header extension that it had under this id.
+    /// The data of its header extension with this id.
     pub(super) fn element(&self, id: u8) -> Option<&[u8]> {
         Packet::parse(&self.packet).ok()?.extensions?.get(id)
     }
 }
 
-/// As many as libwebrtc remembers at most (`RtpPacketHistory::kMaxCapacity`).
+/// Max number of remembered packets, as in libwebrtc (`RtpPacketHistory::kMaxCapacity`).
 const MAX: usize = 9_600;
 
 /// Media packets by the engine's number.
@@ -43,12 +43,12 @@ const MAX: usize = 9_600;
 pub(super) struct History {
     first: u64,
     packets: VecDeque<Option<Sent>>,
-    /// The engine's number of what is on the wire under another: padding on the media stream takes numbers too.
+    /// The engine's number by the wire's: they differ because padding on the media stream takes sequence numbers too.
     numbers: BTreeMap<u64, u64>,
 }
 
 impl History {
-    /// Packet `number` of the engine's was sent; numbers follow one another. `None` when padding went in its place.
+    /// The engine's packet `number` was sent; numbers are consecutive. `None` if padding was sent instead.
     pub(super) fn push(&mut self, number: u64, sent: Option<Sent>) {
         if number != self.first + self.packets.len() as u64 {
             (self.first, self.packets, self.numbers) = (number, VecDeque::new(), BTreeMap::new());
@@ -67,17 +67,17 @@ impl History {
         }
     }
 
-    /// A packet by the engine's number.
+    /// The packet with this engine's number.
     pub(super) fn get(&self, number: u64) -> Option<&Sent> {
         self.packets.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?.as_ref()
     }
 
-    /// The engine's number of what was on the wire under this one.
+    /// The engine's number of the packet with this sequence number on the wire.
     pub(super) fn number(&self, sequence: u64) -> Option<u64> {
         self.numbers.get(&sequence).copied()
     }
 
-    /// Of the newest `among` packets the largest one whose payload is in `bytes`.
+    /// Among the newest `among` packets, the largest with a payload size in `bytes`.
     pub(super) fn largest(&self, among: usize, bytes: RangeInclusive<usize>) -> Option<&Sent> {
         let fits = |sent: &&Sent| bytes.contains(&sent.payload().len());
         self.packets.iter().rev().take(among).flatten().filter(fits).max_by_key(|sent| sent.payload().len())

@@ -1,19 +1,20 @@
-//! What descriptors say of temporal layers, so that a relay can drop frames and a receiver knows which it can do without.
+//! The temporal layer information in payload descriptors, with which a relay can drop frames and a receiver knows which
+//! frames it does not need.
 
 use thalweg_media::Fragment;
 use thalweg_sender::frames::{Basis, Buffers, EncodePlan};
 
-/// What the plan of a frame says beyond its fragments, where frames are in several layers.
+/// Properties of a frame from its plan that its fragments lack, if there are several layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layered {
-    /// How many layers there are.
+    /// The number of layers.
     layers: u8,
     /// Whether no frame will refer to it.
     discardable: bool,
 }
 
 impl Layered {
-    /// What a frame made by this plan is; `None` if there is only one layer.
+    /// The properties of a frame encoded by this plan; `None` if there is only one layer.
     pub(super) fn of(plan: &EncodePlan) -> Option<Layered> {
         let kept = |basis| match basis {
             Basis::Buffers(Buffers { becomes_last, kept_in, .. }) => becomes_last || kept_in.is_some(),
@@ -23,38 +24,38 @@ impl Layered {
         (plan.layer.count > 1).then_some(Layered { layers: plan.layer.count, discardable })
     }
 
-    /// How many layers there are.
+    /// The number of layers.
     pub(super) fn layers(self) -> u8 {
         self.layers
     }
 }
 
-/// What the descriptors of a frame's packets say.
+/// The layer information in the descriptors of a frame's packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Label {
     /// The temporal layer (TID).
     pub(super) layer: u8,
-    /// A running number of the frames of the base (TL0PICIDX).
+    /// A running number of the frames of the base layer (TL0PICIDX).
     pub(super) base_index: u8,
-    /// Whether it depends on the newest frame of the base alone, or on none (RFC 7741 section 4.2: Y).
+    /// Whether it depends only on the newest frame of the base layer, or on none (RFC 7741 section 4.2: Y).
     pub(super) base_only: bool,
     /// Whether no other frame refers to it (N).
     pub(super) discardable: bool,
-    /// The frame it depends on, counted backwards from it.
+    /// How many frames back the frame it depends on is.
     pub(super) reference: Option<u64>,
 }
 
-/// Labels frames in the order they leave in: only those that leave are counted.
+/// Labels frames in sending order: only frames that leave are counted.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
-    /// The newest frame of the base.
+    /// The newest frame of the base layer.
     base: Option<u64>,
     base_index: u8,
     latest: Option<(u64, Label)>,
 }
 
 impl Labels {
-    /// What the packets of a fragment's frame say.
+    /// The label of a fragment's frame.
     pub(super) fn of(&mut self, fragment: &Fragment, layered: Layered) -> Label {
         if let Some((_, label)) = self.latest.filter(|(frame, _)| *frame == fragment.frame) {
             return label;

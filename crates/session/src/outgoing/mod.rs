@@ -1,7 +1,7 @@
-//! The sender's end of a conversation.
+//! The sender in a conversation.
 //!
-//! The contract is the engine's: mutate, then drain [`Outgoing::poll`] until it answers [`Output::Wait`]. The engine begins when the connection
-//! stands; pictures before that are let go.
+//! The contract is the engine's: mutate, then drain [`Outgoing::poll`] until it answers [`Output::Wait`]. The engine
+//! begins when the connection is established; earlier pictures are ignored.
 
 mod audio;
 mod counted;
@@ -43,7 +43,7 @@ use round_trip::ReceiverTime;
 pub use setup::{Setup, SetupError};
 use writer::{PathOverhead, Writer};
 
-/// A sender of one video, and audio along with it, to one peer.
+/// A sender of one video, with audio, to one peer.
 pub struct Outgoing {
     setup: Setup,
     video: Video,
@@ -51,24 +51,24 @@ pub struct Outgoing {
     flow: Option<Flow>,
     connection_events: VecDeque<ConnectionEvent>,
     figures: Figures,
-    /// What passes in the clear, where somebody captures it.
+    /// Unprotected packets, if they are captured.
     plain: Option<Vec<Plain>>,
     closed: bool,
     now: Time,
 }
 
-/// What there is while media flows.
+/// What exists while media flows.
 struct Flow {
     engine: Engine,
     writer: Writer,
     reader: Reader,
     receiver_time: ReceiverTime,
     reports: Reports,
-    /// How much of a frame a packet may carry.
+    /// Max frame bytes in a packet.
     max_payload: Bytes,
-    /// Candidates of the picture in the encoder.
+    /// The candidates of the picture in the encoder.
     candidates: Vec<Encoded>,
-    /// Whether it is in one of several layers.
+    /// The layer properties of that picture, if there are several layers.
     layered: Option<Layered>,
 }
 
@@ -76,10 +76,10 @@ impl Outgoing {
     /// A sender over `connection`, which knows the peer.
     ///
     /// # Errors
-    /// When no video was agreed on, or a parameter of the scheme is out of range.
+    /// When no video was negotiated, or a parameter of the scheme is out of range.
     pub fn new(setup: Setup, connection: Connection, now: Time) -> Result<Outgoing, SetupError> {
         let video = setup.media.video.clone().ok_or(SetupError::NoVideo)?;
-        // What is wrong with a scheme is to be known now and not when the connection stands.
+        // Reports errors of the scheme now and not when the connection is established.
         Engine::new(&*setup.scheme, setup.camera, now)?;
         let (connection_events, figures) = (VecDeque::new(), Figures::default());
         Ok(Outgoing {
@@ -95,13 +95,13 @@ impl Outgoing {
         })
     }
 
-    /// A datagram came; returns what it was.
+    /// A datagram arrived; returns what it was.
     pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
         self.now = now;
         self.connection.on_datagram(now, from, to, datagram)
     }
 
-    /// The camera was read: `picture` is the number its driver knows it by, one higher each time.
+    /// The camera delivered a picture; `picture` is the caller's number for it, one higher each time.
     pub fn on_picture(&mut self, now: Time, picture: u64) {
         self.now = now;
         if let Some(flow) = &mut self.flow {
@@ -109,7 +109,7 @@ impl Outgoing {
         }
     }
 
-    /// The candidates that the encoder made of the picture asked for; none when its rate control dropped it.
+    /// The candidates that the encoder made of the picture asked for; empty when its rate control dropped the picture.
     pub fn on_encoded(&mut self, now: Time, candidates: Vec<Encoded>) {
         self.now = now;
         if let Some(flow) = &mut self.flow {
@@ -121,7 +121,7 @@ impl Outgoing {
         }
     }
 
-    /// An audio packet was made.
+    /// An audio packet is ready to be sent.
     pub fn on_audio(&mut self, now: Time, frame: AudioFrame) {
         self.now = now;
         let (Some(flow), Some(audio)) = (&mut self.flow, &self.setup.media.audio) else { return };
@@ -147,7 +147,7 @@ impl Outgoing {
         }
     }
 
-    /// From now on this is a sender of `scheme`.
+    /// Changes to another scheme.
     ///
     /// # Errors
     /// When a parameter of the scheme is out of range; then nothing has changed.
@@ -168,21 +168,21 @@ impl Outgoing {
         Ok(())
     }
 
-    /// New credentials for an ICE restart; keys and media stay.
+    /// New credentials for an ICE restart; keys and media continue.
     ///
     /// # Errors
-    /// When the system has no random numbers; then nothing has changed.
+    /// When the system provides no random numbers; then nothing has changed.
     pub fn restart(&mut self, now: Time) -> Result<Credentials, TransportError> {
         self.now = now;
         self.connection.restart(now)
     }
 
-    /// The connection, for what signalling brings later.
+    /// The connection, for later signalling.
     pub fn connection(&mut self) -> &mut Connection {
         &mut self.connection
     }
 
-    /// Says goodbye. What [`Outgoing::poll`] then gives is the last.
+    /// Ends the call. What [`Outgoing::poll`] returns after this is the last output.
     pub fn close(&mut self, now: Time) {
         self.now = now;
         if let Some(flow) = self.flow.take() {
@@ -198,12 +198,13 @@ impl Outgoing {
         self.flow.as_ref().map(|flow| &flow.engine)
     }
 
-    /// What kind of sender it is.
+    /// The scheme.
     pub fn scheme(&self) -> &Arc<dyn SenderFactory> {
         &self.setup.scheme
     }
 
-    /// The same with the sizes packets have on this path and without what the peer did not agree to: what the engine is made of.
+    /// The scheme as the engine uses it: with the packet sizes of this path, and without what the peer did not agree
+    /// to.
     ///
     /// # Errors
     /// When a parameter of the scheme is out of range.
@@ -212,27 +213,28 @@ impl Outgoing {
         Ok(Fitted::of(scheme, self.parts(&**scheme)?))
     }
 
-    /// The video as it was agreed on.
+    /// The video as negotiated.
     pub fn video(&self) -> &Video {
         &self.video
     }
 
-    /// From now on what passes is to be had in the clear from [`Outgoing::take_plain`]: the one who asks takes it often, or it fills memory.
+    /// From now on unprotected packets are captured for [`Outgoing::take_plain`]; the caller must take them often, or
+    /// they fill memory.
     pub fn capture(&mut self) {
         self.plain.get_or_insert_default();
     }
 
-    /// What passed since the last call, oldest first; nothing unless it is captured.
+    /// The packets captured since the last call, oldest first.
     pub fn take_plain(&mut self) -> Vec<Plain> {
         self.plain.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Where packets go, once that is known.
+    /// The peer's address, once it is known.
     pub fn remote_address(&self) -> Option<SocketAddr> {
         self.connection.remote_address()
     }
 
-    /// Figures that are not the engine's.
+    /// Statistics that the engine does not have.
     pub fn figures(&self) -> Figures {
         self.figures
     }
@@ -245,7 +247,7 @@ impl Outgoing {
     /// The next thing to do.
     pub fn poll(&mut self) -> Output {
         loop {
-            // What is protected leaves before anything else is made: the engine charged it at this instant.
+            // Protected packets leave before any other work, because the engine charged them at this instant.
             let until = match self.connection.poll() {
                 transport::Output::Transmit(datagram) => return Output::Transmit(datagram),
                 transport::Output::Event(event) => {
@@ -301,7 +303,7 @@ impl Outgoing {
         match event {
             transport::Event::Connected => self.begin(),
             transport::Event::Rtcp(datagram) => self.on_rtcp(&datagram),
-            // Nobody was asked to send us media.
+            // This side does not receive media.
             transport::Event::Rtp(_) => {}
             transport::Event::Disconnected => self.connection_events.push_back(ConnectionEvent::Disconnected),
             transport::Event::Reconnected => self.connection_events.push_back(ConnectionEvent::Reconnected),
@@ -397,17 +399,17 @@ impl Outgoing {
         }
     }
 
-    /// Sends a packet. One that cannot be sent is lost as on any path: the engine learns so from the reports.
+    /// Sends a packet. One that cannot be sent is lost, as on any path: the engine learns so from the feedback.
     fn send_rtp(&mut self, packet: Vec<u8>) {
         match self.connection.send_rtp(&packet) {
             Ok(()) => see(&mut self.plain, self.now, true, packet),
-            // The connection has ended; its event comes next.
+            // The connection has ended; its event follows.
             Err(SendError::NotConnected) => {}
             Err(error) => self.on_unsent(error.to_string()),
         }
     }
 
-    /// A packet that the engine accounted for did not leave: every one is counted, the first is reported.
+    /// A packet that the engine accounted for was not sent: every one is counted, the first is reported.
     fn on_unsent(&mut self, error: String) {
         self.figures.unsent += 1;
         if self.figures.unsent == 1 {
@@ -417,7 +419,7 @@ impl Outgoing {
 
     fn send_rtcp(&mut self, packets: &[rtcp::Packet]) {
         let mut compound = Vec::new();
-        // Before there are keys there is nobody to report to.
+        // Without keys there is no peer to report to.
         if !packets.is_empty()
             && rtcp::write(packets, &mut compound).is_ok()
             && self.connection.send_rtcp(&compound).is_ok()
@@ -427,8 +429,9 @@ impl Outgoing {
     }
 }
 
-/// Whether audio packets are reported as those of the video are. Where they are not, they would count as lost if they were
-/// numbered among the others; they then go along beside the engine, as audio without feedback does in libwebrtc.
+/// Whether the peer's feedback on the video's packets covers audio packets too. If not, they would count as lost if
+/// they were numbered with the others; they are then sent outside the engine, as libwebrtc sends audio without
+/// feedback.
 fn is_reported(audio: &Audio, video: &Video) -> bool {
     match video.congestion() {
         Some(CongestionFeedback::PerStream) => audio.feedback.congestion,
@@ -436,7 +439,7 @@ fn is_reported(audio: &Audio, video: &Video) -> bool {
         Some(CongestionFeedback::Transport | CongestionFeedback::TransportOnRequest) => {
             audio.extensions.transport_sequence.is_some()
         }
-        // Receiver reports are of every stream.
+        // Receiver reports cover every stream.
         None => true,
     }
 }

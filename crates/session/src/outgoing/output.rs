@@ -1,4 +1,4 @@
-//! What an [`Outgoing`](super::Outgoing) is given, asks for and tells.
+//! The inputs, outputs and statistics of an [`Outgoing`](super::Outgoing).
 
 use std::sync::Arc;
 
@@ -7,40 +7,40 @@ use thalweg_sender::frames::{EncodePlan, EncodedFrame};
 use thalweg_transport::{Datagram, TransportError};
 use thalweg_units::{ConfigError, Time};
 
-/// One way to encode a picture, with its bytes.
+/// One candidate encoding of a picture, with its bytes.
 #[derive(Debug, Clone)]
 pub struct Encoded {
-    /// What the engine needs to know of it.
+    /// What the engine needs to know about it.
     pub frame: EncodedFrame,
-    /// The frame's bytes; an encoder model's may be fewer than `frame.size` says, and are zeros then.
+    /// The frame's bytes. Those of an encoder model may be fewer than `frame.size`; they are then zeros.
     pub data: Arc<[u8]>,
 }
 
-/// What an [`Outgoing`](super::Outgoing) wants its driver to do.
+/// What an [`Outgoing`](super::Outgoing) asks its caller to do.
 #[derive(Debug)]
 pub enum Output {
-    /// Put this on the network.
+    /// Send this datagram.
     Transmit(Datagram),
     /// Encode this picture; answer with [`Outgoing::on_encoded`](super::Outgoing::on_encoded).
     Encode {
-        /// The picture.
+        /// The picture's number.
         picture: u64,
-        /// How.
+        /// How to encode it.
         plan: EncodePlan,
     },
-    /// Of the candidates just given, this one is sent, as this frame; or none is.
+    /// Of the candidates just given, this one is sent as this frame; or none is sent.
     Commit {
         /// The index of the candidate and the frame's number.
         choice: Option<(usize, u64)>,
     },
-    /// The encoder need keep the state after this frame no longer.
+    /// No later frame is encoded from the state after this frame: the encoder may drop it.
     Forget {
-        /// The frame.
+        /// The frame's number.
         frame: u64,
     },
     /// The connection's state changed.
     Event(ConnectionEvent),
-    /// Nothing more to do before this time, unless something happens.
+    /// Nothing to do before this time, unless something happens.
     Wait {
         /// Until when; [`Time::NEVER`] if there is nothing to wait for.
         until: Time,
@@ -52,46 +52,49 @@ pub enum Output {
 /// A change of the connection's state.
 #[derive(Debug)]
 pub enum ConnectionEvent {
-    /// Media may flow: pictures are taken from now on.
+    /// Media may flow: from now on pictures are accepted.
     Connected,
-    /// Nothing is received from the peer; it may come back.
+    /// Nothing arrives from the peer; it may come back.
     Disconnected,
-    /// It came back.
+    /// The peer came back.
     Reconnected,
-    /// The peer left, or was given up; nothing more will happen.
+    /// The peer left or was given up; the conversation is over.
     Closed,
-    /// The connection failed for good.
+    /// The connection failed permanently.
     Failed(TransportError),
-    /// Sender or receiver could not be built for this connection, though its configuration was valid before: nothing more will happen.
+    /// Sender or receiver could not be built for this connection, though its configuration was valid before; the
+    /// conversation is over.
     Unusable(ConfigError),
-    /// A packet could not be written or protected, and why. Only the first is reported; [`Figures::unsent`] counts all.
+    /// A packet could not be written or protected, and why. Only the first one is reported; [`Figures::unsent`] counts
+    /// all.
     Unsent(String),
 }
 
-/// A packet before it was protected, or after protection was taken off: for captures.
+/// An unprotected packet, for captures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plain {
-    /// When it left or came.
+    /// When it was sent or arrived.
     pub at: Time,
-    /// Whether it left; otherwise it came.
+    /// Whether it was sent; otherwise it was received.
     pub leaves: bool,
-    /// RTP or RTCP.
+    /// The bytes of an RTP or RTCP packet.
     pub bytes: Vec<u8>,
 }
 
-/// Figures of the conversation that are not the engine's.
+/// Statistics of the conversation that the engine does not have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Requests for retransmissions that came.
+    /// Retransmission requests received.
     pub nacks: u64,
-    /// Requests for a keyframe that came.
+    /// Keyframe requests received.
     pub keyframe_requests: u64,
-    /// RTCP that could not be read.
+    /// RTCP packets that could not be parsed.
     pub malformed: u64,
-    /// Reports of arrivals that came.
+    /// Reports of arrivals received.
     pub reports: u64,
-    /// Reports that came of what the path bears, and can be true.
+    /// Reports of the path's capacity received that are plausible.
     pub path_reports: u64,
-    /// RTP packets that the engine accounted for and that could not be written or protected; 0 unless something is wrong.
+    /// RTP packets that the engine accounted for but that could not be written or protected; 0 unless something is
+    /// wrong.
     pub unsent: u64,
 }

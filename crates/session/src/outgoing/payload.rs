@@ -1,4 +1,4 @@
-//! From a frame's bytes to the payload of one packet.
+//! Cuts frames into packet payloads.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,22 +13,22 @@ use thalweg_wire::{WriteError, h264, vp8, vp9};
 
 use super::labels::{Label, Labels, Layered};
 
-/// Frames of which packets have yet to leave.
+/// Frames some of whose packets have not left yet.
 #[derive(Debug)]
 pub(super) struct Frames {
     codec: VideoCodec,
-    /// The most payload of one packet, descriptor not counted.
+    /// Max payload of one packet without the descriptor.
     max: Bytes,
     frames: BTreeMap<u64, (Frame, Option<Layered>)>,
     labels: Labels,
 }
 
-/// A frame, as its packets need it.
+/// A frame, prepared for its packets.
 #[derive(Debug)]
 enum Frame {
-    /// Any piece of it makes a packet.
+    /// The frame's bytes, which may be cut anywhere.
     Bytes(Arc<[u8]>),
-    /// Its packets' payloads: H.264 is cut along its units.
+    /// The payloads of its packets: H.264 is cut along its units.
     Payloads(Vec<Vec<u8>>),
 }
 
@@ -36,7 +36,7 @@ enum Frame {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Payload {
     pub(super) bytes: Vec<u8>,
-    /// Whether the frame ends with it.
+    /// Whether it is the last of its frame.
     pub(super) last: bool,
 }
 
@@ -45,7 +45,7 @@ impl Frames {
         Frames { codec, max, frames: BTreeMap::new(), labels: Labels::default() }
     }
 
-    /// A frame was chosen to be sent, in one of several layers or in none.
+    /// Stores a frame chosen to be sent, with its layer properties if there are several layers.
     pub(super) fn keep(&mut self, frame: u64, data: Arc<[u8]>, layered: Option<Layered>) {
         let kept = match self.codec {
             VideoCodec::Vp8 | VideoCodec::Vp9 => Frame::Bytes(data),
@@ -54,13 +54,13 @@ impl Frames {
         self.frames.insert(frame, (kept, layered));
     }
 
-    /// What there is to say of the layers of a frame that is yet to leave.
+    /// The layer properties of a frame that has not left yet.
     pub(super) fn layered(&self, frame: u64) -> Option<Layered> {
         self.frames.get(&frame)?.1
     }
 
-    /// The payload of a fragment; `None` for one that the frame does not need. Frames leave in order, so with a frame's last fragment it
-    /// and all before it can go.
+    /// The payload of a fragment; `None` for one that the frame does not need. Frames leave in order, so the last
+    /// fragment of a frame frees it and all earlier ones.
     pub(super) fn payload(&mut self, fragment: &Fragment) -> Result<Option<Payload>, WriteError> {
         let payload = match self.frames.get(&fragment.frame) {
             Some((Frame::Bytes(data), layered)) => {
@@ -80,8 +80,8 @@ impl Frames {
     }
 }
 
-/// What the engine is to take a frame for, so that it cuts it into at least as many packets as it takes: H.264's units share packets only
-/// whole, so that parameter sets before a long slice take one of their own.
+/// The size to give to the engine for a frame, so that it cuts the frame into at least as many packets as needed: H.264
+/// units share packets only as a whole, so parameter sets before a long slice need a packet of their own.
 pub(super) fn sized(codec: VideoCodec, frame: EncodedFrame, data: &[u8], max: Bytes) -> EncodedFrame {
     if codec != VideoCodec::H264 {
         return frame;
@@ -112,7 +112,7 @@ fn piece(codec: VideoCodec, data: &[u8], fragment: &Fragment, label: Option<Labe
     Ok(Payload { bytes, last })
 }
 
-/// The number of the picture, of 15 bits.
+/// The picture id, of 15 bits.
 fn picture_id(fragment: &Fragment) -> PictureId {
     PictureId::Long(fragment.frame as u16 & 0x7fff)
 }
@@ -129,8 +129,8 @@ fn vp8_descriptor(fragment: &Fragment, label: Option<Label>) -> vp8::Descriptor 
     }
 }
 
-/// RFC 9628 section 4.2: with layers in the flexible mode, in which each frame says what it refers to; other modes describe patterns in which
-/// none is left out.
+/// RFC 9628 section 4.2: with layers it uses the flexible mode, in which each frame names its references; other modes
+/// describe patterns in which no frame is left out.
 fn vp9_descriptor(fragment: &Fragment, label: Option<Label>) -> vp9::Descriptor {
     let reference = |label: Label| match label.reference {
         None => Some(Vec::new()),
@@ -140,14 +140,14 @@ fn vp9_descriptor(fragment: &Fragment, label: Option<Label>) -> vp9::Descriptor 
         None => vp9::Mode::default(),
         Some(label) => match reference(label) {
             Some(references) => vp9::Mode::Flexible { references },
-            // Too far back to be said.
+            // The reference is too far back to be expressed.
             None => vp9::Mode::Fixed { base_layer_index: Some(label.base_index) },
         },
     };
     vp9::Descriptor {
         picture_id: Some(picture_id(fragment)),
         inter_predicted: !fragment.keyframe,
-        // No frame of a pattern refers past one of a layer below it, so that all are points to go up at.
+        // No frame of a pattern refers past a frame of a lower layer, so every frame is a switching point.
         layer: label.map(|label| vp9::Layer { temporal: label.layer, switching_point: true, ..Default::default() }),
         mode,
         frame_start: fragment.index == 0,
@@ -156,8 +156,8 @@ fn vp9_descriptor(fragment: &Fragment, label: Option<Label>) -> vp9::Descriptor 
     }
 }
 
-/// The fragment's bytes. An encoder model says how large a frame is and makes no bytes: zeros take their place, but the first says what kind of
-/// frame it is, which is what receivers go by (RFC 6386 section 9.1: bit 0 of the frame tag is 0 for keyframes).
+/// The fragment's bytes. An encoder model has a frame size but no bytes: zeros take their place, except that the first
+/// byte has the kind of frame, which receivers need (RFC 6386 section 9.1: bit 0 of the frame tag is 0 for keyframes).
 fn part<'a>(data: &'a [u8], fragment: &Fragment) -> Cow<'a, [u8]> {
     let (from, length) = (fragment.offset as usize, fragment.length as usize);
     if let Some(part) = data.get(from..from + length) {
@@ -179,7 +179,7 @@ mod tests {
 
     const MAX: Bytes = Bytes::new(1_140);
 
-    /// Sends a frame as the engine would cut it; its payloads and which one says that it is the last.
+    /// Sends a frame as the engine would cut it; returns its payloads and which one is marked as last.
     fn sent(codec: VideoCodec, data: &[u8]) -> Vec<Payload> {
         let encoded = EncodedFrame {
             size: Bytes::new(data.len() as u64),
@@ -232,7 +232,7 @@ mod tests {
             let vp9 = sent(VideoCodec::Vp9, &data);
             assert_marked(&vp9);
             assert_eq!(vp9::assemble(vp9.iter().map(|payload| &payload.bytes[..])).unwrap(), data);
-            // A slice without anything that looks like a start code, with its parameter sets before it.
+            // A slice without anything that resembles a start code, with its parameter sets before it.
             let slice: Vec<u8> = (0..length).map(|at| 1 + (at * 7 % 251) as u8).collect();
             let unit = [&[0, 0, 0, 1, 0x67, 0x42][..], &[0, 0, 0, 1, 0x68, 0xce], &[0, 0, 0, 1, 0x65], &slice].concat();
             let h264 = sent(VideoCodec::H264, &unit);
@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    /// The descriptors of one frame's packets on their way.
+    /// The descriptors of the packets of one frame.
     fn described(codec: VideoCodec, label: Option<Label>) -> Vec<Vec<u8>> {
         let fragment = |index, keyframe| Fragment {
             frame: 0x1_0203,

@@ -1,21 +1,21 @@
-//! One payload alone in RED (RFC 2198): a byte before it says its type.
+//! A single payload in RED (RFC 2198): a byte before it has its payload type.
 
 use thalweg_wire::WriteError;
 use thalweg_wire::red::Red;
 
-/// The bytes of a payload of RED with this alone in it.
+/// The bytes of a RED payload that contains only this one.
 ///
 /// # Errors
-/// A payload type above 127.
+/// When the payload type is above 127.
 pub(super) fn payload(payload_type: u8, payload: &[u8]) -> Result<Vec<u8>, WriteError> {
     let mut out = Vec::with_capacity(payload.len() + 1);
     Red::alone(payload_type, payload).write(&mut out)?;
     Ok(out)
 }
 
-/// An RTP packet whose payload begins at `payload_from`, put into RED of payload type `red`.
+/// An RTP packet whose payload begins at `payload_from`, encapsulated in RED with payload type `red`.
 pub(super) fn wrapped(mut packet: Vec<u8>, payload_from: usize, red: u8) -> Vec<u8> {
-    // Beside the type there is the marker, which stays where it is.
+    // The marker is in the same byte as the payload type and stays as it is.
     let (marker, payload_type) = (packet[1] & 0x80, packet[1] & 0x7f);
     packet[1] = marker | red;
     packet.insert(payload_from, payload_type);

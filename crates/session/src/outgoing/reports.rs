@@ -1,15 +1,15 @@
-//! Sender reports: when, and what is in them.
+//! Sender reports: their interval and contents.
 
 use thalweg_units::{Span, Time};
 use thalweg_wire::rtcp::{Chunk, Item, NtpTime, Packet, Sdes};
 
 use super::writer::Writer;
 
-/// How often they are sent: video's interval in libwebrtc (`kDefaultVideoReportInterval`, 1 s). Some 200 bytes with everything around them,
-/// not paced and not counted.
+/// The interval of sender reports: video's in libwebrtc (`kDefaultVideoReportInterval`, 1 s). Some 200 bytes with all
+/// headers, neither paced nor counted.
 const INTERVAL: Span = Span::from_secs(1);
 
-/// Reports of what was sent.
+/// Sender reports.
 #[derive(Debug)]
 pub(super) struct Reports {
     next: Time,
@@ -18,12 +18,12 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// The first is due at once, so that audio and pictures can be played together from the beginning.
+    /// The first report is due at once, so that audio and pictures can be synchronized from the beginning.
     pub(super) fn new(now: Time, wall: NtpTime, cname: &str) -> Reports {
         Reports { next: now, wall, cname: cname.as_bytes().to_vec() }
     }
 
-    /// When the next is due.
+    /// When the next report is due.
     pub(super) fn next(&self) -> Time {
         self.next
     }
@@ -32,11 +32,11 @@ impl Reports {
         self.next <= now
     }
 
-    /// The report that is due: nothing while nothing was sent.
+    /// The report that is due; empty if nothing was sent yet.
     pub(super) fn compound(&mut self, now: Time, writer: &Writer) -> Vec<Packet> {
         let ntp = NtpTime::from_bits(self.wall.bits().wrapping_add(NtpTime::at(now).bits()));
         let mut packets: Vec<Packet> = writer.reports(now, ntp).map(Packet::SenderReport).collect();
-        // Until the first packet has left, look again soon.
+        // Until the first packet has left, check again soon.
         self.next = now + if packets.is_empty() { INTERVAL / 20 } else { INTERVAL };
         if !packets.is_empty() {
             let chunk = |source| Chunk { source, items: vec![Item { kind: Item::CNAME, text: self.cname.clone() }] };

@@ -1,26 +1,27 @@
-//! Retransmissions that are known to have arrived: what they retransmit need not be sent again, however often it is asked for.
+//! Retransmissions known to have arrived: their packets need not be sent again, however often they are requested.
 //!
-//! libwebrtc forgets what was acknowledged (`RtpPacketHistory::CullAcknowledgedPackets`). Without that a receiver that looks for gaps in the
-//! media stream alone, where no retransmission ever comes (Pion's interceptors do), gets each lost packet ten times and more.
+//! libwebrtc forgets acknowledged packets (`RtpPacketHistory::CullAcknowledgedPackets`). Otherwise a receiver that
+//! looks for gaps only in the media stream, where retransmissions never appear (Pion's interceptors do), gets each lost
+//! packet ten times and more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use thalweg_control::{Acknowledgement, PacketId};
 
-/// More retransmissions than this are not followed: what libwebrtc remembers at most (`RtpPacketHistory::kMaxCapacity`).
+/// Max number of tracked retransmissions: libwebrtc's max (`RtpPacketHistory::kMaxCapacity`).
 const MAX: usize = 9_600;
 
-/// Media packets by their numbers on the wire.
+/// Media packets by their sequence numbers on the wire.
 #[derive(Debug, Default)]
 pub(super) struct Retransmitted {
-    /// What each retransmission repeats whose fate is not known yet.
+    /// For each retransmission whose outcome is unknown, the packet it retransmits.
     under_way: BTreeMap<PacketId, u64>,
-    /// What has come.
+    /// The packets that arrived as retransmissions.
     arrived: BTreeSet<u64>,
 }
 
 impl Retransmitted {
-    /// The packet `id` retransmits media packet `sequence`.
+    /// Packet `id` retransmits media packet `sequence`.
     pub(super) fn on_sent(&mut self, id: PacketId, sequence: u64) {
         self.under_way.insert(id, sequence);
         if self.under_way.len() > MAX {
@@ -28,7 +29,7 @@ impl Retransmitted {
         }
     }
 
-    /// The peer says what has arrived.
+    /// The peer reported which packets arrived.
     pub(super) fn on_report(&mut self, acknowledgements: &[Acknowledgement]) {
         for acknowledgement in acknowledgements.iter().filter(|one| one.arrival.is_some()) {
             self.arrived.extend(self.under_way.remove(&acknowledgement.id));
@@ -61,7 +62,7 @@ mod tests {
         retransmitted.on_sent(PacketId(8), 1_001);
         retransmitted.on_report(&[report(6, Some(Time::ZERO)), report(7, None), report(8, Some(Time::ZERO))]);
         assert!(!retransmitted.has_arrived(1_000) && retransmitted.has_arrived(1_001));
-        // The second retransmission makes it.
+        // The second retransmission arrives.
         retransmitted.on_sent(PacketId(9), 1_000);
         retransmitted.on_report(&[report(9, Some(Time::ZERO))]);
         assert!(retransmitted.has_arrived(1_000));

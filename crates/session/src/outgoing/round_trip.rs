@@ -1,13 +1,14 @@
-//! What a receiver that sends nothing learns the round trip by: its own times, sent back (RFC 3611 sections 4.4 and 4.5).
+//! Lets a receiver that sends no media measure the round trip: sends its timestamps back (RFC 3611 sections 4.4 and
+//! 4.5).
 
 use thalweg_units::Time;
 use thalweg_wire::rtcp::{Compound, LastReceiverTime, NtpShort, Packet, Xr, XrBlock};
 
-/// The last time that the receiver said, until it is sent back.
+/// The receiver's last timestamp, until it is sent back.
 #[derive(Debug, Default)]
 pub(super) struct ReceiverTime(Option<Said>);
 
-/// Who said which time, and when it came.
+/// A timestamp, its source, and when it arrived.
 #[derive(Debug, Clone, Copy)]
 struct Said {
     ssrc: u32,
@@ -16,7 +17,7 @@ struct Said {
 }
 
 impl ReceiverTime {
-    /// A datagram came; one that cannot be read says nothing.
+    /// An RTCP datagram arrived; one that cannot be parsed is ignored.
     pub(super) fn on_rtcp(&mut self, now: Time, datagram: &[u8]) {
         let extended = |packet| if let Ok(Packet::Xr(report)) = packet { Some(report) } else { None };
         for Xr { ssrc, blocks } in Compound::new(datagram).filter_map(extended) {
@@ -28,7 +29,7 @@ impl ReceiverTime {
         }
     }
 
-    /// What goes along with the reports of the stream `ssrc`, once for each time.
+    /// The packet to add to the reports of stream `ssrc`, once for each timestamp.
     pub(super) fn echo(&mut self, now: Time, ssrc: u32) -> Option<Packet> {
         let said = self.0.take()?;
         let delay = NtpShort::of(now - said.came);

@@ -1,4 +1,4 @@
-//! What a sender is made of, and a scheme as it fits what was agreed on.
+//! A sender's configuration, and a scheme adapted to what was negotiated.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use thalweg_wire::overhead::{self, Overhead};
 use thalweg_wire::rtcp::NtpTime;
 use thalweg_wire::rtp::{BytesBefore, FragmentGrace};
 
-/// What a sender is made of.
+/// The configuration of a sender.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// What kind of sender.
+    /// The scheme.
     pub scheme: Arc<dyn SenderFactory>,
-    /// What takes its pictures.
+    /// The camera.
     pub camera: Camera,
-    /// What was agreed on with the peer.
+    /// What was negotiated with the peer.
     pub media: Negotiated,
-    /// The name common to its streams (RFC 7022).
+    /// The CNAME of its streams (RFC 7022).
     pub cname: String,
-    /// Where sequence numbers and timestamps begin: anything hard to guess (RFC 3550 section 5.1).
+    /// Seed of initial sequence numbers and timestamps: anything hard to guess (RFC 3550 section 5.1).
     pub seed: Seed,
     /// The wall clock at [`Time::ZERO`](thalweg_units::Time::ZERO), for sender reports.
     pub wall: NtpTime,
@@ -31,10 +31,10 @@ pub struct Setup {
     pub ipv6: bool,
 }
 
-/// Why there can be no sender.
+/// Why no sender could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The peer agreed to no video.
+    /// The peer accepted no video.
     #[error("the peer agreed to no video codec: it must offer VP8, H.264 or VP9")]
     NoVideo,
     /// A parameter of the scheme is out of range.
@@ -42,7 +42,8 @@ pub enum SetupError {
     Scheme(#[from] ConfigError),
 }
 
-/// Gives parts the sizes that packets have on this path, and takes away what the peer did not agree to; `measured` if it measures the path.
+/// Sets the packet sizes of this path in `parts`, and removes what the peer did not agree to; `measured` if it measures
+/// the path.
 pub(super) fn fit(
     parts: &mut Parts,
     measured: bool,
@@ -76,7 +77,7 @@ pub(super) fn fit(
         overhead: of_video + red + descriptor(video.codec, layered),
         audio: of_audio,
         states: of_first.saturating_sub(of_video),
-        // Retransmissions of RED are in it too, where that was agreed on.
+        // Retransmissions are in RED too, if that was negotiated.
         retransmission: match redundancy {
             Some(Redundancy { retransmission: None, .. }) => overhead::RTX - RED,
             _ => overhead::RTX,
@@ -98,10 +99,10 @@ pub(super) fn fit(
     }
 }
 
-/// What a payload alone in RED has before it (RFC 2198 section 3).
+/// The RED header before a single payload (RFC 2198 section 3).
 const RED: Bytes = Bytes::new(1);
 
-/// What media leaves in with parts that are fitted: FEC is among it, or would be if there was any.
+/// The RED encapsulation of media for adapted parts, if FEC is, or could be, part of the media stream.
 pub(super) fn in_red(fitted: &Parts, video: &Video) -> Option<Redundancy> {
     let beforehand = fitted.repair.as_ref().is_some_and(|repair| repair.fec.is_some());
     let fills =
@@ -109,14 +110,14 @@ pub(super) fn in_red(fitted: &Parts, video: &Video) -> Option<Redundancy> {
     among_media(video).filter(|_| beforehand || fills)
 }
 
-/// Whether the peer makes something of XOR of packets.
+/// Whether the peer can use XOR FEC.
 fn takes_xor(video: &Video) -> bool {
     video.fec.is_some() || among_media(video).is_some()
 }
 
-/// RED, if it was agreed on and FEC in it does no harm. Where it is lost there is a hole in the numbers that is never filled: a receiver
-/// that knows frames by the numbers of their packets alone waits for it (libwebrtc `PayloadTypeSupportsSkippingFecPackets`: no ULPFEC then, with
-/// retransmissions).
+/// RED, if it was negotiated and FEC in it does no harm. A lost FEC packet leaves a gap in the sequence numbers that is
+/// never filled. A receiver that recognizes frames only by sequence numbers waits for it (libwebrtc
+/// `PayloadTypeSupportsSkippingFecPackets`: no ULPFEC then, with retransmissions).
 fn among_media(video: &Video) -> Option<Redundancy> {
     let has_picture_ids = match video.codec {
         VideoCodec::Vp8 | VideoCodec::Vp9 => true,
@@ -125,7 +126,7 @@ fn among_media(video: &Video) -> Option<Redundancy> {
     video.redundancy.filter(|_| has_picture_ids || !video.feedback.nack)
 }
 
-/// Padding that the peer can make something of.
+/// The padding content that the peer can use.
 fn fillable(redundant: redundant::Config, video: &Video) -> Option<redundant::Config> {
     let (xor, rtx) = (takes_xor(video), video.retransmission.is_some());
     match redundant.kind {
@@ -138,16 +139,17 @@ fn fillable(redundant: redundant::Config, video: &Video) -> Option<redundant::Co
     }
 }
 
-/// libwebrtc pads with as much at most (`kMaxPaddingLength`).
+/// Max padding in a packet, as in libwebrtc (`kMaxPaddingLength`).
 const LONGEST_PADDING: u64 = 224;
 
-/// Whether the peer measures the path for the scheme, and is given what was sent before each packet.
+/// Whether the peer measures the path for the scheme, with packets that carry the bytes sent before them.
 pub(super) fn is_measured(receiver: ReceiverKind, video: &Video) -> bool {
     let wanted = matches!(receiver, ReceiverKind::Measures(_));
     wanted && video.feedback.path && video.extensions.bytes_before.is_some()
 }
 
-/// Lengths of the extension elements in every packet of the section `mid`, with what was sent before it where the path is `measured`.
+/// Lengths of the extension elements in every packet of the media section `mid`, with the count of bytes sent before it
+/// if the path is `measured`.
 fn lengths(ids: &ExtensionIds, mid: &str, measured: bool) -> Vec<usize> {
     let transport = ids.transport_sequence.map(|_| if ids.transport_on_request { 4 } else { 2 });
     let before = ids.bytes_before.filter(|_| measured).map(|_| BytesBefore::SIZE);
@@ -155,11 +157,11 @@ fn lengths(ids: &ExtensionIds, mid: &str, measured: bool) -> Vec<usize> {
     [transport, grace, before, ids.mid.map(|_| mid.len())].into_iter().flatten().collect()
 }
 
-/// Bytes of a dependency descriptor whose template says all there is to say, as most do.
+/// Bytes of a dependency descriptor that needs only its template, as most do.
 const DEPENDENCY: usize = 3;
 
-/// Bytes of payload descriptor in every packet: VP8 with a picture id of 15 bits (RFC 7741), H.264's FU indicator and header (RFC 6184), VP9's
-/// flags and picture id (RFC 9628); with layers what [`super::labels`] has them say.
+/// Bytes of payload descriptor in every packet: VP8 with a picture id of 15 bits (RFC 7741), H.264's FU indicator and
+/// header (RFC 6184), VP9's flags and picture id (RFC 9628); with layers also the fields of [`super::labels`].
 fn descriptor(codec: VideoCodec, layered: bool) -> Bytes {
     let layers = if layered { 2 } else { 0 };
     Bytes::new(match codec {

@@ -1,16 +1,16 @@
-//! One RTP stream: its numbers, its clock, and what was sent on it.
+//! An RTP stream: its sequence numbers, its clock, and its counts.
 
 use thalweg_units::{Random, Span, Time};
 use thalweg_wire::rtcp::{NtpTime, SenderReport};
 use thalweg_wire::rtp::Header;
 
-/// An RTP stream of ours.
+/// An RTP stream of this sender.
 #[derive(Debug, Clone)]
 pub(super) struct Stream {
     pub(super) ssrc: u32,
-    /// The number of the next packet, not cut to 16 bits.
+    /// The sequence number of the next packet, not truncated to 16 bits.
     next: u64,
-    /// Ticks of the media clock in a second.
+    /// Ticks per second of the media clock.
     clock: u64,
     /// The timestamp at [`Time::ZERO`].
     origin: u32,
@@ -19,8 +19,9 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// A stream that begins somewhere in the lower half of its numbers, so that a receiver cannot take a packet before the first for one a
-    /// turn later (libsrtp's advice; RFC 3711 section 3.3.1 would lose synchrony).
+    /// A stream that begins somewhere in the lower half of its sequence numbers, so that a receiver cannot take a
+    /// packet before the first for one after the next wraparound (libsrtp's advice; RFC 3711 section 3.3.1 would lose
+    /// synchrony).
     pub(super) fn new(ssrc: u32, clock: u64, random: &mut Random) -> Stream {
         let (next, origin) = (random.below(1 << 15), random.bits() as u32);
         Stream { ssrc, next, clock, origin, packets: 0, payload_bytes: 0 }
@@ -37,7 +38,7 @@ impl Stream {
         self.origin.wrapping_add(ticks as u32)
     }
 
-    /// The header of the next packet, which carries `payload` bytes, and its number.
+    /// The header of the next packet, which carries `payload` bytes, and its sequence number.
     pub(super) fn next(&mut self, payload_type: u8, timestamp: u32, marker: bool, payload: usize) -> (Header, u64) {
         let number = self.next;
         self.next += 1;
@@ -47,7 +48,7 @@ impl Stream {
         (header, number)
     }
 
-    /// What was sent so far, at `ntp`, when the media clock shows `timestamp`; `None` before the first packet.
+    /// The counts so far, at wall-clock time `ntp` and media time `timestamp`; `None` before the first packet.
     pub(super) fn report(&self, ntp: NtpTime, timestamp: u32) -> Option<SenderReport> {
         let report = SenderReport {
             ssrc: self.ssrc,

@@ -23,35 +23,36 @@ use super::red;
 use super::retransmitted::Retransmitted;
 use super::stream::Stream;
 
-/// Ticks of the media clock a second: of video (RFC 7741, RFC 6184, RFC 9628) and of Opus (RFC 7587).
+/// Ticks per second of the media clock: video's (RFC 7741, RFC 6184, RFC 9628) and Opus's (RFC 7587).
 const VIDEO_CLOCK: u64 = 90_000;
 const AUDIO_CLOCK: u64 = 48_000;
 
-/// Padding larger than padding alone can be is a retransmission of one of the newest packets, in the hope that it was lost: of as many (libwebrtc looks
-/// through all of its history for the one of best size; what is older than a round trip or two is of no use to anyone).
+/// Padding that is larger than a padding-only packet can be is sent as a retransmission of one of this many newest
+/// packets, in case it was lost (libwebrtc searches its whole history for the best size; packets older than a round
+/// trip or two are of no use).
 const RTX_PADDING_AMONG: usize = 64;
 
-/// What is around RTP on a path.
+/// The overhead around RTP on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PathOverhead {
     /// Whether packets go over IPv6.
     pub(super) ipv6: bool,
-    /// What protection adds.
+    /// The length of the SRTP tag.
     pub(super) srtp_tag: Bytes,
 }
 
-/// Writes packets, numbers them, and remembers under which number each one went out.
+/// Writes packets, numbers them, and remembers their numbers.
 #[derive(Debug)]
 pub(super) struct Writer {
     video: Video,
     audio: Option<Audio>,
-    /// What media leaves in, where FEC is to be among it.
+    /// The RED encapsulation of media, if FEC is sent in the media stream.
     redundancy: Option<Redundancy>,
     media: Stream,
     rtx: Stream,
     fec: Stream,
     audio_stream: Stream,
-    /// IP, UDP and the SRTP tag around each packet.
+    /// IP, UDP and SRTP tag bytes of each packet.
     around: Bytes,
     elements: Elements,
     frames: Frames,
@@ -97,49 +98,49 @@ impl Writer {
         }
     }
 
-    /// From now on media and FEC leave in RED, or media as it is.
+    /// From now on media and FEC are sent in RED, or media without it.
     pub(super) fn put_in_red(&mut self, redundancy: Option<Redundancy>) {
         self.redundancy = redundancy;
     }
 
-    /// A scheme begins; whether its packets say what was sent before them.
+    /// A scheme begins; `are_reported` if its packets carry the bytes sent before them.
     pub(super) fn count(&mut self, are_reported: bool) {
         self.elements.counted.begin(are_reported);
     }
 
-    /// What the peer measured of the path, in the engine's bytes.
+    /// The peer's measurement of the path, in the engine's bytes.
     pub(super) fn measured(&self, report: PathReport) -> Option<PathReport> {
         self.elements.counted.report(report)
     }
 
-    /// Under which number each packet went out.
+    /// The numbers of all sent packets.
     pub(super) fn sent(&self) -> &Streams {
         &self.sent
     }
 
-    /// The engine's numbers of media packets that the peer misses and names by theirs; numbers of padding, and of FEC
-    /// among the media, are of none, and what a retransmission is known to have brought is not missed.
+    /// The engine's numbers of the media packets that the peer reports missing by their sequence numbers. Padding, and
+    /// FEC in the media stream, have none; packets whose retransmission is known to have arrived are not missing.
     pub(super) fn missing(&self, sequences: &[u64]) -> Vec<u64> {
         let missing = sequences.iter().filter(|sequence| !self.retransmitted.has_arrived(**sequence));
         missing.filter_map(|sequence| self.history.number(*sequence)).collect()
     }
 
-    /// The peer says what has arrived.
+    /// The peer reported which packets arrived.
     pub(super) fn on_report(&mut self, acknowledgements: &[Acknowledgement]) {
         self.retransmitted.on_report(acknowledgements);
     }
 
-    /// A frame was chosen: its packets will be asked for.
+    /// A frame was chosen: stores it for its packets.
     pub(super) fn keep_frame(&mut self, frame: u64, data: Arc<[u8]>, layered: Option<Layered>) {
         self.frames.keep(frame, data, layered);
     }
 
-    /// An audio packet came: the number the engine is to know it by.
+    /// Stores an audio packet; returns the number by which the engine identifies it.
     pub(super) fn keep_audio(&mut self, frame: AudioFrame) -> u64 {
         self.audio_queue.keep(frame)
     }
 
-    /// Reports of what was sent, for each stream of media that was sent on.
+    /// Sender reports for each media stream that was used.
     pub(super) fn reports(&self, now: Time, ntp: NtpTime) -> impl Iterator<Item = SenderReport> + '_ {
         let video = self.media.report(ntp, self.media.timestamp(now));
         let frame = self.audio_stream.report(ntp, self.audio_queue.timestamp(now, &self.audio_stream));
@@ -154,7 +155,7 @@ impl Writer {
     /// The bytes of a packet that leaves now.
     ///
     /// # Errors
-    /// What a format has no room for, which the engine does not ask for.
+    /// When a format cannot express something, which the engine does not ask for.
     pub(super) fn write(&mut self, packet: &Packet) -> Result<Vec<u8>, WriteError> {
         let bytes = match packet.content {
             Content::Media { sequence, fragment } => self.media(packet, sequence, &fragment),
@@ -202,7 +203,7 @@ impl Writer {
         };
         let packets = self.protected(protects.iter());
         let payload = packets.and_then(|packets| flexfec::protect(packets.iter().map(Vec::as_slice)).ok());
-        // The packets are no longer known, or padding among them has put them too far apart.
+        // The packets are no longer remembered, or padding between them has put them too far apart.
         let Some(payload) = payload else { return self.padding(packet) };
         let block = self.block(packet, None, None)?;
         let timestamp = self.last_timestamp;
@@ -211,9 +212,9 @@ impl Writer {
         write(header, &block, &payload, 0)
     }
 
-    /// FEC among the media. It has a number of theirs, under which it is not retransmitted.
+    /// FEC in the media stream. It takes a sequence number there, and is never retransmitted.
     fn fec_in_red(&mut self, packet: &Packet, protects: &Protected, types: Redundancy) -> Result<Vec<u8>, WriteError> {
-        // FEC and padding among the packets set them apart: what a mask does not reach back to is left out.
+        // FEC and padding between the packets increase their distance: those beyond the mask are left out.
         let sequence = |number| self.history.get(number).map(|sent| sent.sequence);
         let last = sequence(protects.last());
         let reached = |number: &u64| {
@@ -230,7 +231,7 @@ impl Writer {
         write(header, &block, &payload, 0)
     }
 
-    /// Packets as they were sent, out of RED, but for the extensions that libwebrtc takes for zeros under FEC.
+    /// The packets as sent, without RED, with zeros for the extensions that libwebrtc assumes to be zero under FEC.
     fn protected(&self, numbers: impl Iterator<Item = u64>) -> Option<Vec<Vec<u8>>> {
         let blank: Vec<u8> = self.video.extensions.transport_sequence.into_iter().collect();
         let packet = |number| {
@@ -245,17 +246,17 @@ impl Writer {
     fn retransmission(&mut self, packet: &Packet, of: u64) -> Result<Vec<u8>, WriteError> {
         match (self.history.get(of).cloned(), self.video.retransmission) {
             (Some(sent), Some(payload_type)) => self.rtx_packet(packet, &sent, payload_type, 0),
-            // The engine remembers no longer than this does; if it did, what it counted on leaving leaves.
+            // The engine's history is no longer than this one; if it were, padding would be sent instead.
             _ => self.padding(packet),
         }
     }
 
     fn rtx_packet(&mut self, packet: &Packet, sent: &Sent, kind: u8, padding: u8) -> Result<Vec<u8>, WriteError> {
-        // As it went out, too.
+        // Also as first sent.
         let dependency = self.video.extensions.dependencies.and_then(|id| sent.element(id));
         let block = self.block(packet, Some(&sent.fragment), dependency)?;
         let (original_sequence, mut payload) = (sent.sequence as u16, Vec::with_capacity(sent.payload().len() + 3));
-        // As it went out, so that FEC over it finds it: where retransmissions of RED were not agreed on, as media alone.
+        // As first sent, so that FEC over it matches: if retransmissions in RED were not negotiated, as media alone.
         let in_red = self.rtx_of_red();
         let original = in_red.map(|_| red::payload(self.video.payload_type, sent.payload())).transpose()?;
         let original = original.as_deref().unwrap_or(sent.payload());
@@ -277,7 +278,7 @@ impl Writer {
         write(header, &block, &frame.data, 0)
     }
 
-    /// An audio packet that the engine does not know of; `None` when there is none of this number.
+    /// An audio packet outside the engine; `None` if there is none with this number.
     pub(super) fn unreported_audio(&mut self, number: u64) -> Option<Result<Vec<u8>, WriteError>> {
         let (audio, frame) = (self.audio.clone()?, self.audio_queue.take(number)?);
         let block = extensions::of_section(&audio.extensions, &audio.mid);
@@ -290,8 +291,9 @@ impl Writer {
         self.audio_stream.next(audio.payload_type, timestamp, false, frame.data.len())
     }
 
-    /// A packet of the size that was asked for, which the receiver needs for nothing: padding alone on the stream of retransmissions, where numbers
-    /// are of no consequence, or when more is wanted, a retransmission filled up with padding. Without such a stream it is padding among the media.
+    /// A padding packet of the requested size: padding alone on the retransmission stream, where sequence numbers do
+    /// not matter, or if it is too large for that, a retransmission filled up with padding. Without that stream it is
+    /// padding on the media stream.
     fn padding(&mut self, packet: &Packet) -> Result<Vec<u8>, WriteError> {
         let ids = self.video.extensions;
         let block = self.block(packet, None, None)?;
@@ -301,7 +303,7 @@ impl Writer {
         if let Some(kind) = self.video.retransmission
             && room > max
         {
-            // A retransmission says of which frame it is, so its extensions may be longer.
+            // A retransmission has its frame's descriptor, so its extensions may be longer.
             let red = usize::from(self.rtx_of_red().is_some());
             let dependency = if self.dependencies.are_said() { Dependencies::LONGEST + 1 } else { 0 };
             let room = room.saturating_sub(longer(&ids) + dependency + overhead::RTX.get() as usize + red);
@@ -320,7 +322,7 @@ impl Writer {
         write(header, &block, &[], padding)
     }
 
-    /// Payload type of retransmissions in RED, where media is.
+    /// The payload type of retransmissions in RED, if media is in RED.
     fn rtx_of_red(&self) -> Option<u8> {
         self.redundancy.and_then(|types| types.retransmission)
     }
@@ -335,7 +337,7 @@ impl Writer {
     }
 }
 
-/// Bytes that the extensions of a packet of media may have more than those of one without.
+/// How many bytes longer the extensions of a media packet may be than those of a packet without media.
 fn longer(ids: &ExtensionIds) -> usize {
     let delay = ids.playout_delay.map_or(0, |_| 4);
     let fragment = ids.grace.map_or(0, |_| 8);

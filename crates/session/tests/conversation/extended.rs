@@ -1,4 +1,4 @@
-//! Extended reports (RFC 3611): FBRA's feedback, from a live receiver to the sender's engine.
+//! Extended reports (RFC 3611) as FBRA's feedback, from a live receiver to the sender's engine.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use thalweg_wire::rtcp::{self, Compound, XrBlock};
 
 use super::*;
 
-/// A world in which `scheme` is fed by extended reports for 10 s, what passes in the clear along with it.
+/// A world in which `scheme` got extended reports as feedback for 10 s, with a capture of the unprotected packets.
 fn with_extended_reports(scheme: &str, loss: f64) -> World {
     let congestion = vec![CongestionFeedback::Extended];
     let receiver = Capabilities { congestion, ..Capabilities::all(Direction::ReceiveOnly) };
@@ -51,7 +51,7 @@ fn fbra_hears_of_losses_and_of_times_of_all_its_streams_in_extended_reports() {
             sent += 1;
         }
     }
-    // 3 % of what was sent, as chance has it.
+    // 3 % of the packets, subject to chance.
     let share = f64::from(lost) / f64::from(sent);
     assert!((0.01..0.06).contains(&share), "{lost} of {sent} lost");
     let reports = world.outgoing.figures().reports;

@@ -1,8 +1,8 @@
-//! Frames in temporal layers: what is lost of an upper one stops nothing.
+//! Frames in temporal layers: a loss in a higher layer does not stop the video.
 
 use super::*;
 
-/// Frames that were put into the queue, after `play`.
+/// The number of frames queued after `play`.
 fn queued(world: &mut World) -> usize {
     world.outgoing.drain_events().filter(|timed| matches!(timed.event, Event::FrameQueued { .. })).count()
 }

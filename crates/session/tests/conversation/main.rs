@@ -1,4 +1,4 @@
-//! Both ends of a conversation over a path, in virtual time.
+//! Both sides of a conversation over a path, in virtual time.
 
 mod extended;
 mod hostile;
@@ -37,7 +37,7 @@ fn play(scheme: &str, loss: f64, change: impl Fn(&mut Capabilities)) -> World {
     world
 }
 
-/// Frames come out as they were encoded, in the order of the pictures.
+/// Asserts that frames come out as they were encoded, in the order of the pictures.
 fn assert_exact(world: &World) {
     let mut last = None;
     for frame in &world.shown {
@@ -59,7 +59,7 @@ fn every_frame_of_a_call_over_a_clean_path_is_shown_whatever_kind_of_feedback_wa
         let world = play("gcc", 0.0, |receiver| receiver.congestion = vec![kind]);
         assert_exact(&world);
         let statistics = world.incoming.statistics();
-        // What was encoded last may be on its way.
+        // The frames encoded last may still be in flight.
         assert!(world.shown.len() + 5 > world.encoded.len() && world.shown.len() > 120, "{kind:?}: {statistics:?}");
         assert_eq!((statistics.video.keyframes, statistics.malformed, statistics.unknown), (1, 0, 0), "{kind:?}");
         // Extended reports come every 200 ms.
@@ -86,7 +86,7 @@ fn what_is_lost_is_retransmitted_and_audio_comes_along_within_a_frame_of_the_pic
 fn only_media_can_be_asked_for_again_and_numbers_of_retransmissions_and_fec_are_none_of_its() {
     let mut world = play("gcc", 0.0, |_| {});
     let before = (world.outgoing.figures().nacks, world.incoming.statistics().retransmission_stream.received);
-    // All numbers there are, and so all that were sent, of media (100), retransmissions, FEC and audio.
+    // All sequence numbers, and so all packets sent, of media (100), retransmissions, FEC and audio.
     let mut asked = |ssrc| {
         for first in (0..u16::MAX).step_by(2_000) {
             let nack = rtcp::Packet::Nack(Nack::of(200, ssrc, first..first.saturating_add(2_000)));
@@ -119,7 +119,7 @@ fn padding_that_is_fec_recovers_what_is_lost() {
     let statistics = world.incoming.statistics();
     assert_eq!((statistics.malformed, statistics.unknown), (0, 0));
     assert!(statistics.fec_stream.received > 15 && world.shown.len() > 100, "{statistics:?}");
-    // About eight of some three hundred; identities are drawn anew each time, and with them what is lost.
+    // About eight of some three hundred; identities are random each time, and so are the losses.
     assert!(statistics.video.recovered > 0, "{statistics:?}");
     let retransmissions = play("vidaptive+rtx", 0.03, |_| {});
     assert_exact(&retransmissions);
@@ -169,7 +169,7 @@ fn what_the_decoder_refuses_is_told_and_pictures_go_on_with_a_keyframe() {
     world.run(Span::from_secs(2));
     assert!(world.shown.len() > before + 50 && world.shown[before].keyframe, "{}", world.shown.len() - before);
     assert_exact(&world);
-    // By then a keyframe has come: nothing is to be mended.
+    // By then a keyframe has arrived, so no repair is needed.
     world.incoming.on_undecodable(world.now(), refused);
     world.run(Span::from_secs(1));
     assert_eq!((world.outgoing.figures().keyframe_requests, world.incoming.statistics().video.keyframes), (1, 2));
@@ -184,7 +184,7 @@ fn who_only_receives_learns_the_round_trip_where_that_was_agreed_on() {
     assert_eq!(world.incoming.statistics().round_trip, None);
 }
 
-/// The offer without a kind of congestion feedback of audio.
+/// The offer without congestion feedback for audio.
 fn without_feedback_of_audio(offer: &str) -> String {
     let (video, audio) = offer.split_once("m=audio").expect("audio is offered");
     let is_feedback =

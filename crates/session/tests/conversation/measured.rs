@@ -1,4 +1,4 @@
-//! A receiver that measures the path, and a sender that plans by it (Rebera).
+//! A receiver that measures the path, and a sender that plans with the measurements (Rebera).
 
 use thalweg_control::PathReport;
 use thalweg_sender::Registry;
@@ -6,7 +6,8 @@ use thalweg_units::Rate;
 
 use super::*;
 
-/// Ten seconds behind a bottleneck of 500 kbps, where a frame of a thousand bytes takes longer than the shortest train that counts.
+/// Ten seconds behind a bottleneck of 500 kbps, where a frame of a thousand bytes takes longer than the min measurable
+/// train.
 fn play_slowly(scheme: &str, change: impl Fn(&mut Capabilities)) -> World {
     let mut receiver = Capabilities::all(Direction::ReceiveOnly);
     change(&mut receiver);
@@ -19,7 +20,7 @@ fn play_slowly(scheme: &str, change: impl Fn(&mut Capabilities)) -> World {
     world
 }
 
-/// What the receiver said of the path last, and how often it was heard.
+/// The receiver's last path report, and the number of reports.
 fn said(world: &World) -> (PathReport, u64) {
     let path = world.incoming.statistics().path.expect("the receiver measures");
     (path, world.outgoing.figures().path_reports)
@@ -31,11 +32,11 @@ fn a_receiver_measures_what_the_path_bears_and_tells_it_ten_times_a_second() {
         let world = play_slowly(name, |_| {});
         let (path, reported) = said(&world);
         let capacity = path.capacity.expect("frames are of two packets at least");
-        // Audio comes between the packets of a train, and takes a sixteenth of the path.
+        // Audio packets come between the packets of a train, and take a sixteenth of the capacity.
         assert!((440..=505).contains(&(capacity.as_bps() / 1000)), "{name}: {capacity}");
         assert!((85..=100).contains(&reported), "{name}: {reported} reports in 10 s");
         assert_eq!(path.lost.get(), 0, "{name}");
-        // All RTP was counted, to the byte, and nothing else: handshakes, checks and RTCP are the rest.
+        // All RTP was counted, to the byte, and nothing else: the rest is handshakes, connectivity checks and RTCP.
         let rest = world.sent.1.saturating_sub(path.received).get();
         assert!(rest > 0 && rest < 40_000, "{name}: {rest} of {}", world.sent.1);
         assert!(world.shown.len() > 150, "{name}: {}", world.shown.len());
@@ -48,7 +49,7 @@ fn what_is_lost_is_told_from_what_waits() {
     let world = play("rebera", 0.05, |_| {});
     let (path, _) = said(&world);
     let share = path.lost.as_f64() / (path.lost + path.received).as_f64();
-    // 5 % of some hundred packets a second, as chance has it.
+    // 5 % of some hundred packets per second, subject to chance.
     assert!((0.02..0.09).contains(&share), "{path:?}");
 }
 
@@ -74,7 +75,7 @@ fn the_sender_plans_by_what_the_receiver_says_and_measures_itself_where_nothing_
         assert!((440.0..=505.0).contains(&capacity), "{capacity}");
         assert!(world.shown.len() > 150, "{}", world.shown.len());
     }
-    // Who does not plan by it says nothing to measure by.
+    // A scheme that does not use measurements sends no counts.
     let world = play("gcc", 0.0, |_| {});
     assert_eq!((world.incoming.statistics().path, world.outgoing.figures().path_reports), (None, 0));
 }

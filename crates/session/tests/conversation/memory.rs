@@ -1,4 +1,4 @@
-//! What a thread has allocated and not given back: a whole conversation lives in one.
+//! The memory that a thread has allocated and not freed: a whole conversation runs in one thread.
 
 #![allow(unsafe_code)] // An allocator.
 
@@ -9,18 +9,18 @@ thread_local! {
     static HELD: Cell<i64> = const { Cell::new(0) };
 }
 
-/// The system's allocator, counted.
+/// The system's allocator, with a counter.
 struct Counting;
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
 fn count(bytes: i64) {
-    // A thread that ends has no counter any more.
+    // A thread that is ending has no counter any more.
     let _ = HELD.try_with(|held| held.set(held.get() + bytes));
 }
 
-// SAFETY: everything is done by the system's allocator, with what the caller gave.
+// SAFETY: every call is passed on to the system's allocator with the caller's arguments.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);

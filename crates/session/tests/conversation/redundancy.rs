@@ -1,4 +1,4 @@
-//! FEC among the media: RED and ULPFEC, where the peer knows no flexfec-03.
+//! FEC in the media stream: RED and ULPFEC, for a peer without flexfec-03.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use thalweg_wire::rtp::Packet;
 
 use super::*;
 
-/// A receiver of RED and no flexfec-03.
+/// A receiver with RED and without flexfec-03.
 fn without_flexfec(receiver: &mut Capabilities) {
     receiver.fec = false;
 }
@@ -23,8 +23,8 @@ fn known(name: &str) -> Scheme {
     name.parse().expect("a scheme")
 }
 
-/// A world in which `scheme` has been played for 20 s, what left in the clear along with it. How much padding there is room for is a matter of
-/// chance: of the handshake's, too.
+/// A world in which `scheme` has run for 20 s, with a capture of the unprotected packets it sent. The amount of padding
+/// is subject to chance, also in the handshake.
 fn played(scheme: Scheme, loss: f64, change: impl Fn(&mut Capabilities)) -> World {
     let mut receiver = Capabilities::all(Direction::ReceiveOnly);
     without_flexfec(&mut receiver);
@@ -35,7 +35,8 @@ fn played(scheme: Scheme, loss: f64, change: impl Fn(&mut Capabilities)) -> Worl
     world
 }
 
-/// Packets of video that left, by their payload type: media, RED with media, RED with FEC, retransmissions of media, retransmissions of RED.
+/// The number of sent video packets by payload type: media, RED with media, RED with FEC, retransmissions of media,
+/// retransmissions of RED.
 fn left(world: &mut World) -> [u32; 5] {
     let video = world.outgoing.video().clone();
     let types = video.redundancy.expect("agreed on");
@@ -104,7 +105,7 @@ fn nothing_is_taken_for_lost_on_a_clean_path_and_what_is_charged_is_what_leaves(
     }
 }
 
-/// What a packet of video in the clear is; `None` of padding.
+/// The kind of an unprotected video packet; `None` for padding.
 fn kind(world: &World, bytes: &[u8]) -> Option<&'static str> {
     let video = world.outgoing.video();
     let packet = Packet::parse(bytes).expect("RTP");
@@ -127,7 +128,7 @@ fn media_and_fec_weigh_to_the_byte_what_the_engine_charges_in_either_format() {
     let mut beforehand = known("gcc");
     let fec = fec::Config { amount: Amount::Share(0.05), packets: 40, ..fec::Config::default() };
     beforehand.repair = Some(repair::Config { fec: Some(fec), ..repair::Config::default() });
-    // Over audio: each packet of the engine's is one of the wire's. The same extensions in every packet.
+    // With audio: each of the engine's packets is one on the wire. The same extensions in every packet.
     let plain = |receiver: &mut Capabilities| {
         receiver.congestion = vec![CongestionFeedback::Transport];
         (receiver.functional, receiver.playout_delay, receiver.mid) = (false, false, false);

@@ -1,4 +1,4 @@
-//! A sender and a receiver that have agreed by SDP, and the paths between them.
+//! A sender and a receiver with a negotiated session, and the paths between them.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -17,7 +17,7 @@ use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Identity};
 use thalweg_units::{Bytes, Seed, Size, Span, Time};
 use thalweg_wire::rtcp::NtpTime;
 
-/// The instant of the start, the same for a whole process; only differences from it mean anything.
+/// The start of the process's time; only differences from it matter.
 #[allow(clippy::disallowed_methods)]
 fn origin() -> Instant {
     static ORIGIN: OnceLock<Instant> = OnceLock::new();
@@ -28,21 +28,21 @@ fn addresses() -> [SocketAddr; 2] {
     ["192.0.2.1:1000", "198.51.100.2:2000"].map(|text| text.parse().expect("an address"))
 }
 
-/// Where every decoder begins.
+/// The initial state of every decoder.
 pub const INITIAL: StateHash = StateHash(7);
 
 pub struct World {
     now: Time,
-    /// Where each frame the encoder made leads from and to.
+    /// The transition of each frame that the encoder made.
     pub transitions: Vec<Transition>,
-    /// The number of the first candidate of the last picture, and the states after frames that were sent.
+    /// The number of the first candidate of the last picture, and the states after sent frames.
     candidates: usize,
     states: BTreeMap<u64, StateHash>,
     latest: StateHash,
     functional: bool,
     pub outgoing: Outgoing,
     pub incoming: Incoming,
-    /// What the encoder made, in order.
+    /// The encoder's output, in order.
     pub encoded: Vec<Arc<[u8]>>,
     pub shown: Vec<VideoFrame>,
     pub audio_received: Vec<AudioPacket>,
@@ -50,24 +50,24 @@ pub struct World {
     back: Path<Datagram>,
     pictures: u64,
     audio_packets: u64,
-    /// Whether what the receiver would say of media is kept from the sender; the connection is kept up.
+    /// Whether the receiver's feedback on media is withheld from the sender; the connection is kept alive.
     pub muted: bool,
-    /// Why the first packet could not be sent, of those that could not.
+    /// The error of the first packet that could not be sent.
     pub unsent: Option<String>,
-    /// Datagrams and bytes that the sender put on the path, as IP counts them.
+    /// Datagrams and IP bytes that the sender sent.
     pub sent: (u64, Bytes),
 }
 
-/// Turns at one instant that no honest sender needs.
+/// More turns at one instant than any honest sender needs.
 const MAX_TURNS: u32 = 5_000;
 
 impl World {
-    /// The receiver offers, as `thalweg watch` does.
+    /// A world in which the receiver offers, as `thalweg watch` does.
     pub fn new(scheme: Scheme, path: &PathConfig, receiver: &Capabilities) -> World {
         World::with_offer(scheme, path, receiver, str::to_owned)
     }
 
-    /// The same, but for what `change` makes of the offer on its way.
+    /// The same with the offer changed by `change` on its way.
     pub fn with_offer(
         scheme: Scheme,
         path: &PathConfig,
@@ -77,7 +77,7 @@ impl World {
         World::with_config(scheme, path, receiver, change, Config::default())
     }
 
-    /// The same, with the sender's connection configured so.
+    /// The same with this configuration of the sender's connection.
     pub fn with_config(
         scheme: Scheme,
         path: &PathConfig,
@@ -154,7 +154,7 @@ impl World {
         }
     }
 
-    /// A picture every 33 ms and an audio packet every 20 ms, for so long.
+    /// Runs for `span` with a picture every 33 ms and an audio packet every 20 ms.
     pub fn run(&mut self, span: Span) {
         let end = self.now + span;
         let mut turns = 0;
@@ -197,7 +197,7 @@ impl World {
         }
     }
 
-    /// The receiver's end says something of its own, which is with the sender at once.
+    /// The receiver's side sends something of its own, which the sender gets at once.
     pub fn say(&mut self, speak: impl FnOnce(&mut Connection)) {
         self.drain();
         speak(self.incoming.connection());
@@ -207,7 +207,7 @@ impl World {
         }
     }
 
-    /// What time it is.
+    /// The present time.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -257,7 +257,7 @@ impl World {
         }
     }
 
-    /// A frame of the size that was asked for; each is unlike all others.
+    /// A frame of the requested size; no two frames are alike.
     fn encode(&mut self, plan: &EncodePlan, target: Target) -> Encoded {
         let size = match target {
             Target::Rate(rate) => rate.over(plan.interval).get().clamp(20, 60_000),
@@ -265,7 +265,7 @@ impl World {
             Target::Quantizer(_) => 1000,
         };
         let number = self.encoded.len() as u64;
-        // What says whether it is a keyframe: RFC 6386 section 9.1, VP9 bitstream section 6.2.
+        // The bits that mark a keyframe: RFC 6386 section 9.1, VP9 bitstream section 6.2.
         let mut data = match self.outgoing.video().codec {
             VideoCodec::Vp9 => vec![if plan.keyframe { 0x80 } else { 0x84 }],
             VideoCodec::Vp8 | VideoCodec::H264 => vec![u8::from(!plan.keyframe)],

@@ -1,4 +1,4 @@
-//! The whole of it: datagrams in, datagrams and packets out.
+//! The connection that combines the parts: datagrams in, datagrams and packets out.
 
 mod work;
 
@@ -18,11 +18,12 @@ use crate::{
 
 /// A connection to one peer.
 ///
-/// Until the handshake is done, its records are not authentic: who can send from an address of the peer's that has been
-/// checked can end the connection in that tenth of a second, as with any DTLS, though not come to know or to change anything.
+/// Until the handshake is done, its records are not authenticated: an attacker who can send from a checked address of
+/// the peer can end the connection in that tenth of a second, as with any DTLS, but can neither read nor change
+/// anything.
 ///
-/// Every call with a time may leave outputs: [`Connection::poll`] until [`Output::Wait`]. Times never go back; one that does
-/// counts as the latest there was.
+/// Every call with a time may produce outputs: call [`Connection::poll`] until it returns [`Output::Wait`]. Time is
+/// monotonic; an earlier value counts as the latest one given.
 pub struct Connection {
     config: Config,
     identity: Identity,
@@ -32,14 +33,14 @@ pub struct Connection {
     dtls: Option<Dtls>,
     inbound: Option<Inbound>,
     outbound: Option<Outbound>,
-    /// Datagrams of the handshake from before there was a path.
+    /// Handshake datagrams received before there was a path.
     waiting: VecDeque<Vec<u8>>,
     outputs: VecDeque<Output>,
     /// When signalling was complete.
     begun: Option<Time>,
-    /// When something authentic last came.
+    /// When authenticated input last arrived.
     last_received: Time,
-    /// When the peer last showed that it wants to be sent to.
+    /// When the peer last confirmed its consent.
     consent: Time,
     silent: bool,
     over: bool,
@@ -47,10 +48,10 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection that knows nothing of the peer yet. `origin` is the instant of [`Time::ZERO`].
+    /// Creates a connection without knowledge of the peer. `origin` is the instant of [`Time::ZERO`].
     ///
     /// # Errors
-    /// When the configuration cannot work, or the system has no random numbers for the credentials.
+    /// When the configuration is invalid, or the system has no random numbers for the credentials.
     pub fn new(config: Config, identity: &Identity, origin: Instant) -> Result<Connection, TransportError> {
         config.check()?;
         let ice = Ice::new(&config, identity::credentials()?);
@@ -74,30 +75,30 @@ impl Connection {
         })
     }
 
-    /// What the peer's checks must be authenticated with: for signalling.
+    /// The credentials with which the peer must authenticate its checks; to be signalled.
     pub fn credentials(&self) -> &Credentials {
         self.ice.credentials()
     }
 
-    /// Adds an address of ours that a socket is bound to: a host candidate.
+    /// Adds a local address with a bound socket: a host candidate.
     ///
     /// # Errors
-    /// When nothing can be sent to it: port 0, the unspecified address, broadcast.
+    /// When the address cannot be reached: port 0, the unspecified address, broadcast.
     pub fn add_local(&mut self, address: SocketAddr) -> Result<(), TransportError> {
         self.ice.add_local(address)
     }
 
-    /// Says who begins the handshake, when [`Config::dtls`] could not yet: an offerer learns it from the answer. Without
-    /// effect once the handshake has begun.
+    /// Sets which side starts the handshake, when [`Config::dtls`] was not known yet: an offerer learns it from the
+    /// answer. Has no effect once the handshake has begun.
     pub fn set_dtls_role(&mut self, role: DtlsRole) {
         self.config.dtls = role;
     }
 
-    /// Takes what signalling said of the peer, and begins; again after [`Connection::restart`].
+    /// Sets the peer's signalled parameters and starts; call again after [`Connection::restart`].
     ///
     /// # Errors
-    /// When the credentials or a candidate cannot be read, there are too many candidates, or another certificate is
-    /// announced than before. Nothing has changed then.
+    /// When the credentials or a candidate are invalid, there are too many candidates, or the announced certificate has
+    /// changed. Nothing has changed then.
     pub fn set_remote(&mut self, now: Time, remote: &Remote) -> Result<(), TransportError> {
         check_credentials(&remote.credentials)?;
         let candidates = remote.candidates.iter().map(|line| read_candidate(line)).collect::<Result<Vec<_>, _>>()?;
@@ -124,11 +125,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Adds a candidate of the peer that came later (trickle, RFC 8838). One that cannot be used here, such as an
-    /// mDNS name, is passed over and counted.
+    /// Adds a later candidate of the peer (trickle, RFC 8838). An unusable one, such as an mDNS name, is ignored and
+    /// counted.
     ///
     /// # Errors
-    /// When it cannot be read, or there are too many.
+    /// When it cannot be parsed, or there are too many.
     pub fn add_remote_candidate(&mut self, line: &str) -> Result<(), TransportError> {
         match read_candidate(line)? {
             Some(candidate) => {
@@ -140,8 +141,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Restarts ICE (RFC 8445 section 9): new credentials, for signalling; then [`Connection::set_remote`] with those of the
-    /// other end. Media goes on with the same keys where it went, until a new path is chosen.
+    /// Restarts ICE (RFC 8445 section 9): returns new credentials to be signalled; then call [`Connection::set_remote`]
+    /// with the peer's new ones. Media continues with the same keys on the old path until a new one is chosen.
     ///
     /// # Errors
     /// When the system has no random numbers; nothing has changed then.
@@ -152,7 +153,7 @@ impl Connection {
         Ok(credentials)
     }
 
-    /// Takes a datagram that came from `from` to our address `to`; returns what it was.
+    /// Processes a datagram received from `from` at our address `to`; returns its kind.
     pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
         let instant = self.advance(now);
         self.statistics.datagrams += 1;
@@ -168,7 +169,7 @@ impl Connection {
         }
     }
 
-    /// Does what is due.
+    /// Performs everything that is due.
     pub fn on_timeout(&mut self, now: Time) {
         let instant = self.advance(now);
         if self.over {
@@ -187,7 +188,7 @@ impl Connection {
         self.look_at_the_clock();
     }
 
-    /// The next thing to do.
+    /// The next output.
     pub fn poll(&mut self) -> Output {
         match self.outputs.pop_front() {
             Some(output) => output,
@@ -198,7 +199,7 @@ impl Connection {
     /// Protects and sends an RTP packet, as [`Output::Transmit`].
     ///
     /// # Errors
-    /// When it cannot be sent protected, or a packet as new of its stream was sent before.
+    /// When it cannot be protected, or its index is not newer than that of the last packet sent in its stream.
     pub fn send_rtp(&mut self, packet: &[u8]) -> Result<(), SendError> {
         let (outbound, route) = self.outbound.as_mut().zip(self.ice.route()).ok_or(SendError::NotConnected)?;
         let protected = outbound.rtp(packet)?;
@@ -210,7 +211,7 @@ impl Connection {
     /// Protects and sends a compound RTCP packet, as [`Output::Transmit`].
     ///
     /// # Errors
-    /// When it cannot be sent protected.
+    /// When it cannot be protected.
     pub fn send_rtcp(&mut self, compound: &[u8]) -> Result<(), SendError> {
         let (outbound, route) = self.outbound.as_mut().zip(self.ice.route()).ok_or(SendError::NotConnected)?;
         let protected = outbound.rtcp(compound)?;
@@ -219,7 +220,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Says goodbye (`close_notify`) and ends: [`Event::Closed`].
+    /// Sends `close_notify` and ends the connection: [`Event::Closed`].
     pub fn close(&mut self, now: Time) {
         self.advance(now);
         if self.over {
@@ -237,17 +238,17 @@ impl Connection {
         self.outbound.is_some()
     }
 
-    /// What protection adds to an RTP packet; before that is known, the most it can be.
+    /// Bytes that SRTP adds to an RTP packet; the max until the profile is known.
     pub fn srtp_overhead(&self) -> Bytes {
         self.profile().unwrap_or(Profile::AeadAes256Gcm).overhead()
     }
 
-    /// How media is protected, once it is.
+    /// The SRTP profile, once known.
     pub fn profile(&self) -> Option<Profile> {
         self.outbound.as_ref().map(Outbound::profile)
     }
 
-    /// The version of DTLS that was agreed on, `"1.2"` or `"1.3"`, once the handshake is done.
+    /// The negotiated DTLS version, `"1.2"` or `"1.3"`, once the handshake is done.
     pub fn dtls_version(&self) -> Option<&'static str> {
         match self.dtls.as_ref()?.version()? {
             dimpl::ProtocolVersion::DTLS1_2 => Some("1.2"),
@@ -256,18 +257,18 @@ impl Connection {
         }
     }
 
-    /// Addresses that signalling named for the peer, those that cannot be used here left out. A lite end sends from no
-    /// others and makes no checks that would name it ([`crate::ufrag_of`]): a port shared among connections tells them apart by these.
+    /// The usable peer addresses from signalling. A lite peer sends from no others and makes no checks that would
+    /// identify it ([`crate::ufrag_of`]): a port shared by several connections distinguishes them by these addresses.
     pub fn remote_candidates(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         self.ice.candidates()
     }
 
-    /// Where media goes, once a path is chosen.
+    /// The remote address of the media path, once a path is chosen.
     pub fn remote_address(&self) -> Option<SocketAddr> {
         self.ice.route().map(|route| route.remote)
     }
 
-    /// What was received, sent and dropped so far.
+    /// The counters so far.
     pub fn statistics(&self) -> Statistics {
         self.statistics
     }

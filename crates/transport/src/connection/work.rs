@@ -1,4 +1,4 @@
-//! What datagrams and the clock do to a connection.
+//! How datagrams and the clock change a connection.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::ice::{Liveness, Route};
 use crate::srtp::{Inbound, Keys, Outbound};
 use crate::{Datagram, Event, Output, Received, Refusal, TransportError};
 
-/// Datagrams of a handshake that wait for a path: more than a flight has.
+/// Max number of handshake datagrams that wait for a path: more than one flight.
 const MAX_WAITING: usize = 32;
 
 impl Connection {
@@ -47,7 +47,8 @@ impl Connection {
                 if let Err(error) = result {
                     self.fail(error);
                 }
-                // A record of DTLS is authentic only after the handshake, and which are is not known here: no sign of life.
+                // A DTLS record is authenticated only after the handshake, and this layer cannot tell which are: it
+                // does not count as a sign of life.
                 Ok(Received::Dtls)
             }
             Kind::Rtp => {
@@ -67,7 +68,7 @@ impl Connection {
         }
     }
 
-    /// Something authentic came.
+    /// Authenticated input arrived.
     fn note_received(&mut self) {
         self.last_received = self.now;
         if std::mem::take(&mut self.silent) {
@@ -75,7 +76,7 @@ impl Connection {
         }
     }
 
-    /// Moves on what ICE and DTLS have to say.
+    /// Processes the outputs of ICE and DTLS.
     pub(super) fn drain(&mut self) {
         if self.over {
             return;
@@ -125,7 +126,7 @@ impl Connection {
         }
     }
 
-    /// What happens because nothing did.
+    /// Handles timeouts.
     pub(super) fn look_at_the_clock(&mut self) {
         if self.over {
             return;
@@ -168,7 +169,7 @@ impl Connection {
         self.end(Event::Failed(error));
     }
 
-    /// The end: nothing is sent or taken any more, and the keys are gone.
+    /// Ends the connection: nothing is sent or received any more, and the keys are dropped.
     pub(super) fn end(&mut self, event: Event) {
         if !std::mem::replace(&mut self.over, true) {
             (self.outbound, self.inbound) = (None, None);
@@ -176,7 +177,7 @@ impl Connection {
         }
     }
 
-    /// Takes the time, which never goes back and ends after a century.
+    /// Advances the time, which is monotonic and ends after a century.
     pub(super) fn advance(&mut self, now: Time) -> Instant {
         const CENTURY: Time = Time::from_nanos(100 * 365 * 86_400 * 1_000_000_000);
         self.now = self.now.max(now.min(CENTURY));

@@ -1,4 +1,4 @@
-//! The answer to an offer of this end, checked.
+//! Validates the answer to our offer.
 
 use super::choose::choose;
 use super::error::{Refusal, SdpError};
@@ -9,26 +9,26 @@ use super::read::{Document, Section, dtls_role, extensions, formats, remote};
 use crate::parameters::{DtlsRole, Remote, excerpt};
 use crate::sdp::capabilities::Direction;
 
-/// What an answer means here.
+/// The result of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    /// The peer.
+    /// The peer's parameters.
     pub remote: Remote,
-    /// This end's role in DTLS.
+    /// This endpoint's DTLS role.
     pub dtls: DtlsRole,
-    /// What was agreed on.
+    /// The negotiated media.
     pub media: Negotiated,
-    /// Sections the peer refused, or answered in a way this end cannot use, and why.
+    /// Sections that the peer rejected, or answered unusably, and the reasons.
     pub refused: Vec<Refusal>,
 }
 
 impl Offer {
-    /// Takes an answer: it must have the sections of the offer in their order, and name payload types and header extensions
-    /// of the offer only, with their meaning. Where the answer leaves several codecs, a sender takes the one it
-    /// prefers, a receiver the one the peer does.
+    /// Processes an answer: it must have the sections of the offer in their order, and use only payload types and
+    /// header extensions of the offer, with their meaning. If the answer leaves several codecs, a sender uses the one
+    /// it prefers, a receiver the one the peer prefers.
     ///
     /// # Errors
-    /// [`SdpError`], which names the line, what it says and what is needed.
+    /// [`SdpError`], which names the line, its content and what is required.
     pub fn accept(&self, answer: &str) -> Result<Accepted, SdpError> {
         let document = Document::read(answer)?;
         let sections: Vec<_> = document.sections().collect();
@@ -59,7 +59,7 @@ impl Offer {
 }
 
 impl Offered {
-    /// Whether a section can be the answer to this one.
+    /// Checks that a section can answer this one.
     fn check(&self, section: &Section<'_>, direction: Direction) -> Result<(), SdpError> {
         let wrong = |found: String, needed: String| {
             Err(SdpError::Wrong { place: section.place(), found: excerpt(&found), needed })

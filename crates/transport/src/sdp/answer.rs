@@ -12,28 +12,28 @@ use super::read::{Document, Section, dtls_role, remote};
 use super::write::{Codec, SectionLines, TransportLines, audio_format, closed, session, video_formats};
 use crate::parameters::{DtlsRole, Remote};
 
-/// An answer, and what it means here.
+/// An answer, and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The SDP to send back.
     pub text: String,
-    /// The peer.
+    /// The peer's parameters.
     pub remote: Remote,
-    /// This end's role in DTLS.
+    /// This endpoint's DTLS role.
     pub dtls: DtlsRole,
-    /// What was agreed on.
+    /// The negotiated media.
     pub media: Negotiated,
-    /// Sections that were refused, with port 0 in the answer, and why.
+    /// Sections that were rejected, with port 0 in the answer, and the reasons.
     pub refused: Vec<Refusal>,
 }
 
-/// Answers an offer: a browser's that wants to receive where `capabilities` say this end sends, or one that wants to send
-/// where it receives. One codec is chosen for video, by the order in `capabilities`. Simulcast is declined by not being
-/// answered (RFC 8853 section 5.3.2): the offerer then sends one stream. Sections that are not taken, such as data channels,
-/// are refused alone.
+/// Answers an offer: from a browser that wants to receive if `capabilities` say that we send, or from one that wants to
+/// send if we receive. One video codec is chosen, by the order in `capabilities`. Simulcast is declined by leaving it
+/// out of the answer (RFC 8853 section 5.3.2): the offerer then sends one stream. Unsupported sections, such as data
+/// channels, are rejected individually.
 ///
 /// # Errors
-/// [`SdpError`], which names the line, what it says and what is needed.
+/// [`SdpError`], which names the line, its content and what is required.
 pub fn answer(offer: &str, local: &Local, capabilities: &Capabilities) -> Result<Answer, SdpError> {
     let document = Document::read(offer)?;
     let negotiator = Negotiator { local, capabilities, preference: Preference::Ours };

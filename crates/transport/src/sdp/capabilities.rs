@@ -1,20 +1,20 @@
-//! What this end can do.
+//! Capabilities of this endpoint.
 
 use thalweg_wire::negotiated::Feedback;
 
 use super::h264::H264Profile;
 
-/// Which way media goes, seen from this end.
+/// Direction of media, seen from this endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// From here: `a=sendonly`.
+    /// We send: `a=sendonly`.
     SendOnly,
-    /// To here: `a=recvonly`.
+    /// We receive: `a=recvonly`.
     ReceiveOnly,
 }
 
 impl Direction {
-    /// As SDP writes it.
+    /// Its SDP name.
     pub const fn name(self) -> &'static str {
         match self {
             Direction::SendOnly => "sendonly",
@@ -31,7 +31,7 @@ impl Direction {
     }
 }
 
-/// A video codec with an RTP payload format known here.
+/// A video codec with a supported RTP payload format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VideoCodec {
     /// RFC 7741.
@@ -43,7 +43,7 @@ pub enum VideoCodec {
 }
 
 impl VideoCodec {
-    /// As `a=rtpmap` writes it.
+    /// Its name in `a=rtpmap`.
     pub const fn name(self) -> &'static str {
         match self {
             VideoCodec::Vp8 => "VP8",
@@ -53,65 +53,72 @@ impl VideoCodec {
     }
 }
 
-/// How the receiver tells what arrived when.
+/// How the receiver reports arrivals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CongestionFeedback {
-    /// Transport-wide, when a packet asks for it (`transport-wide-cc-02`).
+    /// Transport-wide, on request of a packet (`transport-wide-cc-02`).
     TransportOnRequest,
-    /// For each stream, at the receiver's pace (RFC 8888, `ack ccfb`).
+    /// Per stream, periodically (RFC 8888, `ack ccfb`).
     PerStream,
-    /// Transport-wide, at the receiver's pace (`transport-wide-cc-01`).
+    /// Transport-wide, periodically (`transport-wide-cc-01`).
     Transport,
-    /// For each stream, in extended reports every 200 ms or two round trips and early when something is lost (RFC 3611), by a receiver of this
-    /// project.
+    /// Per stream, in extended reports every 200 ms or two round trips, and early after a loss (RFC 3611), from a
+    /// receiver of this project.
     Extended,
 }
 
-/// What this end can do, and would rather do: codecs and feedback in order of preference.
+/// Capabilities and preferences of this endpoint: codecs and feedback are in order of preference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Which way media goes.
+    /// Direction of media.
     pub direction: Direction,
-    /// Video codecs; none: no video.
+    /// Video codecs; empty for no video.
     pub video: Vec<VideoCodec>,
-    /// Profiles of H.264. They must be equal at both ends (RFC 6184 section 8.2.2), levels need not.
+    /// H.264 profiles. They must be equal at both endpoints (RFC 6184 section 8.2.2), levels need not.
     pub h264: Vec<H264Profile>,
-    /// Opus (RFC 7587).
+    /// Whether Opus is supported (RFC 7587).
     pub audio: bool,
-    /// Retransmissions on a stream of their own (RFC 4588).
+    /// Whether retransmissions in a separate stream are supported (RFC 4588).
     pub retransmission: bool,
-    /// FEC packets on a stream of their own: `flexfec-03`, the draft that libwebrtc speaks, not RFC 8627.
+    /// Whether FEC packets in a separate stream are supported: `flexfec-03`, the draft that libwebrtc implements, not
+    /// RFC 8627.
     pub fec: bool,
-    /// RED and ULPFEC in it, among the media (RFC 2198, RFC 5109): agreed on only where `flexfec-03` is not, which keeps FEC apart.
+    /// Whether RED with ULPFEC in the media stream is supported (RFC 2198, RFC 5109): negotiated only where
+    /// `flexfec-03`, which keeps FEC separate, is not.
     pub redundancy: bool,
-    /// Kinds of congestion feedback; an answer names the first that the offer has too. The default order is by how often
-    /// Chromium 156 reports: on request at once, RFC 8888 every 31 ms, at its own pace every 62 ms; extended reports it has none.
+    /// Kinds of congestion feedback; an answer uses the first one that is also in the offer. The default order is by
+    /// how often Chromium 156 reports: immediately on request, RFC 8888 every 31 ms, transport-wide periodically every
+    /// 62 ms; it does not support extended reports.
     pub congestion: Vec<CongestionFeedback>,
-    /// `nack`, `pli`, `fir`, `bitrate`, `round_trip` and `path`, of video; the rest follows from `congestion`.
+    /// Video feedback: `nack`, `pli`, `fir`, `bitrate`, `round_trip` and `path`; the other fields follow from
+    /// `congestion`.
     pub feedback: Feedback,
-    /// The sender may say how long the receiver should hold frames.
+    /// Whether the sender may send playout delays.
     pub playout_delay: bool,
-    /// When each packet left, in 24 bits.
+    /// Whether packets may carry their send time, in 24 bits.
     pub absolute_send_time: bool,
-    /// Which section each packet belongs to, for receivers that go by it and not by SSRCs.
+    /// Whether packets may carry their section's MID, for receivers that identify streams by it and not by SSRC.
     pub mid: bool,
-    /// Elements of functional video, [`FRAGMENT_GRACE`] and [`FRAME_STATES`], for a receiver of this project.
+    /// Whether the extensions of functional video, [`FRAGMENT_GRACE`] and [`FRAME_STATES`], are supported, for a
+    /// receiver of this project.
     ///
     /// [`FRAGMENT_GRACE`]: thalweg_wire::rtp::uri::FRAGMENT_GRACE
     /// [`FRAME_STATES`]: thalweg_wire::rtp::uri::FRAME_STATES
     pub functional: bool,
-    /// What frames in layers refer to, for receivers and relays of any codec ([`DEPENDENCY_DESCRIPTOR`]).
+    /// Whether packets may carry the references of layered frames, for receivers and relays of any codec
+    /// ([`DEPENDENCY_DESCRIPTOR`]).
     ///
     /// [`DEPENDENCY_DESCRIPTOR`]: thalweg_wire::rtp::uri::DEPENDENCY_DESCRIPTOR
     pub dependencies: bool,
-    /// How much was sent before each packet ([`BYTES_BEFORE`]), by which a receiver of this project measures the path.
+    /// Whether packets may carry the bytes sent before them ([`BYTES_BEFORE`]), from which a receiver of this project
+    /// measures the path.
     ///
     /// [`BYTES_BEFORE`]: thalweg_wire::rtp::uri::BYTES_BEFORE
     pub bytes_before: bool,
 }
 
 impl Capabilities {
-    /// All there is, VP8 before H.264 before VP9.
+    /// All supported capabilities, with VP8 before H.264 before VP9.
     pub fn all(direction: Direction) -> Capabilities {
         Capabilities {
             direction,

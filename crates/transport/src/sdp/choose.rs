@@ -1,17 +1,17 @@
-//! Which sections of an SDP this end takes.
+//! Chooses the sections of an SDP that this endpoint accepts.
 
 use super::error::{Refusal, SdpError};
 use super::negotiate::Negotiator;
 use super::negotiated::{Audio, Negotiated, Video};
 use super::read::{Document, Section};
 
-/// The sections that were taken, one of video and one of audio at most.
+/// The accepted sections: at most one of video and one of audio.
 pub(super) struct Chosen<'a> {
     pub(super) video: Option<(usize, Video)>,
     pub(super) audio: Option<(usize, Audio)>,
     pub(super) refused: Vec<Refusal>,
-    /// Names of those taken that share a transport, the one that describes it first; none where the peer does not
-    /// bundle.
+    /// MIDs of the accepted sections that share a transport, starting with the one that describes it; empty if the peer
+    /// does not bundle.
     pub(super) bundle: Vec<String>,
     /// The section that describes the transport.
     pub(super) tagged: Section<'a>,
@@ -28,7 +28,7 @@ impl Chosen<'_> {
     }
 }
 
-/// Takes the first section of video that can be, then the first of audio on the same transport.
+/// Accepts the first suitable video section, then the first suitable audio section on the same transport.
 ///
 /// # Errors
 /// [`SdpError::NothingInCommon`] if there is neither.
@@ -66,7 +66,8 @@ pub(super) fn choose<'a>(document: &'a Document, negotiator: &Negotiator<'_>) ->
         return Err(SdpError::NothingInCommon(refused));
     };
     let group = document.bundles().find(|group| group.contains(first));
-    // The group's first section describes the transport, or if that is refused, the first that is not (RFC 9143 section 7.3.1).
+    // The group's first section describes the transport; if it is rejected, the first accepted one does (RFC 9143
+    // section 7.3.1).
     let tag = group.as_ref().and_then(|group| group.first().copied());
     taken.sort_by_key(|(_, mid)| Some(*mid) != tag);
     let tagged = taken[0].0;
@@ -76,7 +77,7 @@ pub(super) fn choose<'a>(document: &'a Document, negotiator: &Negotiator<'_>) ->
     Ok(Chosen { video, audio, refused, bundle, tagged })
 }
 
-/// Whether two sections are to share a transport.
+/// Whether two sections share a transport.
 fn share(document: &Document, one: &str, other: &str) -> bool {
     document.bundles().any(|group| group.contains(&one) && group.contains(&other))
 }

@@ -1,4 +1,4 @@
-//! Why there is no agreement.
+//! Why a negotiation fails.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ pub enum Place {
     Session,
     /// A section.
     Section {
-        /// Its number, from 0.
+        /// Its index, from 0.
         index: usize,
-        /// What its `m=` line says it is: `video`, `audio`, `application`, ...
+        /// The kind in its `m=` line: `video`, `audio`, `application`, ...
         kind: String,
     },
 }
@@ -27,12 +27,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// A section that was not taken, and why.
+/// A rejected section, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The section.
     pub section: Place,
-    /// The reason, for people.
+    /// The reason, human-readable.
     pub why: String,
 }
 
@@ -42,63 +42,63 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Why there is no agreement.
+/// Why a negotiation fails.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SdpError {
-    /// More bytes than are read.
+    /// The SDP is too long.
     #[error("the SDP has {found} bytes, at most {max} are read: offer fewer codecs and candidates")]
     TooLong {
-        /// Its bytes.
+        /// Its size in bytes.
         found: usize,
-        /// Most that are read.
+        /// The max size in bytes.
         max: usize,
     },
-    /// More sections than are read.
+    /// The SDP has too many sections.
     #[error("the SDP has {found} sections, at most {max} are read: offer one of video and one of audio")]
     TooManySections {
-        /// Its sections.
+        /// The number of sections.
         found: usize,
-        /// Most that are read.
+        /// The max number of sections.
         max: usize,
     },
-    /// No SDP as RFC 8866 writes it.
+    /// Not an SDP according to RFC 8866.
     #[error("line {line} of the SDP, {found:?}, is not what RFC 8866 allows there ({why}): send an unaltered SDP")]
     Syntax {
-        /// The line, from 1.
+        /// Line number, from 1.
         line: usize,
         /// The line, or its beginning.
         found: String,
-        /// What the parser says.
+        /// The parser's message.
         why: String,
     },
-    /// A line with a value that cannot be.
+    /// A line with an invalid value.
     #[error("{place} has {found:?}, needed is {needed}")]
     Wrong {
-        /// Where it is.
+        /// Its place.
         place: Place,
         /// The line, or its beginning.
         found: String,
-        /// What it must be.
+        /// What is required.
         needed: String,
     },
-    /// A line that must be there is not.
+    /// A required line is missing.
     #[error("{place} has no {needed}")]
     Missing {
-        /// Where it must be.
+        /// Its place.
         place: Place,
-        /// The line.
+        /// The required line.
         needed: &'static str,
     },
-    /// A fingerprint that is none.
+    /// An invalid fingerprint.
     #[error("{place}: {source}")]
     Fingerprint {
-        /// Where it is.
+        /// Its place.
         place: Place,
-        /// What is wrong with it.
+        /// The reason.
         source: FingerprintError,
     },
-    /// No section could be taken.
+    /// No section could be accepted.
     #[error("nothing in common with the peer; {}", .0.iter().map(Refusal::to_string).collect::<Vec<_>>().join("; "))]
     NothingInCommon(Vec<Refusal>),
 }

@@ -1,4 +1,4 @@
-//! What is signalled after offer and answer: candidates found later, and the credentials of an ICE restart
+//! Signalling after offer and answer: trickled candidates, and the credentials of an ICE restart
 //! (`application/trickle-ice-sdpfrag`, RFC 8840 section 9).
 
 use std::fmt;
@@ -13,19 +13,19 @@ pub const MEDIA_TYPE: &str = "application/trickle-ice-sdpfrag";
 /// A fragment about one transport. [`Display`](fmt::Display) writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fragment {
-    /// Its sender answers checks and makes none.
+    /// Whether its sender is lite and only answers checks.
     pub lite: bool,
-    /// Names of the sections on the transport; none: not said.
+    /// MIDs of the sections on the transport; empty if not given.
     pub bundle: Vec<String>,
-    /// What the section is that describes the transport: `video` or `audio`.
+    /// The kind of the section that describes the transport: `video` or `audio`.
     pub kind: String,
-    /// That section's name.
+    /// That section's MID.
     pub mid: String,
-    /// The credentials of its sender: new ones mean a restart.
+    /// Its sender's credentials: new ones mean a restart.
     pub credentials: Credentials,
     /// Values of `a=candidate` lines, `candidate:...`.
     pub candidates: Vec<String>,
-    /// There will be no more candidates.
+    /// Whether there will be no more candidates.
     pub ended: bool,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Fragment {
         if !self.bundle.is_empty() {
             write!(f, "a=group:BUNDLE {}\r\n", self.bundle.join(" "))?;
         }
-        // The payload type means nothing here (RFC 8840 section 9).
+        // The payload type has no meaning here (RFC 8840 section 9).
         write!(f, "m={} 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:{}\r\n", self.kind, self.mid)?;
         write!(f, "a=ice-ufrag:{}\r\na=ice-pwd:{}\r\n", self.credentials.ufrag, self.credentials.password)?;
         for candidate in &self.candidates {
@@ -52,11 +52,11 @@ impl fmt::Display for Fragment {
 }
 
 impl Fragment {
-    /// Reads a fragment: its first section, which on a bundled transport is the one that counts. Credentials may stand before
-    /// it; lines not known here are passed over.
+    /// Parses a fragment: its first section, which describes the transport when bundled. Credentials may precede it;
+    /// unknown lines are ignored.
     ///
     /// # Errors
-    /// [`SdpError`], if it is too long, has a line that is none, or lacks the section, its name or the credentials.
+    /// [`SdpError`], if it is too long, has an invalid line, or lacks the section, its MID or the credentials.
     pub fn read(text: &str) -> Result<Fragment, SdpError> {
         if text.len() > MAX_BYTES {
             return Err(SdpError::TooLong { found: text.len(), max: MAX_BYTES });
@@ -102,7 +102,7 @@ impl Fragment {
 mod tests {
     use super::*;
 
-    /// As RFC 9725 section 4.3.3 shows a server's answer to a restart; credentials of our own.
+    /// A server's answer to a restart as in RFC 9725 section 4.3.3, with our own credentials.
     const RESTART: &str = "a=ice-lite\r\na=ice-options:trickle ice2\r\na=group:BUNDLE 0 1\r\n\
         m=audio 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=ice-ufrag:Tq4b\r\na=ice-pwd:0123456789abcdefABCDEF\r\n\
         a=candidate:1 1 udp 2130706431 192.0.2.1 3478 typ host\r\na=end-of-candidates\r\n";

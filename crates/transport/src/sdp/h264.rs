@@ -1,14 +1,14 @@
-//! What a stream of H.264 asks of its decoder: `profile-level-id` (RFC 6184 section 8.1).
+//! The decoder capabilities that an H.264 stream requires: `profile-level-id` (RFC 6184 section 8.1).
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A profile: which tools of H.264 a stream uses.
+/// A profile: the set of H.264 tools that a stream uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum H264Profile {
-    /// What every WebRTC end must know (RFC 7742): no B pictures, no CABAC.
+    /// Mandatory in WebRTC (RFC 7742): no B pictures, no CABAC.
     ConstrainedBaseline,
-    /// With flexible macroblock order, which hardly anybody implements; browsers name it and mean the one above.
+    /// With flexible macroblock order, which hardly any decoder implements; browsers that signal it mean the one above.
     Baseline,
     /// With B pictures and CABAC.
     Main,
@@ -18,8 +18,8 @@ pub enum H264Profile {
     High,
 }
 
-/// `profile_idc`, then `profile-iop` as bits that must be equal and their values: table 5 of RFC 6184, and clause A.2.4.2 of H.264
-/// for Constrained High. The first of a profile is how it is written.
+/// `profile_idc`, then a mask of `profile-iop` and the values under the mask: table 5 of RFC 6184, and clause A.2.4.2
+/// of H.264 for Constrained High. The first entry of a profile is the one that is written.
 const PROFILES: [(H264Profile, u8, u8, u8); 8] = [
     (H264Profile::ConstrainedBaseline, 0x42, 0x4f, 0x40),
     (H264Profile::ConstrainedBaseline, 0x4d, 0x8f, 0x80),
@@ -31,7 +31,7 @@ const PROFILES: [(H264Profile, u8, u8, u8); 8] = [
     (H264Profile::High, 0x64, 0xff, 0x00),
 ];
 
-/// Bit of `profile-iop` that makes level 1.1 level 1b in the profiles before High.
+/// The bit of `profile-iop` that turns level 1.1 into level 1b in the profiles before High.
 const SET_3: u8 = 0x10;
 
 /// A profile and a level: `profile-level-id`, six hexadecimal digits.
@@ -39,16 +39,16 @@ const SET_3: u8 = 0x10;
 pub struct H264Format {
     /// The profile.
     pub profile: H264Profile,
-    /// `level_idc`, ten times the level: 31 is level 3.1, up to 1280 x 720 at 30 frames a second. Level 1b is 9.
+    /// `level_idc`, ten times the level: 31 is level 3.1, up to 1280 x 720 at 30 fps. Level 1b is 9.
     pub level: u8,
 }
 
 impl H264Format {
-    /// What is meant where nothing is said: Baseline, level 1 (RFC 6184 section 8.1).
+    /// The default when none is given: Baseline, level 1 (RFC 6184 section 8.1).
     pub const UNSAID: H264Format = H264Format { profile: H264Profile::Baseline, level: 10 };
 }
 
-/// The text is no `profile-level-id`, or names a profile that is none of [`H264Profile`].
+/// The text is not a `profile-level-id`, or names a profile other than [`H264Profile`]'s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be six hexadecimal digits of a profile up to High: 42e01f is Constrained Baseline at level 3.1")]
 pub struct UnknownProfile;
@@ -72,7 +72,7 @@ impl FromStr for H264Format {
 impl fmt::Display for H264Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (idc, iop) = match self.profile {
-            // All of set 0, 1 and 2, as browsers write it: also a stream of Main and Extended.
+            // With constraint sets 0, 1 and 2, as browsers write it: such a stream also conforms to Main and Extended.
             H264Profile::ConstrainedBaseline => (0x42, 0xe0),
             H264Profile::Baseline => (0x42, 0x00),
             H264Profile::Main => (0x4d, 0x00),

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use crate::parameters::{Credentials, DtlsRole, Fingerprint};
 
-/// SSRCs of the streams of this end: what it sends media with, or, where it receives, its reports.
+/// SSRCs of this endpoint's streams: of its media if it sends, of its reports if it receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamIds {
     /// Video.
@@ -17,40 +17,40 @@ pub struct StreamIds {
     pub audio: u32,
 }
 
-/// This end of a connection to be.
+/// Parameters of this endpoint for a new connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Local {
-    /// What the peer's checks must be authenticated with.
+    /// The credentials that the peer's checks must use.
     pub credentials: Credentials,
-    /// Of the certificate this end will show.
+    /// Fingerprint of this endpoint's certificate.
     pub fingerprint: Fingerprint,
-    /// Addresses this end's socket is reached at; unspecified ones (`0.0.0.0`) are left out.
+    /// Addresses at which this endpoint's socket is reachable; unspecified ones (`0.0.0.0`) are left out.
     pub candidates: Vec<SocketAddr>,
-    /// Answers checks and makes none.
+    /// Whether this agent is lite and only answers checks.
     pub lite: bool,
-    /// Who begins the DTLS handshake, where the peer leaves it open.
+    /// Which side starts the DTLS handshake, if the peer leaves it open.
     pub setup: DtlsRole,
     /// SSRCs, all different.
     pub streams: StreamIds,
-    /// The name common to streams that are played together (RFC 7022), and the name of their MediaStream: letters, digits
+    /// The CNAME of streams that are played together (RFC 7022), also the name of their MediaStream: letters, digits
     /// and `-`.
     pub cname: String,
 }
 
 impl Local {
-    /// The values of `a=candidate` lines: [`host_candidates`] less their name.
+    /// The values of `a=candidate` lines: [`host_candidates`] without their prefix.
     pub(super) fn candidate_lines(&self) -> Vec<String> {
         values(&self.candidates)
     }
 
-    /// The number of the session in `o=`: random as SSRCs are, and positive as JSEP asks.
+    /// The session id in `o=`: random because SSRCs are, and positive as JSEP requires.
     pub(super) fn session(&self) -> u64 {
         (u64::from(self.streams.video) << 32 | u64::from(self.streams.audio)) & i64::MAX as u64
     }
 }
 
-/// Host candidates for these addresses as a fragment has them, `candidate:...` (RFC 8839 section 5.1), the first preferred. Unspecified
-/// addresses (`0.0.0.0`) are left out.
+/// Host candidates for these addresses in the format of a fragment, `candidate:...` (RFC 8839 section 5.1), the first
+/// preferred. Unspecified addresses (`0.0.0.0`) are left out.
 pub fn host_candidates(addresses: &[SocketAddr]) -> Vec<String> {
     values(addresses).into_iter().map(|value| format!("candidate:{value}")).collect()
 }

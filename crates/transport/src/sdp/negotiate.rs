@@ -1,4 +1,4 @@
-//! What of a section this end takes.
+//! Decides what of a section this endpoint accepts.
 
 use thalweg_wire::rtp::uri;
 
@@ -9,14 +9,14 @@ use super::negotiated::{Audio, ExtensionIds, Feedback, Kinds, Redundancy, Ssrcs,
 use super::read::{Format, Mapped, Section, extensions, formats, has_extended_reports, streams};
 use super::write::{Codec, FLEXFEC, OPUS, RED, RTX, ULPFEC, codec_map};
 
-/// Whose order of codecs counts.
+/// Which side's codec order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Preference {
     Ours,
     Theirs,
 }
 
-/// Negotiates section by section.
+/// Negotiates one section at a time.
 pub(super) struct Negotiator<'a> {
     pub(super) local: &'a Local,
     pub(super) capabilities: &'a Capabilities,
@@ -24,7 +24,7 @@ pub(super) struct Negotiator<'a> {
 }
 
 impl Negotiator<'_> {
-    /// Takes a section of video, or says why not.
+    /// Accepts a video section, or returns the reason for rejection.
     pub(super) fn video(&self, section: &Section<'_>) -> Result<Video, String> {
         let mid = self.usable(section)?;
         let formats = formats(section);
@@ -81,8 +81,8 @@ impl Negotiator<'_> {
         })
     }
 
-    /// Takes a section of audio, or says why not. `beside`: the congestion feedback of the video on the same transport,
-    /// if there is video; another kind would report on a part of the packets only.
+    /// Accepts an audio section, or returns the reason for rejection. `beside` is the video on the same transport, if
+    /// any; audio must use its kind of congestion feedback, because another kind would report only some of the packets.
     pub(super) fn audio(&self, section: &Section<'_>, beside: Option<&Video>) -> Result<Audio, String> {
         if !self.capabilities.audio {
             return Err("no audio is wanted here".to_owned());
@@ -118,7 +118,7 @@ impl Negotiator<'_> {
         })
     }
 
-    /// The section's name, if media can go by it the way this end wants.
+    /// The section's MID, if its transport and direction suit this endpoint.
     fn usable<'a>(&self, section: &Section<'a>) -> Result<&'a str, String> {
         if section.is_closed() {
             return Err("closed: its port is 0".to_owned());
@@ -151,7 +151,7 @@ impl Negotiator<'_> {
         known.first().copied()
     }
 
-    /// The codec a payload type is for, if this end has it.
+    /// The codec of a payload type, if this endpoint supports it.
     fn known(&self, format: &Format<'_>) -> Option<Codec> {
         let codec = self.capabilities.video.iter().copied().find(|codec| format.is(&codec_map(*codec)))?;
         let h264 = match codec {
@@ -185,7 +185,7 @@ impl Negotiator<'_> {
         format!("offers {}, needed is one of {}{detail}", listed(formats), codecs.join(", "))
     }
 
-    /// The first of `kinds` that the peer has for all packets that count.
+    /// The first of `kinds` that the peer supports for all relevant packets.
     fn congestion(
         &self,
         section: &Section<'_>,
@@ -230,7 +230,7 @@ impl Negotiator<'_> {
     }
 }
 
-/// Retransmissions of packets of the type of `media`.
+/// The retransmission format for packets of `media`'s payload type.
 fn rtx_of<'a, 'b>(formats: &'b [Format<'a>], media: &Format<'_>) -> Option<&'b Format<'a>> {
     let apt = |format: &&Format<'_>| format.parameter("apt").and_then(|number| number.parse().ok());
     formats.iter().filter(|format| format.is(RTX)).find(|format| apt(format) == Some(media.payload_type))
@@ -240,7 +240,7 @@ fn id(mapped: &[Mapped<'_>], uri: &str) -> Option<u8> {
     mapped.iter().find(|mapped| mapped.uri == uri).map(|mapped| mapped.id)
 }
 
-/// The codecs of a section, for people; a few.
+/// The first few codecs of a section, human-readable.
 fn listed(formats: &[Format<'_>]) -> String {
     let mut names: Vec<String> = Vec::new();
     for format in formats {

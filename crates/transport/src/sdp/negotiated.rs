@@ -1,4 +1,4 @@
-//! What was agreed on.
+//! The result of a negotiation.
 
 use thalweg_units::Rate;
 pub use thalweg_wire::negotiated::{ExtensionIds, Feedback, Redundancy, Ssrcs};
@@ -9,27 +9,27 @@ use super::h264::H264Format;
 use super::local::StreamIds;
 use super::read::Mapped;
 
-/// What was agreed on. Both ends of a session hold the same but for the direction and [`Negotiated::local`].
+/// The result of a negotiation. Both endpoints have the same except for the direction and [`Negotiated::local`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Negotiated {
-    /// Which way media goes.
+    /// Direction of media.
     pub direction: Direction,
     /// Video, if any.
     pub video: Option<Video>,
     /// Audio, if any.
     pub audio: Option<Audio>,
-    /// SSRCs of this end.
+    /// SSRCs of this endpoint.
     pub local: StreamIds,
 }
 
-/// A section of video.
+/// A video section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Video {
-    /// Its name, the data of the header extension `mid`.
+    /// Its MID, the data of the header extension `mid`.
     pub mid: String,
     /// The codec.
     pub codec: VideoCodec,
-    /// With H.264, the profile, and the level the answer names.
+    /// For H.264, the profile, and the level in the answer.
     pub h264: Option<H264Format>,
     /// Payload type of media.
     pub payload_type: u8,
@@ -37,15 +37,15 @@ pub struct Video {
     pub retransmission: Option<u8>,
     /// Payload type of FEC packets (`flexfec-03`).
     pub fec: Option<u8>,
-    /// Payload types of RED, where there are no FEC packets on a stream of their own.
+    /// Payload types of RED, if FEC packets have no stream of their own.
     pub redundancy: Option<Redundancy>,
-    /// Header extensions.
+    /// Ids of header extensions.
     pub extensions: ExtensionIds,
-    /// What the receiver reports.
+    /// The feedback that the receiver sends.
     pub feedback: Feedback,
-    /// SSRCs of what is sent.
+    /// SSRCs of the sent streams.
     pub streams: Ssrcs,
-    /// Where the peer receives: most it wants to be sent in this section (`b=TIAS` or `b=AS`, RFC 3890).
+    /// Max rate that the peer wants to receive in this section (`b=TIAS` or `b=AS`, RFC 3890), if it receives.
     pub limit: Option<Rate>,
 }
 
@@ -61,26 +61,26 @@ impl Video {
     }
 }
 
-/// A section of audio: `opus/48000/2` (RFC 7587).
+/// An audio section: `opus/48000/2` (RFC 7587).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Audio {
-    /// Its name, the data of the header extension `mid`.
+    /// Its MID, the data of the header extension `mid`.
     pub mid: String,
     /// Payload type.
     pub payload_type: u8,
-    /// The peer wants two channels, where it receives (`stereo=1`); it decodes either.
+    /// Whether the peer, if it receives, prefers two channels (`stereo=1`); it decodes either.
     pub stereo: bool,
-    /// The peer can use the redundancy inside packets of Opus (`useinbandfec=1`).
+    /// Whether the peer can use Opus in-band FEC (`useinbandfec=1`).
     pub in_band_repair: bool,
-    /// Header extensions.
+    /// Ids of header extensions.
     pub extensions: ExtensionIds,
-    /// What the receiver reports.
+    /// The feedback that the receiver sends.
     pub feedback: Feedback,
-    /// SSRCs of what is sent.
+    /// SSRCs of the sent streams.
     pub streams: Ssrcs,
 }
 
-/// Each extension by its name.
+/// Each extension by its URI.
 pub(super) fn mapped(ids: &ExtensionIds) -> Vec<Mapped<'static>> {
     let transport = if ids.transport_on_request { uri::TRANSPORT_CC_02 } else { uri::TRANSPORT_CC_01 };
     let all = [
@@ -96,10 +96,10 @@ pub(super) fn mapped(ids: &ExtensionIds) -> Vec<Mapped<'static>> {
     all.into_iter().filter_map(|(id, uri)| Some(Mapped { id: id?, uri })).collect()
 }
 
-/// One of the kinds.
+/// Accessor of one kind of feedback.
 type Part = fn(&mut Feedback) -> &mut bool;
 
-/// Each kind as `a=rtcp-fb` names it.
+/// Each kind by its name in `a=rtcp-fb`.
 const KINDS: [(&str, Part); 8] = [
     ("goog-remb", |feedback| &mut feedback.bitrate),
     ("transport-cc", |feedback| &mut feedback.transport),
@@ -111,27 +111,28 @@ const KINDS: [(&str, Part); 8] = [
     ("ack app path", |feedback| &mut feedback.path),
 ];
 
-/// What negotiation does with feedback.
+/// Operations on feedback during negotiation.
 pub(super) trait Kinds: Sized {
-    /// The names of what is there.
+    /// The names of the enabled kinds.
     fn names(self) -> Vec<&'static str>;
 
-    /// Takes note of a kind by its name; kinds that are not known here are left out.
+    /// Enables a kind by its name; ignores unknown kinds.
     fn add(&mut self, name: &str);
 
-    /// What either has.
+    /// The union.
     fn or(self, other: Self) -> Self;
 
-    /// What both have.
+    /// The intersection.
     fn and(self, other: Self) -> Self;
 
-    /// What audio has of it: audio is not retransmitted and has no pictures, and the round trip is the video's.
+    /// The part for audio: audio is not retransmitted and has no pictures, and the round-trip time is measured by
+    /// video.
     fn of_audio(self) -> Self;
 
     /// Without congestion feedback.
     fn repair(self) -> Self;
 
-    /// With this kind of congestion feedback and no other.
+    /// With only this kind of congestion feedback.
     fn with(self, kind: Option<CongestionFeedback>) -> Self;
 }
 

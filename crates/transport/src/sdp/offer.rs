@@ -1,4 +1,4 @@
-//! An offer of this end.
+//! Our offer.
 
 use thalweg_wire::rtp::uri;
 
@@ -11,22 +11,22 @@ use super::read::Mapped;
 use super::write::{Codec, FormatLines, SectionLines, TransportLines, audio_format, session, video_formats};
 use crate::parameters::Credentials;
 
-/// The first payload type of video: of the dynamic range, 96 to 127, that every end leaves to video and audio.
+/// The first payload type of video: in the dynamic range, 96 to 127, which every endpoint reserves for video and audio.
 const FIRST_VIDEO: u8 = 96;
 
 /// Payload type of FEC packets, above those of all codecs.
 const FEC: u8 = 118;
 
-/// Payload types of RED and of what belongs to it.
+/// Payload types of RED and its contents.
 const REDUNDANCY: Redundancy = Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) };
 
-/// Payload type of Opus, as browsers number it.
+/// Payload type of Opus, the same as in browsers.
 const OPUS: u8 = 111;
 
-/// The level of H.264 that is offered, 3.1 as browsers do; what is sent may be of a higher one where the answer allows it.
+/// The offered H.264 level, 3.1 as in browsers; a higher one may be sent if the answer allows it.
 const LEVEL: u8 = 31;
 
-/// An offer, and what is needed to check the answer.
+/// An offer, and the data needed to validate the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// The SDP to send.
@@ -41,13 +41,13 @@ pub struct Offer {
 pub(super) struct Offered {
     pub(super) kind: &'static str,
     pub(super) mid: &'static str,
-    /// Payload types, and what `a=rtpmap` says of them.
+    /// Payload types, and their `a=rtpmap` values.
     pub(super) formats: Vec<(u8, String)>,
     pub(super) extensions: Vec<Mapped<'static>>,
 }
 
-/// Offers to send, as a WHIP client does, or to receive, as a WHEP client does: video (section `0`), audio (section
-/// `1`, or `0` where there is no video), bundled.
+/// Creates an offer to send, as a WHIP client does, or to receive, as a WHEP client does: video (section `0`), audio
+/// (section `1`, or `0` without video), bundled.
 pub fn offer(local: &Local, capabilities: &Capabilities) -> Offer {
     let (mut sections, mut lines) = (Vec::new(), Vec::new());
     let congestion = |kind| capabilities.congestion.contains(&kind);
@@ -91,8 +91,8 @@ pub fn offer(local: &Local, capabilities: &Capabilities) -> Offer {
 }
 
 impl Offer {
-    /// What signals an ICE restart or a further candidate (RFC 8840, RFC 9725 section 4.3): a fragment about the
-    /// transport of all sections. `candidates` are values of `a=candidate` lines, `candidate:...`.
+    /// A fragment that signals an ICE restart or a further candidate (RFC 8840, RFC 9725 section 4.3) for the transport
+    /// of all sections. `candidates` are values of `a=candidate` lines, `candidate:...`.
     pub fn fragment(&self, credentials: &Credentials, candidates: &[String]) -> Fragment {
         let section = self.sections.first();
         Fragment {
@@ -107,7 +107,7 @@ impl Offer {
     }
 }
 
-/// Codecs and their payload types, in order of preference; H.264 once for each profile.
+/// Codecs and their payload types, in order of preference; H.264 once per profile.
 fn codecs(capabilities: &Capabilities) -> Vec<Codec> {
     let formats = capabilities.video.iter().flat_map(|codec| match codec {
         VideoCodec::H264 => {
@@ -126,7 +126,7 @@ fn codecs(capabilities: &Capabilities) -> Vec<Codec> {
     numbered.collect()
 }
 
-/// Extensions and their numbers: the same in both sections, as they share a transport (RFC 9143).
+/// Extensions and their ids: the same in both sections, because they share a transport (RFC 9143).
 fn extensions(capabilities: &Capabilities, is_video: bool) -> Vec<Mapped<'static>> {
     let congestion = |kind| capabilities.congestion.contains(&kind);
     let wanted = [

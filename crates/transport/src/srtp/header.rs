@@ -1,6 +1,6 @@
-//! The part of a packet that is not encrypted, as far as protection needs it.
+//! The unencrypted part of a packet, as far as SRTP needs it.
 
-/// Where an RTP packet is in its stream, and where its payload begins.
+/// The position of an RTP packet in its stream, and the start of its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) ssrc: u32,
@@ -10,7 +10,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads the fixed header, counts the contributing sources and the extension (RFC 3550 section 5.1, 5.3.1).
+    /// Parses the fixed header and measures the contributing sources and the extension (RFC 3550 section 5.1, 5.3.1).
     pub(super) fn read(packet: &[u8]) -> Result<Header, &'static str> {
         const SHORT: &str = "RTP header is cut short";
         let fixed = packet.first_chunk::<12>().ok_or(SHORT)?;
@@ -33,13 +33,13 @@ impl Header {
         if header.length() > packet.len() { Err(SHORT) } else { Ok(header) }
     }
 
-    /// Bytes before the payload.
+    /// Header length in bytes, up to the payload.
     pub(super) fn length(&self) -> usize {
         12 + 4 * self.sources + self.extension.map_or(0, |length| 4 + length)
     }
 
-    /// The same for `rtc-srtp`, which looks only at the stream, the sequence number and the length: the extension is
-    /// given as padding, so that nothing in it can change where it ends.
+    /// The same for `rtc-srtp`, which uses only the SSRC, the sequence number and the length: the extension is passed
+    /// as opaque padding, so that its content cannot change where it ends.
     pub(super) fn for_context(self) -> rtc_rtp::header::Header {
         rtc_rtp::header::Header {
             version: 2,
@@ -53,7 +53,7 @@ impl Header {
     }
 }
 
-/// The stream a compound RTCP packet is protected as: the sender of its first packet (RFC 3711 section 3.4).
+/// The SSRC under which a compound RTCP packet is protected: the sender of its first packet (RFC 3711 section 3.4).
 pub(super) fn rtcp_ssrc(packet: &[u8]) -> Result<u32, &'static str> {
     let head = packet.first_chunk::<8>().ok_or("RTCP header is cut short")?;
     if head[0] >> 6 != 2 {

@@ -1,4 +1,4 @@
-//! From the wire: what is authentic and new.
+//! Received packets: accepts those that are authentic and new.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use super::keys::Keys;
 use super::window::Window;
 use crate::{Refusal, TransportError};
 
-/// How many packets of unknown streams that fail authentication one context is tried on before its state of them is thrown
-/// away: it bounds that state to as many streams, and the cost of a new context (some key derivations) to a small part
-/// of the authentication of a packet.
+/// Max number of packets of unknown streams that may fail authentication before the trial context is replaced. It
+/// limits that context's state to as many streams, and makes the cost of a new context (some key derivations) small
+/// compared with the authentication of a packet.
 const MAX_TRIED: u32 = 64;
 
 /// The peer's streams.
 ///
-/// A stream is known from its first authentic packet on; whatever else comes of an unknown one costs its authentication
-/// and leaves nothing. Memory is `max_streams` windows, each way of them one for RTP and one for RTCP.
+/// A stream is known from its first authentic packet on; other packets of an unknown stream cost one authentication and
+/// leave no state. Memory is `max_streams` windows for RTP and as many for RTCP.
 pub struct Inbound {
     keys: Keys,
-    /// For the streams below; has state of no other.
+    /// For the streams below; has state of no others.
     known: Context,
-    /// For streams that may turn out to be forged.
+    /// For streams that may be forged.
     trial: Context,
     tried: u32,
     rtp: BTreeMap<u32, Window>,
@@ -32,18 +32,18 @@ pub struct Inbound {
 }
 
 impl Inbound {
-    /// Nothing known of any stream yet; at most `max_streams` of each kind will be, each with a replay window of `window`
+    /// Without known streams yet; accepts at most `max_streams` of each kind, each with a replay window of `window`
     /// packets.
     ///
     /// # Errors
-    /// When the cipher refuses the keys.
+    /// When the cipher rejects the keys.
     pub fn new(keys: Keys, max_streams: usize, window: u32) -> Result<Inbound, TransportError> {
         let (known, trial) = (keys.context()?, keys.context()?);
         let (rtp, rtcp) = (BTreeMap::new(), BTreeMap::new());
         Ok(Inbound { keys, known, trial, tried: 0, rtp, rtcp, max_streams, window })
     }
 
-    /// The RTP packet in an SRTP packet.
+    /// Decrypts an SRTP packet to RTP.
     ///
     /// # Errors
     /// When it is not authentic or not new; nothing has changed then.
@@ -66,7 +66,7 @@ impl Inbound {
         Ok(plain.into())
     }
 
-    /// The compound RTCP packet in an SRTCP packet.
+    /// Decrypts an SRTCP packet to a compound RTCP packet.
     ///
     /// # Errors
     /// When it is not authentic or not new; nothing has changed then.
@@ -74,8 +74,8 @@ impl Inbound {
         let ssrc = header::rtcp_ssrc(packet).map_err(|_| Refusal::Malformed)?;
         let at = packet.len().checked_sub(self.keys.profile.index_from_end()).ok_or(Refusal::Malformed)?;
         let word = packet[at..].first_chunk().map(|word| u32::from_be_bytes(*word)).ok_or(Refusal::Malformed)?;
-        // RFC 3711 section 3.4 would authenticate these too. WebRTC has no use for them (RFC 8827 section 6.5), and the
-        // context does not authenticate them.
+        // RFC 3711 section 3.4 would authenticate unencrypted packets too. WebRTC does not use them (RFC 8827 section
+        // 6.5), and the context does not authenticate them.
         if word >> 31 == 0 {
             return Err(Refusal::Unencrypted);
         }
@@ -95,7 +95,7 @@ impl Inbound {
         Ok(plain.into())
     }
 
-    /// How many streams are known of, of RTP and of RTCP.
+    /// Number of known streams, of RTP and of RTCP.
     pub fn streams(&self) -> (usize, usize) {
         (self.rtp.len(), self.rtcp.len())
     }
@@ -104,7 +104,7 @@ impl Inbound {
         if streams < self.max_streams { Ok(()) } else { Err(Refusal::TooManyStreams) }
     }
 
-    /// Counts a trial, and begins afresh after too many, or after one whose state `known` has now.
+    /// Counts a trial, and replaces the trial context after too many, or after one whose state is now in `known`.
     fn forget(&mut self, authentic: bool) {
         self.tried += 1;
         if (authentic || self.tried >= MAX_TRIED)

@@ -1,4 +1,4 @@
-//! Keys and what they are for.
+//! SRTP keys and protection profiles.
 
 use rtc_srtp::context::Context;
 use rtc_srtp::protection_profile::ProtectionProfile;
@@ -6,7 +6,7 @@ use thalweg_units::Bytes;
 
 use crate::TransportError;
 
-/// How media is protected.
+/// The SRTP protection profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
     /// `SRTP_AES128_CM_SHA1_80` (RFC 5764 section 4.1.2).
@@ -18,7 +18,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// What protection adds to an RTP packet: the authentication tag.
+    /// Bytes added to an RTP packet: the authentication tag.
     pub fn overhead(self) -> Bytes {
         match self {
             Profile::Aes128CmSha1_80 => Bytes::new(10),
@@ -26,8 +26,8 @@ impl Profile {
         }
     }
 
-    /// Where the word with the E flag and the index of an SRTCP packet begins, counted from its end: before the tag in
-    /// counter mode (RFC 3711 section 3.4), last of all with an AEAD (RFC 7714 section 9).
+    /// Position of the word with the E flag and the index of an SRTCP packet, counted from its end: before the tag in
+    /// counter mode (RFC 3711 section 3.4), at the very end with an AEAD (RFC 7714 section 9).
     pub(super) fn index_from_end(self) -> usize {
         match self {
             Profile::Aes128CmSha1_80 => 14,
@@ -44,7 +44,7 @@ impl Profile {
     }
 }
 
-/// A master key and its salt: one direction of a connection.
+/// A master key and its salt, for one direction of a connection.
 #[derive(Clone)]
 pub struct Keys {
     pub(super) profile: Profile,
@@ -53,7 +53,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// A master key and a master salt.
+    /// Creates keys from a master key and a master salt.
     ///
     /// # Errors
     /// When their lengths are not those of `profile`: 16 and 14 bytes, 16 and 12, 32 and 12.
@@ -67,11 +67,11 @@ impl Keys {
         Ok(Keys { profile, key: key.to_vec(), salt: salt.to_vec() })
     }
 
-    /// Both directions from what DTLS exports (RFC 5764 section 4.2: client's key, server's key, client's salt, server's
-    /// salt), ours first.
+    /// The keys of both directions, ours first, from the DTLS exporter output (RFC 5764 section 4.2: client's key,
+    /// server's key, client's salt, server's salt).
     ///
     /// # Errors
-    /// When `material` is not as long as `profile` needs.
+    /// When the length of `material` does not match `profile`.
     pub fn split(profile: Profile, material: &[u8], client: bool) -> Result<(Keys, Keys), TransportError> {
         let (key, salt) = (profile.protection().key_len(), profile.protection().salt_len());
         if material.len() != 2 * (key + salt) {
@@ -84,7 +84,7 @@ impl Keys {
         Ok(if client { (of_client, of_server) } else { (of_server, of_client) })
     }
 
-    /// A fresh context with these keys, without state of any stream and without replay protection: ours comes before it.
+    /// A new context with these keys, without stream state and without replay protection: ours is applied before it.
     pub(super) fn context(&self) -> Result<Context, TransportError> {
         let provider = rtc_crypto::default_provider().map_err(|error| TransportError::Srtp(error.to_string()))?;
         Context::new(&self.key, &self.salt, self.profile.protection(), None, None, provider.crypto())

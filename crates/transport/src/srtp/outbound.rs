@@ -1,4 +1,4 @@
-//! To the wire: everything protected, nothing twice.
+//! Sent packets: protects all of them, and none twice.
 
 use std::collections::BTreeMap;
 
@@ -8,36 +8,37 @@ use super::header::{self, Header};
 use super::keys::{Keys, Profile};
 use crate::{SendError, TransportError};
 
-/// The streams of this end.
+/// The streams that this endpoint sends.
 pub struct Outbound {
     profile: Profile,
     context: Context,
-    /// The last packet index of each, see [`SendError::NotNewer`].
+    /// The last packet index of each stream, see [`SendError::NotNewer`].
     rtp: BTreeMap<u32, u64>,
-    /// How many compound packets of each; the context counts the same.
+    /// Number of compound packets sent of each stream; the context counts the same.
     rtcp: BTreeMap<u32, u32>,
     max_streams: usize,
 }
 
 impl Outbound {
-    /// Nothing sent yet; at most `max_streams` of each kind will be.
+    /// Without streams yet; allows at most `max_streams` of each kind.
     ///
     /// # Errors
-    /// When the cipher refuses the keys.
+    /// When the cipher rejects the keys.
     pub fn new(keys: &Keys, max_streams: usize) -> Result<Outbound, TransportError> {
         let context = keys.context()?;
         Ok(Outbound { profile: keys.profile, context, rtp: BTreeMap::new(), rtcp: BTreeMap::new(), max_streams })
     }
 
-    /// How packets are protected.
+    /// The protection profile.
     pub fn profile(&self) -> Profile {
         self.profile
     }
 
-    /// Protects an RTP packet, once.
+    /// Protects an RTP packet; each packet index may be protected only once.
     ///
     /// # Errors
-    /// When it is no RTP packet, or not newer than the last of its stream ([`SendError::NotNewer`] says why).
+    /// When it is not an RTP packet, or not newer than the last of its stream (for the reason see
+    /// [`SendError::NotNewer`]).
     pub fn rtp(&mut self, packet: &[u8]) -> Result<Vec<u8>, SendError> {
         let header = Header::read(packet).map_err(SendError::Malformed)?;
         let Header { ssrc, sequence, .. } = header;
@@ -63,10 +64,10 @@ impl Outbound {
         Ok(protected.into())
     }
 
-    /// Protects a compound RTCP packet; each time is another packet on the wire.
+    /// Protects a compound RTCP packet; each call produces a new packet on the wire.
     ///
     /// # Errors
-    /// When it is no RTCP packet.
+    /// When it is not an RTCP packet.
     pub fn rtcp(&mut self, compound: &[u8]) -> Result<Vec<u8>, SendError> {
         let ssrc = header::rtcp_ssrc(compound).map_err(SendError::Malformed)?;
         if !compound.len().is_multiple_of(4) {

@@ -1,32 +1,33 @@
-//! Which packets of a stream have come.
+//! The replay window: which packets of a stream were received.
 
 use crate::Refusal;
 
-/// The newest packet index of a stream and which of those shortly before it have come (RFC 3711 section 3.3.2).
+/// The newest packet index of a stream and which of those shortly before it were received (RFC 3711 section 3.3.2).
 ///
-/// An index is the whole number of a packet: 16 bits of sequence number under 32 bits of turns for RTP, 31 bits for RTCP.
+/// An index is the full number of a packet: a 16-bit sequence number below a 32-bit rollover counter for RTP, 31 bits
+/// for RTCP.
 #[derive(Debug, Clone)]
 pub(super) struct Window {
     newest: u64,
     /// One bit for each of the last `64 * seen.len()` indices, at the index modulo that.
     seen: Vec<u64>,
-    /// How many of them count.
+    /// The window size in packets.
     size: u64,
 }
 
 impl Window {
-    /// A window of `size` packets of which `first` is the first that came.
+    /// Creates a window of `size` packets; `first` is the first one received.
     pub(super) fn new(size: u32, first: u64) -> Window {
         let mut window = Window { newest: first, seen: vec![0; size.div_ceil(64) as usize], size: u64::from(size) };
         window.mark(first, true);
         window
     }
 
-    /// The index of the packet with this sequence number: the nearest to the newest (RFC 3711 section 3.3.1).
+    /// The index of the packet with this sequence number: the one nearest to the newest (RFC 3711 section 3.3.1).
     ///
-    /// What is so far ahead that the window around it would reach half a turn is refused rather than guessed, and so is
-    /// what would be before the first turn: for all others `rtc-srtp`, which guesses from the packet it took last, an
-    /// index in the window, comes to the same index.
+    /// A packet so far ahead that the window around it would reach half a cycle is rejected instead of guessed, and so
+    /// is one before the first cycle. For all others `rtc-srtp`, which guesses from the last packet it accepted (an
+    /// index in the window), arrives at the same index.
     pub(super) fn index(&self, sequence: u16) -> Result<u64, Refusal> {
         let ahead = i64::from(sequence.wrapping_sub(self.newest as u16) as i16);
         if ahead + self.size as i64 > i64::from(i16::MAX) {
@@ -36,7 +37,7 @@ impl Window {
         if index >> 48 == 0 { Ok(index) } else { Err(Refusal::FarAhead) }
     }
 
-    /// Whether the packet with this index may be looked at: it has not come and is not older than the window.
+    /// Whether the packet with this index is acceptable: it is not a replay and not older than the window.
     pub(super) fn check(&self, index: u64) -> Result<(), Refusal> {
         match index {
             index if index > self.newest => Ok(()),
@@ -46,7 +47,7 @@ impl Window {
         }
     }
 
-    /// The packet with this index has come and is authentic.
+    /// Marks the packet with this index as received; it must be authentic.
     pub(super) fn accept(&mut self, index: u64) {
         if index > self.newest {
             let room = 64 * self.seen.len() as u64;

@@ -1,5 +1,5 @@
-//! SRTP from the words of RFC 3711, 6188 and 7714, over the primitives of a cryptographic library: slow, stateless, and what
-//! the crate is compared with.
+//! A reference SRTP written from RFC 3711, 6188 and 7714, on the primitives of a cryptographic library: slow and
+//! stateless, for comparison with the crate.
 #![allow(dead_code)]
 
 use rtc_crypto::{AeadAlgorithm, BlockCipherAlgorithm, HmacAlgorithm, default_provider};
@@ -10,7 +10,7 @@ pub struct Session {
     pub profile: Profile,
     pub key: Vec<u8>,
     pub salt: Vec<u8>,
-    /// The key of the tag, where it has its own.
+    /// The authentication key, where there is a separate one.
     pub authentication: Vec<u8>,
 }
 
@@ -34,8 +34,8 @@ pub fn keystream(key: &[u8], mut counter: [u8; 16], length: usize) -> Vec<u8> {
     stream
 }
 
-/// A session key of this label and length (RFC 3711 section 4.3.1 with a derivation rate of zero, section 4.3.3; RFC 7714
-/// section 11 pads its shorter salt with zeros).
+/// A session key of this label and length (RFC 3711 section 4.3.1 with a derivation rate of zero, section 4.3.3; RFC
+/// 7714 section 11 pads its shorter salt with zeros).
 pub fn derive(master_key: &[u8], master_salt: &[u8], label: u8, length: usize) -> Vec<u8> {
     let mut block = [0; 16];
     block[..master_salt.len()].copy_from_slice(master_salt);
@@ -56,18 +56,19 @@ impl Session {
         }
     }
 
-    /// Protects an RTP packet whose header has this length, in this turn of its sequence numbers.
+    /// Protects an RTP packet with this header length and rollover counter.
     pub fn rtp(&self, packet: &[u8], header: usize, turn: u32) -> Vec<u8> {
         let (ssrc, sequence) = (&packet[8..12], &packet[2..4]);
         match self.profile {
             Profile::Aes128CmSha1_80 => {
-                // RFC 3711 section 4.1.1: SSRC at 2^64, index at 2^16; section 4.2: the turn follows the packet in the tag.
+                // RFC 3711 section 4.1.1: SSRC at 2^64, index at 2^16; section 4.2: the rollover counter follows the
+                // packet in the tag.
                 let index = [&turn.to_be_bytes(), sequence].concat();
                 let mut out = self.counter_mode(packet, header, ssrc, &index);
                 out.extend(self.tag(&[&out, &turn.to_be_bytes()]));
                 out
             }
-            // RFC 7714 section 8.1: 00 00, SSRC, turn, sequence number.
+            // RFC 7714 section 8.1: 00 00, SSRC, rollover counter, sequence number.
             _ => {
                 let iv = [&[0; 2], ssrc, &turn.to_be_bytes(), sequence].concat();
                 self.seal(&iv, &packet[..header], &packet[header..])
@@ -75,7 +76,7 @@ impl Session {
         }
     }
 
-    /// Protects a compound RTCP packet as the one with this index.
+    /// Protects a compound RTCP packet with this index.
     pub fn rtcp(&self, packet: &[u8], index: u32) -> Vec<u8> {
         let ssrc = &packet[4..8];
         let word = (index | 1 << 31).to_be_bytes();
@@ -129,7 +130,7 @@ impl Session {
     }
 }
 
-/// Bytes from hexadecimal digits; spaces are passed over.
+/// Bytes from hexadecimal digits; spaces are ignored.
 pub fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
     let digit = |byte: u8| char::from(byte).to_digit(16).unwrap() as u8;

@@ -10,36 +10,36 @@ use thalweg_link::{HopConfig, Jitter, Link, LossModel, Path, PathConfig, Trace};
 use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Event, Identity, Output, Remote};
 use thalweg_units::{Bytes, Seed, Span, Time};
 
-/// The instant of the start, the same for a whole process; only differences from it mean anything.
+/// The start time, the same for a whole process; only differences from it are meaningful.
 #[allow(clippy::disallowed_methods)]
 pub fn origin() -> Instant {
     static ORIGIN: OnceLock<Instant> = OnceLock::new();
     *ORIGIN.get_or_init(Instant::now)
 }
 
-/// An identity for each end, made once.
+/// An identity for each endpoint, created once.
 pub fn identities() -> &'static [Identity; 2] {
     static IDENTITIES: OnceLock<[Identity; 2]> = OnceLock::new();
     IDENTITIES.get_or_init(|| [(); 2].map(|()| Identity::generate().expect("random numbers")))
 }
 
-/// The address of each end.
+/// The address of each endpoint.
 pub fn addresses() -> [SocketAddr; 2] {
     ["192.0.2.1:1000", "198.51.100.2:2000"].map(|text| text.parse().expect("an address"))
 }
 
-/// Both ends as they usually are: the first offers, chooses the path and waits for the handshake.
+/// The usual configuration: the first endpoint offers, is controlling and waits for the handshake.
 pub fn usual() -> [Config; 2] {
     let offerer = Config { controlling: true, dtls: DtlsRole::Server, ..Config::default() };
     [offerer, Config { dtls: DtlsRole::Client, ..Config::default() }]
 }
 
-/// A path that only delays.
+/// A path with delay only.
 pub fn clean() -> PathConfig {
     PathConfig { hops: vec![HopConfig::Delay { delay: Span::from_millis(20), jitter: Jitter::None, reorders: false }] }
 }
 
-/// A path that delays by 300 ms, reorders within 60 ms and loses a share.
+/// A path with 300 ms of delay, reordering within 60 ms, and this loss probability.
 pub fn bad(probability: f64) -> PathConfig {
     let jitter = Jitter::Uniform { max: Span::from_millis(60) };
     let delay = HopConfig::Delay { delay: Span::from_millis(300), jitter, reorders: true };
@@ -49,13 +49,13 @@ pub fn bad(probability: f64) -> PathConfig {
 pub struct World {
     pub now: Time,
     pub ends: [Connection; 2],
-    /// Whether each answers checks and makes none.
+    /// Whether each endpoint is lite.
     lite: [bool; 2],
-    /// What happened at each end, and when.
+    /// The events at each endpoint, with their times.
     pub events: [Vec<(Time, Event)>; 2],
-    /// Every datagram each end sent.
+    /// Every datagram that each endpoint sent.
     pub sent: [Vec<Datagram>; 2],
-    /// While set, nothing passes from this end.
+    /// While set, nothing from this endpoint passes.
     pub cut: [bool; 2],
     paths: [Path<Datagram>; 2],
 }
@@ -75,7 +75,7 @@ impl World {
         World { now: Time::ZERO, ends, lite, events, sent, cut: [false; 2], paths }
     }
 
-    /// What signalling says of an end.
+    /// The signalled parameters of an endpoint.
     pub fn description(&self, end: usize) -> Remote {
         Remote {
             credentials: self.ends[end].credentials().clone(),
@@ -85,7 +85,7 @@ impl World {
         }
     }
 
-    /// Tells both ends of each other.
+    /// Exchanges the signalling of both endpoints.
     pub fn signal(&mut self) {
         let descriptions = [self.description(1), self.description(0)];
         for (end, remote) in self.ends.iter_mut().zip(&descriptions) {
@@ -93,7 +93,7 @@ impl World {
         }
     }
 
-    /// Two that are connected.
+    /// Two connected endpoints.
     pub fn connected(configs: [Config; 2], path: &PathConfig, seed: u64) -> World {
         let timeout = configs[0].connect;
         let mut world = World::new(configs, path, seed);
@@ -107,7 +107,7 @@ impl World {
         self.ends.iter().all(Connection::is_connected)
     }
 
-    /// Runs until `end` or until `done`, which is the result.
+    /// Runs until `end` or until `done`; returns whether it is done.
     pub fn run_until(&mut self, end: Time, done: impl Fn(&World) -> bool) -> bool {
         loop {
             let next = self.drain();
@@ -135,7 +135,7 @@ impl World {
         self.run_until(self.now + span, |_| false);
     }
 
-    /// Takes all outputs; when something happens next.
+    /// Drains all outputs; returns the time of the next event.
     fn drain(&mut self) -> Time {
         let mut next = Time::NEVER;
         for way in 0..2 {
@@ -159,7 +159,7 @@ impl World {
         next.min(self.paths[0].next_event()).min(self.paths[1].next_event())
     }
 
-    /// Takes what an end wants done now, and lets nothing of it reach the other.
+    /// Drains the outputs of an endpoint without delivering anything to the other.
     pub fn outputs(&mut self, end: usize) -> Vec<Output> {
         let mut outputs = Vec::new();
         loop {
@@ -170,7 +170,7 @@ impl World {
         }
     }
 
-    /// The datagram that sending this makes at an end, and which reaches nobody.
+    /// The protected datagram for this packet at an endpoint, without delivering it.
     pub fn protected(&mut self, end: usize, packet: &[u8]) -> Vec<u8> {
         if (192..224).contains(&packet[1]) {
             self.ends[end].send_rtcp(packet).expect("connected");
@@ -183,7 +183,7 @@ impl World {
         }
     }
 
-    /// A datagram reaches an end from the other's address; what comes of it.
+    /// Delivers a datagram to an endpoint from the other's address; returns the outputs.
     pub fn give(&mut self, end: usize, bytes: &[u8]) -> Vec<Output> {
         let [first, second] = addresses();
         let (from, to) = if end == 0 { (second, first) } else { (first, second) };
@@ -191,7 +191,7 @@ impl World {
         self.outputs(end)
     }
 
-    /// The names of what happened at an end.
+    /// The names of the events at an endpoint.
     pub fn names(&self, end: usize) -> Vec<&'static str> {
         self.events[end].iter().map(|(_, event)| name(event)).collect()
     }

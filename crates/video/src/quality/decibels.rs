@@ -1,4 +1,4 @@
-//! Decibels of a likeness.
+//! Metrics in decibels.
 
 /// Identical pictures count as this, in dB (specs/metrics.md 2).
 pub const PSNR_CAP: f64 = 100.0;

@@ -4,7 +4,7 @@ use super::PSNR_CAP;
 use crate::picture::{Picture, Plane};
 use crate::widest::{array, widest};
 
-/// Samples that are summed before the sum is widened: 256 * 255^2 fits 32 bits by far.
+/// Samples that are summed before the sum is widened: 256 * 255^2 easily fits 32 bits.
 const CHUNK: usize = 256;
 
 /// Mean squared error of luma, in steps of the sample squared (0 to 65025).
@@ -37,7 +37,7 @@ pub fn psnr_of(mean_squared_error: f64) -> f64 {
     (10.0 * libm::log10(255.0 * 255.0 / mean_squared_error)).min(PSNR_CAP)
 }
 
-/// The sum of squared differences.
+/// Sum of squared differences.
 #[inline(always)]
 fn squared_error(a: &[u8], b: &[u8]) -> u64 {
     let (left, right) = (a.chunks_exact(CHUNK), b.chunks_exact(CHUNK));

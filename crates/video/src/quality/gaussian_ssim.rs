@@ -1,12 +1,13 @@
 //! Structural similarity (Wang et al. 2004) under a Gaussian window that grows with the picture: the variant of Daala's
 //! tools (`dump_ssim`), which Salsify's evaluation uses.
 //!
-//! Around every sample, means, variances and the covariance are weighted by a Gaussian of deviation 1.5 samples in a picture
-//! of 256 rows, more in a larger one in proportion, with weights in whole 256ths. Beyond the edge there is nothing: the window
-//! loses weight, and the sample counts for what is left of it. Everything up to the last division is a whole number.
+//! Around every sample, means, variances and the covariance are weighted by a Gaussian with a deviation of 1.5 samples
+//! for a picture of 256 rows, proportionally more for a larger one, with weights in integer 256ths. Outside of the
+//! picture there is nothing: the window loses that weight, and the sample counts with the remaining weight. All values
+//! up to the last division are integers.
 //!
-//! Samples are taken about 128, and squares about 128^2, which keeps every sum in 32 bits (see [`Moments`]) and changes nothing:
-//! variances do not depend on where zero is, and means are put right at the end.
+//! Samples are taken relative to 128, and squares relative to 128^2, which keeps every sum in 32 bits (see [`Moments`])
+//! and does not affect the result: variances do not depend on the offset, and means are corrected at the end.
 
 use std::ops::Range;
 
@@ -16,14 +17,14 @@ use crate::widest::{array, widest};
 
 /// The deviation of the window in a picture of 256 rows (Daala, `tools/dump_ssim.c`).
 const DEVIATION: f64 = 1.5 / 256.0;
-/// What the weights of a window add up to in each direction (ibid.).
+/// Sum of a window's weights in each direction (ibid.).
 const WEIGHT: i32 = 256;
 /// (0.01 * 255)^2 and (0.03 * 255)^2 (Wang et al. 2004).
 const C1: f64 = 6.5025;
 const C2: f64 = 58.5225;
-/// Samples taken at once.
+/// Samples processed at once.
 const LANES: usize = 16;
-/// Columns taken at once, so that the rows under the window (0.1 MB at 720 lines) stay in a near cache.
+/// Columns processed at once, so that the rows under the window (0.1 MB at 720 lines) stay in a fast cache.
 const STRIP: usize = 320;
 
 /// SSIM of luma, 1 for identical pictures.
@@ -46,11 +47,11 @@ pub fn ssim_daala(a: &Picture, b: &Picture) -> f64 {
 
 /// The window.
 struct Window {
-    /// The weight of its middle, of the two samples beside that, and so on.
+    /// The weight of its centre, of the two samples next to it, and so on.
     weights: Vec<i32>,
-    /// What of its weight is inside the picture across, when it stands on each column.
+    /// The part of its weight inside the picture horizontally, for a window centred on each column.
     across: Vec<i32>,
-    /// And down, on each row.
+    /// The same vertically, for each row.
     down: Vec<i32>,
 }
 
@@ -68,14 +69,14 @@ impl Window {
         self.weights.len() - 1
     }
 
-    /// The weight of all windows in the picture.
+    /// The sum of the weights of all windows inside the picture.
     fn total(&self) -> f64 {
         let sum = |weights: &[i32]| weights.iter().map(|weight| f64::from(*weight)).sum::<f64>();
         sum(&self.across) * sum(&self.down)
     }
 }
 
-/// Weights from the middle outwards, until one would round to nothing or be `limit` samples away.
+/// Weights from the centre outwards, until one would round to zero or be `limit` samples away.
 fn gaussian(deviation: f64, limit: usize) -> Vec<i32> {
     let one = f64::from(WEIGHT);
     let tail = libm::sqrt(std::f64::consts::FRAC_PI_2) * deviation / one;
@@ -91,9 +92,9 @@ fn gaussian(deviation: f64, limit: usize) -> Vec<i32> {
     weights
 }
 
-/// What is averaged under the window, of as many samples in a row: a - 128, b - 128, (a - 128)^2 + (b - 128)^2 - 128^2,
-/// (a - 128) * (b - 128). Each fits 16 bits; averaged in one direction the first two still do; and averaged in both, everything
-/// fits 32 bits, because weights add up to 2^8 in each direction.
+/// The values averaged under the window, each for a row of samples: a - 128, b - 128, (a - 128)^2 + (b - 128)^2 -
+/// 128^2, (a - 128) * (b - 128). Each fits 16 bits; after averaging in one direction the first two still do; after
+/// averaging in both, everything fits 32 bits, because weights add up to 2^8 in each direction.
 #[derive(Clone, Copy)]
 struct Moments {
     a: [i16; LANES],
@@ -103,7 +104,8 @@ struct Moments {
 }
 
 impl Moments {
-    /// Of samples beyond the edge, which count as 128 in both pictures: nothing but the constant of the squares.
+    /// The values outside of the picture, where samples count as 128 in both pictures: only the constant of the
+    /// squares.
     const OUTSIDE: Moments =
         Moments { a: [0; LANES], b: [0; LANES], squares: [-128 * 128; LANES], products: [0; LANES] };
 
@@ -113,14 +115,14 @@ impl Moments {
         for i in 0..LANES {
             let (a, b) = (i16::from(left[i]) - 128, i16::from(right[i]) - 128);
             (moments.a[i], moments.b[i], moments.products[i]) = (a, b, a * b);
-            // 2^15 at most before the constant is off.
+            // 2^15 at most before the constant is subtracted.
             moments.squares[i] = (a * a).wrapping_add(b * b).wrapping_sub(128 * 128);
         }
         moments
     }
 }
 
-/// The same four of a row, averaged down the columns.
+/// The same four values of a row, averaged vertically.
 type Averages = [Vec<i32>; 4];
 
 #[inline(always)]
@@ -140,13 +142,13 @@ fn strip_ssim(a: &[u8], b: &[u8], columns: Range<usize>, window: &Window, totals
     let outputs = columns.len().next_multiple_of(LANES);
     let mut across = window.across[columns.clone()].to_vec();
     across.resize(outputs, 0);
-    // A row reaches a window further on both sides; where the picture does not, it is 128.
+    // A row extends beyond both sides by the window's reach; samples outside of the picture are 128.
     let padded = (outputs + 2 * reach).next_multiple_of(LANES);
     let from = columns.start.saturating_sub(reach)..(columns.end + reach).min(width);
     let place = from.start + reach - columns.start;
     let (mut left, mut right) = (vec![128; padded], vec![128; padded]);
 
-    // The rows under the window, by number modulo their count, and one for beyond the edge.
+    // The rows under the window, by row number modulo their count, and one row for outside of the picture.
     let (count, blocks) = (2 * reach + 1, padded / LANES);
     let mut rows = vec![Moments::OUTSIDE; (count + 1) * blocks];
     let mut pairs = vec![(0, 0, 0); window.weights.len()];
@@ -176,8 +178,8 @@ fn strip_ssim(a: &[u8], b: &[u8], columns: Range<usize>, window: &Window, totals
     }
 }
 
-/// Averages down the columns. `pairs` says for each distance from the middle where the rows above and below begin, and what
-/// they weigh.
+/// Averages vertically. For each distance from the centre `pairs` has the start of the rows above and below, and their
+/// weight.
 #[inline(always)]
 fn average_down(rows: &[Moments], pairs: &[(usize, usize, i32)], averages: &mut Averages) {
     let [to_a, to_b, to_squares, to_products] = averages;
@@ -209,7 +211,7 @@ fn average_down(rows: &[Moments], pairs: &[(usize, usize, i32)], averages: &mut 
     }
 }
 
-/// Averages along the row.
+/// Averages horizontally.
 #[inline(always)]
 fn average_across(row: &[i32], weights: &[i32], sums: &mut [i32]) {
     let (reach, length) = (weights.len() - 1, sums.len());
@@ -242,10 +244,10 @@ fn score(sums: &Averages, down: i32, across: &[i32], totals: &mut [f64; LANES]) 
     }
 }
 
-/// SSIM of a window from its sums; `weight` is what of it is inside the picture, 0 for a column that only fills a block.
+/// SSIM of a window from its sums; `weight` is the part inside the picture, 0 for a column that only pads a block.
 #[inline(always)]
 fn similarity(a: i32, b: i32, squares: i32, products: i32, weight: f64) -> f64 {
-    /// 128^2 for a whole window: beyond the edge, squares have the constant too.
+    /// 128^2 for a whole window: squares outside of the picture have the constant too.
     const CONSTANT: f64 = 128.0 * 128.0 * 256.0 * 256.0;
     let (a, b, squares, products) = (f64::from(a), f64::from(b), f64::from(squares), f64::from(products));
     let (c1, c2) = (C1 * weight * weight, C2 * weight * weight);

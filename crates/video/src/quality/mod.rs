@@ -1,6 +1,6 @@
-//! How alike two pictures are: specs/metrics.md 2, on luma.
+//! Similarity of two pictures: specs/metrics.md 2, on luma.
 //!
-//! Every metric is a fixed sequence of whole-number and IEEE operations: the same bits on every machine.
+//! Every metric is a fixed sequence of integer and IEEE operations: the same bits on every machine.
 
 mod decibels;
 mod error;
@@ -13,7 +13,7 @@ pub use error::{mean_squared_error, psnr, psnr_of};
 pub use gaussian_ssim::ssim_daala;
 pub use window_ssim::ssim;
 
-/// Which variant of SSIM (Wang et al. 2004): they differ by up to a decibel, so a figure says which it is.
+/// The variant of SSIM (Wang et al. 2004): they differ by up to a decibel, so every figure names its variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ssim {

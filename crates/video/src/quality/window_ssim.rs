@@ -1,6 +1,6 @@
 //! Structural similarity (Wang et al. 2004) over 8x8 windows every 4 samples, the variant of x264 and ffmpeg.
 //!
-//! The windows are made of 4x4 blocks, whose sums are computed once and shared by the up to four windows they are in.
+//! The windows consist of 4x4 blocks, whose sums are computed once and shared by up to four windows.
 
 use super::assert_same_size;
 use crate::picture::{Picture, Plane};
@@ -9,13 +9,14 @@ use crate::widest::{array, widest};
 /// (0.01 * 255)^2 and (0.03 * 255)^2 for sums over 64 samples.
 const C1: f64 = 6.5025 * 64.0 * 64.0;
 const C2: f64 = 58.5225 * 64.0 * 63.0;
-/// Columns of samples taken at once, and the blocks in them.
+/// Columns of samples processed at once, and the blocks in them.
 const COLUMNS: usize = 32;
 const BLOCKS: usize = COLUMNS / 4;
-/// Running sums kept side by side; they are added up at the end, so the order of the additions does not depend on the processor.
+/// Parallel running sums; they are added up at the end, so the order of the additions does not depend on the processor.
 const LANES: usize = 8;
 
-/// SSIM of luma, 1 for identical pictures. Sizes of at least 8x8; samples beyond a multiple of four are left out.
+/// SSIM of luma, 1 for identical pictures. Needs at least 8x8 samples; rows and columns beyond a multiple of four are
+/// ignored.
 ///
 /// # Panics
 /// When the sizes differ (scale first) or are below 8x8.
@@ -39,7 +40,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Room for `columns` blocks, and for as many more as a whole chunk may reach beyond.
+    /// Space for `columns` blocks, plus the overhang of a whole chunk.
     fn new(columns: usize) -> Sums {
         let zeros = || vec![0; columns + BLOCKS.max(LANES)];
         Sums { a: zeros(), b: zeros(), squares: zeros(), products: zeros() }
@@ -71,7 +72,7 @@ fn block_row(a: &[u8], b: &[u8], width: usize, sums: &mut Sums) {
     }
     let (start, left) = (whole * COLUMNS, width % COLUMNS / 4 * 4);
     if left > 0 {
-        // The last columns, with zeros beyond; the windows do not look at blocks of zeros.
+        // The last columns, padded with zeros; no window uses blocks of zeros.
         let (mut a_lines, mut b_lines) = ([0; 4 * COLUMNS], [0; 4 * COLUMNS]);
         for line in 0..4 {
             let (from, to) = (line * width + start, line * COLUMNS);
@@ -85,7 +86,7 @@ fn block_row(a: &[u8], b: &[u8], width: usize, sums: &mut Sums) {
 /// The sums of [`BLOCKS`] blocks, of four lines `stride` apart.
 #[inline(always)]
 fn put_blocks(a: &[u8], b: &[u8], stride: usize, sums: &mut Sums, at: usize) {
-    // Down the columns first, then across.
+    // Vertical sums first, then horizontal.
     let [mut down_a, mut down_b, mut down_squares, mut down_products] = [[0i32; COLUMNS]; 4];
     for line in 0..4 {
         let (a, b): (&[u8; COLUMNS], &[u8; COLUMNS]) = (array(&a[line * stride..]), array(&b[line * stride..]));
@@ -142,7 +143,7 @@ fn four_blocks(above: &[i32], below: &[i32]) -> [i32; LANES] {
     sums
 }
 
-/// SSIM of a window from its sums over 64 samples; every whole number here is below 64^2 * 2 * 255^2 < 2^30.
+/// SSIM of a window from its sums over 64 samples; every integer here is below 64^2 * 2 * 255^2 < 2^30.
 #[inline(always)]
 fn window(a: i32, b: i32, squares: i32, products: i32) -> f64 {
     let (product, energy) = (a * b, a * a + b * b);

@@ -1,20 +1,20 @@
-//! Which samples make a sample of another size, and with what weights.
+//! The filter of a scaled sample: its source samples and their weights.
 
-/// Bits of a weight: weights of a sample add up to 2^14.
+/// Bits of a weight: the weights of one output sample add up to 2^14.
 pub(super) const WEIGHT_BITS: i32 = 14;
 
-/// For each sample made, where the samples it is made of begin and what each weighs.
+/// For each output sample, the first of its source samples and their weights.
 pub(super) struct Filter {
-    /// Samples that one is made of.
+    /// Number of source samples per output sample.
     pub(super) taps: usize,
-    /// Where they begin.
+    /// Index of the first source sample.
     pub(super) starts: Vec<usize>,
-    /// `taps` for each sample made.
+    /// `taps` for each output sample.
     weights: Vec<i16>,
 }
 
 impl Filter {
-    /// Makes `to` samples of `from`.
+    /// A filter that scales `from` samples to `to` samples.
     pub(super) fn new(from: usize, to: usize) -> Filter {
         let ratio = from as f64 / to as f64;
         let stretch = ratio.max(1.0);
@@ -26,7 +26,7 @@ impl Filter {
             let centre = (output as f64 + 0.5) * ratio - 0.5;
             let wanted = libm::floor(centre - taps as f64 / 2.0) as i64 + 1;
             let start = wanted.clamp(0, (from - taps) as i64);
-            // Samples beyond the edge repeat the edge: their weight goes to the nearest sample there is.
+            // The edge is repeated beyond the picture: weights outside go to the nearest sample.
             raw.fill(0.0);
             for position in wanted - 2..wanted + taps as i64 + 2 {
                 let weight = cubic((position as f64 - centre) / stretch);
@@ -40,13 +40,13 @@ impl Filter {
         Filter { taps, starts, weights }
     }
 
-    /// Where the samples of a sample begin, and their weights.
+    /// Index of the first source sample, and the weights.
     #[inline(always)]
     pub(super) fn of(&self, output: usize) -> (usize, &[i16]) {
         (self.starts[output], &self.weights[output * self.taps..(output + 1) * self.taps])
     }
 
-    /// All weights, each sample's brought to `taps` of them by zeros.
+    /// All weights, those of each sample padded to `taps` with zeros.
     pub(super) fn padded(&self, taps: usize) -> Vec<i16> {
         let mut padded = vec![0; self.starts.len() * taps];
         for (to, from) in padded.chunks_exact_mut(taps).zip(self.weights.chunks_exact(self.taps)) {
@@ -56,7 +56,7 @@ impl Filter {
     }
 }
 
-/// Whole weights in proportion to `raw` that add up to one exactly: the largest takes what rounding left.
+/// Integer weights in proportion to `raw` with a sum of exactly one: the largest absorbs the rounding error.
 fn round(raw: &[f64], rounded: &mut [i16]) {
     let one = 1 << WEIGHT_BITS;
     let sum: f64 = raw.iter().sum();
@@ -69,7 +69,7 @@ fn round(raw: &[f64], rounded: &mut [i16]) {
     }
 }
 
-/// Catmull and Rom's cubic.
+/// The Catmull-Rom cubic.
 fn cubic(x: f64) -> f64 {
     let x = x.abs();
     if x < 1.0 {

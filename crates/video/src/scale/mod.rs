@@ -1,4 +1,4 @@
-//! Another size of the same picture.
+//! Scaling of pictures.
 
 mod filter;
 
@@ -8,16 +8,16 @@ use thalweg_units::Size;
 use crate::picture::{Picture, Plane};
 use crate::widest::{array, widest};
 
-/// Bits that the first pass keeps beyond the sample's eight.
+/// Bits of precision that the first pass keeps beyond the sample's eight.
 const EXTRA_BITS: i32 = 6;
-/// Columns that the second pass takes at once.
+/// Columns that the second pass processes at once.
 const LANES: usize = 32;
 
-/// Scales by a bicubic filter (Catmull and Rom's, as ffmpeg's default is one), stretched when shrinking so that nothing
-/// aliases. Whole numbers only: the same on every machine.
+/// Scales by a bicubic filter (Catmull-Rom; ffmpeg's default is bicubic too), widened when shrinking to avoid aliasing.
+/// Integers only: the same result on every machine.
 ///
 /// # Panics
-/// When one of the sizes has a side of no samples.
+/// When one of the sizes has a side of zero.
 pub fn scale(picture: &Picture, size: Size) -> Picture {
     if picture.size() == size {
         return picture.clone();
@@ -30,7 +30,7 @@ pub fn scale(picture: &Picture, size: Size) -> Picture {
         let (from, to) = (Picture::plane_size(picture.size(), plane), Picture::plane_size(size, plane));
         (Filter::new(from.0, to.0), Filter::new(from.1, to.1))
     };
-    // The chroma planes are of one size.
+    // Both chroma planes have the same size.
     let (luma, chroma) = (filters(Plane::Y), filters(Plane::U));
     for (plane, (across, down)) in [(Plane::Y, &luma), (Plane::U, &chroma), (Plane::V, &chroma)] {
         let (width, _) = Picture::plane_size(picture.size(), plane);
@@ -43,11 +43,11 @@ pub fn scale(picture: &Picture, size: Size) -> Picture {
     scaled
 }
 
-/// Scales a plane: each row across, and then the rows, of more than eight bits, down.
+/// Scales a plane: each row horizontally, then the rows, with more than eight bits, vertically.
 #[inline(always)]
 fn scale_plane(source: &[u8], width: usize, target: &mut [u8], across: &Filter, down: &Filter) {
     let (to_width, height) = (across.starts.len(), source.len() / width);
-    // Whole chunks of columns, so that the second pass needs no rest.
+    // Whole chunks of columns, so that the second pass has no remainder.
     let stride = to_width.next_multiple_of(LANES);
     let mut middle = vec![0i16; stride * height];
     match across.taps {
@@ -62,11 +62,11 @@ fn scale_plane(source: &[u8], width: usize, target: &mut [u8], across: &Filter, 
     }
 }
 
-/// The first pass with a number of taps that the compiler knows; `across` has as many or fewer.
+/// The first pass with a number of taps known at compile time; `across` has at most that many.
 #[inline(always)]
 fn rows_across<const TAPS: usize>(source: &[u8], width: usize, middle: &mut [i16], stride: usize, across: &Filter) {
     let weights = across.padded(TAPS);
-    // Zeros beyond the row, which only weights of zero see.
+    // Zeros beyond the row, which only have zero weights.
     let mut row = vec![0i16; width + TAPS];
     for (samples, out) in source.chunks_exact(width).zip(middle.chunks_exact_mut(stride)) {
         for (to, sample) in row.iter_mut().zip(samples) {
@@ -83,7 +83,7 @@ fn rows_across<const TAPS: usize>(source: &[u8], width: usize, middle: &mut [i16
     }
 }
 
-/// The first pass with any number of taps: a picture made several times smaller.
+/// The first pass with any number of taps: for a picture scaled down several times.
 #[inline(always)]
 fn rows_across_any(source: &[u8], width: usize, middle: &mut [i16], stride: usize, across: &Filter) {
     for (samples, out) in source.chunks_exact(width).zip(middle.chunks_exact_mut(stride)) {
@@ -95,14 +95,14 @@ fn rows_across_any(source: &[u8], width: usize, middle: &mut [i16], stride: usiz
     }
 }
 
-/// A sum of the first pass with [`EXTRA_BITS`] kept.
+/// A sum of the first pass, with [`EXTRA_BITS`] kept.
 #[inline(always)]
 fn narrow(sum: i32) -> i16 {
     let shift = WEIGHT_BITS - EXTRA_BITS;
     ((sum + (1 << (shift - 1))) >> shift).clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16
 }
 
-/// The second pass: one row of the rows that begin `rows`.
+/// The second pass: one output row of the rows at the start of `rows`.
 #[inline(always)]
 fn row_down(rows: &[i16], stride: usize, weights: &[i16], out: &mut [u8]) {
     let shift = WEIGHT_BITS + EXTRA_BITS;

@@ -1,4 +1,4 @@
-//! A source at another rate or another size.
+//! A source at another frame rate or another size.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{Format, Replay, Source, SourceError};
 use crate::picture::Picture;
 use crate::scale;
 
-/// A source at another frame rate, by leaving pictures out or showing them again. The n-th picture is the one the source shows
+/// A source at another frame rate, by dropping or repeating pictures. The n-th picture is the one that the source shows
 /// at that instant: number ⌊n · source rate / wanted rate⌋, in exact integers, so 30000/1001 never drifts.
 pub struct Retimed<S = Box<dyn Source>> {
     source: S,
@@ -19,10 +19,10 @@ pub struct Retimed<S = Box<dyn Source>> {
 }
 
 impl<S: Source> Retimed<S> {
-    /// `source` at `frame_rate.0` pictures in `frame_rate.1` seconds.
+    /// `source` at `frame_rate.0` pictures per `frame_rate.1` seconds.
     ///
     /// # Errors
-    /// When either rate has a zero in it.
+    /// When either rate contains a zero.
     pub fn new(source: S, frame_rate: (u32, u32)) -> Result<Retimed<S>, SourceError> {
         for (pictures, seconds) in [source.format().frame_rate, frame_rate] {
             if pictures == 0 || seconds == 0 {
@@ -35,7 +35,7 @@ impl<S: Source> Retimed<S> {
         Ok(Retimed { source, frame_rate, next: 0, read: 0, shown: None })
     }
 
-    /// The source's number of the `index`-th picture shown.
+    /// The source's number of the `index`-th output picture.
     fn place(&self, index: u64) -> u64 {
         let (pictures, seconds) = self.source.format().frame_rate;
         let above = u128::from(index) * u128::from(pictures) * u128::from(self.frame_rate.1);

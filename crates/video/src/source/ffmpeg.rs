@@ -1,4 +1,4 @@
-//! Anything the program `ffmpeg` reads, when it is installed.
+//! Any input of the program `ffmpeg`, if it is installed.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use super::{Format, Source, SourceError, Y4mReader};
 use crate::ffmpeg::Process;
 use crate::picture::Picture;
 
-/// What ffmpeg decodes to y4m.
+/// A video decoded to y4m by ffmpeg.
 pub struct Ffmpeg(Y4mReader<Process>);
 
 impl Ffmpeg {
-    /// Starts ffmpeg on a file (or anything it takes after `-i`).
+    /// Starts ffmpeg on a file (or any argument of its `-i`).
     ///
     /// # Errors
-    /// When ffmpeg is not installed or cannot read the input, with its own words.
+    /// When ffmpeg is not installed or cannot read the input, with its message.
     pub fn open(input: &str) -> Result<Ffmpeg, SourceError> {
         let arguments = ["-i", input, "-f", "yuv4mpegpipe", "-pix_fmt", "yuv420p", "-"];
         Y4mReader::new(Process::start(input, &arguments)?, input).map(Ffmpeg)

@@ -1,36 +1,36 @@
-//! A short clip made endless without a cut.
+//! Makes a short clip endless without a cut.
 
 use std::sync::Arc;
 
 use super::{Format, InMemory, Replay, Source, SourceError};
 use crate::picture::Picture;
 
-/// Plays a clip to its end, then backwards to its start, and so on: 0, 1, ..., n-1, n-2, ..., 1, 0, 1, ... Which picture of the
-/// clip is the `n`-th is arithmetic, so any can be had again.
+/// Plays a clip to its end, then backwards to its start, and so on: 0, 1, ..., n-1, n-2, ..., 1, 0, 1, ... The clip's
+/// picture for the `n`-th output is calculated, so any can be accessed by number.
 pub struct ForthAndBack<R = InMemory<Box<dyn Source>>> {
     clip: R,
-    /// Pictures of the clip seen so far: all of them when it has `ended`.
+    /// Pictures of the clip read so far: all of them when it has `ended`.
     count: u64,
     ended: bool,
     next: u64,
 }
 
 impl ForthAndBack {
-    /// Endless pictures of a stream, which are kept in memory; `what` names it in errors. A stream too long to keep plays once,
-    /// and it is an error only if it ends.
+    /// Endless pictures of a stream, which are kept in memory; `what` names it in errors. A stream too long to keep is
+    /// played once, and fails only if it ends.
     pub fn new(source: Box<dyn Source>, what: impl Into<String>) -> ForthAndBack {
         ForthAndBack::of(InMemory::new(source, what))
     }
 }
 
 impl<R: Replay> ForthAndBack<R> {
-    /// Endless pictures of a clip that can be replayed.
+    /// Endless pictures of a clip with access by number.
     pub fn of(clip: R) -> ForthAndBack<R> {
         ForthAndBack { clip, count: 0, ended: false, next: 0 }
     }
 }
 
-/// Which of `count` pictures is the `index`-th of the endless play.
+/// The index among `count` pictures of the `index`-th picture of the endless sequence.
 fn place(index: u64, count: u64) -> u64 {
     if count < 2 {
         return 0;
@@ -53,7 +53,7 @@ impl<R: Replay> Source for ForthAndBack<R> {
 
 impl<R: Replay> Replay for ForthAndBack<R> {
     fn picture_at(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
-        // The clip's length shows where it ends.
+        // The clip's length is known only when it has ended.
         while !self.ended && self.count <= number {
             match self.clip.picture_at(self.count)? {
                 Some(picture) => {

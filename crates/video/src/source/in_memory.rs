@@ -5,17 +5,17 @@ use std::sync::Arc;
 use super::{Format, Replay, Source, SourceError};
 use crate::picture::Picture;
 
-/// What a stream may take in memory, in MB.
+/// Maximum memory for a stream, in MB.
 const LIMIT_MB: usize = 3_000;
 
-/// Makes a stream a [`Replay`]: pictures are read as they are wanted and kept, each once. One too long to keep still plays,
-/// but its pictures cannot be had again.
+/// Makes a stream a [`Replay`]: pictures are read when needed and kept. A stream too long to keep still plays, but
+/// without access to earlier pictures.
 pub struct InMemory<S> {
     source: S,
     what: String,
     limit_mb: usize,
     pictures: Vec<Arc<Picture>>,
-    /// Pictures read, which are more than are kept when they were too many.
+    /// Number of pictures read; more than are kept if the limit was exceeded.
     read: u64,
     kept_all: bool,
     ended: bool,
@@ -34,7 +34,7 @@ impl<S: Source> InMemory<S> {
         InMemory { source, what, limit_mb, pictures: Vec::new(), read: 0, kept_all: true, ended: false, next: 0 }
     }
 
-    /// Reads one more.
+    /// Reads one more picture.
     fn read(&mut self) -> Result<Option<Arc<Picture>>, SourceError> {
         let Some(picture) = self.source.next_picture()? else {
             self.ended = true;
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_stream_too_long_to_keep_plays_once_and_says_so() {
-        // 16x16 pictures of 384 bytes: none fit 0 MB.
+        // 16x16 pictures of 384 bytes: none fits into 0 MB.
         let mut clip = InMemory::with_limit(counting(3, (30, 1)), "a pipe", 0);
         assert_eq!(luma(clip.next_picture().unwrap()), Some(0));
         assert_eq!(luma(clip.next_picture().unwrap()), Some(1));

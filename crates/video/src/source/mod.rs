@@ -1,7 +1,7 @@
-//! Where pictures come from.
+//! Sources of pictures.
 //!
-//! A [`Source`] is a stream: each picture once, in order. A [`Replay`] gives any of its pictures again by number, so that a
-//! comparison minutes later needs no picture kept. Which is which:
+//! A [`Source`] is a stream: each picture once, in order. A [`Replay`] also gives access to any of its pictures by
+//! number, so that a comparison minutes later needs no stored pictures. The sources:
 //!
 //! | source | replays | by |
 //! |---|---|---|
@@ -37,25 +37,25 @@ pub use y4m::{Y4mReader, Y4mWriter};
 pub struct Format {
     /// The size of each picture.
     pub size: Size,
-    /// Pictures in `frame_rate.1` seconds: 30000/1001 is NTSC's rate.
+    /// Pictures per `frame_rate.1` seconds: 30000/1001 is the rate of NTSC.
     pub frame_rate: (u32, u32),
 }
 
 impl Format {
-    /// The time between two pictures, to the nearest nanosecond.
+    /// The interval between two pictures, to the nearest nanosecond.
     pub fn interval(&self) -> Span {
         let (pictures, seconds) = self.frame_rate;
         Span::from_nanos((u64::from(seconds) * 1_000_000_000 / u64::from(pictures.max(1))) as i64)
     }
 
-    /// How long after picture 0 picture `number` is taken ([`time_of_picture`]).
+    /// The time of picture `number` after picture 0 ([`time_of_picture`]).
     pub fn time_of(&self, number: u64) -> Span {
         time_of_picture(self.frame_rate, number)
     }
 }
 
-/// How long after picture 0 picture `number` is taken, when there are `frame_rate.0` in `frame_rate.1` seconds: exact for every frame rate,
-/// without drift.
+/// The time of picture `number` after picture 0, at `frame_rate.0` pictures per `frame_rate.1` seconds: exact for every
+/// frame rate, without drift.
 pub fn time_of_picture((pictures, seconds): (u32, u32), number: u64) -> Span {
     let nanos = u128::from(number) * u128::from(seconds) * 1_000_000_000 / u128::from(pictures.max(1));
     Span::from_nanos(i64::try_from(nanos).unwrap_or(i64::MAX))
@@ -69,7 +69,7 @@ pub trait Source: Send {
     /// The next picture; `None` at the end.
     ///
     /// # Errors
-    /// When what should be a picture is not, or cannot be read.
+    /// When a picture is malformed, or cannot be read.
     fn next_picture(&mut self) -> Result<Option<Arc<Picture>>, SourceError>;
 }
 
@@ -83,49 +83,49 @@ impl<T: Source + ?Sized> Source for Box<T> {
     }
 }
 
-/// A source of pictures or of audio could not be read.
+/// Why a source of pictures or of audio could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The file or pipe failed.
     #[error("{what}: {error}")]
     Io {
-        /// What was read.
+        /// The source.
         what: String,
-        /// What went wrong.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// The stream is not what it should be.
+    /// The stream is malformed or unsupported.
     #[error("{what}: {problem}")]
     Format {
-        /// What was read.
+        /// The source.
         what: String,
-        /// What is wrong, what is allowed, and what to do.
+        /// The problem, what is allowed, and what to do.
         problem: String,
     },
-    /// It ended, and was too long to be kept in memory for the way back.
+    /// The stream ended, and was too long to be kept in memory for backward playback.
     #[error(
         "{what} ends after {pictures} pictures of {size}, too many to keep ({limit_mb} MB) and play backwards; make the run \
              shorter, or the file smaller"
     )]
     TooLong {
-        /// What was read.
+        /// The source.
         what: String,
-        /// How many pictures had been read.
+        /// Number of pictures read.
         pictures: usize,
         /// Their size.
         size: Size,
         /// The limit, in MB.
         limit_mb: usize,
     },
-    /// A picture was wanted again of a stream too long to be kept.
+    /// An earlier picture was requested of a stream too long to be kept.
     #[error(
         "picture {number} of {what} has gone by: pictures of {size} were more than is kept ({limit_mb} MB); make the run shorter, \
              or read a .y4m file, which can be read again"
     )]
     Gone {
-        /// What was read.
+        /// The source.
         what: String,
-        /// The picture wanted.
+        /// The requested picture.
         number: u64,
         /// The pictures' size.
         size: Size,
@@ -140,7 +140,7 @@ impl SourceError {
         SourceError::Io { what: what.into(), error }
     }
 
-    /// `what` is not what it should be: what is wrong, what is allowed, and what to do.
+    /// An error of `what`: the problem, what is allowed, and what to do.
     pub fn format(what: impl Into<String>, problem: impl Into<String>) -> SourceError {
         SourceError::Format { what: what.into(), problem: problem.into() }
     }

@@ -1,13 +1,14 @@
-//! Pictures that can be had again.
+//! Pictures with access by number.
 
 use std::sync::Arc;
 
 use super::{Format, Source, SourceError};
 use crate::picture::Picture;
 
-/// A source any of whose pictures can be had by its number, as often as wanted, so nobody needs to keep them: a scene draws it
-/// again, a file is read at another place, a clip is in memory already. What comes down a pipe is gone once read, and is only a
-/// [`Source`]; [`InMemory`](super::InMemory) makes it one of these, for memory.
+/// A source that gives access to any of its pictures by number, as often as needed, so that no caller needs to keep
+/// them: a scene draws the picture again, a file is read at another position, a clip is in memory already. Pictures
+/// from a pipe are gone once read, so it is only a [`Source`]; [`InMemory`](super::InMemory) makes it a replay, at the
+/// cost of memory.
 ///
 /// ```
 /// # use thalweg_video::source::{ForthAndBack, Recent, Replay, SourceError, Y4mReader};
@@ -25,11 +26,11 @@ use crate::picture::Picture;
 /// }
 /// ```
 pub trait Replay: Source {
-    /// Picture `number`, counted from 0; `None` after the end. It is the one that [`Source::next_picture`] gives at its
-    /// `number`-th call, and which picture that gives next does not change.
+    /// Picture `number`, counted from 0; `None` after the end. It is the one that the `number`-th call of
+    /// [`Source::next_picture`] returns; the position of that stream does not change.
     ///
     /// # Errors
-    /// When what should be a picture is not, or cannot be read (again).
+    /// When a picture is malformed, or cannot be read (again).
     fn picture_at(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError>;
 }
 
@@ -39,17 +40,17 @@ impl<T: Replay + ?Sized> Replay for Box<T> {
     }
 }
 
-/// A replay that keeps the pictures had of late, so that having one again soon costs nothing and having one again late costs
-/// what it costs, in memory that does not grow.
+/// A replay that caches recently used pictures: accessing one again soon is free, accessing one later costs as much as
+/// in the inner replay, and memory does not grow.
 pub struct Recent<R> {
     replay: R,
-    /// Picture `n` at place `n` modulo the length, with its number.
+    /// Picture `n` at index `n` modulo the length, with its number.
     kept: Vec<Option<(u64, Arc<Picture>)>>,
     next: u64,
 }
 
 impl<R: Replay> Recent<R> {
-    /// Keeps about `pictures` of them, at least one.
+    /// Caches about `pictures` pictures, at least one.
     pub fn new(replay: R, pictures: usize) -> Recent<R> {
         Recent { replay, kept: vec![None; pictures.max(1)], next: 0 }
     }

@@ -1,6 +1,6 @@
-//! PSNR and Daala's SSIM against the `av-metrics` crate.
+//! PSNR and Daala's SSIM, compared with the `av-metrics` crate.
 //!
-//! What av-metrics calls SSIM is Daala's: the window grows with the picture, and figures are in decibels.
+//! The SSIM of av-metrics is Daala's: the window grows with the picture, and values are in decibels.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{Folder, coded, ffmpeg_is_here, pictures};
 fn frame(picture: &Picture) -> Frame<u8> {
     let plane = |plane| {
         let (width, _) = Picture::plane_size(picture.size(), plane);
-        // Without gaps between rows: av-metrics 0.9 takes a gap for samples.
+        // Without padding between rows: av-metrics 0.9 treats padding as samples.
         v_frame::plane::Plane::from_slice(picture.plane(plane), width)
     };
     Frame { planes: Plane::ALL.map(plane) }
@@ -40,7 +40,7 @@ fn the_coded_scene_has_the_psnr_and_ssim_of_av_metrics() {
         return;
     }
     let folder = Folder::new("av-metrics-scene");
-    // A size that nothing divides.
+    // A size that is not a multiple of any block size.
     let size = Size::new(422, 238);
     let scene = Scene::new(SceneConfig { format: Format { size, frame_rate: (30, 1) }, ..SceneConfig::default() });
     let path = folder.write("scene.y4m", size, (0..8).map(|number| scene.picture(number)));
@@ -49,7 +49,7 @@ fn the_coded_scene_has_the_psnr_and_ssim_of_av_metrics() {
     }
 }
 
-/// The same of a clip.
+/// The same for a clip.
 pub fn a_coded_clip_has_the_psnr_and_ssim_of_av_metrics() {
     let foreman = thalweg_data::testing::needed("video").join("foreman-cif30.mp4");
     if !ffmpeg_is_here() {

@@ -1,4 +1,4 @@
-//! Barcodes after VP8 at 100 kbps.
+//! Barcodes after coding as VP8 at 100 kbps.
 
 use thalweg_units::Seed;
 use thalweg_video::source::{Format, Scene, SceneConfig};
@@ -6,7 +6,8 @@ use thalweg_video::{Size, barcode, scale};
 
 use super::{Folder, coded, ffmpeg_is_here};
 
-/// Draws `numbers` on pictures of 1080 lines, makes them smaller, codes them at 100 kbps, makes them large again, and reads.
+/// Draws `numbers` on pictures of 1080 lines, scales them down, codes them at 100 kbps, scales them up again, and reads
+/// the numbers.
 fn read_back(name: &str, small: Size, numbers: &[u64]) -> Vec<Option<u64>> {
     let folder = Folder::new(name);
     let scene = Scene::new(SceneConfig {

@@ -1,4 +1,4 @@
-//! Pictures that libvpx has coded, through the program ffmpeg where it is installed.
+//! Pictures coded by libvpx, through the program ffmpeg if it is installed.
 
 #[allow(dead_code)] // The clip is the target `recorded`'s.
 pub mod av_metrics;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use thalweg_video::source::{Ffmpeg, Format, Source, Y4mWriter};
 use thalweg_video::{Picture, Size};
 
-/// A folder of the system's temporary one that goes when this does.
+/// A temporary folder, removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -21,7 +21,7 @@ impl Folder {
         Folder(path)
     }
 
-    /// A y4m file of these pictures, 30 a second.
+    /// A y4m file of these pictures at 30 fps.
     fn write(&self, name: &str, size: Size, pictures: impl Iterator<Item = Picture>) -> PathBuf {
         let path = self.0.join(name);
         let file = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
@@ -37,7 +37,7 @@ impl Drop for Folder {
     }
 }
 
-/// The first `count` pictures of a file after VP8 at `kbps` in real time, each of them coded (none dropped).
+/// The first `count` pictures of a file after VP8 at `kbps` in real-time mode; every picture is coded (none dropped).
 fn coded(input: &Path, kbps: u32, count: usize, folder: &Folder) -> Vec<Arc<Picture>> {
     let output = folder.0.join("coded.ivf");
     let (rate, count) = (format!("{kbps}k"), count.to_string());

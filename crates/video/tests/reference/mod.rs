@@ -1,4 +1,4 @@
-//! The same metrics and the same filter written plainly, sample by sample, to check and to time the fast ones against.
+//! Plain versions of the same metrics and the same filter, sample by sample, to compare results and times with.
 
 /// Mean squared error.
 pub fn mean_squared_error(a: &[u8], b: &[u8]) -> f64 {
@@ -21,7 +21,7 @@ pub fn window_ssim(a: &[u8], b: &[u8], width: usize, height: usize) -> f64 {
                 products += a * b;
             }
             let (mean_a, mean_b) = (sum_a / 64.0, sum_b / 64.0);
-            // Of a sample: over one less than there are.
+            // Sample variance: divided by one less than the number of samples.
             let variances = (squares_a + squares_b - 64.0 * (mean_a * mean_a + mean_b * mean_b)) / 63.0;
             let covariance = (products - 64.0 * mean_a * mean_b) / 63.0;
             let (c1, c2) = (2.55 * 2.55, 7.65 * 7.65);
@@ -33,7 +33,8 @@ pub fn window_ssim(a: &[u8], b: &[u8], width: usize, height: usize) -> f64 {
     total / f64::from(count)
 }
 
-/// SSIM under a Gaussian window whose deviation is 1.5/256 of the height, cut at the edges, in whole 256ths of weight.
+/// SSIM under a Gaussian window whose deviation is 1.5/256 of the height, truncated at the edges, with weights in
+/// integer 256ths.
 pub fn gaussian_ssim(a: &[u8], b: &[u8], width: usize, height: usize) -> f64 {
     let deviation = height as f64 * 1.5 / 256.0;
     let weights = gaussian(deviation, width.min(height) as i64);
@@ -43,7 +44,7 @@ pub fn gaussian_ssim(a: &[u8], b: &[u8], width: usize, height: usize) -> f64 {
         range.map(move |at| at as usize).collect::<Vec<_>>()
     };
     let weight = |centre: usize, at: usize| weights[(at as i64 - centre as i64 + reach) as usize];
-    // Along the rows first: a, b, a^2 + b^2, a * b and the weight itself.
+    // Horizontally first: a, b, a^2 + b^2, a * b and the weight itself.
     let mut rows = vec![[0i64; 5]; width * height];
     for y in 0..height {
         for x in 0..width {
@@ -88,8 +89,8 @@ fn gaussian(deviation: f64, limit: i64) -> Vec<i64> {
     weights
 }
 
-/// A plane of another size by Catmull and Rom's cubic, stretched when shrinking: weights in 1/16384, six bits kept between
-/// the passes, across first.
+/// A plane scaled by the Catmull-Rom cubic, widened when shrinking: weights in 1/16384, six extra bits kept between the
+/// passes, horizontally first.
 pub fn scale_plane(source: &[u8], from: (usize, usize), to: (usize, usize)) -> Vec<u8> {
     let across: Vec<_> = (0..to.0).map(|x| weights(x, from.0, to.0)).collect();
     let down: Vec<_> = (0..to.1).map(|y| weights(y, from.1, to.1)).collect();

@@ -1,7 +1,7 @@
-//! The time a thread was running, which other programs on the machine do not add to.
+//! The CPU time of a thread, which other programs on the machine do not affect.
 #![allow(unsafe_code)]
 
-/// Nanoseconds that this thread has run.
+/// CPU time of this thread in nanoseconds.
 pub fn running() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call fills the structure it is given.

@@ -1,5 +1,5 @@
-//! The arithmetic coder under everything (RFC 6386 section 7): a sequence of bools, each with the probability that it
-//! is false, in 256ths.
+//! The arithmetic coder of VP8 (RFC 6386 section 7): a sequence of bools, each with the probability that it is false,
+//! in 256ths.
 
 mod reader;
 mod writer;
@@ -7,8 +7,9 @@ mod writer;
 pub use reader::Reader;
 pub use writer::{Burst, Writer};
 
-/// The probability that a bool is false, in 256ths: 1 to 255, and 0 is taken as the coder takes it, the least there is.
+/// The probability that a bool is false, in 256ths: 1 to 255; 0 is treated as the coder treats it, as the lowest
+/// probability.
 pub type Probability = u8;
 
-/// For a bool that is as likely true as false.
+/// Even odds.
 pub const EVEN: Probability = 128;

@@ -1,25 +1,25 @@
-//! Bools out of bytes.
+//! Decodes bools from bytes.
 
 use super::{EVEN, Probability};
 
-/// How many bits the window holds.
+/// Number of bits in the window.
 const WINDOW: i32 = 64;
 
-/// What is added to the count of bits at the end of the data, from where on zeros are read: more than any frame has.
+/// Added to the count of bits at the end of the data, from where zeros are read: more than any frame has.
 const ENDLESS: i32 = 1 << 30;
 
-/// Reads bools from a slice. After the slice's end it reads zeros for ever, as libvpx does;
-/// [`is_past_end`](Self::is_past_end) tells.
+/// Reads bools from a slice. After the end of the slice it reads zeros without limit, as libvpx does; see
+/// [`is_past_end`](Self::is_past_end).
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
-    /// What is not in the window yet.
+    /// The bytes that are not in the window yet.
     rest: &'a [u8],
-    /// The code less the lower end of the current interval; its first bit is the most significant.
+    /// The code minus the lower end of the current interval; its first bit is the most significant.
     value: u64,
     /// The width of the current interval, 128 to 255.
     range: u32,
-    /// How many bits the window holds besides the first eight, which the next bool needs; negative when it is to be
-    /// filled.
+    /// Number of bits in the window beyond the first eight, which the next bool needs; negative when it must be
+    /// refilled.
     spare: i32,
 }
 
@@ -32,15 +32,15 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// Whether a bool depended on bits behind the last byte: the data is truncated or corrupt. (Exactly: whether less
-    /// than eight bits are left. An encoder's last bytes are there only to prevent it.)
+    /// Whether a bool depended on bits after the last byte: the data is truncated or corrupt. (Exactly: whether fewer
+    /// than eight bits are left. The last bytes of an encoder exist only to prevent this.)
     #[must_use]
     pub const fn is_past_end(&self) -> bool {
         let has_ended = self.spare > WINDOW;
         (has_ended && self.spare < ENDLESS) || (!has_ended && self.rest.is_empty() && self.spare < 0)
     }
 
-    /// The next bool, false with the probability said.
+    /// The next bool, which is false with this probability.
     #[inline(always)]
     pub fn bool(&mut self, probability: Probability) -> bool {
         if self.spare < 0 {
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         bool
     }
 
-    /// The next bool, which is as likely true as false.
+    /// The next bool, at even odds.
     #[inline(always)]
     pub fn flag(&mut self) -> bool {
         self.bool(EVEN)
@@ -85,24 +85,24 @@ impl<'a> Reader<'a> {
         if self.flag() { -magnitude } else { magnitude }
     }
 
-    /// What is read after a flag that says that it is there.
+    /// A value that is only present if a flag before it is set.
     pub fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
         self.flag().then(|| read(self))
     }
 
-    /// Fills the window.
+    /// Refills the window.
     #[inline(always)]
     fn fill(&mut self) {
         *self = filled(self.rest, self.value, self.range, self.spare);
     }
 }
 
-/// A reader with its window filled. (Not a method that changes one: a reader whose address nobody takes is kept in
-/// registers.)
+/// A reader with a refilled window. (It is not a method that modifies the reader: without a reference to it, the
+/// compiler keeps it in registers.)
 #[cold]
 #[inline(never)]
 fn filled(mut rest: &[u8], mut value: u64, range: u32, mut spare: i32) -> Reader<'_> {
-    // The window's free bits are those after the first `spare + 8`.
+    // The free bits of the window are those after the first `spare + 8`.
     if let Some((bytes, _)) = rest.split_first_chunk::<8>() {
         let held = spare + 8;
         let taken = (WINDOW - held) / 8;

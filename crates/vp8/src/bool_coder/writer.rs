@@ -1,12 +1,12 @@
-//! Bools into bytes.
+//! Encodes bools to bytes.
 
 use super::{EVEN, Probability};
 
-/// How many bits are written behind the last bool, so that a reader that looks ahead finds them: what libvpx writes.
+/// Number of bits written after the last bool, for readers that look ahead: as many as libvpx writes.
 const FLUSHED_BITS: u32 = 32;
 
-/// As soon as there are these bits 32 of them leave. The 16 that stay may be the last, which [`Writer::finish`] drops;
-/// the 55 that there can be, the byte that the next bool adds to and the carry have room in 64.
+/// When this many bits are held, 32 of them are written out. The 16 that stay may be the last, which [`Writer::finish`]
+/// drops; the maximum of 55 bits, the byte that the next bool adds to, and the carry fit into 64.
 const MAX_HELD: u32 = 48;
 
 /// Writes bools to bytes, the same ones as libvpx.
@@ -14,12 +14,12 @@ const MAX_HELD: u32 = 48;
 pub struct Writer {
     bytes: Vec<u8>,
     interval: Interval,
-    /// How many bytes were there before the first bool.
+    /// Length of the bytes before the first bool.
     start: usize,
 }
 
-/// By how many bits each width of an interval is shifted to be 128 or more: quicker than counting zeros on processors
-/// without an instruction for it.
+/// The shift that brings each interval width to 128 or more: faster than counting zeros on processors without an
+/// instruction for it.
 const SHIFTS: [u8; 256] = {
     let mut shifts = [7; 256];
     let mut range = 1;
@@ -30,19 +30,20 @@ const SHIFTS: [u8; 256] = {
     shifts
 };
 
-/// The interval that the bools so far lead to.
+/// The interval of the bools so far.
 #[derive(Debug, Clone, Copy)]
 struct Interval {
-    /// Its lower end, as far as it is not in the writer's bytes; the byte above `range` and a carry before.
+    /// Its lower end, as far as it is not written yet; the lowest byte corresponds to `range`, and a carry may precede
+    /// it.
     low: u64,
     /// Its width, 128 to 255.
     range: u32,
-    /// How many bits of `low` are before its last eight.
+    /// Number of bits of `low` before its last eight.
     held: u32,
 }
 
 impl Interval {
-    /// The part of it that a bool stands for.
+    /// The subinterval of a bool.
     #[inline(always)]
     const fn after(self, probability: Probability, bool: bool) -> Self {
         let split = 1 + (((self.range - 1) * probability as u32) >> 8);
@@ -52,7 +53,7 @@ impl Interval {
     }
 }
 
-/// Writes many bools to a [`Writer`]: the interval stays in registers meanwhile.
+/// Writes many bools to a [`Writer`], with the interval kept in registers.
 #[derive(Debug)]
 pub struct Burst<'a> {
     writer: &'a mut Writer,
@@ -60,7 +61,7 @@ pub struct Burst<'a> {
 }
 
 impl Burst<'_> {
-    /// Writes a bool that is false with the probability said.
+    /// Writes a bool that is false with this probability.
     #[inline(always)]
     pub fn bool(&mut self, probability: Probability, bool: bool) {
         self.interval = self.interval.after(probability, bool);
@@ -69,7 +70,7 @@ impl Burst<'_> {
         }
     }
 
-    /// Writes a bool that is as likely true as false.
+    /// Writes a bool at even odds.
     #[inline(always)]
     pub fn flag(&mut self, bool: bool) {
         self.bool(EVEN, bool);
@@ -83,20 +84,20 @@ impl Default for Writer {
 }
 
 impl Writer {
-    /// A writer that has written nothing.
+    /// An empty writer.
     #[must_use]
     pub const fn new() -> Self {
         Self::behind(Vec::new())
     }
 
-    /// A writer that appends to bytes. A carry never reaches these.
+    /// A writer that appends to bytes. A carry never changes these.
     #[must_use]
     pub const fn behind(bytes: Vec<u8>) -> Self {
         let start = bytes.len();
         Self { bytes, interval: Interval { low: 0, range: 255, held: 0 }, start }
     }
 
-    /// Writes a bool that is false with the probability said.
+    /// Writes a bool that is false with this probability.
     #[inline(always)]
     pub fn bool(&mut self, probability: Probability, bool: bool) {
         self.interval = self.interval.after(probability, bool);
@@ -105,7 +106,7 @@ impl Writer {
         }
     }
 
-    /// Writes what `write` does, more quickly than bool by bool.
+    /// Writes the bools of `write`, faster than one by one.
     #[inline(always)]
     pub fn burst(&mut self, write: impl FnOnce(&mut Burst<'_>)) {
         let interval = self.interval;
@@ -114,7 +115,7 @@ impl Writer {
         self.interval = burst.interval;
     }
 
-    /// Writes a bool that is as likely true as false.
+    /// Writes a bool at even odds.
     #[inline]
     pub fn flag(&mut self, bool: bool) {
         self.bool(EVEN, bool);
@@ -141,7 +142,7 @@ impl Writer {
         }
     }
 
-    /// How many bits the bools so far have taken, before what [`finish`](Self::finish) adds.
+    /// Number of bits of the bools so far, without those that [`finish`](Self::finish) adds.
     #[must_use]
     pub const fn bits(&self) -> usize {
         (self.bytes.len() - self.start) * 8 + self.interval.held as usize
@@ -151,13 +152,13 @@ impl Writer {
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         self.literal(FLUSHED_BITS, 0);
-        // libvpx keeps the last 16 to 23 bits, zeros all of them, to itself.
+        // libvpx does not write the last 16 to 23 bits, which are all zero.
         let bytes = (self.bits() - 16) / 8;
         self.give(self.interval, bytes - (self.bytes.len() - self.start));
         self.bytes
     }
 
-    /// Moves the first bytes of what an interval holds (at most 4) to the others. Returns what is left of it.
+    /// Writes out the first bytes (at most 4) of an interval's held bits. Returns the remaining interval.
     #[inline(never)]
     fn give(&mut self, Interval { low, range, held }: Interval, bytes: usize) -> Interval {
         let kept = held + 8 - 8 * bytes as u32;
@@ -169,7 +170,7 @@ impl Writer {
         Interval { low: low & ((1 << kept) - 1), range, held: held - 8 * bytes as u32 }
     }
 
-    /// Adds one to the bytes that have left, as to one number.
+    /// Adds one to the written bytes, as to one number.
     #[cold]
     fn carry(&mut self) {
         for byte in self.bytes[self.start..].iter_mut().rev() {
@@ -200,7 +201,7 @@ mod tests {
     fn a_reader_is_past_the_end_once_it_takes_bits_that_are_not_there() {
         assert!(Reader::new(&[]).is_past_end());
         let mut reader = Reader::new(&[0, 0, 0]);
-        // At even odds and all false a bool takes one bit; the first takes none, as the range is 255 of 256.
+        // At even odds each false bool takes one bit; the first takes none, as the range is 255 of 256.
         let before = (0..100).take_while(|_| !reader.is_past_end() && !reader.flag()).count();
         assert_eq!(before, 18);
         assert_eq!(reader.literal(32), 0);

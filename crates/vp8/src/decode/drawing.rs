@@ -1,4 +1,4 @@
-//! The way from a frame's macroblocks to its pixels.
+//! From a frame's macroblocks to its pixels.
 
 use crate::filter::{FilterLevels, LoopFilter, MacroblockFilter};
 use crate::image::PlanesMut;
@@ -9,7 +9,7 @@ use crate::state::{Coding, State};
 use crate::syntax::tokens::MacroblockFactors;
 use crate::syntax::{Coefficients, FrameHeader, MacroblockModes, MacroblockReader};
 
-/// Reads macroblocks and draws them, one after the other, and filters a row behind.
+/// Reads and draws macroblocks in order, and applies the loop filter one row behind.
 pub struct Drawing<'a> {
     coding: &'a Coding,
     reconstructor: Reconstructor<'a>,
@@ -17,14 +17,14 @@ pub struct Drawing<'a> {
     factors: [MacroblockFactors; 4],
     levels: FilterLevels,
     filter: Option<LoopFilter>,
-    /// Whether macroblocks differ by segment.
+    /// Whether segments have different values.
     is_segmented: bool,
-    /// The segments that the frame says, if it does.
+    /// The segment map of the frame, if it codes one.
     segments: Option<Vec<u8>>,
 }
 
 impl<'a> Drawing<'a> {
-    /// Before a frame's first macroblock.
+    /// A drawing before the frame's first macroblock.
     pub fn new(kernels: &'static Kernels, state: &'a State, coding: &'a Coding, header: &FrameHeader) -> Self {
         let values = header.segmentation.is_some().then_some(&coding.segment_values);
         let (quantizer, interpolation) = (&header.quantizer, Interpolation::of_version(header.version));
@@ -65,12 +65,13 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The segment of each macroblock, if the frame says them.
+    /// The segment of each macroblock, if the frame codes a segment map.
     pub fn into_segments(self) -> Option<Vec<u8>> {
         self.segments
     }
 
-    /// Draws a macroblock, given coefficients that are zero and are so again after it. Returns how it is to be filtered.
+    /// Draws a macroblock; `coefficients` must be zero and are zero again afterwards. Returns how the macroblock is to
+    /// be filtered.
     #[inline]
     fn draw_macroblock(
         &mut self,

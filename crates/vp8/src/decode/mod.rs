@@ -11,25 +11,25 @@ use crate::kernels::Kernels;
 use crate::state::{SegmentMap, State};
 use crate::syntax::{Corrupt, FrameKind, MacroblockReader, OpenFrame};
 
-/// What a frame decodes to.
+/// The result of decoding a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded {
     /// The picture.
     pub image: Arc<Image>,
-    /// Whether it is to be shown; it may be there only to predict others from.
+    /// Whether the picture is to be shown; hidden pictures only serve as references.
     pub is_shown: bool,
     /// The state that the next frame is decoded from.
     pub state: State,
 }
 
-/// How to decode.
+/// Decoder settings.
 #[derive(Debug, Clone, Copy)]
 pub struct DecodeSettings {
-    /// The most pixels a picture may have; a larger key frame is refused before memory is taken for it. Decoding takes time
-    /// and memory in proportion to the pixels, whatever is in a frame. By default 2^24, twice as many as 4K has; a stream of a known
-    /// size needs no more than that size.
+    /// Maximum number of pixels of a picture; a larger key frame is rejected before memory is allocated for it. Time
+    /// and memory are proportional to the number of pixels, whatever a frame contains. By default 2^24, twice 4K; for a
+    /// stream of known size that size is enough.
     pub max_pixels: usize,
-    /// The inner loops. By default the fastest this processor runs.
+    /// The inner loops. By default the fastest that this processor supports.
     pub kernels: &'static Kernels,
 }
 
@@ -41,10 +41,10 @@ impl Default for DecodeSettings {
 
 /// Decodes a frame with the [default settings](DecodeSettings::default).
 ///
-/// A frame of no bytes stands for one that the encoder dropped: nothing is shown, and the state stays as it is.
+/// An empty frame stands for one that the encoder dropped: nothing is shown, and the state does not change.
 ///
 /// # Errors
-/// When the frame is corrupt, or predicted from others and the state has none: see [`DecodeSettings::decode`].
+/// When the frame is corrupt, or is an inter frame and the state has no references: see [`DecodeSettings::decode`].
 pub fn decode(state: &State, frame: &[u8]) -> Result<Decoded, Corrupt> {
     DecodeSettings::default().decode(state, frame)
 }
@@ -52,12 +52,12 @@ pub fn decode(state: &State, frame: &[u8]) -> Result<Decoded, Corrupt> {
 impl DecodeSettings {
     /// Decodes a frame.
     ///
-    /// Frames are refused where libvpx refuses them. As there, missing data at the end of a partition is no error: its
-    /// macroblocks are decoded as if zeros followed, and those that begin after its end have no coefficients. Only a
-    /// key frame that is a state's first, or of another size, must be complete.
+    /// Frames are rejected where libvpx rejects them. As there, missing data at the end of a partition is no error: its
+    /// macroblocks are decoded as if zeros followed, and those that begin after its end have no coefficients. Only the
+    /// first key frame of a stream, or one that changes the size, must be complete.
     ///
     /// # Errors
-    /// When the frame is corrupt, larger than allowed, or predicted from others and the state has none.
+    /// When the frame is corrupt, larger than allowed, or is an inter frame and the state has no references.
     pub fn decode(&self, state: &State, frame: &[u8]) -> Result<Decoded, Corrupt> {
         if frame.is_empty() {
             let references = state.references().ok_or(Corrupt::NoKeyFrame)?;

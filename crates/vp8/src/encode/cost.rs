@@ -1,14 +1,14 @@
-//! What bools cost: bits before they are written.
+//! The cost of bools in bits, before they are written.
 
 use crate::bool_coder::Probability;
 
-/// Bits in 256ths, so that sums of them are whole numbers and the same on every machine.
+/// Bits in 256ths, so that sums are integers and the same on every machine.
 pub type Cost = u32;
 
 /// One bit.
 pub const BIT: Cost = 256;
 
-/// What a false bool costs, by its probability; a true one costs what a false one of the opposite probability does.
+/// Cost of a false bool by its probability; a true bool costs as much as a false one of the opposite probability.
 const COSTS: [u16; 257] = {
     let mut costs = [0; 257];
     let mut probability = 1;
@@ -16,13 +16,13 @@ const COSTS: [u16; 257] = {
         costs[probability] = 8 * 256 - binary_logarithm(probability as u64);
         probability += 1;
     }
-    // What cannot be is as good as the least likely.
+    // An impossible bool costs as much as the least likely one.
     costs[0] = costs[1];
     costs
 };
 
-/// The logarithm of a number of 1 to 2^32 - 1 to the base of 2, in 256ths, rounded to the nearest: by squaring, since a
-/// square's whole part says one more bit of it.
+/// Binary logarithm of a number of 1 to 2^32 - 1 in 256ths, rounded to the nearest: by squaring, since the integer part
+/// of each square gives one more bit of it.
 pub const fn binary_logarithm(number: u64) -> u16 {
     let whole = number.ilog2();
     let mut mantissa = number << (31 - whole);
@@ -38,20 +38,20 @@ pub const fn binary_logarithm(number: u64) -> u16 {
     ((logarithm + 1) >> 1) as u16
 }
 
-/// What a bool costs that is false with a probability.
+/// Cost of a bool that is false with a probability.
 #[inline(always)]
 pub const fn of_bool(probability: Probability, bool: bool) -> Cost {
     let index = if bool { 256 - probability as usize } else { probability as usize };
     COSTS[index] as Cost
 }
 
-/// What so many false and true bools cost at a probability.
+/// Cost of so many false and true bools at a probability.
 #[inline]
 pub const fn of_bools(probability: Probability, [falses, trues]: [u32; 2]) -> u64 {
     falses as u64 * of_bool(probability, false) as u64 + trues as u64 * of_bool(probability, true) as u64
 }
 
-/// The probability at which so many false and true bools cost least; even odds when there are none.
+/// The probability that minimises the cost of so many false and true bools; even odds when there are none.
 #[must_use]
 pub const fn best_probability([falses, trues]: [u32; 2]) -> Probability {
     let all = falses as u64 + trues as u64;
@@ -88,7 +88,7 @@ mod tests {
         for counts in [[0, 0], [1, 0], [0, 1], [3, 5], [1000, 1], [7, 90_000], [128, 128]] {
             let best = of_bools(best_probability(counts), counts);
             let min = (1..=255).map(|probability| of_bools(probability, counts)).min().unwrap();
-            // The costs' own rounding may prefer a neighbour by a hair.
+            // Rounding of the costs may favour a neighbouring value slightly.
             assert!(best <= min + min / 1000 + 2, "{counts:?}");
         }
     }

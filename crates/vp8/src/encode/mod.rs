@@ -1,10 +1,10 @@
-//! Encoding: from a state and an image to a frame and the next state.
+//! Encoding: from a state and a picture to a frame and the next state.
 //!
-//! [`encode`] is the short form. [`Analysis`] is the long one: what does not depend on the quality an image is coded at
-//! (motion, modes, predictions, the transformed residual) is found once, and any number of candidates are coded from
-//! it, on any threads, at a [quantiser](Analysis::encode) or to a [size](Analysis::encode_to_size). Which is sent, and
-//! whether any is, the caller decides afterwards: to go on from a candidate is to take its state, to skip an image is
-//! not to. A [`Plan`] says for each frame which references it may use and what happens to them.
+//! [`encode`] is the simple interface. [`Analysis`] is the full one: everything that does not depend on the quality
+//! (motion, modes, predictions, the transformed residual) is computed once, and any number of candidates are coded from
+//! it, on any threads, at a [quantiser](Analysis::encode) or to a [size](Analysis::encode_to_size). The caller decides
+//! afterwards which candidate is sent, if any: to continue from a candidate, use its state; to skip the picture, keep
+//! the old state. A [`Plan`] sets for each frame which references it may use and which it replaces.
 //!
 //! ```
 //! use thalweg_vp8::encode::{Analysis, Plan, Settings, encode};
@@ -24,9 +24,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What was measured on the way
+//! # Measurements during development
 //!
-//! PSNR of luma at equal rate over four 720p clips (the bench `encode`), each step against the one before:
+//! PSNR of luma at equal rate over four 720p clips (the bench `encode`), each step compared with the one before:
 //!
 //! | step | gain |
 //! |---|---|
@@ -40,12 +40,12 @@
 //! | motion is turned to bools once for all candidates | 0.00 dB, 0.1 ms of a candidate's 1 to 4 |
 //! | a block without levels is recorded in place | 0.00 dB, 6 to 12 % of a candidate's time |
 //!
-//! No gain on these clips: predicting from older references besides the last (they cost time, so the fast speed does
-//! not), and shortening blocks in key frames (a loss of up to 0.3 dB: what a key frame spares, all frames after it
-//! lack).
+//! No gain on these clips: predicting from references older than the last (they cost time, so the fast speed does not
+//! use them), and shortening blocks in key frames (a loss of up to 0.3 dB: bits saved in a key frame reduce the quality
+//! of all frames after it).
 //!
-//! No gain either: segments with quantisers of their own, which therefore are not in the code. (The standard speed, 400
-//! to 4000 kbit/s, 60 pictures of each clip, 120 for key frames but on flower; PSNR of luma and SSIM of its 8x8 blocks
+//! Segments with their own quantisers gave no gain either, and therefore are not in the code. (Standard speed, 400 to
+//! 4000 kbit/s, 60 pictures of each clip, 120 for key frames except for flower; PSNR of luma and SSIM of its 8x8 blocks
 //! in dB, -10 log (1 - SSIM), at equal rate.)
 //!
 //! | finer and coarser, by steps of the quantiser's index | PSNR | SSIM |
@@ -79,31 +79,30 @@ use crate::kernels::Kernels;
 use crate::quantize::OTHER_FACTORS;
 use crate::state::{References, State};
 
-/// A frame that cannot be made.
+/// Why a frame cannot be encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// A frame predicted from others, and none to predict from.
+    /// The plan is an inter frame, and the state has no references.
     #[error("a frame predicted from others was asked for, but the state has none: ask for a key frame first")]
     NoReference,
-    /// A frame predicted from none of the references.
+    /// The plan allows none of the references.
     #[error("a frame predicted from other frames was asked for, but from none of the three: name one")]
     NoneOfTheReferences,
-    /// A frame predicted from others of another size.
+    /// The picture's size differs from that of the references.
     #[error("an image of {image} pixels cannot be predicted from frames of {state}: ask for a key frame")]
     Size {
-        /// The size of the image.
+        /// The size of the picture.
         image: Size,
-        /// The size of the state's frames.
+        /// The size of the state's references.
         state: Size,
     },
 }
 
-/// An image about which everything is found out that does not depend on the quality it is coded at.
+/// The analysis of a picture: everything that does not depend on the quality it is coded at.
 ///
-/// Candidates are made from it with [`encode`](Self::encode), in any order and from any thread: it is `Sync`, so that
-/// several cores can make one each. That pays for large pictures where cores are idle; on two busy ones a second thread
-/// took 0.2 to 1 ms to come to its turn, and two candidates of 720p (4 and 1 ms) were done no sooner than one after the
-/// other.
+/// Candidates are coded from it with [`encode`](Self::encode), in any order and from any thread: it is `Sync`, so that
+/// several cores can code one each. That pays for large pictures on idle cores; on two busy ones a second thread
+/// started 0.2 to 1 ms late, and two candidates of 720p (4 and 1 ms) were finished no sooner than one after the other.
 ///
 /// ```
 /// # use thalweg_vp8::encode::{Analysis, Plan, Settings, encode};
@@ -126,15 +125,15 @@ pub struct Analysis<'a> {
     image: &'a Image,
     plan: Plan,
     settings: Settings,
-    /// Of a key frame there is nothing.
+    /// `None` for a key frame, which is not analysed.
     found: Option<Found>,
 }
 
 impl<'a> Analysis<'a> {
-    /// Finds out about an image that is to be coded from a state.
+    /// Analyses a picture that is to be coded from a state.
     ///
     /// # Errors
-    /// When it is to be predicted from frames that are not there or of another size.
+    /// When the plan is an inter frame and the references are missing or have another size.
     pub fn new(state: &'a State, image: &'a Image, plan: &Plan, settings: &Settings) -> Result<Self, EncodeError> {
         let kernels = Kernels::detected();
         let mut analysis = Self { kernels, state, image, plan: *plan, settings: *settings, found: None };
@@ -151,46 +150,46 @@ impl<'a> Analysis<'a> {
         Ok(analysis)
     }
 
-    /// Finds out about the image as one predicted from references.
+    /// Analyses the picture as an inter frame.
     fn analyse(&self, references: &References, from: ReferenceSet, quantizer: u8) -> Found {
         let (kernels, speed) = (self.kernels, self.settings.speed);
         let weights = Weights::new(OTHER_FACTORS[usize::from(quantizer.min(127))] as i16, speed);
         analysis::analyse(kernels, self.state, references, self.image, from, &weights, speed)
     }
 
-    /// Codes the image with a quantiser of 0 (finest) to 127; more counts as 127. Of a picture of more than ten million
-    /// pixels whose modes take over 512 KiB, the most a frame can have, simpler ones are chosen than for others.
+    /// Codes the picture at a quantiser of 0 (finest) to 127; larger values count as 127. For a picture of more than
+    /// ten million pixels whose modes take over 512 KiB, the maximum for a frame, simpler modes are chosen.
     #[must_use]
     pub fn encode(&self, quantizer: u8) -> Coded {
         coding::code(self, coding::Coding::at(quantizer))
     }
 
-    /// Codes the image as [`encode`](Self::encode) does, for the last time: its memory is used for the frame's picture,
-    /// which saves a copy.
+    /// Codes the picture as [`encode`](Self::encode) does and consumes the analysis: its memory is reused for the
+    /// frame's picture, which saves a copy.
     #[must_use]
     pub fn finish(mut self, quantizer: u8) -> Coded {
         let prediction = self.found.as_mut().map(|found| std::mem::replace(&mut found.prediction, Image::nothing()));
         coding::code_over(&self, coding::Coding::at(quantizer), prediction)
     }
 
-    /// Codes the image to at most so many bytes, as finely as that allows: usually to nine tenths of them or more, in
-    /// two codings or three. Where even the coarsest quantiser takes more, only the macroblocks that differ most are
-    /// coded, then none, and at last motion is left out. The frame is longer than asked for only if it has to be: a few
-    /// hundred bytes, or a key frame.
+    /// Codes the picture to at most `bytes`, at the finest possible quantiser: usually to at least nine tenths of them,
+    /// in two or three codings. If even the coarsest quantiser takes more, only the macroblocks that differ most are
+    /// coded, then none, and finally motion is left out. The frame is longer than requested only if that is
+    /// unavoidable: a few hundred bytes, or a key frame.
     #[must_use]
     pub fn encode_to_size(&self, bytes: usize) -> Coded {
         size::code_to_size(self, bytes)
     }
 
-    /// Codes the image to about so many bytes, at the quantiser `finest` or a coarser one: within a quarter as a rule,
-    /// in one coding mostly and three at the most. For a rate that is kept on average, where a size is no limit; what
-    /// even the coarsest quantiser cannot make small enough stays as large as that makes it.
+    /// Codes the picture to about `bytes`, at the quantiser `finest` or a coarser one: usually within a quarter of the
+    /// target, mostly in one coding and at most in three. This is for an average rate, without a limit for each frame;
+    /// a frame that is too large at the coarsest quantiser stays that large.
     #[must_use]
     pub fn encode_about(&self, bytes: usize, finest: u8) -> Coded {
         size::code_about(self, bytes, finest)
     }
 
-    /// The same image, its motion and modes chosen for another quantiser.
+    /// The same picture, with motion and modes chosen for another quantiser.
     fn for_quantizer(&self, quantizer: u8) -> Self {
         let plan = Plan { quantizer, ..self.plan };
         let found = match (plan.kind, self.state.references()) {
@@ -200,7 +199,7 @@ impl<'a> Analysis<'a> {
         Self { plan, found, ..*self }
     }
 
-    /// The same image, everything of which stays where it was in the first of the references.
+    /// The same picture, with every macroblock copied from the same position of the first reference.
     fn without_motion(&self) -> Self {
         let found = match (self.plan.kind, self.state.references()) {
             (PlanKind::Inter { from, .. }, Some(references)) => {
@@ -212,10 +211,10 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// Codes an image at the quantiser of its plan.
+/// Codes a picture at the quantiser of its plan.
 ///
 /// # Errors
-/// When it is to be predicted from frames that are not there or of another size.
+/// When the plan is an inter frame and the references are missing or have another size.
 pub fn encode(state: &State, image: &Image, plan: &Plan, settings: &Settings) -> Result<Coded, EncodeError> {
     Ok(Analysis::new(state, image, plan, settings)?.finish(plan.quantizer))
 }

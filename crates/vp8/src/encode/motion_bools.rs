@@ -1,8 +1,7 @@
-//! What a frame says of how its macroblocks moved: recorded once, written by every candidate.
+//! The bools of a frame's motion: recorded once, written by every candidate.
 //!
-//! Motion is the analysis' choice, so that the bools that say it are the same in all candidates, and so is how often
-//! each comes. Only their probabilities have to wait for the last macroblock: a bool is recorded with the place of its
-//! own.
+//! Motion is chosen by the analysis, so the bools that code it, and their counts, are the same in all candidates. Only
+//! their probabilities are known after the last macroblock: each bool is recorded with the place of its probability.
 
 use super::coding::probabilities::{Branch, choose_vectors};
 use super::cost::best_probability;
@@ -12,12 +11,12 @@ use crate::syntax::header::InterHeader;
 use crate::syntax::modes::{MotionOdds, walk_motion};
 use crate::syntax::{Motion, Neighbours, Reference, Survey, VectorProbabilities};
 
-/// Where the probability of a bool is: below 256 it is the number itself, then come those of the frame's header.
+/// The place of a bool's probability: below 256 it is the probability itself, then follow those of the frame's header.
 const INTRA: u16 = 256;
 const LAST: u16 = 257;
 const GOLDEN: u16 = 258;
 const VECTORS: u16 = 259;
-/// More than there are places.
+/// An upper limit of the number of places.
 const PLACES: usize = 512;
 
 /// The place of a vector's probability.
@@ -27,19 +26,19 @@ const fn vector_place(component: usize, node: usize) -> u16 {
 
 static BOOLS: Pool<u16> = Pool::new(3);
 
-/// How the macroblocks of a frame that are predicted from others moved, as bools.
+/// The motion of a frame's inter macroblocks, as bools.
 #[derive(Debug)]
 pub struct MotionBools {
     /// The lowest bit is the bool, the others are its place.
     bools: Scratch<u16>,
-    /// Where those of each macroblock that is predicted from another frame end.
+    /// The end of each inter macroblock's bools.
     ends: Vec<u32>,
-    /// By place how often it was false and how often true.
+    /// Counts of false and true by place.
     counts: Box<[Branch; PLACES]>,
 }
 
 impl MotionBools {
-    /// Nothing, with room for so many macroblocks.
+    /// Empty, with space for so many macroblocks.
     pub fn with_capacity(macroblocks: usize) -> Self {
         Self {
             bools: Scratch::with_capacity(&BOOLS, 8 * macroblocks),
@@ -48,12 +47,12 @@ impl MotionBools {
         }
     }
 
-    /// Counts a macroblock that is predicted from its own frame: how, a candidate says.
+    /// Counts an intra macroblock, whose modes each candidate codes itself.
     pub fn pass_intra(&mut self) {
         self.counts[usize::from(INTRA)][0] += 1;
     }
 
-    /// Records how a macroblock moved, given what its neighbours say of that.
+    /// Records a macroblock's motion, given the motion of its neighbours.
     pub fn record(&mut self, reference: Reference, motion: &Motion, survey: &Survey, neighbours: &Neighbours) {
         let mut push = |place: u16, bool: bool| {
             self.bools.push(place << 1 | u16::from(bool));
@@ -71,7 +70,7 @@ impl MotionBools {
         self.ends.push(self.bools.len() as u32);
     }
 
-    /// Puts into a frame's header what suits its motion, given the probabilities of vectors before the frame.
+    /// Sets the header's probabilities to fit the motion, given the vector probabilities before the frame.
     pub fn fit(&self, header: &mut InterHeader, before: &VectorProbabilities) {
         let count = |place: u16| self.counts[usize::from(place)];
         [header.intra, header.last, header.golden_not_altref] =
@@ -79,7 +78,7 @@ impl MotionBools {
         header.vectors = choose_vectors(|component, node| count(vector_place(component, node)), before);
     }
 
-    /// What is to be written, at the probabilities of a header and of vectors.
+    /// A writer of the bools, at the probabilities of a header and of vectors.
     pub fn at(&self, header: &InterHeader, vectors: &VectorProbabilities) -> MotionWriter<'_> {
         let mut odds = [0; PLACES];
         for (place, odds) in odds[..256].iter_mut().enumerate() {
@@ -93,17 +92,17 @@ impl MotionBools {
     }
 }
 
-/// Writes how macroblocks moved, one after the other.
+/// Writes the motion of macroblocks in order.
 pub struct MotionWriter<'a> {
     bools: &'a [u16],
     ends: &'a [u32],
-    /// Where the next macroblock's bools start.
+    /// The start of the next macroblock's bools.
     start: usize,
     odds: [Probability; PLACES],
 }
 
 impl MotionWriter<'_> {
-    /// Writes how the next macroblock that is predicted from another frame moved.
+    /// Writes the motion of the next inter macroblock.
     #[inline]
     pub fn write(&mut self, writer: &mut Burst<'_>) {
         let Some((&end, ends)) = self.ends.split_first() else { return };
@@ -123,7 +122,7 @@ mod tests {
         MacroblockModes, ModeCoding, MotionVector, PartMode, Prediction, Probabilities, SignBias, Split, SplitLayout,
     };
 
-    /// Motion of every kind, as far as it is said: what nearest and near vectors are, the neighbours say.
+    /// Motion of every kind, as far as it is coded: nearest and near vectors follow from the neighbours.
     fn motions() -> Vec<Motion> {
         let new = |x, y| Motion::New(MotionVector::new(x, y));
         let mut modes = [PartMode::Zero; 16];

@@ -1,50 +1,50 @@
-//! What a frame is to be: decided by the caller, frame by frame.
+//! The plan of a frame, set by the caller for each frame.
 
 use crate::syntax::Reference;
 use crate::syntax::header::ReferenceUpdate;
 
-/// What is asked of a frame.
+/// The requirements for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// Whether it is a key frame, or predicted from references, and if so from which.
+    /// Whether it is a key frame or an inter frame, and for the latter its references.
     pub kind: PlanKind,
     /// Whether a receiver is to show it.
     pub is_shown: bool,
-    /// Whether what it changes in the probabilities is for the frames after it as well. A frame that may be lost and
-    /// that no later one refers to had better keep them to itself.
+    /// Whether its changes of probabilities also apply to later frames. They should not for a frame that may be lost
+    /// and to which no later frame refers.
     pub keeps_probabilities: bool,
-    /// The quantiser, 0 (finest) to 127, that the frame's motion and modes are chosen for. Candidates may be coded with
-    /// any, and are the better the nearer theirs is.
+    /// The quantiser, 0 (finest) to 127, that motion and modes are optimised for. Candidates may be coded at any
+    /// quantiser; the nearer to this one, the better they are.
     pub quantizer: u8,
 }
 
 /// Whether a frame is a key frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanKind {
-    /// It needs no other; all references are this frame then.
+    /// A key frame, which needs no other frame; it replaces all references.
     Key,
-    /// It is predicted from references.
+    /// An inter frame, predicted from references.
     Inter {
-        /// From which it may be predicted.
+        /// The references that it may use.
         from: ReferenceSet,
-        /// Whether it becomes the last frame.
+        /// Whether it replaces the last frame.
         refreshes_last: bool,
-        /// What happens to the golden frame. If it becomes the altref frame while that becomes another, it becomes what
-        /// altref is by then, which the frame says so that [all decoders](ReferenceUpdate) see the same.
+        /// The update of the golden frame. If golden becomes altref while altref is replaced too, it becomes the new
+        /// altref frame, and the frame is written such that [all decoders](ReferenceUpdate) agree.
         golden: ReferenceUpdate,
-        /// What happens to the altref frame.
+        /// The update of the altref frame.
         altref: ReferenceUpdate,
     },
 }
 
-/// Some of the three references.
+/// A set of references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ReferenceSet {
-    /// Whether the last frame is among them.
+    /// Whether it contains the last frame.
     pub last: bool,
-    /// Whether the golden frame is.
+    /// Whether it contains the golden frame.
     pub golden: bool,
-    /// Whether the altref frame is.
+    /// Whether it contains the altref frame.
     pub altref: bool,
 }
 
@@ -65,7 +65,7 @@ impl ReferenceSet {
         }
     }
 
-    /// Whether a reference is among them.
+    /// Whether it contains a reference.
     #[must_use]
     pub const fn contains(self, reference: Reference) -> bool {
         match reference {
@@ -83,7 +83,7 @@ impl Plan {
         Self { kind: PlanKind::Key, is_shown: true, keeps_probabilities: true, quantizer }
     }
 
-    /// A frame that is predicted from all references and becomes the last; golden and altref frame stay.
+    /// A frame that is predicted from all references and replaces the last frame; golden and altref frame stay.
     #[must_use]
     pub const fn inter(quantizer: u8) -> Self {
         let kind = PlanKind::Inter {

@@ -1,30 +1,30 @@
-//! How much work the encoder does, and how it lays out frames.
+//! The encoder's effort, and the layout of frames.
 
 use crate::syntax::Partitions;
 
-/// Speed against quality.
+/// Trade-off between speed and quality.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Speed {
-    /// As quick as libvpx in real time at `cpu_used` -8.
+    /// As fast as libvpx in real-time mode at `cpu_used` -8.
     Fast,
     /// For calls and live video on one core.
     #[default]
     Standard,
-    /// Where there is time.
+    /// For encoding without time limits.
     Slow,
 }
 
 impl Speed {
-    /// All speeds, the quickest first.
+    /// All speeds, the fastest first.
     pub const ALL: [Self; 3] = [Self::Fast, Self::Standard, Self::Slow];
 }
 
-/// What stays the same from frame to frame.
+/// Settings that stay the same for all frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Settings {
-    /// Speed against quality.
+    /// Trade-off between speed and quality.
     pub speed: Speed,
-    /// Into how many partitions the coefficients are divided, so that decoders with threads can work on rows side by
-    /// side: a few bytes each.
+    /// Number of coefficient partitions, so that multi-threaded decoders can work on rows in parallel, at a cost of a
+    /// few bytes each.
     pub partitions: Partitions,
 }

@@ -1,8 +1,8 @@
 //! Frames of a given size.
 //!
-//! How large a frame gets at a quantiser follows well enough from how large the coefficients of its residual are: a
-//! coefficient below its dead zone costs nothing, a larger one some bits for being there and more with its logarithm.
-//! The first coding shows how far that is from the truth, and the next is nearly always near enough.
+//! The size of a frame at a quantiser can be estimated from the magnitudes of its residual's coefficients: a
+//! coefficient below its dead zone costs nothing, a larger one costs some bits plus more with its logarithm. The first
+//! coding shows the error of the estimate, and the next coding is nearly always close enough.
 
 use super::Analysis;
 use super::analysis::Found;
@@ -11,25 +11,25 @@ use super::cost::binary_logarithm;
 use super::plan::PlanKind;
 use crate::quantize::OTHER_FACTORS;
 
-/// A frame is near enough to its target from here on, in 128ths of it.
+/// A frame of at least this size, in 128ths of its target, is accepted.
 const NEAR_ENOUGH: usize = 118;
-/// What the next coding aims at, in 128ths of the target.
+/// The target of the next coding, in 128ths of the requested size.
 const AIM: u64 = 123;
 /// The coarsest quantiser.
 const COARSEST: u8 = 127;
-/// The most codings of a frame but for the last resorts.
+/// Maximum number of codings per frame, before the last resorts.
 const MAX_CODINGS: u32 = 4;
 
-/// Codes an analysed image to at most `target` bytes, if it can be done, and near to it.
+/// Codes an analysed picture to at most `target` bytes, if possible, and close to it.
 pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
     if let Ok(coded) = search(analysis, target) {
         return coded;
     }
-    // The modes of a key frame are chosen as it is coded: there is nothing to be chosen otherwise.
+    // The modes of a key frame are chosen while it is coded: the analysis cannot change them.
     if matches!(analysis.plan.kind, PlanKind::Key) {
         return coding::code(analysis, Coding::BARE);
     }
-    // Modes chosen for a finer quantiser take more than the coarsest has for them.
+    // Modes chosen for a finer quantiser take more bits than is reasonable at the coarsest one.
     let frugal = analysis.for_quantizer(COARSEST);
     let whole = match search(&frugal, target) {
         Ok(coded) => return coded,
@@ -39,22 +39,22 @@ pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
     if modes.frame.len() <= target {
         return code_partly(&frugal, target, modes.frame.len(), whole).unwrap_or(modes);
     }
-    // Motion that was worth its bits is none at this size: everything stays where it was.
+    // At this size motion is not worth its bits: every macroblock is copied from its position.
     coding::code(&analysis.without_motion(), Coding::BARE)
 }
 
-/// Codes what there is room for at the coarsest quantiser, where the prediction is furthest from the image: frame by
-/// frame the picture gets right although no frame could say all of it. `modes` is how many bytes the modes take alone,
-/// `whole` how many all of it does.
+/// Codes, at the coarsest quantiser, as many macroblocks as fit, those with the largest prediction error first: over
+/// several frames the picture becomes correct although no single frame could code all of it. `modes` is the number of
+/// bytes of the modes alone, `whole` that of everything.
 fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usize) -> Option<Coded> {
-    /// Attempts before the levels are given up.
+    /// Attempts before levels are given up.
     const ATTEMPTS: u32 = 3;
     let mut differences = analysis.found.as_ref()?.differences();
     differences.sort_unstable_by(|a, b| b.cmp(a));
     let all: u64 = differences.iter().map(|&difference| u64::from(difference)).sum();
     let levels = whole.saturating_sub(modes).max(1) as u64;
-    // What levels take goes roughly with how much there is to make good. A tenth is kept for modes that follow from
-    // them.
+    // The bytes of levels are roughly proportional to the error that they correct. A tenth is reserved for modes that
+    // depend on them.
     let mut room = all as u128 * (target - modes) as u128 * 9 / 10 / u128::from(levels);
     for _ in 0..ATTEMPTS {
         let mut sum = 0;
@@ -62,7 +62,7 @@ fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usiz
             sum += u128::from(difference);
             sum <= room
         });
-        // Only what differs more than the first that does not fit is coded.
+        // Only macroblocks that differ more than the first one that does not fit are coded.
         let tolerated = *differences.get(fits.count())?;
         let coded = coding::code(analysis, Coding { tolerated, ..Coding::at(COARSEST) });
         if coded.frame.len() <= target {
@@ -73,8 +73,8 @@ fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usiz
     None
 }
 
-/// Codes an analysed image to about `target` bytes, at the quantiser `finest` or a coarser one: in one coding if the
-/// estimate is near, in three at the most.
+/// Codes an analysed picture to about `target` bytes, at the quantiser `finest` or a coarser one: in one coding if the
+/// estimate is good, in three at most.
 pub fn code_about(analysis: &Analysis<'_>, target: usize, finest: u8) -> Coded {
     const CODINGS: usize = 3;
     let estimate = Estimate::new(analysis);
@@ -92,7 +92,7 @@ pub fn code_about(analysis: &Analysis<'_>, target: usize, finest: u8) -> Coded {
         quantizer = next;
         let coded = coding::code(analysis, Coding::at(quantizer as u8));
         measured = Measured::of(&coded);
-        // A frame that is too small is made up for by the next; one far too large delays many.
+        // A frame that is too small is compensated by the next; one that is far too large delays many.
         if coded.frame.len() * 2 <= target * 3 || coded.frame.len() < best.frame.len() {
             best = coded;
         }
@@ -100,12 +100,12 @@ pub fn code_about(analysis: &Analysis<'_>, target: usize, finest: u8) -> Coded {
     best
 }
 
-/// The best of a few codings that have at most `target` bytes; or how many bytes the coarsest quantiser's has
-/// when that has more.
+/// The best of a few codings that have at most `target` bytes; `Err` with the size at the coarsest quantiser if even
+/// that is larger.
 fn search(analysis: &Analysis<'_>, target: usize) -> Result<Coded, usize> {
     let estimate = Estimate::new(analysis);
     let mut best: Option<Coded> = None;
-    // The coarsest quantiser that is known to be too fine, and the finest that is known to fit.
+    // The coarsest quantiser known to be too fine, and the finest known to fit.
     let (mut too_fine, mut fits): (Option<Measured>, Option<Measured>) = (None, None);
     let mut quantizer = estimate.quantizer(target as u64, None);
     for _ in 0..MAX_CODINGS {
@@ -142,12 +142,12 @@ fn search(analysis: &Analysis<'_>, target: usize) -> Result<Coded, usize> {
     }
 }
 
-/// What a coding was.
+/// The result of a coding.
 #[derive(Debug, Clone, Copy)]
 struct Measured {
-    /// What does not depend on the quantiser: header and modes, bytes.
+    /// Bytes that do not depend on the quantiser: header and modes.
     fixed: u64,
-    /// All of it, bytes.
+    /// Total size in bytes.
     size: u64,
     quantizer: i32,
 }
@@ -158,7 +158,7 @@ impl Measured {
     }
 }
 
-/// Which quantiser between two should give a size, as the size's logarithm falls in a straight line.
+/// The quantiser between two others that should give a size, with linear interpolation of the size's logarithm.
 fn between(too_fine: Measured, fits: Measured, size: u64) -> i32 {
     let logarithm = |size: u64| i32::from(binary_logarithm(size.clamp(1, u64::from(u32::MAX))));
     let [large, small, aim] = [too_fine.size, fits.size, size].map(logarithm);
@@ -166,12 +166,12 @@ fn between(too_fine: Measured, fits: Measured, size: u64) -> i32 {
     too_fine.quantizer + (span * (large - aim) + (large - small) / 2) / (large - small).max(1)
 }
 
-/// How many magnitudes of coefficients are distinguished: four in each octave.
+/// Number of magnitude bins of coefficients: four per octave.
 const BINS: usize = 48;
 
-/// What is known of a frame's size before it is coded.
+/// The estimate of a frame's size before coding.
 struct Estimate {
-    /// How many coefficients there are of each magnitude.
+    /// Number of coefficients in each magnitude bin.
     bins: Option<[u64; BINS]>,
     macroblocks: u64,
     hint: i32,
@@ -186,11 +186,11 @@ impl Estimate {
         }
     }
 
-    /// The finest quantiser at which the frame should have at most `target` bytes, going by what was measured.
+    /// The finest quantiser at which the frame should have at most `target` bytes, corrected by the last measurement.
     fn quantizer(&self, target: u64, measured: Option<Measured>) -> i32 {
         let (fixed, actual, expected) = match measured {
             None if self.bins.is_none() => return self.hint,
-            // A guess: two bits a macroblock for modes, and the estimate as it is.
+            // A guess: two bits per macroblock for modes, and the uncorrected estimate.
             None => (self.macroblocks / 4, 1, 1),
             Some(Measured { fixed, size, quantizer }) => {
                 (fixed, size.saturating_sub(fixed).max(1), self.levels(quantizer).max(1))
@@ -200,7 +200,7 @@ impl Estimate {
             u128::from(self.levels(quantizer)) * u128::from(actual) / u128::from(expected) + u128::from(fixed)
                 <= u128::from(target)
         };
-        // It falls as the quantiser rises.
+        // The size falls as the quantiser rises.
         let (mut min, mut max) = (0, 127);
         while min < max {
             let middle = (min + max) / 2;
@@ -213,17 +213,17 @@ impl Estimate {
         min
     }
 
-    /// The quantiser to try after one that was measured. The estimate is not to be trusted far from there.
+    /// The quantiser to try after a measurement. The estimate is not reliable far from the measured quantiser.
     fn next(&self, target: u64, measured: Measured) -> i32 {
         let quantizer = measured.quantizer;
         self.quantizer(target, Some(measured)).clamp((quantizer / 2 - 4).max(0), (quantizer * 2 + 8).min(127))
     }
 
-    /// Roughly how many bytes the levels take.
+    /// Estimated bytes of the levels.
     fn levels(&self, quantizer: i32) -> u64 {
         let step = u64::from(OTHER_FACTORS[quantizer as usize]);
         let Some(bins) = &self.bins else {
-            // Of key frames it is only known that their size falls nearly with the step.
+            // For key frames it is only known that their size is nearly inversely proportional to the step.
             return (1 << 32) / (step + 8);
         };
         let bits = bins.iter().enumerate().map(|(bin, &count)| count * u64::from(bits(bin, step)));
@@ -231,9 +231,9 @@ impl Estimate {
     }
 }
 
-/// The magnitudes of a sample of the coefficients, by quarters of octaves.
+/// Histogram of the magnitudes of a sample of the coefficients, by quarters of octaves.
 fn count(found: &Found) -> [u64; BINS] {
-    /// One macroblock in so many.
+    /// One in so many macroblocks is sampled.
     const SAMPLED: usize = 4;
     let mut bins = [0; BINS];
     for block in found.residuals.iter().step_by(SAMPLED).flatten() {
@@ -246,20 +246,20 @@ fn count(found: &Found) -> [u64; BINS] {
     bins
 }
 
-/// The quarter of an octave of a magnitude from 1 on.
+/// The bin of a magnitude of at least 1, in quarters of octaves.
 fn bin(magnitude: u16) -> usize {
     let octave = magnitude.ilog2();
     let quarter = (u32::from(magnitude) << 2 >> octave) & 3;
     ((octave * 4 + quarter) as usize).min(BINS - 1)
 }
 
-/// What a coefficient costs, in 256ths of a bit, by its magnitude over the step, in quarters of octaves from a half on:
-/// one near the step is often left out. Fitted to what frames of the project's clips took.
+/// Cost of a coefficient in 256ths of a bit, by its magnitude over the step, in quarters of octaves from one half on: a
+/// magnitude near the step is often quantised to 0. Fitted to frames of the project's clips.
 const BITS: [u32; 12] = [0, 30, 100, 350, 800, 1200, 1450, 1550, 1650, 1750, 1850, 1950];
 
-/// What a coefficient of some magnitude costs at a step, in 256ths of a bit.
+/// Cost of a coefficient with this magnitude at a step, in 256ths of a bit.
 fn bits(bin: usize, step: u64) -> u32 {
-    // In 256ths of a quarter of an octave; the magnitudes of a bin are on average in its middle.
+    // In 256ths of a quarter of an octave; the mean magnitude of a bin is its middle.
     let above = bin as i32 * 256 + 128 - i32::from(binary_logarithm(step)) * 4 + 4 * 256;
     if above <= 0 {
         return 0;

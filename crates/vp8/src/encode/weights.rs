@@ -1,27 +1,27 @@
-//! What a bit is worth, and from which difference on what is worth trying: all follow from the quantiser.
+//! The weight of a bit, and thresholds of prediction error for trying alternatives: all follow from the quantiser.
 //!
-//! With a step of `q` between levels an ideal coder of a residual without memory saves `ln 4 * q^2 / 12` of squared
-//! error with each bit it spends (at high rates the error is `q^2 / 12` and falls by four with each bit). VP8's
-//! coefficients are twice an orthonormal transform's, so that of pixels it is a quarter of that, `0.0289 q^2`, and in
-//! sums of absolute differences its root, `0.17 q`.
+//! With a step of `q` between levels, an ideal coder of a memoryless residual saves `ln 4 * q^2 / 12` of squared error
+//! per bit (at high rates the error is `q^2 / 12` and falls by a factor of four per bit). VP8's coefficients are twice
+//! those of an orthonormal transform, so the value for pixels is a quarter of that, `0.0289 q^2`, and in sums of
+//! absolute differences its root, `0.17 q`.
 
 use crate::encode::cost::{BIT, Cost};
 use crate::encode::settings::Speed;
 
-/// What the choices of a frame are weighed with.
+/// The weights for the choices of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Weights {
-    /// What a bit is worth in sums of absolute differences of pixels, in 256ths.
+    /// Weight of a bit in sums of absolute differences of pixels, in 256ths.
     pub difference_per_bit: u32,
     /// The same in sums of the absolute values of Hadamard transforms.
     pub transformed_per_bit: u32,
-    /// What a bit is worth in squared errors of coefficients, in 256ths.
+    /// Weight of a bit in squared errors of coefficients, in 256ths.
     pub error_per_bit: u64,
-    /// A macroblock that differs so little from the reference at its place is taken from there.
+    /// A macroblock that differs less from the reference at its position is copied from there.
     pub still: u32,
-    /// A macroblock whose prediction differs so little (luma, and chroma twice) is left as predicted.
+    /// A macroblock whose prediction differs less (luma plus twice chroma) gets no residual.
     pub quiet: u32,
-    /// A macroblock that differs so little where its neighbours' motion leads follows them.
+    /// A macroblock that differs less with its neighbours' motion uses that motion.
     pub followed: u32,
     /// A macroblock that differs more may be split.
     pub split: u32,
@@ -29,18 +29,18 @@ pub struct Weights {
     pub intra: u32,
     /// A macroblock that differs more may be predicted from an older reference.
     pub older: u32,
-    /// What a split macroblock costs besides its vectors: its first coefficients are coded one by one.
+    /// Extra cost of a split macroblock besides its vectors: its first coefficients are coded one by one.
     pub split_bits: Cost,
-    /// What predicting a macroblock from its own frame costs besides its mode: the neighbours' pixels
-    /// the choice was made by are not yet quantised.
+    /// Extra cost of intra prediction besides its mode: the neighbouring pixels that the choice is based on are not
+    /// quantised yet.
     pub intra_bits: Cost,
-    /// What subblocks of their own modes cost besides these.
+    /// Extra cost of subblock modes besides the modes themselves.
     pub subblock_bits: Cost,
 }
 
 impl Weights {
-    /// For a step between levels of luma coefficients. What is worth trying was tuned for PSNR of luma at equal rate on
-    /// the clips of the bench; quicker speeds try less.
+    /// The weights for a step between levels of luma coefficients. The thresholds were tuned for PSNR of luma at equal
+    /// rate on the clips of the bench; faster speeds try less.
     pub const fn new(step: i16, speed: Speed) -> Self {
         let step = step as u32;
         let (still, followed, quiet, split) = match speed {

@@ -1,13 +1,13 @@
-//! How strongly each macroblock is filtered (RFC 6386 sections 9.4, 9.6 and 15).
+//! The loop filter level of each macroblock (RFC 6386 sections 9.4, 9.6 and 15).
 
 use crate::state::{FilterDeltas, SegmentValues};
 use crate::syntax::header::FilterHeader;
 use crate::syntax::{IntraModes, LumaMode, Motion, Prediction};
 
-/// How a macroblock is filtered.
+/// The filter parameters of a macroblock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MacroblockFilter {
-    /// How strongly, 0 (not at all) to 63.
+    /// Filter level, 0 (not filtered) to 63.
     pub level: u8,
     /// Whether the edges between its subblocks are filtered as well.
     pub has_inner_edges: bool,
@@ -16,13 +16,13 @@ pub struct MacroblockFilter {
 /// The levels of a frame's macroblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FilterLevels {
-    /// By segment and by how a macroblock is predicted.
+    /// By segment and by kind of prediction.
     levels: [[u8; KINDS]; 4],
 }
 
 impl FilterLevels {
-    /// The levels of a frame with some settings, given what its segments differ in, if it has any, and what is added to the
-    /// level of some macroblocks.
+    /// The levels for a frame's settings, with the values of its segments, if any, and the offsets for some
+    /// macroblocks.
     #[must_use]
     pub fn new(header: &FilterHeader, segments: Option<&SegmentValues>, deltas: &FilterDeltas) -> Self {
         let of_segment = |segment| segments.map_or(header.level, |values| values.level(segment, header.level));
@@ -30,7 +30,7 @@ impl FilterLevels {
             if header.deltas.is_none() {
                 return base;
             }
-            // The second number of an intra macroblock without subblocks says that no mode's delta is added.
+            // The second number of an intra macroblock without subblocks means that no mode offset is added.
             let (reference, mode) = (kind / 4, kind % 4);
             let of_mode = if kind == INTRA_WHOLE { 0 } else { deltas.modes[mode] };
             let delta = i16::from(deltas.references[reference]) + i16::from(of_mode);
@@ -39,7 +39,7 @@ impl FilterLevels {
         Self { levels: std::array::from_fn(|segment| std::array::from_fn(|kind| level(of_segment(segment), kind))) }
     }
 
-    /// How a macroblock is filtered, given its segment (0 to 3), how it is predicted, and whether any coefficients
+    /// The filter parameters of a macroblock, given its segment (0 to 3), its prediction, and whether any coefficients
     /// are coded.
     #[inline]
     #[must_use]
@@ -51,12 +51,12 @@ impl FilterLevels {
     }
 }
 
-/// How many numbers [`kind`] gives.
+/// Number of values of [`kind`].
 const KINDS: usize = 16;
-/// That of a macroblock whose luma is predicted from its own frame as a whole.
+/// The kind of an intra macroblock with one luma mode.
 const INTRA_WHOLE: usize = 1;
 
-/// How a macroblock is predicted, as a number: four times that of its reference (0 is its own frame) and the place in
+/// The kind of prediction as a number: four times that of its reference (0 is its own frame) plus the index in
 /// [`FilterDeltas::modes`].
 fn kind(prediction: &Prediction) -> usize {
     match prediction {

@@ -1,5 +1,5 @@
-//! The loop filter (RFC 6386 section 15): smooths the edges between blocks, of the whole frame, after all of it is
-//! reconstructed; what is predicted from the same frame is predicted from pixels that are not filtered.
+//! The loop filter (RFC 6386 section 15): smooths the edges between blocks of the whole frame after its reconstruction;
+//! intra prediction uses unfiltered pixels.
 //!
 //! A row of macroblocks can be filtered as soon as the row below is reconstructed, while both are in the cache.
 
@@ -11,7 +11,7 @@ use crate::image::PlanesMut;
 use crate::kernels::{EdgeLimits, Kernels};
 use crate::syntax::header::FilterHeader;
 
-/// The largest level.
+/// Number of levels.
 const LEVELS: usize = 64;
 
 /// The loop filter of a frame.
@@ -19,19 +19,20 @@ const LEVELS: usize = 64;
 pub struct LoopFilter {
     kernels: &'static Kernels,
     is_simple: bool,
-    /// By level: at the edges between macroblocks, and between subblocks.
+    /// By level: the limits at edges between macroblocks, and between subblocks.
     limits: [(EdgeLimits, EdgeLimits); LEVELS],
 }
 
 impl LoopFilter {
-    /// The filter of a frame with some settings; none when its level is 0, which leaves the frame as it is.
+    /// The filter for a frame's settings; `None` when its level is 0, which leaves the frame unchanged.
     #[must_use]
     pub fn new(kernels: &'static Kernels, header: &FilterHeader, is_key: bool) -> Option<Self> {
         let limits = || std::array::from_fn(|level| limits(level as u8, header.sharpness, is_key));
         (header.level > 0).then(|| Self { kernels, is_simple: header.is_simple, limits: limits() })
     }
 
-    /// Filters a row of macroblocks, given how each is to be filtered. The rows above it are filtered, and the row below is not.
+    /// Filters a row of macroblocks, each with its parameters. The rows above must be filtered already, and the row
+    /// below must not be.
     pub fn filter_row(&self, planes: &mut PlanesMut<'_>, row: usize, macroblocks: &[MacroblockFilter]) {
         for (column, macroblock) in macroblocks.iter().enumerate() {
             if macroblock.level == 0 {

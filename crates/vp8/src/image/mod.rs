@@ -1,8 +1,8 @@
 //! Pictures.
 //!
-//! An [`Image`] holds what the decoder computes: whole macroblocks, so its planes may be up to 15 pixels wider and higher
-//! than what is shown. There is no border around them, as other decoders keep for motion vectors that point outside:
-//! a reference that is kept for long costs 1.5 bytes a pixel and no more, and blocks that reach over the edge are read
+//! An [`Image`] holds all pixels that the decoder computes: whole macroblocks, so its planes may be up to 15 pixels
+//! wider and higher than the shown part. Unlike in other decoders there is no border for motion vectors that point
+//! outside: a reference that is kept costs exactly 1.5 bytes per pixel, and blocks that reach over the edge are read
 //! through a small copy.
 
 mod planes;
@@ -15,25 +15,25 @@ use std::sync::OnceLock;
 
 use crate::pool::Bytes;
 
-/// A picture in YUV 4:2:0 with 8 bits a sample, of whole macroblocks.
+/// A picture in YUV 4:2:0 with 8 bits per sample, of whole macroblocks.
 #[derive(Clone)]
 pub struct Image {
     size: Size,
     /// The coded planes one after the other, rows without gaps.
     pixels: Bytes,
-    /// Of the pixels; computed when it is first asked for.
+    /// Hash of the pixels; computed on first use.
     hash: OnceLock<u64>,
 }
 
-/// Bytes that are not a picture of the size said.
+/// The bytes do not form a picture of this size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{length} bytes are not an I420 picture of {size} pixels, which takes {expected}")]
 pub struct ImageError {
-    /// The size said.
+    /// The requested size.
     pub size: Size,
-    /// How many bytes there are.
+    /// Number of bytes given.
     pub length: usize,
-    /// How many there should be.
+    /// Number of bytes needed.
     pub expected: usize,
 }
 
@@ -49,22 +49,22 @@ impl Image {
         Self { size, pixels, hash: OnceLock::new() }
     }
 
-    /// A picture to be drawn over, every pixel of it: they are as they happen to be.
+    /// A picture with arbitrary pixels, all of which are to be overwritten.
     #[must_use]
     pub(crate) fn blank(size: Size) -> Self {
         Self { size, pixels: Bytes::any(Self::coded_length(size)), hash: OnceLock::new() }
     }
 
-    /// What is left in the place of a picture that is taken away: the smallest there is.
+    /// A placeholder for a picture that is taken away: the smallest possible one.
     pub(crate) fn nothing() -> Self {
         Self::blank(Size::new(1, 1).expect("a pixel is a picture"))
     }
 
-    /// The picture whose shown pixels are `bytes`: the planes Y, U and V one after the other without gaps. What
-    /// is coded beyond the edges repeats them.
+    /// The picture whose shown pixels are `bytes`: the planes Y, U and V one after the other without gaps. Coded pixels
+    /// beyond the edges repeat the edges.
     ///
     /// # Errors
-    /// When there are not as many bytes as such a picture has.
+    /// When the number of bytes is wrong for this size.
     pub fn from_i420(size: Size, bytes: &[u8]) -> Result<Self, ImageError> {
         let expected = Self::i420_length(size);
         if bytes.len() != expected {
@@ -95,20 +95,20 @@ impl Image {
         bytes
     }
 
-    /// How many bytes a picture's I420 form takes.
+    /// Number of bytes of a picture in I420 format.
     #[must_use]
     pub const fn i420_length(size: Size) -> usize {
         let (width, height) = size.shown(Plane::U);
         size.pixels() + 2 * width * height
     }
 
-    /// How large the picture is, as shown.
+    /// The size of the shown picture.
     #[must_use]
     pub const fn size(&self) -> Size {
         self.size
     }
 
-    /// The distance of two rows of a plane, in pixels: its coded width.
+    /// The distance between two rows of a plane, in pixels: its coded width.
     #[must_use]
     pub const fn stride(&self, plane: Plane) -> usize {
         self.size.coded(plane).0
@@ -140,7 +140,7 @@ impl Image {
         Planes { y, u, v, stride: self.stride(Plane::Y) }
     }
 
-    /// The coded planes, to be drawn on.
+    /// The coded planes, mutable.
     #[must_use]
     pub fn planes_mut(&mut self) -> PlanesMut<'_> {
         self.hash = OnceLock::new();
@@ -151,7 +151,7 @@ impl Image {
         PlanesMut { y, u, v, stride }
     }
 
-    /// How many bytes the coded planes take: 1.5 a pixel.
+    /// Number of bytes of the coded planes: 1.5 per pixel.
     #[must_use]
     pub(crate) const fn coded_length(size: Size) -> usize {
         let (luma, chroma) = Self::lengths(size);
@@ -163,7 +163,7 @@ impl Image {
         &self.pixels
     }
 
-    /// The picture of coded planes one after the other; none where their length is another.
+    /// The picture with these coded planes, one after the other; `None` if the length is wrong.
     pub(crate) fn from_coded(size: Size, pixels: &[u8]) -> Option<Self> {
         (pixels.len() == Self::coded_length(size)).then(|| Self {
             size,

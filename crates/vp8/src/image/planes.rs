@@ -9,11 +9,11 @@ pub struct Planes<'a> {
     pub u: &'a [u8],
     /// Red chroma.
     pub v: &'a [u8],
-    /// The distance of two rows of luma, a multiple of 16; it is half of that in the chroma planes.
+    /// The distance between two rows of luma, a multiple of 16; half of that in the chroma planes.
     pub stride: usize,
 }
 
-/// A picture's coded planes, to be drawn on.
+/// A picture's coded planes, mutable.
 #[derive(Debug)]
 pub struct PlanesMut<'a> {
     /// Luma.
@@ -22,7 +22,7 @@ pub struct PlanesMut<'a> {
     pub u: &'a mut [u8],
     /// Red chroma.
     pub v: &'a mut [u8],
-    /// The distance of two rows of luma, a multiple of 16; it is half of that in the chroma planes.
+    /// The distance between two rows of luma, a multiple of 16; half of that in the chroma planes.
     pub stride: usize,
 }
 
@@ -33,13 +33,13 @@ impl<'a> PlanesMut<'a> {
         [self.y, self.u, self.v]
     }
 
-    /// The same planes for a while.
+    /// A shorter borrow of the same planes.
     #[must_use]
     pub fn reborrow(&mut self) -> PlanesMut<'_> {
         PlanesMut { y: self.y, u: self.u, v: self.v, stride: self.stride }
     }
 
-    /// The planes as they are.
+    /// The planes, read-only.
     #[must_use]
     pub fn as_planes(&self) -> Planes<'_> {
         Planes { y: self.y, u: self.u, v: self.v, stride: self.stride }

@@ -1,4 +1,4 @@
-//! How large a picture is, and how large what is coded of it.
+//! The size of a picture, as shown and as coded.
 
 /// A picture's width and height in pixels, each 1 to 16383 (fourteen bits of a key frame's header).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -7,17 +7,17 @@ pub struct Size {
     height: u16,
 }
 
-/// A width or height that no VP8 picture has.
+/// A width or height that is invalid in VP8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a picture of {width}x{height} pixels cannot be VP8: take 1 to 16383 each way")]
 pub struct SizeError {
-    /// The width that was asked for.
+    /// The requested width.
     pub width: usize,
-    /// The height that was asked for.
+    /// The requested height.
     pub height: usize,
 }
 
-/// One of the three planes of a picture. The chroma planes have half as many pixels each way, rounded up.
+/// One of the three planes of a picture. The chroma planes have half the width and height, rounded up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Plane {
     /// Brightness.
@@ -49,37 +49,37 @@ impl Size {
         Ok(Self { width: width as u16, height: height as u16 })
     }
 
-    /// Pixels across, 1 to 16383.
+    /// Width in pixels, 1 to 16383.
     #[must_use]
     pub const fn width(self) -> usize {
         self.width as usize
     }
 
-    /// Pixels down, 1 to 16383.
+    /// Height in pixels, 1 to 16383.
     #[must_use]
     pub const fn height(self) -> usize {
         self.height as usize
     }
 
-    /// Pixels in all.
+    /// Number of pixels.
     #[must_use]
     pub const fn pixels(self) -> usize {
         self.width() * self.height()
     }
 
-    /// Macroblocks (16x16 pixels) across; the last may reach over the picture's edge.
+    /// Macroblocks (16x16 pixels) per row; the last may reach over the picture's edge.
     #[must_use]
     pub const fn columns(self) -> usize {
         self.width().div_ceil(16)
     }
 
-    /// Macroblocks down.
+    /// Number of rows of macroblocks.
     #[must_use]
     pub const fn rows(self) -> usize {
         self.height().div_ceil(16)
     }
 
-    /// Macroblocks in all.
+    /// Number of macroblocks.
     #[must_use]
     pub const fn macroblocks(self) -> usize {
         self.columns() * self.rows()

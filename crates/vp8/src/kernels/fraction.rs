@@ -1,6 +1,6 @@
-//! The part of a motion vector that is less than a pixel.
+//! The fractional part of a motion vector.
 
-/// How far between its pixels a reference is read, in eighths of a pixel, 0 to 7 each way.
+/// The fractional position in a reference, in eighths of a pixel, 0 to 7 in each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Fraction {
     x: u8,
@@ -8,8 +8,8 @@ pub struct Fraction {
 }
 
 impl Fraction {
-    /// The low three bits of a vector in eighths of a pixel. Chroma vectors are such; a luma vector is in quarters, so
-    /// that its components are to be doubled.
+    /// The low three bits of a vector in eighths of a pixel. Chroma vectors are in eighths; a luma vector is in
+    /// quarters, so its components must be doubled first.
     #[must_use]
     pub const fn of_vector(x: i32, y: i32) -> Self {
         Self { x: (x & 7) as u8, y: (y & 7) as u8 }
@@ -28,7 +28,8 @@ impl Fraction {
     }
 }
 
-/// The six-tap filters of an eighth each, in 128ths, for the pixels two before to three after (RFC 6386 section 18.3).
+/// The six-tap filters for each eighth, in 128ths, for the pixels from two before to three after (RFC 6386 section
+/// 18.3).
 pub const SIX_TAPS: [[i8; 6]; 8] = [
     [0, 0, 0, 0, 0, 0], // the identity: 128 at the third place
     [0, -6, 123, 12, -1, 0],

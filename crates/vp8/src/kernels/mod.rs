@@ -1,19 +1,19 @@
-//! The inner loops over pixels and coefficients, each written for every instruction set it pays on.
+//! The inner loops over pixels and coefficients, written for every instruction set that makes them faster.
 //!
-//! A decoder and an encoder spend most of their time in about forty small functions. [`Kernels`] is the table of them:
-//! one method each, doing exactly the same on every machine, so which table is in use can be measured but never seen in
-//! a picture or a bitstream. [`Kernels::detected`] is the fastest one this processor runs, [`Kernels::scalar`] plain
-//! Rust, the definition the others are tested against, and what an architecture without kernels of its own uses (one
-//! for NEON would be a sibling of `x86` with its own line in [`Kernels::available`]).
+//! A decoder and an encoder spend most of their time in about forty small functions. [`Kernels`] is the table of them,
+//! with one method each. Their results are identical on every machine, so the table in use affects speed, but never a
+//! picture or a bitstream. [`Kernels::detected`] is the fastest one for this processor. [`Kernels::scalar`] is plain
+//! Rust: the definition that the others are tested against, and the fallback for architectures without their own
+//! kernels (NEON would be a sibling of `x86` with its own line in [`Kernels::available`]).
 //!
-//! Blocks are given as a slice of a plane and the plane's stride (the distance of two rows, in pixels). A kernel that
-//! reads only the block takes a slice starting at its first pixel; one that looks left of it or above it (the
-//! interpolations and the loop filters) takes the whole plane and where in it the block starts. A slice too short
-//! for its block is a panic, as with any index; the pixels beside a block in the same row are never touched.
+//! Blocks are given as a slice of a plane and the plane's stride (the distance between two rows, in pixels). A kernel
+//! that reads only the block takes a slice that starts at its first pixel; one that also reads to the left of it or
+//! above it (the interpolations and the loop filters) takes the whole plane and the block's index in it. A slice too
+//! short for its block causes a panic, as with any index; the pixels beside a block in the same row are never changed.
 //!
-//! What is unsafe about vectors is in three places: the call of a function compiled for instructions that not every
-//! processor has (`table`), and loads and stores through pointers (`x86::pixels` and `x86::coefficients`). All else is
-//! safe code that the compiler holds to that.
+//! Unsafe code for vectors is in three places: the call of a function compiled for instructions that not every
+//! processor has (`table`), and loads and stores through pointers (`x86::pixels` and `x86::coefficients`). All other
+//! code is safe, as enforced by the compiler.
 //!
 //! ```
 //! use thalweg_vp8::kernels::Kernels;
@@ -39,15 +39,15 @@ pub use moments::Moments;
 pub use quantizer::{BlockQuantizer, LARGEST_LEVEL};
 pub use table::Kernels;
 
-/// Sixteen coefficients of a 4x4 block, a row after the other (not in zigzag order).
+/// Sixteen coefficients of a 4x4 block, row by row (not in zigzag order).
 pub type Block = [i16; 16];
 
-/// At which place of the zigzag scan each coefficient of a [`Block`] is coded (RFC 6386 section 13: the inverse of its
-/// `zigzag` table).
+/// The position of each coefficient of a [`Block`] in the zigzag scan (RFC 6386 section 13: the inverse of its `zigzag`
+/// table).
 pub const SCAN_POSITIONS: [u8; 16] = [0, 1, 5, 6, 2, 4, 7, 12, 3, 8, 11, 13, 9, 10, 14, 15];
 
 impl Kernels {
-    /// The fastest table this processor runs, looked up once.
+    /// The fastest table for this processor, looked up once.
     #[must_use]
     pub fn detected() -> &'static Self {
         use std::sync::OnceLock;
@@ -55,14 +55,14 @@ impl Kernels {
         FASTEST.get_or_init(|| Self::available().last().copied().unwrap_or(Self::scalar()))
     }
 
-    /// Plain Rust: what every other table is tested against.
+    /// Plain Rust, which every other table is tested against.
     #[must_use]
     pub fn scalar() -> &'static Self {
         static SCALAR: Kernels = scalar::TABLE;
         &SCALAR
     }
 
-    /// Every table this processor runs, the slowest (the scalar one) first: for tests and measurements.
+    /// Every table that this processor supports, the slowest (the scalar one) first: for tests and measurements.
     #[must_use]
     pub fn available() -> Vec<&'static Self> {
         let mut tables = vec![Self::scalar()];

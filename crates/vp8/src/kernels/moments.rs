@@ -1,6 +1,6 @@
-//! The difference of two blocks in two numbers.
+//! The difference of two blocks as two numbers.
 
-/// The sum of the differences of two blocks' pixels and of their squares, from which their variance follows.
+/// The sum of the differences of two blocks' pixels, and of their squares; the variance follows from both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Moments {
     /// The sum of the differences, block minus reference.
@@ -10,8 +10,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// The squared error that is left when the mean difference of `pixels` pixels is taken out: `pixels` times their
-    /// variance.
+    /// The squared error without the mean difference of `pixels` pixels: `pixels` times their variance.
     #[must_use]
     pub const fn squares_about_the_mean(self, pixels: u32) -> u32 {
         let of_the_mean = self.sum as i64 * self.sum as i64 / pixels as i64;

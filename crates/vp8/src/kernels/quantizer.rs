@@ -1,7 +1,7 @@
-//! What a block's coefficients are divided by, prepared for multiplication.
+//! Quantisers of blocks, with division prepared as multiplication.
 
-/// The largest level a quantised coefficient takes. The standard's tokens reach 2114; no residual of 8-bit pixels
-/// needs more than 2047, which is where libvpx ends as well.
+/// The largest level of a quantised coefficient. The standard's tokens reach 2114; no residual of 8-bit pixels needs
+/// more than 2047, which is the limit of libvpx too.
 pub const LARGEST_LEVEL: i16 = 2047;
 
 /// A block's quantiser: `level = min((|coefficient| + rounding) / step, 2047)` with the coefficient's sign, and 0 where
@@ -17,13 +17,13 @@ pub struct BlockQuantizer {
 }
 
 impl BlockQuantizer {
-    /// A quantiser with a step for the first coefficient and one for the others, whose `rounding` (0 to 127, more
-    /// counts as 127) and `zero_bins` are in 128ths of the step for each coefficient (in a block's order, not the
-    /// scan's): 64 rounds to the nearest level, 48 leaves the dead zone libvpx uses; a zero bin at or below
-    /// `128 - rounding` has no effect.
+    /// A quantiser with a step for the first coefficient and one for the others. `rounding` (0 to 127, larger values
+    /// count as 127) and `zero_bins` are in 128ths of the step for each coefficient (in a block's order, not the
+    /// scan's): 64 rounds to the nearest level, 48 gives libvpx's dead zone; a zero bin at or below `128 - rounding`
+    /// has no effect.
     ///
     /// # Panics
-    /// When a step is not in 2 to 1023. VP8's are in 4 to 440.
+    /// When a step is not in 2 to 1023. VP8's steps are in 4 to 440.
     #[must_use]
     pub fn new(first_step: i16, other_step: i16, rounding: &[u8; 16], zero_bins: &[u8; 16]) -> Self {
         let mut steps = [other_step; 16];
@@ -41,7 +41,7 @@ impl BlockQuantizer {
         }
     }
 
-    /// What each level is multiplied by to be a coefficient again.
+    /// The factors that restore coefficients from levels.
     #[must_use]
     pub const fn steps(&self) -> &[i16; 16] {
         &self.steps

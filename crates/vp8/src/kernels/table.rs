@@ -8,13 +8,13 @@ macro_rules! kernels {
     ($($(#[$documentation:meta])* fn $kernel:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*) => {
         /// The inner loops of the codec, for one instruction set. See the [module](super) for how blocks are given.
         pub struct Kernels {
-            /// Which instruction set, for people: "scalar", "sse4.1", "avx2".
+            /// Name of the instruction set: "scalar", "sse4.1", "avx2".
             pub(super) name: &'static str,
             $(pub(super) $kernel: unsafe fn($($type),*) $(-> $result)?,)*
         }
 
         impl Kernels {
-            /// Which instruction set this table is for, in words for people: `scalar`, `sse4.1`, `avx2`.
+            /// Name of this table's instruction set: `scalar`, `sse4.1`, `avx2`.
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 self.name
@@ -42,7 +42,7 @@ kernels! {
     // Transforms.
 
     /// Adds the inverse DCT of a block to the 4x4 pixels of the prediction in `pixels` (RFC 6386 section 14.3), in
-    /// 16-bit arithmetic that wraps round, as libvpx's vector versions do; no valid stream reaches the wrap.
+    /// 16-bit arithmetic with wraparound, as libvpx's vector versions do; no valid stream causes wraparound.
     fn idct_add(coefficients: &Block, pixels: &mut [u8], stride: usize);
     /// [`idct_add`](Self::idct_add) for two blocks beside each other: 8x4 pixels.
     fn idct_add_pair(coefficients: &[Block; 2], pixels: &mut [u8], stride: usize);
@@ -58,25 +58,25 @@ kernels! {
     /// order (RFC 6386 section 14.3).
     fn inverse_walsh(coefficients: &Block) -> Block;
     /// The DCT of the difference of a 4x4 block and its prediction: the transform that [`idct_add`](Self::idct_add)
-    /// inverts, rounded so that the inverse comes closest to what there was. Nothing becomes nothing.
+    /// inverts, rounded to minimise the error of the inverse. Zero difference gives zero coefficients.
     fn forward_dct(block: &[u8], block_stride: usize, prediction: &[u8], prediction_stride: usize) -> Block;
     /// [`forward_dct`](Self::forward_dct) of two blocks beside each other: 8x4 pixels.
     fn forward_dct_pair(block: &[u8], block_stride: usize, prediction: &[u8], prediction_stride: usize) -> [Block; 2];
     /// [`forward_dct`](Self::forward_dct) of four blocks beside each other: 16x4 pixels.
     fn forward_dct_four(block: &[u8], block_stride: usize, prediction: &[u8], prediction_stride: usize) -> [Block; 4];
-    /// The Walsh-Hadamard transform of the sixteen luma blocks' first coefficients (each at most 2047 either way):
-    /// what [`inverse_walsh`](Self::inverse_walsh) inverts.
+    /// The Walsh-Hadamard transform of the sixteen luma blocks' first coefficients (each from -2047 to 2047);
+    /// [`inverse_walsh`](Self::inverse_walsh) inverts it.
     fn forward_walsh(coefficients: &Block) -> Block;
-    /// Quantises a block: gives its levels, the coefficients a decoder will make of them, and a bit for each place of
-    /// the zigzag scan, from the lowest: whether its level is not 0.
+    /// Quantises a block: gives its levels, the coefficients that a decoder will restore, and a bit for each position
+    /// of the zigzag scan, from the lowest: whether its level is not 0.
     fn quantize(coefficients: &Block, quantizer: &BlockQuantizer, levels: &mut Block, restored: &mut Block) -> u16;
 
     // Prediction from a reference frame.
 
-    /// Predicts 16x16 pixels from the reference's at index `at`, through the six-tap filters (RFC 6386 section 18):
-    /// where the fraction is not 0 across (down), the two columns (rows) before and the three after are read as well.
-    /// Where these are outside the reference the caller hands over a copy that has them. A fraction of 0 both ways is
-    /// a copy.
+    /// Predicts 16x16 pixels from the reference at index `at`, with the six-tap filters (RFC 6386 section 18): where
+    /// the horizontal (vertical) fraction is not 0, the two columns (rows) before and the three after are read as well.
+    /// If these are outside of the reference, the caller must pass a copy that has them. With a fraction of 0 in both
+    /// directions the pixels are copied.
     fn sixtap_16x16(
         reference: &[u8],
         at: usize,
@@ -112,8 +112,8 @@ kernels! {
         prediction: &mut [u8],
         stride: usize,
     );
-    /// Predicts 16x16 pixels from the reference's at index `at`, through the bilinear filters of versions 1 and 2:
-    /// where the fraction is not 0 across (down), the column (row) after is read as well.
+    /// Predicts 16x16 pixels from the reference at index `at`, with the bilinear filters of versions 1 and 2: where the
+    /// horizontal (vertical) fraction is not 0, the column (row) after is read as well.
     fn bilinear_16x16(
         reference: &[u8],
         at: usize,
@@ -152,13 +152,13 @@ kernels! {
 
     // Loop filters (RFC 6386 section 15). `at` is the first pixel of the macroblock whose edge is filtered.
 
-    /// The normal filter at the left edge of a macroblock's 16 rows of luma: reads four pixels each side of it and
+    /// The normal filter at the left edge of a macroblock's 16 rows of luma: reads four pixels on each side of it and
     /// changes three.
     fn filter_left_edge(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
     /// The normal filter at the upper edge of a macroblock's 16 columns of luma.
     fn filter_upper_edge(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
     /// The normal filter at the left edges of the subblocks inside a macroblock's luma, 4, 8 and 12 to the right of
-    /// `at`: reads four pixels each side of each and changes two.
+    /// `at`: reads four pixels on each side of each and changes two.
     fn filter_inner_left_edges(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
     /// The normal filter at the upper edges of the subblocks inside a macroblock's luma, 4, 8 and 12 below `at`.
     fn filter_inner_upper_edges(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
@@ -171,7 +171,7 @@ kernels! {
     /// The normal filter at the upper edges of the subblocks inside a macroblock's chroma, 4 below `at`.
     fn filter_inner_upper_edge_chroma(u: &mut [u8], v: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
     /// The simple filter at the left edge of a macroblock's 16 rows of luma, up to a step of `edge` (see
-    /// [`EdgeLimits::edge`]): decides by two pixels each side of it and changes one; four are to be there.
+    /// [`EdgeLimits::edge`]): uses two pixels on each side of it and changes one; four must exist.
     fn filter_left_edge_simply(luma: &mut [u8], at: usize, stride: usize, edge: u8);
     /// The simple filter at the upper edge of a macroblock's 16 columns of luma.
     fn filter_upper_edge_simply(luma: &mut [u8], at: usize, stride: usize, edge: u8);
@@ -181,7 +181,7 @@ kernels! {
     /// The simple filter at the upper edges of the subblocks inside a macroblock's luma, 4, 8 and 12 below `at`.
     fn filter_inner_upper_edges_simply(luma: &mut [u8], at: usize, stride: usize, edge: u8);
 
-    // How unlike two blocks are.
+    // Difference metrics of two blocks.
 
     /// The sum of the absolute differences of 16x16 pixels.
     fn sad_16x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
@@ -193,7 +193,7 @@ kernels! {
     fn sad_8x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
     /// The sum of the absolute differences of 4x4 pixels.
     fn sad_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
-    /// [`sad_16x16`](Self::sad_16x16) with the reference's blocks that start at each of four indices.
+    /// [`sad_16x16`](Self::sad_16x16) with the reference blocks that start at each of four indices.
     fn sad_16x16_at(
         block: &[u8],
         block_stride: usize,
@@ -201,7 +201,7 @@ kernels! {
         at: [usize; 4],
         reference_stride: usize,
     ) -> [u32; 4];
-    /// [`sad_16x8`](Self::sad_16x8) with the reference's blocks that start at each of four indices.
+    /// [`sad_16x8`](Self::sad_16x8) with the reference blocks that start at each of four indices.
     fn sad_16x8_at(
         block: &[u8],
         block_stride: usize,
@@ -209,7 +209,7 @@ kernels! {
         at: [usize; 4],
         reference_stride: usize,
     ) -> [u32; 4];
-    /// [`sad_8x16`](Self::sad_8x16) with the reference's blocks that start at each of four indices.
+    /// [`sad_8x16`](Self::sad_8x16) with the reference blocks that start at each of four indices.
     fn sad_8x16_at(
         block: &[u8],
         block_stride: usize,
@@ -217,7 +217,7 @@ kernels! {
         at: [usize; 4],
         reference_stride: usize,
     ) -> [u32; 4];
-    /// [`sad_8x8`](Self::sad_8x8) with the reference's blocks that start at each of four indices.
+    /// [`sad_8x8`](Self::sad_8x8) with the reference blocks that start at each of four indices.
     fn sad_8x8_at(
         block: &[u8],
         block_stride: usize,
@@ -225,7 +225,7 @@ kernels! {
         at: [usize; 4],
         reference_stride: usize,
     ) -> [u32; 4];
-    /// [`sad_4x4`](Self::sad_4x4) with the reference's blocks that start at each of four indices.
+    /// [`sad_4x4`](Self::sad_4x4) with the reference blocks that start at each of four indices.
     fn sad_4x4_at(
         block: &[u8],
         block_stride: usize,
@@ -249,17 +249,16 @@ kernels! {
     fn moments_8x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> Moments;
     /// The sums of the differences of 4x4 pixels and of their squares.
     fn moments_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> Moments;
-    /// The sum of the absolute values of the differences' 4x4 Hadamard transforms, halved: what a residual of 16x16
-    /// pixels costs, more truly than its plain sum. A flat difference of `d` is 8 `d` a 4x4 block.
+    /// The sum of the absolute values of the differences' 4x4 Hadamard transforms, halved: a better estimate of the
+    /// cost of a 16x16 residual than the plain sum. A flat difference of `d` is 8 `d` per 4x4 block.
     fn satd_16x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
     /// [`satd_16x16`](Self::satd_16x16) for 8x8 pixels.
     fn satd_8x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
     /// [`satd_16x16`](Self::satd_16x16) for 4x4 pixels.
     fn satd_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
-    /// The sum of the squared differences of two rows of pixels of any length (of the shorter, should they differ), for
-    /// PSNR.
+    /// The sum of the squared differences of two rows of pixels of any length (the shorter one counts), for PSNR.
     fn sse_row(row: &[u8], other: &[u8]) -> u64;
-    /// The sum of the squared differences of two blocks of coefficients: the error of quantising, in the transform's
-    /// domain. A difference beyond 16 bits counts as the largest they hold.
+    /// The sum of the squared differences of two blocks of coefficients: the quantisation error in the transform
+    /// domain. A difference beyond 16 bits counts as the largest 16-bit value.
     fn coefficient_error(coefficients: &Block, restored: &Block) -> u64;
 }

@@ -1,24 +1,24 @@
-//! Blocks that reach over the edge of a reference, where its outermost pixels are repeated for ever.
+//! Blocks that reach over the edge of a reference, beyond which its outermost pixels are repeated.
 
 use crate::kernels::Fraction;
 
-/// What the longest interpolation reads before a block, and after it.
+/// Pixels that the longest interpolation reads before a block, and after it.
 const BEFORE: usize = 2;
 const AFTER: usize = 3;
 
-/// The longest side of a block with what is read around it.
+/// Maximum side of a block, including the pixels read around it.
 const SIDE: usize = 16 + BEFORE + AFTER;
 
-/// The distance of two rows of a copy.
+/// The stride of a copy.
 pub const COPY_STRIDE: usize = 32;
 
-/// Where in a copy the block itself starts.
+/// Index of the block itself in a copy.
 pub const COPY_START: usize = BEFORE * COPY_STRIDE + BEFORE;
 
-/// A block with what is read around it, copied.
+/// A copy of a block with the pixels read around it.
 pub type Copy = [u8; COPY_STRIDE * SIDE];
 
-/// A plane that is predicted from.
+/// A plane of a reference.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     pub pixels: &'a [u8],
@@ -27,11 +27,11 @@ pub struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The index of the pixel at `x`, `y` if a block of `columns` x `rows` that starts there is inside the plane, with what is
-    /// read around it.
+    /// The index of the pixel at `x`, `y`, if a block of `columns` x `rows` that starts there, including the pixels
+    /// read around it, is inside of the plane.
     #[inline]
     pub fn index(&self, (x, y): (isize, isize), (columns, rows): (usize, usize), fraction: Fraction) -> Option<usize> {
-        // A whole vector reads nothing around; otherwise look for what both passes may need.
+        // A whole-pixel vector reads nothing around the block; otherwise the needs of both passes are checked.
         let (before, after) = if fraction == Fraction::default() { (0, 0) } else { (BEFORE as isize, AFTER as isize) };
         let is_inside = x >= before
             && y >= before
@@ -40,8 +40,8 @@ impl Source<'_> {
         is_inside.then(|| y as usize * self.stride + x as usize)
     }
 
-    /// Copies a block of `columns` x `rows` that starts at `x`, `y`, with what is read around it. It starts at
-    /// [`COPY_START`] there.
+    /// Copies a block of `columns` x `rows` that starts at `x`, `y`, including the pixels read around it. In the copy
+    /// it starts at [`COPY_START`].
     pub fn copy(&self, (x, y): (isize, isize), (columns, rows): (usize, usize)) -> Copy {
         let mut copy = [0; COPY_STRIDE * SIDE];
         let last = |length: usize| length as isize - 1;

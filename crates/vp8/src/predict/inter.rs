@@ -5,20 +5,20 @@ use crate::image::{Image, Plane, PlanesMut};
 use crate::kernels::{Fraction, Kernels};
 use crate::syntax::{Motion, MotionVector, Split, SplitLayout};
 
-/// How a reference is read between its pixels: what the version in a frame's tag stands for (RFC 6386 section 5).
+/// The interpolation in a reference: the meaning of the version in a frame's tag (RFC 6386 section 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Interpolation {
-    /// Through six-tap filters: version 0, and all that are reserved.
+    /// Six-tap filters: version 0, and all reserved ones.
     #[default]
     SixTap,
-    /// Through bilinear filters: versions 1 and 2.
+    /// Bilinear filters: versions 1 and 2.
     Bilinear,
-    /// Through bilinear filters in luma, and not at all in chroma: version 3.
+    /// Bilinear filters in luma, none in chroma: version 3.
     BilinearLuma,
 }
 
 impl Interpolation {
-    /// That of a version.
+    /// The interpolation of a version.
     #[must_use]
     pub const fn of_version(version: u8) -> Self {
         match version {
@@ -29,12 +29,12 @@ impl Interpolation {
     }
 }
 
-/// Predicts macroblocks from other frames.
+/// Inter prediction of macroblocks.
 #[derive(Debug, Clone, Copy)]
 pub struct InterPredictor {
     /// The inner loops.
     pub kernels: &'static Kernels,
-    /// How to read between pixels.
+    /// The interpolation.
     pub interpolation: Interpolation,
 }
 
@@ -93,7 +93,7 @@ impl InterPredictor {
                 self.block::<8, 8>(luma, of_luma(vectors[subblock]), planes.y, at);
             }
         }
-        // A chroma subblock moves as its four luma subblocks do on average, rounded to the nearest, halves away from 0.
+        // A chroma subblock moves by the mean of its four luma vectors, rounded to the nearest, halves away from 0.
         let mean = |sum: i32| (sum + if sum < 0 { -2 } else { 2 }) / 4;
         for upper in [0, 8] {
             let mut halves = [0, 2].map(|left| {
@@ -112,7 +112,7 @@ impl InterPredictor {
         }
     }
 
-    /// A chroma vector, without its fraction where chroma is read at whole pixels.
+    /// A chroma vector, without its fraction if chroma uses whole pixels.
     fn of_chroma(&self, x: i32, y: i32) -> Eighths {
         let mask = if self.interpolation == Interpolation::BilinearLuma { !7 } else { !0 };
         Eighths { x: x & mask, y: y & mask }

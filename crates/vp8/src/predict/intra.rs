@@ -5,9 +5,9 @@ pub use super::subblock::{SubblockEdges, predict_subblock};
 use crate::image::PlanesMut;
 use crate::syntax::BlockMode;
 
-/// What is taken for the pixels above the frame.
+/// Value used for the pixels above the frame.
 pub(super) const ABOVE_FRAME: u8 = 127;
-/// What is taken for the pixels to the left of the frame.
+/// Value used for the pixels to the left of the frame.
 pub(super) const LEFT_OF_FRAME: u8 = 129;
 
 /// Predicts the luma of a macroblock.
@@ -53,7 +53,7 @@ fn predict<const SIDE: usize>(plane: &mut [u8], stride: usize, column: usize, ro
     }
 }
 
-/// The mean of the pixels above and to the left, as far as they are in the frame.
+/// The mean of those pixels above and to the left that are in the frame.
 fn mean<const SIDE: usize>(plane: &[u8], stride: usize, column: usize, row: usize) -> u8 {
     let at = row * SIDE * stride + column * SIDE;
     let sum = |pixels: [u8; SIDE]| pixels.into_iter().map(u32::from).sum::<u32>();

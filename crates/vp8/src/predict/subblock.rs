@@ -3,10 +3,11 @@
 use super::intra::{ABOVE_FRAME, LEFT_OF_FRAME};
 use crate::syntax::SubblockMode;
 
-/// The pixels around a macroblock's luma that its subblocks are predicted from, as they are before any of it is reconstructed.
+/// The pixels around a macroblock's luma that its subblocks are predicted from, before any of it is reconstructed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubblockEdges {
-    /// The corner, the sixteen pixels above, and the four after these, which the right column's subblocks use in every row.
+    /// The corner, the sixteen pixels above, and the four after these, which the subblocks of the right column use in
+    /// every row.
     above: [u8; 21],
     left: [u8; 16],
 }
@@ -34,7 +35,7 @@ impl SubblockEdges {
         edges
     }
 
-    /// The thirteen pixels around a subblock: from the lowest to the left up to the corner and on to the eighth above.
+    /// The thirteen pixels around a subblock: from the lowest on the left up to the corner, and on to the eighth above.
     fn around(&self, plane: &[u8], at: usize, stride: usize, subblock: usize) -> [u8; 13] {
         let (x, y) = (subblock % 4, subblock / 4);
         let at = at + 4 * y * stride + 4 * x;
@@ -54,8 +55,8 @@ impl SubblockEdges {
     }
 }
 
-/// Predicts a subblock (0 to 15 in raster order) of the macroblock whose first pixel is at index `at` of a plane of luma. The
-/// subblocks before it are reconstructed.
+/// Predicts a subblock (0 to 15 in raster order) of the macroblock whose first pixel is at index `at` of a luma plane.
+/// The subblocks before it must be reconstructed.
 #[inline]
 pub fn predict_subblock(
     plane: &mut [u8],
@@ -72,10 +73,10 @@ pub fn predict_subblock(
     }
 }
 
-/// The four rows predicted from the pixels around them, of which the fifth is the corner.
+/// The four rows predicted from the thirteen pixels around them, the fifth of which is the corner.
 fn predict(around: &[u8; 13], mode: SubblockMode) -> [[u8; 4]; 4] {
     let pixel = |i: usize| u16::from(around[i]);
-    // Midway between two pixels, and around one.
+    // The mean of two neighbouring pixels, and the smoothed value at one.
     let two = |i: usize| ((pixel(i) + pixel(i + 1) + 1) >> 1) as u8;
     let weigh = |before: u16, at: u16, after: u16| ((before + 2 * at + after + 2) >> 2) as u8;
     let three = |i: usize| weigh(pixel(i - 1), pixel(i), pixel(i + 1));

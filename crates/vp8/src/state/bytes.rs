@@ -1,4 +1,4 @@
-//! A state as bytes and back.
+//! Serialisation of states.
 //!
 //! The layout, numbers in little-endian order:
 //!
@@ -9,7 +9,7 @@
 //! | 1, 4, 4 | what segments differ in: whether absolute, quantisers, loop filter levels |
 //! | 4, 4 | what is added to loop filter levels by reference, by mode |
 //!
-//! That is all of the state where a stream begins. Any other goes on:
+//! This is the whole state at the start of a stream. Any other state continues:
 //!
 //! | bytes | what |
 //! |---|---|
@@ -25,49 +25,49 @@ use crate::image::{Image, Size, SizeError};
 use crate::syntax::Probabilities;
 use crate::syntax::header::Scaling;
 
-/// What a state's bytes begin with: a name and the version of the layout.
+/// The first bytes of a state: a name and the version of the layout.
 const START: [u8; 5] = *b"VP8S\x01";
 
-/// Bytes that are no state.
+/// Why bytes are not a valid state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
-    /// They begin otherwise.
+    /// The start is wrong.
     #[error("not the bytes of a VP8 state: they begin with {found:02x?}, not with \"VP8S\" and version 1")]
     Start {
-        /// What is there instead.
+        /// The bytes found.
         found: [u8; 5],
     },
-    /// They end too early, or too late.
+    /// The bytes end too early.
     #[error("the bytes of a VP8 state end in its {part}: there are {missing} too few")]
     Truncated {
-        /// Of which part there are too few.
+        /// The part that is incomplete.
         part: &'static str,
-        /// How many are missing.
+        /// Number of missing bytes.
         missing: usize,
     },
-    /// There are more than the state has.
+    /// There are more bytes than the state needs.
     #[error("there are {surplus} bytes after a VP8 state: give exactly what `to_bytes` returned")]
     Surplus {
-        /// How many.
+        /// Number of additional bytes.
         surplus: usize,
     },
-    /// A picture without pixels.
+    /// The size of the pictures is invalid.
     #[error(transparent)]
     Size(#[from] SizeError),
-    /// A number that no state has.
+    /// A number is out of range.
     #[error("a VP8 state's {field} is {value}, not {range}")]
     Value {
-        /// Of what.
+        /// The field.
         field: &'static str,
         /// The number.
         value: i64,
-        /// The numbers it may be.
+        /// The valid range.
         range: &'static str,
     },
 }
 
 impl State {
-    /// The state as bytes: 1.5 for each pixel of each picture it holds, and a few kilobytes.
+    /// The state as bytes: 1.5 per pixel for each distinct picture, and a few kilobytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.bytes_but_pictures();
@@ -79,10 +79,10 @@ impl State {
         bytes
     }
 
-    /// The state that [`to_bytes`](Self::to_bytes) made bytes of. The memory it takes is bounded by their length.
+    /// The state from the bytes of [`to_bytes`](Self::to_bytes). Its memory is bounded by their length.
     ///
     /// # Errors
-    /// When they are no state's, or more.
+    /// When the bytes are malformed, or more than one state.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, StateError> {
         let mut rest = Rest(bytes);
         let found = rest.array("name")?;
@@ -113,7 +113,7 @@ impl State {
         }
     }
 
-    /// Everything up to which picture each reference is.
+    /// Everything up to the picture index of each reference.
     pub(super) fn bytes_but_pictures(&self) -> Vec<u8> {
         let mut bytes = START.to_vec();
         for part in probability_parts(&mut self.probabilities.clone()) {
@@ -176,7 +176,7 @@ impl State {
     }
 }
 
-/// The pictures that differ, the last first, and which of them the golden and the altref references are.
+/// The distinct pictures, the last frame first, and the indices of the golden and the altref frame.
 pub(super) fn distinct(references: &References) -> (Vec<&Arc<Image>>, u8, u8) {
     let mut pictures: Vec<&Arc<Image>> = Vec::new();
     let [_, golden, altref] = references.all().map(|picture| {
@@ -200,7 +200,7 @@ fn out_of_range(field: &'static str, value: i64, range: &'static str) -> StateEr
     StateError::Value { field, value, range }
 }
 
-/// What is not read yet.
+/// The remaining bytes.
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {

@@ -1,4 +1,4 @@
-//! From one state over a frame to the next.
+//! From one state through a frame to the next.
 
 use std::sync::Arc;
 
@@ -7,31 +7,31 @@ use crate::image::{Image, Size};
 use crate::syntax::header::{DeltaUpdates, FrameKind, ReferenceUpdate, Scaling};
 use crate::syntax::{Corrupt, FrameHeader, Probabilities};
 
-/// What holds while the macroblocks of a frame are coded: a state as the frame's header changed it.
+/// The values in effect while the macroblocks of a frame are coded: a state as modified by the frame's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coding {
-    /// How large the frame is.
+    /// The frame's size.
     pub size: Size,
-    /// How it is to be enlarged.
+    /// How a player is to enlarge the frame.
     pub scaling: Scaling,
-    /// The probabilities of everything.
+    /// All probabilities.
     pub probabilities: Probabilities,
-    /// What the segments differ in; without meaning when the frame has none.
+    /// The values of the segments; meaningless if the frame has no segments.
     pub segment_values: SegmentValues,
-    /// The segment of each macroblock. Where the frame codes them anew, they are to be put here before the
-    /// [next state](State::after).
+    /// The segment of each macroblock. If the frame codes a new map, it must be stored here before the [next
+    /// state](State::after) is made.
     pub segments: SegmentMap,
-    /// What is added to loop filter levels, where the frame says that anything is.
+    /// Offsets of loop filter levels, if the frame uses them.
     pub filter_deltas: FilterDeltas,
-    /// The probabilities that the frame leaves behind if it does not keep its own.
+    /// The probabilities to restore after the frame if it does not keep its own.
     before: Probabilities,
 }
 
 impl State {
-    /// What holds while the macroblocks of a frame with a header are coded.
+    /// The values in effect while the macroblocks of a frame with this header are coded.
     ///
     /// # Errors
-    /// When the frame is predicted from others and there are none.
+    /// When the frame is an inter frame and there are no references.
     pub fn before(&self, header: &FrameHeader) -> Result<Coding, Corrupt> {
         let mut coding = match &header.kind {
             FrameKind::Key(key) => Coding {
@@ -60,7 +60,8 @@ impl State {
         Ok(coding)
     }
 
-    /// The state after a frame with a header, which was coded under `coding` and reconstructed (and filtered) to a picture.
+    /// The state after a frame with this header that was coded with `coding`; `image` is its reconstructed (and
+    /// filtered) picture.
     #[must_use]
     pub fn after(&self, header: &FrameHeader, coding: Coding, image: Arc<Image>) -> Self {
         let references = match (&header.kind, &self.references) {
@@ -70,7 +71,8 @@ impl State {
                     ReferenceUpdate::Other => &before.golden,
                     ReferenceUpdate::Keep | ReferenceUpdate::ThisFrame => &before.altref,
                 };
-                // The golden frame is replaced second, as in libvpx: by what the altref frame is by then.
+                // As in libvpx the golden frame is replaced after the altref frame, and a copy of altref is a copy of
+                // the new one.
                 let golden = match inter.golden {
                     ReferenceUpdate::Last => &before.last,
                     ReferenceUpdate::Other => altref,
@@ -104,7 +106,7 @@ impl State {
 }
 
 impl Coding {
-    /// Makes the header's changes.
+    /// Applies the header's changes.
     fn change(&mut self, header: &FrameHeader) {
         if let Some(values) = header.segmentation.and_then(|segmentation| segmentation.values) {
             self.segment_values = values.into();

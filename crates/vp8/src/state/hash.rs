@@ -1,10 +1,11 @@
-//! A name for a state.
+//! Hashes that identify states.
 
 use super::State;
 
-/// A hash of a [`State`]: 64 bits that are the same for equal states on every machine and in every version of this crate that reads
-/// the [bytes](State::to_bytes) of the other, and differ for others but by a chance of one in 2^64. It is meant for packet headers,
-/// where sender and receiver tell each other which states they have, and not against forgery.
+/// A 64-bit hash of a [`State`]. It is the same for equal states on every machine and in all versions of this crate
+/// that can read each other's [bytes](State::to_bytes); different states have the same hash with a probability of
+/// 2^-64. It is meant for packet headers, in which sender and receiver report the states that they have, and gives no
+/// protection against forgery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StateHash(pub u64);
 
@@ -15,7 +16,7 @@ impl std::fmt::Display for StateHash {
 }
 
 impl State {
-    /// The state's hash. Each picture is read once, when its hash is first asked for.
+    /// The state's hash. Each picture is hashed only once.
     #[must_use]
     pub fn hash(&self) -> StateHash {
         let mut bytes = self.bytes_but_pictures();

@@ -1,4 +1,4 @@
-//! The frames that are kept to be predicted from.
+//! The reference frames.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use crate::image::{Image, Size};
 use crate::syntax::Reference;
 use crate::syntax::header::Scaling;
 
-/// The three references. Often several are the same picture, which is then held once.
+/// The three references. Often several are the same picture, which is then stored once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct References {
-    /// How large all of them are.
+    /// The size of all of them.
     pub size: Size,
     /// How a player is to enlarge them.
     pub scaling: Scaling,
-    /// By habit the frame before.
+    /// Usually the previous frame.
     pub last: Arc<Image>,
-    /// By habit one from longer ago.
+    /// Usually an older frame.
     pub golden: Arc<Image>,
-    /// By habit one that was never shown.
+    /// Usually a frame that was never shown.
     pub altref: Arc<Image>,
 }
 

@@ -1,4 +1,4 @@
-//! Which segment each macroblock is in, and what the segments differ in.
+//! The segment of each macroblock, and the values of the segments.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::syntax::header::SegmentUpdates;
 /// The quantisers and loop filter levels of the four segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SegmentValues {
-    /// Whether the values are used as they are; otherwise they are added to the frame's.
+    /// Whether the values replace the frame's; otherwise they are added to them.
     pub are_absolute: bool,
     /// Quantiser indices, -127 to 127.
     pub quantizers: [i8; 4],
@@ -26,13 +26,13 @@ impl From<SegmentUpdates> for SegmentValues {
 }
 
 impl SegmentValues {
-    /// The quantiser index of a segment, 0 to 127, given the frame's.
+    /// The quantiser index of a segment, 0 to 127, from the frame's index.
     #[must_use]
     pub fn quantizer(&self, segment: usize, of_frame: u8) -> u8 {
         self.value(self.quantizers[segment], of_frame, 127)
     }
 
-    /// The loop filter level of a segment, 0 to 63, given the frame's.
+    /// The loop filter level of a segment, 0 to 63, from the frame's level.
     #[must_use]
     pub fn level(&self, segment: usize, of_frame: u8) -> u8 {
         self.value(self.levels[segment], of_frame, 63)
@@ -44,15 +44,15 @@ impl SegmentValues {
     }
 }
 
-/// The segment (0 to 3) of each macroblock in raster order, four in a byte; shared when copied.
+/// The segment (0 to 3) of each macroblock in raster order, packed four to a byte; copies share memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SegmentMap {
-    /// None when all are in segment 0.
+    /// `None` when all are in segment 0.
     packed: Option<Arc<[u8]>>,
 }
 
 impl SegmentMap {
-    /// The map of each macroblock's segment.
+    /// Packs the segment of each macroblock.
     #[must_use]
     pub fn of(segments: &[u8]) -> Self {
         if segments.iter().all(|&segment| segment == 0) {
@@ -68,12 +68,12 @@ impl SegmentMap {
         self.packed.as_ref().map_or(0, |packed| packed[macroblock / 4] >> (macroblock % 4 * 2) & 3)
     }
 
-    /// Four macroblocks a byte; nothing when all are in segment 0.
+    /// Four macroblocks per byte; empty when all are in segment 0.
     pub(super) fn bytes(&self) -> &[u8] {
         self.packed.as_deref().unwrap_or_default()
     }
 
-    /// What [`bytes`](Self::bytes) are of.
+    /// The map with these [`bytes`](Self::bytes).
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
         Self { packed: bytes.iter().any(|&byte| byte != 0).then(|| bytes.into()) }
     }

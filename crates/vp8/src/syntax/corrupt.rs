@@ -1,56 +1,56 @@
-//! Frames that cannot be decoded, and such that cannot be written.
+//! Errors: frames that cannot be decoded, and frames that cannot be written.
 
 use crate::image::{Size, SizeError};
 
-/// Why a frame cannot be decoded. The state it was to be decoded from is as good as before.
+/// Why a frame cannot be decoded. The state does not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Corrupt {
-    /// The frame ends before something it must have.
+    /// The frame ends before a required part.
     #[error("the {what} is truncated: the frame has {length} bytes, and it ends after {expected}")]
     Truncated {
-        /// What is cut off.
+        /// The incomplete part.
         what: &'static str,
-        /// How many bytes the frame has.
+        /// Length of the frame in bytes.
         length: usize,
-        /// How many it has at least.
+        /// Minimum length in bytes.
         expected: usize,
     },
-    /// The first partition is said to be empty.
+    /// The first partition has length 0.
     #[error("the first partition is empty: a frame has at least a header in it")]
     EmptyFirstPartition,
-    /// A partition that is not the last is said to be empty.
+    /// A partition other than the last has length 0.
     #[error("partition {index} of the coefficients is empty while others follow it")]
     EmptyPartition {
-        /// Which, from 0.
+        /// Its index, from 0.
         index: usize,
     },
-    /// The start code of a key frame is another.
+    /// The start code of a key frame is wrong.
     #[error("the frame's start code is {bytes:02x?}: a key frame has 9d 01 2a in its fourth to sixth byte")]
     StartCode {
-        /// What is in its place.
+        /// The bytes found.
         bytes: [u8; 3],
     },
-    /// A key frame without pixels.
+    /// The size of a key frame is invalid.
     #[error(transparent)]
     Size(#[from] SizeError),
-    /// A key frame that is larger than the caller allows.
+    /// A key frame exceeds the caller's limit.
     #[error("a key frame of {size} pixels is over the limit of {limit} pixels set for this decoder")]
     TooLarge {
         /// Its size.
         size: Size,
-        /// The most pixels allowed.
+        /// Maximum number of pixels.
         limit: usize,
     },
-    /// What takes the place of a reference is a code that has no meaning.
+    /// The code for copying a reference is invalid.
     #[error("what happens to the {which} frame is coded as 3: 0, 1 and 2 have meanings")]
     ReferenceCopy {
-        /// Which reference.
+        /// The reference to be replaced.
         which: &'static str,
     },
-    /// A frame that is predicted from others, and no key frame before it.
+    /// An inter frame without a key frame before it.
     #[error("the frame is predicted from others, but there is none in this state: decode a key frame first")]
     NoKeyFrame,
-    /// The first frame of a stream, or of a new size, lacks some of its data: nothing complete could follow.
+    /// The first frame of a stream, or of a new size, is incomplete: no complete picture could follow.
     #[error("the key frame is incomplete: some of its macroblocks have no data")]
     IncompleteKeyFrame,
 }
@@ -58,27 +58,27 @@ pub enum Corrupt {
 /// Why a frame cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
-    /// It is predicted from others, and the state has none.
+    /// An inter frame, and the state has no references.
     #[error("a frame predicted from others was to be written for a state that has none: write a key frame first")]
     NoKeyFrame,
-    /// There are too few macroblocks or too many.
+    /// The number of macroblocks is wrong.
     #[error("{count} macroblocks were to be written as a frame of {size} pixels, which has {expected}")]
     Macroblocks {
-        /// How many there are.
+        /// The number of macroblocks given.
         count: usize,
         /// The frame's size.
         size: Size,
-        /// How many it has.
+        /// The number of macroblocks needed.
         expected: usize,
     },
-    /// A part is longer than the bits for its length can say.
+    /// A part is too long for its length field.
     #[error("the {part} of the frame has {length} bytes, and can have {max}: code a smaller picture, or more coarsely")]
     TooLong {
-        /// Which part.
+        /// The part.
         part: &'static str,
-        /// How many bytes it has.
+        /// Its length in bytes.
         length: usize,
-        /// How many it can have.
+        /// Its maximum length in bytes.
         max: usize,
     },
 }

@@ -8,22 +8,22 @@ use super::modes::MacroblockModes;
 use super::tokens::{Coefficients, MacroblockFactors};
 use crate::state::State;
 
-/// Everything a frame says. A tool can look at it, or change it and write it again; the decoder reads macroblock by macroblock
-/// instead.
+/// All content of a frame. Tools can inspect it, or change it and write it again; the decoder instead reads macroblock
+/// by macroblock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// What it says before its macroblocks.
+    /// The header.
     pub header: FrameHeader,
     /// Its macroblocks in raster order.
     pub macroblocks: Vec<Macroblock>,
 }
 
-/// What a frame says of a macroblock.
+/// The content of a macroblock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Macroblock {
-    /// How it is predicted.
+    /// Its modes.
     pub modes: MacroblockModes,
-    /// Its levels: coefficients that are not multiplied yet. None when it is skipped.
+    /// Its levels: coefficients before dequantisation. `None` when it is skipped.
     pub levels: Option<Box<Coefficients>>,
 }
 
@@ -31,7 +31,7 @@ impl Frame {
     /// Reads a frame that can be decoded from a state.
     ///
     /// # Errors
-    /// When the frame is corrupt, or predicted from others and the state has none.
+    /// When the frame is corrupt, or is an inter frame and the state has no references.
     pub fn read(state: &State, frame: &[u8]) -> Result<Self, Corrupt> {
         let open = OpenFrame::new(frame)?;
         let coding = state.before(&open.header)?;
@@ -47,12 +47,12 @@ impl Frame {
         Ok(Self { header, macroblocks })
     }
 
-    /// Writes the frame, given the state it is to be decoded from. What [`read`](Self::read) read of a frame that libvpx or this
-    /// crate coded is written as the same bytes.
+    /// Writes the frame, given the state that it is to be decoded from. A frame coded by libvpx or this crate gives the
+    /// same bytes after [`read`](Self::read) and this.
     ///
     /// # Errors
-    /// When the frame is predicted from others and the state has none, when there are not as many macroblocks as it has, and when a
-    /// part of it gets longer than a frame can say.
+    /// When the frame is an inter frame and the state has no references, when the number of macroblocks is wrong, and
+    /// when a part exceeds its maximum length.
     pub fn write(&self, state: &State) -> Result<Vec<u8>, WriteError> {
         let coding = state.before(&self.header).map_err(|_| WriteError::NoKeyFrame)?;
         let (size, count, expected) = (coding.size, self.macroblocks.len(), coding.size.macroblocks());

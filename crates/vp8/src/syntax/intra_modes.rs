@@ -1,10 +1,10 @@
-//! How macroblocks are predicted from their own frame (RFC 6386 sections 11 and 16.1).
+//! Intra modes (RFC 6386 sections 11 and 16.1).
 
 use super::tables::KEY_SUBBLOCK_MODES;
 use super::tree::{Branch::Leaf, Branch::Node, Tree};
 use crate::bool_coder::{Probability, Reader, Writer};
 
-/// How 16x16 pixels of luma or 8x8 of chroma are predicted from the row above and the column to the left.
+/// The prediction of 16x16 pixels of luma or 8x8 of chroma from the row above and the column to the left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockMode {
     /// Their mean.
@@ -13,11 +13,11 @@ pub enum BlockMode {
     Vertical,
     /// The column to the left, repeated.
     Horizontal,
-    /// "True motion": what the row and the column add to the pixel where they meet.
+    /// "True motion": the pixel above plus the pixel to the left minus the corner pixel.
     TrueMotion,
 }
 
-/// How a 4x4 luma subblock is predicted from the pixels around it.
+/// The prediction of a 4x4 luma subblock from the pixels around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 pub enum SubblockMode {
@@ -48,7 +48,7 @@ impl BlockMode {
     /// All modes, in the order of the RFC.
     pub const ALL: [Self; 4] = [Self::Dc, Self::Vertical, Self::Horizontal, Self::TrueMotion];
 
-    /// The subblock mode that stands for this one where neighbours' modes are the context of a subblock's.
+    /// The subblock mode that stands for this one as the context of neighbouring subblocks.
     #[must_use]
     pub const fn of_subblocks(self) -> SubblockMode {
         match self {
@@ -76,17 +76,17 @@ impl SubblockMode {
     ];
 }
 
-/// How a macroblock's luma is predicted from its own frame.
+/// The intra prediction of a macroblock's luma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LumaMode {
-    /// All of it one way.
+    /// The same mode for all of it.
     Whole(BlockMode),
-    /// Each of the sixteen subblocks its own way, in raster order (`B_PRED`).
+    /// A mode for each of the sixteen subblocks, in raster order (`B_PRED`).
     Subblocks([SubblockMode; 16]),
 }
 
 impl LumaMode {
-    /// A subblock's mode as the context of its neighbours'.
+    /// A subblock's mode, as the context of its neighbours.
     #[must_use]
     pub const fn of_subblock(&self, index: usize) -> SubblockMode {
         match self {
@@ -96,7 +96,7 @@ impl LumaMode {
     }
 }
 
-/// The modes of a macroblock that is predicted from its own frame.
+/// The modes of an intra macroblock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IntraModes {
     /// Of luma.
@@ -105,7 +105,7 @@ pub struct IntraModes {
     pub chroma: BlockMode,
 }
 
-/// What the luma tree leads to: one mode for all, or none.
+/// A leaf of the luma tree: one mode for the whole block, or `None` for subblock modes.
 type Whole = Option<BlockMode>;
 
 /// Luma modes in key frames (section 11.2).
@@ -150,8 +150,8 @@ pub const SUBBLOCK_TREE: Tree<SubblockMode> = Tree(&[
 /// Their probabilities outside key frames, where they have no context (section 16.1).
 pub const SUBBLOCK_MODES: [Probability; 9] = [120, 90, 79, 133, 87, 85, 80, 111, 151];
 
-/// Reads the modes of a macroblock of a key frame, given the subblock modes at the lower edge of the macroblock above and at
-/// the right edge of the one to the left.
+/// Reads the modes of a macroblock of a key frame, given the subblock modes at the lower edge of the macroblock above
+/// and at the right edge of the one to the left.
 pub(super) fn read_of_key_frame(
     reader: &mut Reader<'_>,
     above: &[SubblockMode; 4],
@@ -170,7 +170,7 @@ pub(super) fn read_of_key_frame(
     IntraModes { luma, chroma: CHROMA_TREE.read(reader, &KEY_CHROMA_MODES) }
 }
 
-/// Writes what [`read_of_key_frame`] reads.
+/// Writes the format of [`read_of_key_frame`].
 pub(super) fn write_of_key_frame(
     writer: &mut Writer,
     modes: &IntraModes,
@@ -189,7 +189,8 @@ pub(super) fn write_of_key_frame(
     CHROMA_TREE.write(writer, &KEY_CHROMA_MODES, modes.chroma);
 }
 
-/// The probabilities of a subblock's mode in a key frame, given those before it in its macroblock and beside it.
+/// The probabilities of a subblock's mode in a key frame, given the modes before it in its macroblock and in the
+/// neighbours.
 #[must_use]
 pub fn key_subblock_modes(
     modes: &[SubblockMode; 16],
@@ -201,7 +202,7 @@ pub fn key_subblock_modes(
     &KEY_SUBBLOCK_MODES[above as usize][left as usize]
 }
 
-/// The modes above a subblock and to the left of it, in its macroblock or beside it.
+/// The modes above a subblock and to the left of it, in its macroblock or in the neighbours.
 #[must_use]
 pub fn modes_beside(
     modes: &[SubblockMode; 16],
@@ -214,7 +215,7 @@ pub fn modes_beside(
     (above, left)
 }
 
-/// Reads the modes of an intra macroblock of any other frame, given the probabilities of its luma and chroma modes.
+/// Reads the modes of an intra macroblock of an inter frame, given the probabilities of its luma and chroma modes.
 pub(super) fn read(reader: &mut Reader<'_>, luma: &[Probability; 4], chroma: &[Probability; 3]) -> IntraModes {
     let luma = match LUMA_TREE.read(reader, luma) {
         Some(mode) => LumaMode::Whole(mode),
@@ -223,7 +224,7 @@ pub(super) fn read(reader: &mut Reader<'_>, luma: &[Probability; 4], chroma: &[P
     IntraModes { luma, chroma: CHROMA_TREE.read(reader, chroma) }
 }
 
-/// Writes what [`read`] reads.
+/// Writes the format of [`read`].
 pub(super) fn write(writer: &mut Writer, modes: &IntraModes, luma: &[Probability; 4], chroma: &[Probability; 3]) {
     match &modes.luma {
         LumaMode::Whole(mode) => LUMA_TREE.write(writer, luma, Some(*mode)),

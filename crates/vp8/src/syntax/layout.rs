@@ -1,34 +1,34 @@
-//! Where in a frame what is (RFC 6386 sections 9.1 and 9.5): the tag, the first partition (the header and all modes),
-//! the lengths of all partitions of coefficients but the last, and these partitions.
+//! The layout of a frame (RFC 6386 sections 9.1 and 9.5): the tag, the first partition (the header and all modes), the
+//! lengths of all partitions of coefficients except the last, and these partitions.
 
 use super::corrupt::{Corrupt, WriteError};
 use super::header::{FrameHeader, FrameTag, LARGEST_FIRST_PARTITION, Partitions};
 use crate::bool_coder::{Reader, Writer};
 
-/// How many bytes say how long a partition is.
+/// Size of a partition's length field in bytes.
 const LENGTH_BYTES: usize = 3;
 
-/// A frame of which the header is read.
+/// A frame whose header has been read.
 #[derive(Debug, Clone)]
 pub struct OpenFrame<'a> {
-    /// What it says before its macroblocks.
+    /// The header.
     pub header: FrameHeader,
     /// Reads the macroblocks' modes.
     pub modes: Reader<'a>,
-    /// Read the macroblocks' coefficients, a row each in turn; as many as the header says.
+    /// Read the macroblocks' coefficients, with rows in turn; as many readers as the header says.
     pub partitions: Vec<Reader<'a>>,
-    /// How long the frame's parts are.
+    /// The lengths of the frame's parts.
     pub lengths: PartLengths,
 }
 
-/// How many bytes a frame's parts have: where its bits go.
+/// The lengths of a frame's parts in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PartLengths {
-    /// What is not in the arithmetic code: the tag and the list of partitions.
+    /// The part outside of the arithmetic code: the tag and the list of partitions.
     pub plain: usize,
     /// The first partition: the header and all modes.
     pub first: usize,
-    /// The partitions of coefficients; 0 for those that the header does not say there are.
+    /// The partitions of coefficients; 0 for those that do not exist.
     pub coefficients: [usize; 8],
 }
 
@@ -36,7 +36,7 @@ impl<'a> OpenFrame<'a> {
     /// Reads a frame's header and finds its partitions. Memory and time are bounded by the frame's length.
     ///
     /// # Errors
-    /// When libvpx refuses the frame as well: something does not fit into its length, or has no meaning.
+    /// When libvpx rejects the frame as well: a part exceeds its length, or a field is invalid.
     pub fn new(frame: &'a [u8]) -> Result<Self, Corrupt> {
         let (tag, rest) = FrameTag::read(frame)?;
         if tag.first_partition == 0 {
@@ -47,7 +47,7 @@ impl<'a> OpenFrame<'a> {
         let Some((_, after)) = rest.split_at_checked(tag.first_partition) else {
             return Err(truncated("first partition", before + tag.first_partition));
         };
-        // As in libvpx the reader may run on into what follows, which only corrupt frames make it do.
+        // As in libvpx the reader may continue into the following data, which happens only for corrupt frames.
         let mut modes = Reader::new(rest);
         let header = FrameHeader::read(&tag, &mut modes)?;
         let count = header.partitions.count();
@@ -59,7 +59,7 @@ impl<'a> OpenFrame<'a> {
             PartLengths { plain: before + lengths.len(), first: tag.first_partition, ..PartLengths::default() };
         for (index, length) in lengths.chunks_exact(LENGTH_BYTES).enumerate() {
             let length = usize::from(length[0]) | usize::from(length[1]) << 8 | usize::from(length[2]) << 16;
-            // Where nothing is left, partitions are empty whatever their lengths are.
+            // When no data is left, partitions are empty whatever their lengths.
             let length = if data.is_empty() { 0 } else { length };
             if length == 0 && !data.is_empty() {
                 return Err(Corrupt::EmptyPartition { index });
@@ -81,9 +81,9 @@ impl<'a> OpenFrame<'a> {
 #[derive(Debug, Clone)]
 pub struct FrameWriter {
     header: FrameHeader,
-    /// Takes the macroblocks' modes.
+    /// Writes the macroblocks' modes.
     pub modes: Writer,
-    /// Take the macroblocks' coefficients, a row each in turn; as many as the header says.
+    /// Write the macroblocks' coefficients, with rows in turn; as many writers as the header says.
     pub partitions: Vec<Writer>,
 }
 
@@ -100,8 +100,8 @@ impl FrameWriter {
     /// Puts the parts together.
     ///
     /// # Errors
-    /// When the first partition or another but the last is longer than the bits for its length can say. A macroblock's
-    /// modes take a byte or so, so that it takes pictures of about a hundred million pixels, or a very strange encoder.
+    /// When the first partition, or another except the last, exceeds its length field. A macroblock's modes take about
+    /// a byte, so this needs a picture of about a hundred million pixels, or a very unusual encoder.
     pub fn finish(self) -> Result<Vec<u8>, WriteError> {
         let modes = self.modes.finish();
         let partitions: Vec<Vec<u8>> = self.partitions.into_iter().map(Writer::finish).collect();
@@ -122,7 +122,7 @@ impl FrameWriter {
 }
 
 impl Partitions {
-    /// Which partition has a row's coefficients.
+    /// The partition of a row's coefficients.
     #[must_use]
     pub const fn of_row(self, row: usize) -> usize {
         row % self.count()

@@ -1,4 +1,4 @@
-//! A frame's macroblocks, one after the other in raster order, read and written.
+//! Reading and writing a frame's macroblocks in raster order.
 
 use super::corrupt::WriteError;
 use super::header::{FrameHeader, FrameKind, Partitions};
@@ -11,7 +11,7 @@ use crate::bool_coder::Reader;
 use crate::image::Size;
 
 impl ModeCoding {
-    /// How the modes of a frame with a header are coded.
+    /// The coding of modes for a frame with this header.
     #[must_use]
     pub fn of(header: &FrameHeader) -> Self {
         let segments = header.segmentation.and_then(|segmentation| segmentation.map_probabilities());
@@ -41,14 +41,14 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// Before a frame's first macroblock.
+    /// The contexts before a frame's first macroblock.
     #[must_use]
     pub fn new(size: Size) -> Self {
         Self { above: vec![EdgeContext::default(); size.columns()], left: EdgeContext::default() }
     }
 
-    /// The contexts of the macroblock in a column, that above first, which reading, writing or skipping it updates. Column 0 begins
-    /// a row.
+    /// The contexts of the macroblock in a column, the one above first; reading, writing or skipping the macroblock
+    /// updates them. Column 0 begins a row.
     #[inline]
     pub fn at(&mut self, column: usize) -> (&mut EdgeContext, &mut EdgeContext) {
         if column == 0 {
@@ -70,7 +70,7 @@ pub struct MacroblockReader<'a> {
 }
 
 impl<'a> MacroblockReader<'a> {
-    /// A reader of the macroblocks of a frame of some size; the frame's header as well.
+    /// A reader of the macroblocks of a frame of this size; also returns the frame's header.
     #[must_use]
     pub fn new(frame: OpenFrame<'a>, size: Size) -> (Self, FrameHeader) {
         let OpenFrame { header, modes, partitions, .. } = frame;
@@ -91,8 +91,9 @@ impl<'a> MacroblockReader<'a> {
         self.coding.read(&mut self.modes, probabilities, &self.neighbours)
     }
 
-    /// Reads the coefficients of the macroblock whose modes were read last, multiplied, into blocks that are all zero, and goes on
-    /// to the next. Returns whether any are coded. Where the data is cut off they are taken for coded, but 0, as in libvpx.
+    /// Reads the coefficients of the macroblock whose modes were read last, dequantised, into blocks that must be zero,
+    /// and advances to the next. Returns whether any are coded. If the data is truncated they count as coded, but are
+    /// 0, as in libvpx.
     #[inline]
     pub fn coefficients(
         &mut self,
@@ -114,7 +115,7 @@ impl<'a> MacroblockReader<'a> {
             || tokens::read(reader, &probabilities.coefficients, (above, left), has_y2, factors, coefficients)
     }
 
-    /// Whether some of the frame's data is missing.
+    /// Whether the frame's data is incomplete.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
         self.modes.is_past_end() || self.partitions.iter().any(Reader::is_past_end)
@@ -132,7 +133,7 @@ pub struct MacroblockWriter {
 }
 
 impl MacroblockWriter {
-    /// A writer of a frame of some size with a header, which is written at once.
+    /// A writer for a frame of this size; writes the header at once.
     #[must_use]
     pub fn new(header: FrameHeader, size: Size) -> Self {
         Self {
@@ -144,7 +145,7 @@ impl MacroblockWriter {
         }
     }
 
-    /// The neighbours of the next macroblock, which its modes and vectors are coded by.
+    /// The neighbours of the next macroblock, from which its modes and vectors are coded.
     #[must_use]
     pub const fn neighbours(&self) -> &Neighbours {
         &self.neighbours

@@ -1,4 +1,5 @@
-//! The bitstream as values: what a frame says, read and written side by side (RFC 6386 sections 7 to 11, 13, 16, 17 and 19).
+//! The bitstream as values: the content of frames, with reading and writing side by side (RFC 6386 sections 7 to 11,
+//! 13, 16, 17 and 19).
 
 mod corrupt;
 mod frame;

@@ -1,17 +1,17 @@
-//! How macroblocks are predicted from other frames (RFC 6386 sections 16.2 to 16.4).
+//! Inter modes (RFC 6386 sections 16.2 to 16.4).
 
 use super::motion_vectors::MotionVector;
 use super::tree::{Branch::Leaf, Branch::Node, Tree};
 use crate::bool_coder::Probability;
 
-/// A frame that is kept to be predicted from.
+/// A reference frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reference {
-    /// By habit the frame before.
+    /// Usually the previous frame.
     Last,
-    /// By habit one from longer ago.
+    /// Usually an older frame.
     Golden,
-    /// By habit one that was never shown.
+    /// Usually a frame that was never shown.
     Altref,
 }
 
@@ -20,17 +20,17 @@ impl Reference {
     pub const ALL: [Self; 3] = [Self::Last, Self::Golden, Self::Altref];
 }
 
-/// For each reference whose vectors may count backwards whether they do (RFC 6386 section 9.7).
+/// Whether the vectors of each reference are sign-inverted (RFC 6386 section 9.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SignBias {
-    /// Vectors into the golden frame are compared with others the other way round.
+    /// Vectors into the golden frame are inverted before they are compared with others.
     pub golden: bool,
-    /// Vectors into the altref frame are.
+    /// Vectors into the altref frame are inverted before they are compared with others.
     pub altref: bool,
 }
 
 impl SignBias {
-    /// Whether vectors into a reference are compared with others the other way round.
+    /// Whether vectors into a reference are inverted before they are compared with others.
     #[must_use]
     pub const fn of(self, reference: Reference) -> bool {
         match reference {
@@ -41,7 +41,7 @@ impl SignBias {
     }
 }
 
-/// Into which parts the luma of a macroblock is split, each with a motion vector of its own.
+/// The partition of a split macroblock's luma into parts, each with its own motion vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SplitLayout {
     /// An upper and a lower half.
@@ -55,7 +55,7 @@ pub enum SplitLayout {
 }
 
 impl SplitLayout {
-    /// Which part each subblock is of, in raster order.
+    /// The part of each subblock, in raster order.
     #[must_use]
     pub const fn parts(self) -> &'static [u8; 16] {
         match self {
@@ -78,7 +78,7 @@ impl SplitLayout {
     }
 }
 
-/// How the vector of a part of a split macroblock is coded.
+/// The coding of the vector of a part of a split macroblock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PartMode {
     /// The vector of the subblock to the left.
@@ -88,38 +88,38 @@ pub enum PartMode {
     /// No motion.
     #[default]
     Zero,
-    /// The difference to the macroblock's best vector.
+    /// The difference from the macroblock's best vector.
     New,
 }
 
-/// The motion of a macroblock that is split.
+/// The motion of a split macroblock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Split {
-    /// Into what.
+    /// The layout of its parts.
     pub layout: SplitLayout,
-    /// How each part's vector is coded; those after the last part are [`PartMode::Zero`].
+    /// The mode of each part; those after the last part are [`PartMode::Zero`].
     pub modes: [PartMode; 16],
     /// Every subblock's vector, in raster order.
     pub vectors: [MotionVector; 16],
 }
 
-/// How a macroblock moved, and how that is coded.
+/// The motion of a macroblock, and its coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Motion {
-    /// Not at all.
+    /// No motion.
     Zero,
-    /// As the vector that most of the neighbours have.
+    /// The most frequent vector of the neighbours.
     Nearest(MotionVector),
-    /// As the second most frequent vector.
+    /// The second most frequent vector of the neighbours.
     Near(MotionVector),
-    /// As said by the difference to the best vector.
+    /// A new vector, coded as the difference from the best vector.
     New(MotionVector),
-    /// Each part in a way of its own.
+    /// A vector for each part.
     Split(Split),
 }
 
 impl Motion {
-    /// The vector that stands for the macroblock among its neighbours: of a split one that of its last subblock.
+    /// The vector that neighbours use for the macroblock: for a split one that of its last subblock.
     #[must_use]
     pub const fn vector(&self) -> MotionVector {
         match self {
@@ -138,7 +138,7 @@ impl Motion {
         }
     }
 
-    /// What of it the mode tree codes.
+    /// The mode for the mode tree.
     #[must_use]
     pub const fn mode(&self) -> MotionMode {
         match self {
@@ -166,7 +166,7 @@ pub enum MotionMode {
     Split,
 }
 
-/// Of motion modes (section 16.2). Their probabilities are a [`Survey`](super::Survey)'s.
+/// The tree of motion modes (section 16.2). Their probabilities are in a [`Survey`](super::Survey).
 pub const MOTION_TREE: Tree<MotionMode> = Tree(&[
     [Leaf(MotionMode::Zero), Node(1)],
     [Leaf(MotionMode::Nearest), Node(2)],
@@ -174,7 +174,7 @@ pub const MOTION_TREE: Tree<MotionMode> = Tree(&[
     [Leaf(MotionMode::New), Leaf(MotionMode::Split)],
 ]);
 
-/// Of layouts (section 16.4).
+/// The tree of layouts (section 16.4).
 pub const LAYOUT_TREE: Tree<SplitLayout> = Tree(&[
     [Leaf(SplitLayout::Sixteenths), Node(1)],
     [Leaf(SplitLayout::Quarters), Node(2)],
@@ -183,7 +183,7 @@ pub const LAYOUT_TREE: Tree<SplitLayout> = Tree(&[
 /// Their probabilities.
 pub const LAYOUTS: [Probability; 3] = [110, 111, 150];
 
-/// Of a part's mode (section 16.4).
+/// The tree of a part's modes (section 16.4).
 pub const PART_TREE: Tree<PartMode> = Tree(&[
     [Leaf(PartMode::Left), Node(1)],
     [Leaf(PartMode::Above), Node(2)],

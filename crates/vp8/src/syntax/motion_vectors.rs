@@ -1,10 +1,10 @@
-//! Motion vectors and how they are coded (RFC 6386 section 17).
+//! Motion vectors and their coding (RFC 6386 section 17).
 
 use super::probabilities::VectorProbabilities;
 use super::tree::{Branch::Leaf, Branch::Node, Tree};
 use crate::bool_coder::{Probability, Reader};
 
-/// From where in a reference a block is predicted: relative to its own place, in quarters of a luma pixel.
+/// A block's position in a reference, relative to its own position, in quarters of a luma pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct MotionVector {
     /// To the right, quarters of a pixel.
@@ -13,45 +13,45 @@ pub struct MotionVector {
     pub y: i16,
 }
 
-/// The largest component that is coded as a difference, quarters of a pixel.
+/// The largest component of a coded difference, in quarters of a pixel.
 pub const LARGEST_DIFFERENCE: i16 = 1023;
 
 impl MotionVector {
     /// No motion.
     pub const ZERO: Self = Self { x: 0, y: 0 };
 
-    /// A vector of quarters of a pixel.
+    /// A vector in quarters of a pixel.
     #[must_use]
     pub const fn new(x: i16, y: i16) -> Self {
         Self { x, y }
     }
 
-    /// The sum of two vectors. A component that leaves -4096 to 4095.75 pixels, as none of a valid stream does, comes in again
-    /// from the other side, as in libvpx.
+    /// The sum of two vectors. Components beyond -4096 to 4095.75 pixels, which valid streams do not have, wrap around
+    /// as in libvpx.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self { x: wrap(self.x.wrapping_add(other.x)), y: wrap(self.y.wrapping_add(other.y)) }
     }
 
-    /// The vector that [`plus`](Self::plus) `other` is this one.
+    /// The difference of two vectors: the vector whose [`plus`](Self::plus) with `other` is this one.
     #[must_use]
     pub const fn minus(self, other: Self) -> Self {
         Self { x: wrap(self.x.wrapping_sub(other.x)), y: wrap(self.y.wrapping_sub(other.y)) }
     }
 
-    /// The vector that points the other way.
+    /// The inverted vector.
     #[must_use]
     pub const fn reversed(self) -> Self {
         Self::ZERO.minus(self)
     }
 }
 
-/// The number of 15 bits.
+/// Wraps a component to 15 bits.
 const fn wrap(component: i16) -> i16 {
     component << 1 >> 1
 }
 
-/// Where in a component's probabilities what is found.
+/// Indices in a component's probabilities.
 const IS_LONG: usize = 0;
 const SIGN: usize = 1;
 const SHORT: usize = 2;
@@ -68,10 +68,10 @@ const SHORT_TREE: Tree<u16> = Tree(&[
     [Leaf(6), Leaf(7)],
 ]);
 
-/// The bits of a longer magnitude but bit 3, in the order they are coded.
+/// The bits of a long magnitude except bit 3, in the order of coding.
 const LONG_BITS: [usize; 9] = [0, 1, 2, 9, 8, 7, 6, 5, 4];
 
-/// Reads a vector (a difference), that down first.
+/// Reads a vector (a difference), vertical component first.
 pub(super) fn read(reader: &mut Reader<'_>, probabilities: &VectorProbabilities) -> MotionVector {
     let y = read_component(reader, &probabilities[0]);
     let x = read_component(reader, &probabilities[1]);
@@ -84,7 +84,7 @@ fn read_component(reader: &mut Reader<'_>, probabilities: &[Probability; 19]) ->
         for bit in LONG_BITS {
             magnitude |= u16::from(reader.bool(probabilities[LONG + bit])) << bit;
         }
-        // A magnitude that has no higher bit has this one, or it would be a short one.
+        // Bit 3 of a magnitude without higher bits is always set, or it would be a short one.
         if magnitude < 16 || reader.bool(probabilities[LONG + 3]) {
             magnitude |= 8;
         }
@@ -95,8 +95,8 @@ fn read_component(reader: &mut Reader<'_>, probabilities: &[Probability; 19]) ->
     if magnitude != 0 && reader.bool(probabilities[SIGN]) { -(magnitude as i16) } else { magnitude as i16 }
 }
 
-/// Calls `step` with each bool that codes a vector (a difference with components in -1023 to 1023): its component (that down
-/// is 0), the place of its probability, and the bool. It is what an encoder that counts or prices bools needs.
+/// Calls `step` with each bool that codes a vector (a difference with components in -1023 to 1023): its component (0 is
+/// the vertical one), the index of its probability, and the bool. Encoders use it to count or price bools.
 pub fn walk(vector: MotionVector, mut step: impl FnMut(usize, usize, bool)) {
     for (index, component) in [vector.y, vector.x].into_iter().enumerate() {
         debug_assert!((-LARGEST_DIFFERENCE..=LARGEST_DIFFERENCE).contains(&component));

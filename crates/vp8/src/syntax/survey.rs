@@ -1,4 +1,4 @@
-//! What the neighbours' motion says of a macroblock's (RFC 6386 section 16.3).
+//! Prediction of a macroblock's motion from its neighbours (RFC 6386 section 16.3).
 
 use super::modes::Neighbour;
 use super::motion::{Reference, SignBias};
@@ -6,15 +6,14 @@ use super::motion_vectors::MotionVector;
 use crate::bool_coder::Probability;
 use crate::image::Size;
 
-/// The probabilities of motion modes, by how much the neighbours weigh for each.
+/// The probabilities of motion modes, by the weight of the neighbours for each.
 const MODE_CONTEXTS: [[Probability; 4]; 6] =
     [[7, 1, 1, 143], [14, 18, 14, 107], [135, 64, 57, 68], [60, 56, 128, 65], [159, 134, 128, 34], [234, 188, 128, 28]];
 
-/// How far over the frame's edges the vectors that neighbours suggest may point, in quarters of a pixel: a
-/// macroblock.
+/// How far over the frame's edges the neighbours' vectors may point, in quarters of a pixel: one macroblock.
 const MARGIN: i32 = 16 * 4;
 
-/// Which vectors keep a macroblock in the frame or just outside it.
+/// The range of vectors that keep a macroblock in the frame or just outside of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     min: (i32, i32),
@@ -22,7 +21,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// For the macroblock in a column and row.
+    /// The bounds for the macroblock in a column and row.
     #[must_use]
     pub const fn of(size: Size, column: usize, row: usize) -> Self {
         const fn quarters(macroblocks: usize) -> i32 {
@@ -34,10 +33,10 @@ impl Bounds {
         }
     }
 
-    /// The nearest vector within.
+    /// The nearest vector within the bounds.
     #[must_use]
     pub fn clamp(&self, vector: MotionVector) -> MotionVector {
-        // The bounds enclose 0, so what is clamped gets no larger and still fits.
+        // The bounds enclose 0, so clamping makes no component larger, and it still fits.
         MotionVector {
             x: i32::from(vector.x).clamp(self.min.0, self.max.0) as i16,
             y: i32::from(vector.y).clamp(self.min.1, self.max.1) as i16,
@@ -45,12 +44,12 @@ impl Bounds {
     }
 }
 
-/// What the neighbours' motion says.
+/// The motion predicted from the neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Survey {
-    /// What new vectors are coded as differences to.
+    /// The vector from which new vectors are coded as differences.
     pub best: MotionVector,
-    /// The most frequent vector but zero.
+    /// The most frequent vector except zero.
     pub nearest: MotionVector,
     /// The second most frequent.
     pub near: MotionVector,
@@ -59,7 +58,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Asks the neighbours of a macroblock that is predicted from a reference.
+    /// The survey of the neighbours of a macroblock with this reference.
     #[inline]
     #[must_use]
     pub fn of(
@@ -70,7 +69,7 @@ impl Survey {
         sign_bias: SignBias,
         bounds: &Bounds,
     ) -> Self {
-        // The first is the zero vector, the next the distinct ones that are found, in this order.
+        // The first is the zero vector, followed by the distinct vectors in the order they are found.
         let mut vectors = [MotionVector::ZERO; 4];
         let mut weights = [0_usize; 4];
         let mut found = 0;
@@ -82,14 +81,14 @@ impl Survey {
                 continue;
             }
             let vector = if sign_bias.of(other) == bias { neighbour.vector } else { neighbour.vector.reversed() };
-            // Only the vector found last is compared with; before any is found, nothing is.
+            // Each vector is compared only with the one found last, if any.
             if found == 0 || vector != vectors[found] {
                 found += 1;
                 vectors[found] = vector;
             }
             weights[found] += weight;
         }
-        // Three distinct ones, of which the last may be the first again.
+        // There are three entries, of which the last may equal the first.
         if weights[3] > 0 && vectors[3] == vectors[1] {
             weights[1] += 1;
         }

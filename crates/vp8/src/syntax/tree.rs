@@ -2,19 +2,19 @@
 
 use crate::bool_coder::{Probability, Reader, Writer};
 
-/// The deepest a tree goes.
+/// Maximum depth of a tree.
 const DEEPEST: usize = 9;
 
-/// What a branch leads to.
+/// The target of a branch.
 #[derive(Debug, Clone, Copy)]
 pub enum Branch<T> {
-    /// Another node, by its index: the index of its probability as well.
+    /// Another node, by its index, which is also the index of its probability.
     Node(usize),
     /// A value.
     Leaf(T),
 }
 
-/// A binary tree: for each node what false and what true leads to, the root first.
+/// A binary tree: for each node the branches for false and for true, the root first.
 #[derive(Debug, Clone, Copy)]
 pub struct Tree<T: 'static>(pub &'static [[Branch<T>; 2]]);
 
@@ -36,8 +36,8 @@ impl<T: Copy + PartialEq> Tree<T> {
         self.walk(value, |node, bool| writer.bool(probabilities[node], bool));
     }
 
-    /// Calls `step` with each node on the way to a value and the branch that is taken there: what an encoder that
-    /// counts or prices bools needs.
+    /// Calls `step` with each node on the path to a value and the branch taken there. Encoders use it to count or price
+    /// bools.
     #[inline]
     pub fn walk(self, value: T, mut step: impl FnMut(usize, bool)) {
         let mut path = [(0, false); DEEPEST];
@@ -51,7 +51,7 @@ impl<T: Copy + PartialEq> Tree<T> {
         path[start..].iter().for_each(|&(node, bool)| step(node, bool));
     }
 
-    /// The node that has a branch, and which of its two that is.
+    /// The node of a branch, and which of its two branches it is.
     #[inline]
     fn branch_to(self, is_it: impl Fn(Branch<T>) -> bool) -> (usize, bool) {
         for (node, &[no, yes]) in self.0.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! libvpx's VP8 decoder, to compare with.
+//! Bindings to libvpx's VP8 decoder, for comparison.
 #![allow(unsafe_code)] // C.
 #![allow(dead_code)]
 
@@ -47,7 +47,7 @@ impl Decoder {
         Self { context }
     }
 
-    /// Decodes a frame; the picture is there if it is to be shown. An error is libvpx's number for it.
+    /// Decodes a frame; returns the picture if it is to be shown. The error is libvpx's error code.
     pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture<'_>>, u32> {
         // SAFETY: the frame is readable during the call.
         let status = unsafe {

@@ -1,4 +1,4 @@
-//! Streams that are made up: every field of every header, every mode and vector, at random.
+//! Random streams: every field of every header, every mode and vector.
 #![allow(dead_code)] // Each test uses some of it.
 
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use thalweg_vp8::syntax::{
     MotionVector, PartMode, Partitions, Prediction, Reference, SignBias, Split, SplitLayout, SubblockMode,
 };
 
-/// The size of the streams' pictures: the last macroblocks reach over the edges.
+/// The size of the streams' pictures, not a multiple of a macroblock.
 pub fn size() -> Size {
     Size::new(70, 40).unwrap()
 }
@@ -48,7 +48,7 @@ fn any_frame(header: impl Strategy<Value = FrameHeader>) -> impl Strategy<Value 
     })
 }
 
-/// Sets what follows from the levels, and takes out those that cannot be.
+/// Sets the fields that follow from the levels, and removes impossible levels.
 fn fit(levels: &mut Coefficients, has_y2: bool) {
     if !has_y2 {
         levels.blocks[24] = [0; 16];
@@ -81,7 +81,7 @@ fn any_intra() -> impl Strategy<Value = Prediction> {
 }
 
 fn any_prediction() -> impl Strategy<Value = Prediction> {
-    // Up to half of the largest difference, so that the difference to any other is one.
+    // Up to half of the largest difference, so that the difference of any two is valid.
     let vector = || (prop_oneof![-20i16..20, -500i16..=500], prop_oneof![-20i16..20, -500i16..=500]);
     let vector = move || vector().prop_map(|(x, y)| MotionVector::new(x, y));
     let layout = prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! Decoders that are not ours show what the encoder says: each test is one kind of stream.
+//! Other decoders show the pictures that the encoder reports: each test is one kind of stream.
 
 use crate::outside::{Emitted, Stream, all, show_what_the_encoder_says};
 use crate::scenes::{Random, Scene};
@@ -70,7 +70,7 @@ fn frames_of_a_size_are_shown_as_the_encoder_says() {
             let plan = if time == 0 { Plan::key(50) } else { Plan::inter(50) };
             let image = scene.image(size(160, 130), time);
             let analysis = Analysis::new(&state, &image, &plan, &Settings::default()).unwrap();
-            // From no room at all, through room for the most important macroblocks, to room for everything.
+            // From no space at all, through space for the most important macroblocks, to space for everything.
             let coded = analysis.encode_to_size([30, 400, 2_000, 20_000][random.below(4)]);
             emitted.push(Emitted::from(&coded));
             state = coded.state;
@@ -80,7 +80,7 @@ fn frames_of_a_size_are_shown_as_the_encoder_says() {
     show_what_the_encoder_says(&all(), &streams);
 }
 
-/// Two candidates of each picture, of which one is taken, or none: what a standard receiver gets of that.
+/// Two candidates of each picture, of which one or none is chosen: the stream that a standard receiver gets.
 fn late_choices(pictures: impl Iterator<Item = Image>, settings: &Settings, random: &mut Random) -> Vec<Emitted> {
     let mut state = State::default();
     let mut emitted = Vec::new();
@@ -90,7 +90,7 @@ fn late_choices(pictures: impl Iterator<Item = Image>, settings: &Settings, rand
         let analysis = Analysis::new(&state, &image, &plan, settings).unwrap();
         let candidates = [23, 63].map(|quantizer| analysis.encode(quantizer));
         let chosen = candidates.into_iter().nth(random.below(3));
-        // The third is to skip the picture: its candidates never were.
+        // The third choice is to skip the picture: its candidates are discarded.
         if let Some(chosen) = chosen {
             emitted.push(Emitted::from(&chosen));
             state = chosen.state;
@@ -114,7 +114,7 @@ fn after_late_choices_and_skips_the_rest_is_shown_as_the_encoder_says() {
     show_what_the_encoder_says(&all(), &streams);
 }
 
-/// A frame that is predicted from one reference only, with what it becomes.
+/// A frame that uses one reference only, with its reference updates.
 fn only_from(reference: Reference, golden: ReferenceUpdate, refreshes_last: bool) -> Plan {
     let from = ReferenceSet::only(reference);
     Plan { kind: PlanKind::Inter { from, refreshes_last, golden, altref: ReferenceUpdate::Keep }, ..Plan::inter(40) }
@@ -136,7 +136,7 @@ fn a_receiver_that_lost_frames_is_shown_what_is_made_from_its_golden_frame() {
     let mut acknowledged = encode(&key.state, &image(1), &golden, &settings).unwrap();
     send(&acknowledged, false);
     for round in 0..5 {
-        // Frames that may be lost keep what they change in the probabilities to themselves.
+        // The changes of probabilities in frames that may be lost do not apply to later frames.
         let fragile = Plan { keeps_probabilities: false, ..Plan::inter(35) };
         let mut state = acknowledged.state.clone();
         for time in 0..3 {
@@ -144,7 +144,7 @@ fn a_receiver_that_lost_frames_is_shown_what_is_made_from_its_golden_frame() {
             send(&coded, time >= round % 3);
             state = coded.state;
         }
-        // From the state with the frames that were lost in it, but not from them.
+        // From the state that contains the lost frames, but not predicted from them.
         let recovery = only_from(Reference::Golden, ReferenceUpdate::ThisFrame, true);
         acknowledged = encode(&state, &image(5 + round * 4), &recovery, &settings).unwrap();
         send(&acknowledged, false);
@@ -161,7 +161,7 @@ fn what_is_predicted_from_hidden_frames_is_shown_as_the_encoder_says() {
     for time in 0..12 {
         let plan = match time % 4 {
             _ if time == 0 => Plan::key(40),
-            // Only the altref frame knows of it.
+            // Only the altref frame contains it.
             1 => {
                 let kind = PlanKind::Inter {
                     from: ReferenceSet::ALL,
@@ -195,7 +195,7 @@ fn every_pair_of_what_golden_and_altref_become_is_shown_as_the_encoder_says() {
                 let kind = PlanKind::Inter { from: ReferenceSet::ALL, refreshes_last: true, golden, altref };
                 Plan { kind, ..Plan::inter(40) }
             };
-            // Three different references, the pair, and what each then shows.
+            // Three different references, the ambiguous pair, and the picture of each reference afterwards.
             let plans = [
                 Plan::key(40),
                 updates(ThisFrame, Keep),
@@ -209,7 +209,7 @@ fn every_pair_of_what_golden_and_altref_become_is_shown_as_the_encoder_says() {
             for (time, plan) in plans.iter().enumerate() {
                 let coded = encode(&state, &image(time), plan, &settings).unwrap();
                 if time == PAIR {
-                    // Said in the plan's own words it comes to the same, to us.
+                    // For our decoder the pair as the plan gives it has the same result.
                     let mut frame = Frame::read(&state, &coded.frame).unwrap();
                     let FrameKind::Inter(header) = &mut frame.header.kind else { panic!("not a key frame") };
                     (header.golden, header.altref) = (golden, altref);

@@ -2,7 +2,7 @@
 
 use thalweg_vp8::{Image, Size};
 
-/// Pictures of the scene that Thalweg has built in.
+/// Pictures of Thalweg's built-in scene.
 pub fn built_in_scene(size: Size, pictures: u64) -> Vec<Image> {
     use thalweg_video::source::{Format, Scene, SceneConfig};
     let format =

@@ -1,4 +1,4 @@
-//! What the encoder makes decodes to what it says, in every decoder at hand.
+//! The encoder's frames decode to the pictures that it reports, in every available decoder.
 
 mod decoders;
 mod footage;
@@ -22,7 +22,7 @@ fn presets() -> [Settings; 3] {
     Speed::ALL.map(|speed| Settings { speed, ..Settings::default() })
 }
 
-/// Encodes some pictures and checks that our decoder sees what the encoder says.
+/// Encodes some pictures and checks that our decoder shows the pictures that the encoder reports.
 fn check(scene: Scene, size: Size, quantizer: u8, settings: &Settings, frames: usize) -> Vec<Emitted> {
     let mut state = State::default();
     (0..frames)

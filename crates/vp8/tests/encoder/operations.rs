@@ -1,4 +1,4 @@
-//! Sequences of whatever a caller may do.
+//! Random sequences of operations of a caller.
 
 use crate::outside::{Emitted, Stream, all, in_process, show_what_the_encoder_says};
 use crate::scenes::{Random, Scene};
@@ -13,7 +13,7 @@ use thalweg_vp8::{Image, Size, State, decode};
 const UPDATES: [ReferenceUpdate; 4] =
     [ReferenceUpdate::Keep, ReferenceUpdate::ThisFrame, ReferenceUpdate::Last, ReferenceUpdate::Other];
 
-/// Any plan of a frame predicted from others.
+/// Any plan of an inter frame.
 fn any_inter(random: &mut Random) -> Plan {
     let references = 1 + random.below(7);
     let from = ReferenceSet { last: references & 1 == 1, golden: references & 2 == 2, altref: references & 4 == 4 };
@@ -34,28 +34,28 @@ fn any_settings(random: &mut Random) -> Settings {
     Settings { speed: Speed::ALL[random.below(3)], partitions: Partitions::ALL[random.below(4)] }
 }
 
-/// A frame that was made, the state after it, and where that comes from.
+/// An encoded frame, the state after it, and its predecessor.
 struct Node {
-    /// The place of the frame that it was made after; none for a key frame at a stream's beginning.
+    /// The index of the frame that it was coded after; `None` for a key frame at the start of a stream.
     before: Option<usize>,
     emitted: Arc<Emitted>,
     state: State,
 }
 
-/// A sender and what its receiver may have, and what has to be true of each frame.
+/// A sender with the possible states of its receiver, and the checks of each frame.
 struct Session {
     random: Random,
     scene: Scene,
     size: Size,
     time: usize,
-    /// All frames there were, those not chosen as well: a tree, of which a receiver sees one path.
+    /// All frames, including those not chosen: a tree, of which a receiver sees one path.
     nodes: Vec<Node>,
-    /// The places of those whose states the sender may go on from.
+    /// The indices of the frames whose states the sender may continue from.
     chosen: Vec<usize>,
 }
 
 impl Session {
-    /// A dozen operations that follow from a seed.
+    /// A dozen operations from a seed.
     fn of(seed: u64) -> Session {
         let mut random = Random(seed);
         let scene = Scene::ALL[random.below(4)];
@@ -83,10 +83,10 @@ impl Session {
         node.map(|node| self.nodes[node].state.clone()).unwrap_or_default()
     }
 
-    /// Where the next frame goes on from.
+    /// The frame that the next one continues from.
     fn before(&mut self) -> Option<usize> {
         match self.random.below(6) {
-            // The frames since were lost, and the receiver is known to have an older state only.
+            // The frames since then were lost, and the receiver is known to have only an older state.
             0 if !self.chosen.is_empty() => Some(self.chosen[self.random.below(self.chosen.len())]),
             _ => self.chosen.last().copied(),
         }
@@ -122,8 +122,8 @@ impl Session {
         }
     }
 
-    /// Every path through the tree to where it ends: together all frames there were, each as a receiver that was sent what leads
-    /// to it would see it.
+    /// Every path through the tree to a leaf: together all frames, each as seen by a receiver that got the frames
+    /// leading to it.
     fn streams(&self) -> Vec<Stream> {
         let is_last = |place: &usize| self.nodes.iter().all(|node| node.before != Some(*place));
         let path = |end: usize| {
@@ -147,7 +147,7 @@ proptest! {
 
 #[test]
 fn every_decoder_shows_some_sequences_as_the_encoder_says() {
-    // Each stream begins with a key frame, so that a decoder that is a process is asked once.
+    // Each stream begins with a key frame, so a decoder in a separate process is started only once.
     let streams: Vec<_> = (1..=40).flat_map(|seed| Session::of(seed << 40 | 0x1234).streams()).collect();
     let frames = || streams.iter().flat_map(|stream| &stream.frames);
     assert!(frames().any(|emitted| !emitted.is_shown));
@@ -182,7 +182,7 @@ fn a_frame_predicted_from_an_old_reference_does_without_the_others() {
     let settings = Settings::default();
     let image = |time| Scene::Moving.image(size, time);
     let key = encode(&State::default(), &image(0), &Plan::key(30), &settings).unwrap();
-    // The receiver's states from here on differ in the last frame; the golden frame all of them have.
+    // From here on the receiver's states differ in the last frame; all of them have the golden frame.
     let fragile = Plan { keeps_probabilities: false, ..Plan::inter(30) };
     let next = encode(&key.state, &image(1), &fragile, &settings).unwrap();
     let plan = Plan {

@@ -2,16 +2,16 @@
 
 use thalweg_vp8::{Image, Size};
 
-/// What pictures show.
+/// The content of the pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scene {
-    /// Textured squares that move over a textured ground, with a little noise: much like video.
+    /// Textured squares that move over a textured background, with a little noise: similar to video.
     Moving,
-    /// All noise, anew in each picture.
+    /// Noise, different in each picture.
     Noise,
-    /// Nothing.
+    /// Black.
     Black,
-    /// The darkest and the brightest there is, in hard edges that jump.
+    /// The minimum and maximum values, with hard edges that jump.
     Extremes,
 }
 

@@ -21,7 +21,7 @@ fn a_frame_is_at_most_as_long_as_asked_for_and_near_to_it() {
             assert!(decoded.image == coded.image && decoded.state == coded.state, "{scene:?}, frame {time}");
             if time > 0 {
                 assert!(coded.frame.len() <= target, "{scene:?}, frame {time}: {} of {target}", coded.frame.len());
-                // No quantiser between the coarsest and nothing at all would fit into less.
+                // No quantiser between the coarsest and skipping all levels would fit.
                 if (1..127).contains(&coded.quantizer) {
                     (used, frames) = (used + coded.frame.len() as f64 / target as f64, frames + 1);
                 }
@@ -73,7 +73,7 @@ fn frames_too_small_for_a_whole_picture_make_it_right_one_after_the_other() {
 fn of_frames_of_about_a_size_none_is_far_too_large() {
     let (size, settings) = (size(320, 240), Settings::default());
     let mut random = Random(3);
-    // Of something that moves: noise is what no estimate expects.
+    // Moving content: no estimate fits noise.
     let scene = Scene::Moving;
     let mut state = encode(&State::default(), &scene.image(size, 0), &Plan::key(60), &settings).unwrap().state;
     let mut quantizer = 60;

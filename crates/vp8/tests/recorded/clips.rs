@@ -1,4 +1,4 @@
-//! Natural video: decoders that are not ours show what the encoder says.
+//! Natural video: other decoders show the pictures that the encoder reports.
 
 use std::process::{Command, Stdio};
 
@@ -11,7 +11,7 @@ use crate::outside::{Emitted, Stream, all, show_what_the_encoder_says};
 const CLIPS: [&str; 4] =
     ["bigbuckbunny-720p25.mp4", "talking-head-720p30.mp4", "flower-720p30.264", "foreman-cif30.mp4"];
 
-/// The first pictures of a clip, made small; none, and a line that says so, without ffmpeg.
+/// The first pictures of a clip, scaled down; without ffmpeg `None`, and a message.
 fn clip(name: &str, size: Size, pictures: usize) -> Option<Vec<Image>> {
     let path = thalweg_data::testing::needed("video").join(name);
     let scale = format!("scale={}:{}", size.width(), size.height());

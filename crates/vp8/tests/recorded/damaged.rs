@@ -1,11 +1,11 @@
-//! Side by side with libvpx: streams that are damaged are treated as it treats them.
+//! Comparison with libvpx on damaged streams.
 
 use thalweg_vp8::{Corrupt, State, decode};
 
 use crate::outside::libvpx::binding as libvpx;
 use crate::streams::vectors;
 
-/// A small generator of numbers: the damage is the same in every run.
+/// A simple random number generator: the damage is the same in every run.
 struct Damage(u64);
 
 impl Damage {
@@ -14,7 +14,7 @@ impl Damage {
         (self.0 >> 33) as usize % end
     }
 
-    /// Damages a frame in one of the ways that networks and bad encoders do.
+    /// Damages a frame as networks and faulty encoders do.
     fn apply(&mut self, frame: &mut Vec<u8>) {
         match self.below(4) {
             0 => frame.truncate(1 + self.below(frame.len())),
@@ -28,7 +28,7 @@ impl Damage {
                     frame[at] = self.below(256) as u8;
                 }
             }
-            // The header, most of all.
+            // Mostly in the header.
             _ => {
                 let at = 3 + self.below(30.min(frame.len() - 3));
                 frame[at] = self.below(256) as u8;
@@ -60,16 +60,16 @@ pub fn damaged_frames_are_refused_or_drawn_as_libvpx_does() {
                         let luma = ours.image.size().pixels();
                         if let Some(theirs) = theirs {
                             let (ours, theirs) = (ours.image.to_i420(), theirs.to_i420());
-                            // In version 3 libvpx leaves chroma undrawn whose vector, cut off to whole pixels, points too far
-                            // outside; luma never depends on it.
+                            // In version 3 libvpx does not draw chroma whose vector, truncated to whole pixels, points
+                            // too far outside; luma never depends on it.
                             let length = if is_version_3 { luma } else { ours.len() };
                             assert!(ours[..length] == theirs[..length], "{place}: another picture");
                             drawn += 1;
                         }
                         state = ours.state;
                     }
-                    // From here on libvpx has a state that is half of one frame and half of another. It does not report a
-                    // meaningless copy of a reference, but shows nothing and predicts from an arbitrary picture. libvpx 1.12
+                    // From here on libvpx has a state that is half of one frame and half of another. It does not report
+                    // an invalid reference copy, but shows nothing and predicts from an arbitrary picture. libvpx 1.12
                     // accepts an incomplete key frame that is not the first but changes the size.
                     (Err(_), Err(_))
                     | (Err(Corrupt::ReferenceCopy { .. }), Ok(None))
@@ -87,5 +87,5 @@ pub fn damaged_frames_are_refused_or_drawn_as_libvpx_does() {
     println!("{drawn} pictures are the same, {refused} frames are refused by both");
 }
 
-/// How often each stream is damaged.
+/// Number of times each stream is damaged.
 const ROUNDS: u64 = 12;

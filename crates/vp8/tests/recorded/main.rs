@@ -1,4 +1,4 @@
-//! What others made: the 61 conformance streams, and clips.
+//! Recorded data: the 61 conformance streams, and clips.
 
 mod clips;
 #[cfg(feature = "libvpx")]
@@ -10,7 +10,7 @@ mod states;
 mod streams;
 mod vectors;
 
-/// Only where there is a libvpx to compare with.
+/// Only if libvpx is available for comparison.
 fn damaged_frames_are_refused_or_drawn_as_libvpx_does() {
     #[cfg(feature = "libvpx")]
     damaged::damaged_frames_are_refused_or_drawn_as_libvpx_does();

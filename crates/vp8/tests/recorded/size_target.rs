@@ -1,11 +1,11 @@
-//! Frames of a size that is asked for, on natural video.
+//! Frames coded to a requested size, on natural video.
 
 use std::process::{Command, Stdio};
 
 use thalweg_vp8::encode::{Analysis, Plan, Settings};
 use thalweg_vp8::{Image, Size, State};
 
-/// The pictures of a clip, in I420; none without ffmpeg.
+/// The pictures of a clip, in I420; `None` without ffmpeg.
 fn pictures(name: &str, size: Size) -> Option<Vec<Image>> {
     let clip = thalweg_data::testing::needed("video").join(name);
     let scale = format!("scale={}:{}", size.width(), size.height());
@@ -18,7 +18,7 @@ fn pictures(name: &str, size: Size) -> Option<Vec<Image>> {
     Some(frames.map(|bytes| Image::from_i420(size, bytes).unwrap()).collect())
 }
 
-/// A sequence of numbers that looks random (splitmix64).
+/// Pseudo-random numbers (splitmix64).
 fn random(seed: &mut u64) -> u64 {
     *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *seed;

@@ -1,4 +1,4 @@
-//! States along recorded streams: gone back to, equal, hashed.
+//! States of recorded streams: restored, compared, hashed.
 
 use thalweg_vp8::{State, decode};
 

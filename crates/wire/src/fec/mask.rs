@@ -1,17 +1,17 @@
-//! Which packets an FEC packet is the XOR of.
+//! The set of packets that an FEC packet protects.
 
 use crate::WriteError;
 
-/// A set of packets: a sequence number, and which of the numbers from there on. Never empty.
+/// A non-empty set of packets: a sequence number, and a bit mask of the numbers from there on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mask {
     pub(crate) first: u16,
-    /// Bit j stands for packet `first + j`, the lowest first.
+    /// Bit j, counted from the lowest, stands for packet `first + j`.
     pub(crate) places: u128,
 }
 
 impl Mask {
-    /// Packet `first + j` (wrapping) for each bit j of `places`; `longest` is how many places there may be.
+    /// Packet `first + j` (wrapping) for each bit j of `places`; `longest` is the max number of places.
     pub(crate) fn within(longest: u16, first: u16, places: u128) -> Result<Mask, WriteError> {
         let mask = Mask { first, places };
         WriteError::check("length of a mask of protected packets", mask.length().into(), 1, longest.into())?;
@@ -28,23 +28,23 @@ impl Mask {
         self.places
     }
 
-    /// How many packets there are.
+    /// Number of packets in the set.
     pub fn count(&self) -> u32 {
         self.places.count_ones()
     }
 
-    /// Places up to the last packet.
+    /// Number of places up to the last packet.
     pub(crate) fn length(&self) -> u32 {
         u128::BITS - self.places.leading_zeros()
     }
 
-    /// Whether `sequence` is one of them.
+    /// Whether `sequence` is in the set.
     pub fn contains(&self, sequence: u16) -> bool {
         let place = u32::from(sequence.wrapping_sub(self.first));
         self.places.checked_shr(place).is_some_and(|rest| rest & 1 == 1)
     }
 
-    /// All of them, from the first on.
+    /// The sequence numbers in the set, in order.
     pub fn sequences(&self) -> impl Iterator<Item = u16> + use<> {
         let Mask { first, places } = *self;
         (0..128u16).filter(move |place| places >> place & 1 == 1).map(move |place| first.wrapping_add(place))

@@ -1,6 +1,5 @@
-//! What formats of FEC have in common: which packets one protects, what their XOR is, and how the one that is
-//! missing is made of it. How that is written is each format's own: [`flexfec`](crate::flexfec) and
-//! [`ulpfec`](crate::ulpfec).
+//! What the FEC formats have in common: the set of protected packets, their XOR, and the recovery of a missing packet.
+//! The payloads are specific to each format: [`flexfec`](crate::flexfec) and [`ulpfec`](crate::ulpfec).
 
 mod mask;
 mod protected;
@@ -15,12 +14,12 @@ pub(crate) use xor::{HEADER, Xor};
 /// An FEC packet as it was received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fec {
-    /// The stream whose packets it protects.
+    /// The SSRC of the stream whose packets it protects.
     pub ssrc: u32,
-    /// Which of its packets.
+    /// The protected packets.
     pub mask: Mask,
     pub(crate) xor: Xor,
-    /// Whether packets longer than the XOR may be under it, by as many of their bytes (RFC 5109 section 8.2).
+    /// Whether protected packets may be longer than the XOR, which then covers their beginnings (RFC 5109 section 8.2).
     pub(crate) covers_beginnings: bool,
 }
 

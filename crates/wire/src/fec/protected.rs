@@ -1,24 +1,24 @@
-//! A set of packets on its way under an FEC packet.
+//! A set of packets being protected by an FEC packet.
 
 use super::{HEADER, Mask, Xor};
 use crate::WriteError;
 
-/// What an FEC packet says of the packets under it.
+/// The contents of an FEC packet over a set of packets.
 #[derive(Debug)]
 pub(crate) struct Protected {
-    /// Their stream.
+    /// The SSRC of their stream.
     pub(crate) ssrc: u32,
     pub(crate) mask: Mask,
     pub(crate) xor: Xor,
 }
 
 impl Protected {
-    /// Of `packets`, plaintext RTP of one stream in ascending order of sequence numbers (those that wrap included), the
-    /// last of them less than `longest` numbers behind the first.
+    /// Protects `packets`: plaintext RTP of one stream in ascending order of sequence numbers (with wrap-around), the
+    /// last of them less than `longest` numbers after the first.
     ///
     /// # Errors
-    /// No packet, one that is none (12 to 65,547 bytes, version 2), one of another stream, one not after the last, one
-    /// too far from the first.
+    /// No packet, an invalid one (12 to 65,547 bytes, version 2), one of another stream, one that does not follow the
+    /// previous, one too far from the first.
     pub(crate) fn of<'a>(longest: u16, packets: impl IntoIterator<Item = &'a [u8]>) -> Result<Protected, WriteError> {
         let mut xor = Xor::default();
         let mut start: Option<(u16, u32)> = None;

@@ -1,4 +1,4 @@
-//! The one packet that is missing, out of the others.
+//! Recovers the one missing packet from the others.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -7,36 +7,36 @@ use super::{Fec, HEADER, Xor};
 use crate::ParseError;
 use crate::rtp::Packet;
 
-/// What an FEC packet is good for, given what else there is.
+/// The result of applying an FEC packet to the packets received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recovery {
-    /// The packet that was missing, as its sender had it. Extensions that were blanked are zeros.
+    /// The missing packet, as its sender had it. Extensions that were blanked are zeros.
     Packet(Vec<u8>),
-    /// Nothing is missing: the FEC can go.
+    /// No packet is missing: the FEC packet can be dropped.
     Complete,
-    /// So many are missing, two or more: the FEC waits until one of them comes.
+    /// This many packets are missing, two or more: the FEC packet waits until one remains.
     Missing(u32),
 }
 
-/// Why an FEC packet and the packets under it do not belong together; it is of no use any more.
+/// Why an FEC packet is inconsistent with its protected packets; it can be dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Corrupt {
-    /// A packet that is held is not of the set: shorter than a header, longer than the XOR, or of another stream or
-    /// number.
+    /// A held packet is not in the set: it is shorter than a header, longer than the XOR, or has another SSRC or
+    /// sequence number.
     Held {
-        /// The number it was held under.
+        /// The sequence number under which it was held.
         sequence: u16,
     },
-    /// What is left is longer than what was covered.
+    /// The recovered packet is longer than the XOR covers.
     Length {
-        /// The length that came out, in bytes after the header.
+        /// The recovered length, in bytes after the header.
         found: u16,
         /// The length of the XOR.
         max: usize,
     },
-    /// Beyond the end of what is left not all is zero.
+    /// Bytes beyond the end of the recovered packet are not all zero.
     Tail,
-    /// What is left is no RTP packet.
+    /// The recovered bytes are not an RTP packet.
     Packet(ParseError),
 }
 
@@ -57,10 +57,10 @@ impl fmt::Display for Corrupt {
 impl core::error::Error for Corrupt {}
 
 impl Xor {
-    /// What is left when all packets but one are taken off, as that one: number `sequence` of stream `ssrc`.
+    /// Interprets the remainder of the XOR as the missing packet: number `sequence` of stream `ssrc`.
     ///
     /// # Errors
-    /// When it cannot be the packet.
+    /// When it cannot be that packet.
     pub(crate) fn packet(&self, sequence: u16, ssrc: u32) -> Result<Vec<u8>, Corrupt> {
         let Some((rest, tail)) = self.rest.split_at_checked(self.length.into()) else {
             return Err(Corrupt::Length { found: self.length, max: self.rest.len() });
@@ -80,11 +80,11 @@ impl Xor {
 }
 
 impl Fec {
-    /// Recovers the missing packet if it is the only one. `held` gives the packets that are there, plaintext RTP; which
-    /// are, must not change while it is asked.
+    /// Recovers the missing packet if it is the only one. `held` returns the received packets, plaintext RTP; its
+    /// results must not change during the call.
     ///
     /// # Errors
-    /// When what comes out cannot be the packet.
+    /// When the result cannot be the packet.
     pub fn recover<'p>(&self, mut held: impl FnMut(u16) -> Option<&'p [u8]>) -> Result<Recovery, Corrupt> {
         let mut lost = None;
         let mut missing = 0;
@@ -102,7 +102,7 @@ impl Fec {
         }
     }
 
-    /// What is left of the XOR without the packets `present`, as packet `lost`.
+    /// Removes the packets `present` from the XOR; the remainder is packet `lost`.
     fn subtract(&self, lost: u16, present: &[(u16, &[u8])]) -> Result<Vec<u8>, Corrupt> {
         let mut xor = self.xor.clone();
         for (sequence, packet) in present {
@@ -116,7 +116,7 @@ impl Fec {
     }
 }
 
-/// Whether `packet` is long enough for one, and number `sequence` of stream `ssrc`.
+/// Whether `packet` is long enough for a header, and is number `sequence` of stream `ssrc`.
 fn is_packet(packet: &[u8], sequence: u16, ssrc: u32) -> bool {
     packet.len() >= HEADER && packet[2..4] == sequence.to_be_bytes() && packet[8..12] == ssrc.to_be_bytes()
 }
@@ -150,7 +150,7 @@ mod tests {
         let (packets, fec) = fec();
         let only = |sequence: u16| (sequence == 1001).then_some(packets[1].as_slice());
         assert_eq!(fec.recover(only), Ok(Recovery::Missing(2)));
-        // A retransmission of 1002 brings it.
+        // A retransmission of 1002 provides it.
         let repaired = |sequence: u16| (sequence > 1000).then(|| packets[usize::from(sequence - 1000)].as_slice());
         assert_eq!(fec.recover(repaired), Ok(Recovery::Packet(packets[0].clone())));
         let all = |sequence: u16| Some(packets[usize::from(sequence - 1000)].as_slice());

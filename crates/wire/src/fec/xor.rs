@@ -1,26 +1,26 @@
-//! The XORs of a set of packets: of the header fields that differ between them, and of all that follows the header. Of
-//! one packet they are the packet itself, but for what is known of it.
+//! The XOR of a set of packets: of the header fields that differ between them, and of everything after the header. The
+//! XOR of one packet is the packet itself, except for the fields known without it.
 
 use alloc::vec::Vec;
 
 use crate::ParseError;
 use crate::reader::Reader;
 
-/// The bytes every RTP packet begins with, which are not covered whole: version, sequence number and SSRC are known.
+/// Bytes of the fixed RTP header, which is not covered completely: version, sequence number and SSRC are known.
 pub(crate) const HEADER: usize = 12;
 
-/// XOR of packets in the making.
+/// The accumulated XOR of packets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Xor {
-    /// P, X and CC, in their places in the first byte.
+    /// P, X and CC, at their positions in the first byte.
     pub(crate) flags: u8,
     /// M and the payload type.
     pub(crate) kind: u8,
-    /// Of the bytes after the header, their number.
+    /// The number of bytes after the header.
     pub(crate) length: u16,
     /// The timestamp.
     pub(crate) timestamp: u32,
-    /// The bytes after the header, shorter packets filled up with zeros.
+    /// The bytes after the header; shorter packets are padded with zeros.
     pub(crate) rest: Vec<u8>,
 }
 
@@ -34,7 +34,7 @@ impl Xor {
         self.take_off(packet);
     }
 
-    /// Takes a packet off again, of its bytes as many as there are of the XOR.
+    /// Removes a packet again; only as many of its bytes as the XOR has.
     pub(crate) fn take_off(&mut self, packet: &[u8]) {
         let Some((header, rest)) = packet.split_first_chunk::<HEADER>() else { return };
         self.flags ^= header[0] & 0x3f;
@@ -44,8 +44,8 @@ impl Xor {
         self.rest.iter_mut().zip(rest).for_each(|(sum, byte)| *sum ^= byte);
     }
 
-    /// Reads the fields as FlexFEC has them, two bits that are no part of them before the first, and what follows as
-    /// the rest.
+    /// Parses the fields in FlexFEC's layout, preceded by two bits that are not part of them; everything after the
+    /// fields is the rest.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<(u8, Xor), ParseError> {
         let first = reader.u8("FEC's first byte")?;
         let kind = reader.u8("payload type recovery")?;
@@ -54,7 +54,7 @@ impl Xor {
         Ok((first >> 6, Xor { flags: first & 0x3f, kind, length, timestamp, rest: Vec::new() }))
     }
 
-    /// Appends the fields as FlexFEC has them.
+    /// Appends the fields in FlexFEC's layout.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[self.flags, self.kind]);
         out.extend_from_slice(&self.length.to_be_bytes());

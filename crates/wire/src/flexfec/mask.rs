@@ -1,4 +1,4 @@
-//! The packets under a FlexFEC packet, as the header has them.
+//! The mask of protected packets in a FlexFEC header.
 
 use alloc::vec::Vec;
 
@@ -7,11 +7,11 @@ use crate::fec::Mask;
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
-/// Places in the first part of a mask.
+/// Places in the first part of the mask.
 const SHORT: u32 = 15;
 /// Places in the first two parts.
 const MIDDLE: u32 = SHORT + 31;
-/// The bit that says that a part is the last, of each part the highest.
+/// The highest bit of each part, which marks it as the last one.
 const LAST_SHORT: u16 = 1 << 15;
 const LAST_MIDDLE: u32 = 1 << 31;
 const LAST_LONG: u64 = 1 << 63;
@@ -20,12 +20,12 @@ impl Mask {
     /// Packet `first + j` (wrapping) for each bit j of `places`.
     ///
     /// # Errors
-    /// No place, or one [`LONGEST`] or farther from `first`.
+    /// No place, or a place [`LONGEST`] or farther from `first`.
     pub fn new(first: u16, places: u128) -> Result<Mask, WriteError> {
         Mask::within(LONGEST, first, places)
     }
 
-    /// Bytes it takes in a header with its sequence number: 4, 8 or 16.
+    /// Bytes in a header including its sequence number: 4, 8 or 16.
     pub(crate) fn size(&self) -> usize {
         match self.length() {
             length if length <= SHORT => 4,
@@ -34,7 +34,7 @@ impl Mask {
         }
     }
 
-    /// Reads sequence number and mask.
+    /// Parses sequence number and mask.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Mask, ParseError> {
         let first = reader.u16("FlexFEC base sequence number")?;
         let at = reader.at();
@@ -61,7 +61,7 @@ impl Mask {
         Ok(Mask { first, places: bits.reverse_bits() })
     }
 
-    /// Appends sequence number and mask, in as few parts as have all places.
+    /// Appends sequence number and mask, in the fewest parts that hold all places.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let bits = self.places.reverse_bits();
         let short = (bits >> (128 - SHORT)) as u16;

@@ -1,12 +1,12 @@
-//! FlexFEC: FEC packets in a stream of their own, each the XOR of a set of media packets, as `flexfec-03` has it
+//! FlexFEC: FEC packets in their own stream, each the XOR of a set of media packets, in the version `flexfec-03`
 //! (draft-ietf-payload-flexible-fec-scheme-03), which Chromium offers to receive.
 //!
-//! Read and written is one protected stream with an explicit mask (R and F bits 0). RFC 8627 differs in the place of the protected stream
-//! and the end of the mask; no browser uses it.
+//! Supports one protected stream with an explicit mask (R and F bits 0). RFC 8627 differs in the position of the
+//! protected SSRC and the end of the mask; no browser uses it.
 //!
-//! FEC is over plaintext RTP, whole packets less their first twelve bytes, of which it has the fields that differ.
-//! Extensions that are written when a packet leaves must be blanked on both sides first
-//! ([`blank_extensions`](crate::rtp::blank_extensions)): libwebrtc does, and draws wrong packets otherwise.
+//! FEC covers plaintext RTP: whole packets without their first twelve bytes, of which it covers the fields that differ.
+//! Extensions that are written when a packet is sent must first be blanked on both sides
+//! ([`blank_extensions`](crate::rtp::blank_extensions)): libwebrtc does so, and recovers wrong packets otherwise.
 //!
 //! ```
 //! use thalweg_wire::flexfec::{self, Recovery};
@@ -36,5 +36,5 @@ pub use payload::{parse, protect};
 
 pub use crate::fec::{Corrupt, Fec, Mask, Recovery};
 
-/// How many sequence numbers a mask spans at most.
+/// Max number of sequence numbers that a mask spans.
 pub const LONGEST: u16 = 109;

@@ -10,11 +10,11 @@ use crate::{ParseError, WriteError};
 /// Bytes before the sequence number of the mask.
 const BEFORE_MASK: usize = 16;
 
-/// Reads what a packet of a stream of FlexFEC carries.
+/// Parses the payload of a FlexFEC packet.
 ///
 /// # Errors
-/// A header cut short, another variant of the format (R or F set), other than one protected stream, a mask without
-/// packets or without end.
+/// A truncated header, another variant of the format (R or F set), a number of protected streams other than one, a mask
+/// without packets or without end.
 pub fn parse(payload: &[u8]) -> Result<Fec, ParseError> {
     let mut reader = Reader::new(payload);
     let (variant, mut xor) = Xor::parse(&mut reader)?;
@@ -34,12 +34,12 @@ pub fn parse(payload: &[u8]) -> Result<Fec, ParseError> {
     Ok(Fec { ssrc, mask, xor, covers_beginnings: false })
 }
 
-/// The payload of an FEC packet over `packets`, plaintext RTP of one stream in ascending order of sequence numbers
-/// (those that wrap included).
+/// The payload of an FEC packet over `packets`: plaintext RTP of one stream in ascending order of sequence numbers
+/// (with wrap-around).
 ///
 /// # Errors
-/// No packet, one that is none (12 to 65,547 bytes, version 2), one of another stream, one not after the last, one
-/// [`LONGEST`] or farther from the first.
+/// No packet, an invalid one (12 to 65,547 bytes, version 2), one of another stream, one that does not follow the
+/// previous, one [`LONGEST`] or farther from the first.
 pub fn protect<'a>(packets: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, WriteError> {
     let Protected { ssrc, mask, xor } = Protected::of(LONGEST, packets)?;
     let mut out = Vec::with_capacity(BEFORE_MASK + mask.size() + xor.rest.len());

@@ -1,13 +1,13 @@
-//! Numbers of parameter sets and slice headers (ITU-T H.264 sections 7.2 and 9.1).
+//! Exponential-Golomb codes in parameter sets and slice headers (ITU-T H.264 sections 7.2 and 9.1).
 
 use alloc::vec::Vec;
 
 use crate::bits::BitReader;
 
-/// The most zeros before the first one of a code whose number fits into 32 bits.
+/// Max number of leading zeros of a code whose number fits into 32 bits.
 const MAX_ZEROS: usize = 31;
 
-/// What a unit holds, without the bytes that keep start codes out of it (section 7.4.1).
+/// The content of a NAL unit without emulation prevention bytes (section 7.4.1).
 pub(super) fn unescaped(unit: &[u8]) -> Vec<u8> {
     let (mut bytes, mut zeros) = (Vec::with_capacity(unit.len()), 0);
     for byte in unit {
@@ -21,7 +21,7 @@ pub(super) fn unescaped(unit: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Reads codes; each is `None` where the bytes end.
+/// Reads codes; each is `None` at the end of the bytes.
 pub(super) struct Codes<'a>(BitReader<'a>);
 
 impl<'a> Codes<'a> {
@@ -39,7 +39,7 @@ impl<'a> Codes<'a> {
         self.0.flag("flag").ok()
     }
 
-    /// `ue(v)`: as many zeros as bits follow the first one; `None` past 31 of them.
+    /// `ue(v)`: leading zeros, a one, and as many bits as there were zeros; `None` beyond 31 zeros.
     pub(super) fn unsigned(&mut self) -> Option<u32> {
         let mut zeros = 0;
         while !self.flag()? {
@@ -58,7 +58,8 @@ impl<'a> Codes<'a> {
     }
 }
 
-/// The number `bytes` begin with, `ue(v)` of section 9.1; `None` where they end early or it does not fit into 32 bits.
+/// The number at the beginning of `bytes`, `ue(v)` of section 9.1; `None` if they are too short or it does not fit into
+/// 32 bits.
 pub fn exponential_golomb(bytes: &[u8]) -> Option<u32> {
     Codes::new(bytes).unsigned()
 }

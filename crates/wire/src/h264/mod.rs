@@ -1,5 +1,6 @@
-//! H.264 in RTP (RFC 6184, `packetization-mode=1`): NAL units of the byte stream (Annex B), an access unit cut into packets,
-//! packets put together again, and the parameter sets without which nobody can begin to decode, with the size of pictures they tell.
+//! H.264 in RTP (RFC 6184, `packetization-mode=1`): NAL units of the byte stream (Annex B), packetisation and
+//! reassembly of access units, and the parameter sets that a decoder needs to start, including the picture size in
+//! them.
 //!
 //! ```
 //! use thalweg_units::Bytes;

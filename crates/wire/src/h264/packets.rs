@@ -1,4 +1,4 @@
-//! From an access unit to packets and back.
+//! Packetisation of access units, and reassembly.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -9,32 +9,33 @@ use super::{Payload, UnitKind, units};
 use crate::split::about_equal;
 use crate::{ParseError, WriteError};
 
-/// Every unit is written behind this: the form of four bytes fits everywhere (Annex B section B.1.1).
+/// Written before every unit: the form of four bytes is valid everywhere (Annex B section B.1.1).
 const START_CODE: [u8; 4] = [0, 0, 0, 1];
 
-/// One packet's share of an access unit.
+/// The part of an access unit in one packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fragment<'a> {
-    /// What it carries.
+    /// The packet's payload.
     pub payload: Payload<'a>,
-    /// Whether it is the last: the packet's marker bit.
+    /// Whether it is the last one: the packet's marker bit.
     pub last: bool,
 }
 
-/// Cuts an access unit (a frame, Annex B) into payloads of at most `limit` bytes, in its order: units that fit into one packet
-/// together share it (STAP-A), one that does not fit is cut into about equal parts, the larger ones last (FU-A).
+/// Splits an access unit (a frame, Annex B) into payloads of at most `limit` bytes, in order: consecutive units that
+/// fit into one packet share it (STAP-A), a unit that does not fit is split into about equal parts, the larger ones
+/// last (FU-A).
 ///
-/// Delimiters and filler are left out: marker bit and timestamp say where a frame ends, and padding is RTP's. An access unit
-/// without others gives nothing.
+/// Access unit delimiters and filler are left out: marker bit and timestamp already mark the end of a frame, and RTP
+/// has its own padding. An access unit with nothing else yields no payloads.
 ///
 /// # Errors
-/// A `limit` below 3, or a unit of a type that is RTP's own (0, 24 to 31).
+/// A `limit` below 3, or a unit of a type reserved for RTP (0, 24 to 31).
 pub fn fragments(access_unit: &[u8], limit: Bytes) -> Result<Vec<Fragment<'_>>, WriteError> {
     let min = Payload::PART_HEAD as u64 + 1;
     WriteError::check("limit of an H.264 payload in bytes", limit.get(), min, u64::MAX)?;
     let limit = usize::try_from(limit.get()).unwrap_or(usize::MAX);
     let mut payloads = Vec::new();
-    // Units that may yet share a packet, and the bytes they take in it.
+    // Units that may still share a packet, and the bytes they take in it.
     let (mut small, mut size) = (Vec::new(), Payload::AGGREGATE_HEAD);
     for unit in units(access_unit) {
         WriteError::check("type of an H.264 unit", u64::from(unit[0] & 0x1f), 1, 23)?;
@@ -64,7 +65,7 @@ pub fn fragments(access_unit: &[u8], limit: Bytes) -> Result<Vec<Fragment<'_>>, 
     Ok(payloads.into_iter().enumerate().map(|(at, payload)| Fragment { payload, last: at + 1 == count }).collect())
 }
 
-/// Turns units that share a packet into its payload.
+/// Moves the units that share a packet into a payload.
 fn flush<'a>(small: &mut Vec<&'a [u8]>, payloads: &mut Vec<Payload<'a>>) {
     match small[..] {
         [] => {}
@@ -74,19 +75,19 @@ fn flush<'a>(small: &mut Vec<&'a [u8]>, payloads: &mut Vec<Payload<'a>>) {
     small.clear();
 }
 
-/// Why payloads are not an access unit.
+/// Why payloads do not form an access unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AssemblyError {
     /// A payload is malformed.
     Payload(ParseError),
-    /// The payload at `index` goes on with a unit whose beginning is not there.
+    /// The payload at `index` continues a unit whose beginning is missing.
     NoStart {
-        /// Its place among the payloads.
+        /// Its index among the payloads.
         index: usize,
     },
-    /// Before the payload at `index` a unit is not at its end.
+    /// The payload at `index` begins before the previous unit is complete.
     NoEnd {
-        /// Its place among the payloads, or their number.
+        /// Its index among the payloads, or the number of payloads.
         index: usize,
     },
     /// There is no unit.
@@ -110,14 +111,14 @@ impl fmt::Display for AssemblyError {
 
 impl core::error::Error for AssemblyError {}
 
-/// Puts an access unit together (Annex B) from the payloads of all its packets, in sequence order. That none is missing is the
-/// caller's to know (sequence numbers and the marker bit).
+/// Reassembles an access unit (Annex B) from the payloads of all its packets, in sequence order. The caller must ensure
+/// that none is missing (by sequence numbers and the marker bit).
 ///
 /// # Errors
-/// Payloads that are not whole units.
+/// Payloads that do not form whole units.
 pub fn assemble<'a>(payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, AssemblyError> {
     let mut access_unit = Vec::new();
-    // The first byte of the unit whose parts are coming.
+    // The first byte of the incomplete unit.
     let mut open: Option<u8> = None;
     let mut count = 0;
     for (index, payload) in payloads.into_iter().enumerate() {
@@ -148,7 +149,7 @@ pub fn assemble<'a>(payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<
     }
 }
 
-/// Appends a unit behind its start code.
+/// Appends a start code and the unit.
 pub(super) fn push(access_unit: &mut Vec<u8>, unit: &[u8]) {
     access_unit.extend_from_slice(&START_CODE);
     access_unit.extend_from_slice(unit);
@@ -194,7 +195,7 @@ mod tests {
         let unit = [&[0x41][..], &[7; 9]].concat();
         assert_eq!(payloads(&stream(&[&unit]), 10), core::slice::from_ref(&unit));
         assert_eq!(payloads(&stream(&[&unit]), 9), [&[0x5c, 0x81, 7, 7, 7, 7][..], &[0x5c, 0x41, 7, 7, 7, 7, 7]]);
-        // Two that would take a byte too many together.
+        // Two units whose total is one byte too long.
         assert_eq!(payloads(&stream(&[&unit, &[0x41, 8]]), 15), [unit, [0x41, 8].to_vec()]);
     }
 

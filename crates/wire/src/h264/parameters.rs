@@ -1,4 +1,4 @@
-//! Parameter sets, kept for the key frames that come without.
+//! Stores parameter sets for keyframes that come without them.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -8,22 +8,22 @@ use super::golomb::exponential_golomb;
 use super::packets::push;
 use super::{UnitKind, is_keyframe, units};
 
-/// The parameter sets a stream has had. Nobody can begin to decode at a key frame without them, and some encoders and most files
-/// say them only once.
+/// The parameter sets of a stream. Decoding cannot start at a keyframe without them, and some encoders and most files
+/// send them only once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParameterSets {
-    /// By kind, sequence parameter sets first, and number.
+    /// By kind (sequence parameter sets first) and id.
     sets: BTreeMap<(bool, u32), Vec<u8>>,
 }
 
 impl ParameterSets {
-    /// None yet.
+    /// An empty collection.
     pub fn new() -> ParameterSets {
         ParameterSets::default()
     }
 
-    /// Keeps the sets of `access_unit` (Annex B) and gives it back; a key frame has those before it that it lacks. Those that a key
-    /// frame has are all of their kind from then on: some encoders number them anew each time.
+    /// Stores the parameter sets of `access_unit` (Annex B) and returns it; missing sets are inserted before a
+    /// keyframe. Sets that come with a keyframe replace all others of their kind: some encoders use new ids each time.
     pub fn complete<'a>(&mut self, access_unit: &'a [u8]) -> Cow<'a, [u8]> {
         let mut present = Vec::new();
         for unit in units(access_unit) {
@@ -47,18 +47,18 @@ impl ParameterSets {
         Cow::Owned(complete)
     }
 
-    /// Whether there is a set of either kind.
+    /// Whether there is at least one set of each kind.
     pub fn is_complete(&self) -> bool {
         [false, true].iter().all(|kind| self.sets.keys().any(|(of, _)| of == kind))
     }
 }
 
-/// Whether a unit is a picture parameter set rather than a sequence's, and its number (sections 7.3.2.1.1 and 7.3.2.2); `None` of
-/// other units and of numbers past the standard's 31 and 255.
+/// Whether a unit is a picture (not sequence) parameter set, and its id (sections 7.3.2.1.1 and 7.3.2.2); `None` for
+/// other units and for ids beyond the standard's 31 and 255.
 fn key(unit: &[u8]) -> Option<(bool, u32)> {
     let (header, body) = unit.split_first()?;
     match UnitKind::of(*header) {
-        // Behind profile, constraints and level.
+        // After profile, constraints and level.
         UnitKind::SequenceParameters => Some((false, exponential_golomb(body.get(3..)?).filter(|id| *id < 32)?)),
         UnitKind::PictureParameters => Some((true, exponential_golomb(body).filter(|id| *id < 256)?)),
         _ => None,
@@ -89,15 +89,15 @@ mod tests {
         let delta = stream(&[&DELTA]);
         assert!(matches!(sets.complete(&delta), Cow::Borrowed(same) if same == delta));
         assert_eq!(sets.complete(&stream(&[&KEY])), first);
-        // A new one takes the place of the one with its number, and only what is missing is added.
+        // A new set replaces the one with the same id, and only missing ones are inserted.
         let other = [0x68, 0xee, 0x3c];
         assert_eq!(sets.complete(&stream(&[&other, &KEY])), stream(&[&SEQUENCE, &other, &KEY]));
         assert_eq!(sets.complete(&stream(&[&KEY])), stream(&[&SEQUENCE, &other, &KEY]));
-        // One with another number does not.
+        // A set with another id replaces nothing.
         let second = [0x68, 0x5e, 0x3c];
         sets.complete(&stream(&[&second]));
         assert_eq!(sets.complete(&stream(&[&KEY])), stream(&[&SEQUENCE, &other, &second, &KEY]));
-        // Of those a key frame brings, the others of the kind are gone.
+        // A set that comes with a keyframe replaces all others of its kind.
         let renewed = stream(&[&second, &KEY]);
         assert_eq!(sets.complete(&renewed), stream(&[&SEQUENCE, &second, &KEY]));
         assert_eq!(sets.complete(&stream(&[&KEY])), stream(&[&SEQUENCE, &second, &KEY]));

@@ -1,15 +1,15 @@
-//! What one packet carries (RFC 6184 section 5.2): a NAL unit, some of them, or a part of one.
+//! The payload of one packet (RFC 6184 section 5.2): one NAL unit, several, or part of one.
 
 use alloc::vec::Vec;
 
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
-/// Type of an aggregation packet of one time (STAP-A).
+/// Type of a single-time aggregation packet (STAP-A).
 const AGGREGATE: u8 = 24;
 /// Type of a fragmentation unit without decoding order number (FU-A).
 const PART: u8 = 28;
-/// The bits of a NAL unit's first byte beside its type: F and NRI.
+/// The bits of a NAL unit's first byte other than its type: F and NRI.
 const FLAGS: u8 = 0xe0;
 const TYPE: u8 = 0x1f;
 
@@ -20,7 +20,7 @@ pub enum Payload<'a> {
     Single(&'a [u8]),
     /// Several whole units (STAP-A).
     Aggregate(Vec<&'a [u8]>),
-    /// A part of one (FU-A).
+    /// Part of a unit (FU-A).
     Part {
         /// The first byte of the whole unit.
         header: u8,
@@ -28,23 +28,23 @@ pub enum Payload<'a> {
         first: bool,
         /// E: it ends here.
         last: bool,
-        /// The bytes of the unit, its first one left out.
+        /// The bytes of the unit without its first byte.
         data: &'a [u8],
     },
 }
 
 impl<'a> Payload<'a> {
-    /// Bytes before the data of a part.
+    /// Header bytes before the data of a part.
     pub(super) const PART_HEAD: usize = 2;
-    /// Bytes before the units of an aggregate.
+    /// Header bytes before the units of an aggregate.
     pub(super) const AGGREGATE_HEAD: usize = 1;
-    /// Bytes before each of them.
+    /// Header bytes before each unit of an aggregate.
     pub(super) const UNIT_HEAD: usize = 2;
 
-    /// Reads a payload. Whole units are not empty, and of the types 1 to 23.
+    /// Parses a payload. Whole units are not empty and have types 1 to 23.
     ///
     /// # Errors
-    /// A field cut short; the types 0 and 25 to 31, which the non-interleaved mode has not, but FU-A (28).
+    /// A truncated field; the types 0 and 25 to 31 except FU-A (28), which the non-interleaved mode does not have.
     pub fn parse(payload: &'a [u8]) -> Result<Payload<'a>, ParseError> {
         let mut reader = Reader::new(payload);
         let header = reader.u8("H.264 payload header")?;
@@ -76,8 +76,8 @@ impl<'a> Payload<'a> {
     /// Appends the payload to `out`.
     ///
     /// # Errors
-    /// Empty units, an empty aggregate, units of other types than 1 to 23, an aggregated unit of more than 65,535 bytes; `out`
-    /// is then as it was.
+    /// Empty units, an empty aggregate, units of types other than 1 to 23, an aggregated unit of more than 65,535
+    /// bytes; `out` is then unchanged.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         let whole = |header: Option<&u8>| {
             WriteError::check("type of an H.264 unit", header.map_or(0, |header| header & TYPE).into(), 1, 23)
@@ -93,7 +93,7 @@ impl<'a> Payload<'a> {
                     whole(unit.first())?;
                     WriteError::check("bytes of an aggregated H.264 unit", unit.len() as u64, 1, u16::MAX.into())?;
                 }
-                // As forbidden as any of them, as important as the most important (section 5.7.1).
+                // F is set if any unit has it, and NRI is the max of all units (section 5.7.1).
                 let forbidden = units.iter().fold(0, |all, unit| all | unit[0] & 0x80);
                 let importance = units.iter().map(|unit| unit[0] & 0x60).max().unwrap_or(0);
                 out.push(forbidden | importance | AGGREGATE);
@@ -112,7 +112,7 @@ impl<'a> Payload<'a> {
         Ok(())
     }
 
-    /// Bytes the payload takes.
+    /// Length of the payload in bytes.
     pub fn size(&self) -> usize {
         match self {
             Payload::Single(unit) => unit.len(),
@@ -124,7 +124,7 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// Passes the types of whole NAL units; an empty one counts as 0.
+/// Checks the type of a whole NAL unit; an empty unit counts as type 0.
 fn check_whole(kind: u8, at: usize) -> Result<(), ParseError> {
     match kind {
         1..AGGREGATE => Ok(()),
@@ -146,12 +146,12 @@ mod tests {
 
     #[test]
     fn parameter_sets_share_a_packet() {
-        // RFC 6184 figure 7, with the importance of the most important.
+        // RFC 6184 figure 7, with the max NRI.
         let payload = Payload::Aggregate([&[0x67, 1, 2][..], &[0x28, 3]].to_vec());
         let bytes = [0x78, 0, 3, 0x67, 1, 2, 0, 2, 0x28, 3];
         assert_eq!(written(&payload), bytes);
         assert_eq!(Payload::parse(&bytes), Ok(payload));
-        // Between two units nothing is missing that could be noticed; everywhere else it is.
+        // A cut between two units is undetectable; every other cut is detected.
         for length in (0..bytes.len()).filter(|length| *length != 6) {
             assert!(Payload::parse(&bytes[..length]).is_err(), "{length} bytes");
         }

@@ -1,19 +1,19 @@
-//! How large pictures are: what a sequence parameter set says of it (ITU-T H.264 sections 7.3.2.1.1 and 7.4.2.1.1).
+//! Picture size from a sequence parameter set (ITU-T H.264 sections 7.3.2.1.1 and 7.4.2.1.1).
 
 use thalweg_units::Size;
 
 use super::golomb::{Codes, unescaped};
 use super::{UnitKind, units};
 
-/// Profiles whose sets say how chroma is sampled (section 7.3.2.1.1).
+/// Profiles whose sets contain the chroma format (section 7.3.2.1.1).
 const WITH_CHROMA: [u8; 13] = [44, 83, 86, 100, 110, 118, 122, 128, 134, 135, 138, 139, 244];
-/// Pixels on a side of a macroblock.
+/// Width and height of a macroblock in pixels.
 const MACROBLOCK: u32 = 16;
-/// The most frames in a cycle of picture order counts (section 7.4.2.1.1).
+/// Max number of frames in a picture order count cycle (section 7.4.2.1.1).
 const LONGEST_CYCLE: u32 = 255;
 
-/// The size of pictures as they are to be shown, by the first sequence parameter set of `stream` (Annex B); `None` where there is none, or it
-/// makes no sense.
+/// The display size of pictures according to the first sequence parameter set of `stream` (Annex B); `None` if there is
+/// none or it is invalid.
 ///
 /// ```
 /// use thalweg_units::Size;
@@ -27,26 +27,26 @@ pub fn picture_size(stream: &[u8]) -> Option<Size> {
     size(&mut Codes::new(&unescaped(&set[1..])))
 }
 
-/// What a set says, from behind the unit's header on.
+/// The size in a set, starting after the unit's header.
 fn size(codes: &mut Codes<'_>) -> Option<Size> {
     let profile = codes.bits(8)? as u8;
     // Constraints and level.
     codes.bits(16)?;
     codes.unsigned().filter(|id| *id < 32)?;
     let chroma = if WITH_CHROMA.contains(&profile) { chroma(codes)? } else { Chroma::HALVED };
-    // Frame numbers' length.
+    // Length of frame numbers.
     codes.unsigned()?;
     skip_order_counts(codes)?;
-    // Reference frames, and whether numbers may have gaps.
+    // Number of reference frames, and whether frame numbers may have gaps.
     codes.unsigned()?;
     codes.flag()?;
     let (width, height) = (codes.unsigned()?, codes.unsigned()?);
-    // Where fields may be coded, heights are of one of the two.
+    // If fields are allowed, heights are in units of a field's macroblocks.
     let fields = if codes.flag()? { 1 } else { 2 };
     if fields == 2 {
         codes.flag()?;
     }
-    // How motion is derived.
+    // Direct mode inference.
     codes.flag()?;
     let mut cropped = [0; 4];
     if codes.flag()? {
@@ -65,7 +65,7 @@ fn size(codes: &mut Codes<'_>) -> Option<Size> {
     Some(Size::new(width, side(macroblocks_high, chroma.down * fields, [top, bottom])?))
 }
 
-/// Pixels of luma to one of chroma, which cropping is counted in (table 6-1); 1 where there is none of its own.
+/// Luma pixels per chroma pixel, the unit of cropping (table 6-1); 1 if there is no separate chroma.
 struct Chroma {
     across: u32,
     down: u32,
@@ -75,11 +75,11 @@ impl Chroma {
     const HALVED: Chroma = Chroma { across: 2, down: 2 };
 }
 
-/// How chroma is sampled; what stands beside it, up to the scaling lists, is passed over.
+/// Parses the chroma format and skips the fields after it, up to the scaling lists.
 fn chroma(codes: &mut Codes<'_>) -> Option<Chroma> {
     let format = codes.unsigned()?;
     let is_separate = format == 3 && codes.flag()?;
-    // Depths of luma and chroma, and whether some blocks are not transformed.
+    // Bit depths of luma and chroma, and whether lossless blocks bypass the transform.
     codes.unsigned()?;
     codes.unsigned()?;
     codes.flag()?;
@@ -99,7 +99,7 @@ fn chroma(codes: &mut Codes<'_>) -> Option<Chroma> {
     })
 }
 
-/// A list ends with the first scale of nothing, which repeats the last (section 7.3.2.1.1.1).
+/// Skips a scaling list, which ends at the first scale of zero; that repeats the last one (section 7.3.2.1.1.1).
 fn skip_scaling_list(codes: &mut Codes<'_>, length: usize) -> Option<()> {
     let mut scale = 8;
     for _ in 0..length {
@@ -142,8 +142,8 @@ mod tests {
 
     #[test]
     fn sets_of_real_encoders_say_the_size_they_were_given() {
-        // x264 by ffmpeg 4.4: constrained baseline; High with eight lines cropped; 4:2:2; 4:4:4 with odd sides; fields;
-        // no chroma to speak of; ten bits; a level of 5.2.
+        // x264 by ffmpeg 4.4: constrained baseline; High with eight lines cropped; 4:2:2; 4:4:4 with odd width and
+        // height; fields; monochrome; ten bits; a level of 5.2.
         let sets: [(&[u8], (u16, u16)); 8] = [
             (
                 &[0x67, 0x42, 0xc0, 0x0b, 0xd9, 0x02, 0x84, 0x7e, 0x5c, 0x04, 0x40, 0x00, 0x00, 0x03, 0x00, 0x40],
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(crop(4095, 0), None);
     }
 
-    /// Writes bits, and keeps start codes out.
+    /// Writes bits with emulation prevention.
     #[derive(Default)]
     struct Writer(Vec<bool>);
 
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// A set with everything optional in it that its profile allows.
+    /// A set with every optional field that its profile allows.
     fn written(profile: u8, chroma: u32, order: u32, sides: [u32; 2], frames: bool, crop: Option<[u32; 4]>) -> Vec<u8> {
         let mut bits = Writer::default();
         bits.put(8, profile.into()).put(16, 31).unsigned(0);
@@ -244,7 +244,7 @@ mod tests {
             }
             bits.unsigned(0).unsigned(0).put(1, 0).put(1, 1);
             for list in 0..if chroma == 3 { 12 } else { 8 } {
-                // Left out, ended by a scale of nothing (a change of -8), and whole.
+                // Absent, ended by a scale of zero (a change of -8), and complete.
                 match list % 3 {
                     0 => _ = bits.put(1, 0),
                     1 => _ = bits.put(1, 1).unsigned(16),

@@ -1,11 +1,11 @@
-//! NAL units, and the byte stream they stand in (ITU-T H.264 section 7.4.1 and Annex B).
+//! NAL units, and the byte stream that contains them (ITU-T H.264 section 7.4.1 and Annex B).
 
-/// What a NAL unit is: the lower five bits of its first byte (table 7-1).
+/// The type of a NAL unit: the lower five bits of its first byte (table 7-1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitKind {
-    /// A slice of a picture that others may be needed for (1).
+    /// A slice of a non-IDR picture (1).
     Slice,
-    /// A slice of an IDR picture, from which decoding can begin (5).
+    /// A slice of an IDR picture, at which decoding can start (5).
     IdrSlice,
     /// Supplemental enhancement information (6).
     Supplement,
@@ -17,12 +17,12 @@ pub enum UnitKind {
     Delimiter,
     /// Filler data (12).
     Filler,
-    /// Any other, 0 to 31; from 24 on they are no NAL units but RTP's (RFC 6184 section 5.2).
+    /// Any other type, 0 to 31; types from 24 on are RTP payload structures, not NAL units (RFC 6184 section 5.2).
     Other(u8),
 }
 
 impl UnitKind {
-    /// The kind of a unit with this first byte.
+    /// The kind of unit with this first byte.
     pub const fn of(header: u8) -> UnitKind {
         match header & 0x1f {
             1 => UnitKind::Slice,
@@ -37,8 +37,8 @@ impl UnitKind {
     }
 }
 
-/// The NAL units of a byte stream, without start codes and the zeros around them. What comes before the first start code is
-/// none, and neither are empty ones.
+/// The NAL units of a byte stream, without start codes and surrounding zeros. Skips empty units and everything before
+/// the first start code.
 pub fn units(stream: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     let mut rest = start_code(stream).map(|at| &stream[at + 3..]);
     core::iter::from_fn(move || {
@@ -47,7 +47,8 @@ pub fn units(stream: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
             let end = start_code(bytes);
             rest = end.map(|at| &bytes[at + 3..]);
             let unit = &bytes[..end.unwrap_or(bytes.len())];
-            // A unit's last byte is never zero (section 7.4.1): zeros belong to the next start code or are filled in.
+            // A unit's last byte is never zero (section 7.4.1): zeros belong to the next start code or are trailing
+            // zeros.
             let last = unit.iter().rposition(|byte| *byte != 0);
             if let Some(last) = last {
                 return Some(&unit[..=last]);
@@ -56,10 +57,10 @@ pub fn units(stream: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     })
 }
 
-/// Where the first 00 00 01 begins.
+/// The position of the first 00 00 01.
 pub fn start_code(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
-    // The third byte says how far the next can be: only 1 can end a start code, only 0 can be before its end.
+    // The third byte determines how far to skip: only 1 can end a start code, only 0 can precede its end.
     loop {
         match bytes.get(at + 2)? {
             1 if bytes[at] == 0 && bytes[at + 1] == 0 => return Some(at),
@@ -69,7 +70,7 @@ pub fn start_code(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether decoding can begin with an access unit: it has a slice of an IDR picture.
+/// Whether decoding can start at an access unit: it has a slice of an IDR picture.
 pub fn is_keyframe(access_unit: &[u8]) -> bool {
     units(access_unit).any(|unit| UnitKind::of(unit[0]) == UnitKind::IdrSlice)
 }

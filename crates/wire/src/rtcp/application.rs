@@ -1,4 +1,4 @@
-//! APP: something an application made up (RFC 3550 section 6.7).
+//! APP: application-defined packets (RFC 3550 section 6.7).
 
 use alloc::vec::Vec;
 
@@ -6,19 +6,19 @@ use super::header::{Header, frame};
 use super::sender_report::whole_words;
 use crate::{ParseError, WriteError};
 
-/// Packet type of an application's packet.
+/// Packet type of an application-defined packet.
 pub(super) const KIND: u8 = 204;
 
-/// An application's packet; its data is kept as it came.
+/// An application-defined packet; its data is kept unparsed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Application {
-    /// What the application makes of it, 0 to 31.
+    /// Application-defined subtype, 0 to 31.
     pub subtype: u8,
-    /// Who sends.
+    /// SSRC of the sender.
     pub ssrc: u32,
-    /// Whose packet it is, four ASCII characters by the RFC, not checked here.
+    /// Name of the packet format, four ASCII characters by the RFC, not checked here.
     pub name: [u8; 4],
-    /// Whole 32-bit words.
+    /// Data in whole 32-bit words.
     pub data: Vec<u8>,
 }
 

@@ -1,12 +1,12 @@
-//! Feedback that applications made up (RFC 4585 section 6.4): payload-specific, of one format, distinguished by the four
-//! bytes it begins with, as REMB began it.
+//! Application layer feedback (RFC 4585 section 6.4): payload-specific feedback with one format number, distinguished
+//! by its first four bytes, a convention that REMB started.
 
 use super::header::Header;
 
-/// Feedback format of an application's feedback.
+/// Feedback format of application layer feedback.
 pub(super) const FORMAT: u8 = 15;
 
-/// The four bytes after the SSRCs of an application's feedback; `None` if it ends before.
+/// The four bytes after the SSRCs of application layer feedback; `None` if it is too short.
 pub(super) fn identifier(header: &Header<'_>) -> Option<[u8; 4]> {
     header.body().rest().get(8..12)?.try_into().ok()
 }

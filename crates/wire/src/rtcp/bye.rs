@@ -1,4 +1,4 @@
-//! BYE: sources that leave (RFC 3550 section 6.6).
+//! BYE: sources that leave the session (RFC 3550 section 6.6).
 
 use alloc::vec::Vec;
 
@@ -11,9 +11,9 @@ pub(super) const KIND: u8 = 203;
 /// A goodbye.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Bye {
-    /// Who leaves, at most 31 sources; none is allowed and means nothing.
+    /// The sources that leave, at most 31; an empty list is allowed and has no effect.
     pub sources: Vec<u32>,
-    /// Why, at most 255 bytes of UTF-8, not checked here.
+    /// The reason, at most 255 bytes of UTF-8, not checked here.
     pub reason: Option<Vec<u8>>,
 }
 
@@ -37,7 +37,7 @@ impl Bye {
                 WriteError::check("bytes of a goodbye's reason", reason.len() as u64, 0, 255)?;
                 out.push(reason.len() as u8);
                 out.extend_from_slice(reason);
-                // Filled with zeros rather than RTCP padding.
+                // Zero-filled instead of using RTCP padding.
                 out.resize(out.len() + 3 - reason.len() % 4, 0);
             }
             Ok(())

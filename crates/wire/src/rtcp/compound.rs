@@ -1,4 +1,4 @@
-//! Packets one after another in a datagram (RFC 3550 section 6.1).
+//! Compound packets: several RTCP packets in a datagram (RFC 3550 section 6.1).
 
 use alloc::vec::Vec;
 
@@ -7,10 +7,10 @@ use super::header::Header;
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
-/// The packets of a datagram, one by one; ends with the datagram or with the first error.
+/// Iterator over the packets of a datagram; ends with the datagram or after the first error.
 #[derive(Debug, Clone)]
 pub struct Compound<'a> {
-    /// What is still to be read; `None` after an error.
+    /// The remaining bytes; `None` after an error.
     rest: Option<Reader<'a>>,
 }
 
@@ -26,7 +26,7 @@ impl Iterator for Compound<'_> {
 
     fn next(&mut self) -> Option<Result<Packet, ParseError>> {
         let mut reader = self.rest.take()?;
-        // An empty datagram is no compound packet: reading its header says so.
+        // An empty datagram is not a compound packet: parsing its header gives the error.
         if reader.is_empty() && reader.at() > 0 {
             return None;
         }
@@ -43,16 +43,16 @@ impl core::iter::FusedIterator for Compound<'_> {}
 /// Reads all packets of a datagram.
 ///
 /// # Errors
-/// The first malformed packet, or an empty datagram. Who wants the packets before it reads with [`Compound`].
+/// The first malformed packet, or an empty datagram. Use [`Compound`] to get the packets before the error.
 pub fn parse(datagram: &[u8]) -> Result<Vec<Packet>, ParseError> {
     Compound::new(datagram).collect()
 }
 
-/// Appends `packets` to `out` as one compound packet. Transport-wide feedback goes last: it can need padding, which strict
-/// readers accept on the last packet only (RFC 3550 section 6.4.1).
+/// Appends `packets` to `out` as one compound packet. Put transport-wide feedback last: it can need padding, which
+/// strict parsers accept on the last packet only (RFC 3550 section 6.4.1).
 ///
 /// # Errors
-/// What the format has no room for; `out` is then as it was.
+/// When a value exceeds what the format can represent; `out` is then unchanged.
 pub fn write(packets: &[Packet], out: &mut Vec<u8>) -> Result<(), WriteError> {
     let start = out.len();
     let written = packets.iter().try_for_each(|packet| packet.write(out));
@@ -62,8 +62,8 @@ pub fn write(packets: &[Packet], out: &mut Vec<u8>) -> Result<(), WriteError> {
     written
 }
 
-/// Whether a datagram of a port that carries both is RTCP rather than RTP: its second byte is a packet type from 192 to 223,
-/// which RTP leaves alone by not using payload types 64 to 95 (RFC 5761 section 4).
+/// Whether a datagram on a shared port is RTCP rather than RTP: its second byte is a packet type from 192 to 223, which
+/// RTP avoids by not using payload types 64 to 95 (RFC 5761 section 4).
 pub fn is_rtcp(datagram: &[u8]) -> bool {
     datagram.get(1).is_some_and(|kind| (192..=223).contains(kind))
 }
@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn padding_is_taken_off_every_packet_and_checked() {
-        // The padded goodbye of RFC 3550's form, then one more: padding need not be the last packet's.
+        // A padded goodbye as in RFC 3550, followed by another packet: padding is accepted on packets other than the
+        // last.
         let datagram = [0xa0, 203, 0, 1, 0, 0, 0, 4, 0x80, 203, 0, 0];
         let goodbye = Packet::Bye(Bye::default());
         assert_eq!(parse(&datagram), Ok([goodbye.clone(), goodbye].to_vec()));

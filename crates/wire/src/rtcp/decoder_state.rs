@@ -1,4 +1,4 @@
-//! The answer to a packet of functional video: how fast packets come, and which states the decoder has.
+//! Feedback for a packet of functional video: the interarrival time, and the states that the decoder has.
 
 use alloc::vec::Vec;
 
@@ -9,15 +9,15 @@ use super::application_feedback::FORMAT;
 use super::header::{Header, frame};
 use crate::{ParseError, WriteError, micros};
 
-/// What tells it from the feedback of other applications.
+/// Identifier among application layer feedback.
 pub(super) const IDENTIFIER: [u8; 4] = *b"SLFY";
 
-/// The acknowledgement of one packet of functional video, and what the sender wants to know of its decoder.
+/// Acknowledges one packet of functional video and reports the decoder's states to the sender.
 ///
-/// It is what Salsify's receiver answers to every packet (NSDI 2018; Salsify section 3; `AckPacket` in `src/net/packet.cc` of
+/// Salsify's receiver answers every packet with it (NSDI 2018; Salsify section 3; `AckPacket` in `src/net/packet.cc` of
 /// excamera/alfalfa: connection u16, frame u32, fragment u16, average delay u32 in microseconds, current state u32,
-/// number of complete states u32 and as many u32, little-endian), as feedback of an application (RFC 4585 section 6.4).
-/// After the SSRCs and the identifier "SLFY", most significant byte first and all in whole words:
+/// number of complete states u32 and as many u32, little-endian). Here it is application layer feedback (RFC 4585
+/// section 6.4). After the SSRCs and the identifier "SLFY", most significant byte first and all in whole words:
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -35,42 +35,41 @@ pub(super) const IDENTIFIER: [u8; 4] = *b"SLFY";
 /// |               complete states, n times 64 bits                |
 /// ```
 ///
-/// The reserved byte is written as 0 and not read, nor is what follows the last state: room for later versions. The
-/// states have 64 bits for [a reason](crate::rtp#functional-video). With n states it takes 36 + 8 n bytes, so 145
-/// states fit 1200 bytes; a receiver keeps far fewer, for it forgets those older than the one a frame was last coded
-/// from.
+/// The reserved byte is written as 0 and ignored when read, as is everything after the last state: both are room for
+/// later versions. The states have 64 bits for [a reason](crate::rtp#functional-video). With n states the packet takes
+/// 36 + 8 n bytes, so 145 states fit into 1200 bytes; a receiver keeps far fewer, because it drops those older than the
+/// one a frame was last coded from.
 ///
-/// Nothing here is to be believed: whatever a receiver makes up must parse, and the sender looks every state up among
-/// those it has sent.
+/// The content is untrusted: anything a receiver sends must parse, and the sender looks up every state among those it
+/// has sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecoderState {
-    /// Who has the decoder.
+    /// SSRC of the receiver with the decoder.
     pub sender_ssrc: u32,
-    /// The stream the packet is of.
+    /// SSRC of the packet's stream.
     pub media_ssrc: u32,
     /// The packet's frame: the low 32 bits of its number, as [`FrameFragment`](crate::rtp::FrameFragment) has it.
     pub frame: u32,
-    /// Which fragment of the frame it was.
+    /// The number of the fragment in its frame.
     pub fragment: u16,
-    /// The mean time between the arrivals of two packets, less their grace periods: an exponentially weighted moving
-    /// average, zero until there were two. Not below zero; written in whole microseconds, the rest is cut off, and what
-    /// is longer than 4294.967295 s as that.
+    /// The mean interarrival time of packets, less their grace periods: an exponentially weighted moving average, zero
+    /// before the second packet. Not negative; written in whole microseconds, rounded down, and at most 4294.967295 s.
     pub interarrival: Span,
-    /// The state the decoder is in, which the sender does not know if it came of a frame with parts missing.
+    /// The decoder's current state, which the sender does not know if it results from an incomplete frame.
     pub current: u64,
-    /// States the decoder can go back to, each of which it was in after a whole frame; at most 255, the newest last.
+    /// States the decoder can return to, each the result of a complete frame; at most 255, the newest last.
     pub complete: Vec<u64>,
 }
 
 impl DecoderState {
-    /// The most complete states a message holds.
+    /// Max number of complete states in a message.
     pub const MAX: usize = 255;
 
     pub(super) fn parse(header: &Header<'_>) -> Result<DecoderState, ParseError> {
         let mut reader = header.body();
         let sender_ssrc = reader.u32("decoder state sender SSRC")?;
         let media_ssrc = reader.u32("decoder state media SSRC")?;
-        // Checked before.
+        // Already checked.
         reader.u32("decoder state identifier")?;
         let frame = reader.u32("decoder state frame number")?;
         let fragment = reader.u16("decoder state fragment number")?;
@@ -153,7 +152,7 @@ mod tests {
             let error = ParseError::OutOfRange { what, at: 23, found: count.into(), min: 0, max: 2 };
             assert_eq!(parse(&bytes), Err(error));
         }
-        // A word more is no state.
+        // An additional word is not a state.
         bytes[3] += 1;
         bytes.extend([0; 4]);
         assert!(parse(&bytes).is_err());
@@ -171,7 +170,7 @@ mod tests {
     #[test]
     fn a_message_ends_nowhere_before_its_current_state() {
         let whole = bytes_of(&of(&[]));
-        // One word is less than the SSRCs and the identifier: not known to be one of these.
+        // One word less than the SSRCs and the identifier: not recognisable as this format.
         for words in 3..8 {
             let mut bytes = whole[..4 + 4 * words].to_vec();
             bytes[3] = words as u8;

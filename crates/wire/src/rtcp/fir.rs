@@ -1,4 +1,4 @@
-//! FIR: a key frame is wanted (RFC 5104 section 4.3.1).
+//! FIR: keyframe requests (RFC 5104 section 4.3.1).
 
 use alloc::vec::Vec;
 
@@ -9,21 +9,21 @@ use crate::{ParseError, WriteError};
 /// Feedback format of a full intra request.
 pub(super) const FORMAT: u8 = 4;
 
-/// Requests for key frames.
+/// Requests for keyframes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fir {
-    /// Who wants them.
+    /// SSRC of the requester.
     pub sender_ssrc: u32,
-    /// One request a stream, at least one.
+    /// One request per stream, at least one.
     pub requests: Vec<FirRequest>,
 }
 
-/// A request for a key frame.
+/// A request for a keyframe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirRequest {
-    /// The stream.
+    /// SSRC of the stream.
     pub ssrc: u32,
-    /// Counts the requests: one with the number of the last is the same request sent again.
+    /// Request counter: a repeated value is a repetition of the same request.
     pub sequence: u8,
 }
 
@@ -31,7 +31,7 @@ impl Fir {
     pub(super) fn parse(header: &Header<'_>) -> Result<Fir, ParseError> {
         let mut reader = header.body();
         let sender_ssrc = reader.u32("full intra request sender SSRC")?;
-        // Not used: the requests name their streams.
+        // Unused: the requests contain the SSRCs of their streams.
         reader.u32("full intra request media SSRC")?;
         let mut requests = Vec::new();
         while requests.is_empty() || !reader.is_empty() {

@@ -1,4 +1,4 @@
-//! The four bytes every RTCP packet begins with (RFC 3550 section 6.4.1).
+//! The four-byte header of every RTCP packet (RFC 3550 section 6.4.1).
 
 use alloc::vec::Vec;
 
@@ -6,25 +6,25 @@ use crate::reader::Reader;
 use crate::rtp::padding_length;
 use crate::{ParseError, WriteError};
 
-/// Bytes of the largest packet: the length field counts the words after the first.
+/// Max packet size in bytes: the length field counts the words after the first.
 pub(super) const LARGEST: u64 = 4 * 65_536;
 
-/// A packet taken apart as far as all are alike.
+/// A packet with its common header parsed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header<'a> {
-    /// Five bits: how many of something, or the format of a feedback message.
+    /// Five bits: a number of items, or the format of a feedback message.
     pub(super) count: u8,
     /// The packet type.
     pub(super) kind: u8,
-    /// What follows the header, without padding.
+    /// The bytes after the header, without padding.
     body: Reader<'a>,
 }
 
 impl<'a> Header<'a> {
-    /// Reads one packet off `reader`.
+    /// Parses one packet from `reader`.
     ///
-    /// Padding of any length within the packet is accepted, and on every packet of a compound: libwebrtc pads transport-wide
-    /// feedback by 1 to 3 bytes wherever it stands.
+    /// Accepts padding of any length within the packet, and on every packet of a compound: libwebrtc pads
+    /// transport-wide feedback by 1 to 3 bytes at any position.
     pub(super) fn parse(reader: &mut Reader<'a>) -> Result<Header<'a>, ParseError> {
         let at = reader.at();
         let first = reader.u8("RTCP first byte")?;
@@ -41,13 +41,13 @@ impl<'a> Header<'a> {
         Ok(Header { count: first & 0x1f, kind, body })
     }
 
-    /// A reader of what follows the header.
+    /// A reader of the bytes after the header.
     pub(super) fn body(&self) -> Reader<'a> {
         self.body
     }
 }
 
-/// Appends a packet: its header, what `body` appends, and padding to whole words. On an error `out` is as it was.
+/// Appends a packet: its header, what `body` appends, and padding to whole words. On an error `out` is unchanged.
 pub(super) fn frame(
     out: &mut Vec<u8>,
     kind: u8,
@@ -75,7 +75,7 @@ pub(super) fn frame(
     written
 }
 
-/// The five-bit count of a list.
+/// The five-bit count of list items.
 pub(super) fn count(what: &'static str, length: usize) -> Result<u8, WriteError> {
     WriteError::check(what, length as u64, 0, 31).map(|()| length as u8)
 }

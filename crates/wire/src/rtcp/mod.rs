@@ -1,8 +1,8 @@
-//! RTCP (RFC 3550 section 6, RFC 4585): what the other side says of what it got.
+//! RTCP (RFC 3550 section 6, RFC 4585): reports and feedback between peers.
 //!
-//! A datagram holds one packet after another, a compound packet; [`parse`] reads them all and [`Compound`] one by one.
-//! Reduced-size compounds (RFC 5506), which need not begin with a report, are accepted: browsers send them. A packet
-//! of an unknown type is an [`Opaque`] packet, not an error.
+//! A datagram holds a compound packet, a sequence of packets; [`parse`] reads all of them and [`Compound`] one by one.
+//! Reduced-size compounds (RFC 5506), which need not begin with a report, are accepted: browsers send them. A packet of
+//! an unknown type is an [`Opaque`] packet, not an error.
 //!
 //! ```
 //! use thalweg_wire::rtcp::{self, Nack, Packet, Pli};
@@ -71,35 +71,35 @@ const PAYLOAD: u8 = 206;
 /// One packet of a compound packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Packet {
-    /// What a sender has sent, and when (200).
+    /// Sender report: what was sent, and when (200).
     SenderReport(SenderReport),
-    /// What a receiver got (201).
+    /// Receiver report: what was received (201).
     ReceiverReport(ReceiverReport),
-    /// Who the sources are (202).
+    /// Source description (202).
     Sdes(Sdes),
-    /// Sources that leave (203).
+    /// Goodbye: sources that leave (203).
     Bye(Bye),
-    /// Something an application made up (204).
+    /// Application-defined (204).
     Application(Application),
-    /// What receivers say beyond their reports: which packets came and when, and when they send themselves (207).
+    /// Extended report: which packets arrived and when, and the receiver's own report times (207).
     Xr(Xr),
-    /// Packets that are missed (205, format 1).
+    /// Requested packets (205, format 1).
     Nack(Nack),
-    /// Packets of every stream and when they came (205, format 15).
+    /// Arrivals of packets of all streams (205, format 15).
     TransportFeedback(twcc::Feedback),
-    /// Packets of each stream, when they came and how they were marked (205, format 11).
+    /// Arrivals and ECN marks of packets by stream (205, format 11).
     CongestionFeedback(ccfb::Feedback),
-    /// A picture cannot be shown (206, format 1).
+    /// Picture loss indication (206, format 1).
     Pli(Pli),
-    /// A key frame is wanted (206, format 4).
+    /// Keyframe request (206, format 4).
     Fir(Fir),
-    /// What the receiver thinks the path bears (206, format 15, "REMB").
+    /// The receiver's bandwidth estimate (206, format 15, "REMB").
     Remb(Remb),
     /// The decoder's state after a packet of functional video (206, format 15, "SLFY").
     DecoderState(DecoderState),
-    /// What a receiver measured of the path (206, format 15, "PATH").
+    /// The receiver's path measurement (206, format 15, "PATH").
     PathReport(PathReport),
-    /// Anything else.
+    /// Any other packet.
     Opaque(Opaque),
 }
 
@@ -130,7 +130,7 @@ impl Packet {
     /// Appends the packet to `out`.
     ///
     /// # Errors
-    /// What the format has no room for; `out` is then as it was.
+    /// When a value exceeds what the format can represent; `out` is then unchanged.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         match self {
             Packet::SenderReport(packet) => packet.write(out),
@@ -156,7 +156,7 @@ impl Packet {
 mod testing {
     use super::*;
 
-    /// That `packet` is written as `bytes` and read from them, and that no shorter input is taken for it.
+    /// Asserts that `packet` is written as `bytes` and parsed from them, and that no shorter input parses as it.
     pub(super) fn is_written_as(packet: &Packet, bytes: &[u8]) {
         let mut out = Vec::new();
         packet.write(&mut out).unwrap();
@@ -167,7 +167,7 @@ mod testing {
         }
     }
 
-    /// That `packet` comes back from its bytes.
+    /// Asserts that `packet` survives writing and parsing.
     pub(super) fn survives(packet: Packet) -> Result<(), proptest::test_runner::TestCaseError> {
         let mut out = Vec::new();
         packet.write(&mut out).unwrap();

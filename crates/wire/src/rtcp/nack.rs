@@ -1,4 +1,4 @@
-//! Generic NACK: packets that are missed (RFC 4585 section 6.2.1).
+//! Generic NACK: requests for lost packets (RFC 4585 section 6.2.1).
 
 use alloc::vec::Vec;
 
@@ -9,28 +9,28 @@ use crate::{ParseError, WriteError};
 /// Feedback format of a generic NACK.
 pub(super) const FORMAT: u8 = 1;
 
-/// A request to send packets again.
+/// A request to retransmit packets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nack {
-    /// Who misses them.
+    /// SSRC of the requester.
     pub sender_ssrc: u32,
-    /// The stream they are of.
+    /// SSRC of the packets' stream.
     pub media_ssrc: u32,
     /// The packets, in groups of up to 17; at least one group.
     pub pairs: Vec<NackPair>,
 }
 
-/// A missed packet and which of the 16 after it are missed too.
+/// A lost packet, and which of the 16 after it are lost too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NackPair {
-    /// PID: a missed sequence number.
+    /// PID: a lost sequence number.
     pub first: u16,
     /// BLP: bit i, the lowest being 0, stands for sequence number `first + 1 + i`.
     pub following: u16,
 }
 
 impl NackPair {
-    /// The missed sequence numbers, in order.
+    /// The lost sequence numbers, in order.
     pub fn lost(self) -> impl Iterator<Item = u16> {
         let following = (0..16).filter(move |bit| self.following >> bit & 1 == 1);
         core::iter::once(self.first).chain(following.map(move |bit| self.first.wrapping_add(1 + bit)))
@@ -38,7 +38,8 @@ impl NackPair {
 }
 
 impl Nack {
-    /// A request for the `lost` sequence numbers, in the fewest groups if they are in order (through a wrap after 65535 too).
+    /// A request for the `lost` sequence numbers, in the fewest groups if they are in order (including a wrap after
+    /// 65535).
     pub fn of(sender_ssrc: u32, media_ssrc: u32, lost: impl IntoIterator<Item = u16>) -> Nack {
         let mut pairs: Vec<NackPair> = Vec::new();
         for sequence in lost {
@@ -51,7 +52,7 @@ impl Nack {
         Nack { sender_ssrc, media_ssrc, pairs }
     }
 
-    /// The missed sequence numbers, in the order of the groups.
+    /// The lost sequence numbers, in the order of the groups.
     pub fn lost(&self) -> impl Iterator<Item = u16> + '_ {
         self.pairs.iter().flat_map(|pair| pair.lost())
     }

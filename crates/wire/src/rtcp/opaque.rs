@@ -1,18 +1,18 @@
-//! Packets of a type or format that is not read here.
+//! Packets of a type or format that is not parsed here.
 
 use alloc::vec::Vec;
 
 use super::header::{Header, frame};
 use crate::WriteError;
 
-/// A packet kept as it came, without its padding: port mappings (210, RFC 6284), feedback of other formats, whatever comes later.
+/// A packet kept unparsed, without its padding: port mappings (210, RFC 6284), feedback of other formats, future types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opaque {
     /// The packet type.
     pub kind: u8,
     /// The five bits of the header: a count, or a feedback format; 0 to 31.
     pub count: u8,
-    /// What follows the 4-byte header, at most 262140 bytes.
+    /// The bytes after the 4-byte header, at most 262140.
     pub body: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! What a receiver that measures the path itself reports.
+//! Reports of a receiver that measures the path itself.
 
 use alloc::vec::Vec;
 
@@ -9,14 +9,13 @@ use super::application_feedback::FORMAT;
 use super::header::{Header, frame};
 use crate::{ParseError, WriteError};
 
-/// What tells it from the feedback of other applications.
+/// Identifier among application layer feedback.
 pub(super) const IDENTIFIER: [u8; 4] = *b"PATH";
 
-/// A receiver's own account of the path: what it bore of late, and what came over it and what did not since the
-/// beginning.
+/// The receiver's measurement of the path: the recent capacity, and the bytes received and lost since the beginning.
 ///
-/// It is what Rebera's receiver sends every tenth of a second (specs/rebera.md 3; the paper says what is reported and not
-/// how it is written), as feedback of an application (RFC 4585 section 6.4). After the SSRCs and the identifier "PATH",
+/// Rebera's receiver sends it every tenth of a second (specs/rebera.md 3; the paper defines the content but not the
+/// format). Here it is application layer feedback (RFC 4585 section 6.4). After the SSRCs and the identifier "PATH",
 /// most significant byte first:
 ///
 /// ```text
@@ -34,22 +33,23 @@ pub(super) const IDENTIFIER: [u8; 4] = *b"PATH";
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 /// ```
 ///
-/// A capacity of 0 says that nothing was measured. What follows the bytes lost is not read: room for later versions. It
-/// takes 40 bytes. No number says which of two reports is the newer one: of one receiver the bytes received only grow.
+/// A capacity of 0 means that nothing was measured. Anything after the bytes lost is ignored: room for later versions.
+/// The packet takes 40 bytes. Reports have no sequence number: of two reports of one receiver the newer one has more
+/// bytes received.
 ///
-/// Nothing here is to be believed: whatever a receiver makes up must parse, and the sender knows what it has sent.
+/// The content is untrusted: anything a receiver sends must parse, and the sender knows what it has sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PathReport {
-    /// Who measures.
+    /// SSRC of the measuring receiver.
     pub sender_ssrc: u32,
-    /// The stream of media, whose frames measure the path.
+    /// SSRC of the media stream whose frames measure the path.
     pub media_ssrc: u32,
-    /// What the path bore of late; `None` if nothing was measured, which is how 0 bit/s is read back too.
+    /// The recently measured capacity; `None` if nothing was measured. 0 bit/s is also read as `None`.
     pub capacity: Option<Rate>,
-    /// Everything that came since the beginning, as IP counts it, of packets that say what was sent before them
+    /// Bytes received since the beginning, in IP packet sizes, of packets that carry the bytes sent before them
     /// ([`BytesBefore`](crate::rtp::BytesBefore)).
     pub received: Bytes,
-    /// Everything that was sent before the last of them and did not come.
+    /// Bytes sent before the last of those packets and not received.
     pub lost: Bytes,
 }
 
@@ -58,7 +58,7 @@ impl PathReport {
         let mut reader = header.body();
         let sender_ssrc = reader.u32("path report sender SSRC")?;
         let media_ssrc = reader.u32("path report media SSRC")?;
-        // Checked before.
+        // Already checked.
         reader.u32("path report identifier")?;
         let capacity = Some(Rate::from_bps(reader.u64("path report capacity")?)).filter(|rate| *rate > Rate::ZERO);
         let received = Bytes::new(reader.u64("path report bytes received")?);
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_message_ends_nowhere_before_its_last_count() {
         let whole = bytes_of(REPORT);
-        // Two words are less than the SSRCs and the identifier: not known to be one of these.
+        // Two words less than the SSRCs and the identifier: not recognisable as this format.
         for words in 3..9 {
             let mut bytes = whole[..4 + 4 * words].to_vec();
             bytes[3] = words as u8;

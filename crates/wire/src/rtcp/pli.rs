@@ -1,4 +1,4 @@
-//! PLI: a picture cannot be shown (RFC 4585 section 6.3.1).
+//! PLI: picture loss indication (RFC 4585 section 6.3.1).
 
 use alloc::vec::Vec;
 
@@ -12,9 +12,9 @@ pub(super) const FORMAT: u8 = 1;
 /// A picture loss indication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pli {
-    /// Who cannot show it.
+    /// SSRC of the receiver that lost a picture.
     pub sender_ssrc: u32,
-    /// The stream it is of.
+    /// SSRC of the video stream.
     pub media_ssrc: u32,
 }
 

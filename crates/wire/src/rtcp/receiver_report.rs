@@ -1,4 +1,4 @@
-//! RR: what a receiver got (RFC 3550 section 6.4.2).
+//! RR: receiver reports (RFC 3550 section 6.4.2).
 
 use alloc::vec::Vec;
 
@@ -13,11 +13,11 @@ pub(super) const KIND: u8 = 201;
 /// A receiver report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReceiverReport {
-    /// Who reports.
+    /// SSRC of the reporter.
     pub ssrc: u32,
-    /// One block a stream, at most 31.
+    /// One block per stream, at most 31.
     pub blocks: Vec<ReportBlock>,
-    /// What a profile adds, whole 32-bit words.
+    /// Profile-specific extension, whole 32-bit words.
     pub extension: Vec<u8>,
 }
 

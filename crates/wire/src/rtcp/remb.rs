@@ -1,4 +1,4 @@
-//! REMB: what the receiver thinks the path bears (draft-alvestrand-rmcat-remb-03 section 2.2).
+//! REMB: the receiver's bandwidth estimate (draft-alvestrand-rmcat-remb-03 section 2.2).
 
 use alloc::vec::Vec;
 
@@ -9,19 +9,19 @@ use super::application_feedback::FORMAT;
 use super::header::{Header, frame};
 use crate::{ParseError, WriteError};
 
-/// What tells it from the feedback of other applications.
+/// Identifier among application layer feedback.
 pub(super) const IDENTIFIER: [u8; 4] = *b"REMB";
-/// Bits of the mantissa.
+/// Number of mantissa bits.
 const MANTISSA: u32 = 18;
 
 /// The receiver's estimate of the maximum bitrate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remb {
-    /// Who estimates.
+    /// SSRC of the estimating receiver.
     pub sender_ssrc: u32,
-    /// The most all streams together should send. 18 significant bits are written, the rest is cut off (at most 1/131072).
+    /// Max total rate of all streams. Written with 18 significant bits, rounded down (by at most 1/131072).
     pub bitrate: Rate,
-    /// The streams, at most 255.
+    /// SSRCs of the streams, at most 255.
     pub streams: Vec<u32>,
 }
 
@@ -29,7 +29,7 @@ impl Remb {
     pub(super) fn parse(header: &Header<'_>) -> Result<Remb, ParseError> {
         let mut reader = header.body();
         let sender_ssrc = reader.u32("REMB sender SSRC")?;
-        // Not used: the list below names the streams. Then the identifier, checked before.
+        // Unused media SSRC (the list below names the streams), then the identifier, already checked.
         reader.u64("REMB media SSRC and identifier")?;
         let count = reader.u8("REMB stream count")?;
         let at = reader.at();
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn a_megabit_is_250000_times_4() {
         let estimate = Remb { sender_ssrc: 1, bitrate: Rate::from_kbps(1000), streams: [0x0506_0708].to_vec() };
-        // 250000 = 0x3d090, which takes all 18 bits; exponent 2 stands in front of it.
+        // 250000 = 0x3d090, which takes all 18 bits, preceded by exponent 2.
         let bytes = [0x8f, 206, 0, 5, 0, 0, 0, 1, 0, 0, 0, 0, b'R', b'E', b'M', b'B', 1, 0x0b, 0xd0, 0x90, 5, 6, 7, 8];
         testing::is_written_as(&Packet::Remb(estimate), &bytes);
     }
@@ -83,7 +83,7 @@ mod tests {
             bytes.extend_from_slice(&word.to_be_bytes());
             parse(&bytes)
         };
-        // 2^17 has 46 zeros before it.
+        // 2^17 has 46 leading zeros.
         let word = |exponent: u32, mantissa: u32| exponent << 18 | mantissa;
         let expected = Remb { sender_ssrc: 1, bitrate: Rate::from_bps(1 << 63), streams: Vec::new() };
         assert_eq!(with(word(46, 1 << 17)), Ok([Packet::Remb(expected)].to_vec()));

@@ -1,4 +1,4 @@
-//! What one receiver says of one stream (RFC 3550 section 6.4.1), in sender and receiver reports alike.
+//! Report blocks on one stream (RFC 3550 section 6.4.1), in sender and receiver reports.
 
 use alloc::vec::Vec;
 
@@ -9,20 +9,20 @@ use crate::{ParseError, WriteError};
 /// A report block, 24 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReportBlock {
-    /// The stream reported on.
+    /// SSRC of the reported stream.
     pub ssrc: u32,
     /// Packets lost since the last report, in 1/256 of those expected.
     pub fraction_lost: u8,
-    /// Packets expected and not received since the beginning, -2^23 to 2^23 - 1 (written as the nearer end if past it, as in
-    /// RFC 3550 appendix A.3); negative when duplicates came.
+    /// Packets expected and not received since the beginning, -2^23 to 2^23 - 1 (clamped when written, as in RFC 3550
+    /// appendix A.3); negative when duplicates arrived.
     pub cumulative_lost: i32,
-    /// The highest sequence number received, its wraps counted in the upper 16 bits.
+    /// The highest sequence number received, with the wrap-around count in the upper 16 bits.
     pub highest_sequence: u32,
-    /// Mean deviation of the packet spacing, in ticks of the stream's RTP clock.
+    /// Interarrival jitter, in ticks of the stream's RTP clock.
     pub jitter: u32,
-    /// The middle of the last sender report's NTP time; zero if none came.
+    /// The middle bits of the last sender report's NTP time; zero if none was received.
     pub last_report: NtpShort,
-    /// How long ago that sender report came; zero if none did.
+    /// Time since that sender report was received; zero if none was.
     pub delay: NtpShort,
 }
 
@@ -31,7 +31,7 @@ impl ReportBlock {
         Ok(ReportBlock {
             ssrc: reader.u32("report block SSRC")?,
             fraction_lost: reader.u8("report block fraction lost")?,
-            // Moved up and back down to extend its sign.
+            // Shifted left and back for sign extension.
             cumulative_lost: ((reader.u24("report block cumulative lost")? << 8) as i32) >> 8,
             highest_sequence: reader.u32("report block highest sequence number")?,
             jitter: reader.u32("report block jitter")?,
@@ -48,12 +48,12 @@ impl ReportBlock {
     }
 }
 
-/// Reads `count` report blocks.
+/// Parses `count` report blocks.
 pub(super) fn parse_blocks(reader: &mut Reader<'_>, count: u8) -> Result<Vec<ReportBlock>, ParseError> {
     (0..count).map(|_| ReportBlock::parse(reader)).collect()
 }
 
-/// Appends report blocks and then the `extension` of a profile, which is whole words.
+/// Appends report blocks and then the profile-specific `extension`, which must be whole words.
 pub(super) fn write_blocks(blocks: &[ReportBlock], extension: &[u8], out: &mut Vec<u8>) -> Result<(), WriteError> {
     for block in blocks {
         block.write(out);

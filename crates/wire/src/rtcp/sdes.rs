@@ -1,4 +1,4 @@
-//! SDES: who the sources are (RFC 3550 section 6.5).
+//! SDES: source descriptions (RFC 3550 section 6.5).
 
 use alloc::vec::Vec;
 
@@ -12,30 +12,30 @@ pub(super) const KIND: u8 = 202;
 /// A source description.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sdes {
-    /// One chunk a source, at most 31.
+    /// One chunk per source, at most 31.
     pub chunks: Vec<Chunk>,
 }
 
-/// What is said of one source.
+/// The description of one source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Chunk {
-    /// The source.
+    /// SSRC of the source.
     pub source: u32,
-    /// What is said.
+    /// The description items.
     pub items: Vec<Item>,
 }
 
-/// One thing said of a source.
+/// One item of a source's description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// What it is, 1 to 255: [`Item::CNAME`] or another of RFC 3550 section 6.5.
+    /// The item type, 1 to 255: [`Item::CNAME`] or another of RFC 3550 section 6.5.
     pub kind: u8,
-    /// UTF-8 by the RFC, not checked here; at most 255 bytes.
+    /// The text, UTF-8 by the RFC, not checked here; at most 255 bytes.
     pub text: Vec<u8>,
 }
 
 impl Item {
-    /// The kind of the name that is the same for all streams of a participant.
+    /// The item type of the name that all streams of a participant share.
     pub const CNAME: u8 = 1;
 }
 
@@ -61,7 +61,7 @@ impl Chunk {
         loop {
             let kind = reader.u8("source description item")?;
             if kind == 0 {
-                // Up to the next whole word of the chunk; what is in there says nothing.
+                // Skip to the next whole word of the chunk; the content of the padding is ignored.
                 let past = (reader.at() - start) % 4;
                 reader.take("source description padding", (4 - past) % 4)?;
                 return Ok(Chunk { source, items });
@@ -81,7 +81,7 @@ impl Chunk {
             out.extend_from_slice(&[item.kind, item.text.len() as u8]);
             out.extend_from_slice(&item.text);
         }
-        // One zero ends the items, more fill the word.
+        // One zero ends the items, more zeros fill the word.
         let whole = (out.len() + 1 - start).next_multiple_of(4);
         out.resize(start + whole, 0);
         Ok(())
@@ -100,7 +100,8 @@ mod tests {
 
     #[test]
     fn items_end_with_a_zero_and_fill_whole_words() {
-        // "ab" leaves no room in its word for the end, "a" leaves one byte, and no item at all takes a word of zeros.
+        // "ab" leaves no room in its word for the terminator, "a" leaves one byte, and an empty chunk takes a word of
+        // zeros.
         let chunks = [cname(1, b"ab"), cname(2, b"a"), Chunk { source: 3, items: Vec::new() }].to_vec();
         let bytes = [
             0x83, 202, 0, 7, 0, 0, 0, 1, 1, 2, b'a', b'b', 0, 0, 0, 0, 0, 0, 0, 2, 1, 1, b'a', 0, 0, 0, 0, 3, 0, 0, 0,

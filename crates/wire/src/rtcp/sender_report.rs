@@ -1,4 +1,4 @@
-//! SR: what a sender has sent, and when (RFC 3550 section 6.4.1).
+//! SR: sender reports (RFC 3550 section 6.4.1).
 
 use alloc::vec::Vec;
 
@@ -13,19 +13,19 @@ pub(super) const KIND: u8 = 200;
 /// A sender report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SenderReport {
-    /// The sender's stream.
+    /// SSRC of the sender's stream.
     pub ssrc: u32,
-    /// When the report left.
+    /// When the report was sent.
     pub ntp: NtpTime,
-    /// The same instant in ticks of the stream's RTP clock.
+    /// The same time in ticks of the stream's RTP clock.
     pub rtp_timestamp: u32,
     /// RTP packets sent since the beginning.
     pub packets: u32,
-    /// Bytes of payload in them, without headers and padding.
+    /// Payload bytes in them, without headers and padding.
     pub payload_bytes: u32,
-    /// What the sender receives itself, at most 31 blocks.
+    /// Report blocks on streams that the sender itself receives, at most 31.
     pub blocks: Vec<ReportBlock>,
-    /// What a profile adds, whole 32-bit words.
+    /// Profile-specific extension, whole 32-bit words.
     pub extension: Vec<u8>,
 }
 
@@ -55,7 +55,7 @@ impl SenderReport {
     }
 }
 
-/// What is there in whole words: padding of 1 to 3 bytes leaves less.
+/// The whole words of `rest`; 1 to 3 bytes of padding are cut off.
 pub(super) fn whole_words(rest: &[u8]) -> Vec<u8> {
     rest[..rest.len() - rest.len() % 4].to_vec()
 }

@@ -1,4 +1,4 @@
-//! Extensions that change on the way, blanked.
+//! Blanks header extensions that change on sending.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -8,16 +8,17 @@ use crate::ParseError;
 
 /// Fills the data of the extension elements with these `ids` with zeros, in place.
 ///
-/// FEC protects packets as they are before they leave, and libwebrtc writes some extensions only then: the
-/// transport-wide sequence number, the absolute send time, the transmission offset. Both its sides take them for zeros
-/// (`RtpPacket::ZeroMutableExtensions`, `flexfec_receiver.cc`), and a receiver that recovers packets with it must do the same.
+/// FEC protects packets before they are sent, and libwebrtc writes some extensions only on sending: the transport-wide
+/// sequence number, the absolute send time, the transmission offset. Sender and receiver in libwebrtc treat them as
+/// zeros (`RtpPacket::ZeroMutableExtensions`, `flexfec_receiver.cc`), and a receiver that recovers packets with
+/// libwebrtc's FEC must do the same.
 ///
 /// # Errors
-/// What is no RTP packet; it is then as it was.
+/// When the bytes are not an RTP packet; they are then unchanged.
 pub fn blank_extensions(packet: &mut [u8], ids: &[u8]) -> Result<(), ParseError> {
     let parsed = Packet::parse(packet)?;
     let Some(block) = parsed.extensions else { return Ok(()) };
-    // The fixed header, the contributing sources, and the block's own head come before.
+    // Preceded by the fixed header, the contributing sources, and the block's own header.
     let start = 12 + 4 * parsed.contributors.len() + 4;
     let blanks: Vec<Range<usize>> = block
         .placed()

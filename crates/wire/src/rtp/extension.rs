@@ -19,11 +19,11 @@ pub struct Extension<'a> {
     pub data: &'a [u8],
 }
 
-/// A header extension block: its elements have been checked.
+/// A header extension block whose elements have been validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extensions<'a> {
     profile: u16,
-    /// Whole 32-bit words.
+    /// The data, in whole 32-bit words.
     data: &'a [u8],
 }
 
@@ -38,22 +38,22 @@ impl<'a> Extensions<'a> {
         Ok(Extensions { profile, data })
     }
 
-    /// What follows the fixed header defines: 0xBEDE and 0x1000 are the forms of RFC 8285, others are opaque here.
+    /// The profile field: 0xBEDE and 0x1000 are the forms of RFC 8285, others are opaque here.
     pub fn profile(&self) -> u16 {
         self.profile
     }
 
-    /// The bytes of the block after its head, with their padding.
+    /// The bytes of the block after its header, with padding.
     pub fn data(&self) -> &'a [u8] {
         self.data
     }
 
-    /// The elements in their order; none if the profile is not one of RFC 8285.
+    /// The elements in order; none if the profile is not one of RFC 8285.
     pub fn iter(&self) -> impl Iterator<Item = Extension<'a>> + use<'a> {
         self.placed().map(|(_, element)| element)
     }
 
-    /// The elements, each with the offset of its data in that of the block.
+    /// The elements, each with the offset of its data in the block's data.
     pub(crate) fn placed(&self) -> impl Iterator<Item = (usize, Extension<'a>)> + use<'a> {
         let mut reader = Reader::new(self.data);
         let profile = self.profile;
@@ -68,7 +68,7 @@ impl<'a> Extensions<'a> {
         self.iter().find(|element| element.id == id).map(|element| element.data)
     }
 
-    /// Bytes the block takes, head included.
+    /// Size of the block in bytes, header included.
     pub fn size(&self) -> usize {
         4 + self.data.len()
     }
@@ -80,7 +80,7 @@ impl<'a> Extensions<'a> {
     }
 }
 
-/// The next element, without the padding before it; `None` at the end.
+/// The next element, skipping padding; `None` at the end.
 fn next_element<'a>(profile: u16, reader: &mut Reader<'a>) -> Result<Option<Extension<'a>>, ParseError> {
     while !reader.is_empty() {
         if profile == ONE_BYTE {
@@ -88,8 +88,8 @@ fn next_element<'a>(profile: u16, reader: &mut Reader<'a>) -> Result<Option<Exte
             match head >> 4 {
                 // One byte of padding.
                 0 if head == 0 => continue,
-                // Reserved for padding and for later forms: with a length, a receiver stops here and keeps what came before
-                // (RFC 8285 sections 4.1.2 and 4.2).
+                // Reserved for padding and for later forms: with a length, a receiver stops here and keeps the previous
+                // elements (RFC 8285 sections 4.1.2 and 4.2).
                 0 | 15 => return Ok(None),
                 id => {
                     let data = reader.take("extension element", usize::from(head & 0x0f) + 1)?;
@@ -111,7 +111,7 @@ fn next_element<'a>(profile: u16, reader: &mut Reader<'a>) -> Result<Option<Exte
     Ok(None)
 }
 
-/// An extension block in the making, reused from packet to packet.
+/// An extension block under construction, reused from packet to packet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExtensionBuffer {
     profile: u16,
@@ -119,7 +119,8 @@ pub struct ExtensionBuffer {
 }
 
 impl ExtensionBuffer {
-    /// An empty block of `elements`' form: one-byte if all fit it (ids 1 to 14, 1 to 16 bytes), two-byte otherwise.
+    /// A block with these `elements`: in one-byte form if all fit it (ids 1 to 14, 1 to 16 bytes), in two-byte form
+    /// otherwise.
     ///
     /// # Errors
     /// An id of 0, an element of more than 255 bytes, or a block of more than 65535 words.
@@ -142,7 +143,7 @@ impl ExtensionBuffer {
         Ok(ExtensionBuffer { profile: if one_byte { ONE_BYTE } else { TWO_BYTE }, data })
     }
 
-    /// The block as a packet carries it.
+    /// The block in the form that a packet takes.
     pub fn as_extensions(&self) -> Extensions<'_> {
         Extensions { profile: self.profile, data: &self.data }
     }

@@ -2,18 +2,18 @@
 //!
 //! # Functional video
 //!
-//! [`FragmentGrace`] and [`FrameStates`] say of each packet what a functional codec and its transport want to know
+//! [`FragmentGrace`] and [`FrameStates`] carry for each packet what a functional codec and its transport need
 //! ("Salsify: Low-Latency Network Video through Tighter Integration between a Video Codec and a Transport Protocol",
-//! NSDI 2018; Salsify section 3); the receiver's answer is [`DecoderState`](crate::rtcp::DecoderState). Salsify's authors put
-//! 22 bytes in front of each payload (`src/net/packet.cc` of excamera/alfalfa, little-endian): connection u16, source
-//! state u32, target state u32, frame u32, fragment u16, fragments u16, grace u32 in microseconds. Here the same is in
-//! header extensions, so that every receiver can read the payload, with these differences:
+//! NSDI 2018; Salsify section 3); the receiver's answer is [`DecoderState`](crate::rtcp::DecoderState). Salsify's
+//! authors put 22 bytes in front of each payload (`src/net/packet.cc` of excamera/alfalfa, little-endian): connection
+//! u16, source state u32, target state u32, frame u32, fragment u16, fragments u16, grace u32 in microseconds. Here the
+//! same information is in header extensions, so that every receiver can read the payload, with these differences:
 //!
-//! * No connection: the SSRC says whose packet it is.
+//! * No connection: the SSRC identifies the sender.
 //! * States are hashes of 64 bits. Of 32 bits, at 60 new states a second beside 255 kept ones, two would be taken for
 //!   one another with a chance of 1.3 % in each hour.
-//! * States are in the first packet of a frame only: without that packet nothing of the frame can be decoded.
-//! * The grace period has 24 bits, and what is longer than they count is marked as such.
+//! * States are in the first packet of a frame only: without that packet no part of the frame can be decoded.
+//! * The grace period has 24 bits; their max stands for anything longer.
 //!
 //! ```
 //! use thalweg_units::Span;

@@ -1,4 +1,4 @@
-//! The packet around a payload.
+//! The RTP packet.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::{ParseError, WriteError};
 /// The fixed fields of every RTP packet (RFC 3550 section 5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// The marker bit; of video, the last packet of a frame.
+    /// The marker bit; for video, set in the last packet of a frame.
     pub marker: bool,
     /// Payload type, 0 to 127.
     pub payload_type: u8,
@@ -17,7 +17,7 @@ pub struct Header {
     pub sequence: u16,
     /// Media time, in ticks of the payload's clock (90 kHz for video).
     pub timestamp: u32,
-    /// The stream.
+    /// SSRC of the stream.
     pub ssrc: u32,
 }
 
@@ -30,23 +30,23 @@ pub struct Packet<'a> {
     pub contributors: Vec<u32>,
     /// The header extension block, if there is one.
     pub extensions: Option<Extensions<'a>>,
-    /// What is carried, without padding.
+    /// The payload, without padding.
     pub payload: &'a [u8],
     /// Bytes of padding after the payload, the count byte included; 0 for none.
     pub padding: u8,
 }
 
 impl<'a> Packet<'a> {
-    /// A packet of `header` and `payload` and nothing else.
+    /// A packet with `header` and `payload` and nothing else.
     pub fn new(header: Header, payload: &'a [u8]) -> Packet<'a> {
         Packet { header, contributors: Vec::new(), extensions: None, payload, padding: 0 }
     }
 
-    /// Reads one packet, which ends where `bytes` end.
+    /// Parses one packet, which extends to the end of `bytes`.
     ///
     /// # Errors
-    /// A version other than 2, a field cut short, a malformed extension element, a padding count of 0 or larger than what is
-    /// left.
+    /// A version other than 2, a truncated field, a malformed extension element, a padding count of 0 or larger than
+    /// the remaining bytes.
     pub fn parse(bytes: &'a [u8]) -> Result<Packet<'a>, ParseError> {
         let mut reader = Reader::new(bytes);
         let first = reader.u8("RTP first byte")?;
@@ -74,7 +74,7 @@ impl<'a> Packet<'a> {
     /// Appends the packet to `out`.
     ///
     /// # Errors
-    /// A payload type above 127 or more than 15 contributing sources; `out` is then as it was.
+    /// A payload type above 127 or more than 15 contributing sources; `out` is then unchanged.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         WriteError::check("RTP payload type", u64::from(self.header.payload_type), 0, 127)?;
         WriteError::check("number of contributing sources", self.contributors.len() as u64, 0, 15)?;
@@ -99,14 +99,14 @@ impl<'a> Packet<'a> {
         Ok(())
     }
 
-    /// Bytes the packet takes when written, without what SRTP, UDP and IP add.
+    /// Size of the packet in bytes when written, without SRTP, UDP and IP overhead.
     pub fn size(&self) -> usize {
         let extensions = self.extensions.map_or(0, |extensions| extensions.size());
         12 + 4 * self.contributors.len() + extensions + self.payload.len() + usize::from(self.padding)
     }
 }
 
-/// The padding count, which is the last byte of `rest`; `rest` stands at offset `at`.
+/// The padding count, which is the last byte of `rest`; `rest` is at offset `at`.
 pub(crate) fn padding_length(rest: &[u8], at: usize) -> Result<u8, ParseError> {
     let Some(&count) = rest.last() else {
         return Err(ParseError::Short { what: "padding count", at, needed: 1, found: 0 });

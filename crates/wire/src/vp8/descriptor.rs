@@ -1,11 +1,11 @@
-//! The descriptor in front of every piece of a frame (RFC 7741 section 4.2).
+//! The payload descriptor before every part of a frame (RFC 7741 section 4.2).
 
 use alloc::vec::Vec;
 
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
-/// Which picture a packet belongs to.
+/// The picture id of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureId {
     /// 7 bits, 0 to 127.
@@ -17,27 +17,28 @@ pub enum PictureId {
 /// The payload descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Descriptor {
-    /// N: no other frame needs this one.
+    /// N: no other frame refers to this one.
     pub non_reference: bool,
     /// S: a partition starts here.
     pub partition_start: bool,
     /// PID: the partition the payload's first byte belongs to, 0 to 7.
     pub partition: u8,
-    /// I: the picture.
+    /// I: the picture id.
     pub picture_id: Option<PictureId>,
-    /// L: a running number of the frames of the lowest temporal layer. RFC 7741 recommends to send the temporal layer with it.
+    /// L: TL0PICIDX, a running number of the frames of the lowest temporal layer. RFC 7741 recommends sending the
+    /// temporal layer with it.
     pub base_layer_index: Option<u8>,
-    /// T: the temporal layer, 0 to 3, and Y: whether only frames of layer 0 are referred to.
+    /// T: the temporal layer, 0 to 3, and Y: whether the frame refers only to frames of layer 0.
     pub temporal_layer: Option<(u8, bool)>,
-    /// K: a running number of the key frames, 0 to 31.
+    /// K: a running number of the keyframes, 0 to 31.
     pub key_frame_index: Option<u8>,
 }
 
 impl Descriptor {
-    /// Reads the descriptor; gives it and the piece of the frame behind it, which may be empty.
+    /// Parses the descriptor; returns it and the part of the frame after it, which may be empty.
     ///
     /// # Errors
-    /// A descriptor cut short.
+    /// A truncated descriptor.
     pub fn parse(payload: &[u8]) -> Result<(Descriptor, &[u8]), ParseError> {
         let mut reader = Reader::new(payload);
         let first = reader.u8("VP8 payload descriptor")?;
@@ -73,8 +74,8 @@ impl Descriptor {
     /// Appends the descriptor to `out`.
     ///
     /// # Errors
-    /// A partition above 7, a picture id above 127 or 32767, a layer above 3, a key frame index above 31; `out` is then as it
-    /// was.
+    /// A partition above 7, a picture id above 127 or 32767, a layer above 3, a keyframe index above 31; `out` is then
+    /// unchanged.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         WriteError::check("VP8 partition", self.partition.into(), 0, 7)?;
         match self.picture_id {
@@ -108,7 +109,7 @@ impl Descriptor {
         Ok(())
     }
 
-    /// Bytes the descriptor takes, 1 to 6.
+    /// Size of the descriptor in bytes, 1 to 6.
     pub fn size(&self) -> usize {
         let picture = match self.picture_id {
             None => 0,
@@ -138,7 +139,8 @@ mod tests {
 
     #[test]
     fn every_optional_field_has_its_place() {
-        // RFC 7741 section 4.2: X and N and S with PID 5; I, L, T and K; a 7-bit picture id; TL0PICIDX; TID 2, Y, KEYIDX 3.
+        // RFC 7741 section 4.2: X and N and S with PID 5; I, L, T and K; a 7-bit picture id; TL0PICIDX; TID 2, Y,
+        // KEYIDX 3.
         let descriptor = Descriptor {
             non_reference: true,
             partition_start: true,

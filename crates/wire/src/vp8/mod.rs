@@ -1,4 +1,4 @@
-//! VP8 in RTP (RFC 7741): the payload descriptor, a frame cut into packets, packets put together again.
+//! VP8 in RTP (RFC 7741): payload descriptor, packetisation and reassembly of frames.
 
 mod descriptor;
 mod packets;

@@ -1,4 +1,4 @@
-//! From a frame to packets and back.
+//! Packetisation of frames, and reassembly.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -9,22 +9,23 @@ use super::Descriptor;
 use crate::split::about_equal;
 use crate::{ParseError, WriteError};
 
-/// One packet's share of a frame.
+/// The part of a frame in one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fragment<'a> {
     /// The descriptor to write before the data.
     pub descriptor: Descriptor,
-    /// A piece of the frame, at least one byte.
+    /// Part of the frame, at least one byte.
     pub data: &'a [u8],
-    /// Whether it is the frame's last: the packet's marker bit.
+    /// Whether it is the frame's last part: the packet's marker bit.
     pub last: bool,
 }
 
-/// Cuts `frame` into the fewest pieces whose descriptor and data together take at most `limit`, about equal, the larger ones
-/// last. Like libwebrtc, a frame counts as one partition; `descriptor` gives all but S and PID. An empty frame gives nothing.
+/// Splits `frame` into the fewest pieces whose descriptor and data together take at most `limit`, of about equal size,
+/// the larger ones last. As in libwebrtc, a frame counts as one partition; `descriptor` provides all fields except S
+/// and PID. An empty frame gives no pieces.
 ///
 /// # Errors
-/// A `limit` without room for the descriptor and one byte.
+/// A `limit` too small for the descriptor and one byte.
 pub fn fragments(
     frame: &[u8],
     descriptor: Descriptor,
@@ -40,7 +41,7 @@ pub fn fragments(
     }))
 }
 
-/// Why payloads are not a frame.
+/// Why payloads do not form a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AssemblyError {
     /// A descriptor is malformed.
@@ -49,7 +50,7 @@ pub enum AssemblyError {
     NoStart,
     /// The payload at `index` starts another frame, or belongs to another picture.
     OtherFrame {
-        /// Its place among the payloads.
+        /// Its index among the payloads.
         index: usize,
     },
 }
@@ -66,11 +67,11 @@ impl fmt::Display for AssemblyError {
 
 impl core::error::Error for AssemblyError {}
 
-/// Puts a frame together from the payloads of all its packets, in sequence order. That none is missing is the caller's to know
-/// (sequence numbers and the marker bit).
+/// Reassembles a frame from the payloads of all its packets, in sequence order. The caller must ensure that none is
+/// missing (by sequence numbers and the marker bit).
 ///
 /// # Errors
-/// Payloads that are not all of one frame, from its start.
+/// Payloads that are not all of one frame, beginning at its start.
 pub fn assemble<'a>(payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, AssemblyError> {
     let mut frame = Vec::new();
     let mut first = None;
@@ -90,7 +91,7 @@ pub fn assemble<'a>(payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<
     if first.is_some() { Ok(frame) } else { Err(AssemblyError::NoStart) }
 }
 
-/// Whether a frame is a key frame: the inverse of its first bit (RFC 6386 section 9.1). An empty one is not.
+/// Whether a frame is a keyframe: the inverse of its first bit (RFC 6386 section 9.1). An empty one is not.
 pub fn is_keyframe(frame: &[u8]) -> bool {
     frame.first().is_some_and(|first| first & 1 == 0)
 }

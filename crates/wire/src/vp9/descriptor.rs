@@ -1,4 +1,4 @@
-//! The descriptor in front of every piece of a frame (RFC 9628 section 4.2).
+//! The payload descriptor before every part of a frame (RFC 9628 section 4.2).
 
 use alloc::vec::Vec;
 
@@ -10,19 +10,19 @@ use crate::{ParseError, WriteError};
 /// The payload descriptor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Descriptor {
-    /// I: the picture. The flexible mode cannot do without.
+    /// I: the picture id. Required in flexible mode.
     pub picture_id: Option<PictureId>,
     /// P: the frame refers to earlier pictures.
     pub inter_predicted: bool,
     /// L: the frame's layers.
     pub layer: Option<Layer>,
-    /// F, and what depends on it.
+    /// F, and the fields that depend on it.
     pub mode: Mode,
-    /// B: a frame starts here. With layers of space a picture is more than one.
+    /// B: a frame starts here. With spatial layers a picture has more than one frame.
     pub frame_start: bool,
-    /// E: it ends here.
+    /// E: a frame ends here.
     pub frame_end: bool,
-    /// V: the layers there are. Only key pictures and changes say so.
+    /// V: the scalability structure. Sent with keyframes and changes only.
     pub structure: Option<Structure>,
     /// Z: no frame of a higher layer of the same picture refers to this one.
     pub not_for_higher_layers: bool,
@@ -33,26 +33,26 @@ pub struct Descriptor {
 pub struct Layer {
     /// TID: the temporal layer, 0 to 7.
     pub temporal: u8,
-    /// U: from here on, higher temporal layers may be followed.
+    /// U: switching point to higher temporal layers.
     pub switching_point: bool,
     /// SID: the spatial layer, 0 to 7.
     pub spatial: u8,
-    /// D: the frame refers to the layer below of the same picture.
+    /// D: the frame refers to the next lower spatial layer of the same picture.
     pub inter_layer: bool,
 }
 
-/// How references are said.
+/// How references are signalled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mode {
-    /// Not at all, or by the structure's group (F = 0).
+    /// Not at all, or by the structure's picture group (F = 0).
     Fixed {
-        /// TL0PICIDX: a running number of the pictures of the lowest temporal layer. It is there if the layer is, and only then.
+        /// TL0PICIDX: a running number of the pictures of the lowest temporal layer. Present exactly when the layer is.
         base_layer_index: Option<u8>,
     },
-    /// One by one (F = 1).
+    /// Individually (F = 1).
     Flexible {
-        /// P_DIFF: the pictures referred to, counted backwards, 0 to 127 each. One to three if the frame is inter predicted, otherwise
-        /// none.
+        /// P_DIFF: distances of the reference pictures, 0 to 127 each. One to three if the frame is inter predicted,
+        /// otherwise none.
         references: Vec<u8>,
     },
 }
@@ -64,10 +64,10 @@ impl Default for Mode {
 }
 
 impl Descriptor {
-    /// Reads the descriptor; gives it and the piece of the frame behind it, which may be empty.
+    /// Parses the descriptor; returns it and the part of the frame after it, which may be empty.
     ///
     /// # Errors
-    /// A descriptor cut short; the flexible mode without a picture id, or with more than three references.
+    /// A truncated descriptor; flexible mode without a picture id, or with more than three references.
     pub fn parse(payload: &[u8]) -> Result<(Descriptor, &[u8]), ParseError> {
         let mut reader = Reader::new(payload);
         let first = reader.u8("VP9 payload descriptor")?;
@@ -101,8 +101,8 @@ impl Descriptor {
     /// Appends the descriptor to `out`.
     ///
     /// # Errors
-    /// A picture id above 127 or 32767, a layer above 7, a structure without room; what a mode must have and has not, or has and
-    /// must not ([`Mode`]); `out` is then as it was.
+    /// A picture id above 127 or 32767, a layer above 7, a structure the format cannot represent; a field that the mode
+    /// requires and lacks, or forbids and has ([`Mode`]); `out` is then unchanged.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         self.check()?;
         let bit = |set: bool, place: u8| u8::from(set) << place;
@@ -132,7 +132,7 @@ impl Descriptor {
         Ok(())
     }
 
-    /// Passes what the format has room for.
+    /// Checks that the format can represent the descriptor.
     fn check(&self) -> Result<(), WriteError> {
         match self.picture_id {
             Some(PictureId::Short(id)) => WriteError::check("7-bit VP9 picture id", id.into(), 0, 0x7f)?,
@@ -163,7 +163,7 @@ impl Descriptor {
         self.structure.as_ref().map_or(Ok(()), Structure::check)
     }
 
-    /// Bytes the descriptor takes.
+    /// Size of the descriptor in bytes.
     pub fn size(&self) -> usize {
         let picture = match self.picture_id {
             None => 0,
@@ -178,7 +178,8 @@ impl Descriptor {
         1 + picture + usize::from(self.layer.is_some()) + mode + structure
     }
 
-    /// Whether a key picture starts here: the start of a frame of the lowest spatial layer that refers to nothing earlier.
+    /// Whether a key picture starts here: the start of a frame of the lowest spatial layer without references to
+    /// earlier pictures.
     pub fn starts_keyframe(&self) -> bool {
         self.frame_start && !self.inter_predicted && self.layer.is_none_or(|layer| layer.spatial == 0)
     }
@@ -201,7 +202,7 @@ fn picture_id(reader: &mut Reader<'_>) -> Result<PictureId, ParseError> {
     Ok(PictureId::Long(u16::from(high & 0x7f) << 8 | u16::from(low)))
 }
 
-/// The references of the flexible mode: each says whether another follows.
+/// The references of flexible mode: each one signals whether another follows.
 fn references(reader: &mut Reader<'_>) -> Result<Vec<u8>, ParseError> {
     let mut references = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! VP9 in RTP (RFC 9628): the payload descriptor of both modes, a frame cut into packets, packets put together again.
+//! VP9 in RTP (RFC 9628): payload descriptor of both modes, packetisation and reassembly of frames.
 
 mod descriptor;
 mod packets;

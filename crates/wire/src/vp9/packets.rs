@@ -1,4 +1,4 @@
-//! From a frame to packets and back.
+//! Packetisation of frames, and reassembly.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -9,29 +9,30 @@ use super::Descriptor;
 use crate::split::about_equal;
 use crate::{ParseError, WriteError};
 
-/// One packet's share of a frame.
+/// The part of a frame in one packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fragment<'a> {
     /// The descriptor to write before the data.
     pub descriptor: Descriptor,
-    /// A piece of the frame, at least one byte.
+    /// Part of the frame, at least one byte.
     pub data: &'a [u8],
-    /// Whether it is the frame's last: the packet's marker bit, if no higher spatial layer of the picture follows.
+    /// Whether it is the frame's last part: the packet's marker bit, if no higher spatial layer of the picture follows.
     pub last: bool,
 }
 
-/// Cuts `frame` into the fewest pieces whose descriptor and data together take at most `limit`, about equal, the larger ones
-/// last. `descriptor` gives all but B and E; only the first piece has its structure. An empty frame gives nothing.
+/// Splits `frame` into the fewest pieces whose descriptor and data together take at most `limit`, of about equal size,
+/// the larger ones last. `descriptor` provides all fields except B and E; only the first piece has its structure. An
+/// empty frame gives no pieces.
 ///
 /// # Errors
-/// A `limit` without room for the descriptor with its structure and one byte.
+/// A `limit` too small for the descriptor with its structure and one byte.
 pub fn fragments(frame: &[u8], descriptor: Descriptor, limit: Bytes) -> Result<Vec<Fragment<'_>>, WriteError> {
     let first = descriptor.size();
     let others = Descriptor { structure: None, ..descriptor.clone() };
     let extra = first - others.size();
     WriteError::check("limit of a VP9 payload in bytes", limit.get(), first as u64 + 1, u64::MAX)?;
     let room = usize::try_from(limit.get()).unwrap_or(usize::MAX) - others.size();
-    // What the structure takes counts as if it were data, so that the packets are about equal; the first has a byte at least.
+    // The structure counts as data, so that the packets are about equal; the first has at least one byte of data.
     let Some(share) = about_equal(frame.len() + extra, room).next().filter(|_| !frame.is_empty()) else {
         return Ok(Vec::new());
     };
@@ -47,24 +48,24 @@ pub fn fragments(frame: &[u8], descriptor: Descriptor, limit: Bytes) -> Result<V
         .collect())
 }
 
-/// Why payloads are not a picture.
+/// Why payloads do not form a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AssemblyError {
     /// A descriptor is malformed.
     Descriptor(ParseError),
-    /// The payload at `index` does not start a frame, and none goes on there.
+    /// The payload at `index` does not start a frame, and no frame is open.
     NoStart {
-        /// Its place among the payloads.
+        /// Its index among the payloads.
         index: usize,
     },
-    /// Before the payload at `index` a frame is not at its end.
+    /// The payload at `index` begins before the previous frame is complete.
     NoEnd {
-        /// Its place among the payloads, or their number.
+        /// Its index among the payloads, or the number of payloads.
         index: usize,
     },
     /// The payload at `index` belongs to another picture.
     OtherPicture {
-        /// Its place among the payloads.
+        /// Its index among the payloads.
         index: usize,
     },
 }
@@ -84,11 +85,11 @@ impl fmt::Display for AssemblyError {
 
 impl core::error::Error for AssemblyError {}
 
-/// Puts a picture together from the payloads of all its packets, in sequence order: one frame, or one for each of its spatial
-/// layers, one after the other. That none is missing is the caller's to know (sequence numbers and the marker bit).
+/// Reassembles a picture from the payloads of all its packets, in sequence order: one frame, or one for each spatial
+/// layer, one after the other. The caller must ensure that none is missing (by sequence numbers and the marker bit).
 ///
 /// # Errors
-/// Payloads that are not whole frames of one picture.
+/// Payloads that do not form whole frames of one picture.
 pub fn assemble<'a>(payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, AssemblyError> {
     let mut picture = Vec::new();
     let mut id = None;
@@ -114,11 +115,11 @@ pub fn assemble<'a>(payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<
     }
 }
 
-/// Whether a frame is a key frame, from the first byte of its uncompressed header (VP9 bitstream specification section 6.2):
-/// marker, profile, whether an earlier frame is shown again, the frame's type. An empty one is not.
+/// Whether a frame is a keyframe, from the first byte of its uncompressed header (VP9 bitstream specification section
+/// 6.2): marker, profile, show_existing_frame, frame type. An empty one is not.
 pub fn is_keyframe(frame: &[u8]) -> bool {
     let Some(first) = frame.first() else { return false };
-    // Profile 3 has a reserved bit behind it.
+    // Profile 3 has a reserved bit after it.
     let flags = if first & 0x30 == 0x30 { first << 5 } else { first << 4 };
     first >> 6 == 0b10 && flags & 0xc0 == 0
 }

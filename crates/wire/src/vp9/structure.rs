@@ -1,4 +1,4 @@
-//! The scalability structure (RFC 9628 section 4.2.1): which layers there are, and which pictures refer to which.
+//! The scalability structure (RFC 9628 section 4.2.1): the layers, and the references between pictures.
 
 use alloc::vec::Vec;
 
@@ -7,25 +7,25 @@ use thalweg_units::Size;
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
-/// What a stream's layers look like, from here until the next structure.
+/// The layers of a stream, valid until the next structure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Structure {
     /// Spatial layers, 1 to 8.
     pub spatial_layers: u8,
-    /// The size of each, from the lowest on, if they are said.
+    /// The size of each spatial layer, lowest first, if present.
     pub sizes: Option<Vec<Size>>,
-    /// The pictures of a group, which repeats, if they are said; at most 255.
+    /// The pictures of the repeating group, if present; at most 255.
     pub group: Option<Vec<GroupPicture>>,
 }
 
-/// A picture of the group.
+/// A picture of the picture group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupPicture {
     /// Its temporal layer, 0 to 7.
     pub temporal: u8,
-    /// U: from it on, layers above the ones before may be followed.
+    /// U: switching point to higher temporal layers.
     pub switching_point: bool,
-    /// To which pictures it refers, counted backwards from it; at most 3.
+    /// Distances of its reference pictures; at most 3.
     pub references: Vec<u8>,
 }
 
@@ -44,7 +44,7 @@ impl Structure {
         Ok(Structure { spatial_layers, sizes, group })
     }
 
-    /// Passes what there is room for.
+    /// Checks that the format can represent the structure.
     pub(super) fn check(&self) -> Result<(), WriteError> {
         let layers = u64::from(self.spatial_layers);
         WriteError::check("spatial layers of VP9", layers, 1, 8)?;
@@ -59,7 +59,7 @@ impl Structure {
         })
     }
 
-    /// Appends what was checked.
+    /// Appends the structure, which must have been checked.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let said = u8::from(self.sizes.is_some()) << 4 | u8::from(self.group.is_some()) << 3;
         out.push((self.spatial_layers - 1) << 5 | said);
@@ -77,7 +77,7 @@ impl Structure {
         }
     }
 
-    /// Bytes it takes.
+    /// Size in bytes.
     pub(super) fn size(&self) -> usize {
         let sizes = self.sizes.as_ref().map_or(0, |sizes| 4 * sizes.len());
         let pictures =
@@ -101,8 +101,8 @@ pub(super) mod tests {
 
     #[test]
     fn every_field_has_its_place() {
-        // Two spatial layers with their sizes; a group of two: the base picture, and one of temporal layer 1 that refers to the
-        // picture before it and the one before that, a switching point.
+        // Two spatial layers with their sizes; a group of two: the base picture, and a switching point of temporal
+        // layer 1 that refers to the previous picture and the one before that.
         let structure = Structure {
             spatial_layers: 2,
             sizes: Some([Size::new(320, 180), Size::new(640, 360)].to_vec()),

@@ -1,4 +1,4 @@
-//! What we write, `rtp-types` and `rtcp-types` read the same; what they write, we read the same.
+//! `rtp-types` and `rtcp-types` parse what we write identically, and we parse what they write.
 
 use proptest::prelude::*;
 use rtcp_types::prelude::*;
@@ -37,7 +37,7 @@ prop_compose! {
     }
 }
 
-/// 24 bits, as they see them.
+/// 24 bits, in their unsigned representation.
 fn unsigned(lost: i32) -> u32 {
     lost as u32 & 0xff_ffff
 }
@@ -76,7 +76,7 @@ fn their_status(status: &Status) -> TwccPacketStatus {
     }
 }
 
-/// An application's feedback as they hand it over: what follows the SSRCs.
+/// Application layer feedback in their representation: the bytes after the SSRCs.
 struct ApplicationFeedback<'a>(&'a [u8]);
 
 impl<'a> FciParser<'a> for ApplicationFeedback<'a> {

@@ -1,4 +1,4 @@
-//! FlexFEC against webrtc-rs: what we sum, it recovers from, and the other way round.
+//! FlexFEC against webrtc-rs: each side recovers packets from the other's FEC.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ fn written(packet: &Packet<'_>) -> Vec<u8> {
     out
 }
 
-/// Packets of one stream, one after the other, with an extension each; a browser's sizes would only be slower.
+/// Consecutive packets of one stream, each with an extension; realistic packet sizes would only be slower.
 fn any_stream() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let packet = (any::<bool>(), any::<u32>(), prop::collection::vec(any::<u8>(), 1..60), any::<[u8; 3]>());
     (any::<u16>(), prop::collection::vec(packet, 2..40)).prop_map(|(first, packets)| {

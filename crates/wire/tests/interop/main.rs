@@ -1,4 +1,4 @@
-//! The wire crate against other implementations: what the crates of GStreamer and webrtc-rs make of the same values.
+//! Interoperability of the wire crate: how the crates of GStreamer and webrtc-rs handle the same values.
 
 #[path = "../recorded/captures.rs"]
 mod captures;

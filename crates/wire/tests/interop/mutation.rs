@@ -1,5 +1,5 @@
-//! Broken input: cut short anywhere, bytes changed anywhere. Nothing panics, every error says true things, and what parses
-//! survives being written.
+//! Corrupted input, truncated or changed anywhere. Nothing panics, every error is accurate, and whatever parses can be
+//! written again.
 
 use thalweg_units::{Random, Seed};
 use thalweg_wire::ParseError;
@@ -11,7 +11,7 @@ use thalweg_wire::{flexfec, h264, opus, red, ulpfec, vp9};
 
 use crate::{captures, corpus};
 
-/// Through every parser.
+/// Runs every parser on these bytes.
 fn check(bytes: &[u8]) {
     check_rtp(bytes);
     check_rtcp(bytes);
@@ -95,14 +95,14 @@ fn check_payload(bytes: &[u8]) {
         Ok((descriptor, data)) => {
             let mut out = Vec::new();
             descriptor.write(&mut out).unwrap();
-            // Reserved bits and empty fields may go, no more.
+            // Only reserved bits and empty fields may be lost.
             assert!(out.len() == descriptor.size() && out.len() + data.len() <= bytes.len());
             assert_eq!(Descriptor::parse(&out), Ok((descriptor, &[][..])));
             let _ = assemble([bytes, bytes]);
         }
         Err(error) => check_error(error, bytes.len()),
     }
-    // What is behind the heads is data: the rest of each packet would only take time.
+    // After the headers there is only data, which would just take time.
     check_others(&bytes[..bytes.len().min(128)]);
     match Retransmission::parse(bytes) {
         Ok(packet) => {
@@ -114,7 +114,7 @@ fn check_payload(bytes: &[u8]) {
     }
 }
 
-/// Other payloads, of which any bytes may be one.
+/// Other payload formats, which accept any bytes as input.
 fn check_others(bytes: &[u8]) {
     match vp9::Descriptor::parse(bytes) {
         Ok((descriptor, data)) => {
@@ -154,7 +154,7 @@ fn check_fec(packet: &rtp::Packet<'_>) {
     }
 }
 
-/// One packet of every kind we write, so that there is something to break where the corpora are not.
+/// One packet of every kind we write, so that there is input to mutate without the corpora.
 fn own_packets() -> Vec<Vec<u8>> {
     let elements = [
         rtp::Extension { id: 3, data: &[0, 1, 0x80, 5] },
@@ -218,7 +218,7 @@ fn own_packets() -> Vec<Vec<u8>> {
     all
 }
 
-/// Our own packets and those of the corpora, captures taken apart.
+/// Our own packets and those of the corpora, with captures split into packets.
 fn packets() -> Vec<Vec<u8>> {
     let mut all = own_packets();
     for (path, bytes) in corpus::found("").unwrap_or_default() {
@@ -242,10 +242,10 @@ fn packets_cut_short_anywhere_are_read_or_refused() {
     }
 }
 
-/// Changes a few bytes, and now and then the length.
+/// Changes a few bytes, and sometimes the length.
 fn mutate(packet: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(4) {
-        // Mostly where the headers are.
+        // Mostly in the headers.
         let reach = if random.chance(0.7) { packet.len().min(48) } else { packet.len() };
         let Some(byte) = packet.get_mut(random.below(reach as u64) as usize) else { return };
         *byte = match random.below(3) {
@@ -265,18 +265,19 @@ fn mutate(packet: &mut Vec<u8>, random: &mut Random) {
 fn twenty_thousand_broken_packets_are_read_or_refused() {
     let own = own_packets().len();
     let mut packets = packets();
-    // Two packets of libwebrtc's corpus are 256 KB of header extension: cut, or they would take all the time.
+    // Two packets of libwebrtc's corpus are 256 KB of header extension: truncated, because they would take all the
+    // time.
     packets.iter_mut().for_each(|packet| packet.truncate(2000));
     let mut random = Seed::new(20_260_101).child("wire.mutation").random();
     let mut readable = 0;
     for _ in 0..20_000 {
-        // Our own come first and are few, one of each kind: every second one is ours.
+        // Our own packets come first and are few, one of each kind: every second choice is one of ours.
         let choices = if random.chance(0.5) { own } else { packets.len() };
         let mut packet = packets[random.below(choices as u64) as usize].clone();
         mutate(&mut packet, &mut random);
         readable += u32::from(rtcp::parse(&packet).is_ok() || rtp::Packet::parse(&packet).is_ok());
         check(&packet);
     }
-    // Both outcomes are common, or the mutations would be testing little.
+    // Both outcomes must be common, otherwise the mutations would test little.
     assert!((4_000..18_000).contains(&readable), "{readable} readable");
 }

@@ -1,4 +1,4 @@
-//! Payloads of H.264 and VP9 against webrtc-rs: what we cut, it puts together, and the other way round.
+//! Payloads of H.264 and VP9 against webrtc-rs: each side reassembles the other's packets.
 
 use bytes::Bytes as TheirBytes;
 use proptest::prelude::*;
@@ -7,8 +7,8 @@ use rtc_rtp::packetizer::{Depacketizer, Payloader};
 use thalweg_units::{Bytes, Size};
 use thalweg_wire::{h264, vp9};
 
-/// An access unit of NAL units that they neither drop nor hold back: slices and supplements of three bytes or more, none of
-/// which looks like a start code.
+/// An access unit of NAL units that webrtc-rs neither drops nor delays: slices and SEI of three bytes or more, without
+/// anything that looks like a start code.
 fn any_access_unit() -> impl Strategy<Value = Vec<u8>> {
     let kind = prop_oneof![Just(1u8), Just(5), Just(6)];
     let unit = (0u8..4, kind, prop_oneof![2usize..40, 1000usize..3000], 2u8..=255);
@@ -20,7 +20,8 @@ fn any_access_unit() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Descriptors that they read too: with at most five spatial layers, and at most two references where RFC 9628 allows three.
+/// Descriptors that webrtc-rs also parses: with at most five spatial layers, and at most two references where RFC 9628
+/// allows three.
 fn any_descriptor() -> impl Strategy<Value = vp9::Descriptor> {
     let layer = prop::option::of((0u8..8, any::<bool>(), 0u8..5, any::<bool>()));
     let picture = (1u8..3, any::<bool>(), prop::collection::vec(any::<u8>(), 0..4)).prop_map(

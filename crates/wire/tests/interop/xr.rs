@@ -1,5 +1,5 @@
-//! Extended reports: what we write, webrtc-rs reads the same; what GStreamer's crate writes, we read the same. (What
-//! that reads is no measure: its reader of run lengths drops the last chunk.)
+//! Extended reports: webrtc-rs parses what we write identically, and we parse what GStreamer's crate writes. (The
+//! parser of the latter is not a reference: it drops the last chunk of run lengths.)
 
 use proptest::prelude::*;
 use rtc_rtcp::extended_report as theirs;
@@ -23,7 +23,7 @@ fn read(bytes: &[u8]) -> Vec<XrBlock> {
     }
 }
 
-/// The bits that webrtc-rs's chunks stand for.
+/// The bits that webrtc-rs's chunks represent.
 fn bits_of(block: &theirs::RLEReportBlock) -> Vec<bool> {
     let mut bits = Vec::new();
     for chunk in &block.chunks {

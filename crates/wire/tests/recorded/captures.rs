@@ -1,6 +1,7 @@
-//! Datagrams out of captures: pcap (little-endian microseconds, Ethernet, IPv4, UDP: what str0m writes) and rtpdump.
+//! Extracts datagrams from captures: pcap (little-endian microseconds, Ethernet, IPv4, UDP, as str0m writes it) and
+//! rtpdump.
 
-/// The UDP payloads of a pcap file, in its order.
+/// The UDP payloads of a pcap file, in order.
 pub fn pcap(file: &[u8]) -> Vec<&[u8]> {
     assert_eq!(file[..4], [0xd4, 0xc3, 0xb2, 0xa1], "a little-endian pcap");
     assert_eq!(file[20..24], [1, 0, 0, 0], "of Ethernet");
@@ -18,7 +19,7 @@ pub fn pcap(file: &[u8]) -> Vec<&[u8]> {
     datagrams
 }
 
-/// The RTP and RTCP packets of an rtpdump file (rtptools' format), in its order; cut-off ones are left out.
+/// The RTP and RTCP packets of an rtpdump file (rtptools' format), in order; truncated ones are skipped.
 pub fn rtpdump(file: &[u8]) -> Vec<&[u8]> {
     assert!(file.starts_with(b"#!rtpplay1.0 "));
     let line = file.iter().position(|byte| *byte == b'\n').unwrap() + 1;

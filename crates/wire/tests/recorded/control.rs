@@ -10,7 +10,7 @@ fn bytes_of(packets: &[Packet]) -> Vec<u8> {
     out
 }
 
-/// What is in a valid file of aiortc, in a few words.
+/// A short summary of a valid file of aiortc.
 fn summary(packets: &[Packet]) -> String {
     match packets {
         [Packet::Bye(packet)] => format!("goodbye {:?}", packet.sources),
@@ -41,7 +41,7 @@ pub fn aiortc_packets_are_read_and_written_back_byte_for_byte() {
         }
         assert!(is_rtcp(&bytes), "{name}");
         let packets = rtcp::parse(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
-        // Padding is not kept: this packet is all padding, and aiortc writes it without too.
+        // Padding is not kept: this packet is all padding, and aiortc also writes it without.
         let expected = if name == "rtcp_bye_padding.bin" { &[0x80, 203, 0, 0][..] } else { &bytes };
         assert_eq!(bytes_of(&packets), expected, "{name}");
         let expected = match name {
@@ -89,7 +89,7 @@ pub fn what_parses_of_the_webrtc_corpora_parses_again_after_writing() {
     let files = corpus::files("webrtc-corpora");
     let mut parsed = 0;
     for (path, bytes) in files {
-        // Also what comes before an error.
+        // Including the packets before an error.
         let packets: Vec<Packet> = Compound::new(&bytes).map_while(Result::ok).collect();
         if !packets.is_empty() {
             assert_eq!(rtcp::parse(&bytes_of(&packets)).as_ref(), Ok(&packets), "{}", path.display());

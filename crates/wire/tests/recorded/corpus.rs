@@ -1,9 +1,9 @@
-//! Where the files are.
+//! Access to the recorded files.
 #![allow(dead_code)] // Each test target uses some of it.
 
 use std::path::{Path, PathBuf};
 
-/// The files of `rtp-interop/<folder>` and the folders in it by name, if they are here.
+/// The files of `rtp-interop/<folder>` and its subfolders, sorted by name, if they are present.
 pub fn found(folder: &str) -> Option<Vec<(PathBuf, Vec<u8>)>> {
     let root = thalweg_data::testing::folder("rtp-interop")?.join(folder);
     let mut found = Vec::new();
@@ -13,7 +13,7 @@ pub fn found(folder: &str) -> Option<Vec<(PathBuf, Vec<u8>)>> {
     Some(found)
 }
 
-/// The same for a test that said it needs them.
+/// The same, for a test that requires them.
 pub fn files(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
     found(folder).expect("rtp-interop is here")
 }

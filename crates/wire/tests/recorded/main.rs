@@ -1,4 +1,4 @@
-//! The wire crate against what others wrote: packets, captures and fuzz corpora of other implementations.
+//! The wire crate on recordings: packets, captures and fuzz corpora of other implementations.
 
 mod captures;
 mod control;

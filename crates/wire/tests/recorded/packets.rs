@@ -4,15 +4,15 @@ use thalweg_wire::rtp::{Packet, uri};
 
 use crate::{captures, corpus};
 
-/// What `packet` is when written.
+/// The bytes of `packet` when written.
 pub fn bytes_of(packet: &Packet<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     packet.write(&mut out).expect("what was parsed can be written");
     out
 }
 
-/// `bytes` with the padding's own bytes as we write them: zeros and the count. What is in padding carries nothing (RFC 3550
-/// section 5.1), so it is not kept.
+/// `bytes` with the padding bytes as we write them: zeros and the count. The content of padding has no meaning (RFC
+/// 3550 section 5.1) and is not kept.
 fn with_plain_padding(bytes: &[u8], padding: u8) -> Vec<u8> {
     let mut plain = bytes.to_vec();
     let at = plain.len() - usize::from(padding);

@@ -1,4 +1,4 @@
-//! Frames out of recorded packets.
+//! Frames from recorded packets.
 
 use thalweg_units::Bytes;
 use thalweg_wire::rtcp::is_rtcp;
@@ -9,8 +9,8 @@ use thalweg_wire::{ParseError, h264, vp9};
 
 use crate::{captures, corpus};
 
-/// The payloads of each picture of `payload_type` of which all packets came: it ends where the marker is, and begins behind the
-/// end of another.
+/// The payloads of each picture of `payload_type` whose packets are all present: it ends at a marker, and begins after
+/// the end of another.
 fn pictures<'a>(datagrams: &[&'a [u8]], payload_type: u8) -> Vec<Vec<&'a [u8]>> {
     let mut sequences = SequenceUnwrapper::new();
     let mut payloads: Vec<(u64, bool, &[u8])> = Vec::new();
@@ -36,7 +36,7 @@ fn pictures<'a>(datagrams: &[&'a [u8]], payload_type: u8) -> Vec<Vec<&'a [u8]>> 
         .collect()
 }
 
-/// The VP8 frames of the packets of `payload_type`.
+/// The VP8 frames from the packets of `payload_type`.
 fn frames(datagrams: &[&[u8]], payload_type: u8) -> Vec<Vec<u8>> {
     pictures(datagrams, payload_type)
         .into_iter()
@@ -44,7 +44,7 @@ fn frames(datagrams: &[&[u8]], payload_type: u8) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Width and height in a key frame's head (RFC 6386 section 9.1); its start code is checked.
+/// Width and height in a keyframe's header (RFC 6386 section 9.1); checks its start code.
 fn key_frame_size(frame: &[u8]) -> (u16, u16) {
     assert_eq!(frame[3..6], [0x9d, 0x01, 0x2a], "start code");
     let side = |at: usize| u16::from_le_bytes([frame[at], frame[at + 1]]) & 0x3fff;
@@ -57,7 +57,7 @@ fn check(frames: &[Vec<u8>], size: (u16, u16), count: usize) {
         if is_keyframe(frame) {
             assert_eq!(key_frame_size(frame), size);
         }
-        // The size of the first partition (19 bits after the 3-bit version and flags) fits the frame.
+        // The size of the first partition (19 bits after the 3-bit version and flags) does not exceed the frame.
         let tag = u32::from_le_bytes([frame[0], frame[1], frame[2], 0]);
         let head = if is_keyframe(frame) { 10 } else { 3 };
         assert!((tag >> 5) as usize + head <= frame.len(), "first partition of {} bytes in {}", tag >> 5, frame.len());
@@ -92,7 +92,7 @@ pub fn what_parses_of_recorded_descriptors_is_written_back_byte_for_byte() {
     }
 }
 
-/// The packets of a dump that are RTP, and the payload type of the first.
+/// The RTP packets of a dump, and the payload type of the first.
 fn media(file: &[u8]) -> (Vec<&[u8]>, u8) {
     let mut packets = captures::rtpdump(file);
     packets.retain(|bytes| !is_rtcp(bytes));
@@ -100,8 +100,8 @@ fn media(file: &[u8]) -> (Vec<&[u8]>, u8) {
     (packets, payload_type)
 }
 
-/// Puts pictures of VP9 together; what the descriptors say of key pictures is what the frames say. Gives how many there are, and
-/// how many key pictures.
+/// Reassembles VP9 pictures; the descriptors and the frames must agree on key pictures. Returns the number of pictures
+/// and of key pictures.
 fn check_vp9(datagrams: &[&[u8]], payload_type: u8) -> (usize, usize) {
     let pictures = pictures(datagrams, payload_type);
     let mut keys = 0;
@@ -136,7 +136,7 @@ pub fn h264_packets_of_others_reassemble_into_access_units() {
     for payloads in pictures(&datagrams, 126) {
         let access_unit = match h264::assemble(payloads) {
             Ok(access_unit) => access_unit,
-            // Packet 19388 was sent with its last unit 27 bytes short.
+            // The sender truncated the last unit of packet 19388 by 27 bytes.
             Err(error) => {
                 let what = "aggregated H.264 unit";
                 let short = ParseError::Short { what, at: 25, needed: 1021, found: 994 };
@@ -146,7 +146,7 @@ pub fn h264_packets_of_others_reassemble_into_access_units() {
         };
         keys += usize::from(h264::is_keyframe(&access_unit));
         count += 1;
-        // Their key frames have their parameter sets.
+        // Their keyframes contain their parameter sets.
         assert_eq!(sets.complete(&access_unit), access_unit);
         assert!(sets.is_complete());
         let mut again = Vec::new();

@@ -1,4 +1,4 @@
-//! The curves as a picture: an SVG that stands alone.
+//! The curves as a self-contained SVG.
 
 use std::fmt::Write;
 
@@ -8,20 +8,20 @@ use super::contenders::Aim;
 use super::curve::{Curve, Point};
 use super::{Measured, RANGE};
 
-/// Above the rows, for the legend.
+/// Height above the rows, for the legend.
 const HEAD: f64 = 56.0;
-/// A row for each video: its title, its panels' titles and the panels.
+/// Height of a row, one for each video: its title, its panels' titles and the panels.
 const ROW: f64 = 278.0;
 const TITLES: f64 = 38.0;
-/// Where text begins in a row and in a panel.
+/// Left position of the text in a row and in a panel.
 const LEFT: f64 = 44.0;
 
-/// What is asked of the curves: a title, whose curves, and the value over the rate.
+/// A panel: its title, the curves it shows, and the value over the rate.
 struct Panel {
     title: &'static str,
     aim: Aim,
     value: fn(&Point) -> f64,
-    /// Values that are times begin at nothing.
+    /// Whether the axis begins at zero, as for times.
     from_zero: bool,
 }
 
@@ -36,7 +36,8 @@ const PANELS: [Panel; 3] = [
     },
 ];
 
-/// How an encoder is drawn. Colours that differ for most of the colour-blind (Okabe and Ito 2008); libvpx is dark.
+/// The style of an encoder's curve. The colours are distinguishable for most colour-blind readers (Okabe and Ito 2008);
+/// libvpx is dark.
 fn stroke(encoder: &str) -> (&'static str, Stroke) {
     match encoder {
         "fast" => ("#56b4e9", Stroke::Line),

@@ -1,4 +1,4 @@
-//! Who is compared.
+//! The encoders that are compared.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use thalweg_units::Size;
 
 use crate::cpu_seconds;
 
-/// What an encoder is asked to keep.
+/// What an encoder keeps constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Aim {
-    /// One quantiser throughout.
+    /// The quantiser.
     Quantizer,
-    /// A rate.
+    /// The bitrate.
     Rate,
 }
 
@@ -31,7 +31,7 @@ impl std::fmt::Display for Aim {
 /// An encoder with its settings.
 pub(crate) struct Contender {
     pub(crate) name: String,
-    /// What the others are compared with: libvpx at the first `cpu_used`.
+    /// Whether the others are compared with it: libvpx at the first `cpu_used`.
     pub(crate) is_baseline: bool,
     codec: Codec,
 }
@@ -42,7 +42,7 @@ impl Contender {
     }
 }
 
-/// libvpx in real time at each `cpu_used` if this build has it, and the functional encoder at each preset.
+/// libvpx in real-time mode at each `cpu_used` if this build has it, and the functional encoder at each preset.
 pub(crate) fn contenders(cpu_used: &[i8], presets: &[Preset]) -> Vec<Contender> {
     let libvpx = cpu_used.iter().enumerate().map(|(index, &cpu_used)| {
         let settings = thalweg_codecs::libvpx::Settings { cpu_used, ..Default::default() };
@@ -52,12 +52,12 @@ pub(crate) fn contenders(cpu_used: &[i8], presets: &[Preset]) -> Vec<Contender> 
 }
 
 pub(crate) fn functional(preset: Preset) -> Contender {
-    // One quantiser is one quantiser, however fine.
+    // The quantiser is fixed, so no finest one is set.
     let settings = Settings { preset, min_quantizer: 0, ..Settings::default() };
     Contender { name: preset.to_string(), is_baseline: false, codec: Codec::Functional(settings) }
 }
 
-/// CPU time of a contender's decoder over that of ours, stream by stream in turns; `None` if it has none.
+/// CPU time of a contender's decoder over that of ours, with the streams in turn; `None` if it has no decoder.
 pub(crate) fn decoder_speed(theirs: &Contender, size: Size, streams: &[Vec<Arc<[u8]>>]) -> anyhow::Result<Option<f64>> {
     let (mut our_time, mut their_time) = (0.0, 0.0);
     for stream in streams {

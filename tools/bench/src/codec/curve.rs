@@ -1,20 +1,20 @@
-//! Curves of quality and time over rate, and how far two are apart.
+//! Curves of quality and time over rate, and their differences.
 
 use serde::Serialize;
 
 use super::contenders::Aim;
 
-/// A clip encoded once.
+/// The result of encoding a clip once.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Point {
     pub(crate) kbps: f64,
-    /// The mean of the pictures' PSNR of luma.
+    /// The mean PSNR of luma over the pictures.
     pub(crate) psnr_db: f64,
-    /// CPU time a picture.
+    /// CPU time per picture.
     pub(crate) encode_ms: f64,
 }
 
-/// Runs of one encoder, by ascending rate.
+/// The results of one encoder, by ascending rate.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Curve {
     pub(crate) encoder: String,
@@ -28,7 +28,7 @@ impl Curve {
         Curve { encoder: encoder.into(), aim, points }
     }
 
-    /// A value at a rate, on straight lines over the rate's logarithm.
+    /// A value at a rate, by linear interpolation over the logarithm of the rate.
     fn at(&self, kbps: f64, value: &impl Fn(&Point) -> f64) -> f64 {
         let next = self.points.partition_point(|point| point.kbps < kbps).clamp(1, self.points.len() - 1);
         let (a, b) = (&self.points[next - 1], &self.points[next]);
@@ -36,7 +36,7 @@ impl Curve {
         value(a) + share * (value(b) - value(a))
     }
 
-    /// The rates and a value within a range, cut off at its ends: what is drawn.
+    /// Rates and values within a range, cut at its limits, to draw.
     pub(crate) fn within(&self, (min, max): (f64, f64), value: &impl Fn(&Point) -> f64) -> Vec<(f64, f64)> {
         let (Some(first), Some(last)) = (self.points.first(), self.points.last()) else { return Vec::new() };
         let (from, to) = (first.kbps.max(min), last.kbps.min(max));
@@ -48,8 +48,8 @@ impl Curve {
         std::iter::once((from, self.at(from, value))).chain(inside).chain([(to, self.at(to, value))]).collect()
     }
 
-    /// The means of a value of this curve and the other over the rates (in the logarithm) that both have within a range;
-    /// `None` where they share none.
+    /// The means of a value of this curve and of the other over the rates (in the logarithm) that both have within a
+    /// range; `None` if they have none in common.
     pub(crate) fn compare(
         &self,
         other: &Curve,

@@ -1,4 +1,4 @@
-//! `thalweg-bench codec`: the functional encoder beside libvpx, in rate, quality and time.
+//! `thalweg-bench codec`: the functional encoder compared with libvpx, in rate, quality and time.
 
 mod chart;
 mod contenders;
@@ -27,20 +27,20 @@ pub(crate) struct Arguments {
     /// Videos to encode: .y4m files, anything ffmpeg reads, or the built-in `scene`
     #[arg(default_value = "scene")]
     videos: Vec<String>,
-    /// The size to make them
+    /// The size to scale them to
     #[arg(long, default_value = "720p")]
     size: Size,
-    /// How many pictures of each
+    /// The number of pictures of each
     #[arg(long, default_value_t = 150, value_parser = clap::value_parser!(u64).range(2..))]
     pictures: u64,
     /// Presets of the functional encoder
     #[arg(long, default_value = "fast,standard", value_delimiter = ',')]
     presets: Vec<Preset>,
-    /// libvpx's cpu_used, -16 (quickest) to -1; everything is compared with the first
+    /// libvpx's cpu_used, -16 (fastest) to -1; everything is compared with the first
     #[arg(long, default_value = "-8", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(i8).range(-16..=-1))]
     cpu_used: Vec<i8>,
-    /// Write `measured.md` and `curves.svg` into this folder as well: docs/codec is made so
+    /// Also write `measured.md` and `curves.svg` into this folder: docs/codec is made with it
     #[arg(long)]
     report: Option<PathBuf>,
     /// Print one JSON object instead of tables
@@ -50,12 +50,12 @@ pub(crate) struct Arguments {
 
 /// Quantisers that span 400 to 4000 kbit/s on most 720p video.
 const QUANTIZERS: [u8; 7] = [8, 16, 28, 44, 64, 88, 112];
-/// Rates to keep, in kbit/s.
+/// Target rates, in kbit/s.
 const RATES: [u64; 6] = [350, 600, 1000, 1700, 2800, 4500];
-/// What rates are compared, in kbit/s: those of calls.
+/// The range of rates to compare, in kbit/s: that of calls.
 const RANGE: (f64, f64) = (400.0, 4000.0);
 
-/// Everything measured of a video.
+/// All measurements of a video.
 #[derive(Serialize)]
 struct Measured {
     video: String,
@@ -63,13 +63,14 @@ struct Measured {
     pictures: usize,
     curves: Vec<Curve>,
     comparisons: Vec<Comparison>,
-    /// CPU time of two candidates of a picture over that of one, by preset.
+    /// CPU time of encoding two candidates of a picture over that of one, by preset.
     two_candidates: Vec<(String, f64)>,
-    /// CPU time of libvpx's decoder over ours, on libvpx's streams: above 1, ours is quicker. Null without libvpx.
+    /// CPU time of libvpx's decoder over that of ours, on libvpx's streams: above 1, ours is faster. Null without
+    /// libvpx.
     decoder_speed: Option<f64>,
 }
 
-/// An encoder against the first libvpx, over the rates that both have.
+/// An encoder compared with the first libvpx, over the rates that both have.
 #[derive(Serialize)]
 struct Comparison {
     encoder: String,
@@ -77,7 +78,7 @@ struct Comparison {
     aim: Aim,
     /// Above 0, the encoder is better.
     psnr_difference_db: f64,
-    /// Its time over the other's.
+    /// Its encoding time over that of the first libvpx.
     time_ratio: f64,
 }
 
@@ -99,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Pictures in memory, so that reading them is no part of what is measured.
+/// Pictures in memory, so that reading them is not measured.
 struct Clip {
     name: String,
     format: Format,
@@ -140,7 +141,7 @@ fn measure(clip: &Clip, cpu_used: &[i8], presets: &[Preset]) -> anyhow::Result<M
         let mut points = vec![Vec::new(); contenders.len()];
         for (index, target) in targets.iter().enumerate() {
             eprintln!("{}: {aim}, {} of {}", clip.name, index + 1, targets.len());
-            // In turns, as other programs on the machine come and go.
+            // The encoders take turns, since other load on the machine varies.
             for (contender, points) in contenders.iter().zip(&mut points) {
                 let run = encode(clip, contender, *target)?;
                 points.push(run.point);
@@ -186,7 +187,7 @@ fn compare(contenders: &[Contender], curves: &[Curve]) -> Vec<Comparison> {
     comparisons
 }
 
-/// A clip encoded once.
+/// The result of encoding a clip once.
 struct Run {
     point: Point,
     frames: Vec<Arc<[u8]>>,
@@ -220,7 +221,7 @@ fn encode(clip: &Clip, contender: &Contender, target: Target) -> anyhow::Result<
     Ok(Run { point, frames })
 }
 
-/// What two candidates of a picture cost over one: Salsify's pair, a step below and above the last quantiser.
+/// The cost of two candidates of a picture over one: Salsify's pair, one step below and above the last quantiser.
 fn two_candidates(clip: &Clip, preset: Preset) -> anyhow::Result<f64> {
     const QUANTIZER: u8 = 40;
     let contender = contenders::functional(preset);
@@ -229,14 +230,14 @@ fn two_candidates(clip: &Clip, preset: Preset) -> anyhow::Result<f64> {
     let two = clip.plan(vec![Target::Quantizer(QUANTIZER - 17), Target::Quantizer(QUANTIZER + 23)]);
     let mut seconds = [0.0; 2];
     for (index, picture) in clip.pictures.iter().enumerate() {
-        // The order changes, as the first warms the cache for the second.
+        // The order alternates, since the first candidate warms the cache for the second.
         let order = if index % 2 == 0 { [0, 1] } else { [1, 0] };
         for which in order {
             let start = cpu_seconds();
             pair.encoder.candidates(picture, if which == 0 { &one } else { &two })?;
             let spent = cpu_seconds() - start;
             pair.encoder.commit(None)?;
-            // The keyframe is no frame to judge by.
+            // The keyframe does not count.
             if index > 0 {
                 seconds[which] += spent;
             }

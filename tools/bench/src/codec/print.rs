@@ -1,4 +1,4 @@
-//! Tables for people.
+//! Printed tables.
 
 use super::Measured;
 

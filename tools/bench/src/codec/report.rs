@@ -1,4 +1,4 @@
-//! What was measured as a page: tables in Markdown beside the chart.
+//! The measurements as a page: tables in Markdown next to the chart.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,6 +1,7 @@
-//! What real codecs take for a picture, at 720p and 1080p: `cargo run --release -p thalweg-calibrate --bin coding_time`.
+//! Encoding and decoding times of real codecs per picture, at 720p and 1080p: `cargo run --release -p thalweg-calibrate
+//! --bin coding_time`.
 //!
-//! The median is printed with the fastest, since other work on the machine only ever adds to the time.
+//! Prints the median and the minimum, since other load on the machine only ever adds to the time.
 #![allow(clippy::disallowed_methods, reason = "what is measured is time on a clock")]
 
 use std::time::Instant;

@@ -1,7 +1,8 @@
 //! How the encoder model fits libvpx, side by side, and a browser's H.264 beside it:
 //! `cargo run --release -p thalweg-calibrate --bin fit_model [-- curve | lag | sizes | quality | chat]`.
 //!
-//! The talking head and the browser's frame sizes are the data sets `video` and `chat-frame-sizes`, where they are here.
+//! The talking head and the browser's frame sizes are the data sets `video` and `chat-frame-sizes`, if they are
+//! present.
 
 #[path = "../../../../crates/codecs/tests/support/measure.rs"]
 mod measure;
@@ -17,10 +18,10 @@ use thalweg_video::source::{Ffmpeg, Format, ForthAndBack, Scene, SceneConfig};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// One comparison, of one subject.
+/// One comparison for one subject.
 type Part = fn(&Subject) -> Result<()>;
 
-/// Runs of the model with other seeds that a figure is the mean of.
+/// Number of model runs with different seeds whose mean is shown.
 const SEEDS: u64 = 20;
 
 fn data(path: &str) -> PathBuf {
@@ -78,7 +79,7 @@ fn subjects() -> Vec<Subject> {
     subjects
 }
 
-/// Operating points at 720p, as the presets hold them.
+/// Operating points at 720p, as in the presets.
 fn curve(subject: &Subject) -> Result<()> {
     println!("\n{}: bits per pixel, quantiser, PSNR, SSIM of libvpx", subject.name);
     for kbps in [50, 500, 1000, 2000, 4000, 8000, 16_000, 40_000] {
@@ -168,7 +169,7 @@ fn quality(subject: &Subject) -> Result<()> {
     Ok(())
 }
 
-/// The frame sizes of a video chat by Firefox at 720p, a line each: number, type, -, time, bytes.
+/// The frame sizes of a video chat by Firefox at 720p, one per line: number, type, -, time, bytes.
 fn chat(subject: &Subject) -> Result<()> {
     println!("\nFirefox, H.264, and the model of a {} at its rates", subject.name);
     println!("{:>24} {:>6} {:>6} {:>6} {:>6}", "", "kbps", "cv", "p95", "lag 1");
@@ -194,7 +195,7 @@ fn main() -> Result<()> {
         return Err(format!("'{asked}' is not a part: choose lag, sizes, quality, chat or curve").into());
     }
     for (name, part) in parts {
-        // The curve takes a minute, and is only needed to fit another video.
+        // The curve takes a minute, and is needed only to fit another video.
         if asked.as_deref().map_or(name != "curve", |asked| asked == name) {
             subjects().iter().try_for_each(part)?;
         }

@@ -1,7 +1,7 @@
 //! How large libvpx's VP8 makes the frames of each temporal layer, and the model beside it:
 //! `cargo run --release -p thalweg-calibrate --bin layer_sizes`.
 //!
-//! The talking head is of the data set `video`, where that is here.
+//! The talking head is from the data set `video`, if it is present.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const INTERVAL: Span = Span::from_nanos(33_333_333);
 /// Eight intra periods.
 const PICTURES: u32 = 256;
 
-/// Bytes of each frame with its place, of a stream with a group of so many pictures.
+/// Bytes of each frame with its position in the group, for a stream with groups of so many pictures.
 fn sizes(encoder: &mut dyn Encoder, pictures: &[Arc<Picture>], group: u32, target: Target) -> Result<Vec<f64>> {
     let pattern = layers::Config { group, period: 32 }.build()?;
     let mut sizes = Vec::new();
@@ -32,7 +32,7 @@ fn sizes(encoder: &mut dyn Encoder, pictures: &[Arc<Picture>], group: u32, targe
     Ok(sizes)
 }
 
-/// Prints means by layer, over the mean of all frames but keyframes, and that in bytes.
+/// Prints means by layer, relative to the mean of all frames except keyframes, and that mean in bytes.
 fn row(name: &str, sizes: &[f64]) {
     let pattern = layers::Config::default().build().unwrap_or_else(|error| unreachable!("{error}"));
     let mean = |layer: Option<u8>| {

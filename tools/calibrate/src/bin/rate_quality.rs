@@ -1,5 +1,5 @@
-//! Rate and quality of the built-in scene (or a clip that ffmpeg reads) through VP8: `cargo run --release -p thalweg-calibrate --bin rate_quality
-//! -- [file]`.
+//! Rate and quality of the built-in scene (or a clip that ffmpeg reads) as VP8: `cargo run --release -p
+//! thalweg-calibrate --bin rate_quality -- [file]`.
 
 use thalweg_codecs::libvpx::{Settings, Vp8Decoder, Vp8Encoder};
 use thalweg_codecs::{Decoder, Encoder};

@@ -1,7 +1,8 @@
-//! What encoders make of what they are asked for: `cargo run --release -p thalweg-calibrate --bin undershoot -- [codec [scene [size]]]`.
+//! How encoders follow their targets: `cargo run --release -p thalweg-calibrate --bin undershoot -- [codec [scene
+//! [size]]]`.
 //!
-//! Each row is 60 s at a target, lowered by a ratio: what was made over the target on the whole, and over each 5 s (least and most)
-//! after the first two seconds.
+//! Each row is 60 s at a target, lowered by a ratio: the actual rate over the target on the whole, and over each 5 s
+//! (minimum and maximum) after the first two seconds.
 
 use std::sync::Arc;
 

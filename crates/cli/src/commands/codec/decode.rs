@@ -14,13 +14,13 @@ use thalweg_vp8::{Image, State, decode, ivf};
 pub(super) struct Arguments {
     /// The IVF file, or `-` for standard input
     input: PathBuf,
-    /// Where the pictures go: a .y4m file, .i420 or .yuv for bare pictures, or `-` for y4m on standard output
+    /// The output: a .y4m file, .i420 or .yuv for raw pictures, or `-` for y4m on standard output
     #[arg(long, short)]
     out: Option<PathBuf>,
     /// Print the MD5 of each shown picture's I420 bytes, as `vpxdec --md5` does with a file for each
     #[arg(long)]
     md5: bool,
-    /// Go on after a frame that cannot be decoded, with the state before it
+    /// Continue after a frame that cannot be decoded, with the state before it
     #[arg(long)]
     keep_going: bool,
 }
@@ -74,10 +74,10 @@ fn md5_of(image: &Image) -> String {
     Md5::digest(image.to_i420()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Where pictures go.
+/// Output of decoded pictures.
 enum Sink {
     Bare(Box<dyn Write>),
-    /// One size from beginning to end: that of the first picture.
+    /// All pictures in one size: that of the first.
     Y4m {
         out: Option<Box<dyn Write>>,
         writer: Option<Y4mWriter<Box<dyn Write>>>,

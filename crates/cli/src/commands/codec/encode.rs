@@ -19,25 +19,25 @@ pub(super) struct Arguments {
     /// The IVF file to write, or `-` for standard output
     #[arg(long, short)]
     out: PathBuf,
-    /// The rate to keep
+    /// The target bitrate
     #[arg(long, group = "target")]
     rate: Option<Rate>,
-    /// The most bytes a frame may have
+    /// The maximum size of a frame
     #[arg(long, group = "target")]
     frame_size: Option<Bytes>,
     /// One quantiser for all frames, 0 (finest) to 127
     #[arg(long, group = "target", value_parser = clap::value_parser!(u8).range(0..=127))]
     quantizer: Option<u8>,
-    /// How much work: fast, standard or slow
+    /// Encoder effort: fast, standard or slow
     #[arg(long, default_value = "standard")]
     preset: Preset,
-    /// The size to make the video, such as 1280x720 or 720p
+    /// Scale the video to this size, such as 1280x720 or 720p
     #[arg(long)]
     size: Option<Size>,
-    /// How many pictures; all of a file, 300 of the built-in scene when absent
+    /// The number of pictures; when absent, all of a file, or 300 of the built-in scene
     #[arg(long)]
     pictures: Option<u64>,
-    /// A keyframe every so many pictures; only the first when absent
+    /// The keyframe interval in pictures; when absent, only the first frame is a keyframe
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     keyframe_every: Option<u64>,
 }

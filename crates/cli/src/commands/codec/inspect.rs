@@ -12,12 +12,12 @@ use thalweg_vp8::{State, decode, ivf};
 pub(super) struct Arguments {
     /// The IVF file, or `-` for standard input
     input: PathBuf,
-    /// Print one JSON object a frame, with more in it, instead of a table
+    /// Print one JSON object per frame, with more fields, instead of a table
     #[arg(long)]
     json: bool,
 }
 
-/// What is in a frame.
+/// Contents of a frame.
 #[derive(Serialize)]
 struct Contents {
     frame: usize,
@@ -26,9 +26,9 @@ struct Contents {
     width: usize,
     height: usize,
     bytes: usize,
-    /// Headers, modes and motion vectors: the first partition, with what is not in the arithmetic code.
+    /// Bytes of headers, modes and motion vectors: the first partition, with the part outside of the arithmetic code.
     mode_bytes: usize,
-    /// Coefficients: the other partitions.
+    /// Bytes of coefficients: the other partitions.
     coefficient_bytes: usize,
     partitions: usize,
     /// 0 to 127.
@@ -37,14 +37,14 @@ struct Contents {
     filter: &'static str,
     segments: bool,
     keeps_probabilities: bool,
-    /// What the frame becomes, and what is copied.
+    /// The references that the frame replaces, and those that are copied.
     becomes: String,
     macroblocks: Macroblocks,
-    /// The state after it.
+    /// The decoder state after the frame.
     state: String,
 }
 
-/// How many macroblocks of each kind.
+/// The number of macroblocks of each kind.
 #[derive(Default, Serialize)]
 struct Macroblocks {
     intra_16x16: usize,

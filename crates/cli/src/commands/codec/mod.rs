@@ -19,9 +19,9 @@ pub(crate) struct Arguments {
 enum Command {
     /// Encode a video to VP8 in an IVF file
     Encode(encode::Arguments),
-    /// Decode an IVF file of VP8 to y4m or bare I420, or to an MD5 a frame
+    /// Decode an IVF file of VP8 to y4m or raw I420, or print an MD5 per frame
     Decode(decode::Arguments),
-    /// Say what is in each frame of an IVF file of VP8: kind, bytes, quantiser, modes, references
+    /// Print the contents of each frame of an IVF file of VP8: kind, bytes, quantiser, modes, references
     Inspect(inspect::Arguments),
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// A file to be read, or standard input for `-`.
+/// Opens a file for reading, or standard input for `-`.
 fn open(path: &Path) -> anyhow::Result<Box<dyn Read>> {
     if path == Path::new("-") {
         return Ok(Box::new(std::io::stdin().lock()));
@@ -42,7 +42,7 @@ fn open(path: &Path) -> anyhow::Result<Box<dyn Read>> {
     Ok(Box::new(std::io::BufReader::new(file)))
 }
 
-/// A file to be written, or standard output for `-`.
+/// Opens a file for writing, or standard output for `-`.
 fn create(path: &Path) -> anyhow::Result<Box<dyn Write>> {
     if path == Path::new("-") {
         return Ok(Box::new(std::io::stdout().lock()));

@@ -2,7 +2,7 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
-/// An address and a port, or a name and a port.
+/// Parses an address or a host name, with a port.
 pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     let found = text.to_socket_addrs().map_err(|error| error.to_string()).map(|mut found| found.next());
     let problem = match found {

@@ -1,11 +1,11 @@
-//! Whom servers by https are known by.
+//! Certificate authorities for servers reached by https.
 
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use thalweg_live::whip::{Authorities, WhipError};
 
-/// What is in a file of certificates.
+/// Reads a file of certificates.
 pub(super) fn authorities(path: &Path) -> anyhow::Result<Authorities> {
     let file = || path.display().to_string();
     let pem = std::fs::read(path).with_context(file)?;

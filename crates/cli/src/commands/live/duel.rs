@@ -1,4 +1,4 @@
-//! `thalweg duel`: two schemes at once, for a person to see the difference.
+//! `thalweg duel`: two schemes at once, so that the difference can be seen.
 
 use super::sending::{Sending, is_stateful};
 

@@ -1,4 +1,4 @@
-//! `thalweg emulate`: the simulator's link between real programs.
+//! `thalweg emulate`: the simulator's link between other programs.
 
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
@@ -28,16 +28,17 @@ pub(crate) struct Arguments {
     to: SocketAddr,
     #[command(flatten)]
     link: Emulated,
-    /// The most clients at a time
+    /// The maximum number of clients at a time
     #[arg(long, default_value_t = 64)]
     clients: usize,
-    /// How long a client may be silent before it is forgotten
+    /// Timeout after which a silent client is removed
     #[arg(long, default_value = "60s")]
     idle: Span,
     /// End after this long; without it, at Ctrl-C
     #[arg(long)]
     duration: Option<Span>,
-    /// The last part of each wait that is spent reading the clock instead of asleep: less late, for a busy core
+    /// The last part of each wait that spins on the clock instead of sleeping: timers fire less late, at the cost of a
+    /// busy core
     #[arg(long, default_value = "0us")]
     spin: Span,
 }
@@ -62,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shows what passes, once a second where somebody looks, until a signal or `end`.
+/// Prints the relay's statistics, once a second on a terminal, until a signal or `end`.
 fn watch(relay: &Relay, clock: Clock, end: Time, signals: &mut Signals) -> anyhow::Result<()> {
     let mut poller = Poller::new(clock, PollerConfig::default())?;
     let terminal = std::io::stderr().is_terminal();
@@ -71,7 +72,7 @@ fn watch(relay: &Relay, clock: Clock, end: Time, signals: &mut Signals) -> anyho
     while !signals.take() && clock.now() < end {
         tick += Span::from_secs(1);
         let woken = poller.wait(tick.min(end), &[&*signals])?;
-        // A relay that has failed says why when it is stopped.
+        // A relay that has failed reports the reason when it is stopped.
         let Some(statistics) = relay.statistics() else { break };
         if terminal && woken.due {
             let line = line(&statistics, before);

@@ -1,4 +1,4 @@
-//! The link of `emulate`, `shell`, `publish` and `duel`: the same names as `thalweg compare`, or a scenario file.
+//! The link of `emulate`, `shell`, `publish` and `duel`: named as for `thalweg compare`, or a scenario file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use thalweg_units::{Bytes, Seed, Span};
 
 use crate::link;
 
-/// How much of a synthetic link is made before it begins again.
+/// Length of a synthetic link before it repeats.
 const SYNTHETIC: Span = Span::from_secs(600);
 
 #[derive(clap::Args)]
 pub(crate) struct Emulated {
-    /// The way up: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving);
+    /// The uplink: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving);
     /// unlimited when absent
     #[arg(long)]
     up: Option<String>,
-    /// The way down: as --up
+    /// The downlink: as --up
     #[arg(long)]
     down: Option<String>,
-    /// A link that sends bit after bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), in each direction, instead
-    /// of a trace's opportunities
+    /// A link that sends bit by bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), in each direction,
+    /// instead of at a trace's delivery opportunities
     #[arg(long, conflicts_with_all = ["up", "down"])]
     rate: Option<Rates>,
     /// One-way delay of the path in each direction
@@ -33,19 +33,19 @@ pub(crate) struct Emulated {
     /// Share of packets lost at random in each direction, between bottleneck and delay, such as 0.02
     #[arg(long)]
     loss: Option<f64>,
-    /// Bytes each bottleneck's queue holds, drop-tail; unlimited when absent
+    /// Capacity of each bottleneck's queue in bytes, drop-tail; unlimited when absent
     #[arg(long)]
     queue: Option<Bytes>,
-    /// A scenario file, as `thalweg run` plays it: its paths up and down
+    /// A scenario file, as for `thalweg run`: its forward path is the uplink, its reverse path the downlink
     #[arg(long, conflicts_with_all = ["up", "down", "rate", "delay", "loss", "queue"])]
     scenario: Option<PathBuf>,
-    /// The root of every random choice; the scenario's own, or 1
+    /// The seed of every random choice; when absent the scenario's own, or 1
     #[arg(long)]
     seed: Option<Seed>,
-    /// When the traces' time begins
+    /// The start of the traces' time
     #[arg(long, default_value = "start")]
     from: Begin,
-    /// Log each packet in Mahimahi's manner: to LOG.up and LOG.down
+    /// Log each packet in Mahimahi's format: to LOG.up and LOG.down
     #[arg(long)]
     log: Option<PathBuf>,
 }
@@ -58,7 +58,7 @@ enum Begin {
     FirstPacket,
 }
 
-/// A link and where its traces are found.
+/// A link, and where its traces are found.
 pub(crate) struct Link {
     pub(crate) config: LinkConfig,
     duration: Span,
@@ -72,19 +72,19 @@ impl Link {
 }
 
 impl Emulated {
-    /// Whether a link was asked for, by anything that would say something of one.
+    /// Whether any option asks for a link.
     pub(crate) fn wanted(&self) -> bool {
         let given = [self.up.is_some(), self.down.is_some(), self.rate.is_some(), self.scenario.is_some()];
         let changed = [self.delay != Span::ZERO, self.loss.is_some(), self.queue.is_some(), self.log.is_some()];
         given.into_iter().chain(changed).any(|said| said) || self.from != Begin::Start
     }
 
-    /// The root of random choices, where no scenario has one.
+    /// The seed of random choices where no scenario gives one.
     pub(crate) fn seed(&self) -> Seed {
         self.seed.unwrap_or(LinkConfig::default().seed)
     }
 
-    /// The link in words.
+    /// The link as text.
     pub(crate) fn words(&self) -> String {
         if let Some(path) = &self.scenario {
             return path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use anyhow::Context;
 use tracing_subscriber::EnvFilter;
 
-/// Begins logging: what `RUST_LOG` asks for, or what a person should know.
+/// Starts logging: at the level of `RUST_LOG`, or at a default for interactive use.
 pub(crate) fn begin(json: bool) -> anyhow::Result<()> {
     let asked = std::env::var("RUST_LOG").unwrap_or_default();
     let wanted = if asked.is_empty() { "warn,thalweg=info,thalweg_live=info" } else { &asked };

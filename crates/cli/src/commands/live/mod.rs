@@ -1,4 +1,4 @@
-//! What needs real sockets: the commands of this folder, and `run --live`.
+//! The commands that need real sockets: those of this folder, and `run --live`.
 
 mod address;
 mod authorities;
@@ -14,15 +14,15 @@ mod watch;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// Send video to browsers: serves a page where anyone with the link watches
+    /// Send video to browsers: serves a page that anyone with the link can watch
     Publish(publish::Arguments),
-    /// Watch what is published (a page's link, or any WHEP address), measure it, record it
+    /// Receive what is published (a page's link, or any WHEP address), measure it, record it
     Watch(watch::Arguments),
     /// Two schemes at once over the same emulated link, side by side in the browser
     Duel(duel::Arguments),
-    /// Put the simulator's link between real programs: a relay of UDP, without root
+    /// Put the simulator's link between other programs: a UDP relay, without root
     Emulate(emulate::Arguments),
-    /// Run a command in a network of its own behind the simulator's link, as root
+    /// Run a command in a network namespace behind the simulator's link, as root
     Shell(shell::Arguments),
 }
 

@@ -17,16 +17,17 @@ pub(crate) struct Arguments {
     /// The video: `scene`, `scene:easy`, a .y4m file, `-` for live y4m on standard input, or anything ffmpeg reads
     #[arg(default_value = "scene")]
     source: String,
-    /// What kind of sender (see `thalweg schemes`); viewers can switch
+    /// The sender's scheme (see `thalweg schemes`); viewers can switch
     #[arg(long, default_value = "vidaptive")]
     scheme: String,
-    /// Send to a WHIP server too (RFC 9725), as long as this runs
+    /// Send to a WHIP server too (RFC 9725), for as long as this runs
     #[arg(long, value_name = "URL")]
     whip: Option<String>,
     /// The bearer token for the WHIP server
     #[arg(long, requires = "whip", env = "THALWEG_WHIP_TOKEN", hide_env_values = true)]
     whip_token: Option<String>,
-    /// Know the WHIP server by this certificate (PEM), its own or that of who signed it, instead of by those the web trusts
+    /// Accept only this certificate (PEM) of the WHIP server, its own or that of its signer, instead of the authorities
+    /// that the web trusts
     #[arg(long, requires = "whip", value_name = "FILE")]
     certificate_authority: Option<PathBuf>,
     #[command(flatten)]

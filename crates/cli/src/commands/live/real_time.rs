@@ -1,4 +1,4 @@
-//! Scenarios in real time, on real sockets: what `run --live` does.
+//! Scenarios in real time on real sockets: `run --live`.
 
 use anyhow::Context;
 use thalweg_lab::metrics::Summary;
@@ -11,8 +11,8 @@ use crate::play::{Job, folder_name};
 use crate::progress::Progress;
 use crate::standard_input::Spooled;
 
-/// Plays them one after another, each for as long as its scenario lasts. With `simulated` each is played in virtual time too, with the
-/// packet sizes and the feedback it had on the wire.
+/// Plays the jobs one after another, each for as long as its scenario lasts. With `simulated`, each is played in
+/// virtual time too, with the packet sizes and the feedback that were negotiated.
 pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>> {
     let plays = if simulated { 2 } else { 1 };
     let spooled = Spooled::of(jobs.iter().flat_map(|job| std::iter::repeat_n(&job.scenario, plays)))?;
@@ -46,7 +46,7 @@ fn find(scenario: &Scenario) -> impl FnMut(&str) -> Result<std::sync::Arc<thalwe
     |name| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"))
 }
 
-/// Lateness of timers and bytes on the wire, which say how far the figures of a run can be trusted.
+/// Prints the lateness of timers and the bytes on the wire, which show how far the figures of a run can be trusted.
 fn report(label: &str, timing: &Timing) {
     let late = |share| {
         let micros = |span: Option<Span>| span.map_or(0.0, |span| span.as_millis_f64() * 1e3);
@@ -63,7 +63,7 @@ fn report(label: &str, timing: &Timing) {
     );
 }
 
-/// Prints how far each run on real sockets was from the one in virtual time that follows it.
+/// Prints the difference between each run on real sockets and the one in virtual time that follows it.
 pub(crate) fn print_agreement(outcomes: &[Outcome]) {
     outln!("");
     outln!("{:20} {:>24} {:>24} {:>24} {:>24}", "live / simulated", "wire Mbps", "video Mbps", "P50 ms", "P95 ms");
@@ -78,7 +78,7 @@ pub(crate) fn print_agreement(outcomes: &[Outcome]) {
     }
 }
 
-/// Two figures and how far apart they are: as a share or in their own unit.
+/// Two figures and their difference: as a share, or in their own unit.
 fn difference(live: Option<f64>, simulated: Option<f64>, scale: f64, as_share: bool) -> String {
     let (Some(live), Some(simulated)) = (live.map(|live| live * scale), simulated.map(|other| other * scale)) else {
         return "-".into();

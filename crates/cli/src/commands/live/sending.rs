@@ -1,4 +1,4 @@
-//! What `publish` and `duel` share: the video, the page, the link, and waiting for the end.
+//! Shared by `publish` and `duel`: the video, the page, the link, and waiting for the end.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,59 +20,63 @@ use super::emulated::Emulated;
 
 #[derive(clap::Args)]
 pub(crate) struct Sending {
-    /// Where the page is served
+    /// The address that the page is served at
     #[arg(long, default_value = "127.0.0.1:8080", value_parser = address)]
     listen: SocketAddr,
-    /// Where media leaves from; when absent the page's address and any free port. The second scheme of a duel takes the next port
+    /// The address that media is sent from; when absent the page's address and any free port. The second scheme of a
+    /// duel takes the next port
     #[arg(long, value_parser = address)]
     udp: Option<SocketAddr>,
-    /// Addresses given to viewers in the place of this machine's own: what a NAT in front of it is reached at
+    /// Addresses given to viewers in place of this machine's own, such as the public address of a NAT in front of it
     #[arg(long, value_delimiter = ',', value_parser = address)]
     advertise: Vec<SocketAddr>,
     /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (zeros of modelled sizes)
     #[arg(long, visible_alias = "codec", value_name = "ENCODER")]
     encoder: Option<Codec>,
-    /// The video is encoded already, and sent as it is: IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or what ffmpeg takes apart
+    /// The video is already encoded and is sent unchanged: IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or what
+    /// ffmpeg can demultiplex
     #[arg(long, conflicts_with_all = ["encoder", "size"])]
     encoded: bool,
-    /// The size to make the video, such as 1280x720 or 720p
+    /// Scale the video to this size, such as 1280x720 or 720p
     #[arg(long)]
     size: Option<Size>,
     /// Frames per second
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=240))]
     frame_rate: Option<u32>,
-    /// Leave pictures as they are: without the number in their corners the page cannot tell how late they are
+    /// Do not draw the picture number into the corner of each picture; the page then cannot measure latency
     #[arg(long)]
     no_barcode: bool,
-    /// What is heard: `silence`, `clicks`, `tone:440`, an Ogg Opus file, a device (`alsa:default`), anything ffmpeg reads, or `none`
+    /// The audio: `silence`, `clicks`, `tone:440`, an Ogg Opus file, a device (`alsa:default`), anything ffmpeg reads,
+    /// or `none`
     #[arg(long, default_value = "silence")]
     audio: String,
-    /// The most viewers at a time
+    /// The maximum number of viewers at a time
     #[arg(long, default_value_t = 16, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
     viewers: usize,
-    /// What viewers must show (in the link, or as a bearer token); one is made for anything but loopback
+    /// The token that viewers must present (in the link, or as a bearer token); when absent one is generated, except on
+    /// loopback
     #[arg(long, conflicts_with = "open")]
     token: Option<Token>,
-    /// Let anyone watch who can connect
+    /// Let anyone who can connect watch
     #[arg(long)]
     open: bool,
-    /// Stop after this; without it, at Ctrl-C
+    /// Stop after this time; without it, at Ctrl-C
     #[arg(long)]
     duration: Option<Span>,
-    /// Capture all packets in the clear, for Wireshark
+    /// Capture all packets unencrypted, for Wireshark
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// A folder for a qlog of each viewer: what its sender did, and why
+    /// A folder for a qlog of each viewer: its sender's events and decisions
     #[arg(long, value_name = "FOLDER")]
     qlog: Option<PathBuf>,
-    /// Logs as one JSON object a line
+    /// Write logs as one JSON object per line
     #[arg(long)]
     log_json: bool,
     #[command(flatten)]
     pub(super) link: Emulated,
 }
 
-/// What is published, and where to look at it.
+/// A running publisher, and the address of its page.
 pub(crate) struct Running {
     pub(crate) publisher: Publisher,
     server: Server,
@@ -81,14 +85,14 @@ pub(crate) struct Running {
 }
 
 impl Sending {
-    /// Begins to publish `source`, on one channel for each scheme.
+    /// Starts to publish `source`, on one channel for each scheme.
     pub(crate) fn start(&self, source: &str, title: &str, channels: &[(&str, &str)]) -> anyhow::Result<Running> {
         super::logs::begin(self.log_json)?;
         let registry = Registry::new();
         let link = if self.link.wanted() { Some(self.link.link()?) } else { None };
         let channel = |(index, (name, scheme)): (usize, &(&str, &str))| -> anyhow::Result<ChannelConfig> {
             let scheme = registry.find(scheme)?;
-            // Each has a link to itself, and logs of its own.
+            // Each channel has its own link, with its own logs.
             let own = |log: &PathBuf| {
                 if channels.len() > 1 { format!("{}.{name}", log.display()).into() } else { log.clone() }
             };
@@ -141,7 +145,7 @@ impl Sending {
         Ok(Running { publisher, server, duration: self.duration, clock })
     }
 
-    /// Where the media of the channel at this place leaves from: each has a socket to itself.
+    /// The address that the media of the channel with this index is sent from: each channel has its own socket.
     fn bind(&self, index: usize) -> anyhow::Result<SocketAddr> {
         let Some(mut address) = self.udp else { return Ok(SocketAddr::new(self.listen.ip(), 0)) };
         if address.port() != 0 {
@@ -153,7 +157,7 @@ impl Sending {
 }
 
 impl Running {
-    /// Waits until a signal, the end of the video or the time that was given; then says goodbye to all.
+    /// Waits until a signal, the end of the video or the given duration; then says goodbye to all viewers.
     pub(crate) fn wait(self, mut on_tick: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<()> {
         let mut signals = Signals::to_end()?;
         let mut poller = Poller::new(self.clock, PollerConfig::default())?;
@@ -163,13 +167,13 @@ impl Running {
             poller.wait(end.min(self.clock.now() + Span::from_millis(200)), &[&signals])?;
         }
         self.server.stop();
-        // What hears of every tick may be sending somewhere, and says goodbye while there is something to say it with.
+        // The tick handler may own a WHIP session, which must say goodbye before the publisher stops.
         drop(on_tick);
         Ok(self.publisher.finish()?)
     }
 }
 
-/// Whether only a receiver of ours can follow the scheme of this name.
+/// Whether the scheme of this name needs a stateful receiver.
 pub(crate) fn is_stateful(name: &str) -> anyhow::Result<bool> {
     let scheme = Registry::new().find(name)?;
     Ok(matches!(scheme.receiver(), ReceiverKind::Stateful(_)))

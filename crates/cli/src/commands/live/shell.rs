@@ -20,10 +20,11 @@ is the command's."
 pub(crate) struct Arguments {
     #[command(flatten)]
     link: Emulated,
-    /// The last part of each wait that is spent reading the clock instead of asleep: less late, for a busy core
+    /// The last part of each wait that spins on the clock instead of sleeping: timers fire less late, at the cost of a
+    /// busy core
     #[arg(long, default_value = "0us")]
     spin: Span,
-    /// Print what passed at the end, as JSON on standard error
+    /// Print the link's statistics at the end, as JSON on standard error
     #[arg(long)]
     summary: bool,
     /// The command and its arguments, after --; the shell of $SHELL when absent

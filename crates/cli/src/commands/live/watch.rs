@@ -1,4 +1,4 @@
-//! `thalweg watch`: what a browser would see, measured.
+//! `thalweg watch`: measures what a browser would receive.
 
 use std::io::{ErrorKind, IsTerminal};
 use std::path::PathBuf;
@@ -23,40 +23,42 @@ pub(crate) struct Arguments {
     /// The bearer token, if it is not in the link
     #[arg(long, env = "THALWEG_TOKEN", hide_env_values = true)]
     token: Option<String>,
-    /// Know the server by this certificate (PEM), its own or that of who signed it, instead of by those the web trusts
+    /// Accept only this certificate (PEM) of the server, its own or that of its signer, instead of the authorities that
+    /// the web trusts
     #[arg(long, value_name = "FILE")]
     certificate_authority: Option<PathBuf>,
-    /// Which of several channels (of a duel, `left` or `right`)
+    /// The channel, where there are several (of a duel, `left` or `right`)
     #[arg(long)]
     channel: Option<String>,
-    /// The sender to ask for (see `thalweg schemes`)
+    /// The sender's scheme to request (see `thalweg schemes`)
     #[arg(long)]
     scheme: Option<String>,
-    /// How arrivals are reported: twcc, twcc-on-request, ccfb, xr (extended reports), plain (receiver reports only), or any, which leaves it to the sender
+    /// The feedback format: twcc, twcc-on-request, ccfb, xr (extended reports), plain (receiver reports only), or any,
+    /// which leaves it to the sender
     #[arg(long, default_value_t)]
     feedback: Feedback,
-    /// Write frames as they come: VP8 and VP9 as IVF, H.264 as a byte stream (Annex B)
+    /// Write frames as received: VP8 and VP9 as IVF, H.264 as a byte stream (Annex B)
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Write decoded pictures as y4m; `-` is standard output
     #[arg(long, value_name = "FILE", conflicts_with = "no_decode")]
     y4m: Option<PathBuf>,
-    /// Do not decode: a frame counts as shown when it is whole
+    /// Do not decode: a frame counts as shown when it is complete
     #[arg(long)]
     no_decode: bool,
-    /// Stop after this; without it, at Ctrl-C
+    /// Stop after this time; without it, at Ctrl-C
     #[arg(long)]
     duration: Option<Span>,
-    /// End when the session does, instead of joining again
+    /// Exit when the session ends, instead of joining again
     #[arg(long)]
     no_reconnect: bool,
-    /// Pictures later than this count as late
+    /// Pictures with a higher latency than this count as late
     #[arg(long, default_value = "400ms")]
     late: Span,
     /// Print the figures as one JSON object
     #[arg(long)]
     json: bool,
-    /// Logs as one JSON object a line
+    /// Write logs as one JSON object per line
     #[arg(long)]
     log_json: bool,
 }
@@ -102,11 +104,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let to_output = arguments.y4m.as_ref().is_some_and(|path| path.as_os_str() == "-");
     if report.sessions > 0 || ended.is_ok() {
         let text = text(arguments.json, &report)?;
-        // Pictures on standard output are not to be mixed with words.
+        // With pictures on standard output, text goes to standard error.
         if to_output { eprintln!("{text}") } else { outln!("{text}") }
     }
     match ended {
-        // Who looked at the pictures has seen enough.
+        // The reader of the pictures has closed the pipe: a normal end.
         Err(WatchError::Write { error, .. }) if to_output && error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(WatchError::Server(error)) => Err(refused(&error)),
         ended => Ok(ended?),
@@ -117,7 +119,7 @@ fn text(json: bool, report: &Report) -> anyhow::Result<String> {
     Ok(if json { serde_json::to_string(report)? } else { summary(report) })
 }
 
-/// In a line.
+/// The report as one line.
 fn summary(report: &Report) -> String {
     let milliseconds = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.0}"));
     format!(

@@ -1,4 +1,4 @@
-//! `thalweg reproduce`: a paper's figure, its numbers beside ours.
+//! `thalweg reproduce`: a paper's figure, its numbers next to ours.
 
 mod scenarios;
 mod show;
@@ -21,34 +21,34 @@ use crate::{link, recorded};
 pub(crate) struct Arguments {
     /// The figure, such as vidaptive-fig7 or salsify-cellular, or `list`
     figure: String,
-    /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down; where `thalweg data fetch mahimahi`
-    /// puts them when absent
+    /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down; when absent where `thalweg
+    /// data fetch mahimahi` puts them
     #[arg(long)]
     traces: Option<PathBuf>,
-    /// The folder of the links that Salsify's authors made (`thalweg data fetch salsify-traces`); links of our own making
-    /// stand in for those that are not there
+    /// The folder of the links that Salsify's authors made (`thalweg data fetch salsify-traces`); our own links replace
+    /// those that are missing
     #[arg(long)]
     salsify_traces: Option<PathBuf>,
-    /// The folder of Lumos5G's logs, one throughput value a second (`thalweg data fetch lumos5g`); synthetic links stand in
-    /// for those that are not there
+    /// The folder of Lumos5G's logs, one throughput value per second (`thalweg data fetch lumos5g`); synthetic links
+    /// replace those that are missing
     #[arg(long)]
     lumos5g_traces: Option<PathBuf>,
-    /// The folder of what Salsify's authors measured (`thalweg data fetch salsify-results`), drawn beside ours where it is
-    /// there
+    /// The folder of the results that Salsify's authors measured (`thalweg data fetch salsify-results`), drawn next to
+    /// ours if present
     #[arg(long)]
     salsify_results: Option<PathBuf>,
     #[command(flatten)]
     pictures: Pictures,
-    /// How long to play each link; the figure's own time when absent
+    /// Duration of each run; the figure's own when absent
     #[arg(long)]
     duration: Option<Span>,
-    /// Leave the reverse path unlimited instead of giving it the link recorded with it
+    /// Leave the reverse path unlimited instead of using the recorded one
     #[arg(long)]
     unloaded: bool,
-    /// How often to play each scheme over each link, with as many seeds from --seed on; as the figure has it when absent
+    /// Runs of each scheme over each link, with consecutive seeds from --seed; the figure's own number when absent
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: Option<u32>,
-    /// The root of every random choice
+    /// The seed of every random choice
     #[arg(long, default_value_t = Seed::new(1))]
     seed: Seed,
     /// Print one JSON object instead of tables
@@ -120,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// Every scheme over every link with every seed; the first seed's runs have folders.
+/// One job for every scheme, link and seed; only the runs of the first seed have folders.
 fn jobs(schemes: &[Scheme], played: &[scenarios::Played], out: &Path) -> Vec<Job> {
     let over = |played: &scenarios::Played, scheme: &Scheme| -> Vec<Job> {
         let out = out.join(play::folder_name(played.name())).join(play::folder_name(&scheme.name));
@@ -135,11 +135,11 @@ fn jobs(schemes: &[Scheme], played: &[scenarios::Played], out: &Path) -> Vec<Job
     played.iter().flat_map(|played| schemes.iter().flat_map(move |scheme| over(played, scheme))).collect()
 }
 
-/// What a figure keeps of its runs.
+/// The results of a figure's runs.
 struct Runs {
-    /// What was read off each.
+    /// The figures of each run.
     samples: Vec<Sample>,
-    /// Those of the first seed whole, for charts.
+    /// The complete outcomes of the first seed, for charts.
     first: Vec<Outcome>,
 }
 

@@ -10,7 +10,7 @@ use thalweg_units::{Rate, Seed, Span, Time};
 
 use super::Arguments;
 
-/// A link as scenarios, one for each seed, and where it is from.
+/// A link as scenarios, one for each seed, and its origin.
 pub(super) struct Played {
     link: Link,
     scenarios: Vec<Scenario>,
@@ -18,19 +18,19 @@ pub(super) struct Played {
 }
 
 impl Played {
-    /// What the link is called.
+    /// The link's name.
     pub(super) fn name(&self) -> &str {
         &self.link.name
     }
 
-    /// The scenarios for a scheme: who else is there may hang on it.
+    /// The scenarios for a scheme: the competitors may depend on it.
     pub(super) fn scenarios(&self, scheme: &str) -> impl Iterator<Item = Scenario> {
         let competitors = |scenario: &Scenario| self.link.competitors(scheme, scenario.seed);
         self.scenarios.iter().map(move |scenario| Scenario { competitors: competitors(scenario), ..scenario.clone() })
     }
 }
 
-/// A scenario for each link.
+/// The scenarios of each link.
 pub(super) fn played(links: &Links, setup: Setup, arguments: &Arguments) -> anyhow::Result<Vec<Played>> {
     let first = arguments.seed.get();
     let seeds: Vec<Seed> = (first..).take(arguments.runs.unwrap_or(setup.runs) as usize).map(Seed::new).collect();
@@ -59,7 +59,7 @@ pub(super) fn played(links: &Links, setup: Setup, arguments: &Arguments) -> anyh
     }
 }
 
-/// A link as a scenario for a seed, and where it is from.
+/// A link as the scenario for a seed, and its origin.
 fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow::Result<(Scenario, String)> {
     let bottleneck = |trace: String, queue| HopConfig::Bottleneck { trace, queue, once: false };
     let rates = |rate: Rates| HopConfig::Rate { rate, queue: link.queue };
@@ -132,7 +132,7 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
     Ok((scenario, from))
 }
 
-/// The rates of a log with one throughput value a second.
+/// The rates of a log with one throughput value per second.
 fn by_second(path: &Path) -> anyhow::Result<Rates> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let trace = Trace::parse_per_second(&text).with_context(|| path.display().to_string())?;
@@ -145,7 +145,7 @@ fn by_second(path: &Path) -> anyhow::Result<Rates> {
     Ok(Rates::in_turn((0..seconds).map(of).collect(), Span::from_secs(1))?)
 }
 
-/// A recorded link by the second.
+/// The rates of a recorded link, second by second.
 fn scaled(of: &Seconds, folder: &Path) -> anyhow::Result<Rates> {
     let path = folder.join(of.recording);
     let shown = path.display().to_string();
@@ -156,7 +156,7 @@ fn scaled(of: &Seconds, folder: &Path) -> anyhow::Result<Rates> {
 
 pub(super) const FIX: &str = "`thalweg data fetch mahimahi` gets Mahimahi's traces, or give their folder with --traces";
 
-/// The recording of the other direction.
+/// The name of the recording of the reverse direction.
 fn way_back(name: &str) -> String {
     match name.rsplit_once('.') {
         Some((link, "up")) => format!("{link}.down"),
@@ -165,7 +165,7 @@ fn way_back(name: &str) -> String {
     }
 }
 
-/// The names of the recorded links, in order.
+/// The names of the recorded links, sorted.
 fn recordings(folder: &Path) -> anyhow::Result<Vec<String>> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("{}: {FIX}", folder.display()))?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());

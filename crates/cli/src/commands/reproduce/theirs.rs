@@ -1,4 +1,4 @@
-//! The authors' own points beside ours.
+//! The authors' own points next to ours.
 
 use std::path::Path;
 
@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use thalweg_lab::Outcome;
 use thalweg_lab::reproduce::{Point, Theirs};
 
-/// What was read of them.
+/// The points that were read.
 #[derive(Default)]
 pub(super) struct Read {
     pub(super) points: Vec<Point>,
-    /// Why others were not.
+    /// Why other points were not.
     pub(super) missing: Option<String>,
 }
 
-/// Reads what is there.
+/// Reads the points that are present.
 pub(super) fn read(wanted: &[Theirs], results: &Path) -> Read {
     if wanted.is_empty() {
         return Read::default();
@@ -33,7 +33,7 @@ pub(super) fn read(wanted: &[Theirs], results: &Path) -> Read {
     Read { points, missing: (!missing.is_empty()).then(|| missing.join("; ")) }
 }
 
-/// The run that answers to a point.
+/// Our run that corresponds to a point.
 fn answer<'a>(point: &Point, outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
     let same = |outcome: &&Outcome| {
         outcome.summary.trace == point.of.link && Some(outcome.summary.scheme.as_str()) == point.of.ours

@@ -1,5 +1,5 @@
-//! Camel in a closed loop: the table of specs/camel.md 6.1, and what paths do to it where its sender asks for reports. What
-//! they do to every controller is in `tests/torture`.
+//! Camel in a closed loop: the table of specs/camel.md 6.1, and its behaviour on difficult paths when its sender
+//! requests reports. `tests/torture` covers difficult paths for every controller.
 
 use alloc::format;
 use alloc::vec;
@@ -19,7 +19,7 @@ fn within(value: f64, low: f64, high: f64, what: &str) {
     assert!(value >= low && value <= high, "{what} is {value:.3}, expected {low} to {high}");
 }
 
-/// The means of target in kbps and of frame delay in ms between two seconds, over eight seeds; no packet lost.
+/// Mean target in kbps and mean frame delay in ms between two seconds, over eight seeds; no packet is lost.
 fn means(world: &World, (from, to): (f64, f64)) -> (f64, f64) {
     let (mut target, mut delay) = (0.0, 0.0);
     for seed in 1..=8 {
@@ -31,7 +31,8 @@ fn means(world: &World, (from, to): (f64, f64)) -> (f64, f64) {
     (target, delay)
 }
 
-/// Within what the specification asks of its own source model: 3 % of the target, 10 % of the frame delay.
+/// Checks the tolerance that the specification states for its own source model: 3 % of the target, 10 % of the frame
+/// delay.
 fn near(world: &World, seconds: (f64, f64), (kbps, delay_ms): (f64, f64), what: &str) {
     let (target, delay) = means(world, seconds);
     within(target, kbps * 0.97, kbps * 1.03, &format!("{what}: target in kbps"));
@@ -50,7 +51,7 @@ fn the_closed_loop_does_what_the_specifications_model_does() {
     near(&steps, (33.0, 60.0), (943.0, 61.0), "half the capacity in the middle third");
     let cross = World { cross: (Rate::from_kbps(400), 20.0, 50.0), ..full };
     let (target, delay) = means(&cross, (23.0, 50.0));
-    // 568 kbps and 59 ms there; how that flow's packets are spaced is not known.
+    // 568 kbps and 59 ms there; the packet spacing of that flow is not known.
     within(target, 560.0, 680.0, "kbps beside 400 of another's");
     within(delay, 50.0, 100.0, "mean frame delay beside it in ms");
 }
@@ -60,7 +61,7 @@ fn to_the_letter_the_senders_queue_grows_without_bound() {
     let run = World { config: Config::paper_literal(), leaves_room: false, ..World::new(MEGABIT, 60) }.run();
     within(run.target_kbps(5.0, 60.0), 800.0, 1010.0, "target in kbps");
     within(run.delay_ms(30.0, 60.0).0, 1000.0, 20_000.0, "mean frame delay in ms");
-    // Under an encoder that does not fill its target the letter holds.
+    // With an encoder that does not fill its target, the literal equations hold.
     let under = World {
         config: Config::paper_literal(),
         leaves_room: false,
@@ -81,14 +82,14 @@ fn the_estimate_stays_accurate_while_the_encoder_runs_at_sixty_percent() {
 
 #[test]
 fn new_capacities_are_found_within_three_seconds_both_ways() {
-    // Figure 11, the encoder at 60 %.
+    // Figure 11, with the encoder at 60 %.
     let capacity = vec![(0, MEGABIT.scale(2.0)), (30, MEGABIT), (60, MEGABIT.scale(2.0))];
     let run = World { capacity, encoded: (0.6, 0.0, 90.0), ..World::new(MEGABIT, 90) }.run();
     within(run.target_kbps(31.5, 33.0) / 1000.0, 0.9, 1.1, "a second and a half after the drop");
     within(run.target_kbps(61.5, 63.0) / 2000.0, 0.9, 1.1, "a second and a half after the rise");
 }
 
-/// 3 Mbps, 60 ms, 1.5 MB.
+/// 3 Mbps, 60 ms, a queue of 1.5 MB.
 fn three_megabits() -> World {
     let one_way = Span::from_millis(30);
     World { one_way, queue: Bytes::new(1_500_000), ..World::new(Rate::from_kbps(3000), 50) }
@@ -166,8 +167,8 @@ fn bursts_follow_the_depth_of_the_queue() {
 
 #[test]
 fn jitter_is_taken_for_congestion_by_a_full_encoder() {
-    // Figure 18 does not say whether frames or packets have it. Where order is kept, a late frame delays the next one
-    // as a queue would, so delay grows with what is in flight. An encoder at 60 % is spared.
+    // Figure 18 does not say whether the jitter is per frame or per packet. Where order is kept, a late frame delays
+    // the next one as a queue would, so delay grows with bytes in flight. An encoder at 60 % is not affected.
     let cases = [
         (10, (790.0, 900.0), (770.0, 880.0)),
         (30, (510.0, 630.0), (470.0, 590.0)),

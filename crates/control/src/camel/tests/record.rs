@@ -1,4 +1,4 @@
-//! What happened in a run.
+//! The record of a run.
 
 use alloc::vec::Vec;
 
@@ -7,15 +7,15 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 use super::std;
 use crate::controller::Decision;
 
-/// What happened.
+/// The record of a run.
 #[derive(Debug, Default)]
 pub(super) struct Run {
-    /// When a frame was captured, and from then to its last packet's arrival.
+    /// When a frame was captured, and the time from then to its last packet's arrival.
     pub(super) frames: Vec<(Time, Span)>,
     pub(super) arrived: Vec<(Time, Bytes)>,
     pub(super) sent: u64,
     pub(super) lost: u64,
-    /// Every 100 ms.
+    /// One entry every 100 ms.
     pub(super) states: Vec<State>,
     pub(super) decisions: Vec<Decision>,
 }
@@ -71,7 +71,7 @@ impl Run {
     }
 }
 
-/// A line a second, for people.
+/// Prints one line per second.
 pub(super) fn print(what: &str, run: &Run, seconds: u64) {
     std::println!("# {what}: {} of {} packets lost", run.lost, run.sent);
     for second in 0..seconds {

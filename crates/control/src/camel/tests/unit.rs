@@ -1,4 +1,4 @@
-//! The specification's worked numbers and edge cases, through the controller.
+//! The specification's worked examples and edge cases, run through the controller.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ use crate::controller::{Controller, Demand};
 use crate::feedback::{self, Acknowledgement, History};
 use crate::packet::{FramePlace, PacketId, Payload, SentPacket};
 
-/// A sender of frames over a path whose arrivals are reported.
+/// A sender of frames over a path with reported arrivals.
 struct Sender {
     history: History,
     camel: Camel,
@@ -24,7 +24,7 @@ impl Sender {
         Sender { history: History::new(feedback::Config::default()), camel, next: 0 }
     }
 
-    /// A frame's packets leave at `at_ms`.
+    /// Sends a frame's packets at `at_ms`.
     fn send(&mut self, frame: u64, at_ms: u64, sizes: &[u64]) {
         let mut offset = Bytes::ZERO;
         for (index, size) in sizes.iter().enumerate() {
@@ -96,7 +96,7 @@ fn three_congested_updates_and_a_clean_one_move_gamma_as_the_worked_example_says
     camel.min_delay.add(Time::from_millis(160), Span::from_millis(50), Span::from_secs(10));
     assert_eq!(camel.product(), Some(Bytes::new(6250)));
     for point in 0..20u64 {
-        // On the line of a full queue: a second of delay for each megabit.
+        // On the line of a full queue: one second of delay per megabit.
         let in_flight = Bytes::new(6250 + point * 250);
         camel.gradient.add(Time::from_millis(200), in_flight, Rate::from_kbps(1000).time_for(in_flight));
     }
@@ -171,7 +171,7 @@ fn a_retransmission_in_a_burst_counts_for_neither_its_bytes_nor_its_time() {
 fn the_last_arrival_ends_a_burst_whatever_its_place_and_lost_bytes_do_not_count() {
     let mut sender = Sender::new(Config::default());
     sender.send(0, 50, &FRAME);
-    // The third is lost, the last two change places: 1200 + 1200 + 800 over 35.2 ms.
+    // The third is lost, the last two are reordered: 1200 + 1200 + 800 over 35.2 ms.
     sender.on_report(160_200, &[(0, 100_000), (1, 109_600), (4, 128_800), (3, 135_200)]);
     assert_eq!(sender.average(), None, "the third may still come");
     sender.send(1, 160, &FRAME);
@@ -187,7 +187,7 @@ fn a_burst_of_which_a_part_is_never_told_of_is_judged_after_two_round_trips_and_
     sender.on_report(160_200, &ARRIVALS[..4]);
     assert_eq!(sender.average(), None);
     sender.on_report(400_000, &[]);
-    // News came 110 ms after the burst left: 50 + 2 x 110 + 100 is past.
+    // The feedback arrived 110 ms after the burst left: 50 + 2 x 110 + 100 has passed.
     assert_eq!(sender.average(), Some(Rate::from_kbps(1000)));
 }
 
@@ -209,7 +209,7 @@ fn a_frame_longer_than_m_is_more_than_one_burst() {
     let first: Vec<(u64, u64)> = (0..5).map(|id| (id, 100_000 + id * 9600)).collect();
     sender.on_report(163_400, &first);
     assert_eq!(sender.average(), Some(Rate::from_kbps(1000)), "the first slice by itself");
-    // The second slice meets twice the capacity, and counts from its own first packet.
+    // The second slice meets twice the capacity, and is timed from its own first packet.
     let second: Vec<(u64, u64)> = (5..10).map(|id| (id, 150_000 + (id - 5) * 4800)).collect();
     sender.on_report(200_000, &second);
     assert_eq!(sender.average(), Some(Rate::from_kbps(1500)));
@@ -268,7 +268,7 @@ fn gcc_takes_over_at_the_target_and_its_probes_have_numbers_of_their_own() {
     assert_eq!((limits.burst, limits.window), (None, None), "paced, and by rate alone");
     assert_eq!(limits.capacity, Rate::from_kbps(1000));
     assert!(limits.probe.is_some_and(|probe| probe.cluster > 7), "{:?}", limits.probe);
-    // Thirty seconds later bursts of the least length are tried.
+    // Thirty seconds later bursts of the min length are tried.
     camel.on_timeout(Time::from_millis(35_050));
     assert_eq!(camel.limits().burst, Some(Bytes::new(2048)));
     camel.on_timeout(Time::from_millis(40_050));

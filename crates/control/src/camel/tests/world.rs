@@ -1,5 +1,5 @@
-//! A sender as specs/camel.md 6 describes it, a bottleneck and a receiver, in virtual time: what the controller needs
-//! of its surroundings and no more.
+//! A sender as described in specs/camel.md 6, a bottleneck and a receiver, in virtual time: the minimal environment
+//! that the controller needs.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -14,41 +14,41 @@ use crate::packet::{FramePlace, PacketId, SentPacket};
 
 const FRAME: Span = Span::from_nanos(33_333_333);
 
-/// How the receiver reports.
+/// When the receiver sends reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reports {
-    /// When the sender asks: on the first packet of a burst (the last may be what a full queue drops), on the last, and
-    /// on one after which the window makes it wait.
+    /// When the sender asks for one: on the first packet of a burst (a full queue may drop the last), on the last, and
+    /// on a packet after which the window blocks.
     Asked,
-    /// Each packet.
+    /// For each packet.
     PerPacket,
 }
 
-/// Everything that makes a run.
+/// All parameters of a run.
 #[derive(Debug, Clone)]
 pub(super) struct World {
     pub(super) config: Config,
-    /// What the encoder gets of the target.
-    /// Whether the encoder leaves 5 % of the target and what empties the queue in 250 ms, as the scheme does; the paper's gets all.
+    /// Whether the encoder's target leaves room as in the scheme: 5 % of the controller's target, and what empties the
+    /// queue in 250 ms; the paper's encoder gets the whole target.
     pub(super) leaves_room: bool,
     /// Capacities and the seconds they begin at.
     pub(super) capacity: Vec<(u64, Rate)>,
     pub(super) queue: Bytes,
-    /// From this second on the queue holds so much.
+    /// From this second on, the size of the queue.
     pub(super) later_queue: Option<(u64, Bytes)>,
     pub(super) one_way: Span,
     pub(super) reports: Reports,
-    /// Encoded-to-target ratio, and between which seconds it holds; 1 otherwise.
+    /// Encoded-to-target ratio, and the seconds between which it applies; 1 otherwise.
     pub(super) encoded: (f64, f64, f64),
-    /// The spread of frame sizes (coefficient of variation).
+    /// The variation of frame sizes (coefficient of variation).
     pub(super) spread: f64,
     pub(super) max: Rate,
     pub(super) loss: f64,
-    /// The longest jitter behind the bottleneck, and whether each packet has its own or a burst has one; order is kept.
+    /// The max jitter behind the bottleneck, and whether it is per packet or per burst; order is kept.
     pub(super) jitter: (Span, bool),
-    /// Another sender's constant rate and its seconds.
+    /// The constant rate of another sender and its start and end second.
     pub(super) cross: (Rate, f64, f64),
-    /// Seconds in which no report arrives.
+    /// The seconds between which no report arrives.
     pub(super) feedback_timeout: (f64, f64),
     pub(super) clock: (Span, f64),
     pub(super) seconds: u64,
@@ -56,7 +56,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// 30 frames a second, 25 ms each way, 100 KB of queue, reports by the frame (specs/camel.md 6.1 and 8).
+    /// 30 frames a second, 25 ms each way, 100 KB of queue, one report per frame (specs/camel.md 6.1 and 8).
     pub(super) fn new(capacity: Rate, seconds: u64) -> World {
         World {
             config: Config::default(),
@@ -116,7 +116,7 @@ enum Event {
     Look,
 }
 
-/// A packet of a frame that waits.
+/// A queued packet of a frame.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     frame: u64,
@@ -221,7 +221,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A frame of at least four equal packets to a slice, each slice of at most M.
+    /// Encodes a frame of at least four equal packets per slice, each slice of at most M.
     fn encode(&mut self, now: Time) {
         let limits = self.controller.limits();
         let queued: Bytes = self.queue.iter().map(|packet| packet.size).sum();
@@ -248,7 +248,7 @@ impl Simulation<'_> {
         self.frame += 1;
     }
 
-    /// Sends what may leave; when to ask again.
+    /// Sends the packets that may leave; returns when to call again.
     fn send(&mut self, now: Time) -> Time {
         while let Some(packet) = self.queue.front().copied() {
             let limits = self.controller.limits();
@@ -258,7 +258,7 @@ impl Simulation<'_> {
             if begins && now < self.next_start {
                 return self.next_start;
             }
-            // The first packet of a burst leaves whenever the window is not full.
+            // The first packet of a burst leaves as soon as the window is not full.
             let fits = if begins { in_flight < window } else { in_flight + packet.size <= window };
             if !fits {
                 return Time::NEVER;
@@ -302,7 +302,7 @@ impl Simulation<'_> {
         Time::NEVER
     }
 
-    /// When a packet is through the bottleneck; `None` if its queue was full.
+    /// When a packet has passed the bottleneck; `None` if its queue was full.
     fn through(&mut self, now: Time, size: Bytes) -> Option<Time> {
         while self.waiting.front().is_some_and(|(at, _)| *at <= now) {
             self.waiting.pop_front();

@@ -1,10 +1,10 @@
-//! A forecast that knows how wrong it was.
+//! A forecast with a margin from its own past errors.
 
 use thalweg_units::{ConfigError, Rate};
 
 use super::{Config, Forecast, Margin, MarginConfig, Predictor};
 
-/// A predictor and the margin that its errors ask for: each sample is first held against what was forecast of it.
+/// A predictor and the margin that follows from its errors: each sample is first compared with its forecast.
 #[derive(Debug, Clone)]
 pub struct Guarded {
     pub(crate) predictor: Forecast,
@@ -12,7 +12,7 @@ pub struct Guarded {
 }
 
 impl Guarded {
-    /// Before the first sample.
+    /// A predictor and a margin without samples.
     ///
     /// # Errors
     /// When a parameter of either is out of range.
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn each_sample_is_held_against_what_was_forecast_of_it() {
-        // The last sample is the forecast: of two steps up and one down, in kbps, the least error is the fall of 200.
+        // The forecast is the last sample: of two steps up and one down, in kbps, the lowest error is the fall of 200.
         let margin = MarginConfig { errors: Errors::Absolute, first: 0, min: 3, ..MarginConfig::default() };
         let mut guarded = Guarded::new(Config::MovingAverage(1.0), margin).unwrap();
         assert_eq!((guarded.forecast(), guarded.margin()), (None, None));

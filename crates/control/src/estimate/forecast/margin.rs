@@ -1,4 +1,4 @@
-//! u: how far below a forecast a plan stays, from how wrong forecasts were (specs/rebera.md 4).
+//! u: how far a plan stays below a forecast, from past forecast errors (specs/rebera.md 4).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -9,31 +9,31 @@ use thalweg_units::{ConfigError, Rate, above_to, between, check};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct MarginConfig {
-    /// delta: the path may bear less than planned this often, above 0 and below 1 (0.05 \[P\]).
+    /// delta: how often the capacity may be below the plan, above 0 and below 1 (0.05 \[P\]).
     pub delta: f64,
-    /// How many errors are remembered ("a moving window" \[P\]: 100 \[R\]).
+    /// Number of errors remembered ("a moving window" \[P\]: 100 \[R\]).
     pub window: usize,
-    /// With fewer than so many they say nothing (20 \[R\]) ...
+    /// With fewer errors than this they are not used (20 \[R\]) ...
     pub min: usize,
     /// ... and the margin is this share of the forecast, 0..1 (0.15 \[R\]).
     pub before: f64,
-    /// How errors are counted.
+    /// The unit of the errors.
     pub errors: Errors,
-    /// The errors of the first so many forecasts are left out (ours: 10): a path that is being found out is no measure of how wrong
-    /// forecasts of a known one are.
+    /// The errors of this many first forecasts are left out (ours: 10): errors made while the path is still being
+    /// discovered do not show how wrong forecasts of a known path are.
     pub first: u32,
     /// The margin is at most this share of the forecast, above 0 and at most 1 (ours: 0.7; 1 for any margin).
     pub max_ratio: f64,
 }
 
-/// How errors are counted.
+/// The unit of forecast errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Errors {
-    /// In bit/s, as the paper has it.
+    /// In bit/s, as in the paper.
     Absolute,
-    /// As shares of the forecast (ours): on a path that has become slow, errors of when it was fast would leave nothing for as long as
-    /// they are remembered.
+    /// As shares of the forecast (ours): otherwise, on a path that has become slow, errors from when it was fast would
+    /// leave no rate at all for as long as they are remembered.
     #[default]
     Relative,
 }
@@ -52,12 +52,12 @@ impl Default for MarginConfig {
     }
 }
 
-/// Errors of one-step forecasts: what came less what was forecast, as [`Errors`] has it.
+/// Errors of one-step forecasts: sample minus forecast, in the unit of [`Errors`].
 #[derive(Debug, Clone)]
 pub(crate) struct Margin {
     config: MarginConfig,
     errors: VecDeque<f64>,
-    /// Forecasts of which the error was left out.
+    /// Number of forecasts whose error was left out.
     left_out: u32,
 }
 
@@ -71,7 +71,7 @@ impl Margin {
         Ok(Margin { config, errors: VecDeque::new(), left_out: 0 })
     }
 
-    /// `forecast` was said, and `sample` came.
+    /// Adds the error of `forecast`, which was followed by `sample`.
     pub(crate) fn add(&mut self, sample: Rate, forecast: Rate) {
         if self.left_out < self.config.first {
             self.left_out += 1;
@@ -87,7 +87,7 @@ impl Margin {
         }
     }
 
-    /// u in bit/s, added to a forecast: below 0 but for a delta above the share of errors that are.
+    /// u in bit/s, to be added to a forecast: negative unless delta exceeds the share of negative errors.
     pub(crate) fn of(&self, forecast: Rate) -> f64 {
         if self.errors.len() < self.config.min.max(1) {
             return -self.config.before * forecast.as_bps_f64();
@@ -124,7 +124,8 @@ mod tests {
     #[test]
     fn the_margin_is_the_nearest_rank_of_the_last_hundred_errors() {
         let forecast = Rate::from_kbps(400);
-        // Of 20 errors the lowest is the 0.05-quantile, of 40 the second lowest, of more than a hundred the fifth of the last hundred.
+        // Of 20 errors the lowest is the 0.05-quantile, of 40 the second lowest, of more than a hundred the fifth
+        // lowest of the last hundred.
         assert_eq!(after(absolute(), -10..10).of(forecast), -10_000.0);
         assert_eq!(after(absolute(), -20..20).of(forecast), -19_000.0);
         assert_eq!(after(absolute(), -500..100).of(forecast), 4_000.0);

@@ -1,8 +1,9 @@
-//! What a path will bear next, from what it bore: one-step forecasts of a series of rates (specs/rebera.md 4).
+//! One-step forecasts of a path's capacity from a series of measured rates (specs/rebera.md 4).
 //!
-//! [`Predictor`] is the seam: [`Rls`] learns a linear filter while it predicts, [`MovingAverage`] is what it is measured against, and
-//! [`Guarded`] knows how wrong either was. None knows where the samples come from, so any controller that measures its path once in a while
-//! can ask them, and so can what aims an encoder by a controller that does not (`thalweg_sender::frames::target_forecast`).
+//! [`Predictor`] is the common trait: [`Rls`] learns a linear filter while it predicts, [`MovingAverage`] is the
+//! baseline, and [`Guarded`] adds a margin from the errors of either. None depends on the source of the samples, so any
+//! controller that measures its path periodically can use them, and so can code that sets an encoder's target for a
+//! controller that does not (`thalweg_sender::frames::target_forecast`).
 //!
 //! ```
 //! use thalweg_control::estimate::forecast::{Config, Forecast, Predictor, RlsConfig};
@@ -28,12 +29,12 @@ pub use margin::{Errors, MarginConfig};
 pub use moving_average::MovingAverage;
 pub use rls::{Rls, RlsConfig};
 
-/// Predicts the next of a series of rates that were measured at equal distances in time.
+/// Predicts the next of a series of rates that were measured at equal intervals.
 pub trait Predictor {
-    /// The next of the series was this.
+    /// Adds the next sample of the series.
     fn observe(&mut self, sample: Rate);
 
-    /// What the one after it will be; `None` before the first.
+    /// The forecast of the next sample; `None` before the first sample.
     fn forecast(&self) -> Option<Rate>;
 }
 
@@ -43,7 +44,7 @@ pub trait Predictor {
 pub enum Config {
     /// Recursive least squares.
     Rls(RlsConfig),
-    /// An exponentially weighted moving average in which a sample weighs so much, 0..=1: the paper's alpha.
+    /// An exponentially weighted moving average with this weight for each new sample, 0..=1: the paper's alpha.
     MovingAverage(f64),
 }
 
@@ -91,7 +92,8 @@ impl Predictor for Forecast {
     }
 }
 
-/// The root of the mean squared error of one-step forecasts of `series`, the first `skip` samples not counted; `None` when none is left.
+/// The root mean squared error of one-step forecasts of `series`, without the first `skip` samples; `None` when none is
+/// left.
 pub fn rms(predictor: &mut impl Predictor, series: &[Rate], skip: usize) -> Option<Rate> {
     let (mut squares, mut count) = (0.0, 0u32);
     for (index, sample) in series.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! The exponentially weighted moving average that a forecast has to beat.
+//! The exponentially weighted moving average: the baseline for forecasts.
 
 use thalweg_units::{ConfigError, Rate, check};
 
 use super::Predictor;
 
-/// What comes next is the average of what came, the newest weighing most.
+/// Forecasts the exponentially weighted average of the samples, the newest with the largest weight.
 #[derive(Debug, Clone, Copy)]
 pub struct MovingAverage {
     gain: f64,
@@ -13,7 +13,8 @@ pub struct MovingAverage {
 }
 
 impl MovingAverage {
-    /// An average in which a sample weighs `gain` and all before it the rest; the first sample is the average.
+    /// An average in which a new sample has weight `gain` and the average before it the rest; the first sample sets the
+    /// average.
     ///
     /// # Errors
     /// When the gain is not within 0..=1.

@@ -1,4 +1,4 @@
-//! Recursive least squares: a linear filter over the last samples that is fitted anew with each (specs/rebera.md 4).
+//! Recursive least squares: a linear filter over the last samples, refitted with each new sample (specs/rebera.md 4).
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -12,23 +12,24 @@ use super::Predictor;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct RlsConfig {
-    /// M: of how many samples, 1..=32 (5 \[P\]).
+    /// M: the number of samples in the filter, 1..=32 (5 \[P\]).
     pub taps: u8,
-    /// lambda: what a fit still counts one sample later, above 0 and at most 1 (0.999 \[P\]).
+    /// lambda: the weight that a fit keeps one sample later, above 0 and at most 1 (0.999 \[P\]).
     pub forgetting: f64,
-    /// theta: the inverse of how unsure the filter is at first, above 0 (0.001 \[P\]).
+    /// theta: the inverse of the filter's initial uncertainty, above 0 (0.001 \[P\]).
     pub regularisation: f64,
-    /// What theta is measured in: samples are divided by this (1 Mbps \[R\]; the result depends on it).
+    /// The unit of theta: samples are divided by this (1 Mbps \[R\]; the result depends on it).
     pub unit: Rate,
-    /// Until there are as many samples as taps the last one is the forecast (\[R\]): the first few fits swing wildly.
+    /// Until there are as many samples as taps, the last sample is the forecast (\[R\]): the first few fits swing
+    /// wildly.
     pub waits_for_samples: bool,
-    /// A forecast is at most this many times the greatest of the last M samples, and never below 0 (specs/rebera.md has 2 \[R\]; ours:
-    /// 1.25, with which the filter is within 4 % of the best average on each of eight recorded links instead of 12); `None` for the
-    /// filter's own answer, of which what is below 0 counts as 0.
+    /// A forecast is at most this many times the max of the last M samples, and never below 0 (specs/rebera.md has 2
+    /// \[R\]; ours: 1.25, with which the filter is within 4 % of the best average on each of eight recorded links
+    /// instead of 12); `None` for the unlimited filter output, with negative values counted as 0.
     #[cfg_attr(feature = "serde", serde(default))]
     pub max_ratio: Option<f64>,
-    /// A forecast is at least this share of the least of the last M samples, 0..=1 (ours: 0.5): a filter that a rise has taught to
-    /// expect more of the same takes the end of it for a fall to nothing. 0 for the filter's own answer.
+    /// A forecast is at least this share of the min of the last M samples, 0..=1 (ours: 0.5): after a rise, the filter
+    /// expects a further rise, and would take its end for a fall to zero. 0 for the unlimited filter output.
     pub min_ratio: f64,
 }
 
@@ -46,12 +47,12 @@ impl Default for RlsConfig {
     }
 }
 
-/// Beyond this the filter begins again: with lambda below 1 what it is unsure of grows without end in directions that the samples never
-/// take (specs/rebera.md 4 \[R\]).
+/// Above this uncertainty the filter is reset: with lambda below 1, the uncertainty grows without bound in directions
+/// that the samples never take (specs/rebera.md 4 \[R\]).
 const MAX_UNSURE: f64 = 1e9;
 
 impl RlsConfig {
-    /// The filter as it is printed: no waiting, no bound.
+    /// The filter as published: no waiting, no bound.
     pub const PAPER: RlsConfig = RlsConfig {
         taps: 5,
         forgetting: 0.999,
@@ -63,7 +64,7 @@ impl RlsConfig {
     };
 }
 
-/// See the module. Vectors are as long as there are taps, the newest sample first; samples before the first are 0.
+/// The filter. Vectors have one entry per tap, the newest sample first; samples before the first are 0.
 #[derive(Debug, Clone)]
 pub struct Rls {
     config: RlsConfig,
@@ -108,17 +109,17 @@ impl Rls {
         (0..taps).for_each(|tap| self.unsure[tap * taps + tap] = 1.0 / self.config.regularisation);
     }
 
-    /// w, the newest sample's first.
+    /// w, with the newest sample's weight first.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// What the filter says of the samples it has, in units; the first M samples included.
+    /// The filter output for the current samples, in units; valid for the first M samples too.
     fn filtered(&self) -> f64 {
         self.weights.iter().zip(&self.samples).map(|(weight, sample)| weight * sample).sum()
     }
 
-    /// Fits the filter to a sample that follows those it has.
+    /// Fits the filter to a sample that follows the current ones.
     fn fit(&mut self, sample: f64) {
         let taps = self.weights.len();
         let error = sample - self.filtered();
@@ -253,8 +254,8 @@ mod tests {
             }
         }
 
-        /// Whatever went before, a path that stays what it is is forecast to stay so, within a twentieth of the greatest sample: what
-        /// was learnt of large samples weighs more than what small ones say.
+        /// Whatever the samples before, a constant path is forecast to stay constant, within a twentieth of the largest
+        /// sample: large samples have more weight in the fit than small ones.
         #[test]
         fn a_constant_path_is_forecast_to_stay_so(before in prop::collection::vec(100u64..2_000, 0..30), kbps in 100u64..2_000) {
             let mut rls = Rls::new(RlsConfig::default()).unwrap();

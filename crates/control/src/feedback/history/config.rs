@@ -1,4 +1,4 @@
-//! How long the history waits and remembers.
+//! When the history declares losses and how long it remembers packets.
 
 use thalweg_units::Span;
 
@@ -6,17 +6,17 @@ use thalweg_units::Span;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// A packet is lost once one sent this many places after it has arrived (RFC 9002 section 6.1.1).
+    /// A packet is lost once a packet sent this many places after it has arrived (RFC 9002 section 6.1.1).
     pub reorder_packets: u64,
-    /// Everything in flight is lost when no feedback arrived for the larger of this and `feedback_timeout_rtts` smoothed round trips
-    /// (specs/copa.md 9, specs/rocc.md 5).
+    /// Everything in flight is declared lost when no feedback arrives for the larger of this and
+    /// `feedback_timeout_rtts` smoothed round trips (specs/copa.md 9, specs/rocc.md 5).
     pub feedback_timeout: Span,
-    /// See `feedback_timeout`.
+    /// In smoothed round trips; see `feedback_timeout`.
     pub feedback_timeout_rtts: i64,
-    /// How long a lost packet may still turn out to have been late: a minute, as libwebrtc remembers what it sent
-    /// (transport_feedback_adapter.cc, kSendTimeHistoryWindow). A queue of half a minute is no rarity on a cellular uplink.
+    /// How long a lost packet is remembered in case it arrives late: a minute, as libwebrtc remembers sent packets
+    /// (transport_feedback_adapter.cc, kSendTimeHistoryWindow). Queues of half a minute do occur on cellular uplinks.
     pub remember: Span,
-    /// At most this many packets are remembered, so that a receiver that never reports costs bounded memory.
+    /// Max number of packets remembered, so that a receiver that never reports costs bounded memory.
     pub capacity: usize,
 }
 

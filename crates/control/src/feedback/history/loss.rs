@@ -1,4 +1,4 @@
-//! What is taken as lost: packets overtaken by later ones, and all of them after a long feedback timeout.
+//! Loss declaration: packets overtaken by later ones, and everything in flight at a feedback timeout.
 
 use alloc::vec::Vec;
 
@@ -7,33 +7,33 @@ use super::packets::Packets;
 use crate::feedback::{Fate, Report};
 use crate::packet::PacketId;
 
-/// What has been judged.
+/// How far packets have been judged.
 #[derive(Debug, Default)]
 pub(super) struct Loss {
-    /// Everything below this number has been looked at.
+    /// Every packet below this number has been judged.
     judged: u64,
     newest_arrived: Option<u64>,
 }
 
 impl Loss {
-    /// Everything below this number is arrived or lost.
+    /// Every packet below this number has arrived or is lost.
     pub(super) fn judged(&self) -> u64 {
         self.judged
     }
 
-    /// A packet arrived.
+    /// Records the arrival of a packet.
     pub(super) fn on_arrival(&mut self, id: PacketId) {
         self.newest_arrived = self.newest_arrived.max(Some(id.0));
     }
 
-    /// Declares lost what enough later packets have overtaken.
+    /// Declares the packets lost that enough later packets have overtaken.
     #[inline]
     pub(super) fn judge_overtaken(&mut self, packets: &mut Packets, config: &Config, reports: &mut Vec<Report>) {
         let until = self.newest_arrived.map_or(0, |newest| (newest + 1).saturating_sub(config.reorder_packets));
         self.judge(until, packets, reports);
     }
 
-    /// Declares lost everything in flight.
+    /// Declares everything in flight lost.
     pub(super) fn judge_all(&mut self, packets: &mut Packets, reports: &mut Vec<Report>) {
         self.judge(packets.next(), packets, reports);
     }

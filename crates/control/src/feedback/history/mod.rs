@@ -1,8 +1,8 @@
-//! The history of what was sent, and the accounts that all controllers share.
+//! The history of sent packets, and the counters that all controllers share.
 //!
-//! * `packets`: what was sent and the outcome of each packet;
-//! * `round_trips`: how long feedback takes, with and without the wait for reports;
-//! * `loss`: what is taken as lost, by being overtaken or by a feedback timeout.
+//! * `packets`: the packets sent and the outcome of each;
+//! * `round_trips`: round-trip times, with and without the wait for reports;
+//! * `loss`: which packets are declared lost, because later ones overtook them or because of a feedback timeout.
 
 mod config;
 mod loss;
@@ -21,7 +21,8 @@ use loss::Loss;
 use packets::Packets;
 use round_trips::{Newest, RoundTrips};
 
-/// Remembers every packet sent until its fate is known, and keeps bytes in flight, bytes delivered and round-trip times.
+/// Remembers every packet sent until its fate is known, and tracks bytes in flight, bytes delivered and round-trip
+/// times.
 #[derive(Debug)]
 pub struct History {
     config: Config,
@@ -55,9 +56,8 @@ impl History {
         }
     }
 
-    /// Notes a packet as it leaves and fills in its `in_flight`, `delivered` and `delivered_at`. Numbers must follow one
-    /// another without gaps.
-    // Inlined, so that the packet is built where it is wanted: copying what was just written field by field stalls.
+    /// Records a packet as it leaves and fills in its `in_flight`, `delivered` and `delivered_at`. Packet numbers must
+    /// be consecutive.
     #[inline]
     pub fn on_sent(&mut self, packet: SentPacket) -> SentPacket {
         if self.packets.in_flight() == Bytes::ZERO {
@@ -71,7 +71,7 @@ impl History {
         packet
     }
 
-    /// Takes in what a report says; `hold` is how long the receiver held the newest packet's report, where known.
+    /// Takes a report; `hold` is how long the receiver held the report after its newest packet arrived, if known.
     pub fn on_report(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) -> Feedback<'_> {
         self.reports.clear();
         let newest = self.take_arrivals(now, acknowledgements);
@@ -90,7 +90,7 @@ impl History {
         }
     }
 
-    /// Reports what is new of these; the packet sent last of them.
+    /// Reports the new arrivals among these; returns the packet of them that was sent last.
     fn take_arrivals(&mut self, now: Time, acknowledgements: &[Acknowledgement]) -> Option<Newest> {
         let mut newest: Option<Newest> = None;
         for acknowledgement in acknowledgements {
@@ -108,12 +108,12 @@ impl History {
         newest
     }
 
-    /// When [`History::on_timeout`] wants to be called; [`Time::NEVER`] while nothing is in flight.
+    /// When to call [`History::on_timeout`]; [`Time::NEVER`] while nothing is in flight.
     pub fn next_timeout(&self) -> Time {
         if self.packets.in_flight() == Bytes::ZERO { Time::NEVER } else { self.timeout.deadline() }
     }
 
-    /// Declares everything in flight lost if no feedback arrived for too long.
+    /// Declares everything in flight lost if no feedback has arrived for too long.
     pub fn on_timeout(&mut self, now: Time) -> Option<Feedback<'_>> {
         if self.next_timeout() > now {
             return None;
@@ -125,7 +125,7 @@ impl History {
         Some(self.feedback(now, Cause::FeedbackTimeout))
     }
 
-    /// The number of the packet that a 16-bit transport-wide sequence number stands for: the one nearest to the newest sent.
+    /// The packet number that a 16-bit transport-wide sequence number stands for: the one nearest to the newest sent.
     pub fn resolve(&self, sequence: u16) -> PacketId {
         let next = self.packets.next();
         let ahead = sequence.wrapping_sub(next as u16) as i16;
@@ -137,17 +137,18 @@ impl History {
         self.packets.in_flight()
     }
 
-    /// Smoothed time from sending a packet to hearing of it (gain 1/8); `None` before the first sample.
+    /// Smoothed time from sending a packet to receiving feedback on it (gain 1/8); `None` before the first sample.
     pub fn srtt(&self) -> Option<Span> {
         self.round_trips.srtt()
     }
 
-    /// The round trip of the newest packet reported as the path alone makes it ([`Feedback::path_rtt`]); `None` before the first sample.
+    /// The round-trip time of the newest reported packet without the wait for its report ([`Feedback::path_rtt`]);
+    /// `None` before the first sample.
     pub fn path_rtt(&self) -> Option<Span> {
         self.round_trips.path()
     }
 
-    /// How many acknowledgements named packets that were never sent or are forgotten: a confused or lying receiver.
+    /// Number of acknowledgements for packets that were never sent or are forgotten: the receiver is faulty or lies.
     pub fn unknown_acknowledgements(&self) -> u64 {
         self.packets.unknown()
     }
@@ -215,7 +216,7 @@ mod tests {
         assert_eq!(history.resolve(3), PacketId(65_539));
     }
 
-    /// The same arrivals reported in three ways.
+    /// The same arrivals, reported in three formats.
     #[test]
     fn per_packet_batched_and_rfc_8888_reports_tell_the_same_story() {
         let lost = |id: u64| id % 17 == 5;
@@ -233,7 +234,7 @@ mod tests {
                 } else {
                     Time::from_nanos(now.as_nanos() / batch.as_nanos() as u64 * batch.as_nanos() as u64)
                 };
-                // Everything that arrived by `due` is reported 25 ms after `due`; here the report is read as it is made.
+                // All arrivals up to `due` are reported 25 ms after `due`; here the report is evaluated at `due`.
                 let mut report = Vec::new();
                 let mut newest = Time::ZERO;
                 while next < id && arrival(next) <= due {
@@ -263,7 +264,8 @@ mod tests {
             assert_eq!(each.0[id], ccfb.0[id]);
         }
         let rtt = |reported: &(Vec<Option<bool>>, Bytes, Vec<Span>)| *reported.2.last().unwrap();
-        // The hold time is known in RFC 8888, so its RTT is as good as per packet; TWCC's has the wait for the batch in it.
+        // RFC 8888 states the hold time, so its RTT is as good as with per-packet feedback; TWCC's RTT includes the
+        // wait for the batch.
         assert!((rtt(&ccfb) - rtt(&each)).abs() <= Span::from_millis(5), "{} {}", rtt(&ccfb), rtt(&each));
         assert!(rtt(&twcc) >= rtt(&each) - Span::from_millis(1));
     }

@@ -20,10 +20,10 @@ struct Entry {
     state: State,
 }
 
-/// Packets by number, the oldest whose fate may still matter first.
+/// Packets by number, from the oldest whose fate may still matter.
 #[derive(Debug, Default)]
 pub(super) struct Packets {
-    /// `entries[i]` is number `first + i`.
+    /// `entries[i]` has number `first + i`.
     entries: VecDeque<Entry>,
     first: u64,
     in_flight: Bytes,
@@ -46,12 +46,12 @@ impl Packets {
         self.in_flight
     }
 
-    /// Arrivals of packets that were never sent or are forgotten.
+    /// The number of acknowledgements for packets that were never sent or are forgotten.
     pub(super) fn unknown(&self) -> u64 {
         self.unknown
     }
 
-    /// A packet leaves.
+    /// Adds a packet that leaves.
     pub(super) fn push(&mut self, packet: SentPacket) {
         if self.entries.is_empty() {
             self.first = packet.id.0;
@@ -61,7 +61,7 @@ impl Packets {
         self.entries.push_back(Entry { packet, state: State::InFlight });
     }
 
-    /// A packet arrived, and whether it had been taken as lost; `None` if that is nothing new.
+    /// Marks a packet as arrived; returns it and whether it had been declared lost, or `None` if the arrival was known.
     pub(super) fn arrive(&mut self, id: PacketId) -> Option<(&SentPacket, bool)> {
         let index = id.0.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
         let Some(entry) = index.and_then(|index| self.entries.get_mut(index)) else {
@@ -75,7 +75,7 @@ impl Packets {
         (before != State::Arrived).then_some((&entry.packet, before == State::Lost))
     }
 
-    /// The packet of this number is lost unless its fate is known. The number must be one that is remembered.
+    /// Marks the packet of this number as lost unless its fate is known. The number must be remembered.
     pub(super) fn lose(&mut self, number: u64) -> Option<&SentPacket> {
         let entry = &mut self.entries[(number - self.first) as usize];
         if entry.state != State::InFlight {
@@ -86,7 +86,7 @@ impl Packets {
         Some(&entry.packet)
     }
 
-    /// Drops from the old end what is settled and below `judged`, and whatever is too much.
+    /// Drops the oldest packets while they are settled and below `judged`, or while there are too many.
     pub(super) fn forget(&mut self, now: Time, judged: u64, config: &Config) {
         while let Some(front) = self.entries.front() {
             let settled = match front.state {
@@ -94,7 +94,7 @@ impl Packets {
                 State::Lost => front.packet.at + config.remember < now,
                 State::InFlight => false,
             };
-            // The newest stays, so that numbers keep their meaning.
+            // The newest packet stays, so that numbers keep their meaning.
             let crowded = self.entries.len() > config.capacity;
             if self.entries.len() == 1 || !(settled && self.first < judged || crowded) {
                 break;

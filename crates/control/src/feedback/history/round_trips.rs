@@ -1,14 +1,15 @@
-//! Round-trip times, and the wait for reports in them.
+//! Round-trip times, with and without the wait for reports.
 
 use thalweg_units::{Span, Time};
 
 use crate::feedback::Report;
 use crate::packet::PacketId;
 
-/// The least return delay is held to grow by this share of the time, as it seems to when the receiver's clock is slow. A window
-/// would forget it all at once, and the jump would look like a queue.
+/// Drift rate applied to the min return delay: it grows by this share of the elapsed time, as it appears to when the
+/// receiver's clock is slow. A sliding window would forget the old minimum all at once, and the jump would look like a
+/// queue.
 const CLOCK_DRIFT: f64 = 100e-6;
-/// No round trip is shorter, whatever a receiver claims.
+/// The min round-trip time, whatever a receiver claims.
 const MIN: Span = Span::from_nanos(1);
 
 /// The newest packet of a report.
@@ -20,29 +21,30 @@ pub(super) struct Newest {
 }
 
 impl Newest {
-    /// Arrival less sending time: two clocks.
+    /// Arrival time minus sending time, from two different clocks.
     pub(super) fn delay(&self) -> Span {
         self.arrival - self.sent
     }
 }
 
-/// What the connection's round trips have been.
+/// The round-trip times of the connection.
 #[derive(Debug, Default)]
 pub(super) struct RoundTrips {
     srtt: Option<Span>,
     min: Option<Span>,
     path: Option<Span>,
-    /// From arrival by the receiver's clock to feedback on it by ours: the return path, the hold and the clocks' offset.
+    /// Time from arrival by the receiver's clock to feedback by the sender's clock: the return path, the hold and the
+    /// clock offset.
     min_return: Option<(Time, Span)>,
 }
 
 impl RoundTrips {
-    /// Smoothed time from sending to hearing of it.
+    /// Smoothed time from sending to feedback.
     pub(super) fn srtt(&self) -> Option<Span> {
         self.srtt
     }
 
-    /// The least round trip.
+    /// The min round-trip time.
     pub(super) fn min(&self) -> Option<Span> {
         self.min
     }
@@ -52,7 +54,8 @@ impl RoundTrips {
         self.path
     }
 
-    /// Takes in a report of arrivals; returns the newest packet's round trip, as it was and as the path alone makes it.
+    /// Takes a report of arrivals; returns the newest packet's round-trip time, with and without the wait for its
+    /// report.
     #[inline]
     pub(super) fn on_report(
         &mut self,
@@ -70,20 +73,21 @@ impl RoundTrips {
         (rtt, path)
     }
 
-    /// Forward delay of the newest packet and the least recent return delay: what reports wait for, at the receiver or in the queues
-    /// of the reverse path, is no delay of the path that is to be judged. `now` is less the hold where the report tells it.
+    /// Forward delay of the newest packet plus the recent min return delay: the time that reports wait, at the receiver
+    /// or in the queues of the reverse path, is not a delay of the forward path to be measured. `now` already excludes
+    /// the hold where the report states it.
     fn path_rtt(&mut self, now: Time, delay: Span, arrived: &[Report]) -> Option<Span> {
         let last = arrived.iter().filter_map(Report::arrival).max()?;
         let fresh = now - last;
         let min = self.min_return.map_or(fresh, |(at, min)| fresh.min(min + (now - at).scale(CLOCK_DRIFT)));
-        // Without any delay left, the receiver's clock was set back: what was learnt of it is void.
+        // If no delay is left, the receiver's clock was set back: the learned minimum is invalid.
         let min = if delay + min > Span::ZERO { min } else { fresh };
         self.min_return = Some((now, min));
         Some((delay + min).max(MIN))
     }
 }
 
-/// Mean time from sending to hearing of it.
+/// Mean time from sending to feedback.
 fn mean_flight(now: Time, arrived: &[Report]) -> Span {
     let flights = arrived.iter().map(|report| now - report.packet.at);
     (flights.sum::<Span>() / arrived.len().max(1) as i64).max(MIN)
@@ -98,7 +102,8 @@ mod tests {
     #[test]
     fn the_wait_for_a_batch_is_no_delay_of_the_path_but_counts_in_srtt() {
         let mut history = History::new(Config::default());
-        // 25 ms each way, a clock 100 s ahead; the first report leaves as its packet arrives, the second 40 ms after.
+        // 25 ms each way, a clock 100 s ahead; the first report leaves as its packet arrives, the second 40 ms after
+        // its packet.
         let clock = |ms: u64| Time::from_millis(ms + 100_000);
         sent(&mut history, 0, 0);
         let feedback = history.on_report(Time::from_millis(50), &[arrived(0, clock(25))], None);
@@ -113,7 +118,7 @@ mod tests {
         assert!(near(feedback.path_rtt, 60), "{:?}", feedback.path_rtt);
         assert!(near(feedback.rtt_of(&feedback.reports[0]), 50));
         assert!(near(feedback.held(&feedback.reports[0]), 60) && near(feedback.mean_held(), 50));
-        // Mean flight of the two is 105 ms, an eighth of the way from 50.
+        // The mean time to feedback of the two is 105 ms: move an eighth of the way from 50.
         assert_eq!(feedback.srtt, Some(Span::from_micros(56_875)));
     }
 
@@ -124,7 +129,7 @@ mod tests {
             sent(&mut history, 0, 0);
             history.on_report(Time::from_millis(50), &[arrived(0, Time::from_millis(25))], hold);
             sent(&mut history, 1, 100);
-            // 25 ms there, 65 ms back.
+            // 25 ms on the forward path, 65 ms on the reverse path.
             let feedback = history.on_report(Time::from_millis(190), &[arrived(1, Time::from_millis(125))], hold);
             let path = feedback.path_rtt.unwrap();
             assert!((path - Span::from_millis(50)).abs() < Span::from_micros(20), "{hold:?}: {path}");

@@ -2,9 +2,9 @@
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// The first sample is over this long ...
+/// The first sample covers this long ...
 const FIRST_WINDOW: Span = Span::from_millis(500);
-/// ... and each one after over this.
+/// ... and each later one this long.
 const WINDOW: Span = Span::from_millis(150);
 
 /// Estimate and variance, in kbps.
@@ -25,7 +25,7 @@ impl Bayesian {
         let elapsed = at - began;
         let mut sample = None;
         if elapsed < Span::ZERO {
-            // Time went back: start the window over.
+            // Time went back: restart the window.
             self.window_began = Some(at);
             self.sum = Bytes::ZERO;
         } else if elapsed >= window {
@@ -34,7 +34,7 @@ impl Bayesian {
                 sample = Some(self.sum.per(window).as_kbps_f64());
             }
             self.sum = Bytes::ZERO;
-            // The phase of the windows is kept.
+            // Keep the phase of the windows.
             let windows = elapsed.as_nanos() / window.as_nanos();
             self.window_began = Some(began + window * windows);
         }
@@ -51,7 +51,7 @@ impl Bayesian {
             self.variance = 50.0;
             return;
         };
-        // The further a sample is from the estimate, the less it is believed.
+        // The further a sample is from the estimate, the lower its weight.
         let uncertainty = 10.0 * (estimate - sample).abs() / estimate.max(1e-9);
         let sample_variance = uncertainty * uncertainty;
         let predicted = self.variance + 5.0;
@@ -59,7 +59,7 @@ impl Bayesian {
         self.variance = sample_variance * predicted / (sample_variance + predicted);
     }
 
-    /// ALR ended: what comes next may differ.
+    /// ALR ended: the rate may change, so the estimate becomes less certain.
     pub(super) fn expect_change(&mut self, at: Time) {
         if self.change_expected != Some(at) {
             self.change_expected = Some(at);

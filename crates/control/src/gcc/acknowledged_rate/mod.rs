@@ -1,4 +1,4 @@
-//! How fast packets arrive.
+//! The acknowledged rate: the rate at which packets arrive.
 
 mod bayesian;
 mod robust;
@@ -9,14 +9,14 @@ use crate::feedback::Report;
 pub(super) use bayesian::Bayesian;
 pub(super) use robust::Robust;
 
-/// Which estimator of the acknowledged rate.
+/// The estimator of the acknowledged rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Config {
     /// Today's default (specs/gcc.md 4.1).
     #[default]
     Robust,
-    /// That of builds around 2020 to 2022 (specs/gcc.md 4.2).
+    /// The estimator of builds around 2020 to 2022 (specs/gcc.md 4.2).
     Bayesian,
 }
 
@@ -35,7 +35,7 @@ impl AcknowledgedRate {
         }
     }
 
-    /// Arrived packets, in order of arrival.
+    /// Takes arrived packets, in order of arrival.
     pub(super) fn on_arrivals(&mut self, arrived: &[Report]) {
         for report in arrived {
             let Some(arrival) = report.arrival() else { continue };

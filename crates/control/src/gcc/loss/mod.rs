@@ -9,18 +9,18 @@ use crate::feedback::Report;
 use v1::LossV1;
 use v2::LossV2;
 
-/// Which loss-based controller.
+/// The loss-based controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Config {
-    /// Today's default: the rate that explains the losses best (specs/gcc.md 6.2).
+    /// Today's default: the rate with the highest likelihood for the observed losses (specs/gcc.md 6.2).
     #[default]
     V2,
     /// Thresholds of 2 and 10 % (specs/gcc.md 6.1), as before 2021.
     V1,
 }
 
-/// What a loss-based controller gets with each report.
+/// Input of a loss-based controller, with each report.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Input<'a> {
     pub(super) now: Time,
@@ -37,9 +37,9 @@ pub(super) struct Input<'a> {
 /// Whether loss limits the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LossState {
-    /// Delay decides.
+    /// Delay determines the rate.
     DelayBased,
-    /// Loss limits, and the rate grows, with padding to prove it.
+    /// Loss limits, and the rate grows, with padding to probe the higher rate.
     IncreaseUsingPadding,
     /// Loss limits, and the rate does not grow.
     Decreasing,
@@ -60,7 +60,7 @@ impl LossBased {
         }
     }
 
-    /// The rate it allows.
+    /// Updates the controller; returns the rate it allows.
     pub(super) fn update(&mut self, input: &Input<'_>) -> (Rate, LossState) {
         match self {
             LossBased::V1(v1) => v1.update(input),
@@ -68,8 +68,8 @@ impl LossBased {
         }
     }
 
-    /// A probe measured this rate. V2 learns of it only as of any other delay-based rate: libwebrtc has a method for setting its
-    /// estimate (`LossBasedBweV2::SetBandwidthEstimate`), and no longer calls it.
+    /// A probe measured this rate. V2 treats it like any other delay-based rate: libwebrtc has a method to set its
+    /// estimate (`LossBasedBweV2::SetBandwidthEstimate`), but no longer calls it.
     pub(super) fn on_probe(&mut self, rate: Rate) {
         match self {
             LossBased::V1(v1) => v1.set_rate(rate),

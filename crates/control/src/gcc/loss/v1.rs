@@ -6,16 +6,16 @@ use super::{Input, LossState};
 use crate::estimate::WindowedMin;
 use crate::feedback::Fate;
 
-/// Losses are judged over at least this many packets.
+/// Losses are evaluated over at least this many packets.
 const MIN_PACKETS: u32 = 20;
-/// Without loss in this long after the start, the delay-based rate is followed upwards at once.
+/// During this time after the start, as long as nothing was lost, the delay-based rate is followed upwards at once.
 const START: Span = Span::from_secs(2);
-/// A decrease waits this long and a round trip after the one before.
+/// Min time between two decreases, in addition to a round trip.
 const DECREASE_INTERVAL: Span = Span::from_millis(300);
-/// The increase is relative to the least rate of a second, both its ends included.
+/// The increase is relative to the min rate of the last second, both ends included.
 const INCREASE_INTERVAL: Span = Span::from_nanos(1_000_000_001);
 
-/// Rate, and the packets not judged yet.
+/// The rate, and the packets not yet evaluated.
 #[derive(Debug, Clone)]
 pub(in super::super) struct LossV1 {
     rate: Rate,
@@ -24,7 +24,7 @@ pub(in super::super) struct LossV1 {
     started: Option<Time>,
     lossless: bool,
     decreased: Option<Time>,
-    /// Of the last second.
+    /// Min rate of the last second.
     min: WindowedMin<Rate>,
 }
 
@@ -66,7 +66,7 @@ impl LossV1 {
         (self.rate, state)
     }
 
-    /// `fraction` of 256 packets were lost.
+    /// Evaluates a loss of `fraction` / 256 of the packets.
     fn judge(&mut self, now: Time, fraction: u32, rtt: Span) {
         let share = f64::from(fraction) / 256.0;
         if share <= 0.02 {

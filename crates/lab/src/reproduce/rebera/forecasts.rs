@@ -1,4 +1,4 @@
-//! Table II: how far one-step forecasts of the capacity are off, by recursive least squares and by moving averages.
+//! Table II: errors of one-step capacity forecasts, by recursive least squares and by moving averages.
 
 use thalweg_control::estimate::forecast::{Config, Forecast, RlsConfig, rms};
 use thalweg_link::{FindTrace, Trace};
@@ -11,9 +11,9 @@ use crate::simulate::SimulateError;
 
 /// T: an intra-period.
 const PERIOD: Span = Span::from_nanos(1_066_666_667);
-/// How many periods of a trace at most, as in the paper.
+/// Max number of periods of a trace, as in the paper.
 const MAX: usize = 1000;
-/// What comes before there are as many samples as the filter has taps is nobody's forecast.
+/// Periods skipped: before there are as many samples as filter taps there is no forecast.
 const SKIP: usize = 5;
 
 const KEYS: [&str; 8] = [
@@ -42,7 +42,8 @@ const TRACES: [&str; 8] = [
 pub(super) fn table2() -> Figure {
     let about = "forecasts of what a recorded link bears in the next 1.07 s: root mean squared errors in kbps";
     let experiment = Experiment::Rows(Rows { keys: &KEYS, traces: &TRACES, play });
-    // Of other traces, so only how far the filter is from the best average can be compared: 87/86 on Tr3 to 250/235 on Tr6.
+    // The paper's traces differ, so only the ratio of the filter's error to that of the best average can be compared:
+    // 87/86 on Tr3 to 250/235 on Tr6.
     let of = |value| Published { link: None, scheme: "rls", key: "rls_over_best", value, sigma: None, source: SOURCE };
     let published = [
         53.0 / 55.0,
@@ -66,7 +67,7 @@ pub(super) fn table2() -> Figure {
     }
 }
 
-/// What the trace bears in each period, once through.
+/// The trace's capacity in each period, for one pass.
 fn capacities(trace: &Trace) -> Vec<Rate> {
     let periods = (trace.period().ratio(PERIOD) as usize).min(MAX);
     let at = |period: usize| Time::ZERO + PERIOD * period as i64;
@@ -74,7 +75,7 @@ fn capacities(trace: &Trace) -> Vec<Rate> {
     (0..periods).map(of).collect()
 }
 
-/// A series' row: of averages every twentieth from 0.05 to 1.
+/// The row of a series, with averages in steps of a twentieth from 0.05 to 1.
 fn row(series: &[Rate]) -> Result<Vec<Option<f64>>, SimulateError> {
     let kbps = |config: Config| -> Result<f64, SimulateError> {
         let error = rms(&mut Forecast::new(config)?, series, SKIP);

@@ -1,9 +1,9 @@
 //! The tables and figures of Rebera (specs/rebera.md 8).
 //!
-//! The paper's traces Tr1 to Tr8 are not public. They are measurements of throughput over 1000 intra-periods, replayed as rates, so its tables
-//! III to VII are played over recorded links by the second at the paper's means ([`traces`]). The recordings as they are, every chance to send
-//! 1500 bytes at its millisecond, are `rebera-recorded`. Video is a model's; the text of the paper was not at hand, so its numbers are those of
-//! the specification.
+//! The paper's traces Tr1 to Tr8 are not public. They are throughput measurements over 1000 intra-periods, replayed as
+//! rates, so its tables III to VII are run over recorded links as rates per second with the paper's means ([`traces`]).
+//! `rebera-recorded` uses the unmodified recordings, with every opportunity to send 1500 bytes at its millisecond.
+//! Video is a model's; the text of the paper was not available, so its numbers are those of the specification.
 
 mod forecasts;
 mod selections;
@@ -27,14 +27,14 @@ const DURATION: Span = Span::from_nanos(1_066_666_666_667);
 
 const SETUP: Setup = Setup { duration: DURATION, encoder: Encoder::Model, ..Setup::USUAL };
 
-/// What the paper's sender is compared with here: FaceTime is not to be had.
+/// The schemes compared with the paper's sender here: FaceTime is not available.
 const COMPARED: [&str; 8] =
     ["rebera", "rebera:absolute", "rebera:unspent", "rebera:sender", "rebera:paper", "gcc", "vidaptive", "salsify"];
 
-/// The four slowest recordings, as forward paths as they are.
+/// The four slowest recordings, unmodified, as forward paths.
 const RECORDED: [&str; 4] =
     ["ATT-LTE-driving.up", "TMobile-UMTS-driving.up", "TMobile-UMTS-driving.down", "Verizon-LTE-short.down"];
-/// The reverse paths of those: one slow, one less so.
+/// Their reverse paths: one slow, one faster.
 const BACK: [(&str, &str); 2] = [("slow", "TMobile-UMTS-driving.up"), ("faster", "ATT-LTE-driving.up")];
 
 fn readings() -> Vec<Reading> {
@@ -99,7 +99,7 @@ fn two_hops() -> Figure {
     figure("rebera-table3", about, known(&COMPARED), links, cell("Tr2+Tr7", "rebera", 56.44, 387.0).to_vec())
 }
 
-/// In the order of `FORTH`, what the paper's sender uses (in percent) and how long its packets wait (in ms).
+/// In the order of `FORTH`, utilisation (in percent) and queueing delay (in ms) of the paper's sender.
 const SLOW_WAY_BACK: [(f64, f64); 4] = [(63.44, 325.0), (59.67, 352.0), (65.11, 160.0), (61.85, 219.0)];
 const FASTER_WAY_BACK: [(f64, f64); 4] = [(67.18, 347.0), (64.89, 287.0), (70.97, 163.0), (68.08, 239.0)];
 
@@ -124,7 +124,7 @@ fn recorded() -> Figure {
     )
 }
 
-/// Another share of periods in which the path may bear less than planned.
+/// The scheme with another share of periods in which capacity may be below the planned one.
 fn with_delta(name: &str, delta: f64) -> Scheme {
     let mut scheme = Scheme { name: format!("{name}:{delta}"), ..known(&[name]).remove(0) };
     if let ControllerConfig::Rebera(rebera::Config { margin, .. }) = &mut scheme.controller {

@@ -1,4 +1,4 @@
-//! Figure 4: what a budget buys by dynamic frame selection, by pushing layers and by pushing frames.
+//! Figure 4: quality for a budget by dynamic frame selection, by pushing layers and by pushing frames.
 
 use thalweg_codecs::{Codec, Image, model};
 use thalweg_link::FindTrace;
@@ -14,7 +14,7 @@ use crate::metrics::spacing::time_weighted;
 use crate::simulate::SimulateError;
 
 const KEYS: [&str; 4] = ["frames_sent", "unused_bytes", "interval_mean_ms", "interval_sigma_ms"];
-/// How the paper's video was coded (Crew at 30 fps, quantiser 36).
+/// Rate of the paper's video (Crew at 30 fps, quantiser 36).
 const RATE: Rate = Rate::from_kbps(415);
 const PERIODS: usize = 9;
 const INTERVAL: Span = Span::from_nanos(33_333_333);
@@ -22,7 +22,7 @@ const SIZE: Size = Size::new(704, 576);
 /// gamma.
 const NEWEST: f64 = 0.75;
 
-/// The last two have no use for a room.
+/// The last two do not use the room.
 const METHODS: [(&str, Method, Room); 4] = [
     ("dfs", Method::Dynamic, Room::Elapsed),
     ("dfs:unspent", Method::Dynamic, Room::Unspent),
@@ -32,9 +32,10 @@ const METHODS: [(&str, Method, Room); 4] = [
 
 /// Bytes of a keyframe and of a frame of each layer.
 type Sizes = (u64, [u64; 3]);
-/// Means of what libvpx makes of the built-in scene at one quantiser (704x576, y_ac_qi 100, layers as here): 454 kbps.
+/// Means of libvpx's frame sizes for the built-in scene at one quantiser (704x576, y_ac_qi 100, layers as here): 454
+/// kbps.
 const ONE_QUANTISER: Sizes = (6352, [2327, 1804, 1470]);
-/// The same keyframe and the same bytes of the rest, where a frame takes as much however old what it refers to is.
+/// The same keyframe and the same bytes of the rest, if a frame's size did not depend on the age of its reference.
 const EQUAL: Sizes = (6352, [1750; 3]);
 
 pub(super) fn figure4() -> Figure {
@@ -43,10 +44,10 @@ pub(super) fn figure4() -> Figure {
     Figure { name: "rebera-fig4", about, experiment, setup: SETUP, published: vec![], theirs: vec![], scattered: false }
 }
 
-/// The sizes of periods of a video that was coded beforehand, in layers.
+/// The frame sizes by period of a video encoded beforehand, in layers.
 fn video(pattern: &Pattern, seed: Seed) -> Result<Vec<Vec<Bytes>>, SimulateError> {
     let mut encoder = Codec::Model(model::Config::default()).build_seeded(SIZE, seed)?.encoder;
-    // The first period begins from nothing; the nine after it are the video's.
+    // The first period starts without a reference; the nine after it are the video's.
     let mut periods = Vec::new();
     for _ in 0..=PERIODS {
         let mut sizes = Vec::new();
@@ -75,7 +76,7 @@ fn steady(pattern: &Pattern, (keyframe, layers): Sizes) -> Vec<Vec<Bytes>> {
     vec![(0..pattern.period()).map(|place| Bytes::new(size(place))).collect(); PERIODS]
 }
 
-/// What a selector makes of the periods with a budget for each.
+/// The results of a selector for the periods, with this budget for each.
 fn choose(mut selector: Selector, pattern: Pattern, periods: &[Vec<Bytes>], budget: Bytes) -> Vec<Option<f64>> {
     let (mut sent, mut unused) = (Vec::new(), 0.0);
     for (period, sizes) in periods.iter().enumerate() {
@@ -127,9 +128,9 @@ mod tests {
         row.values[KEYS.iter().position(|known| *known == key).unwrap()].unwrap()
     }
 
-    /// What the paper shows at every budget holds here where the budget is what decides: with less than a third of the video only the base
-    /// is left, whose frames are twice as large as those that pushing them sends; with all of it there is nothing to choose, and a wrong
-    /// estimate costs the frame that pushing sends.
+    /// The paper's result for every budget holds here where the budget is decisive. With less than a third of the video
+    /// only the base layer is left, whose frames are twice as large as those that pushing them sends. With the full
+    /// budget there is no choice, and a wrong estimate costs the frame that pushing sends.
     #[test]
     fn dynamic_selection_spaces_frames_better_than_either_push_and_sends_nearly_as_many_as_pushing_them() {
         for (tens, rows) in (1..=8).zip(rows().chunks(METHODS.len())) {
@@ -144,12 +145,12 @@ mod tests {
             if (2..=5).contains(&tens) {
                 assert!(mean < of_lp && mean < of_fp && deviation < value(fp, "interval_sigma_ms"), "{rows:?}");
             }
-            // Where all fits, every 33 ms.
+            // Where everything fits, every 33 ms.
             assert!((33.3..800.0).contains(&mean) && mean < of_fp.max(of_lp) + 5.0, "{rows:?}");
         }
     }
 
-    /// The paper's figure, and what it takes: frames whose size does not hang on how old what they refer to is.
+    /// The paper's figure, and its precondition: frame sizes that do not depend on the age of the reference.
     #[test]
     fn of_frames_of_one_size_dynamic_selection_sends_as_many_as_pushing_them_at_every_budget() {
         let rows = rows();

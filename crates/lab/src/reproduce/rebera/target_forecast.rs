@@ -1,4 +1,5 @@
-//! What Rebera's forecast is worth to others: their encoders aimed at what their estimate is forecast to become. No paper's figure.
+//! The benefit of Rebera's forecast for other schemes: their encoders are targeted at the forecast of their estimate.
+//! Not a paper's figure.
 
 use thalweg_control::estimate::forecast::{Config as Predictor, MarginConfig};
 use thalweg_sender::Scheme;
@@ -11,7 +12,7 @@ use super::super::{Encoder, Experiment, Figure, Links, Reading, Setup};
 fn schemes() -> Vec<Scheme> {
     let usual = target_forecast::Config::default();
     let margin = |delta| MarginConfig { delta, ..usual.margin };
-    // The last one takes the quantile from a forecast that all stays as it is.
+    // The last one takes the quantile of a forecast that assumes no change.
     let variants = [
         ("0.5", target_forecast::Config { margin: margin(0.5), ..usual }),
         ("0.1", target_forecast::Config { margin: margin(0.1), ..usual }),

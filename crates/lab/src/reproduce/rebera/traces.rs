@@ -1,8 +1,10 @@
-//! What stands for the paper's traces: recordings by the second, at the means of the paper's (specs/rebera.md 8, R1).
+//! Substitutes for the paper's traces: recordings as rates per second, scaled to the paper's means (specs/rebera.md 8,
+//! R1).
 //!
-//! Of all ways to have six of the eight recordings stand for six traces this is the one with the least sum of distances in two things: standard
-//! deviation over mean, and share of seconds of nothing. At each are both, of the paper's trace, then of the recording, and how long that is: all
-//! come round again, as none lasts 1000 periods, and all but one vary more than what they stand for.
+//! Of all assignments of six of the eight recordings to six traces, this one has the least sum of distances in two
+//! quantities: standard deviation over mean, and share of seconds without capacity. Each comment gives both, for the
+//! paper's trace, then for the recording, and the recording's length: all recordings repeat, because none lasts 1000
+//! periods, and all but one vary more than the trace.
 
 use thalweg_units::Rate;
 
@@ -20,7 +22,7 @@ pub(super) const TR2: Seconds = trace(388, "Verizon-LTE-short.up");
 pub(super) const TR4: Seconds = trace(634, "ATT-LTE-driving.down");
 /// 0.36 and 0.2 %; 0.46 and 2.9 %, 931 s.
 pub(super) const TR5: Seconds = trace(735, "TMobile-UMTS-driving.up");
-/// 0.38 and 1.2 %; 0.49 and 9.3 %, 1012 s, of which 77 in a row have nothing.
+/// 0.38 and 1.2 %; 0.49 and 9.3 %, 1012 s, of which 77 consecutive ones have no capacity.
 pub(super) const TR6: Seconds = trace(937, "ATT-LTE-driving.up");
 /// 0.48 and 0.1 %; 0.59 and 0.0 %, 139 s.
 pub(super) const TR7: Seconds = trace(1055, "TMobile-LTE-short.down");

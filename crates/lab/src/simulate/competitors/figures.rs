@@ -1,4 +1,4 @@
-//! From events to the figures of everybody else.
+//! Computes the figures of the competitors from events.
 
 use thalweg_units::Time;
 
@@ -7,7 +7,7 @@ use crate::metrics::Traffic;
 use crate::outcome::{Outcome, Share};
 use crate::record::{Recorder, Tally};
 
-/// Puts the competing senders and the cross traffic beside the sender under test.
+/// Adds the competing senders and the cross traffic to the outcome of the sender under test.
 pub(in crate::simulate) fn others(
     outcome: &mut Outcome,
     senders: &[Outcome],
@@ -34,7 +34,7 @@ pub(in crate::simulate) fn others(
     }
 }
 
-/// What a source is, with its place among those of its kind if there are several.
+/// The name of a source, with its number within its kind if there are several.
 fn name(source: &Source, all: &[Source]) -> String {
     let same: Vec<u16> = all.iter().filter(|other| other.name == source.name).map(|other| other.flow).collect();
     match same.iter().position(|flow| *flow == source.flow) {

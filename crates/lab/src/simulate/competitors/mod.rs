@@ -1,4 +1,4 @@
-//! Who else uses the path.
+//! Competitors on the path.
 
 mod figures;
 mod senders;

@@ -1,4 +1,4 @@
-//! Other senders of video.
+//! Competing video senders.
 
 use thalweg_units::Time;
 

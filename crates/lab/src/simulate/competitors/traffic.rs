@@ -1,4 +1,4 @@
-//! Cross traffic: what is no sender of video.
+//! Cross traffic: competitors other than video senders.
 
 use thalweg_link::traffic::tcp::{Acknowledgement, Segment};
 use thalweg_link::{Datagrams, DropReason, Link, Path, TcpFlow};
@@ -9,11 +9,11 @@ use crate::scenario::{Competitor, Scenario};
 use crate::simulate::SimulateError;
 use crate::simulate::network::{Answer, Cargo, Content, Network, Parcel, UnderWay};
 
-/// One source, with its receiver if it has one.
+/// One source, with its receiver, if any.
 pub(super) struct Source {
-    /// The number of the flow that its records carry.
+    /// The flow number of its records.
     pub(super) flow: u16,
-    /// What it is, in a word.
+    /// Its kind, in a word.
     pub(super) name: &'static str,
     /// When it begins.
     pub(super) from: Span,
@@ -34,13 +34,13 @@ pub(super) struct Tcp {
 
 /// The sources of cross traffic, in the scenario's order.
 pub(in crate::simulate) struct CrossTraffic {
-    /// The number of the first one's flow.
+    /// The flow number of the first source.
     first: usize,
     pub(super) sources: Vec<Source>,
 }
 
 impl CrossTraffic {
-    /// Those of the scenario; their flows count on from `first`.
+    /// The cross traffic of the scenario; flows are numbered from `first` on.
     pub(in crate::simulate) fn new(scenario: &Scenario, first: usize) -> Result<CrossTraffic, SimulateError> {
         let mut sources: Vec<Source> = Vec::new();
         for competitor in &scenario.competitors {
@@ -72,7 +72,7 @@ impl CrossTraffic {
         self.sources.iter().map(next).min().unwrap_or(Time::NEVER)
     }
 
-    /// What is due enters the path.
+    /// Sends the packets that are due into the path.
     pub(in crate::simulate) fn offer(
         &mut self,
         now: Time,
@@ -97,7 +97,7 @@ impl CrossTraffic {
         }
     }
 
-    /// Segment `number` came out of the path after waiting for `queued` in it.
+    /// Segment `number` arrived over the path after a queueing delay of `queued`.
     pub(in crate::simulate) fn on_arrival(
         &mut self,
         now: Time,
@@ -128,7 +128,7 @@ impl CrossTraffic {
         }
     }
 
-    /// An answer has come back to its sender, which may send on.
+    /// An acknowledgement arrived at its sender, which may continue sending.
     pub(in crate::simulate) fn on_acknowledgement(
         &mut self,
         now: Time,

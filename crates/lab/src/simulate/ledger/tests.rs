@@ -41,7 +41,7 @@ fn at(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-/// Two seconds of a link of 100 kbps.
+/// The figures of two seconds on a link of 100 kbps.
 fn figures(ledger: Ledger) -> (Delivery, Option<Redundancy>) {
     let series = Series { bin_s: 0.1, capacity_mbps: vec![0.1; 20], ..Series::default() };
     ledger.figures(&series, (0.0, 2.0))
@@ -57,16 +57,16 @@ fn ledger() -> Ledger {
 fn media_is_in_time_discarded_or_lost_and_none_of_it_without_fec_is_redundant() {
     let mut ledger = ledger();
     for sequence in 0..7 {
-        // The sixth comes 401 ms after it was captured.
+        // The sixth arrives 401 ms after its capture.
         let late = if sequence == 6 { 401 } else { 50 };
         ledger.arrived(at(100 * sequence + late), &media(sequence));
-        // Once more is once too many.
+        // A second copy is not counted.
         ledger.arrived(at(100 * sequence + late), &retransmission(Payload::Repair, sequence));
     }
     (7..10).for_each(|sequence| ledger.dropped(&media(sequence)));
     ledger.arrived(at(900), &retransmission(Payload::Repair, 7));
     let (delivery, redundancy) = figures(ledger);
-    // Six by themselves and one by a retransmission, 8000 bits each, in two seconds.
+    // Six directly and one by a retransmission, 8000 bits each, in two seconds.
     assert_eq!(delivery.goodput_bps, 28_000.0);
     assert_eq!((delivery.discard_ratio, delivery.lost_frames), (0.1, 2));
     // All of it in the first second, of 100 kbit.
@@ -84,11 +84,11 @@ fn fec_has_recovered_what_nothing_else_brought_before_it() {
         ledger.dropped(&media(sequence));
     }
     ledger.recovered(at(300), 0);
-    // A retransmission was first; FEC makes it once more, which is no use.
+    // A retransmission arrived first, so the recovery by FEC is not counted.
     ledger.arrived(at(350), &retransmission(Payload::Repair, 1));
     ledger.recovered(at(360), 1);
     ledger.recovered(at(620), 4);
-    // What padding retransmits is of use where nothing was before it, lost or not.
+    // A retransmission as padding counts if the packet was not obtained before, lost or not.
     ledger.arrived(at(700), &retransmission(Payload::Padding, 9));
     ledger.arrived(at(710), &media(6));
     ledger.arrived(at(720), &retransmission(Payload::Padding, 6));
@@ -100,11 +100,11 @@ fn fec_has_recovered_what_nothing_else_brought_before_it() {
     let (delivery, redundancy) = figures(ledger);
     let redundancy = redundancy.unwrap();
     assert_eq!(delivery.lost_frames, 1);
-    // Lost under FEC: 0, 1, 4 and 5; recovered: 0 and 4.
+    // Lost and protected: 0, 1, 4 and 5; recovered: 0 and 4.
     assert_eq!(redundancy.ffre, Some(0.5));
     assert_eq!(redundancy.fec_bitrate_bps, 2.0 * 1102.0 * 8.0 / 2.0);
     assert!((redundancy.fec_share - 2204.0 / 10_740.0).abs() < 1e-12);
-    // 0, 4 and 9 of two FEC packets and a padding packet.
+    // 0, 4 and 9 relative to two FEC packets and a padding packet.
     assert!((redundancy.useful_padding_ratio - 3.0 * 1074.0 / 2492.0).abs() < 1e-12, "{redundancy:?}");
     assert_eq!((redundancy.frcc, redundancy.probes), (Some(0.5), 2));
 }

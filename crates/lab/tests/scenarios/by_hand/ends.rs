@@ -1,4 +1,4 @@
-//! The codec at both ends of a call.
+//! Encoder and decoder of a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,31 +11,31 @@ use thalweg_units::{Seed, Size};
 use thalweg_video::Picture;
 use thalweg_video::source::{Format, Scene, SceneConfig};
 
-/// The outcome of a frame at the receiver.
+/// The result of decoding a frame at the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decoded {
-    /// The picture its encoder made of it.
+    /// The encoder's exact picture.
     Exact,
-    /// What parts of it, or a wrong state, give: the receiver knows.
+    /// An incomplete frame or a wrong state, which the receiver has noticed.
     Damaged,
-    /// The receiver takes it for exact, and it is not.
+    /// Not the encoder's picture, although the receiver assumes that it is.
     Wrong,
 }
 
-/// An encoder and the decoder of what it makes.
+/// An encoder and the matching decoder.
 pub trait Ends {
     fn offer(&mut self, picture: u64, plan: &EncodePlan) -> Vec<EncodedFrame>;
 
-    /// The number under which the encoder keeps the state, if it does.
+    /// Commits a candidate; returns the number under which the encoder keeps the state, if it does.
     fn commit(&mut self, choice: Option<(usize, u64)>) -> Option<u64>;
 
     fn forget(&mut self, frame: u64);
 
-    /// The outcome of a frame, and how many states the decoder keeps then.
+    /// Decodes a frame; returns the result and the number of states that the decoder then keeps.
     fn decode(&mut self, ready: &Ready) -> (Decoded, usize);
 }
 
-/// Two seconds of the built-in scene, forth and back.
+/// Number of pictures: two seconds of the built-in scene, played forwards and backwards.
 const PICTURES: u64 = 60;
 
 /// The functional encoder and a decoder.
@@ -46,12 +46,12 @@ pub struct Real {
     offered: Vec<Candidate>,
     keep: Option<u64>,
     kept: BTreeSet<StateHash>,
-    /// Bytes and picture of each frame that may yet be decoded.
+    /// Bytes and picture of each frame that may still be decoded.
     frames: BTreeMap<u64, (Arc<[u8]>, Vec<u8>)>,
 }
 
 impl Real {
-    /// With a decoder that keeps states.
+    /// With a stateful decoder.
     pub fn new(size: Size) -> Real {
         Real::with(size, Box::new(FunctionalDecoder::default()))
     }
@@ -70,7 +70,7 @@ impl Real {
         }
     }
 
-    /// Decodes among states; whether it came where it was to.
+    /// Decodes with the given moves; returns whether the target state was reached.
     fn follow(&mut self, data: &[u8], moves: &Moves) -> (Option<Picture>, bool) {
         let states = self.decoder.states().expect("the decoder keeps states");
         for gone in &moves.forget {
@@ -133,7 +133,7 @@ impl Ends for Real {
     }
 }
 
-/// The functional model and a decoder whose states are their hashes: the protocol without pixels.
+/// The functional model and a decoder that represents states by their hashes: the protocol without pixels.
 pub struct Modelled {
     size: Size,
     encoder: Box<dyn Encoder>,
@@ -187,7 +187,7 @@ impl Ends for Modelled {
             assert!(self.kept.remove(gone), "state {gone} is forgotten, which was not kept");
         }
         if let Some(state) = moves.load {
-            // Where every decoder begins is never kept.
+            // The initial state of every decoder is never kept.
             assert!(keyframe || self.kept.contains(&state), "state {state} is gone back to, which was not kept");
             self.current = state;
         }

@@ -1,5 +1,5 @@
-//! One sender and one receiver, driven by hand. A test sees what `simulate` shows nobody, the pictures on both sides
-//! and the states that are kept, and it may put words into the receiver's mouth.
+//! One sender and one receiver, driven manually. A test has access to what `simulate` does not expose, the pictures on
+//! both sides and the kept states, and it can replace the receiver's reports.
 
 mod ends;
 
@@ -18,20 +18,20 @@ use thalweg_units::{Bytes, Rate, Seed, Size, Span, Time};
 
 use crate::support::delay;
 
-/// How long any picture takes to encode.
+/// Encoding time of every picture.
 const ENCODE_TIME: Span = Span::from_millis(2);
-/// How far the receiver's clock is ahead.
+/// Offset of the receiver's clock.
 const AHEAD: Span = Span::from_millis(1234);
 
-/// Over one link of 25 ms each way, at 30 fps.
+/// A call over one link of 25 ms each way, at 30 fps.
 pub struct Call {
     pub scheme: &'static str,
     pub size: Size,
     pub duration: Span,
     pub rate: Rate,
-    /// Of packets to the receiver.
+    /// Loss of packets to the receiver.
     pub loss: Vec<LossModel>,
-    /// Of what the receiver says.
+    /// Loss of the receiver's reports.
     pub report_loss: Vec<LossModel>,
     pub seed: Seed,
 }
@@ -44,14 +44,14 @@ pub struct Sent {
     pub quantizer: u8,
 }
 
-/// What was seen of a call.
+/// Observations of a call.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub frames: Vec<Sent>,
-    /// When which frame was decoded to what.
+    /// Time, frame number and result of each decoding.
     pub decoded: Vec<(Time, u64, Decoded)>,
     pub recoveries: usize,
-    /// The most states at once: in the encoder, in the decoder.
+    /// Max number of kept states: in the encoder, in the decoder.
     pub max_kept: (usize, usize),
 }
 
@@ -60,7 +60,7 @@ impl Seen {
         self.frames.iter().filter(|frame| frame.keyframe).count()
     }
 
-    /// Keyframes after one has come and its sender has had 300 ms to hear of it.
+    /// Keyframes after one has arrived and its sender has had 300 ms to receive the report.
     pub fn needless_keyframes(&self) -> usize {
         let known = Time::ZERO + self.next_exact(Time::ZERO) + Span::from_millis(300);
         self.frames.iter().filter(|frame| frame.keyframe && frame.at > known).count()
@@ -70,28 +70,28 @@ impl Seen {
         self.decoded.iter().filter(|decoded| decoded.2 == what).count()
     }
 
-    /// How long after `from` the next frame was decoded exactly.
+    /// Time from `from` until the next frame was decoded exactly.
     pub fn next_exact(&self, from: Time) -> Span {
         let exact = |decoded: &&(Time, u64, Decoded)| decoded.0 >= from && decoded.2 == Decoded::Exact;
         self.decoded.iter().find(exact).map_or(Span::from_secs(3600), |decoded| decoded.0 - from)
     }
 
-    /// The mean of the frames' quantisers.
+    /// Mean quantiser of the frames.
     pub fn coarseness(&self) -> f64 {
         self.frames.iter().map(|frame| f64::from(frame.quantizer)).sum::<f64>() / self.frames.len() as f64
     }
 }
 
-/// A report as the sender reads it.
+/// A report as parsed by the sender.
 #[derive(Debug, Clone)]
 pub struct Report {
     pub acknowledgements: Vec<Acknowledgement>,
     pub hold: Option<Span>,
-    /// Of a receiver that keeps states.
+    /// From a stateful receiver.
     pub decoder: Option<DecoderReport>,
 }
 
-/// What a receiver reports is what its sender reads.
+/// Passes the receiver's reports to its sender unchanged.
 pub fn truth(report: Report) -> Vec<Report> {
     vec![report]
 }
@@ -121,7 +121,7 @@ impl Call {
         PathConfig { hops }.build(self.seed.child(name), &mut find).unwrap()
     }
 
-    /// Plays it; `say` makes of each report what the sender reads: it or another, several or none.
+    /// Runs the call; `say` maps each report to those that the sender gets: the same, a different one, several or none.
     pub fn play(&self, ends: &mut dyn Ends, say: &mut dyn FnMut(Report) -> Vec<Report>) -> Seen {
         let scheme: Scheme = self.scheme.parse().unwrap();
         let interval = Span::from_nanos(33_333_333);

@@ -1,49 +1,49 @@
-//! How a connection behaves.
+//! The configuration of a connection.
 
 use thalweg_units::{Bytes, ConfigError, Span, check};
 
 use super::cubic::CubicConfig;
 use super::segment::HEADERS;
 
-/// When a receiver acknowledges what came in order; anything else it acknowledges at once.
+/// When a receiver acknowledges segments that arrive in order; all others it acknowledges at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Acknowledging {
-    /// Each segment, as Linux does while a transfer is young, and as simulations do.
+    /// Every segment, as Linux does at the start of a transfer, and as simulations do.
     #[default]
     Each,
-    /// Every second segment, or the first 40 ms after it came (Linux's least delayed acknowledgement).
+    /// Every second segment, or after 40 ms (Linux's least delayed acknowledgement).
     Delayed,
 }
 
-/// How a connection behaves. The defaults are those of specs/cubic.md, which are Linux's.
+/// The configuration of a connection. The defaults are those of specs/cubic.md, which are Linux's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct ConnectionConfig {
-    /// A full segment, from the IP header upwards.
+    /// The size of a full segment, from the IP header upwards.
     pub segment: Bytes,
-    /// The congestion window.
+    /// Parameters of the congestion window.
     pub cubic: CubicConfig,
-    /// The most segments under way, whatever the congestion window is: what the receiver has room for. `None` for more than any path holds,
+    /// Max segments in flight, whatever the congestion window: the receive window. `None` for more than any path holds,
     /// as today's receivers offer; ns-2's senders take 20 unless configured otherwise.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub receive_window: Option<u32>,
-    /// Whether a connection begins with a round trip for nothing else (specs/cubic.md 3).
+    /// Whether a connection begins with a handshake that takes a round trip (specs/cubic.md 3).
     pub handshake: bool,
-    /// Whether slow start ends when round trips become longer (HyStart++, RFC 9406) and not only with a loss.
+    /// Whether slow start ends when round trips grow (HyStart++, RFC 9406) and not only on a loss.
     pub hystart: bool,
-    /// Whether segments are spread over the round trip instead of sent as acknowledgements come: at 2 windows a round trip in slow
-    /// start, at 1.2 after it (Linux's `fq`).
+    /// Whether segments are paced over the round trip instead of sent as acknowledgements arrive: at 2 windows per
+    /// round trip in slow start, at 1.2 after it (Linux's `fq`).
     pub paced: bool,
     /// When the receiver acknowledges.
     pub acknowledging: Acknowledging,
-    /// Whether a tail that nobody acknowledges is probed after two round trips (RFC 8985 section 7).
+    /// Whether an unacknowledged tail is probed after two round trips (RFC 8985 section 7).
     pub tail_loss_probe: bool,
     /// The retransmission timeout before a round trip has been measured (RFC 6298 section 2.1).
     pub first_timeout: Span,
-    /// What the timeout is longer than the smoothed round trip at least: 200 ms in Linux, where RFC 6298 has 1 s for the sum.
+    /// Min margin of the timeout over the smoothed round trip: 200 ms in Linux, where RFC 6298 has 1 s for the sum.
     pub min_timeout: Span,
-    /// The longest timeout after doubling (RFC 6298 section 2.5 allows 60 s or more).
+    /// Max timeout after doubling (RFC 6298 section 2.5 allows 60 s or more).
     pub max_timeout: Span,
 }
 
@@ -66,7 +66,7 @@ impl Default for ConnectionConfig {
 }
 
 impl ConnectionConfig {
-    /// The bytes of the application in a full segment: 1448 of 1500.
+    /// Application bytes in a full segment: 1448 of 1500.
     pub(super) fn payload(&self) -> u64 {
         self.segment.saturating_sub(HEADERS).get()
     }

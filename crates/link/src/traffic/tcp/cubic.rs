@@ -6,13 +6,13 @@ use thalweg_units::{ConfigError, Span, Time, above_to, check};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct CubicConfig {
-    /// How steep the cubic is, in segments a cubic second: C of RFC 9438, 0.4.
+    /// C of RFC 9438, the steepness of the cubic in segments per cubic second: 0.4.
     pub steepness: f64,
-    /// What is left of the window after a loss: beta of RFC 9438, 0.7.
+    /// beta of RFC 9438, the share of the window that is left after a loss: 0.7.
     pub decrease: f64,
-    /// Whether a loss before the last window is reached again leaves room to others (RFC 9438 section 4.7).
+    /// Whether a loss before the previous window is reached again makes room for other flows (RFC 9438 section 4.7).
     pub fast_convergence: bool,
-    /// The first window, and the most after an idle time, in segments (RFC 6928: 10).
+    /// The initial window, and the max window after an idle time, in segments (RFC 6928: 10).
     pub initial_window: u32,
 }
 
@@ -30,19 +30,19 @@ impl CubicConfig {
         Ok(())
     }
 
-    /// What the Reno-friendly window grows by in a round trip, so that it averages what Reno's would (RFC 9438 section 4.3).
+    /// Growth per round trip of the Reno-friendly window, so that its average equals Reno's (RFC 9438 section 4.3).
     fn friendly_increase(&self) -> f64 {
         3.0 * (1.0 - self.decrease) / (1.0 + self.decrease)
     }
 }
 
-/// A stretch of congestion avoidance between two losses.
+/// A period of congestion avoidance between two losses.
 #[derive(Debug, Clone, Copy)]
 struct Epoch {
     began: Time,
-    /// K: when the cubic is level, in seconds since it began.
+    /// K: when the cubic reaches its plateau, in seconds since the epoch began.
     level: f64,
-    /// The window Reno would have.
+    /// The Reno-friendly window.
     friendly: f64,
 }
 
@@ -52,7 +52,7 @@ pub struct Cubic {
     config: CubicConfig,
     window: f64,
     threshold: f64,
-    /// W_max: where the cubic is level.
+    /// W_max: the window at the plateau of the cubic.
     plateau: f64,
     /// The window before the last loss.
     prior: f64,
@@ -62,35 +62,36 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// The window of a new connection.
+    /// The initial window of a new connection.
     pub fn new(config: CubicConfig) -> Cubic {
         let window = f64::from(config.initial_window);
         Cubic { config, window, threshold: f64::INFINITY, plateau: 0.0, prior: 0.0, epoch: None, unfilled_since: None }
     }
 
-    /// How many segments may be under way, 1 or more.
+    /// The window: how many segments may be in flight, at least 1.
     pub fn window(&self) -> f64 {
         self.window
     }
 
-    /// The window from which growth is careful, in segments; infinite before the first loss.
+    /// The slow start threshold, in segments; infinite before the first loss.
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// Whether the window is below that.
+    /// Whether the window is below the slow start threshold.
     pub fn in_slow_start(&self) -> bool {
         self.window < self.threshold
     }
 
-    /// `segments` have been acknowledged, which the application had `filled` the window with or not; the smoothed round trip is `rtt`.
+    /// `segments` were acknowledged, with smoothed round trip `rtt`; `filled` if the application had filled the window.
     pub fn on_acknowledged(&mut self, now: Time, segments: f64, rtt: Span, filled: bool) {
         if !filled {
             self.unfilled_since.get_or_insert(now);
             return;
         }
         if let (Some(since), Some(epoch)) = (self.unfilled_since.take(), &mut self.epoch) {
-            // RFC 9438 section 4.2: time in which the window was not needed is not time of growth.
+            // RFC 9438 section 4.2: the time in which the application did not fill the window does not count for its
+            // growth.
             epoch.began += now - since;
         }
         if self.in_slow_start() {
@@ -100,12 +101,12 @@ impl Cubic {
         }
     }
 
-    /// Slow start by less than a segment for each acknowledged (HyStart++).
+    /// Grows the window by `segments` in slow start, which may be less than were acknowledged (HyStart++).
     pub(super) fn grow_by(&mut self, segments: f64) {
         self.window += segments;
     }
 
-    /// Slow start ends without a loss.
+    /// Ends slow start without a loss.
     pub(super) fn leave_slow_start(&mut self) {
         self.threshold = self.window;
     }
@@ -125,7 +126,7 @@ impl Cubic {
     }
 
     fn begin(&mut self, now: Time) -> Epoch {
-        // RFC 9438 counts from the window at the start of the epoch, where RFC 8312 had the plateau times 1 - beta.
+        // RFC 9438 starts at the window at the beginning of the epoch, where RFC 8312 had the plateau times 1 - beta.
         let below = self.plateau - self.window;
         let level = if below > 0.0 { libm::cbrt(below / self.config.steepness) } else { 0.0 };
         self.plateau = self.plateau.max(self.window);
@@ -138,7 +139,8 @@ impl Cubic {
         self.config.steepness * away * away * away + self.plateau
     }
 
-    /// The first loss of a recovery; `under_way` segments were, if the application had not filled the window.
+    /// The first loss of a recovery. `under_way` is the number of segments in flight if the application had not filled
+    /// the window.
     pub fn on_loss(&mut self, under_way: Option<f64>) {
         self.prior = self.window;
         self.plateau = if self.config.fast_convergence && self.window < self.plateau {
@@ -151,7 +153,7 @@ impl Cubic {
         self.epoch = None;
     }
 
-    /// The retransmission timer went off; `again` for the same bytes, which keeps the threshold (RFC 5681 section 3.1).
+    /// The retransmission timer expired; `again` for the same bytes, which keeps the threshold (RFC 5681 section 3.1).
     pub fn on_timeout(&mut self, again: bool) {
         if !again {
             self.prior = self.window;
@@ -162,7 +164,8 @@ impl Cubic {
         self.epoch = None;
     }
 
-    /// Nothing was sent for longer than the retransmission timeout: the window says nothing about the path now (RFC 5681 section 4.1).
+    /// Nothing was sent for longer than the retransmission timeout, so the window no longer reflects the path
+    /// (RFC 5681 section 4.1).
     pub fn on_idle(&mut self) {
         self.window = self.window.min(f64::from(self.config.initial_window));
         self.epoch = None;
@@ -180,7 +183,7 @@ mod tests {
         assert!((value - expected).abs() < 0.001, "{value} is not {expected}");
     }
 
-    /// A window of 100 that has just lost.
+    /// A window of 100 right after a loss.
     fn after_a_loss() -> Cubic {
         Cubic { window: 100.0, threshold: 50.0, ..Cubic::new(CubicConfig::default()) }
             .after(|cubic| cubic.on_loss(None))
@@ -214,7 +217,7 @@ mod tests {
         near(cubic.at(1.1, &cubic.epoch.unwrap()), 87.885);
         cubic.on_acknowledged(Time::from_secs_f64(1.0), 1.0, RTT, true);
         near(cubic.window(), 72.2206);
-        // Where the cubic is far above, half a window more is the aim: 108 from 72.
+        // The cubic is far above the window, so the target is one and a half windows: 108 from 72.
         cubic.window = 72.0;
         cubic.on_acknowledged(Time::from_secs_f64(8.0), 72.0, RTT, true);
         near(cubic.window(), 108.0);
@@ -233,7 +236,7 @@ mod tests {
         cubic.window = 70.0;
         cubic.on_acknowledged(Time::from_millis(10), 70.0, RTT, true);
         near(cubic.epoch.unwrap().friendly, 101.0);
-        // The cubic stands at 70: Reno's window counts.
+        // The cubic is at 70, so the Reno-friendly window counts.
         near(cubic.window(), 101.0);
     }
 

@@ -1,25 +1,25 @@
-//! HyStart++: slow start that ends when round trips become longer (RFC 9406).
+//! HyStart++: slow start that ends when round trips grow (RFC 9406).
 
 use thalweg_units::Span;
 
-/// Samples before a round says anything (N_RTT_SAMPLE).
+/// Samples needed in a round before it is evaluated (N_RTT_SAMPLE).
 const SAMPLES: u32 = 8;
-/// A round trip is longer if it is by an eighth (MIN_RTT_DIVISOR) within these bounds (MIN_RTT_THRESH, MAX_RTT_THRESH).
+/// A round trip has grown if it is longer by an eighth (MIN_RTT_DIVISOR), clamped to MIN_RTT_THRESH and MAX_RTT_THRESH.
 const LONGER: i64 = 8;
 const MIN_RTT_THRESHOLD: Span = Span::from_millis(4);
 const MAX_RTT_THRESHOLD: Span = Span::from_millis(16);
-/// Conservative slow start grows by a quarter (CSS_GROWTH_DIVISOR) for this many rounds (CSS_ROUNDS).
+/// Conservative slow start grows at a quarter of the speed (CSS_GROWTH_DIVISOR) for this many rounds (CSS_ROUNDS).
 const CONSERVATIVE_DIVISOR: f64 = 4.0;
 const CONSERVATIVE_ROUNDS: u32 = 5;
 /// Without pacing one acknowledgement counts for at most this many segments (L).
 const BURST: f64 = 8.0;
 
-/// What slow start does with an acknowledgement.
+/// The effect of an acknowledgement on slow start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Growth {
-    /// Grows by so many segments.
+    /// The window grows by this many segments.
     By(f64),
-    /// Has found the end.
+    /// Slow start ends.
     Leave,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct HyStart {
     last_round: Span,
     this_round: Span,
     samples: u32,
-    /// Conservative slow start: the round trip that began it, and its rounds so far.
+    /// Conservative slow start: the round trip that started it, and its rounds so far.
     conservative: Option<(Span, u32)>,
 }
 
@@ -41,7 +41,8 @@ impl HyStart {
         HyStart { paced, round_end: 0, last_round: Span::MAX, this_round: Span::MAX, samples: 0, conservative: None }
     }
 
-    /// `segments` were acknowledged, up to byte `up_to` while `next` is the next to be sent; their round trip was `rtt`.
+    /// `segments` were acknowledged, up to byte `up_to`, and `next` is the next byte to be sent; their round trip was
+    /// `rtt`.
     pub(super) fn on_acknowledged(&mut self, segments: f64, (up_to, next): (u64, u64), rtt: Option<Span>) -> Growth {
         if up_to >= self.round_end && self.begin_round(next) {
             return Growth::Leave;
@@ -57,7 +58,7 @@ impl HyStart {
         Growth::By(if self.conservative.is_some() { segments / CONSERVATIVE_DIVISOR } else { segments })
     }
 
-    /// Whether that was the last round.
+    /// Begins a round; returns whether slow start ends with it.
     fn begin_round(&mut self, next: u64) -> bool {
         self.round_end = next;
         self.last_round = self.this_round;
@@ -71,7 +72,7 @@ impl HyStart {
 
     fn judge(&mut self) {
         match self.conservative {
-            // It was a passing delay.
+            // The delay was temporary.
             Some((began, _)) if self.this_round < began => self.conservative = None,
             None if self.last_round < Span::MAX => {
                 let longer = (self.last_round / LONGER).max(MIN_RTT_THRESHOLD).min(MAX_RTT_THRESHOLD);
@@ -88,7 +89,7 @@ impl HyStart {
 mod tests {
     use super::*;
 
-    /// Plays a round of ten acknowledgements; what the last of them did.
+    /// Plays a round of ten acknowledgements and returns the effect of the last.
     fn round(hystart: &mut HyStart, number: u64, millis: i64) -> Growth {
         let mut growth = Growth::By(0.0);
         for index in 0..10 {

@@ -1,9 +1,9 @@
-//! TCP with Cubic: a sender and a receiver, for bytes that nobody looks at.
+//! TCP with Cubic: a sender and a receiver, of bytes without contents.
 //!
-//! What a Linux host does, as far as it shows in the competition for a queue: Cubic's window (RFC 9438), slow start with or without
-//! HyStart++ (RFC 9406), losses found from selective acknowledgements in the order of sending (RFC 6675, RFC 8985), a probe for a lost
-//! tail (RFC 8985), the retransmission timeout (RFC 6298). The receiver's window never limits, and nothing is undone when a loss turns
-//! out to have been none.
+//! They model a Linux host as far as it matters in the competition for a queue: Cubic's window (RFC 9438), slow start
+//! with or without HyStart++ (RFC 9406), loss detection from selective acknowledgements in sending order (RFC 6675,
+//! RFC 8985), a tail loss probe (RFC 8985), the retransmission timeout (RFC 6298). The receive window never limits, and
+//! a window reduction is not undone when the loss turns out to be spurious.
 
 mod config;
 mod cubic;

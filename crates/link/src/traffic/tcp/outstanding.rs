@@ -1,4 +1,4 @@
-//! What has been sent and not yet acknowledged in order, and which of it is lost.
+//! The data sent and not yet acknowledged in order, and which of it is lost.
 
 use alloc::collections::{BTreeSet, VecDeque};
 
@@ -6,20 +6,21 @@ use thalweg_units::{Span, Time};
 
 use super::segment::Acknowledgement;
 
-/// So many deliveries of what was sent later make a loss (RFC 6675: DupThresh).
+/// A segment is lost when this many segments sent later were delivered (RFC 6675: DupThresh).
 const LATER_DELIVERIES: u32 = 3;
-/// So does one of what was sent more than this share of the shortest round trip later (RFC 8985 section 6.2 step 4).
+/// It is also lost when one was delivered that was sent more than 1 / this of the min round trip later
+/// (RFC 8985 section 6.2 step 4).
 const REORDERING: i64 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     UnderWay,
     Lost,
-    /// It has come, but something before it has not.
+    /// It arrived, but data before it did not.
     Come,
 }
 
-/// A segment's bytes; a retransmission has the same.
+/// The bytes of a segment; a retransmission has the same bytes.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     from: u64,
@@ -31,7 +32,7 @@ struct Piece {
     repeated: bool,
 }
 
-/// A segment on its way, in the order of sending.
+/// A transmission of a segment, in sending order.
 #[derive(Debug, Clone, Copy)]
 struct Transmission {
     from: u64,
@@ -39,37 +40,37 @@ struct Transmission {
     delivered: bool,
 }
 
-/// What an acknowledgement did.
+/// The effect of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Acknowledged {
-    /// Segments that it was the first to acknowledge.
+    /// Segments that it acknowledged first.
     pub(super) delivered: u32,
-    /// Whether the first missing byte is a later one now.
+    /// Whether the first missing byte advanced.
     pub(super) advanced: bool,
-    /// Whether segments turned out to be lost.
+    /// Whether it revealed lost segments.
     pub(super) lost: bool,
 }
 
 /// The segments of a window.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outstanding {
-    /// In the order of their bytes, without gaps.
+    /// In order of their bytes, without gaps.
     pieces: VecDeque<Piece>,
-    /// In the order of sending, from the first that is neither delivered nor lost.
+    /// In sending order, from the first that is neither delivered nor lost.
     transmissions: VecDeque<Transmission>,
-    /// The number of the first of them.
+    /// The number of the first of these.
     first_transmission: u64,
-    /// How many of them are delivered.
+    /// How many of these are delivered.
     delivered: u32,
-    /// When the latest delivered one was sent.
+    /// When the most recently sent delivered one was sent.
     latest_delivered: Time,
     under_way: u32,
-    /// First bytes of pieces to send again.
+    /// First bytes of pieces to retransmit.
     lost: BTreeSet<u64>,
 }
 
 impl Outstanding {
-    /// Segments that are in the path as far as anybody knows: the pipe of RFC 6675.
+    /// Segments assumed to be in flight: the pipe of RFC 6675.
     pub(super) fn under_way(&self) -> u32 {
         self.under_way
     }
@@ -79,7 +80,7 @@ impl Outstanding {
         self.pieces.is_empty()
     }
 
-    /// Whether something waits to be sent again.
+    /// Whether there is something to retransmit.
     pub(super) fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
@@ -92,14 +93,14 @@ impl Outstanding {
         self.under_way += 1;
     }
 
-    /// The first lost piece leaves again.
+    /// Retransmits the first lost piece.
     pub(super) fn repeat_lost(&mut self, now: Time) -> Option<(u64, u64)> {
         let from = self.lost.pop_first()?;
         self.under_way += 1;
         self.repeat(now, self.index(from))
     }
 
-    /// The last piece that has not come leaves again, as a probe.
+    /// Retransmits the last piece that has not arrived, as a probe.
     pub(super) fn repeat_last(&mut self, now: Time) -> Option<(u64, u64)> {
         let index = self.pieces.iter().rposition(|piece| piece.state != State::Come)?;
         let Piece { from, state, .. } = self.pieces[index];
@@ -123,7 +124,7 @@ impl Outstanding {
         self.first_transmission + self.transmissions.len() as u64 - 1
     }
 
-    /// The receiver has said what has come; the shortest round trip so far is `min`.
+    /// The receiver reported what arrived; the min round trip so far is `min`.
     pub(super) fn on_acknowledgement(&mut self, now: Time, said: &Acknowledgement, min: Span) -> Acknowledged {
         let mut acknowledged = Acknowledged { delivered: 0, advanced: false, lost: false };
         while self.pieces.front().is_some_and(|first| first.to <= said.up_to) {
@@ -142,7 +143,7 @@ impl Outstanding {
         acknowledged
     }
 
-    /// The piece has come; whether that is new.
+    /// The piece arrived; returns whether that is new.
     fn deliver(&mut self, now: Time, index: usize, min: Span) -> bool {
         let Some(piece) = self.pieces.get_mut(index) else { return false };
         match piece.state {
@@ -153,8 +154,8 @@ impl Outstanding {
             }
         }
         piece.state = State::Come;
-        // Sooner than any round trip after it was sent again, it is the first transmission that came, and says nothing about what
-        // was sent since (RFC 8985 section 6.2 step 2).
+        // If it arrived sooner after its retransmission than any round trip, it was the first transmission that
+        // arrived, and this proves nothing about what was sent since (RFC 8985 section 6.2 step 2).
         let first_came = piece.repeated && now - piece.sent < min;
         let place = piece.transmission.checked_sub(self.first_transmission);
         if let (false, Some(place)) = (first_came, place)
@@ -167,7 +168,7 @@ impl Outstanding {
         true
     }
 
-    /// Takes the oldest transmissions off as long as their outcome is known; returns whether one was lost.
+    /// Removes the oldest transmissions as long as their outcome is known; returns whether one was lost.
     fn find_losses(&mut self, min: Span) -> bool {
         let mut any = false;
         while let Some(Transmission { from, sent, delivered }) = self.transmissions.front().copied() {
@@ -175,7 +176,7 @@ impl Outstanding {
             if delivered {
                 self.delivered -= 1;
             } else if let Some(piece) = self.under_way_as(from, number) {
-                // A time is later only where the transmission is.
+                // Transmissions are in order of time.
                 let late = min < Span::MAX && self.latest_delivered - sent > min / REORDERING;
                 if self.delivered < LATER_DELIVERIES && !late {
                     break;
@@ -191,7 +192,7 @@ impl Outstanding {
         any
     }
 
-    /// The place of the piece that begins at `from`, if transmission `number` is the one of it that is under way.
+    /// The index of the piece that begins at `from`, if its transmission `number` is the one in flight.
     fn under_way_as(&self, from: u64, number: u64) -> Option<usize> {
         let index = self.index(from);
         let piece = self.pieces.get(index)?;
@@ -199,12 +200,12 @@ impl Outstanding {
         same.then_some(index)
     }
 
-    /// The place of the first piece from byte `from` on.
+    /// The index of the first piece from byte `from` on.
     fn index(&self, from: u64) -> usize {
         self.pieces.partition_point(|piece| piece.from < from)
     }
 
-    /// The retransmission timer went off: what has not come will be sent again.
+    /// The retransmission timer expired: everything that has not arrived will be retransmitted.
     pub(super) fn lose_all(&mut self) {
         for piece in self.pieces.iter_mut().filter(|piece| piece.state == State::UnderWay) {
             piece.state = State::Lost;
@@ -302,7 +303,7 @@ mod tests {
         assert_eq!(sent.under_way(), 0);
         let again: Vec<_> = core::iter::from_fn(|| sent.repeat_lost(Time::from_millis(400))).collect();
         assert_eq!(again, [(0, 1), (1, 2), (3, 4)]);
-        // The first transmission of the first was only late.
+        // The first transmission of the first segment was only late.
         assert!(say(&mut sent, 410, 1, vec![(2, 3)]).advanced);
         assert_eq!(sent.under_way(), 2);
     }

@@ -1,4 +1,4 @@
-//! The end that receives.
+//! The receiver.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, Span, Time};
 use super::config::Acknowledging;
 use super::segment::{Acknowledgement, BLOCKS, Segment};
 
-/// The longest that a delayed acknowledgement waits (Linux's TCP_DELACK_MIN).
+/// Max delay of a delayed acknowledgement (Linux's TCP_DELACK_MIN).
 pub(super) const DELAY: Span = Span::from_millis(40);
 /// Segments in order that a delayed acknowledgement waits for (RFC 5681 section 4.2).
 const SEGMENTS: u32 = 2;
@@ -17,17 +17,17 @@ const SEGMENTS: u32 = 2;
 pub struct Receiver {
     acknowledging: Acknowledging,
     connection: u32,
-    /// The first byte that has not come.
+    /// The first byte that has not arrived.
     next: u64,
-    /// What has come beyond it: bytes `from..to`, the block that changed last first.
+    /// The data that arrived beyond it: bytes `from..to`, the most recently changed block first.
     blocks: Vec<(u64, u64)>,
-    /// Segments in order that are not acknowledged, and when the first of them was sent.
+    /// Unacknowledged segments that arrived in order, and when the first of them was sent.
     pending: Option<(u32, Time)>,
     /// When they are acknowledged at the latest.
     deadline: Time,
-    /// When the last segment was sent that came in order and was acknowledged.
+    /// When the last segment was sent that arrived in order and was acknowledged.
     echo: Time,
-    /// Bytes of connections before this one.
+    /// Bytes of earlier connections.
     before: u64,
     duplicates: u64,
 }
@@ -48,17 +48,17 @@ impl Receiver {
         }
     }
 
-    /// What the application has been given, in order and once, over all connections.
+    /// The bytes delivered to the application, in order and once, over all connections.
     pub fn delivered(&self) -> Bytes {
         Bytes::new(self.before + self.next)
     }
 
-    /// Segments that had come before.
+    /// The number of duplicate segments.
     pub fn duplicates(&self) -> u64 {
         self.duplicates
     }
 
-    /// A segment has come; the answer, if it is to be given at once.
+    /// A segment arrived. Returns the acknowledgement if it is sent at once.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Acknowledgement> {
         if segment.connection < self.connection {
             return None;
@@ -87,7 +87,7 @@ impl Receiver {
         }
         let (count, first_sent) = self.pending.unwrap_or((0, segment.sent));
         self.pending = Some((count + 1, first_sent));
-        // RFC 5681 section 4.2: at once as long as anything is missing, and when it no longer is.
+        // RFC 5681 section 4.2: at once while anything is missing, and when a gap is filled.
         if self.acknowledging == Acknowledging::Each || hole || count + 1 >= SEGMENTS {
             return Some(self.acknowledge());
         }
@@ -95,7 +95,7 @@ impl Receiver {
         None
     }
 
-    /// Bytes that came before others.
+    /// Stores bytes that arrived out of order.
     fn hold(&mut self, mut from: u64, mut to: u64) {
         if self.blocks.iter().any(|block| block.0 <= from && to <= block.1) {
             self.duplicates += 1;
@@ -110,12 +110,12 @@ impl Receiver {
         self.blocks.insert(0, (from, to));
     }
 
-    /// The delayed acknowledgement that is due, if any.
+    /// The delayed acknowledgement that is due at `now`, if any.
     pub fn poll(&mut self, now: Time) -> Option<Acknowledgement> {
         (self.deadline <= now).then(|| self.acknowledge())
     }
 
-    /// When [`Receiver::poll`] has something; [`Time::NEVER`] when nothing waits.
+    /// When [`Receiver::poll`] returns an acknowledgement; [`Time::NEVER`] if none is pending.
     pub fn next_event(&self) -> Time {
         self.deadline
     }

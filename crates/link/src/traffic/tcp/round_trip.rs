@@ -1,4 +1,4 @@
-//! How long a round trip takes, and how long to wait for one (RFC 6298).
+//! Round-trip estimation and the retransmission timeout (RFC 6298).
 
 use thalweg_units::Span;
 
@@ -19,7 +19,7 @@ impl RoundTrip {
         RoundTrip { smoothed: None, deviation: Span::ZERO, min: Span::MAX, doublings: 0 }
     }
 
-    /// An acknowledgement of new data came `rtt` after the data was sent.
+    /// New data was acknowledged `rtt` after it was sent.
     pub(super) fn on_sample(&mut self, rtt: Span) {
         let rtt = rtt.max(Span::from_nanos(1));
         self.min = self.min.min(rtt);
@@ -41,24 +41,24 @@ impl RoundTrip {
         self.smoothed
     }
 
-    /// The shortest so far; [`Span::MAX`] before the first.
+    /// The min so far; [`Span::MAX`] before the first.
     pub(super) fn min(&self) -> Span {
         self.min
     }
 
-    /// How long to wait before everything under way counts as lost.
+    /// The retransmission timeout, after which everything in flight counts as lost.
     pub(super) fn timeout(&self, config: &ConnectionConfig) -> Span {
-        // As in Linux the floor is under the deviation and not under the sum: a queue that is long but steady would otherwise
-        // leave nothing between the smoothed round trip and the timeout.
+        // As in Linux the min applies to the deviation term, not to the sum: with a long but steady queue there would
+        // otherwise be no margin between the smoothed round trip and the timeout.
         let once = self
             .smoothed
             .map_or(config.first_timeout, |smoothed| smoothed + (self.deviation * 4).max(config.min_timeout));
         (once * (1 << self.doublings)).min(config.max_timeout)
     }
 
-    /// The timer went off: the next wait is twice as long.
+    /// The timer expired: the next timeout is twice as long.
     pub(super) fn on_timeout(&mut self) {
-        // 2^20 first timeouts are beyond every longest one.
+        // 2^20 times the first timeout exceeds any max timeout.
         self.doublings = (self.doublings + 1).min(20);
     }
 }

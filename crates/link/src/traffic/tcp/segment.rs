@@ -1,4 +1,4 @@
-//! What the two ends say to one another.
+//! Segments and acknowledgements.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, Time};
 /// Headers of IP (20 B) and TCP (20 B) with the timestamps of RFC 7323, padded (12 B).
 pub(super) const HEADERS: Bytes = Bytes::new(52);
 
-/// A segment that opens a connection, or its answer: 20 B of IP, 20 B of TCP and 20 B of options (RFC 7323 appendix A).
+/// A segment that opens a connection, or its reply: 20 B of IP, 20 B of TCP and 20 B of options (RFC 7323 appendix A).
 const OPENING: Bytes = Bytes::new(60);
 
 /// At most this many blocks fit beside timestamps (RFC 2018 section 3).
@@ -18,11 +18,11 @@ pub(super) const BLOCKS: usize = 3;
 pub struct Segment {
     /// Which connection of the flow, counted from 0.
     pub connection: u32,
-    /// When it was sent: the timestamp that comes back (RFC 7323).
+    /// When it was sent: the timestamp that the acknowledgement echoes (RFC 7323).
     pub sent: Time,
     /// The first byte.
     pub from: u64,
-    /// Past the last; the same as `from` for the segment that opens a connection.
+    /// One past the last byte; equal to `from` for the segment that opens a connection.
     pub to: u64,
 }
 
@@ -38,21 +38,21 @@ impl Segment {
     }
 }
 
-/// From the receiver: what has come.
+/// From the receiver: what has arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Acknowledgement {
-    /// Of which connection.
+    /// The connection of the flow.
     pub connection: u32,
-    /// Every byte before this one has come; 0 with no block only in the answer that opens a connection.
+    /// Every byte before this one has arrived; 0 without blocks only in the reply that opens a connection.
     pub up_to: u64,
-    /// Bytes `from..to` beyond it that have come too, those of the newest segment first (RFC 2018).
+    /// Bytes `from..to` beyond it that have arrived too, those of the newest segment first (RFC 2018).
     pub blocks: Vec<(u64, u64)>,
-    /// When the first segment was sent that this acknowledges in order (RFC 7323 section 4.3).
+    /// When the first segment that this acknowledges in order was sent (RFC 7323 section 4.3).
     pub echo: Time,
 }
 
 impl Acknowledgement {
-    /// Its size, from the IP header upwards: a block takes 8 bytes, and the option 4 with its padding.
+    /// Its size, from the IP header upwards: each block takes 8 bytes, and the option 4 with its padding.
     pub fn size(&self) -> Bytes {
         match self.blocks.len() as u64 {
             0 if self.up_to == 0 => OPENING,

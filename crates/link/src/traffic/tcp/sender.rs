@@ -1,4 +1,4 @@
-//! The end that sends.
+//! The sender.
 
 use thalweg_units::{Bytes, Span, Time};
 
@@ -10,7 +10,7 @@ use super::receiver::DELAY;
 use super::round_trip::RoundTrip;
 use super::segment::{Acknowledgement, Segment};
 
-/// How many windows a paced sender spreads over a round trip, in slow start and after it (Linux's `tcp_pacing_ss_ratio` and
+/// How many windows a paced sender sends per round trip, in slow start and after it (Linux's `tcp_pacing_ss_ratio` and
 /// `tcp_pacing_ca_ratio`).
 const PACED_SLOW_START: f64 = 2.0;
 const PACED: f64 = 1.2;
@@ -23,15 +23,15 @@ enum Timer {
     Retransmission(Time),
 }
 
-/// A time of repairing losses, until everything sent before it began is acknowledged.
+/// A loss recovery, which lasts until everything sent before it began is acknowledged.
 #[derive(Debug, Clone, Copy)]
 struct Recovery {
     until: u64,
-    /// Whether it began with a timeout: the window grows meanwhile.
+    /// Whether it began with a timeout: then the window grows during it.
     timed_out: bool,
 }
 
-/// What leaves next although the window may be full.
+/// What leaves next even if the window is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Urgent {
     /// The first segment of a recovery (RFC 6675 section 5 step 4.3).
@@ -39,7 +39,7 @@ enum Urgent {
     Probe,
 }
 
-/// The sender of one connection. Its owner polls it after every call until it has nothing more.
+/// The sender of one connection. Its owner polls it after every call until it returns `None`.
 #[derive(Debug, Clone)]
 pub struct Sender {
     config: ConnectionConfig,
@@ -48,26 +48,26 @@ pub struct Sender {
     hystart: Option<HyStart>,
     round_trip: RoundTrip,
     outstanding: Outstanding,
-    /// Whether the peer has answered.
+    /// Whether the peer has replied to the opening segment.
     opened: bool,
-    /// Whether the segment that opens the connection is to be sent (again).
+    /// Whether the segment that opens the connection has to be sent (again).
     opening_due: bool,
-    /// The next byte to send for the first time, and the one past the last there is.
+    /// The next byte to send for the first time, and one past the last byte written.
     next: u64,
     end: u64,
     recovery: Option<Recovery>,
     timer: Timer,
     urgent: Option<Urgent>,
-    /// When a probe was sent that nothing has answered, and whether it was a repetition.
+    /// When an unanswered probe was sent, and whether it was a retransmission.
     probed: Option<(Time, bool)>,
-    /// When the pacer lets the next one go.
+    /// When the pacer releases the next segment.
     paced: Time,
-    /// When the last one left.
+    /// When the last segment left.
     last_sent: Time,
 }
 
 impl Sender {
-    /// The sender of the flow's connection of this number, with nothing to send yet.
+    /// The sender of the flow's connection with this number, with nothing to send yet.
     pub fn new(config: ConnectionConfig, connection: u32) -> Sender {
         Sender {
             config,
@@ -89,7 +89,7 @@ impl Sender {
         }
     }
 
-    /// The application has `bytes` more to send; [`Bytes::MAX`] for a source that never ends.
+    /// The application writes `bytes`; [`Bytes::MAX`] for an endless source.
     pub fn write(&mut self, now: Time, bytes: Bytes) {
         let idle = self.next > 0 && self.outstanding.is_empty() && self.next == self.end;
         if idle && now - self.last_sent > self.round_trip.timeout(&self.config) {
@@ -113,7 +113,7 @@ impl Sender {
         self.round_trip.smoothed()
     }
 
-    /// When [`Sender::poll`] may next have something without anything else happening; [`Time::NEVER`] if not.
+    /// When [`Sender::poll`] may next return a segment if nothing else happens; [`Time::NEVER`] if not.
     pub fn next_event(&self) -> Time {
         let timer = match self.timer {
             Timer::Off => Time::NEVER,
@@ -127,7 +127,7 @@ impl Sender {
     pub fn poll(&mut self, now: Time) -> Option<Segment> {
         self.on_timer(now);
         if !self.opened {
-            // With nothing to send there is nobody to be opened for.
+            // With nothing to send there is no need to open the connection.
             if !self.opening_due || self.end == 0 {
                 return None;
             }
@@ -168,7 +168,7 @@ impl Sender {
         Some(chosen)
     }
 
-    /// Bytes that leave for the first time.
+    /// New data.
     fn fresh(&mut self, now: Time) -> Option<(u64, u64)> {
         let (from, to) = (self.next, self.end.min(self.next.saturating_add(self.config.payload())));
         if from == to {
@@ -188,14 +188,14 @@ impl Sender {
         f64::from(self.outstanding.under_way()) + 1.0 <= window
     }
 
-    /// Whether the receiver's window is what holds it back: then the congestion window says nothing and does not grow.
+    /// Whether the receive window is the limit: then the congestion window is not tested and does not grow.
     fn is_held_by_receiver(&self) -> bool {
         self.config.receive_window.is_some_and(|window| f64::from(window) <= self.cubic.window())
     }
 
     fn pacing_gap(&self) -> Span {
         let Some(round_trip) = self.round_trip.smoothed() else { return Span::ZERO };
-        // As Linux does: the slower rate already in the last doubling of slow start.
+        // As in Linux: the slower pacing rate applies already in the last doubling of slow start.
         let slow_start = self.cubic.window() < self.cubic.threshold() / 2.0;
         round_trip.scale(1.0 / (self.cubic.window() * if slow_start { PACED_SLOW_START } else { PACED }))
     }
@@ -213,7 +213,7 @@ impl Sender {
             self.last_sent = now;
             return;
         }
-        // A sender with nothing left and a window that is not full has been waiting for its application.
+        // A sender with nothing left to send and a window that is not full is application-limited.
         let filled = (self.has_segment() || !self.has_room()) && !self.is_held_by_receiver();
         let acknowledged = self.outstanding.on_acknowledgement(now, said, self.round_trip.min());
         let sample = acknowledged.advanced.then(|| now - said.echo);
@@ -238,8 +238,8 @@ impl Sender {
         }
     }
 
-    /// Whether an acknowledgement reports a loss: by what is missing, or because only the probe filled the hole at the end (RFC 8985
-    /// section 7.4.2).
+    /// Whether an acknowledgement reports a loss: by what is missing, or because only the probe filled the gap at the
+    /// end (RFC 8985 section 7.4.2).
     fn lost_now(&self, acknowledged: &Acknowledged, said: &Acknowledgement) -> bool {
         acknowledged.lost
             || (acknowledged.advanced && self.probed == Some((said.echo, true)) && said.up_to == self.next)
@@ -266,7 +266,7 @@ impl Sender {
         let probes = self.config.tail_loss_probe && self.recovery.is_none() && self.probed.is_none();
         self.timer = match self.round_trip.smoothed().filter(|_| probes) {
             Some(round_trip) => {
-                // RFC 8985 section 7.2: a lone segment's acknowledgement may be a delayed one.
+                // RFC 8985 section 7.2: the acknowledgement of a single segment may be delayed.
                 let alone = self.outstanding.under_way() == 1 && self.config.acknowledging == Acknowledging::Delayed;
                 let probe_timeout = round_trip * 2 + if alone { DELAY } else { Span::ZERO };
                 Timer::Probe(now + probe_timeout.min(timeout))

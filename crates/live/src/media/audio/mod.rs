@@ -1,4 +1,4 @@
-//! Opus packets to send beside the pictures.
+//! Opus packets to send with the video.
 //!
 //! | name | what |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Opus packets out of an Ogg stream (RFC 7845).
+//! Reads Opus packets from an Ogg stream (RFC 7845).
 
 use std::io::{self, Read};
 
@@ -7,36 +7,36 @@ use ogg::reading::{BasePacketReader, PageParser};
 use thalweg_video::source::SourceError;
 use thalweg_wire::opus;
 
-/// How large a page's header is before its table of segments (RFC 3533 section 6).
+/// Size of a page's header before its segment table (RFC 3533 section 6).
 const PAGE_HEADER: usize = 27;
-/// What the first packet of a stream begins with (RFC 7845 section 5.1).
+/// The first bytes of a stream's first packet (RFC 7845 section 5.1).
 const HEAD: &[u8] = b"OpusHead";
-/// What the second begins with (section 5.2).
+/// The first bytes of the second packet (section 5.2).
 const TAGS: &[u8] = b"OpusTags";
 /// The granule position of a page on which no packet ends (RFC 3533 section 6).
 const NO_POSITION: u64 = u64::MAX;
 
-/// Reads the Opus packets of an Ogg stream, which needs not be a file.
+/// Reads the Opus packets of an Ogg stream, which need not be a file.
 pub(super) struct OggOpus<R> {
     what: String,
     input: R,
     packets: BasePacketReader,
-    /// The stream among those of the input.
+    /// The serial number of the stream that is read.
     serial: u32,
-    /// What a decoder throws away at the beginning, in ticks.
+    /// Samples that a decoder discards at the beginning, in ticks of 48 kHz.
     pre_skip: u32,
-    /// Ticks since the stream's start, at the end of what was given.
+    /// Ticks since the start of the stream, at the end of the last packet returned.
     position: u64,
 }
 
 impl<R: Read> OggOpus<R> {
-    /// A stream that is not read yet.
+    /// A stream, before anything is read.
     pub(super) fn new(what: &str, input: R) -> OggOpus<R> {
         let packets = BasePacketReader::new();
         OggOpus { what: what.into(), input, packets, serial: 0, pre_skip: 0, position: 0 }
     }
 
-    /// Reads up to the first audio packet; `false` if all ends before there is a stream of Opus.
+    /// Reads up to the first audio packet; `false` if the input ends before an Opus stream begins.
     pub(super) fn begin(&mut self) -> Result<bool, SourceError> {
         while let Some(packet) = self.packet()? {
             if packet.data.starts_with(HEAD) {
@@ -48,12 +48,12 @@ impl<R: Read> OggOpus<R> {
         Ok(false)
     }
 
-    /// How many ticks of the beginning are a decoder's run-up, not to be heard.
+    /// Ticks at the beginning that the decoder needs to converge, not to be played.
     pub(super) fn pre_skip(&self) -> u32 {
         self.pre_skip
     }
 
-    /// The next audio packet and how many ticks it plays; `None` at the end.
+    /// The next audio packet and its duration in ticks; `None` at the end.
     pub(super) fn next_packet(&mut self) -> Result<Option<(Vec<u8>, u32)>, SourceError> {
         while let Some(packet) = self.packet()? {
             if packet.stream_serial() != self.serial || packet.data.starts_with(HEAD) || packet.data.starts_with(TAGS) {
@@ -61,8 +61,8 @@ impl<R: Read> OggOpus<R> {
             }
             let ticks =
                 opus::ticks(&packet.data).map_err(|error| SourceError::format(&self.what, error.to_string()))?;
-            // The last page's position lies before the end of its packets where that is cut off (RFC 7845 section 4.5). A packet that
-            // begins behind it is not heard at all.
+            // When the end of the stream is trimmed, the last page's position is before the end of its packets (RFC
+            // 7845 section 4.5). A packet that begins after that position is not played at all.
             let end = packet.absgp_page();
             if end != NO_POSITION && self.position >= end {
                 continue;
@@ -84,15 +84,15 @@ impl<R: Read> OggOpus<R> {
         }
     }
 
-    /// Reads a page; `false` if there is none.
+    /// Reads a page; `false` at the end of the input.
     fn page(&mut self) -> Result<bool, OggReadError> {
         let mut header = [0; PAGE_HEADER];
-        // Between two pages, an end is one.
+        // The input may end only between two pages.
         if self.input.read(&mut header[..1])? == 0 {
             return Ok(false);
         }
         self.input.read_exact(&mut header[1..])?;
-        // The parser takes it for granted.
+        // The parser does not check the capture pattern.
         if !header.starts_with(b"OggS") {
             return Err(OggReadError::NoCapturePatternFound);
         }
@@ -122,7 +122,7 @@ fn take(input: &mut impl Read, count: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The pre-skip in an identification header, if RTP can carry its stream: RFC 7587 has one or two channels.
+/// The pre-skip of an identification header, if RTP can carry its stream: RFC 7587 allows one or two channels.
 fn pre_skip(head: &[u8]) -> Result<u32, String> {
     let &[_, _, _, _, _, _, _, _, version, channels, low, high, _, _, _, _, _, _, mapping, ..] = head else {
         return Err(format!("its Opus header has {} bytes, allowed is 19 or more: the file is broken", head.len()));

@@ -1,4 +1,4 @@
-//! A source of Opus packets by its name.
+//! A source of Opus packets, selected by name.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -10,14 +10,14 @@ use thalweg_video::source::SourceError;
 use super::ogg_opus::OggOpus;
 use crate::media::Repeat;
 
-/// 20 ms of nothing: CELT of the full bandwidth, mono, one frame (first byte 0xf8, RFC 6716 table 2), whose range coder begins with
-/// the largest value there is. The first symbol, "silence", has a chance of 1 in 32768 and lies there (section 4.3): it is set, and
-/// nothing else is read.
+/// 20 ms of silence: CELT at full bandwidth, mono, one frame (first byte 0xf8, RFC 6716 table 2), whose range coder
+/// starts with the largest possible value. The first symbol, "silence", has a probability of 1 in 32768 at that end of
+/// the range (section 4.3): it is set, and nothing else is read.
 const SILENCE: [u8; 3] = [0xf8, 0xff, 0xfe];
-/// Ticks of a silent packet.
+/// Duration of a silent packet in ticks of 48 kHz.
 const SILENCE_TICKS: u32 = 960;
-/// ffmpeg's arguments after the input: Opus for conversation, in packets of 20 ms, two channels at most, each packet on a page of
-/// its own at once (its default is a page a second, which a device would be late by).
+/// ffmpeg's arguments after the input: Opus for conversation, in packets of 20 ms, at most two channels, each packet
+/// written at once on its own page (the default of one page per second would delay a device by that much).
 const ENCODING: &[&str] = &[
     "-vn",
     "-ac",
@@ -46,17 +46,17 @@ const ENCODING: &[&str] = &[
 pub struct OpusPacket {
     /// The payload of its RTP packet.
     pub data: Vec<u8>,
-    /// When it begins, in ticks of 48 kHz since the source's first; packets follow each other without gaps.
+    /// Its start, in ticks of 48 kHz since the source's first packet; there are no gaps between packets.
     pub timestamp: u64,
-    /// How many ticks it plays.
+    /// Its duration in ticks.
     pub duration: u32,
 }
 
-/// Opus packets, one after the other.
+/// A sequence of Opus packets.
 pub struct AudioSource {
     what: String,
     kind: Kind,
-    /// Where the next packet begins.
+    /// The start of the next packet.
     timestamp: u64,
 }
 
@@ -67,11 +67,11 @@ enum Kind {
 }
 
 impl AudioSource {
-    /// Opens the source of this name; see [`audio`](crate::media::audio) for which there are. What has no end of its own does not
-    /// mind `repeat`.
+    /// Opens the source of this name; see [`audio`](crate::media::audio) for the names. `repeat` has no effect on
+    /// sources without an end.
     ///
     /// # Errors
-    /// A name or file that is none, a file that is not readable, ffmpeg not installed or with a complaint.
+    /// When the name or file is not a source, the file is not readable, or ffmpeg is not installed or reports an error.
     pub fn open(name: &str, repeat: Repeat) -> Result<AudioSource, SourceError> {
         let forever: &[&str] = if repeat == Repeat::Forever { &["-stream_loop", "-1"] } else { &[] };
         let kind = match name.split_once(':') {
@@ -94,23 +94,23 @@ impl AudioSource {
                 return Err(SourceError::format(name, problem));
             }
             _ if is_ogg_opus(name)? => Kind::File { stream: file(name)?, repeat },
-            // A path may begin with what looks like an option, or hold a colon.
+            // A path may begin like an option, or contain a colon.
             _ => by_ffmpeg(name, &[forever, &["-i", &format!("file:{name}")]].concat())?,
         };
         Ok(AudioSource { what: name.into(), kind, timestamp: 0 })
     }
 
-    /// The next packet; `None` at the end. Waits as long as that takes.
+    /// The next packet; `None` at the end. Blocks until there is one.
     ///
     /// # Errors
-    /// What cannot be read on.
+    /// A read error.
     pub fn next_packet(&mut self) -> Result<Option<OpusPacket>, SourceError> {
         let next = match &mut self.kind {
             Kind::Silence => Some((SILENCE.to_vec(), SILENCE_TICKS)),
             Kind::Ffmpeg(stream) => stream.next_packet()?,
             Kind::File { stream, repeat } => {
                 let mut packet = stream.next_packet()?;
-                // A file without packets has none the second time.
+                // A file without packets has none in the second round either.
                 if packet.is_none() && *repeat == Repeat::Forever && self.timestamp > 0 {
                     *stream = file(&self.what)?;
                     packet = stream.next_packet()?;
@@ -124,8 +124,9 @@ impl AudioSource {
         Ok(Some(OpusPacket { data, timestamp, duration }))
     }
 
-    /// How many ticks after the first packet's beginning the audio begins: what comes before is the encoder's delay, or a decoder's
-    /// run-up. To be in time with a picture shown at the source's start, send that much earlier.
+    /// The start of the audible audio in ticks after the start of the first packet: the part before it is the encoder's
+    /// delay, or the decoder's convergence. To be in sync with a picture shown at the source's start, send that much
+    /// earlier.
     pub fn lead(&self) -> u32 {
         match &self.kind {
             Kind::Silence => 0,
@@ -150,7 +151,8 @@ fn no_audio(name: &str) -> SourceError {
     SourceError::format(name, "there is no audio in it: name a file that has some, or silence")
 }
 
-/// Whether a file begins with an Ogg page of one packet, the header of Opus: with a table of one segment it begins at byte 28.
+/// Whether a file begins with an Ogg page of one packet, the Opus header: with a segment table of one entry that packet
+/// begins at byte 28.
 fn is_ogg_opus(name: &str) -> Result<bool, SourceError> {
     let mut start = Vec::new();
     let file = File::open(name).map_err(|error| SourceError::io(name, error))?;
@@ -169,7 +171,7 @@ mod tests {
         (0..count).map_while(|_| source.next_packet().unwrap()).collect()
     }
 
-    /// What a decoder makes of packets: samples of 48 kHz, mono.
+    /// Decodes packets to samples of 48 kHz, mono.
     fn decoded(packets: &[OpusPacket]) -> Vec<i16> {
         let folder = Scratch::new("decoded");
         let end = packets.iter().map(|packet| u64::from(packet.duration)).sum();
@@ -181,7 +183,7 @@ mod tests {
         bytes.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect()
     }
 
-    /// That packets follow each other in time, 20 ms each.
+    /// Asserts that packets follow each other without gaps, 20 ms each.
     fn follow(packets: &[OpusPacket]) {
         for (index, packet) in packets.iter().enumerate() {
             assert_eq!((packet.timestamp, packet.duration), (960 * index as u64, 960));
@@ -210,7 +212,7 @@ mod tests {
         let packets = packets(&mut source, 100);
         assert_eq!(packets.len(), 100);
         follow(&packets);
-        // The second second: from where the encoder has settled.
+        // The second second: the encoder has converged by then.
         let samples = &decoded(&packets)[48_000..];
         let rising = samples.windows(2).filter(|pair| pair[0] < 0 && pair[1] >= 0).count();
         assert!((439..=441).contains(&rising), "{rising} Hz");
@@ -229,7 +231,7 @@ mod tests {
         for second in 0..3 {
             let expected = lead + 48_000 * second;
             let begin = samples[48_000 * second..].iter().position(loud).unwrap() + 48_000 * second;
-            // A quarter of a period of 1 kHz until it is loud, and what the codec smears.
+            // The tolerance: a quarter of a period of 1 kHz until it is loud, and the codec's pre-echo.
             assert!(begin.abs_diff(expected) < 48, "second {second}: {begin} instead of {expected}");
             let quiet = &samples[expected + 960..(expected + 47_000).min(samples.len())];
             assert!(!quiet.iter().any(loud), "second {second}");
@@ -258,12 +260,12 @@ mod tests {
         }
         let folder = Scratch::new("wave");
         let path = folder.path("tone with: a name.wav");
-        // Half a second of whole periods, so that a gap would be heard as one.
+        // Half a second of whole periods, so that a gap would be audible as such.
         run(&["-f", "lavfi", "-i", "sine=frequency=400:sample_rate=48000:duration=0.5", &path]);
         let mut once = AudioSource::open(&path, Repeat::Once).unwrap();
         let all = packets(&mut once, 1000);
         follow(&all);
-        // 24,000 samples and what the encoder looks ahead.
+        // 24,000 samples and the encoder's lookahead.
         assert_eq!(all.len(), 26);
         let mut forever = AudioSource::open(&path, Repeat::Forever).unwrap();
         let all = packets(&mut forever, 100);
@@ -272,7 +274,7 @@ mod tests {
         let samples = &decoded(&all)[48_000..];
         let rising = samples.windows(2).filter(|pair| pair[0] < 0 && pair[1] >= 0).count();
         assert!((399..=401).contains(&rising), "{rising} Hz");
-        // A sine of this loudness is never quiet for a quarter of a period's length, 30 samples, in a row.
+        // A sine of this amplitude never stays quiet for 30 consecutive samples, a quarter of a period.
         let quiet =
             samples.windows(30).filter(|window| window.iter().all(|sample| sample.unsigned_abs() < 300)).count();
         assert_eq!(quiet, 0);

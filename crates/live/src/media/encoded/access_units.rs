@@ -1,4 +1,4 @@
-//! Access units out of a byte stream of H.264 (ITU-T H.264 section 7.4.1.2.3 and Annex B).
+//! Splits a byte stream of H.264 into access units (ITU-T H.264 section 7.4.1.2.3 and Annex B).
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read};
@@ -7,29 +7,29 @@ use thalweg_units::Size;
 use thalweg_video::source::SourceError;
 use thalweg_wire::h264::{UnitKind, exponential_golomb, picture_size, start_code};
 
-/// Bytes of a start code.
+/// Length of a start code in bytes.
 const START_CODE: usize = 3;
-/// How much is read at once, at most.
+/// The maximum number of bytes read at once.
 const CHUNK: usize = 1 << 16;
-/// More than any access unit has: a stream that goes on for so long without one is none.
+/// Larger than any access unit: a longer stretch without a complete one is not H.264.
 const LARGEST_UNIT: usize = 1 << 26;
 
 /// Cuts a byte stream into access units.
 pub(super) struct AccessUnits<R> {
     what: String,
     input: R,
-    /// What was read and belongs to no unit that is over: once there was a start code, from the last one on.
+    /// Bytes read that belong to no complete unit: once a start code was found, everything from the last start code on.
     bytes: Vec<u8>,
-    /// Whether there was a start code.
+    /// Whether a start code was found.
     has_begun: bool,
-    /// Up to where no start code is.
+    /// There is no start code before this offset.
     searched: usize,
-    /// The access unit in the making.
+    /// The access unit under construction.
     pending: Vec<u8>,
     /// Whether it has a slice.
     has_slice: bool,
     is_over: bool,
-    /// Units that were looked at before their turn.
+    /// Units that were read ahead.
     ahead: VecDeque<Vec<u8>>,
 }
 
@@ -49,7 +49,8 @@ impl<R: Read> AccessUnits<R> {
         }
     }
 
-    /// The size of pictures, if a sequence parameter set says so before the first picture. Nothing is waited for but that one's end.
+    /// The picture size, if a sequence parameter set precedes the first picture. Waits only for the end of the first
+    /// picture.
     pub(super) fn size(&mut self) -> Result<Option<Size>, SourceError> {
         while let Some(unit) = self.read_unit()? {
             let size = picture_size(&[&[0, 0, 1], &unit[..]].concat());
@@ -64,7 +65,8 @@ impl<R: Read> AccessUnits<R> {
 
     /// The next access unit (Annex B); `None` at the end.
     ///
-    /// From a pipe, a unit is known to be over only when the next one begins: the last of a picture comes with the first of the next.
+    /// In a pipe, the end of a unit is known only when the next one begins: a picture's last unit is returned when the
+    /// next picture begins.
     pub(super) fn next_unit(&mut self) -> Result<Option<Vec<u8>>, SourceError> {
         while let Some(unit) = self.unit()? {
             let complete = self.has_slice && begins_access_unit(&unit);
@@ -94,7 +96,7 @@ impl<R: Read> AccessUnits<R> {
             match start_code(&self.bytes[self.searched..]) {
                 Some(at) => {
                     let before: Vec<u8> = self.bytes.drain(..self.searched + at).collect();
-                    // The start code found is the beginning now.
+                    // The start code found is now at the beginning.
                     self.searched = START_CODE;
                     let had_begun = std::mem::replace(&mut self.has_begun, true);
                     if let Some(unit) = before.get(START_CODE..).filter(|_| had_begun).and_then(trimmed) {
@@ -112,7 +114,7 @@ impl<R: Read> AccessUnits<R> {
     }
 
     fn read(&mut self) -> Result<(), SourceError> {
-        // A start code may be half read.
+        // The last bytes may be part of a start code.
         self.searched = self.searched.max(self.bytes.len().saturating_sub(START_CODE - 1));
         let before = self.bytes.len();
         if before > LARGEST_UNIT {
@@ -120,7 +122,7 @@ impl<R: Read> AccessUnits<R> {
                 format!("{before} bytes without a start code (00 00 01): not a byte stream of H.264 (Annex B)");
             return Err(SourceError::format(&self.what, problem));
         }
-        // What is there, not a whole chunk: a pipe would be waited for.
+        // Reads what is available instead of a whole chunk: a pipe would block.
         self.bytes.resize(before + CHUNK, 0);
         let count = loop {
             match self.input.read(&mut self.bytes[before..]) {
@@ -134,20 +136,20 @@ impl<R: Read> AccessUnits<R> {
     }
 }
 
-/// A unit without the zeros behind it; `None` if it is nothing but zeros.
+/// A unit without trailing zeros; `None` if it has only zeros.
 fn trimmed(unit: &[u8]) -> Option<Vec<u8>> {
     let last = unit.iter().rposition(|byte| *byte != 0)?;
     Some(unit[..=last].to_vec())
 }
 
-/// A slice, or the first partition of one (2).
+/// Whether the unit is a slice, or the first partition of one (2).
 fn is_slice(unit: &[u8]) -> bool {
     matches!(UnitKind::of(unit[0]), UnitKind::Slice | UnitKind::IdrSlice | UnitKind::Other(2))
 }
 
-/// Whether a unit behind the slices of a picture begins another access unit: what may only stand before a picture's slices, and a
-/// slice that begins with the first macroblock. Where slices come in any order (which the Main and High profiles do not allow), the
-/// latter is not enough.
+/// Whether a unit that follows a picture's slices begins another access unit: a unit that may only precede a picture's
+/// slices, or a slice that begins with the first macroblock. The latter is not sufficient where slices may come in any
+/// order (which the Main and High profiles do not allow).
 fn begins_access_unit(unit: &[u8]) -> bool {
     match UnitKind::of(unit[0]) {
         UnitKind::Delimiter
@@ -163,7 +165,7 @@ fn begins_access_unit(unit: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// Gives a few bytes at a time, as a pipe may.
+    /// Returns a few bytes at a time, as a pipe may.
     struct Trickle<'a>(&'a [u8], usize);
 
     impl Read for Trickle<'_> {
@@ -186,7 +188,7 @@ mod tests {
         units.iter().flat_map(|unit| [&[0, 0, 0, 1], *unit].concat()).collect()
     }
 
-    // Delimiter, parameter sets, supplement; slices that begin with macroblock 0 (a one bit) and with 1 (010).
+    // Delimiter, parameter sets, SEI; slices that begin with macroblock 0 (a one bit) and with 1 (010).
     const DELIMITER: &[u8] = &[0x09, 0xf0];
     const SEQUENCE: &[u8] = &[0x67, 1, 2];
     const PICTURE: &[u8] = &[0x68, 3];
@@ -224,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_size_is_known_before_the_first_picture_and_costs_no_unit() {
-        // What x264 says of 160 by 120.
+        // x264's parameter set for 160 by 120.
         let set: &[u8] = &[0x67, 0x42, 0xc0, 0x0b, 0xd9, 0x02, 0x84, 0x7e, 0x5c];
         let expected = [stream(&[DELIMITER, set, PICTURE, KEY]), stream(&[DELTA])];
         let whole = expected.concat();

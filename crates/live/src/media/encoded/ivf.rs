@@ -1,4 +1,4 @@
-//! IVF as a stream to send: its codec, and its times as [`Span`]s.
+//! An IVF stream to send: its codec, and its times as [`Span`]s.
 
 use std::io::Read;
 
@@ -32,18 +32,18 @@ impl<R: Read> Ivf<R> {
         Ok(Ivf { what: what.into(), reader, codec })
     }
 
-    /// What the frames are of.
+    /// The codec of the frames.
     pub(super) fn codec(&self) -> VideoCodec {
         self.codec
     }
 
-    /// The size of its pictures, as the header has it; writers that do not know it leave zeros.
+    /// The picture size in the header; zeros if the writer did not know it.
     pub(super) fn size(&self) -> Size {
         let header = self.reader.header();
         Size::new(header.width, header.height)
     }
 
-    /// The next frame and when it is to be shown; `None` at the end.
+    /// The next frame and its presentation time; `None` at the end.
     pub(super) fn next_frame(&mut self) -> Result<Option<(Vec<u8>, Span)>, SourceError> {
         let Some(frame) = self.reader.next() else { return Ok(None) };
         let frame = frame.map_err(|error| source_error(&self.what, error))?;
@@ -64,7 +64,7 @@ fn source_error(what: &str, error: IvfError) -> SourceError {
 pub(super) mod tests {
     use super::*;
 
-    /// An IVF file of these frames, times in thirtieths of a second.
+    /// An IVF file of these frames, with times in thirtieths of a second.
     pub(in crate::media::encoded) fn file(codec: &[u8; 4], frames: &[(u64, &[u8])]) -> Vec<u8> {
         let header = ivf::Header { codec: *codec, width: 64, height: 48, rate: 30, scale: 1 };
         let mut writer = ivf::Writer::new(Vec::new(), header).unwrap();

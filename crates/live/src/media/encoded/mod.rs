@@ -1,7 +1,7 @@
-//! Video somebody else has encoded, to send as it is.
+//! Already encoded video, sent without re-encoding.
 //!
-//! IVF files of VP8 and VP9, and H.264 as a byte stream (Annex B), are read here, from standard input (`-`) too; of anything else,
-//! ffmpeg takes the frames out. B-frames are not reordered: a stream for conversation has none.
+//! IVF files of VP8 and VP9, and H.264 as a byte stream (Annex B), are read here, also from standard input (`-`); for
+//! any other format ffmpeg extracts the frames. B-frames are not reordered: streams for conversation have none.
 
 mod access_units;
 mod ivf;

@@ -1,4 +1,4 @@
-//! A source of encoded frames by its name.
+//! A source of encoded frames, selected by name.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -18,51 +18,52 @@ use crate::media::Repeat;
 /// A frame to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedVideoFrame {
-    /// Its bytes; of H.264 an access unit (Annex B), key frames with their parameter sets.
+    /// Its bytes; for H.264 an access unit (Annex B), key frames with their parameter sets.
     pub data: Vec<u8>,
     /// Whether decoding can begin with it.
     pub keyframe: bool,
-    /// When it is to be shown, counted from the first.
+    /// Its presentation time, counted from the first frame.
     pub time: Span,
 }
 
-/// How a source is read.
+/// Options of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedOptions {
-    /// What comes after the end.
+    /// What follows the end.
     pub repeat: Repeat,
-    /// Pictures in so many seconds where the source does not say when its frames are shown (Annex B), and between the last and the
-    /// first of a file that is too short to tell.
+    /// Frame rate as a fraction, pictures per so many seconds: used where the source has no presentation times (Annex
+    /// B), and for the interval between the last frame and the repeated first one of a file that is too short to have
+    /// an interval.
     pub frame_rate: (u32, u32),
 }
 
 impl Default for EncodedOptions {
-    /// Once, 30 fps.
+    /// Played once, at 30 fps.
     fn default() -> EncodedOptions {
         EncodedOptions { repeat: Repeat::Once, frame_rate: (30, 1) }
     }
 }
 
-/// Encoded frames, one after the other, from a key frame on.
+/// A sequence of encoded frames that starts with a key frame.
 pub struct EncodedSource {
     what: String,
     options: EncodedOptions,
     stream: Stream,
     sets: ParameterSets,
-    /// What a time of the file is a time of the source minus.
+    /// Time of the file minus time of the source.
     shift: Span,
-    /// The last frame's time and how long after the one before it that was; `None` before the first.
+    /// The last frame's time, and the interval before it; `None` before the first frame.
     last: Option<(Span, Span)>,
 }
 
-/// A stream that was opened.
+/// An open stream.
 struct Stream {
     frames: Frames,
-    /// Its frame rate, if its container said one and its frames do not.
+    /// Its frame rate, if the container has one and the frames have no times.
     frame_rate: Option<(u32, u32)>,
 }
 
-/// What frames are read out of.
+/// The format that frames are read from.
 enum Frames {
     Ivf(Ivf<Input>),
     AnnexB { units: AccessUnits<Input>, size: Option<Size>, number: u64 },
@@ -71,11 +72,11 @@ enum Frames {
 type Input = Box<dyn Read + Send>;
 
 impl EncodedSource {
-    /// Opens a file, standard input (`-`), or what ffmpeg reads.
+    /// Opens a file, standard input (`-`), or any input of ffmpeg.
     ///
     /// # Errors
-    /// A file that is none or is not readable, standard input to be repeated, a codec that is not sent here, a frame rate of zero,
-    /// ffmpeg not installed or with a complaint.
+    /// When the file does not exist or is not readable, standard input is to be repeated, the codec is not supported,
+    /// the frame rate is zero, or ffmpeg is not installed or reports an error.
     pub fn open(name: &str, options: EncodedOptions) -> Result<EncodedSource, SourceError> {
         let (frames, seconds) = options.frame_rate;
         if frames == 0 || seconds == 0 {
@@ -94,12 +95,12 @@ impl EncodedSource {
         Ok(EncodedSource { what: name.into(), options, stream, sets, shift, last: None })
     }
 
-    /// What its frames are of.
+    /// The codec of its frames.
     pub fn codec(&self) -> VideoCodec {
         self.stream.codec()
     }
 
-    /// The size of its pictures, where the container tells, or H.264 before its first picture.
+    /// The picture size, if the container has it, or for H.264 a parameter set before the first picture.
     pub fn size(&self) -> Option<Size> {
         match &self.stream.frames {
             Frames::Ivf(ivf) => Some(ivf.size()).filter(|size| size.pixels() > 0),
@@ -107,26 +108,27 @@ impl EncodedSource {
         }
     }
 
-    /// Pictures in so many seconds: the container's, or that of the options where it says none.
+    /// The frame rate as a fraction, pictures per so many seconds: the container's, or that of the options if it has
+    /// none.
     pub fn frame_rate(&self) -> (u32, u32) {
         self.options.frame_rate
     }
 
-    /// The next frame; `None` at the end. What comes before the first key frame is passed over. Waits where a pipe does.
+    /// The next frame; `None` at the end. Frames before the first key frame are skipped. Blocks if the input is a pipe.
     ///
     /// # Errors
-    /// What cannot be read on.
+    /// A read error.
     pub fn next_frame(&mut self) -> Result<Option<EncodedVideoFrame>, SourceError> {
         let mut begins = self.last.is_none();
         loop {
             let Some((data, time)) = self.stream.frames.next_frame(self.options.frame_rate)? else {
-                // A file without key frames has none the second time.
+                // A file without key frames has none in the second round either.
                 let Some((last, interval)) = self.last.filter(|_| self.options.repeat == Repeat::Forever && !begins)
                 else {
                     return Ok(None);
                 };
                 self.stream = Stream::open(&self.what)?;
-                // As long after the last frame as that came after the one before it.
+                // The next round follows the last frame at the interval between the last two frames.
                 self.shift = last + interval;
                 begins = true;
                 continue;
@@ -137,12 +139,12 @@ impl EncodedSource {
                 VideoCodec::H264 => h264::is_keyframe(&data),
             };
             let data = if self.codec() == VideoCodec::H264 { self.sets.complete(&data).into_owned() } else { data };
-            // An empty frame is one the encoder left out.
+            // An empty frame stands for a picture that the encoder skipped.
             if data.is_empty() || begins && !keyframe {
                 continue;
             }
             if begins {
-                // The first frame's time is nothing, or where the last round ended.
+                // The first frame's time is zero, or the end of the last round.
                 self.shift -= time;
             }
             let time = time + self.shift;
@@ -158,7 +160,7 @@ impl EncodedSource {
 }
 
 impl Stream {
-    /// The stream of this name.
+    /// Opens the stream of this name.
     fn open(name: &str) -> Result<Stream, SourceError> {
         let is_address = name.contains("://");
         if name != "-" && !is_address && !Path::new(name).exists() {
@@ -178,7 +180,7 @@ impl Stream {
                 return Err(SourceError::format(name, problem));
             }
         }
-        // A path may begin with what looks like an option, or hold a colon.
+        // A path may begin like an option, or contain a colon.
         let input = if is_address { name.to_string() } else { format!("file:{name}") };
         let (codec, frame_rate) = probe(&input)?;
         let format = match codec.as_str() {
@@ -209,7 +211,7 @@ impl Stream {
 }
 
 impl Frames {
-    /// What `input` is, by its first bytes; `None` if neither.
+    /// Recognises the format of `input` by its first bytes; `None` if it is neither.
     fn recognise(name: &str, mut input: Input) -> Result<Option<Frames>, SourceError> {
         let mut start = Vec::new();
         (&mut input).take(4).read_to_end(&mut start).map_err(|error| SourceError::io(name, error))?;
@@ -238,7 +240,7 @@ impl Frames {
     }
 }
 
-/// The time between two pictures.
+/// The interval between two pictures.
 fn interval(frame_rate: (u32, u32)) -> Span {
     time_of_picture(frame_rate, 1)
 }
@@ -266,7 +268,8 @@ mod tests {
     fn a_file_begins_with_its_first_key_frame_and_goes_round_in_its_own_rhythm() {
         let folder = Scratch::new("rounds");
         let path = folder.path("vp8.ivf");
-        // Of VP8, an even first byte is a key frame's; the frame before it and the empty one are not sent.
+        // In VP8 an even first byte means a key frame; the frame before the first key frame and the empty one are not
+        // sent.
         let bytes = file(b"VP80", &[(2, &[1]), (3, &[0, 1]), (6, &[1, 2]), (7, &[]), (12, &[1, 3])]);
         std::fs::write(&path, bytes).unwrap();
         let (codec, once) = frames(&path, EncodedOptions::default(), 10);
@@ -290,7 +293,7 @@ mod tests {
         assert_eq!(frames(&without, FOREVER, 4).1, []);
     }
 
-    /// What ffmpeg makes of a test picture: 30 frames of a second, a key frame each ten.
+    /// A test video made by ffmpeg: 30 frames in one second, a key frame every ten.
     fn made(path: &str, encoder: &[&str]) {
         let source =
             ["-f", "lavfi", "-i", "testsrc=size=160x120:rate=30:duration=1", "-g", "10", "-pix_fmt", "yuv420p"];
@@ -331,7 +334,7 @@ mod tests {
         }
         let folder = Scratch::new("h264");
         let delimited = ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-x264-params", "aud=1"];
-        // Four slices a picture, and none: what ends an access unit differs.
+        // With four slices per picture, and without slicing: what ends an access unit differs.
         let sliced = ["-c:v", "libx264", "-preset", "ultrafast", "-bf", "0", "-x264-params", "slices=4:scenecut=0"];
         for (name, encoder) in [("delimited", delimited), ("sliced", sliced)] {
             let (stream, mp4) = (folder.path(&format!("{name}.h264")), folder.path(&format!("{name}.mp4")));
@@ -345,7 +348,7 @@ mod tests {
                 assert!(kinds.contains(&h264::UnitKind::SequenceParameters), "{kinds:?}");
                 assert!(kinds.contains(&h264::UnitKind::PictureParameters), "{kinds:?}");
             }
-            // Nothing is lost on the way: what comes out decodes to as many pictures.
+            // No frame is lost: the output decodes to as many pictures.
             let again = folder.path(&format!("{name}-again.h264"));
             std::fs::write(&again, frames.iter().flat_map(|frame| frame.data.clone()).collect::<Vec<u8>>()).unwrap();
             let raw = folder.path(&format!("{name}.yuv"));

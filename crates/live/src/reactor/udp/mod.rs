@@ -1,4 +1,4 @@
-//! UDP that never blocks and loses nothing silently.
+//! UDP that never blocks and counts every loss.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
@@ -13,19 +13,20 @@ use thalweg_units::Bytes;
 
 use super::Source;
 
-/// Longer than every datagram (RFC 768: a length of 16 bits).
+/// Larger than any datagram (RFC 768: a length of 16 bits).
 const LONGEST: usize = 1 << 16;
 
-/// How a socket is made.
+/// Options of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UdpConfig {
-    /// What is asked for as the kernel's buffers, each way; [`UdpSocket::buffers`] says what was given. 4 MiB by
-    /// default: half a second of 64 Mbps.
+    /// Requested size of the kernel's buffers in each direction; [`UdpSocket::buffers`] returns the actual size. 4 MiB
+    /// by default: half a second of 64 Mbps.
     pub buffer: Bytes,
-    /// How much may wait here because the kernel's buffer is full; what comes then is dropped and counted. 4 MiB by
-    /// default.
+    /// Maximum number of bytes queued here while the kernel's buffer is full; datagrams beyond it are dropped and
+    /// counted. 4 MiB by default.
     pub unsent: Bytes,
-    /// The most datagrams read at once, so that one busy socket does not starve the others. 256 by default.
+    /// The maximum number of datagrams read at once, so that one busy socket does not starve the others. 256 by
+    /// default.
     pub batch: usize,
 }
 
@@ -35,44 +36,44 @@ impl Default for UdpConfig {
     }
 }
 
-/// A datagram that has come.
+/// A received datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Received<'a> {
-    /// Who sent it.
+    /// The address of the sender.
     pub from: SocketAddr,
-    /// The address of ours that it was sent to: never a wildcard.
+    /// The local address that it was sent to: never a wildcard.
     pub to: SocketAddr,
     /// Its payload.
     pub bytes: &'a [u8],
 }
 
-/// The outcome of a datagram.
+/// The outcome of sending a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// The kernel has it.
+    /// The kernel has taken it.
     Now,
-    /// It waits behind others for room in the kernel's buffer.
+    /// It is queued behind others until the kernel's buffer has room.
     Queued,
-    /// There was no room to wait either, or it cannot be sent; it is counted.
+    /// The queue is full too, or the datagram cannot be sent; it is counted.
     Dropped,
 }
 
-/// What passed a socket.
+/// Counts of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UdpCounts {
     /// Datagrams read.
     pub received: u64,
-    /// Datagrams that came while the kernel's buffer was full.
+    /// Datagrams that arrived while the kernel's buffer was full.
     pub missed: u64,
     /// Datagrams the kernel took.
     pub sent: u64,
-    /// Of these, those that waited for room first.
+    /// Of these, those that were queued first.
     pub waited: u64,
-    /// Datagrams dropped because too much waited.
+    /// Datagrams dropped because the queue was full.
     pub overflowed: u64,
-    /// Datagrams the kernel refused for good: too long, or no way to their address.
+    /// Datagrams that the kernel refused permanently: too long, or no route to their address.
     pub failed: u64,
-    /// Times the peer said that nobody listens there (ICMP port unreachable; connected sockets only).
+    /// ICMP port-unreachable reports (connected sockets only).
     pub unreachable: u64,
 }
 
@@ -84,8 +85,8 @@ struct Unsent {
 
 /// A UDP socket.
 ///
-/// Bound to a wildcard address it still says which of our addresses each datagram came to, and sends from any of them
-/// ([`UdpSocket::send_from`]). One bound to an IPv6 address is for IPv6 only.
+/// Bound to a wildcard address, it still reports the local address that each datagram was sent to, and can send from
+/// any of them ([`UdpSocket::send_from`]). A socket bound to an IPv6 address is for IPv6 only.
 pub struct UdpSocket {
     socket: Socket,
     local: SocketAddr,
@@ -101,7 +102,7 @@ impl UdpSocket {
     /// A socket bound to `address`; port 0 takes a free one.
     ///
     /// # Errors
-    /// When the address is not ours or is taken.
+    /// When the address is not local or is in use.
     pub fn bind(address: SocketAddr, config: &UdpConfig) -> io::Result<UdpSocket> {
         let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_nonblocking(true)?;
@@ -109,7 +110,7 @@ impl UdpSocket {
             socket.set_only_v6(true)?;
         }
         enlarge(&socket, config.buffer)?;
-        // Says with each datagram how many the kernel has dropped so far.
+        // Adds the number of datagrams dropped by the kernel so far to each datagram.
         setsockopt(&socket, sockopt::RxqOvfl, &1)?;
         if address.ip().is_unspecified() {
             if address.is_ipv6() {
@@ -133,38 +134,38 @@ impl UdpSocket {
         })
     }
 
-    /// Hears only `peer` from now on, and learns when nobody listens there.
+    /// Receives only from `peer` from now on, and gets its ICMP port-unreachable reports.
     ///
     /// # Errors
-    /// When there is no way to it.
+    /// When there is no route to it.
     pub fn connect(&mut self, peer: SocketAddr) -> io::Result<()> {
         self.socket.connect(&peer.into())?;
         self.local = self.socket.local_addr()?.as_socket().ok_or(ErrorKind::AddrNotAvailable)?;
         Ok(())
     }
 
-    /// What it is bound to, with the port it was given.
+    /// The address that it is bound to, with the actual port.
     pub fn local_address(&self) -> SocketAddr {
         self.local
     }
 
-    /// The kernel's buffers for receiving and for sending, as they are. The kernel counts a few hundred bytes of its
-    /// own for each datagram.
+    /// The actual sizes of the kernel's receive and send buffers. The kernel charges a few hundred bytes of overhead
+    /// for each datagram.
     ///
     /// # Errors
-    /// When the kernel does not say.
+    /// When the kernel does not report them.
     pub fn buffers(&self) -> io::Result<(Bytes, Bytes)> {
-        // What is given is twice what was asked for (socket(7)).
+        // The kernel reports twice the requested size (socket(7)).
         let half = |size: usize| Bytes::new(size as u64 / 2);
         Ok((half(self.socket.recv_buffer_size()?), half(self.socket.send_buffer_size()?)))
     }
 
-    /// What has passed so far.
+    /// Counts so far.
     pub fn counts(&self) -> UdpCounts {
         self.counts
     }
 
-    /// Sends what waits, then gives what has come to `each`, at most a batch of it. How many came.
+    /// Sends queued datagrams, then passes received ones to `each`, at most one batch. Returns their number.
     pub fn receive(&mut self, mut each: impl FnMut(Received<'_>)) -> usize {
         self.flush();
         for count in 0..self.config.batch {
@@ -174,7 +175,7 @@ impl UdpSocket {
                     each(Received { from, to, bytes: &self.buffer[..length] });
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return count,
-                // What ICMP said about something sent earlier: it is read once, and the next read goes on.
+                // An ICMP error for an earlier datagram: it is reported once, and the next read continues.
                 Err(_) => self.counts.unreachable += 1,
             }
         }
@@ -204,13 +205,13 @@ impl UdpSocket {
         Ok((message.bytes, from, to))
     }
 
-    /// Sends `bytes` to `to`, from whichever of our addresses the kernel takes.
+    /// Sends `bytes` to `to`, from a local address chosen by the kernel.
     pub fn send(&mut self, to: SocketAddr, bytes: &[u8]) -> Sent {
         self.enqueue(None, to, bytes)
     }
 
-    /// Sends `bytes` to `to` from `from`: the address of ours that the peer knows. Matters for sockets bound to a
-    /// wildcard.
+    /// Sends `bytes` to `to` from the local address `from`, which should be the one that the peer knows. Matters for
+    /// sockets bound to a wildcard.
     pub fn send_from(&mut self, from: IpAddr, to: SocketAddr, bytes: &[u8]) -> Sent {
         let from = Some(from).filter(|from| self.local.ip().is_unspecified() && !from.is_unspecified());
         self.enqueue(from, to, bytes)
@@ -240,7 +241,7 @@ impl UdpSocket {
         Sent::Queued
     }
 
-    /// Sends what waits, in order, as far as there is room.
+    /// Sends queued datagrams in order, as far as there is room.
     pub fn flush(&mut self) {
         while let Some(first) = self.unsent.pop_front() {
             match self.write(first.from, first.to, &first.bytes) {
@@ -260,7 +261,7 @@ impl UdpSocket {
 
     fn write(&mut self, from: Option<IpAddr>, to: SocketAddr, bytes: &[u8]) -> io::Result<()> {
         match self.write_once(from, to, bytes) {
-            // ICMP about something sent earlier is reported here too, and then this one has not gone yet.
+            // An ICMP error for an earlier datagram is reported here too; this datagram has not been sent then.
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
                 self.counts.unreachable += 1;
                 self.write_once(from, to, bytes)
@@ -301,7 +302,7 @@ impl Source for UdpSocket {
     }
 }
 
-/// Asks for buffers of `size`, above the machine's limit where we may.
+/// Requests buffers of `size`, above the system's limit if permitted.
 fn enlarge(socket: &Socket, size: Bytes) -> io::Result<()> {
     let size = usize::try_from(size.get()).unwrap_or(usize::MAX).min(i32::MAX as usize / 2);
     if setsockopt(socket, sockopt::RcvBufForce, &size).is_err() {

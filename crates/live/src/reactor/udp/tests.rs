@@ -9,7 +9,7 @@ fn bound(address: &str) -> UdpSocket {
     UdpSocket::bind(address.parse().unwrap(), &UdpConfig::default()).unwrap()
 }
 
-/// (from, to, bytes) of what `socket` gets within a second.
+/// (from, to, bytes) of the next datagram that `socket` receives within a second.
 fn next(socket: &mut UdpSocket) -> Option<(SocketAddr, SocketAddr, Vec<u8>)> {
     let clock = Clock::new();
     let mut poller = Poller::new(clock, PollerConfig::default()).unwrap();
@@ -63,7 +63,7 @@ fn what_the_kernel_has_no_room_for_waits_in_order_up_to_its_bound() {
     let mut receiver = bound("127.0.0.1:0");
     let to = receiver.local_address();
     let mut sender = bound("127.0.0.1:0");
-    // Loopback takes all at once, so what waits is put there by hand, as if the buffer had been full.
+    // Loopback takes everything at once, so the queue is filled directly, as if the buffer had been full.
     sender.config.unsent = Bytes::new(5);
     sender.unsent.push_back(Unsent { from: None, to, bytes: vec![0, 0] });
     sender.unsent_bytes = Bytes::new(2);
@@ -96,7 +96,7 @@ fn the_kernels_drops_are_counted() {
     let mut sender = bound("127.0.0.1:0");
     (0..100).for_each(|_| assert_eq!(sender.send(receiver.local_address(), &[0; 1000]), Sent::Now));
     receiver.receive(|_| {});
-    // The count comes with a datagram that came after the drops.
+    // The count is delivered with a datagram that arrives after the drops.
     sender.send(receiver.local_address(), &[0; 1000]);
     receiver.receive(|_| {});
     let counts = receiver.counts();

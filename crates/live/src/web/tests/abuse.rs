@@ -1,4 +1,4 @@
-//! What is not promised: floods, slowness, nonsense.
+//! Hostile clients: floods, slow connections, malformed requests.
 
 use std::io::{Read, Write};
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use super::super::*;
 use super::fake::{FakeHub, TOKEN, ask, connect, server, status};
 use crate::clock::Clock;
 
-/// What comes back, also when the other side resets the connection in the end.
+/// All bytes received, even if the peer resets the connection at the end.
 fn everything(stream: &mut impl Read) -> Vec<u8> {
     let (mut all, mut some) = (Vec::new(), [0; 4096]);
     while let Ok(count @ 1..) = stream.read(&mut some) {
@@ -33,7 +33,7 @@ fn a_client_that_sends_its_headers_one_by_one_is_cut_off() {
     let (server, _) = server(None, limits);
     let mut stream = connect(server.address());
     stream.write_all(b"GET /about HTTP/1.1\r\n").unwrap();
-    // Each line in time for itself; together they would take for ever. The kernel takes a few more after the end.
+    // Each line arrives in time, but all of them together take too long. The kernel accepts a few more after the end.
     let sent = (0..100).take_while(|line| {
         std::thread::park_timeout(Duration::from_millis(50));
         write!(stream, "X-{line}: slow\r\n").is_ok()
@@ -84,7 +84,7 @@ fn one_address_cannot_take_every_connection_and_closing_gives_them_back() {
     let (server, _) = server(None, limits);
     let address = server.address();
     let held: Vec<_> = (0..3).map(|_| connect(address)).collect();
-    // The server has accepted the three before the fourth: connections are accepted in their order.
+    // The server accepts the three before the fourth: connections are accepted in order.
     let mut fourth = connect(address);
     assert!(everything(&mut fourth).is_empty());
     drop(held);
@@ -175,7 +175,7 @@ proptest! {
         let response = runtime.block_on(router.oneshot(request)).unwrap();
         prop_assert!(response.status() != axum::http::StatusCode::INTERNAL_SERVER_ERROR, "{method} {uri}");
         prop_assert!(response.headers().contains_key("content-security-policy") || response.status() == 403);
-        // What is published is not shown without the token, and metrics never over this address.
+        // Without the token `/about` is not shown, and metrics never over this address.
         if guarded && uri.path() == "/about" && !path.contains(TOKEN) && names.is_empty() && method == "GET" {
             prop_assert_eq!(response.status(), 401);
         }

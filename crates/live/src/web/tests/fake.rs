@@ -1,4 +1,4 @@
-//! A hub without viewers' machinery, and a client that writes and reads plain bytes.
+//! A hub without real viewers, and a client that writes and reads plain bytes.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,10 +10,10 @@ use crate::clock::Clock;
 
 /// The token of the tests' servers.
 pub(super) const TOKEN: &str = "0123456789abcdef";
-/// The one viewer that there can be.
+/// The only possible viewer.
 pub(super) const VIEWER: &str = "viewer-1";
 
-/// Answers any offer that begins as SDP does, for one viewer.
+/// Answers any offer that begins like SDP, for one viewer.
 #[derive(Default)]
 pub(super) struct FakeHub {
     pub(super) scheme: Mutex<Option<String>>,
@@ -77,7 +77,7 @@ impl Hub for FakeHub {
     }
 }
 
-/// A server on loopback with a token or without.
+/// A server on loopback, with or without a token.
 pub(super) fn server(token: Option<&str>, limits: Limits) -> (Server, Arc<FakeHub>) {
     let hub = Arc::new(FakeHub::default());
     let config = WebConfig {
@@ -90,14 +90,14 @@ pub(super) fn server(token: Option<&str>, limits: Limits) -> (Server, Arc<FakeHu
     (Server::start(config, hub.clone()).unwrap(), hub)
 }
 
-/// A connection that gives up after ten seconds.
+/// A connection with a timeout of ten seconds.
 pub(super) fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     stream
 }
 
-/// One request on a connection of its own, and everything that comes back.
+/// Sends one request on its own connection; returns everything received.
 pub(super) fn ask(address: SocketAddr, line: &str, headers: &[&str], body: &str) -> String {
     let mut stream = connect(address);
     let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();

@@ -1,4 +1,4 @@
-//! The server as its clients see it: over real sockets of loopback where sockets matter, else by its router alone.
+//! The server as its clients see it: over real sockets on loopback where sockets matter, else through its router alone.
 
 mod abuse;
 mod fake;

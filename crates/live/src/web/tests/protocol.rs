@@ -1,4 +1,4 @@
-//! What is promised: WHEP, the token, the figures.
+//! The documented behaviour: WHEP, the token, the statistics.
 
 use std::io::{BufRead, BufReader, Write};
 
@@ -77,7 +77,7 @@ fn with_a_token_nothing_is_published_to_who_does_not_show_it() {
     let wrong =
         ["Authorization: Bearer 0123456789abcdee", "Authorization: Basic 0123456789abcdef", "Authorization: Bearer"];
     wrong.iter().for_each(|header| assert_eq!(status(&get("/about", &[header])), 401, "{header}"));
-    // A wrong header is not mended by a right address: the one who sends both is confused.
+    // A valid token in the address does not make up for a wrong header.
     assert_eq!(status(&get(&format!("/about?token={TOKEN}"), &[wrong[0]])), 401);
     assert_eq!(status(&get("/about", &[&format!("authorization: bearer {TOKEN}")])), 200);
     assert_eq!(status(&get(&format!("/about?a=b&token={TOKEN}"), &[])), 200);
@@ -85,7 +85,7 @@ fn with_a_token_nothing_is_published_to_who_does_not_show_it() {
     assert_eq!(status(&ask(server.address(), "POST /whep/left", &[SDP], "v=0")), 401);
     let authorized = [SDP, &format!("Authorization: Bearer {TOKEN}")];
     assert_eq!(status(&ask(server.address(), "POST /whep", &authorized, "v=0")), 201);
-    // The page itself is the same for everybody.
+    // The page itself needs no token.
     assert_eq!(status(&get("/", &[])), 200);
 }
 
@@ -204,7 +204,7 @@ fn the_clock_is_that_of_this_machine_and_metrics_are_for_it() {
     let (server, _) = server(None, Limits::default());
     let clock = ask(server.address(), "GET /clock", &[], "");
     let clock: serde_json::Value = serde_json::from_str(clock.split("\r\n\r\n").nth(1).unwrap()).unwrap();
-    // Later than this test was written, and before the year 2200.
+    // Later than when this test was written, and before the year 2200.
     assert!((1.79e12..7.3e12).contains(&clock["now_ms"].as_f64().unwrap()), "{clock}");
     let metrics = ask(server.address(), "GET /metrics", &[], "");
     assert!(metrics.ends_with("thalweg_viewers 0\n"));

@@ -1,4 +1,4 @@
-//! Servers that do not.
+//! Servers that violate RFC 9725.
 
 use super::server::{Server, raw, response};
 use super::*;

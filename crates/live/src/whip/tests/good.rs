@@ -1,4 +1,4 @@
-//! Servers that do as RFC 9725 says.
+//! Servers that follow RFC 9725.
 
 use super::server::{Seen, Server, response};
 use super::*;
@@ -100,7 +100,7 @@ fn a_server_without_trickle_and_restart_is_no_error() {
         let (mut resource, _) = client().open(&endpoint(&server.url("/whip")), "the offer").expect("a session");
         assert_eq!(resource.trickle("a candidate").expect("an answer"), Patched::Unsupported);
         assert_eq!(resource.restart("new").expect("an answer"), Patched::Unsupported);
-        // It sent no ETag, and is asked for none.
+        // The server sent no ETag, so the request has no If-Match.
         assert_eq!(server.seen()[1].header("if-match"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The client against servers that do as they should, and against others.
+//! The client with servers that follow the specification, and with others.
 
 mod bad;
 mod good;

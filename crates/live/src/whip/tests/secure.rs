@@ -1,4 +1,4 @@
-//! Servers by `https`: who is believed, and what is said of the others.
+//! Servers by `https`: which certificates are accepted, and the errors for the others.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -22,7 +22,7 @@ struct Shown {
 }
 
 impl Shown {
-    /// One of its own making, for these names.
+    /// A self-signed certificate for these names.
     fn own(names: &[&str]) -> Shown {
         Shown::of(parameters(names))
     }
@@ -40,7 +40,7 @@ impl Shown {
         Shown { parameters, certificate, key }
     }
 
-    /// One that `authority` signed.
+    /// A certificate signed by `authority`.
     fn by(authority: &Shown, names: &[&str]) -> Shown {
         let (parameters, key) = (parameters(names), KeyPair::generate().expect("random numbers"));
         let issuer = Issuer::from_params(&authority.parameters, &authority.key);
@@ -62,7 +62,7 @@ fn parameters(names: &[&str]) -> CertificateParams {
     CertificateParams::new(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).expect("names")
 }
 
-/// A server that shows this and answers every request with a session; where an offer goes.
+/// A server that presents this certificate and answers every request with a session; returns the address for offers.
 fn serve(shown: &Shown) -> String {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().expect("some");
@@ -75,7 +75,8 @@ fn serve(shown: &Shown) -> String {
         for stream in listener.incoming().filter_map(Result::ok) {
             let mut stream = StreamOwned::new(ServerConnection::new(config.clone()).expect("a configuration"), stream);
             let (mut request, mut some) = (Vec::new(), [0; 4096]);
-            // All of it is read, so that nothing is reset; who does not believe us says no more.
+            // The whole request is read, so that nothing is reset; a client that rejects the certificate sends nothing
+            // more.
             while !request.ends_with(OFFER.as_bytes()) {
                 match stream.read(&mut some) {
                     Ok(count @ 1..) => request.extend_from_slice(&some[..count]),
@@ -107,7 +108,7 @@ fn a_server_is_believed_by_its_own_certificate_or_its_authoritys_where_that_is_n
     let signed = Shown::by(&authority, &["127.0.0.1"]);
     assert_eq!(open(&serve(&own), Some(own.authorities())).expect("believed"), "the answer");
     assert_eq!(open(&serve(&signed), Some(authority.authorities())).expect("believed"), "the answer");
-    // Of several in one file each counts.
+    // Each of several certificates in one file counts.
     let both = Authorities::read(format!("{}{}", own.pem(), authority.pem()).as_bytes()).expect("two");
     assert_eq!(format!("{both:?}"), "Authorities(2)");
     for shown in [&own, &signed] {

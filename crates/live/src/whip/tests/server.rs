@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 
-/// A request that came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(super) struct Seen {
     pub(super) method: Method,
@@ -25,7 +25,7 @@ impl Seen {
     }
 }
 
-/// A server that answers what a function says and remembers what it was asked. It ends with the test's process.
+/// A server that answers with the result of a function and records the requests. It ends with the test's process.
 pub(super) struct Server {
     pub(super) address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -65,7 +65,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     pub(super) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().expect("no panic").clone()
     }
@@ -78,8 +78,8 @@ pub(super) fn response(status: u16, headers: &[(&str, &str)], body: &str) -> Res
     response.body(body.to_owned().into()).expect("a response")
 }
 
-/// A server that takes one connection after the other, reads a request's beginning, writes these bytes, and then says
-/// nothing more: it closes at once, or holds on until the client does.
+/// A server that accepts one connection after the other, reads the start of a request and writes these bytes, and
+/// nothing more: it then closes the connection, or holds it open until the client closes it.
 pub(super) fn raw(bytes: &'static [u8], holds_on: bool) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/whip", listener.local_addr().expect("bound"));

@@ -1,29 +1,29 @@
-//! When extended reports leave: regularly, and early where something went wrong (RFC 4585 section 3.5).
+//! When extended reports are sent: at regular intervals, and early after losses or discards (RFC 4585 section 3.5).
 
 use thalweg_units::{Span, Time};
 
 use super::stream::Learned;
 
-/// The shortest interval of regular reports (specs/fbra.md 1, a reading).
+/// Min interval of regular reports (specs/fbra.md 1, a reading).
 const MIN: Span = Span::from_millis(200);
-/// An interval is so many round trips where they are longer (FBRA).
+/// The interval in round trips, where that is longer (FBRA).
 const ROUND_TRIPS: i64 = 2;
-/// The longest interval (ours): a sender that hears nothing for 2 s takes it for an outage (FBRA), and after an early report it may be
-/// nearly two intervals and a queue on the reverse path until the next.
+/// Max interval (our choice): a sender without feedback for 2 s assumes an outage (FBRA), and after an early report
+/// nearly two intervals and a queue on the reverse path may pass until the next.
 const MAX: Span = Span::from_millis(900);
 
-/// Times of reports. Between two ends an early report need not wait (RFC 4585's T_dither_max is 0), and regular ones are not
-/// spread at random: that is for groups.
+/// Report times. With two peers an early report need not wait (RFC 4585's T_dither_max is 0), and regular reports are
+/// not randomised: both are for groups.
 #[derive(Debug)]
 pub(super) struct Pace {
     interval: Span,
-    /// When the next regular report is due; `None` before anything came.
+    /// When the next regular report is due; `None` before the first packet.
     regular: Option<Time>,
-    /// When an early one is.
+    /// When an early report is due.
     early: Time,
-    /// Whether it may be: none was since the last regular one (RFC 4585's `allow_early`).
+    /// Whether an early report is allowed: none was sent since the last regular one (RFC 4585's `allow_early`).
     may_be_early: bool,
-    /// Whether there is something to tell.
+    /// Whether there is anything to report.
     has_unreported: bool,
 }
 
@@ -32,12 +32,12 @@ impl Pace {
         Pace { interval: MIN, regular: None, early: Time::NEVER, may_be_early: true, has_unreported: false }
     }
 
-    /// The round trip is known.
+    /// Sets the round-trip time.
     pub(super) fn learn(&mut self, round_trip: Span) {
         self.interval = (round_trip * ROUND_TRIPS).clamp(MIN, MAX);
     }
 
-    /// A packet came that says this.
+    /// A packet arrived, with this effect.
     pub(super) fn on_packet(&mut self, now: Time, learned: Learned) {
         if learned != Learned::Nothing {
             self.on_news(now);
@@ -47,7 +47,7 @@ impl Pace {
         }
     }
 
-    /// There is something to tell. Regular reports that were due while there was nothing have passed.
+    /// There is something to report. Regular report times that passed without anything to report are skipped.
     pub(super) fn on_news(&mut self, now: Time) {
         self.has_unreported = true;
         let at = self.regular.unwrap_or(now + self.interval);
@@ -56,7 +56,7 @@ impl Pace {
         self.regular = Some(at + self.interval * intervals);
     }
 
-    /// Something is to be reported early, if that is allowed.
+    /// Requests an early report, if one is allowed.
     pub(super) fn on_trouble(&mut self, now: Time) {
         if self.may_be_early {
             self.early = now;
@@ -71,7 +71,7 @@ impl Pace {
         }
     }
 
-    /// The report that was due left. After an early one the next regular one is left out.
+    /// The due report was sent. After an early report the next regular one is skipped.
     pub(super) fn on_report(&mut self, now: Time) {
         let was_early = self.regular.is_some_and(|regular| now < regular);
         let from = if was_early { self.regular.unwrap_or(now) } else { now };
@@ -86,7 +86,7 @@ mod tests {
 
     const MS: fn(u64) -> Time = Time::from_millis;
 
-    /// A packet each 10 ms, trouble at these times: when reports leave.
+    /// Report times with a packet every 10 ms and trouble at these times.
     fn reports(round_trip: i64, troubles: &[u64], until: u64) -> Vec<u64> {
         let mut pace = Pace::new();
         pace.learn(Span::from_millis(round_trip));
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn trouble_is_told_at_once_and_the_next_regular_report_left_out() {
         assert_eq!(reports(20, &[250], 900), [200, 250, 600, 800]);
-        // A second one while none may be early waits for the regular report; after that one may be again.
+        // A second early request waits for the regular report; after that, early reports are allowed again.
         assert_eq!(reports(20, &[250, 300, 590, 650], 1200), [200, 250, 600, 650, 1000]);
     }
 

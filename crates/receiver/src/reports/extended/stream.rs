@@ -1,4 +1,4 @@
-//! What extended reports say of one stream.
+//! Contents of extended reports for one stream.
 
 use std::collections::BTreeSet;
 
@@ -7,24 +7,25 @@ use thalweg_wire::rtcp::{BytesDiscarded, ReceiptTimes, RunLengths, XrBlock};
 
 use crate::reports::arrivals::{Arrivals, Memory};
 
-/// How long arrivals are remembered: two intervals of the longest kind, and what comes late besides.
+/// How long arrivals are remembered: two of the longest intervals, plus late packets.
 const MEMORY: Memory = Memory::Lasting(Span::from_secs(5));
-/// A packet is taken for lost when one sent so many places later has come (RFC 9002 section 6.1.1, as the sender does).
+/// A packet is considered lost when one sent this many packets later has arrived (RFC 9002 section 6.1.1, as the sender
+/// does).
 const LATER: u64 = 3;
-/// The most bytes discarded that the field can say (RFC 7243 section 4.1: the two numbers above have meanings of their own).
+/// Max discarded bytes the field can hold (RFC 7243 section 4.1 reserves the two values above).
 const MAX_BYTES: Bytes = Bytes::new(0xffff_fffd);
 
-/// Packets by number, without end, with the time of those that came.
+/// Packets by unwrapped number, with the arrival time of those received.
 pub(super) type Reported = [(u64, Option<Time>)];
 
 /// What a packet changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Learned {
-    /// A copy: nothing.
+    /// Nothing: a duplicate.
     Nothing,
     /// It is to be reported.
     Arrival,
-    /// And shows others to be lost that none showed to be before.
+    /// It is to be reported, and reveals a loss that was not known before.
     Loss,
 }
 
@@ -32,14 +33,14 @@ pub(super) enum Learned {
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) ssrc: u32,
-    /// Ticks in a second of its RTP clock, which receipt times are reported in.
+    /// Rate of its RTP clock in Hz, the unit of receipt times.
     clock: u32,
     arrivals: Arrivals,
     newest: Option<u64>,
-    /// Which of those that are remembered came too late, and how many bytes of payload ever did.
+    /// The remembered packets that arrived too late, and the total payload bytes ever discarded.
     discarded: BTreeSet<u64>,
     bytes_discarded: Bytes,
-    /// What was new in the last report began here; `None` before one.
+    /// First packet that was new in the last report; `None` before the first report.
     before: Option<u64>,
 }
 
@@ -49,7 +50,7 @@ impl Stream {
         Stream { ssrc, clock, arrivals: Arrivals::new(MEMORY), newest, discarded, bytes_discarded: Bytes::ZERO, before }
     }
 
-    /// Packet `number`, unwrapped, came when the receiver's clock showed `here`.
+    /// Packet `number`, unwrapped, arrived when the receiver's clock showed `here`.
     pub(super) fn on_packet(&mut self, here: Time, number: u64) -> Learned {
         if !self.arrivals.on_packet(here, number) {
             return Learned::Nothing;
@@ -60,14 +61,14 @@ impl Stream {
         if lost { Learned::Loss } else { Learned::Arrival }
     }
 
-    /// The packet, with so much payload, came too late to be played. Whether that is new.
+    /// The packet, with this much payload, arrived too late to be played; returns whether that is new.
     pub(super) fn on_discarded(&mut self, number: u64, payload: Bytes) -> bool {
         let is_new = self.discarded.insert(number);
         self.bytes_discarded += if is_new { payload } else { Bytes::ZERO };
         is_new
     }
 
-    /// What a report reports now: what is new, which counts as reported then, and what was new in the last one.
+    /// The contents of a report now: what is new, which is marked as reported, and what was new in the last report.
     pub(super) fn take(&mut self) -> Vec<(u64, Option<Time>)> {
         let Some(rtcp_feedback) = self.arrivals.begin() else { return Vec::new() };
         let begin = self.before.map_or(rtcp_feedback, |before| before.min(rtcp_feedback));
@@ -76,7 +77,7 @@ impl Stream {
         self.arrivals.take_range(begin, u64::MAX)
     }
 
-    /// The blocks that tell it.
+    /// The XR blocks that report it.
     pub(super) fn blocks(&self, reported: &Reported) -> Vec<XrBlock> {
         let ssrc = self.ssrc;
         let begin = reported.first().map_or(0, |(number, _)| *number as u16);
@@ -102,7 +103,7 @@ impl Stream {
     }
 }
 
-/// An instant on an RTP clock.
+/// A time in ticks of an RTP clock.
 pub(super) fn ticks(at: Time, clock: u32) -> u32 {
     (u128::from(at.as_nanos()) * u128::from(clock) / 1_000_000_000) as u32
 }

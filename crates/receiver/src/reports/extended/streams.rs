@@ -1,4 +1,4 @@
-//! Extended reports of several streams, as a live receiver makes them: one pace for all, as they share a path.
+//! Extended reports of several streams, for a live receiver: one schedule for all, as they share a path.
 
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::rtcp::{self, Packet, Xr};
@@ -7,8 +7,8 @@ use super::pace::Pace;
 use super::stream::{Reported, Stream};
 use super::{LARGEST, PACKETS};
 
-/// What may be in the datagram before a report where RTCP goes in compounds: a receiver report of four streams (104 bytes) and our name (of up
-/// to 255, in 268).
+/// Bytes that may precede a report in a compound RTCP datagram: a receiver report of four streams (104 bytes) and our
+/// CNAME (up to 255 bytes, in 268).
 const BEFORE: usize = 104 + 268;
 
 /// Arrivals and discards of each stream.
@@ -20,17 +20,17 @@ pub(crate) struct ExtendedStreams {
 }
 
 impl ExtendedStreams {
-    /// Reports by `ssrc`.
+    /// Creates reports sent by `ssrc`.
     pub(crate) fn new(ssrc: u32) -> ExtendedStreams {
         ExtendedStreams { ssrc, streams: Vec::new(), pace: Pace::new() }
     }
 
-    /// The round trip is known.
+    /// Sets the round-trip time.
     pub(crate) fn learn(&mut self, round_trip: Span) {
         self.pace.learn(round_trip);
     }
 
-    /// Packet `number`, unwrapped, of stream `ssrc`, whose clock has `clock` ticks in a second, came at `now`.
+    /// Packet `number`, unwrapped, of stream `ssrc` with an RTP clock of `clock` Hz, arrived at `now`.
     pub(crate) fn on_packet(&mut self, now: Time, ssrc: u32, clock: u32, number: u64) {
         let place = self.streams.iter().position(|stream| stream.ssrc == ssrc).unwrap_or_else(|| {
             self.streams.push(Stream::new(ssrc, clock));
@@ -40,7 +40,7 @@ impl ExtendedStreams {
         self.pace.on_packet(now, learned);
     }
 
-    /// The packet, with so much payload, came too late to be played.
+    /// The packet, with this much payload, arrived too late to be played.
     pub(crate) fn on_discarded(&mut self, now: Time, ssrc: u32, number: u64, payload: Bytes) {
         let stream = self.streams.iter_mut().find(|stream| stream.ssrc == ssrc);
         if stream.is_some_and(|stream| stream.on_discarded(number, payload)) {
@@ -48,7 +48,7 @@ impl ExtendedStreams {
         }
     }
 
-    /// Stream `ssrc` is no more.
+    /// Removes stream `ssrc`.
     pub(crate) fn forget(&mut self, ssrc: u32) {
         self.streams.retain(|stream| stream.ssrc != ssrc);
     }
@@ -58,7 +58,7 @@ impl ExtendedStreams {
         self.pace.next()
     }
 
-    /// The report that is due, in as many packets as it takes, each for a datagram of its own; what is new in it counts as reported then.
+    /// The report that is due, in as many packets as necessary, each for its own datagram; marks new items as reported.
     pub(crate) fn messages(&mut self, now: Time) -> Vec<Packet> {
         self.pace.on_report(now);
         let reported: Vec<_> = self.streams.iter_mut().map(Stream::take).collect();
@@ -67,8 +67,9 @@ impl ExtendedStreams {
         reports
     }
 
-    /// Adds reports of what is `reported` of each stream: one, or if that is too much for a datagram, those of its older and of its newer half. By
-    /// time and not by stream, as the sender takes for lost what was sent before something that came.
+    /// Adds reports of `reported`, the packets of each stream: a single report, or, if that does not fit into a
+    /// datagram, reports of the older and of the newer half. The split is by time and not by stream, because the sender
+    /// considers packets lost that it sent before one reported as received.
     fn add(&self, reported: &[&Reported], reports: &mut Vec<Packet>) {
         let count: usize = reported.iter().map(|reported| reported.len()).sum();
         if count == 0 {
@@ -87,7 +88,7 @@ impl ExtendedStreams {
     }
 }
 
-/// What is reported up to the arrival in the middle, and the rest; where all came at once, the first of each stream and the others.
+/// Splits the packets at the median arrival; if all arrived at once, into the first of each stream and the others.
 fn halves<'a>(reported: &[&'a Reported]) -> (Vec<&'a Reported>, Vec<&'a Reported>) {
     let mut times: Vec<Time> = reported.iter().flat_map(|reported| reported.iter().filter_map(|(_, at)| *at)).collect();
     times.sort_unstable();
@@ -102,7 +103,7 @@ fn halves<'a>(reported: &[&'a Reported]) -> (Vec<&'a Reported>, Vec<&'a Reported
     reported.iter().map(cut).unzip()
 }
 
-/// Whether a report has room in a datagram.
+/// Whether a report fits into a datagram.
 fn fits(report: &Packet) -> bool {
     let mut bytes = Vec::new();
     let written = rtcp::write(std::slice::from_ref(report), &mut bytes);
@@ -122,8 +123,8 @@ mod tests {
     const RTX: (u32, u32) = (8, 90_000);
     const AUDIO: (u32, u32) = (9, 48_000);
 
-    /// What the sender, which sent `counts` packets of each of the streams one after another, makes of a report: the packets by its own
-    /// numbers. Numbers on the wire begin at 65,530.
+    /// What the sender, which sent `counts` packets of each of the streams one after another, reads from a report, as
+    /// its own packet numbers. Sequence numbers on the wire begin at 65,530.
     fn read_back(counts: [(u32, u64); 3], messages: &[Packet]) -> Vec<(u64, Option<Time>)> {
         let (mut sent, mut reader, mut id) = (Streams::new(), Reader::new(), 0);
         sent.on_clock(AUDIO.0, AUDIO.1);
@@ -159,7 +160,7 @@ mod tests {
         assert_eq!(messages.len(), 1);
         let reported = read_back([(7, 3), (8, 1), (9, 2)], &messages);
         assert_eq!(reported, [(0, Some(MS(10))), (1, None), (2, Some(MS(20))), (3, Some(MS(20))), (5, Some(MS(30)))]);
-        // What is reported is reported once more with the next arrival on any stream, and then no more.
+        // Reported items are reported once more with the next arrival on any stream, and never again.
         streams.on_packet(MS(300), AUDIO.0, AUDIO.1, 65_532);
         let again = read_back([(7, 3), (8, 1), (9, 3)], &streams.messages(MS(410)));
         assert_eq!(again, [&reported[..], &[(6, Some(MS(300)))]].concat());
@@ -231,7 +232,7 @@ mod tests {
             prop_assert!(reported.iter().all(|(id, at)| truth[*id as usize] == *at));
             let arrived = truth.iter().filter(|at| at.is_some()).count();
             prop_assert_eq!(reported.iter().filter(|(_, at)| at.is_some()).count(), arrived);
-            // Each message is of what came after all that the one before reports, whatever the stream.
+            // Each message covers only later arrivals than all of the previous one, whatever the stream.
             let newest = |message| read_back(counts, std::slice::from_ref(message)).iter().filter_map(|(_, at)| *at).max();
             prop_assert!(messages.iter().filter_map(newest).is_sorted());
         }

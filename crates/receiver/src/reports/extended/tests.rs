@@ -6,19 +6,19 @@ use thalweg_wire::rtcp::{self, BytesDiscarded, XrBlock};
 const MS: fn(u64) -> Time = Time::from_millis;
 const MEDIA: u32 = 7;
 
-/// The sender's ear after so many packets, numbered from 65,500 on.
+/// The sender's stream state after this many packets, numbered from 65,500 on.
 fn sent(count: u64) -> Streams {
     let mut streams = Streams::new();
     (0..count).for_each(|id| streams.on_sent(PacketId(id), MEDIA, 65_500 + id));
     streams
 }
 
-/// Packet `id` comes at `now`, with a clock that shows `here`.
+/// Packet `id` arrives at `now`, with a clock that shows `here`.
 fn comes(extended: &mut Extended, now: Time, here: Time, id: u64) {
     assert!(extended.on_packet(now, here, 65_500 + id, Some(now)));
 }
 
-/// What the sender hears, in order.
+/// What the sender reads, in order.
 fn read_back(reader: &mut Reader, sent: &Streams, datagrams: &[(Vec<u8>, u32)]) -> Vec<(u64, Option<Time>)> {
     let rtcp_feedback = datagrams.iter().flat_map(|(datagram, _)| reader.read(datagram, sent).unwrap());
     let reported = |rtcp_feedback| match rtcp_feedback {
@@ -52,7 +52,7 @@ fn a_report_tells_what_came_and_when_beside_a_receiver_report() {
     assert_eq!((block.ssrc, block.cumulative_lost, block.fraction_lost), (MEDIA, 1, 64));
     let reported = read_back(&mut Reader::new(), &sent(10), &datagrams);
     assert_eq!(reported, [(0, Some(MS(10))), (1, Some(MS(20))), (2, None), (3, Some(MS(40)))]);
-    // Losses and two stretches of times; nothing was discarded, so nothing is said of it.
+    // Losses and two runs of receipt times; nothing was discarded, so there is no discard block.
     assert_eq!(blocks(datagram).len(), 3);
     assert_eq!(extended.next(), Time::NEVER);
 }
@@ -72,7 +72,7 @@ fn the_next_report_covers_one_that_is_lost() {
     let _lost = report(&mut extended, 10..20);
     let third = read_back(&mut reader, &streams, &report(&mut extended, 20..30));
     assert_eq!(third, (10..30).map(|id| (id, Some(MS(10 * id + 10)))).collect::<Vec<_>>());
-    // What two reports have reported is not reported for a third time.
+    // Items in two reports are not reported a third time.
     let fourth = read_back(&mut reader, &streams, &report(&mut extended, 30..40));
     assert_eq!(fourth.first(), Some(&(20, Some(MS(210)))));
 }
@@ -93,9 +93,9 @@ fn a_packet_that_comes_too_late_is_told_early_and_its_bytes_are_counted() {
     assert_eq!(late, Some(vec![65_501]));
     let bytes = BytesDiscarded { ssrc: MEDIA, early: false, cumulative: true, bytes: Bytes::new(900) };
     assert!(found.contains(&XrBlock::BytesDiscarded(bytes)));
-    // It came all the same, and its time says how late.
+    // It arrived nevertheless, and its time says how late.
     assert_eq!(read_back(&mut Reader::new(), &sent(5), &datagrams), [(0, Some(MS(10))), (1, Some(MS(20)))]);
-    // One early report in two intervals.
+    // At most one early report in two intervals.
     comes(&mut extended, MS(30), MS(30), 2);
     extended.on_discarded(MS(30), 65_502, Bytes::new(900));
     assert_eq!(extended.next(), MS(410));
@@ -110,7 +110,7 @@ fn a_loss_is_told_early_when_the_third_packet_after_it_comes() {
     }
     comes(&mut extended, MS(40), MS(40), 4);
     assert_eq!(extended.next(), MS(40));
-    // What is only reordered is no trouble.
+    // Reordering alone does not trigger an early report.
     let mut extended = Extended::new(1, MEDIA);
     for (id, at) in [(0, 10), (2, 20), (3, 30), (1, 35), (4, 40)] {
         comes(&mut extended, MS(at), MS(at), id);
@@ -152,7 +152,7 @@ fn what_no_datagram_holds_goes_on_in_another_and_no_datagram_is_too_long() {
     let reported = read_back(&mut Reader::new(), &sent(4_000), &datagrams);
     assert!(reported.iter().map(|(id, _)| *id).eq(0..=3_998));
     assert!(reported.iter().all(|(id, at)| at.is_some() == (id % 2 == 0)));
-    // Few bytes report on many packets that did not come, but the sender believes no report of any length.
+    // A few bytes can report many lost packets, but the sender rejects reports that cover too many.
     let mut extended = Extended::new(1, MEDIA);
     comes(&mut extended, MS(0), MS(0), 0);
     comes(&mut extended, MS(1), MS(1), 30_000);

@@ -6,7 +6,8 @@ fn piece(timestamp: u32, marker: bool, start: Start) -> Piece {
     Piece { payload: vec![7; 10], timestamp, marker, start, picture: None, says: Says::default(), arrived, origin }
 }
 
-/// Packets `begin..end` are a frame of timestamp `begin`, whose first says so or not.
+/// Packets `begin..end` form a frame of timestamp `begin`; `says` is whether its first packet identifies itself as the
+/// start.
 fn frame(begin: u64, end: u64, says: bool) -> impl DoubleEndedIterator<Item = (u64, Piece)> {
     (begin..end).map(move |number| {
         let start = match (says, number == begin) {
@@ -37,7 +38,7 @@ fn a_frame_is_whole_whatever_order_its_packets_come_in() {
 #[test]
 fn a_frame_that_does_not_say_where_it_begins_waits_for_the_packet_before_it() {
     let mut buffer = Buffer::new();
-    // The first stream packet of all: nobody knows whether something was before it.
+    // The first packet of the stream: it is unknown whether there was one before it.
     assert_eq!(feed(&mut buffer, frame(100, 103, false)), []);
     assert_eq!(feed(&mut buffer, frame(103, 105, false)), [(103, 104)]);
     assert_eq!(feed(&mut buffer, frame(107, 109, false)), []);
@@ -86,7 +87,7 @@ fn packets_of_frames_that_never_became_whole_make_room_and_are_counted() {
 
 #[test]
 fn what_can_begin_a_frame_goes_on_with_the_one_that_has_begun() {
-    // A delimiter and parameter sets, each in a packet of its own.
+    // An access unit delimiter and parameter sets, each in its own packet.
     let mut buffer = Buffer::new();
     let packets = [
         (10, piece(1, false, Start::Yes)),

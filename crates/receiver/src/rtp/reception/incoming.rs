@@ -1,4 +1,4 @@
-//! What happens to an RTP packet: whose it is, what it says, where its payload goes.
+//! Processing of an RTP packet: which stream it belongs to, its header extensions, and where its payload goes.
 
 use thalweg_units::{Bytes, Time};
 use thalweg_wire::ParseError;
@@ -24,7 +24,7 @@ impl Reception {
         }
     }
 
-    /// Whether a packet says it is of another media section than its stream's.
+    /// Whether a packet's MID names a different media section from its stream's.
     fn is_elsewhere(&self, kind: Kind, rtp: &Packet<'_>) -> bool {
         let mid = match kind {
             Kind::Audio => self.config.audio.as_ref().and_then(|audio| audio.mid.as_ref()),
@@ -36,7 +36,7 @@ impl Reception {
         said.zip(mid).is_some_and(|(said, mid)| said != mid.as_bytes())
     }
 
-    /// A packet came that is RTP, with these bytes.
+    /// Processes an RTP packet with these bytes.
     pub(super) fn on_packet(&mut self, now: Time, rtp: &Packet<'_>, bytes: &[u8]) {
         let header = rtp.header;
         let Some(found) = self.streams.find(now, header.ssrc, header.payload_type) else {
@@ -52,7 +52,7 @@ impl Reception {
         let number = stream.source.on_packet(now, header.sequence, header.timestamp);
         let (captured, clock) = (stream.clock.instant(header.timestamp), stream.rate);
         if self.report_due == Time::NEVER {
-            // The first one early (libwebrtc `RTCPSender::SetRTCPStatus`).
+            // The first report is sent early (libwebrtc `RTCPSender::SetRTCPStatus`).
             self.report_due = now + self.config.report_interval / 2;
         }
         let said = self.said(found.kind, rtp, bytes.len());
@@ -96,13 +96,13 @@ impl Reception {
         self.send_feedback(now, answers);
     }
 
-    /// Packets that came, and were not made here, when what they had was of no use any more.
+    /// Number of received (not recovered) packets that were too late to be useful.
     fn late(&self) -> u64 {
         let video = self.video.as_ref().map_or(0, |frames| frames.counts().late);
         video + self.audio.as_ref().map_or(0, |audio| audio.counts().late) - self.made_late
     }
 
-    /// Another stream came in the place of one: nothing of that one goes on.
+    /// A new stream replaced an old one: resets the state of the old one.
     fn begin_anew(&mut self, found: Found) {
         let Some(before) = found.instead_of else { return };
         self.feedback.forget(before);
@@ -122,7 +122,7 @@ impl Reception {
         }
     }
 
-    /// What a packet says of functional video, where that was agreed on.
+    /// A packet's header extensions of functional video, where negotiated.
     fn said(&self, kind: Kind, rtp: &Packet<'_>, length: usize) -> Option<Said> {
         let ids = self.extensions(kind)?;
         let grace = element(rtp, ids.grace).and_then(parsed(FragmentGrace::parse))?;
@@ -130,7 +130,7 @@ impl Reception {
         Some(Said { grace, states, size: Bytes::new(length as u64) + self.config.around })
     }
 
-    /// A packet of this length may say what was sent before it.
+    /// Path measurement with a packet of this length, if it carries the bytes sent before it.
     fn measure(&mut self, now: Time, kind: Kind, rtp: &Packet<'_>, length: usize) {
         let before = self.extensions(kind).and_then(|ids| element(rtp, ids.bytes_before));
         let Some(before) = before.and_then(parsed(BytesBefore::parse)) else { return };
@@ -141,7 +141,7 @@ impl Reception {
         }
     }
 
-    /// Whether a packet is a part of a frame as it was sent first.
+    /// Whether a packet is part of a frame, as originally sent.
     fn is_media(&self, kind: Kind, rtp: &Packet<'_>) -> bool {
         let holds_media = match self.redundancy(kind, rtp) {
             None => true,
@@ -150,7 +150,7 @@ impl Reception {
         kind == Kind::Video && !rtp.payload.is_empty() && holds_media
     }
 
-    /// What a packet says of what its frame refers to, where that was agreed on. The newest structure is what others are read by.
+    /// A packet's dependency descriptor, where negotiated. Later descriptors are parsed with the newest structure.
     pub(super) fn dependency(&mut self, kind: Kind, rtp: &Packet<'_>) -> Option<Dependency> {
         let data = element(rtp, self.extensions(kind)?.dependencies)?;
         let Ok(read) = DependencyDescriptor::parse(data, self.structure.as_ref()) else {
@@ -169,14 +169,14 @@ impl Reception {
         ready.into_iter().flatten().for_each(|frame| self.give(frame));
     }
 
-    /// A packet came that has nothing for the decoder.
+    /// A packet without data for the decoder arrived.
     fn on_nothing(&mut self, now: Time, said: Option<Said>) {
         if let Some(frames) = &mut self.video {
             frames.on_other(now, said);
         }
     }
 
-    /// A packet of the stream of retransmissions: padding, or the original's payload behind its number.
+    /// Processes a packet of the retransmission stream: padding, or the original's sequence number and payload.
     fn on_retransmission(&mut self, now: Time, rtp: &Packet<'_>, said: Option<Said>) {
         let Ok(retransmitted) = Retransmission::parse(rtp.payload) else {
             self.on_nothing(now, said);
@@ -184,7 +184,7 @@ impl Reception {
         };
         let media =
             self.streams.get(Kind::Video).and_then(|stream| stream.source.locate(retransmitted.original_sequence));
-        // Before any media there is nothing to retransmit, and an empty payload retransmits nothing.
+        // Before the first media packet nothing can be retransmitted, and an empty payload retransmits nothing.
         match media.filter(|_| !retransmitted.payload.is_empty()) {
             Some(number) => {
                 let payload = match self.redundancy(Kind::Retransmission, rtp) {
@@ -205,7 +205,7 @@ impl Reception {
         }
     }
 
-    /// A packet of the video's stream was recovered by FEC.
+    /// A packet of the video stream was recovered by FEC.
     pub(super) fn on_made(&mut self, now: Time, packet: &[u8]) {
         let Ok(rtp) = Packet::parse(packet) else {
             self.counts.malformed += 1;
@@ -236,12 +236,12 @@ impl Reception {
     }
 }
 
-/// The data of the header extension agreed on under this id.
+/// The data of the header extension with this negotiated id.
 fn element<'a>(rtp: &Packet<'a>, id: Option<u8>) -> Option<&'a [u8]> {
     rtp.extensions.as_ref()?.get(id?)
 }
 
-/// What a header extension says; one that is malformed says nothing.
+/// The parsed header extension; `None` if it is malformed.
 fn parsed<T>(parse: impl Fn(&[u8]) -> Result<T, ParseError>) -> impl Fn(&[u8]) -> Option<T> {
     move |data| parse(data).ok()
 }

@@ -1,4 +1,4 @@
-//! What happens to packets in RED: media as any other, and FEC that stands among it.
+//! Processing of packets in RED: media like any other, and FEC among it.
 
 use thalweg_units::Time;
 use thalweg_wire::rtp::{Header, Packet};
@@ -11,7 +11,7 @@ use crate::rtp::red::{self, without_red};
 use crate::rtp::streams::Kind;
 
 impl Reception {
-    /// How a packet of a stream is to be opened, if it is in RED.
+    /// The RED configuration for a packet, if it is in RED.
     pub(super) fn redundancy(&self, kind: Kind, rtp: &Packet<'_>) -> Option<Redundancy> {
         let payload_type = rtp.header.payload_type;
         self.config.redundancy.filter(|redundancy| match kind {
@@ -26,8 +26,8 @@ impl Reception {
         self.config.video.as_ref().map_or(0, |video| video.payload_type)
     }
 
-    /// Packet `number` of the video's stream came and is in RED. What has no media in it, FEC among others, leaves
-    /// no hole.
+    /// Processes packet `number` of the video stream, which is in RED. A packet without media, such as FEC, does not
+    /// count as a gap.
     pub(super) fn on_red(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! What is reported to the sender, as RTCP.
+//! RTCP reports to the sender.
 
 use thalweg_units::{Span, Time};
 use thalweg_wire::rtcp::{
@@ -10,12 +10,12 @@ use crate::reports::path;
 use crate::rtp::output::Output;
 use crate::rtp::streams::Kind;
 
-/// A longer round trip is no path's but a lie, or a delay that was counted from elsewhere: as long as anything waits for packets that are
-/// retransmitted.
+/// Max plausible round-trip time: as long as anything waits for retransmissions. A longer one is forged, or a delay
+/// measured from another origin.
 const LONGEST_ROUND_TRIP: Span = Span::from_secs(10);
 
 impl Reception {
-    /// Reports arrivals, each message in a datagram of its own, and the decoder's states along with them.
+    /// Sends arrival feedback, each message in its own datagram, together with the decoder's states.
     pub(super) fn send_feedback(&mut self, now: Time, arrivals: Vec<Packet>) {
         if arrivals.is_empty() {
             return;
@@ -30,7 +30,7 @@ impl Reception {
         }
     }
 
-    /// Tells what was measured of the path, when it is time to.
+    /// Sends the path report when it is due.
     pub(super) fn send_path_report(&mut self, now: Time) {
         let Some(report) = self.measuring.as_mut().and_then(|measuring| measuring.poll(now)) else { return };
         self.counts.path = Some(report);
@@ -39,7 +39,7 @@ impl Reception {
         }
     }
 
-    /// Asks for what is missing, as far as that was agreed on.
+    /// Requests what is missing, as far as negotiated.
     pub(super) fn request(&mut self, now: Time) {
         let (Some(frames), Some(video)) = (&mut self.video, &self.config.video) else { return };
         let (wants, agreed, sender_ssrc) = (frames.poll(now), video.feedback, self.config.ssrc);
@@ -52,14 +52,14 @@ impl Reception {
         if wants.keyframe && agreed.pli {
             self.send(now, Packet::Pli(Pli { sender_ssrc, media_ssrc }));
         } else if wants.keyframe && agreed.fir {
-            // Counted, so that a copy asks for no second one (RFC 5104 section 4.3.1.1).
+            // Numbered, so that a duplicate does not request a second one (RFC 5104 section 4.3.1.1).
             self.intra_requests = self.intra_requests.wrapping_add(1);
             let requests = vec![FirRequest { ssrc: media_ssrc, sequence: self.intra_requests }];
             self.send(now, Packet::Fir(Fir { sender_ssrc, requests }));
         }
     }
 
-    /// The receiver report, when it is due.
+    /// Sends the receiver report when it is due.
     pub(super) fn report(&mut self, now: Time) {
         if now >= self.report_due {
             self.report_due = now + self.config.report_interval;
@@ -76,7 +76,7 @@ impl Reception {
         self.config.video.as_ref().is_some_and(|video| video.feedback.round_trip)
     }
 
-    /// The sender sends back a time of ours: the round trip by RFC 3611 section 4.5.
+    /// The sender echoes a time of ours: computes the round-trip time by RFC 3611 section 4.5.
     pub(super) fn on_echo(&mut self, now: Time, report: &Xr) {
         if !self.learns_round_trip() {
             return;
@@ -96,7 +96,7 @@ impl Reception {
         self.streams.get(Kind::Video).and_then(|stream| stream.ssrc)
     }
 
-    /// What came of every stream, and our name (RFC 3550 section 6.1: no compound goes without).
+    /// Report blocks of every stream, and our CNAME (RFC 3550 section 6.1: every compound needs one).
     fn receiver_report(&mut self, now: Time) -> Vec<Packet> {
         let ssrc = self.config.ssrc;
         let report = ReceiverReport { ssrc, blocks: self.streams.blocks(now), extension: Vec::new() };

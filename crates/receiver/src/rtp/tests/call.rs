@@ -1,4 +1,4 @@
-//! Whole calls over a path that loses, reorders and copies.
+//! Complete calls over a path that loses, reorders and duplicates packets.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use super::*;
 use proptest::prelude::*;
 use thalweg_units::{Random, Seed, Span};
 
-/// What the path does to a packet.
+/// What the path does to packets.
 #[derive(Debug, Clone, Copy)]
 struct Path {
     loss: f64,
     copies: f64,
-    /// Up to this much is added to the delay of each.
+    /// Max additional delay per packet.
     jitter: Span,
 }
 
@@ -21,7 +21,7 @@ struct Call {
     sender: Sender,
     path: Path,
     random: Random,
-    /// On the way, by arrival.
+    /// Packets in flight, by arrival time.
     queue: BTreeMap<(Time, u64), Vec<u8>>,
     sent: BTreeMap<u16, Vec<u8>>,
     count: u64,
@@ -64,7 +64,7 @@ impl Call {
         }
     }
 
-    /// Requests reach the sender at once; what it retransmits takes the path like everything.
+    /// Requests reach the sender immediately; its retransmissions take the path like all packets.
     fn heed(&mut self, datagram: &[u8]) {
         for packet in rtcp::parse(datagram).unwrap() {
             match packet {
@@ -107,7 +107,7 @@ impl Call {
     }
 }
 
-/// Frames of a call of three seconds, 30 a second, and what was shown of them.
+/// The frames of a call of three seconds at 30 fps, and the frames shown.
 fn call(path: Path, seed: u64, sizes: &[usize]) -> (Vec<Vec<u8>>, Call) {
     let mut call = Call::new(path, seed);
     let mut sent = Vec::new();
@@ -127,7 +127,7 @@ fn with_a_tenth_lost_every_frame_is_shown_by_retransmissions_alone() {
     let path = Path { loss: 0.1, copies: 0.0, jitter: Span::ZERO };
     let (sent, call) = call(path, 1, &[700, 300, 50]);
     let shown: Vec<&Vec<u8>> = call.shown.iter().map(|frame| &frame.data).collect();
-    // The last packet of all may be lost with nothing after it to tell.
+    // The very last packet may be lost with no later packet to reveal it.
     assert!(shown.len() + 1 >= sent.len() && sent.iter().zip(&shown).all(|(sent, shown)| sent == *shown));
     let statistics = call.reception.statistics();
     assert_eq!((statistics.video.keyframes, statistics.video.abandoned), (1, 0));
@@ -152,7 +152,7 @@ proptest! {
             let found = sent[from..].iter().position(|frame| *frame == shown.data);
             prop_assert!(found.is_some(), "frame {} is none that was sent after the one before", place);
             let index = from + found.unwrap_or(0);
-            // Between keyframes nothing is left out.
+            // No frames are skipped between keyframes.
             prop_assert!(shown.keyframe || index == from, "{} frames left out before {}", index - from, index);
             prop_assert_eq!(shown.keyframe, sent[index][0] & 1 == 0);
             prop_assert_eq!(shown.number, place as u64);

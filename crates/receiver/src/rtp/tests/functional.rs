@@ -14,7 +14,7 @@ fn reception() -> Reception {
     .unwrap()
 }
 
-/// Frame `number` from state `source` to state 1000 + `number`, each packet saying which part it is.
+/// Frame `number` from state `source` to state 1000 + `number`; each packet names its fragment.
 fn functional(sender: &mut Sender, number: u32, source: u64, data: &[u8]) -> Vec<Vec<u8>> {
     sender.frame_saying(3000 * number, data, move |fragment, fragments| {
         let fragment = FrameFragment { frame: number, fragment, fragments };
@@ -54,7 +54,7 @@ fn after_a_loss_the_decoder_goes_back_to_a_state_it_has_and_what_came_is_shown_d
     assert!(lost.starts_with(&shown[0].data) && shown[0].data.len() == 83);
     assert_eq!(shown[0].moves.as_ref().and_then(|moves| moves.length), Some(83));
     assert_eq!(shown[1].moves.as_ref().and_then(|moves| moves.load), Some(StateHash(1000)));
-    // Nothing is asked for: the sender goes on from what is here.
+    // Nothing is requested: the sender continues from the receiver's states.
     assert!(!rtcp(&outputs).iter().any(|packet| matches!(packet, Rtcp::Nack(_) | Rtcp::Pli(_))));
 }
 
@@ -104,7 +104,7 @@ fn a_sender_may_go_from_one_kind_of_video_to_the_other_and_back() {
     let outputs = give(&mut reception, 50, [&sender.retransmission(&standard[1])]);
     assert_eq!((frames(&outputs)[0].number, &frames(&outputs)[0].moves), (1, &None));
     let outputs = give(&mut reception, 66, &functional(&mut sender, 1, 1000, &picture(false, 4, 10)));
-    // The decoder was elsewhere meanwhile.
+    // The decoder state has changed in the meantime.
     assert_eq!(frames(&outputs)[0].moves.as_ref().and_then(|moves| moves.load), Some(StateHash(1000)));
     assert_eq!(frames(&outputs)[0].number, 2);
 }

@@ -1,11 +1,11 @@
-//! What no honest sender sends.
+//! Input that no honest sender produces.
 
 use super::*;
 use proptest::prelude::*;
 use thalweg_media::StatefulReceiver;
 use thalweg_units::{Random, Seed};
 
-/// A packet of one of our streams, with anything in it.
+/// A packet of one of our streams, with random content.
 fn forged(random: &mut Random) -> Vec<u8> {
     let (payload_type, ssrc) = match random.below(5) {
         0 => (VIDEO, MEDIA_SSRC),
@@ -58,7 +58,7 @@ fn forged_packets_take_bounded_memory_and_ask_for_little() {
         for step in 0..20_000u64 {
             let packet = forged(&mut random);
             let outputs = give(&mut reception, step / 10, [&packet]);
-            // Jumps of half the numbers are reported packet by packet, within what 32768 of them take.
+            // Jumps of half the number range are reported packet by packet, within the size of 32768 of them.
             let reported: usize =
                 outputs.iter().map(|output| if let Output::Rtcp(bytes) = output { bytes.len() } else { 0 }).sum();
             assert!(reported < 300_000, "style {style}: {reported} bytes");
@@ -91,10 +91,10 @@ fn a_flood_of_frames_without_a_keyframe_is_given_up_within_bounds() {
 fn a_retransmission_of_what_was_never_sent_makes_no_room_for_itself() {
     let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let packet = sender.frame(0, &picture(true, 1, 10)).remove(0);
-    // Before any media there is nothing to retransmit.
+    // Before the first media packet there is nothing to retransmit.
     assert!(frames(&give(&mut reception, 0, [&sender.retransmission(&packet)])).is_empty());
     assert_eq!(frames(&give(&mut reception, 1, [&packet])).len(), 1);
-    // Far ahead of everything.
+    // Far ahead of all other packets.
     sender.sequence = sender.sequence.wrapping_add(20_000);
     let ahead = sender.frame(0, &picture(true, 2, 10)).remove(0);
     assert!(frames(&give(&mut reception, 2, [&sender.retransmission(&ahead)])).is_empty());

@@ -1,11 +1,12 @@
-//! Frames in temporal layers, some of which do not come.
+//! Frames in temporal layers, some of which are lost.
 
 use super::*;
 use thalweg_units::{Random, Seed};
 use thalweg_wire::rtp::dependency::{DependencyDescriptor, Structure};
 use thalweg_wire::vp9;
 
-/// What the pattern of four pictures a group in three layers says of the frame at a place: layer, and how far back its reference is.
+/// For the pattern of four pictures per group in three layers: the layer of the frame at a place, and the distance of
+/// its reference.
 fn place(number: u32) -> (u8, u32) {
     match number % 4 {
         0 => (0, 4),
@@ -29,7 +30,7 @@ fn header(sequence: u32, timestamp: u32) -> Header {
     Header { marker: true, payload_type: VIDEO, sequence: sequence as u16, timestamp, ssrc: MEDIA_SSRC }
 }
 
-/// Random legal subsets: which frames can be decoded, and of these which come.
+/// Random legal subsets: which frames are decodable, and which of these arrive.
 struct Losses {
     random: Random,
     came: Vec<bool>,
@@ -49,7 +50,7 @@ impl Losses {
     }
 }
 
-/// The numbers of the frames that come out; each has its number in its second to fifth byte.
+/// The numbers of the delivered frames; each has its number in its second to fifth byte.
 fn numbers(outputs: &[Output]) -> Vec<u32> {
     frames(outputs)
         .iter()
@@ -74,7 +75,7 @@ fn the_base_comes_out_whatever_is_missing_of_the_layers_above() {
             out.extend(numbers(&give(&mut reception, 33 * u64::from(number), &packets)));
         }
     }
-    // By layers it cannot be known whether what is missing is what an odd frame after one of layer 1 refers to.
+    // From layers alone it is unknown whether the missing frame is the reference of an odd frame after one of layer 1.
     let certain = |number: &u32| number % 4 != 3 || losses.came[*number as usize - 2];
     let expected: Vec<u32> = came.into_iter().filter(certain).collect();
     assert!(expected.len() > 2_500 && out == expected, "{} of {}", out.len(), expected.len());

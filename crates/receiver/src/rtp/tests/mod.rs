@@ -1,4 +1,4 @@
-//! A sender by hand: `wire`'s packetiser and nothing of the engine.
+//! A handwritten sender: uses `wire`'s packetiser and nothing of the engine.
 
 mod call;
 mod functional;
@@ -30,7 +30,7 @@ fn at(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-/// Video with retransmissions, everything reported that goes together, and audio; streams named.
+/// Video with retransmissions and all compatible feedback, and audio; the SSRCs are named.
 fn config() -> Config {
     let extensions =
         ExtensionIds { transport_sequence: Some(3), grace: Some(4), states: Some(5), ..ExtensionIds::default() };
@@ -51,7 +51,7 @@ fn with_video(change: impl Fn(&mut Video)) -> Config {
     config
 }
 
-/// What a frame holds: the first bit says what it is, the others are not looked at.
+/// The content of a frame: the first bit is the frame type, the others are ignored.
 fn picture(keyframe: bool, tag: u8, length: usize) -> Vec<u8> {
     (0..length).map(|place| if place == 0 { u8::from(!keyframe) | tag << 1 } else { tag ^ place as u8 }).collect()
 }
@@ -61,7 +61,7 @@ struct Sender {
     rtx: u16,
     transport: u16,
     picture: u16,
-    /// What the next packets ask for.
+    /// The feedback request of the next packets.
     request: Option<Option<FeedbackRequest>>,
 }
 
@@ -89,7 +89,7 @@ impl Sender {
         Header { marker, payload_type: VIDEO, sequence, timestamp, ssrc: MEDIA_SSRC }
     }
 
-    /// A frame in packets of at most 100 bytes of payload; with what each says beyond that.
+    /// A frame in packets of at most 100 bytes of payload, with the additional header extensions of each.
     fn frame_saying<'a>(
         &mut self,
         timestamp: u32,
@@ -99,7 +99,7 @@ impl Sender {
         self.frame_described(timestamp, frame, Descriptor::default(), says)
     }
 
-    /// The same, with what its descriptor says beside the picture.
+    /// The same, with the other fields of its descriptor.
     fn frame_described<'a>(
         &mut self,
         timestamp: u32,
@@ -139,7 +139,7 @@ impl Sender {
         Header { marker, payload_type: RTX, sequence, timestamp, ssrc: RTX_SSRC }
     }
 
-    /// `packet` again, as RFC 4588 has it.
+    /// `packet` as an RFC 4588 retransmission.
     fn retransmission(&mut self, packet: &[u8]) -> Vec<u8> {
         let packet = Packet::parse(packet).unwrap();
         let mut payload = Vec::new();
@@ -169,7 +169,7 @@ fn rtcp(outputs: &[Output]) -> Vec<Rtcp> {
     sent.flat_map(|bytes| rtcp::parse(bytes).unwrap()).collect()
 }
 
-/// Gives the packets at this instant; what comes out.
+/// Feeds the packets at this time; returns the outputs.
 fn give<'a>(reception: &mut Reception, millis: u64, packets: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<Output> {
     packets.into_iter().for_each(|packet| reception.on_rtp(at(millis), packet));
     drain(reception)

@@ -4,9 +4,9 @@ use thalweg_control::estimate::{MeasurementConfig, Short};
 use thalweg_units::Span;
 use thalweg_wire::rtp::BytesBefore;
 
-/// What is around RTP in these tests.
+/// Overhead per RTP packet in these tests.
 const AROUND: u64 = 20 + 8 + 16;
-/// The id that [`BytesBefore`] was agreed on under.
+/// The negotiated id of [`BytesBefore`].
 const BEFORE: u8 = 7;
 
 fn measuring() -> Config {
@@ -19,7 +19,7 @@ fn measuring() -> Config {
     config
 }
 
-/// Sends packets that say what was sent before them.
+/// Sends packets that carry the bytes sent before them.
 struct Counting {
     sender: Sender,
     total: u64,
@@ -30,7 +30,7 @@ impl Counting {
         Counting { sender: Sender::new(), total: 0 }
     }
 
-    /// The packet as the sender makes it, with the bytes sent before it.
+    /// Builds the sender's packet with the bytes sent before it.
     fn say(&mut self, packet: impl FnOnce(&mut Sender, &[Extension<'_>]) -> Vec<u8>) -> Vec<u8> {
         let before = BytesBefore::of(Bytes::new(self.total)).to_bytes();
         let packet = packet(&mut self.sender, &[Extension { id: BEFORE, data: &before }]);
@@ -38,7 +38,7 @@ impl Counting {
         packet
     }
 
-    /// A packet of a frame, of VP8 that nobody decodes.
+    /// A packet of a VP8 frame whose content is never decoded.
     fn media(&mut self, timestamp: u32, marker: bool, length: usize) -> Vec<u8> {
         self.say(|sender, more| {
             let header = sender.header(marker, timestamp);
@@ -53,7 +53,7 @@ fn reports(outputs: &[Output]) -> Vec<rtcp::PathReport> {
     rtcp(outputs).into_iter().filter_map(of).collect()
 }
 
-/// What comes by this instant if nothing more does.
+/// The reports produced by this time without further packets.
 fn later(reception: &mut Reception, millis: u64) -> Vec<rtcp::PathReport> {
     reception.on_timeout(at(millis));
     reports(&drain(reception))
@@ -64,7 +64,7 @@ fn frames_are_trains_and_their_spacing_is_told_every_tenth_of_a_second_as_long_a
     let (mut reception, mut sender) = (Reception::new(measuring()).unwrap(), Counting::new());
     let (mut reported, mut size) = (Vec::new(), 0);
     for frame in 0..10u64 {
-        // The second of its packets comes 20 ms after the first.
+        // The second of its packets arrives 20 ms after the first.
         for (place, marker) in [(0, false), (1, true)] {
             let packet = sender.media(3000 * frame as u32, marker, 900);
             size = packet.len() as u64 + AROUND;
@@ -100,7 +100,7 @@ fn what_is_lost_is_told_by_the_next_packet_of_any_stream_and_copies_are_no_news(
         reception.on_rtp(at(1), packet);
     }
     assert_eq!(reports(&drain(&mut reception))[0].received, Bytes::new(size));
-    // The third is lost, and the fourth: nobody knows yet.
+    // The third and fourth are lost, which is not known yet.
     let counts = |reports: Vec<rtcp::PathReport>| {
         reports.iter().map(|report| (report.received.get(), report.lost.get())).collect::<Vec<_>>()
     };
@@ -112,7 +112,7 @@ fn what_is_lost_is_told_by_the_next_packet_of_any_stream_and_copies_are_no_news(
     let of_audio = audio.len() as u64 + AROUND;
     reception.on_rtp(at(150), &audio);
     assert_eq!(counts(later(&mut reception, 201)), [(2 * size + of_audio, 2 * size)]);
-    // One of them was overtaken, which the next packet puts right.
+    // One of them was reordered, which the next packet corrects.
     reception.on_rtp(at(210), &frame[2]);
     reception.on_rtp(at(211), &sender.media(3000, true, 500));
     assert_eq!(counts(later(&mut reception, 301)), [(4 * size + of_audio, size)]);
@@ -170,7 +170,7 @@ fn whatever_a_sender_says_of_what_it_sent_a_report_can_be_written() {
         let before = place.wrapping_mul(0x9e37_79b9).to_be_bytes();
         let header = sender.header(place % 3 == 0, place.wrapping_mul(0x7fff_1234));
         let packet = sender.packet(header, &[0x10, 0], 0, &[Extension { id: BEFORE, data: &before }]);
-        // Each is read back from its bytes.
+        // Each report is parsed from its bytes.
         reported += reports(&give(&mut reception, u64::from(place), [&packet])).len();
     }
     assert_eq!(reported, 30);

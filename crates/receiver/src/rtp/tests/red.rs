@@ -1,4 +1,4 @@
-//! What a browser sends where nothing better was agreed on: media in RED, ULPFEC among it.
+//! What a browser sends when nothing better was negotiated: media in RED, with ULPFEC among it.
 
 use super::*;
 use crate::rtp::red::open;
@@ -22,7 +22,7 @@ fn written(red: &Red<'_>) -> Vec<u8> {
     out
 }
 
-/// A packet, its payload in RED behind these blocks.
+/// A packet with its payload in RED after these blocks.
 fn in_red(packet: &[u8], earlier: &[Earlier<'_>]) -> Vec<u8> {
     let mut rtp = Packet::parse(packet).unwrap();
     let payload_type = std::mem::replace(&mut rtp.header.payload_type, RED);
@@ -32,7 +32,7 @@ fn in_red(packet: &[u8], earlier: &[Earlier<'_>]) -> Vec<u8> {
     out
 }
 
-/// What libwebrtc XORs: packets before they are put into RED, extensions that are written last as zeros.
+/// What libwebrtc XORs: packets before they are put into RED, with extensions that are written last as zeros.
 fn sum(packets: &[Vec<u8>]) -> Vec<u8> {
     let mut blanked = packets.to_vec();
     blanked.iter_mut().for_each(|packet| blank_extensions(packet, &[3]).unwrap());
@@ -40,14 +40,14 @@ fn sum(packets: &[Vec<u8>]) -> Vec<u8> {
 }
 
 impl Sender {
-    /// A packet of the media's stream with this FEC alone in RED.
+    /// A packet of the media stream that carries only this FEC in RED.
     fn fec(&mut self, timestamp: u32, payload: &[u8]) -> Vec<u8> {
         let header = Header { payload_type: RED, ..self.header(false, timestamp) };
         self.packet(header, &written(&Red::alone(ULPFEC, payload)), 0, &[])
     }
 }
 
-/// The packets that were asked for again.
+/// The packets that were requested.
 fn asked_for(outputs: &[Output]) -> Vec<u16> {
     let nacks =
         rtcp(outputs).into_iter().filter_map(|packet| if let Rtcp::Nack(nack) = packet { Some(nack) } else { None });
@@ -84,11 +84,11 @@ fn fec_that_is_lost_keeps_no_picture_waiting() {
         let packets = sender.frame(3000 * step, &data);
         let red: Vec<Vec<u8>> = packets.iter().map(|packet| in_red(packet, &[])).collect();
         shown += frames(&give(&mut reception, 33 * u64::from(step), &red)).len();
-        // It never comes, nor what was asked for in its place.
+        // It is lost, and so is the FEC packet that could replace it.
         sender.fec(3000 * step, &sum(&packets));
     }
     assert_eq!((shown, reception.statistics().video.keyframes_requested), (6, 0));
-    // A picture that is missing is waited for all the same.
+    // A missing picture is still waited for.
     sender.frame(18_000, &picture(false, 6, 250));
     let next = sender.frame(21_000, &picture(false, 7, 250));
     let next: Vec<Vec<u8>> = next.iter().map(|packet| in_red(packet, &[])).collect();
@@ -123,7 +123,7 @@ fn a_retransmission_in_red_is_the_packet_it_retransmissions() {
     assert_eq!((&frame.data, frame.retransmitted), (&data, 1));
 }
 
-/// The frames that come out when packet 1 of four is missing and this is the FEC.
+/// The frames delivered when packet 1 of four is missing and this is the FEC.
 fn with_fec(payload: &[u8]) -> Vec<VideoFrame> {
     let (mut reception, mut sender) = (reception(), Sender::new());
     let packets = sender.frame(90_000, &picture(true, 1, 350));
@@ -145,7 +145,7 @@ fn a_corrupt_fec_makes_no_frame_or_one_that_says_it_was_made() {
             corrupt[at] ^= 1 << bit;
             for frame in with_fec(&corrupt) {
                 assert!(frame.data == data || frame.recovered == 1, "byte {at}, bit {bit}");
-                // The marker of a packet in between is of no consequence.
+                // The marker of a packet in the middle does not matter.
                 let is_found_out = (1..12).contains(&at) && (at, bit) != (1, 7);
                 assert!(frame.data == data || !is_found_out, "byte {at}, bit {bit}: {} bytes", frame.data.len());
                 assert_eq!(frame.timestamp, (1 << 32) + 90_000);

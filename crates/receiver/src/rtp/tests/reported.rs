@@ -13,7 +13,7 @@ fn transport(outputs: &[Output]) -> Vec<twcc::Feedback> {
     rtcp(outputs).into_iter().filter_map(of).collect()
 }
 
-/// All outputs up to an instant.
+/// All outputs up to this time.
 fn until(reception: &mut Reception, millis: u64) -> Vec<(Time, Output)> {
     let mut outputs = Vec::new();
     loop {
@@ -72,7 +72,7 @@ fn extended_reports_tell_of_every_stream_and_of_what_came_too_late() {
         rtcp(outputs).into_iter().filter_map(of).flatten().collect()
     };
     give(&mut reception, 100, first.iter().chain([&second[0], &audio, &keyframe[0]]));
-    // Two round trips after the first packet: one of the video is missing, and the audio came.
+    // Two round trips after the first packet: one video packet is missing, and the audio arrived.
     let outputs: Vec<_> = until(&mut reception, 400).into_iter().filter(|(when, _)| *when == at(400)).collect();
     let reported = extended(&outputs.into_iter().map(|(_, output)| output).collect::<Vec<_>>());
     let came = |ssrc| {
@@ -84,7 +84,7 @@ fn extended_reports_tell_of_every_stream_and_of_what_came_too_late() {
     let expected = vec![(65_500, true), (65_501, true), (65_502, true), (65_503, false), (65_504, true)];
     assert_eq!(came(MEDIA_SSRC), Some(expected), "{reported:?}");
     assert_eq!(came(AUDIO_SSRC), Some(vec![(1, true)]));
-    // The keyframe was shown: what its forerunner missed is of no use any more.
+    // The keyframe was shown: what is missing before it is no longer needed.
     let outputs = give(&mut reception, 450, [&second[1]]);
     let late = |block: &XrBlock| match block {
         XrBlock::Discards { early: false, packets } => packets.sequences(true).eq([65_503]),
@@ -104,13 +104,13 @@ fn on_request_feedback_leaves_at_once_and_covers_what_was_asked_for() {
     assert_eq!(transport(&give(&mut reception, 0, &quiet)), []);
     let reported = transport(&give(&mut reception, 5, &requests_feedback));
     assert_eq!((reported.len(), reported[0].base_sequence, reported[0].statuses.len()), (1, 65_530, 2));
-    // Everything is reported, so nothing is left for later.
+    // Everything was reported, so nothing remains for later.
     assert!(until(&mut reception, 400).is_empty());
     sender.request = Some(None);
     give(&mut reception, 400, &sender.frame(6000, &picture(false, 3, 10)));
     let later = until(&mut reception, 480);
     assert_eq!(later.iter().map(|(when, _)| *when).collect::<Vec<_>>(), [at(462)]);
-    // As libwebrtc does it, what is not requested is not reported.
+    // As in libwebrtc, arrivals that are not requested are not reported.
     let config = Config { unasked: None, ..with_video(|video| video.extensions.transport_on_request = true) };
     let mut reception = Reception::new(config).unwrap();
     give(&mut reception, 0, &quiet);
@@ -188,21 +188,21 @@ fn audio_comes_out_in_order_and_sender_reports_tell_how_far_audio_and_picture_ar
     reception.on_rtcp(at(0), &sender_report(MEDIA_SSRC, at(70_000), 9000));
     reception.on_rtcp(at(0), &sender_report(AUDIO_SSRC, at(70_000), 48_000));
     assert_eq!(reception.skew(), None);
-    // Both of 70.1 s: audio after 20 ms, the picture after 35.
+    // Both captured at 70.1 s: the audio arrives after 20 ms, the picture after 35.
     let outputs = give(&mut reception, 120, [&audio(&mut sender, 3, 48_000 + 4800)]);
     let [Output::Audio(packet)] = &outputs[..] else { panic!("{outputs:?}") };
     assert_eq!((packet.captured, packet.lost, &packet.data[..]), (Some(at(70_100)), 0, &[0xfc, 0xff, 0xfe][..]));
     let outputs = give(&mut reception, 135, &sender.frame(18_000, &picture(true, 1, 10)));
     assert_eq!(frames(&outputs)[0].captured, Some(at(70_100)));
     assert_eq!(reception.skew(), Some(Span::from_millis(15)));
-    // Packet 4 does not come; 5 waits for it until its timeout ends.
+    // Packet 4 is lost; 5 waits for it until its timeout ends.
     assert!(give(&mut reception, 160, [&audio(&mut sender, 5, 48_000 + 6720)]).is_empty());
     let outputs = until(&mut reception, 230);
     let later: Vec<_> = outputs.iter().filter(|(_, output)| matches!(output, Output::Audio(_))).collect();
     assert!(matches!(&later[..], [(when, Output::Audio(packet))] if *when == at(220) && packet.lost == 1), "{later:?}");
 }
 
-/// What the sender sends back of the receiver's times, and how long it held it.
+/// The sender's echo of the receiver's time, with the time it was held.
 fn echo(receiver: u32, said: NtpShort, held: Span) -> Vec<u8> {
     let last = LastReceiverTime { ssrc: receiver, last_report: said, delay: NtpShort::of(held) };
     let blocks = vec![XrBlock::SinceReceiverTime(vec![last])];
@@ -225,7 +225,7 @@ fn the_round_trip_is_learned_from_our_times_sent_back_and_from_no_lie() {
         .collect();
     assert_eq!(said, [NtpTime::at(at(500))], "one with each report");
     let said = said[0].short();
-    // Of another receiver, of a time never said, and from before it was said: after less than it was held.
+    // To another receiver, of a time never sent, and with a holding time longer than has passed.
     for (ssrc, last, held) in [(OURS + 1, said, 0), (OURS, NtpShort::default(), 0), (OURS, said, 200)] {
         reception.on_rtcp(at(600), &echo(ssrc, last, Span::from_millis(held)));
         assert_eq!(reception.statistics().round_trip, None);
@@ -233,7 +233,7 @@ fn the_round_trip_is_learned_from_our_times_sent_back_and_from_no_lie() {
     reception.on_rtcp(at(900), &echo(OURS, said, Span::from_millis(150)));
     let round_trip = reception.statistics().round_trip.expect("it was reported");
     assert!((round_trip - Span::from_millis(250)).abs() < Span::from_millis(1), "{round_trip}");
-    // What is missing is asked for again after as long.
+    // A missing packet is requested again after the same time.
     drain(&mut reception);
     let packets = sender.frame(3000, &picture(false, 2, 250));
     let nacks = |outputs: &[Output]| rtcp(outputs).iter().filter(|packet| matches!(packet, Rtcp::Nack(_))).count();

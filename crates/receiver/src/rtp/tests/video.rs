@@ -2,7 +2,7 @@ use super::*;
 use thalweg_wire::flexfec::protect;
 use thalweg_wire::rtp::blank_extensions;
 
-/// What the receiver was asked to retransmit, and whether for a keyframe.
+/// The packets that were requested, and the number of keyframe requests.
 fn requests(outputs: &[Output]) -> (Vec<u16>, usize) {
     let sent = rtcp(outputs);
     let missing = sent.iter().filter_map(|packet| if let Rtcp::Nack(nack) = packet { Some(nack) } else { None });
@@ -55,7 +55,7 @@ fn a_packet_made_of_fec_completes_its_frame_and_is_not_asked_for_again() {
     assert_eq!((&frame.data, frame.recovered), (&data, 1));
     reception.on_timeout(at(150));
     assert_eq!(requests(&drain(&mut reception)), (vec![], 0));
-    // It is of no stream that came over the network: neither reports nor statistics tell of it.
+    // It did not arrive over the network: neither reports nor statistics count it.
     assert_eq!(reception.statistics().video_stream.received, 2);
 }
 
@@ -141,7 +141,7 @@ fn a_frame_waits_for_the_one_before_it_and_a_keyframe_does_not() {
     assert_eq!(frames(&outputs).iter().map(|frame| &frame.data).collect::<Vec<_>>(), [&data[4]]);
     let counts = reception.statistics().video;
     assert_eq!((counts.frames, counts.keyframes, counts.abandoned), (3, 2, 2));
-    // The two late ones of the frame given up, one of which had come before.
+    // The two late packets of the abandoned frame, one of which was a duplicate.
     assert_eq!((counts.late, counts.twice), (2, 0));
 }
 
@@ -156,7 +156,8 @@ fn padding_on_the_streams_of_media_and_retransmissions_shows_nothing_and_leaves_
     let outputs = give(&mut reception, 0, first.iter().chain([&padding, &rtx_padding]).chain(&second));
     assert_eq!(frames(&outputs).len(), 2);
     assert_eq!((requests(&outputs), reception.statistics().padding), ((vec![], 0), 2));
-    // Padding that comes after the frame behind it keeps that one no longer: its number says that it is the next.
+    // Padding that arrives after the following frame does not delay that frame: its picture id says that it is the
+    // next.
     let (padding, third) = (sender.padding(), sender.frame(6000, &picture(false, 3, 10)));
     assert_eq!(frames(&give(&mut reception, 30, &third)).len(), 1);
     assert_eq!(frames(&give(&mut reception, 31, [&padding])).len(), 0);
@@ -222,7 +223,7 @@ fn what_the_decoder_refuses_is_followed_by_a_keyframe_and_by_nothing_before_it()
     let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     give(&mut reception, 0, &sender.frame(0, &picture(true, 1, 10)));
     give(&mut reception, 33, &sender.frame(3000, &picture(false, 2, 10)));
-    // A decoder behind by some frames refuses all of them.
+    // A decoder that lags by some frames rejects all of them.
     for number in [0, 1, 1] {
         reception.on_undecodable(at(40), number);
     }
@@ -230,7 +231,7 @@ fn what_the_decoder_refuses_is_followed_by_a_keyframe_and_by_nothing_before_it()
     for place in 2..=8u8 {
         let packets = sender.frame(3000 * u32::from(place), &picture(false, place, 10));
         let outputs = give(&mut reception, 33 * u64::from(place), &packets);
-        // Not sooner than 200 ms after the first.
+        // Not earlier than 200 ms after the first.
         let expected = usize::from(place == 8);
         assert_eq!((frames(&outputs).len(), requests(&outputs)), (0, (vec![], expected)), "{place}");
         reception.on_undecodable(at(33 * u64::from(place)), 1);
@@ -239,7 +240,7 @@ fn what_the_decoder_refuses_is_followed_by_a_keyframe_and_by_nothing_before_it()
     let outputs = give(&mut reception, 297, &sender.frame(27_000, &picture(true, 9, 10)));
     let [keyframe] = &frames(&outputs)[..] else { panic!("{outputs:?}") };
     assert_eq!((keyframe.number, keyframe.keyframe), (2, true));
-    // It is old news: a keyframe came out after that frame.
+    // Outdated: a keyframe was delivered after that frame.
     reception.on_undecodable(at(600), 1);
     let outputs = give(&mut reception, 600, &sender.frame(30_000, &picture(false, 10, 10)));
     assert_eq!((frames(&outputs).len(), requests(&outputs)), (1, (vec![], 0)));

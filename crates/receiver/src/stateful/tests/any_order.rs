@@ -1,16 +1,16 @@
-//! Packets lost, late and twice.
+//! Packets lost, late and duplicated.
 
 use super::*;
 use proptest::prelude::*;
 
-/// A decoder whose states are their hashes.
+/// A decoder that represents each state by its hash.
 struct Hashes {
     current: StateHash,
     kept: BTreeSet<StateHash>,
 }
 
 impl Hashes {
-    /// Does what the moves say; fails where that is impossible.
+    /// Executes the moves; fails where that is impossible.
     fn follow(&mut self, moves: &Moves, transition: Transition, keyframe: bool) -> Result<(), TestCaseError> {
         for gone in &moves.forget {
             prop_assert!(self.kept.remove(gone), "{} is forgotten but was not kept", gone);
@@ -32,7 +32,8 @@ impl Hashes {
 proptest! {
     #[test]
     fn whatever_comes_in_whatever_order_the_decoder_can_do_what_it_is_told_and_is_where_the_report_says(
-        // How far back the source is (0: a keyframe), where it leads, fragments, and for each: lost, late or twice.
+        // Distance of the source (0: a keyframe), the target, the number of fragments, and for each fragment: lost,
+        // late or duplicated.
         frames in prop::collection::vec((0usize..5, 0u64..40, 1u16..4, prop::collection::vec(0u8..8, 3)), 1..120),
         max_states in 2usize..6,
         shows_damage: bool,
@@ -46,7 +47,7 @@ proptest! {
             let source = behind.and_then(|index| sent.get(index)).and_then(|fragment| fragment.transition);
             let keyframe = source.is_none();
             let source = source.map_or(INITIAL, |transition| transition.target);
-            // The same state cannot come of a keyframe and of another frame here, nor of two sources.
+            // Here a keyframe and another frame never lead to the same state, nor do frames of different sources.
             let target = if keyframe { *target } else { 100 + (source.0 * 31 + target) % 50 };
             let transition = Some(Transition { source, target: state(target) });
             let whole = Fragment { keyframe, transition, ..fragment(number as u64, None, (0, *count)) };

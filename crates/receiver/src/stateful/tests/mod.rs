@@ -10,10 +10,10 @@ use thalweg_media::feedback::{DecoderReport, RtcpFeedback};
 use thalweg_media::{FeedbackStyle, ReceiverKind, Transition};
 use thalweg_units::Bytes;
 
-/// Where every decoder begins.
+/// The initial state of every decoder.
 const INITIAL: StateHash = StateHash(7);
 
-/// Where a frame leads.
+/// The state that a frame leads to.
 fn state(frame: u64) -> StateHash {
     StateHash(1000 + frame)
 }
@@ -22,12 +22,12 @@ fn states(frames: &[u64]) -> Vec<StateHash> {
     frames.iter().copied().map(state).collect()
 }
 
-/// As the paper has it, so that there is a tau from the first packet on.
+/// The paper's settings, for which tau exists from the first packet on.
 fn paper() -> StatefulReceiver {
     StatefulReceiver { smoothing: Smoothing::PAPER, grace: Grace::EveryPacket, ..StatefulReceiver::default() }
 }
 
-/// Fragment `index` of `count`, 1000 bytes, of frame `frame` after frame `source`, or of a keyframe.
+/// Fragment `index` of `count`, 1000 bytes, of frame `frame` that follows frame `source` or is a keyframe.
 fn fragment(frame: u64, source: Option<u64>, (index, count): (u16, u16)) -> Fragment {
     Fragment {
         frame,
@@ -58,7 +58,7 @@ impl Talk {
         Talk { receiver, reader: MessageReader::default(), sent: 0, at: Time::ZERO }
     }
 
-    /// A packet arrives a while after the one before, its sender having paused for `grace`.
+    /// A packet arrives this long after the previous one; its sender paused for `grace`.
     fn packet(&mut self, later: Span, grace: Span, fragment: Option<Fragment>) -> Vec<(u64, Moves)> {
         self.at += later;
         let sequence = self.sent;
@@ -75,14 +75,14 @@ impl Talk {
         self.packet(Span::from_millis(1), Span::ZERO, Some(fragment(frame, source, place)))
     }
 
-    /// A frame of one packet arrives; what to do for it.
+    /// A frame of one packet arrives; returns the decoder's instructions.
     fn frame(&mut self, frame: u64, source: Option<u64>) -> Moves {
         let mut ready = self.fragment(frame, source, (0, 1));
         assert_eq!(ready.iter().map(|ready| ready.0).collect::<Vec<_>>(), [frame]);
         ready.remove(0).1
     }
 
-    /// What goes along with the next report.
+    /// The decoder state in the next report.
     fn report(&mut self) -> Option<DecoderReport> {
         let report = self.receiver.poll_report(self.at).expect("each packet is reported at once");
         self.reader.read(report).into_iter().find_map(|rtcp_feedback| match rtcp_feedback {
@@ -105,7 +105,7 @@ fn exactly(forget: &[u64], load: Option<StateHash>, target: u64) -> Moves {
     Moves { forget: states(forget), load, length: None, target: Some(state(target)) }
 }
 
-/// A frame is decoded for what it is worth.
+/// The instructions for decoding an incomplete frame as it is.
 fn damaged(length: Option<u32>) -> Moves {
     Moves { forget: Vec::new(), load: None, length, target: None }
 }
@@ -144,7 +144,7 @@ fn a_late_packet_of_an_older_frame_is_no_sign_of_anything() {
         assert_eq!(talk.packet(Span::from_millis(10), Span::ZERO, Some(late)), []);
         assert_eq!(talk.report().unwrap(), before);
     }
-    // The time since the last that counted is 30 ms.
+    // The time since the last counted arrival is 30 ms.
     talk.packet(Span::from_millis(10), Span::ZERO, Some(fragment(3, Some(2), (0, 2))));
     let micros = |span: Span| span.as_nanos() as f64 / 1000.0;
     let expected = 0.9 * micros(before.interarrival) + 0.1 * 30_000.0;
@@ -160,7 +160,7 @@ fn a_newer_frame_ends_an_older_one_of_which_the_beginning_is_decoded() {
     }
     assert_eq!(talk.fragment(4, Some(3), (1, 2)), [(1, damaged(Some(2000)))]);
     assert_eq!(talk.abandoned(), [2, 3]);
-    // Where that leads, no sender knows.
+    // The sender does not know the resulting state.
     assert_eq!(talk.kept(), (StateHash::UNKNOWN, states(&[0])));
 }
 
@@ -184,7 +184,7 @@ fn a_frame_says_which_state_to_go_back_to_and_so_which_to_forget() {
     assert_eq!(talk.frame(0, None), exactly(&[], None, 0));
     assert_eq!(talk.frame(1, Some(0)), exactly(&[], None, 1));
     assert_eq!(talk.frame(2, Some(1)), exactly(&[0], None, 2));
-    // 3 is lost. 4 was sent before that was known, and all is well again from 5 on.
+    // 3 is lost. 4 was sent before that was known; from 5 on decoding is correct again.
     assert_eq!(talk.frame(4, Some(3)), damaged(None));
     assert_eq!(talk.frame(5, Some(1)), exactly(&[], Some(state(1)), 5));
     assert_eq!(talk.frame(6, Some(1)), exactly(&[], Some(state(1)), 6));
@@ -192,7 +192,7 @@ fn a_frame_says_which_state_to_go_back_to_and_so_which_to_forget() {
     assert_eq!(talk.frame(8, Some(7)), exactly(&[2, 5, 6], None, 8));
     let _ = talk.report();
     assert_eq!(talk.abandoned(), [3]);
-    // What was forgotten is as good as never had.
+    // A dropped state is treated as one that never existed.
     assert_eq!(talk.frame(9, Some(6)), damaged(None));
     assert_eq!(talk.kept(), (StateHash::UNKNOWN, states(&[7, 8])));
 }
@@ -232,7 +232,7 @@ fn the_largest_report_holds_the_most_states() {
     talk.frame(0, None);
     (1..300).for_each(|frame| drop(talk.frame(frame, Some(0))));
     let report = talk.receiver.poll_report(talk.at).unwrap();
-    // 62 of an acknowledgement and its headers.
+    // 62 bytes of an acknowledgement and its headers.
     assert_eq!(report.size, Bytes::new(62 + 36 + 8 * MAX_STATES as u64));
     let rtcp_feedback = talk.reader.read(report);
     assert!(
@@ -303,7 +303,7 @@ fn the_pause_before_a_frame_or_padding_is_taken_off_and_read_as_the_wire_has_it(
         for padding in [false, true] {
             assert_eq!(tau(grace, micros(3000), micros(1000), padding), 2000);
             assert_eq!(tau(grace, micros(3000), micros(5000), padding), 0, "a shorter time than the pause is none");
-            // Whole microseconds, and above 16.7 s no more than that it was long.
+            // Whole microseconds; above 16.7 s the wire only says that it was long.
             assert_eq!(tau(grace, micros(3000), Span::from_nanos(990_999), padding), 2010);
             assert_eq!(tau(grace, Span::from_secs(60), Span::from_secs(20), padding), 0);
             assert_eq!(tau(grace, Span::from_secs(16), Span::from_secs(15), padding), 1_000_000);
@@ -323,7 +323,7 @@ fn a_report_names_the_newest_packet_past_the_turn_of_the_wires_frame_numbers() {
         let report = talk.report().unwrap();
         assert_eq!((report.frame, report.fragment, report.current), (frame, 0, state(frame)));
     }
-    // A fragment that was overtaken by a later one of its frame does not take the report back.
+    // A fragment overtaken by a later one of its frame does not move the report backwards.
     talk.fragment(first + 4, Some(first + 3), (2, 3));
     talk.fragment(first + 4, Some(first + 3), (1, 3));
     let report = talk.report().unwrap();

@@ -1,4 +1,4 @@
-//! What to make of a picture, in the hope that one fits.
+//! Which candidates to encode of a picture, so that one probably fits.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,17 +9,18 @@ use thalweg_units::{Bytes, ConfigError, check};
 use super::conventional::{EachSecond, Steps};
 use crate::frames::policy::View;
 
-/// Which candidates are made.
+/// Which candidates are encoded.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Candidates {
-    /// Two around what was last sent: Salsify's.
+    /// Salsify's: two qualities around that of the last frame sent.
     Around(Around),
-    /// Of sizes that are expected to fit: the next quality predicted, not stepped to.
+    /// Frames of sizes that are expected to fit: the quality is predicted from the size instead of moved in steps.
     Fitting(Fitting),
-    /// One, its quantiser guessed from a smaller picture: Salsify's transport with a conventional codec.
+    /// One candidate, its quantiser guessed from an encode at half the width and height: Salsify's transport with a
+    /// conventional codec.
     Guess,
-    /// One, its quantiser changed each second by how the rate changed: conventional transport and codec.
+    /// One candidate, its quantiser changed once a second by how the rate changed: conventional transport and codec.
     EachSecond(EachSecond),
 }
 
@@ -29,16 +30,16 @@ impl Default for Candidates {
     }
 }
 
-/// A better frame and a worse one than the last (Salsify section 3.1; the steps are those of the authors' code, specs/salsify.md 3). All
-/// in VP8's y_ac_qi, 0 to 127.
+/// One frame of better and one of worse quality than the last (Salsify section 3.1; the steps are those of the authors'
+/// code, specs/salsify.md 3). All in VP8's y_ac_qi, 0 to 127.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Around {
-    /// What stands for the last quantiser at first.
+    /// The quantiser that counts as the last one before the first frame.
     pub first: u8,
-    /// How much finer the better one is.
+    /// How many steps finer the better one is.
     pub finer: u8,
-    /// How much coarser the worse one is.
+    /// How many steps coarser the worse one is.
     pub coarser: u8,
     /// No finer than this.
     pub finest: u8,
@@ -52,14 +53,14 @@ impl Default for Around {
     }
 }
 
-/// Frames of given shares of the room there is when the picture is read.
+/// Frames whose sizes are given shares of the room when the picture is read.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Fitting {
-    /// The shares, at least one, the largest first. What is above 1 is for room that grows while the picture is coded,
-    /// what is below for room that shrinks.
+    /// The shares, at least one, largest first. Shares above 1 serve when the room grows while the picture is encoded,
+    /// shares below 1 when it shrinks.
     pub shares: Vec<f64>,
-    /// No less than this is asked for: a frame of a packet or two is sent even where there is hardly any room.
+    /// The min size asked for: a frame of a packet or two is sent even when there is hardly any room.
     pub min: Bytes,
 }
 
@@ -69,7 +70,7 @@ impl Default for Fitting {
     }
 }
 
-/// More than any frame has: what the codec makes of it is its finest.
+/// Larger than any frame: for this target size the codec uses its finest quantiser.
 const EVERYTHING: Bytes = Bytes::new(1 << 24);
 
 impl Candidates {
@@ -96,7 +97,7 @@ impl Candidates {
     }
 }
 
-/// [`Candidates`] in its running state.
+/// [`Candidates`] with their running state.
 #[derive(Debug, Clone)]
 pub(super) enum Aim {
     Around { around: Around, last: u8 },
@@ -106,7 +107,7 @@ pub(super) enum Aim {
 }
 
 impl Aim {
-    /// What to ask the encoder for, the best first.
+    /// The targets to ask the encoder for, best first.
     pub(super) fn targets(&mut self, view: &View, room: Bytes) -> Vec<Target> {
         match self {
             Aim::Around { around, last } => {
@@ -122,7 +123,7 @@ impl Aim {
         }
     }
 
-    /// Whether less room makes for smaller frames.
+    /// Whether less room leads to smaller frames.
     pub(super) fn depends_on_room(&self) -> bool {
         !matches!(self, Aim::EachSecond(_))
     }

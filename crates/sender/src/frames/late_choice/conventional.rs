@@ -1,18 +1,19 @@
-//! The ablation with conventional transport and codec: a quantiser for a second at a time (Salsify section 5.2; specs/salsify.md 5).
+//! The ablation with conventional transport and codec: one quantiser per second (Salsify section 5.2;
+//! specs/salsify.md 5).
 
 use thalweg_units::{ConfigError, Rate, Span, Time, above, above_to, check};
 
-/// The parameters, as the authors' code has them.
+/// The parameters; defaults as in the authors' code.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct EachSecond {
-    /// How long a quantiser stays.
+    /// How long a quantiser stays in force.
     pub every: Span,
-    /// How much the newest rate counts in the average that it is compared with.
+    /// The weight of the newest rate in the average that it is compared with.
     pub gain: f64,
-    /// The rate goes like the quantiser to minus this power.
+    /// The rate is proportional to the quantiser to the power of minus this.
     pub exponent: f64,
-    /// The quantiser at first.
+    /// The first quantiser.
     pub first: u8,
 }
 
@@ -32,7 +33,7 @@ impl EachSecond {
     }
 }
 
-/// The quantiser of the second.
+/// The quantiser in force and the average rate.
 #[derive(Debug, Clone)]
 pub(super) struct Steps {
     config: EachSecond,
@@ -42,11 +43,11 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// The quantiser now, where the path is believed to bear `rate`.
+    /// The quantiser now, for an estimated capacity of `rate`.
     pub(super) fn quantizer(&mut self, now: Time, rate: Rate) -> u8 {
         if now >= self.next {
             self.next = now + self.config.every;
-            // A path of nothing has no ratio to anything.
+            // A rate of zero has no ratio; it counts as 1 bps.
             let rate = rate.as_bps_f64().max(1.0);
             let average = self.average.unwrap_or(rate);
             let change = ((rate - average) / average).clamp(-1.0, 1.5);
@@ -72,7 +73,7 @@ mod tests {
         assert_eq!(steps.quantizer(Time::from_millis(900), Rate::from_kbps(500)), 64);
         // Half the rate: 64 / 0.5^(4/3).
         assert_eq!(steps.quantizer(Time::from_millis(1000), Rate::from_kbps(500)), 127);
-        // The average is 600 now; 1500 would be 1.5 more, and no more counts: 127 / 2.5^(4/3).
+        // The average is 600 now. 1500 would be a change of 1.5, the most that counts: 127 / 2.5^(4/3).
         assert_eq!(steps.quantizer(Time::from_secs_f64(2.0), Rate::from_kbps(6000)), 37);
     }
 }

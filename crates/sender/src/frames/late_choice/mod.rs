@@ -1,5 +1,5 @@
-//! Frames chosen after they were made (Salsify section 3): several candidates of a picture, and as late as possible the
-//! one that fits what the path has room for, or none.
+//! Frames chosen after they were encoded (Salsify section 3): several candidates of a picture are encoded, and as late
+//! as possible the one that fits the room on the path is chosen, or none.
 
 mod candidates;
 mod conventional;
@@ -24,25 +24,26 @@ pub use conventional::EachSecond;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// How much a frame may have.
+    /// How large a frame may be.
     pub room: Room,
-    /// What is made of a picture.
+    /// Which candidates are encoded of a picture.
     pub candidates: Candidates,
-    /// Which of those that fit is sent.
+    /// Which of the candidates that fit is sent.
     pub choice: Choice,
-    /// After so many pictures in a row that were not sent the smallest candidate is, whether it fits or not (section
-    /// 3.2: 4; the authors' code: 3).
+    /// After this many unsent pictures in a row the smallest candidate is sent whether it fits or not (section 3.2: 4;
+    /// the authors' code: 3).
     pub max_skips: u32,
-    /// While nothing arrives, no more than one frame that does not fit in this time, and that of a packet; `None` for the
-    /// paper's, whose encoder took 50 ms a picture and so sent four such frames a second into a dead link. At sixty
-    /// frames per second it would be twelve, which the link has to carry before anything fresh when it is back.
+    /// While nothing arrives, at most one frame that does not fit is sent per this time, with a target size of one
+    /// packet. `None` for the paper's behaviour: its encoder took 50 ms a picture and so sent four such frames a second
+    /// into a dead link. At 60 fps it would be twelve, which the link has to carry before anything fresh when it is
+    /// back.
     #[cfg_attr(feature = "serde", serde(default))]
     pub unheard: Option<Span>,
-    /// How many candidates are coded at a time.
+    /// How many candidates are encoded in parallel.
     pub cores: u8,
     /// How the sender recovers from a loss.
     pub recovery: recovery::Config,
-    /// When the queue is thrown away; a pause is never needed, since nothing is queued that does not fit.
+    /// When the queue is thrown away. No pause is needed, since only frames that fit are queued.
     pub safeguards: safeguards::Config,
 }
 
@@ -61,15 +62,15 @@ impl Default for Config {
     }
 }
 
-/// How much a frame may have.
+/// How large a frame may be.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Room {
-    /// What the controller allows a frame, less what waits to leave: Salsify's max_frame_size. Of a controller that has
-    /// a window instead: what of it is not in flight.
+    /// The controller's limit for a frame, less what waits in the queue: Salsify's max_frame_size. With a controller
+    /// that has a window instead: the part of the window that is not in flight.
     #[default]
     Controller,
-    /// What the pacer sends in this time, less what waits: for a flow whose padding keeps the window full.
+    /// What the pacer sends in this time, less what waits in the queue: for a flow whose padding keeps the window full.
     Within(Span),
 }
 
@@ -93,13 +94,13 @@ impl Room {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Choice {
-    /// The largest, as the authors' code has it.
+    /// The largest, as in the authors' code.
     #[default]
     Largest,
-    /// The first in the order they were asked for, the best, as the paper has it: the same, unless the better one is
-    /// smaller.
+    /// The first in the order they were asked for, which is the best, as in the paper: the same as the largest, unless
+    /// the better candidate came out smaller.
     First,
-    /// The first, whether it fits or not: what a codec that cannot go back has to send.
+    /// The first, whether it fits or not: a codec that cannot go back to an earlier state has to send it.
     WhateverWasMade,
 }
 
@@ -140,30 +141,30 @@ pub struct LateChoice {
     choice: Choice,
     max_skips: u32,
     unheard: Option<Span>,
-    /// When the next frame may be sent that does not fit, if nothing arrives before.
+    /// When the next frame that does not fit may be sent, if nothing arrives before.
     may_force_at: Time,
     cores: u8,
-    /// When an arrival was last reported.
+    /// The time of the last feedback that reported an arrival.
     last_feedback: Option<Time>,
     recovery: Recovery,
     safeguards: Safeguards,
-    /// Pictures in a row that were not sent.
+    /// Unsent pictures in a row.
     skips: u32,
     last_room: Bytes,
 }
 
 impl LateChoice {
-    /// Whether frames would be sent to somebody who has not been heard for longer than an answer takes.
+    /// Whether nothing has arrived for longer than a reply takes, so that frames may be going into a dead link.
     fn is_silent(&self, view: &View) -> bool {
         let timeout = (view.srtt * 2).max(Span::from_millis(100));
         let waits = self.unheard.is_some() && self.choice != Choice::WhateverWasMade && self.skips >= self.max_skips;
         waits && self.last_feedback.is_some_and(|heard| view.now - heard > timeout)
     }
 
-    /// Whether one more picture is to go unsent, or a frame is to be sent that does not fit.
+    /// Whether this picture stays unsent too when no candidate fits, rather than a frame being sent that does not fit.
     fn skips(&mut self, view: &View) -> bool {
         let now = view.now;
-        // What waits would only have to wait for it as well.
+        // Behind a queue that frame would have to wait as well.
         let pointless = now < self.may_force_at || view.queue.packets > 0;
         let skips = self.skips < self.max_skips || pointless;
         if skips {
@@ -175,7 +176,7 @@ impl LateChoice {
     }
 }
 
-/// What a frame that is sent into silence may have: one packet.
+/// The target size of a frame sent while nothing arrives: one packet.
 const PROBE: Bytes = Bytes::new(1000);
 
 impl FramePolicy for LateChoice {
@@ -186,7 +187,7 @@ impl FramePolicy for LateChoice {
     fn plan(&mut self, view: &View) -> FramePlan {
         let room = self.room.of(view);
         self.last_room = room;
-        // A codec that codes once has to know before whether there is room for anything.
+        // A codec that encodes once must know beforehand whether there is any room.
         if self.choice == Choice::WhateverWasMade
             && room == Bytes::ZERO
             && self.aim.depends_on_room()
@@ -209,7 +210,7 @@ impl FramePolicy for LateChoice {
         let room = self.room.of(view);
         self.last_room = room;
         let sizes: Vec<Bytes> = candidates.iter().map(|candidate| candidate.size).collect();
-        // Of equally large ones the better, which was asked for first.
+        // Among equally large ones the better, which was asked for first.
         let fitting = (0..sizes.len()).rev().filter(|index| sizes[*index] <= room);
         let chosen = match self.choice {
             Choice::WhateverWasMade => (!sizes.is_empty()).then_some(0),
@@ -265,7 +266,7 @@ impl FramePolicy for LateChoice {
     }
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
-        // Before anything arrived there is room for everything.
+        // Before the first arrival the room is unlimited.
         if self.last_room < Bytes::new(1 << 32) {
             see("room kB", self.last_room.as_f64() / 1000.0);
         }

@@ -79,7 +79,7 @@ fn into_a_link_that_answers_nothing_a_frame_is_forced_each_150_ms() {
             choice.is_some()
         })
         .collect();
-    // Each 25 ms a picture.
+    // One picture every 25 ms.
     assert_eq!(forced, (4..100).step_by(6).collect::<Vec<u64>>());
 }
 
@@ -102,7 +102,7 @@ fn frames_may_be_asked_to_fit_what_the_pacer_sends_in_a_while() {
         ..Config::default()
     };
     let mut policy = config.build().unwrap();
-    // 4 Mbps in 50 ms are 25,000 bytes, of which 0.8 are payload.
+    // 4 Mbps for 50 ms are 25,000 bytes, of which 0.8 are payload.
     assert_eq!(targets(&mut policy, 0), [Target::Size(Bytes::new(20_000)), Target::Size(Bytes::new(8000))]);
     let mut full = view(0);
     full.queue = QueueView { bytes: Bytes::new(24_900), packets: 20, oldest: Some(Time::ZERO) };

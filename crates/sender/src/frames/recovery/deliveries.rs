@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use thalweg_control::Feedback;
 use thalweg_units::Time;
 
-/// How many frames without a verdict are remembered: four seconds of 60 a second, more than are ever under way.
+/// How many undecided frames are remembered: four seconds at 60 fps, more than are ever in flight.
 const REMEMBERED: usize = 256;
 
 #[derive(Debug, Clone, Copy)]
@@ -15,22 +15,23 @@ struct Sent {
     /// The frame that must be decoded before it.
     needs: Option<u64>,
     missing: u16,
-    /// When the last of its packets that are known to have arrived did.
+    /// The arrival time of its latest packet so far.
     arrived: Option<Time>,
-    /// The newest frame queued when it was known to be whole: no later one can have been there before it.
+    /// The newest frame already queued when this one was known to be complete: no later frame can have been decoded
+    /// before it.
     rivals: u64,
 }
 
-/// Frames, whole or not, and what follows from that.
+/// Frames, complete or not, and which of them were decoded.
 ///
-/// A receiver decodes a frame as soon as it is whole and what it refers to was decoded, and none that is older than one
-/// it has decoded. Reports may be lost or overtake one another, so of a frame that could be decoded it must also be
-/// known that no later one which does without it was decoded first.
+/// A receiver decodes a frame as soon as the frame is complete and its reference is decoded, but never a frame older
+/// than one it has already decoded. Reports may be lost or reordered. So for a decodable frame it must also be known
+/// that no later frame that can be decoded without it was decoded first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Deliveries {
-    /// Not known to be decoded, in order.
+    /// Frames not known to be decoded, in order.
     sent: VecDeque<Sent>,
-    /// When frames were decoded at the latest, by the receiver's clock.
+    /// The latest time, on the receiver's clock, at which each frame was decoded.
     decoded: BTreeMap<u64, Time>,
     newest: u64,
 }
@@ -58,12 +59,12 @@ impl Deliveries {
         }
         while let Some((index, at)) = (0..self.sent.len()).find_map(|index| Some((index, self.decoded_at(index)?))) {
             self.decoded.insert(self.sent[index].frame, at);
-            // What was sent before it can no longer be decoded, if it was not.
+            // Earlier frames that are not decoded by now can no longer be.
             self.sent.drain(..=index);
         }
     }
 
-    /// When a frame was decoded, if it is sure that it was.
+    /// When a frame was decoded, if that is certain.
     fn decoded_at(&self, index: usize) -> Option<Time> {
         let sent = self.sent[index];
         let whole = sent.arrived.filter(|_| sent.missing == 0)?;
@@ -82,7 +83,7 @@ impl Deliveries {
         Some(at)
     }
 
-    /// Whether a frame was decoded; `None` while that is open.
+    /// Whether a frame was decoded; `None` while that is undecided.
     pub(super) fn verdict(&self, frame: u64) -> Option<bool> {
         if self.decoded.contains_key(&frame) {
             return Some(true);
@@ -90,7 +91,8 @@ impl Deliveries {
         if self.sent.iter().any(|sent| sent.frame == frame) { None } else { Some(false) }
     }
 
-    /// Of the frames decoded only this one will be referred to, and the newest.
+    /// Forgets the decoded frames that no frame refers to: all but `frame`, the newest, and those that undecided frames
+    /// need.
     pub(super) fn forget_others(&mut self, frame: Option<u64>) {
         let Some(newest) = self.decoded.last_key_value().map(|(newest, _)| *newest) else { return };
         let needed: BTreeSet<u64> = self.sent.iter().filter_map(|sent| sent.needs).collect();
@@ -100,7 +102,7 @@ impl Deliveries {
 
 #[cfg(test)]
 impl Deliveries {
-    /// How many frames anything is remembered of.
+    /// How many frames are remembered.
     pub(super) fn remembered(&self) -> usize {
         self.sent.len() + self.decoded.len()
     }

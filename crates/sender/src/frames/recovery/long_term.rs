@@ -1,9 +1,10 @@
 //! Recovery that an unmodified decoder can follow: from pictures in its long-term buffers.
 //!
-//! Of VP8's golden frame and alternative reference one holds a picture that the receiver is known to have. A frame on
-//! its way is kept in the other; once it is known to have come, they change places. After a loss frames refer to the
-//! acknowledged picture alone, until [`RECOVERY_TIME`] has passed without another: what was lost in between, nobody
-//! misses. A keyframe, which is in every buffer, is taken to come until part of it is lost. Reports of arrivals are all
+//! One of VP8's golden and alternative reference (altref) buffers holds a picture that the receiver is known to have. A
+//! frame in flight is kept in the other; once it is known to have arrived, the two swap roles. After a loss, frames
+//! refer only to the acknowledged picture, until [`RECOVERY_TIME`] has passed without another loss; so no frame depends
+//! on what was lost. A keyframe, which fills every buffer, is assumed to arrive until part of it is lost. The sender
+//! needs nothing but reports of arrivals.
 //! that this needs.
 
 use thalweg_control::{Fate, Feedback, Report};
@@ -28,7 +29,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The bookkeeping before the first frame.
+    /// The initial state, before the first frame.
     ///
     /// # Errors
     /// When the time is not above zero.
@@ -46,26 +47,26 @@ impl Config {
     }
 }
 
-/// What is in the decoder's buffers.
+/// The contents of the decoder's buffers, as far as the sender knows.
 #[derive(Debug, Clone)]
 pub struct LongTermBuffers {
     config: Config,
     deliveries: Deliveries,
     /// The last frame sent.
     latest: Option<u64>,
-    /// A buffer and the frame the receiver is known to have in it.
+    /// A buffer and the frame in it that the receiver is known to have.
     acknowledged: Option<(LongTerm, u64)>,
-    /// A buffer and the frame on its way into it; a keyframe if nothing is acknowledged.
+    /// A buffer and the frame in flight that will fill it; a keyframe if nothing is acknowledged.
     candidate: Option<(LongTerm, u64)>,
     planned: Option<Buffers>,
     recovering_until: Time,
 }
 
 impl LongTermBuffers {
-    /// What the next frame is to refer to; `None` for a keyframe.
+    /// The basis of the next frame; `None` for a keyframe.
     pub fn basis(&mut self, now: Time, in_doubt: bool) -> Option<Basis> {
         let free = self.acknowledged.filter(|_| self.candidate.is_none());
-        // Without either, not even the last keyframe came.
+        // With neither, not even the last keyframe arrived.
         let long_term = self.acknowledged.or(self.candidate);
         self.planned = long_term.map(|_| Buffers {
             last: !(self.is_recovering(now) || in_doubt && self.acknowledged.is_some()),
@@ -77,12 +78,12 @@ impl LongTermBuffers {
         self.planned.map(Basis::Buffers)
     }
 
-    /// Whether a loss was seen not long ago.
+    /// Whether a loss was detected less than the recovery time ago.
     pub fn is_recovering(&self, now: Time) -> bool {
         now < self.recovering_until
     }
 
-    /// What waited was thrown away.
+    /// The queue was thrown away.
     pub fn on_flushed(&mut self, now: Time) {
         self.on_loss(now);
         self.candidate = None;
@@ -92,13 +93,13 @@ impl LongTermBuffers {
         self.recovering_until = now + self.config.recovery_time;
     }
 
-    /// A frame was queued on the planned basis, or as a keyframe.
+    /// A frame was queued, on the planned basis or as a keyframe.
     pub fn on_queued(&mut self, frame: u64, keyframe: bool, packets: u16) {
         let planned = self.planned.take().filter(|_| !keyframe);
         match planned {
             Some(Buffers { kept_in, .. }) => self.candidate = kept_in.map(|buffer| (buffer, frame)).or(self.candidate),
             None => {
-                // A keyframe is in every buffer, once it has come.
+                // A keyframe fills every buffer once it arrives.
                 self.acknowledged = None;
                 self.candidate = Some((LongTerm::Golden, frame));
             }
@@ -109,12 +110,12 @@ impl LongTermBuffers {
         self.latest = Some(frame);
     }
 
-    /// It became known what packets arrived.
+    /// Feedback on sent packets arrived.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let lost = |report: &Report| report.packet.place.filter(|_| report.fate == Fate::Lost);
         for place in feedback.reports.iter().filter_map(lost) {
             self.on_loss(feedback.now);
-            // If it comes late after all, what is kept in its place overwrites it.
+            // If it arrives late after all, the frame kept next in this buffer overwrites it.
             self.candidate = self.candidate.filter(|(_, frame)| *frame != place.frame);
         }
         self.deliveries.on_feedback(feedback);

@@ -1,8 +1,8 @@
-//! What a frame may refer to when frames before it may not have come.
+//! What a frame may refer to when earlier frames may be lost.
 //!
-//! A conventional sender asks for a keyframe once the receiver has. Salsify goes back to what the receiver is known to
-//! have, and there are two ways to say so: a state that the receiver keeps under its hash ([`stateful`]), or a
-//! picture that a standard decoder has in a long-term buffer ([`long_term`]).
+//! A conventional sender sends a keyframe once the receiver requests one. Salsify goes back to what the receiver is
+//! known to have, which a frame can name in two ways: as a state that the receiver keeps under its hash ([`stateful`]),
+//! or as a picture in a standard decoder's long-term buffer ([`long_term`]).
 
 mod deliveries;
 pub mod long_term;
@@ -20,17 +20,17 @@ pub use stateful::Stateful;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Config {
-    /// By a keyframe, when the receiver asks for one.
+    /// By a keyframe, when the receiver requests one.
     #[default]
     Keyframe,
-    /// From the newest state that the receiver says it has.
+    /// From the newest state that the receiver reports to have.
     Stateful(stateful::Config),
-    /// From a long-term buffer whose picture is known to have come.
+    /// From a picture in a long-term buffer that is known to have arrived.
     LongTerm(long_term::Config),
 }
 
 impl Config {
-    /// The bookkeeping before the first frame.
+    /// The initial state, before the first frame.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -43,8 +43,8 @@ impl Config {
     }
 }
 
-/// How long a sender encodes from what was acknowledged after a loss (Salsify section 3.2 and its code: 5 s, begun anew
-/// at each).
+/// How long after a loss a sender encodes only from what was acknowledged (Salsify section 3.2 and its code: 5 s,
+/// restarted by each further loss).
 pub const RECOVERY_TIME: Span = Span::from_secs(5);
 
 fn check_time(parameter: &'static str, time: Span) -> Result<(), ConfigError> {
@@ -52,7 +52,7 @@ fn check_time(parameter: &'static str, time: Span) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Bookkeeping of what the receiver has.
+/// Tracks what the receiver has.
 #[derive(Debug, Clone)]
 pub enum Recovery {
     /// See [`Config::Keyframe`].
@@ -64,9 +64,10 @@ pub enum Recovery {
 }
 
 impl Recovery {
-    /// Says in a plan what the frame, which will have number `frame` if it is sent, may refer to. In doubt whether what is under way
-    /// comes at all it had better not count on it, where that costs nothing if it does: a picture in a long-term buffer stays
-    /// there, a state is forgotten by a receiver that has got over it.
+    /// Sets in `plan` what the frame may refer to; the frame will have number `frame` if it is sent. With `in_doubt`,
+    /// packets in flight may never arrive, so the frame does not depend on them where that costs nothing if they do
+    /// arrive: a picture in a long-term buffer stays there, whereas a receiver that has decoded newer frames forgets an
+    /// older state.
     pub fn plan(&mut self, now: Time, frame: u64, in_doubt: bool, plan: &mut EncodePlan) {
         let basis = match self {
             Recovery::Keyframe => Some(Basis::Latest),
@@ -80,7 +81,7 @@ impl Recovery {
         plan.basis = basis.unwrap_or_default();
     }
 
-    /// Frame `frame` was queued, in so many packets, on the basis of the last plan.
+    /// Frame `frame` was queued in this many packets, on the basis of the last plan.
     pub fn on_queued(&mut self, frame: u64, encoded: &EncodedFrame, packets: u16) {
         match self {
             Recovery::Keyframe => {}
@@ -89,14 +90,14 @@ impl Recovery {
         }
     }
 
-    /// The receiver said what state its decoder is in.
+    /// The receiver reported its decoder's state.
     pub fn on_decoder(&mut self, now: Time, report: &DecoderReport) {
         if let Recovery::Stateful(kept) = self {
             kept.on_decoder(now, report);
         }
     }
 
-    /// It became known what packets arrived.
+    /// Feedback on sent packets arrived.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         if let Recovery::LongTerm(buffers) = self {
             buffers.on_feedback(feedback);
@@ -110,7 +111,8 @@ impl Recovery {
         }
     }
 
-    /// Frames were thrown away unsent. Says whether the next can be coded without them and without being a keyframe.
+    /// Frames were thrown away unsent. Returns whether the next frame can be encoded without them and without being a
+    /// keyframe.
     pub fn on_flushed(&mut self, now: Time) -> bool {
         match self {
             Recovery::Keyframe => return false,
@@ -120,7 +122,7 @@ impl Recovery {
         true
     }
 
-    /// The next frame whose state will not be asked for again.
+    /// The next frame whose state will not be needed again.
     pub fn poll_forgotten(&mut self) -> Option<u64> {
         match self {
             Recovery::Stateful(kept) => kept.poll_forgotten(),

@@ -1,4 +1,4 @@
-//! Recovery from the states that a receiver keeps (Salsify section 3.2; specs/salsify.md 4).
+//! Recovery from the states that a stateful receiver keeps (Salsify section 3.2; specs/salsify.md 4).
 
 use alloc::collections::VecDeque;
 
@@ -12,10 +12,10 @@ use super::RECOVERY_TIME;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// How long after a loss frames are coded from acknowledged states only; longer than 0.
+    /// How long after a loss frames are encoded from acknowledged states only; longer than 0.
     pub recovery_time: Span,
-    /// The most states kept, at least 2. The paper's sender keeps all since the last one acknowledged, without a bound;
-    /// a receiver that acknowledges nothing must not fill the memory.
+    /// The max number of states kept, at least 2. The paper's sender keeps all since the last one acknowledged, without
+    /// a bound; a receiver that acknowledges nothing must not fill the memory.
     pub max_states: usize,
 }
 
@@ -26,7 +26,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The bookkeeping before the first frame.
+    /// The initial state, before the first frame.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -48,49 +48,49 @@ impl Config {
     }
 }
 
-/// How many hashes are remembered, to tell a receiver that is far behind from one that missed something: a minute of
-/// video without feedback. States are dear, hashes are not.
+/// How many hashes are remembered, to tell a receiver that is far behind from one that lost something: a minute of
+/// video without feedback. States are large, hashes are small.
 const REMEMBERED: usize = 4096;
 
-/// A frame and where it leads.
+/// A frame: the state it is decoded from and the state it leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Step {
     frame: u64,
-    /// The state it is decoded from; `None` of a keyframe, which is decoded from any.
+    /// The state it is decoded from; `None` for a keyframe, which is decoded from any state.
     source: Option<StateHash>,
     target: StateHash,
 }
 
-/// The states a sender keeps and what it knows of the receiver's.
+/// The states a sender keeps and what it knows about the receiver's.
 #[derive(Debug, Clone)]
 pub struct Stateful {
     config: Config,
-    /// Frames whose states are kept, in order of sending.
+    /// Frames whose states are kept, in sending order.
     states: VecDeque<Step>,
-    /// All that the receiver may come to, in order of sending.
+    /// Frames whose states the receiver may reach, in sending order.
     sent: VecDeque<Step>,
-    /// The newest that the receiver can be in, if nothing was lost: assumed outside recovery.
+    /// The frame whose state the receiver reaches if nothing is lost; frames outside recovery are encoded from it.
     latest: Option<u64>,
     /// The newest frame ever queued.
     queued: Option<u64>,
-    /// The newest frame that wholly left.
+    /// The newest frame that has left completely.
     left: Option<u64>,
-    /// The newest that the receiver says it can go back to.
+    /// The newest frame whose state the receiver reports it can go back to.
     acknowledged: Option<u64>,
-    /// The newest packet the receiver answered: frame and fragment.
+    /// The newest packet that a report answered: frame and fragment.
     newest_reported: Option<(u64, u16)>,
     recovering_until: Time,
     forgotten: VecDeque<u64>,
 }
 
 impl Stateful {
-    /// What the next frame is to be coded from; `None` for a keyframe.
+    /// The basis of the next frame; `None` for a keyframe.
     pub fn basis(&self, now: Time) -> Option<Basis> {
         let source = if self.is_recovering(now) { self.acknowledged } else { self.latest };
         source.map(Basis::After)
     }
 
-    /// Whether a loss was seen not long ago.
+    /// Whether a loss was detected less than the recovery time ago.
     pub fn is_recovering(&self, now: Time) -> bool {
         now < self.recovering_until
     }
@@ -99,7 +99,7 @@ impl Stateful {
     pub fn on_queued(&mut self, frame: u64, encoded: &EncodedFrame) {
         self.queued = Some(frame);
         let Some(transition) = encoded.transition else {
-            // No packet can say where it leads from or to, so no report can either.
+            // Its packets carry no hashes of its states, so no report can name them.
             self.forgotten.push_back(frame);
             return;
         };
@@ -112,9 +112,8 @@ impl Stateful {
             self.sent.pop_front();
         }
         if self.states.len() > self.config.max_states {
-            // What is acknowledged and what is assumed must stay. Of those between them the oldest are the likeliest to
-            // be at the receiver: when no feedback arrived for so long, what was sent last did not come, or waits behind
-            // much.
+            // The acknowledged and the assumed state must stay. Of those between them the receiver most likely has the
+            // oldest: after so long without feedback, the packets sent last were lost or are held up in a long queue.
             let before_latest = self.states.len() - 2;
             self.forgotten.extend(self.states.remove(before_latest).map(|step| step.frame));
         }
@@ -125,42 +124,42 @@ impl Stateful {
         self.left = self.left.max(Some(frame));
     }
 
-    /// The receiver said what its decoder's state is, and which it can go back to. A report about a packet before one
-    /// already answered is out of date, and one about a frame never sent is nonsense.
+    /// The receiver reported its decoder's state and the states it can go back to. A report about a packet older than
+    /// one already reported is out of date, and one about a frame never sent is invalid.
     pub fn on_decoder(&mut self, now: Time, report: &DecoderReport) {
         let position = Some((report.frame, report.fragment));
         if position < self.newest_reported || Some(report.frame) > self.queued {
             return;
         }
-        // Hashes of frames that were sent and kept: all others say nothing.
+        // Only hashes of frames that were sent and kept count; the others are ignored.
         let has = |step: &&Step| report.complete.contains(&step.target);
         let newest = self.states.iter().rev().find(has).map(|step| step.frame);
         if position == self.newest_reported && newest < self.acknowledged {
-            // Of two reports about one packet the one that knows less is the older.
+            // Of two reports about one packet the one that names less is the older.
             return;
         }
         self.newest_reported = position;
-        // What the receiver no longer names it no longer has.
+        // The receiver no longer has what it no longer names.
         self.acknowledged = newest;
         if self.reports_a_loss(report) || (self.is_recovering(now) && !self.is_known(report.current)) {
             self.recovering_until = now + self.config.recovery_time;
         }
-        // A receiver that goes on to a frame gives up those before it, so of them it has what it names; the paper's
-        // sender forgets only what is before the acknowledged. Nobody goes back behind that.
+        // A receiver that decodes a frame gives up older states, so of these it has only the ones it names; the paper's
+        // sender forgets only what is older than the acknowledged state. Neither side goes back beyond that.
         let before = newest.unwrap_or(0).max(report.frame);
         let stay = [self.latest, newest];
         self.forget(|frame| frame < before && !stay.contains(&Some(frame)));
     }
 
-    /// Whether the receiver cannot decode the frame that it had a packet of.
+    /// Whether the receiver cannot decode the frame of which it reports a packet.
     ///
-    /// The paper's sender takes any state it does not know for a loss, and so does this one while it recovers. But a
-    /// receiver that has what it needs for the frame that is coming in gets over what it missed, as after frames that
-    /// were thrown away, or says so before its first frame; and one that says which state it is stuck in has lost
-    /// something although that state is known.
+    /// The paper's sender counts any unknown state as a loss, and so does this one while it recovers. But a receiver
+    /// that has what the arriving frame needs gets over what it missed, as after frames that were thrown away, or
+    /// reports it before its first frame; and a receiver that reports the state it is stuck in has lost something
+    /// although that state is known.
     fn reports_a_loss(&self, report: &DecoderReport) -> bool {
         let has = |state: StateHash| state == report.current || report.complete.contains(&state);
-        // Of a frame that was thrown away in part the next will tell more.
+        // For a frame that was thrown away in part, the report on the next frame decides.
         let step = self.sent.iter().rev().find(|step| step.frame == report.frame);
         step.is_some_and(|step| step.source.is_some_and(|source| !has(source)) && !has(step.target))
     }
@@ -169,16 +168,16 @@ impl Stateful {
         self.sent.iter().any(|step| step.target == state)
     }
 
-    /// Frames that had not wholly left were thrown away. That is no loss of the receiver's: the next frame does without
-    /// them.
+    /// Frames that had not completely left were thrown away. That is no loss at the receiver: the next frame does not
+    /// need them.
     ///
-    /// To go back to what is acknowledged would be worse, for the receiver forgets that as soon as it has decoded what
-    /// is still on its way.
+    /// Going back to the acknowledged state would be worse, for the receiver forgets it as soon as it has decoded what
+    /// is still in flight.
     pub fn on_flushed(&mut self) {
         let left = self.left;
         self.forget(|frame| Some(frame) > left);
         self.latest = self.states.back().map(|step| step.frame);
-        // Only a receiver that makes things up has what never left.
+        // Only a lying receiver reports what never left.
         self.acknowledged = self.acknowledged.filter(|acknowledged| Some(*acknowledged) <= left);
     }
 
@@ -189,7 +188,7 @@ impl Stateful {
         self.states.retain(|step| !goes(step.frame));
     }
 
-    /// The next frame whose state will not be asked for again.
+    /// The next frame whose state will not be needed again.
     pub fn poll_forgotten(&mut self) -> Option<u64> {
         self.forgotten.pop_front()
     }

@@ -14,18 +14,18 @@ use crate::event::Why;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct LadderConfig {
-    /// The rungs by height, smallest first; rungs above the camera's size are left out (specs/vidaptive.md C14: the paper shows them only in a
-    /// figure).
+    /// Heights of the rungs in pixels, smallest first; rungs above the camera's size are left out
+    /// (specs/vidaptive.md C14: the paper shows them only in a figure).
     pub heights: Vec<u16>,
-    /// Up only while the encoder makes less than this share of what it is asked for (MinEncRatio).
+    /// Up only while the encoder produces less than this share of its target (MinEncRatio).
     pub min_encoder_ratio: f64,
     /// Up only while alpha exceeds this.
     pub up_alpha: f64,
-    /// Up after this many consecutive camera frames that say so (ResUpThresh).
+    /// Up after this many consecutive camera frames that allow it (ResUpThresh).
     pub up_after: u32,
     /// Down after this many consecutive camera frames in an outage (ResDownThresh).
     pub down_after: u32,
-    /// T: the least time between changes, and the window of the encoder ratio.
+    /// T: the min time between changes, and the window of the encoder ratio.
     pub window: Span,
 }
 
@@ -43,7 +43,7 @@ impl Default for LadderConfig {
 }
 
 impl LadderConfig {
-    /// The ladder, standing on the camera's own size.
+    /// Builds the ladder at the camera's own size.
     ///
     /// # Errors
     /// When the rungs are not ascending or a count is zero.
@@ -86,7 +86,7 @@ enum Signal {
     Up,
 }
 
-/// A ladder of sizes and the rung stood on.
+/// A ladder of sizes and the current rung.
 #[derive(Debug, Clone)]
 pub struct Ladder {
     config: LadderConfig,
@@ -144,8 +144,9 @@ impl Ladder {
     }
 }
 
-/// Encoder output over what it was asked for, in the last window of running time (specs/vidaptive.md C15): each picture that was encoded, or
-/// dropped by the encoder, counts the target over one camera interval, so time spent paused counts on neither side.
+/// Encoder output over its target in the last window of running time (specs/vidaptive.md C15): each picture that was
+/// encoded, or dropped by the encoder, counts the target over one camera interval, so time spent paused counts on
+/// neither side.
 #[derive(Debug, Clone)]
 struct EncoderRatio {
     window: Span,
@@ -168,7 +169,7 @@ impl EncoderRatio {
         self.frames.push_back((now, size.bits() as f64, self.asked_per_frame));
     }
 
-    /// 1 until a whole window has run.
+    /// The ratio; 1 until a whole window has run.
     fn ratio(&mut self, now: Time) -> f64 {
         while self.frames.front().is_some_and(|frame| frame.0 + self.window <= now) {
             self.frames.pop_front();
@@ -220,7 +221,7 @@ mod tests {
     fn fifteen_frames_of_outage_take_one_rung_and_the_next_waits_a_second() {
         let mut ladder = LadderConfig::default().build(Size::HD).unwrap();
         let changes: Vec<u64> = (0..80).filter(|i| ladder.on_camera(&signals(*i, true, 0.05)).is_some()).collect();
-        // The fifteenth frame is number 14; a second later the count has long reached fifteen again.
+        // Frame number 14 is the fifteenth; a second later the count is past fifteen again.
         assert_eq!(changes, [14, 45, 76]);
         assert_eq!(ladder.size().height, 270);
     }
@@ -236,7 +237,7 @@ mod tests {
             }
             ladder.on_encoded(signals(i, false, 1.0).now, Some(&frame(5_000)));
         }
-        // The ratio is defined after a second (31 frames at 33.3 ms), then thirty frames agree.
+        // The ratio is defined after a second (31 frames at 33.3 ms), then thirty consecutive frames allow the change.
         assert_eq!(changes, [(60, 540, Why::EncoderUnderuses)]);
     }
 

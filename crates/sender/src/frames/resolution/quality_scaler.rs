@@ -1,8 +1,8 @@
 //! WebRTC's resolution by quantiser (libwebrtc `modules/video_coding/utility/quality_scaler.cc`,
 //! `video/adaptation/video_stream_encoder_resource_manager.cc`).
 //!
-//! Two exponential averages of the quantiser, a quick one that takes the size down and a slow one that takes it up: the slow
-//! one's memory of ten seconds is why Chromium stays small for 11 to 22 s after a start at a low rate (measured in
+//! Two exponential averages of the quantiser: a quick one that takes the size down and a slow one that takes it up. The
+//! slow one's memory of ten seconds is why Chromium stays small for 11 to 22 s after a start at a low rate (measured in
 //! data set chromium-gcc).
 
 use alloc::vec::Vec;
@@ -21,19 +21,20 @@ pub struct QualityScalerConfig {
     pub low_quantizer: u8,
     /// Down when the quick average exceeds this (VP8: `kHighVp8QpThreshold`).
     pub high_quantizer: u8,
-    /// What the quick average keeps of itself per millisecond (`alpha_high` of the WebRTC-Video-QualityScaling defaults).
+    /// What the quick average keeps of itself per millisecond (`alpha_high` of the WebRTC-Video-QualityScaling
+    /// defaults).
     pub quick_memory: f64,
     /// What the slow average keeps of itself per millisecond (`alpha_low`).
     pub slow_memory: f64,
-    /// Time between checks until the first step down (`kMeasureMs`).
+    /// Interval between checks until the first step down (`kMeasureMs`).
     pub period: Span,
-    /// Checks are this much rarer afterwards (`kSamplePeriodScaleFactor`).
+    /// Factor on that interval after the first step down (`kSamplePeriodScaleFactor`).
     pub period_factor: f64,
-    /// A check wants this many frames since the last step (`kMinFramesNeededToScale`).
+    /// A check needs this many frames since the last step (`kMinFramesNeededToScale`).
     pub min_frames: u32,
-    /// Down, too, when at least this share of frames was dropped by the encoder (`kFramedropPercentThreshold`).
+    /// Also down when the encoder dropped at least this share of frames (`kFramedropPercentThreshold`).
     pub drop_share: f64,
-    /// Never fewer pixels than this (`kMinPixelsPerFrame`).
+    /// Min pixels per frame (`kMinPixelsPerFrame`).
     pub min_pixels: u64,
     /// Below this start rate a call begins at 320x240 pixels or fewer (`MaximumFrameSizeForBitrate`).
     pub start_rate_qvga: Rate,
@@ -60,7 +61,7 @@ impl Default for QualityScalerConfig {
 }
 
 impl QualityScalerConfig {
-    /// A scaler at the camera's size; its first signal decides at what size the call begins.
+    /// Builds a scaler at the camera's size; its first signal decides at what size the call begins.
     ///
     /// # Errors
     /// When thresholds are not low < high, or a memory is not within 0..1.
@@ -141,7 +142,8 @@ impl QualityScaler {
         Some((self.size(), why))
     }
 
-    /// A call that starts at a low rate starts small (libwebrtc drops up to four pictures to get there; we just do).
+    /// A call that starts at a low rate starts small (libwebrtc drops up to four pictures to get there; this scaler
+    /// drops none).
     fn begin(&mut self, target: Rate) -> Option<(Size, Why)> {
         let max = if target < self.config.start_rate_qvga {
             320 * 240
@@ -187,7 +189,7 @@ impl QualityScaler {
     }
 
     pub(super) fn on_encoded(&mut self, now: Time, encoded: Option<&EncodedFrame>) {
-        // The share of drops is over the last five seconds or so (libwebrtc: a window of 150 frames).
+        // The drop share covers about the last five seconds (libwebrtc: a window of 150 frames).
         if self.frames + self.dropped >= 150 {
             self.frames /= 2;
             self.dropped /= 2;
@@ -205,7 +207,7 @@ impl QualityScaler {
     }
 }
 
-/// An average that forgets with time (libwebrtc `ExpFilter` fed with milliseconds).
+/// An average that decays with time (libwebrtc `ExpFilter` fed with milliseconds).
 #[derive(Debug, Clone)]
 struct Average {
     memory: f64,
@@ -281,7 +283,7 @@ mod tests {
         run(&mut scaler, 0, 20, |_| Some(60));
         let changes = run(&mut scaler, 20, 8, |_| Some(106));
         assert_eq!((changes[0].1, changes[0].2), (270, Why::QuantizerHigh));
-        // Chromium's second 40 to 46 in per2.csv.
+        // Seconds 40 to 46 of Chromium in per2.csv.
         assert!((22.0..26.5).contains(&changes[0].0), "{changes:?}");
     }
 

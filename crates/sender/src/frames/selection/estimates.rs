@@ -1,14 +1,15 @@
-//! How large the next frame of a layer will be.
+//! Estimates the size of a layer's next frame.
 
 use thalweg_units::Bytes;
 
-/// A group has three layers at most.
+/// A group has at most three layers.
 const LAYERS: usize = 3;
-/// A base frame is this share of a keyframe, and one of another layer this share of a base frame, until there was one (specs/rebera.md 6, \[R\]).
+/// Before the first frame of a layer, a base frame counts as this share of a keyframe, and a frame of another layer as
+/// this share of a base frame (specs/rebera.md 6, \[R\]).
 const OF_KEYFRAME: f64 = 0.3;
 const OF_BASE: f64 = 0.5;
 
-/// An average of each layer's sizes, keyframes left out.
+/// A moving average of each layer's frame sizes, keyframes excluded.
 #[derive(Debug, Clone)]
 pub(super) struct Estimates {
     gain: f64,
@@ -17,7 +18,7 @@ pub(super) struct Estimates {
 }
 
 impl Estimates {
-    /// Of nothing; the newest size weighs `gain`.
+    /// No sizes yet; in the average the newest size has weight `gain`.
     pub(super) fn new(gain: f64) -> Estimates {
         Estimates { gain, keyframe: None, sizes: [None; LAYERS] }
     }
@@ -33,7 +34,7 @@ impl Estimates {
         }
     }
 
-    /// Bytes of a frame of this layer; 0 before anything is known.
+    /// Estimated bytes of a frame of this layer; 0 before any frame.
     pub(super) fn of(&self, layer: u8) -> f64 {
         let known = |layer: u8| self.sizes.get(usize::from(layer)).copied().flatten();
         let base = || known(0).unwrap_or(OF_KEYFRAME * self.keyframe.unwrap_or(0.0));
@@ -58,7 +59,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|layer| estimates.of(layer)), [1500.0, 750.0, 750.0]);
         estimates.on_frame(0, Bytes::new(2500));
         assert_eq!([0, 1, 2].map(|layer| estimates.of(layer)), [2250.0, 1125.0, 1125.0]);
-        // specs/rebera.md 9, example 4: 2400 and a frame of 2500 are 2475.
+        // specs/rebera.md 9, example 4: an average of 2400 and a frame of 2500 give 2475.
         estimates.set([2400.0, 1500.0, 850.0]);
         estimates.on_frame(0, Bytes::new(2500));
         assert_eq!(estimates.of(0), 2475.0);

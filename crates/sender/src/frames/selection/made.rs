@@ -1,16 +1,16 @@
-//! What an encoder makes of what it is asked for: a keyframe every second costs more than its rate control expects.
+//! The encoder's output relative to its target: a keyframe every second costs more than its rate control expects.
 
 use thalweg_units::Bytes;
 
-/// How much the newest group says of the next.
+/// The weight of the newest group in the estimate for the next.
 const NEWEST: f64 = 0.3;
-/// Groups of which fewer frames than this share were made say nothing.
+/// A group of which less than this share of the frames was encoded is ignored.
 const ENOUGH: f64 = 0.75;
-/// Nothing is believed beyond these.
+/// The ratio is clamped to this range.
 const MIN: f64 = 0.5;
 const MAX: f64 = 2.0;
 
-/// Bytes made over bytes asked for, of groups.
+/// Bytes encoded over bytes asked for, by group.
 #[derive(Debug, Clone)]
 pub(super) struct Made {
     ratio: f64,
@@ -26,23 +26,23 @@ impl Default for Made {
 }
 
 impl Made {
-    /// How many times what it is asked for the encoder makes.
+    /// The encoder's output over its target.
     pub(super) fn ratio(&self) -> f64 {
         self.ratio
     }
 
-    /// A frame of so many bytes is asked for.
+    /// The encoder is asked for a frame of this size.
     pub(super) fn ask(&mut self, size: Bytes) {
         self.asked += size;
     }
 
-    /// It was made.
+    /// The frame came out at this size.
     pub(super) fn add(&mut self, size: Bytes) {
         self.made += size;
         self.frames += 1;
     }
 
-    /// A group of `frames` is over.
+    /// A group of `frames` has ended.
     pub(super) fn end(&mut self, frames: u32) {
         if f64::from(self.frames) >= ENOUGH * f64::from(frames) && self.asked > Bytes::ZERO {
             let ratio = (self.made.as_f64() / self.asked.as_f64()).clamp(MIN, MAX);

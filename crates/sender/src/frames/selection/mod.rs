@@ -1,10 +1,11 @@
-//! Frames chosen by what they are worth: a group of frames has a budget, and those that matter most of it are sent (Rebera; specs/rebera.md 5 and 6).
+//! Frames selected by their worth: a group of frames has a budget, and of its frames those worth most are sent (Rebera;
+//! specs/rebera.md 5 and 6).
 //!
-//! Frames are made in temporal layers ([`thalweg_media::layers`]), so that some can be left out and the rest still be decoded. A controller
-//! that plans ahead says what a group may cost ([`thalweg_control::MediaLimit::Period`]); of any other, what it allows for as long as
-//! the group takes, less what still waits to leave.
+//! Frames are encoded in temporal layers ([`thalweg_media::layers`]), so that some can be left out and the rest still be
+//! decoded. A controller that plans ahead sets the budget of a group ([`thalweg_control::MediaLimit::Period`]). With
+//! any other the budget is what it allows for the duration of the group, less what is still queued.
 //!
-//! * [`Selector`]: which frames are sent, with no clock and no encoder; [`by_worth`]: the order of their worth;
+//! * [`Selector`]: which frames are sent, independent of clock and encoder; [`by_worth`]: the order of their worth;
 //! * [`Selection`]: the policy.
 
 mod estimates;
@@ -24,33 +25,34 @@ pub use policy::Selection;
 pub use priority::by_worth;
 pub use selector::{Method, Room, Selector};
 
-/// The parameters. \[P\] is the paper, \[R\] a reading where it is silent (specs/rebera.md).
+/// The parameters. \[P\] is from the paper, \[R\] a reading where it is silent (specs/rebera.md).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// N and G: how many frames a group that begins with a keyframe has, and in which layers (32 and 4 \[P\]).
+    /// N and G: how many frames a group that begins with a keyframe has, and its layers (32 and 4 \[P\]).
     pub layers: layers::Config,
     /// How the budget is spent.
     pub method: Method,
-    /// What of it is left at any time.
+    /// How much of the budget may be spent at a given time.
     pub room: Room,
-    /// gamma: how much the newest size weighs in the estimate of the next of its layer, 0..=1 (0.75 \[P\]).
+    /// gamma: the weight of the newest size in the estimate of the layer's next one, 0..=1 (0.75 \[P\]).
     pub newest_size: f64,
-    /// What the encoder is asked for.
+    /// The encoder's target.
     pub aim: Aim,
     /// The encoder's bounds.
     pub encoder: EncoderBounds,
-    /// How the size is chosen, anew for each group.
+    /// How the size is chosen, once per group.
     pub resolution: resolution::Config,
 }
 
-/// What the encoder is asked for.
+/// The encoder's target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Aim {
-    /// This share of what the group may cost, spread over its time, by what the encoder made of what it was asked for before (ours).
+    /// This share of the group's budget, spread over its duration and corrected by the encoder's past output over its
+    /// target (ours).
     Budget(f64),
-    /// Always this rate: the paper's video was coded beforehand.
+    /// A constant rate: the paper's video was encoded beforehand.
     Fixed(Rate),
 }
 
@@ -69,7 +71,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The policy for a camera of this size.
+    /// Builds the policy for a camera of this size.
     ///
     /// # Errors
     /// When a parameter is out of range.

@@ -1,4 +1,4 @@
-//! The policy: groups begin, frames are made at their place in the layers, and the selector says which leave.
+//! The policy: begins groups, encodes frames at their place in the layers, and sends those that the selector chooses.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,8 +16,8 @@ use crate::frames::policy::{FramePlan, FramePolicy, Occasion, View};
 use crate::frames::rate_targeted::EncoderBounds;
 use crate::frames::resolution::{Resolution, Signals};
 
-/// Within a group the encoder is asked for no less and no more of its mean than this: what is left when a keyframe was large or frames were
-/// left out is spread, but not all of it over the last few frames.
+/// Within a group the encoder's target stays between these multiples of the group's mean rate: what a large keyframe
+/// cost or omitted frames saved is spread, but not all of it over the last few frames.
 const STEERED: (f64, f64) = (0.7, 1.4);
 
 /// See the module.
@@ -28,15 +28,15 @@ pub struct Selection {
     aim: Aim,
     encoder: EncoderBounds,
     resolution: Resolution,
-    /// The size of the group's pictures.
+    /// The frame size of the group.
     size: Size,
-    /// Where in its group the next picture is.
+    /// The place in its group of the next picture.
     next: u32,
-    /// Whether a frame that the rest of the group refers to was left out because nobody is heard.
+    /// Whether a frame that the rest of the group refers to was left out because of missing feedback.
     broken: bool,
     /// The place of the picture in the encoder.
     encoding: u32,
-    /// The numbers of the group's frames that were sent, by their places.
+    /// The numbers of the group's sent frames, by place.
     sent: Vec<Option<u64>>,
     target: Rate,
     made: Made,
@@ -60,7 +60,7 @@ impl Selection {
         }
     }
 
-    /// Whether the path is in an outage: whatever is sent would only wait.
+    /// Whether the path is in an outage: anything sent now would only wait.
     fn is_stopped(view: &View) -> bool {
         view.limits.media.share() <= 0.0
     }
@@ -80,7 +80,7 @@ impl Selection {
         self.size = self.resolution.size();
     }
 
-    /// What is left of the budget, over what is left of the group.
+    /// Sets the target to the rest of the budget over the rest of the group.
     fn aim(&mut self, view: &View) {
         let rate = match self.aim {
             Aim::Fixed(rate) => rate,
@@ -96,13 +96,13 @@ impl Selection {
         self.target = rate.clamp(self.encoder.min, self.encoder.max);
     }
 
-    /// Where the frame at `place` refers to: the number of the frame there, if it was sent.
+    /// The reference of the frame at `place`: the number of the frame it refers to, if that was sent.
     fn reference(&self, place: u32) -> Option<u64> {
         let parent = self.pattern.refers_to(place)?;
         self.sent.get(parent as usize).copied().flatten()
     }
 
-    /// The next picture is not encoded.
+    /// Leaves the next picture unencoded.
     fn leave_out(&mut self, place: u32) {
         self.selector.leave_out(place);
         self.next = (place + 1) % self.pattern.period();

@@ -1,13 +1,13 @@
-//! Which frame of a group is worth most: the base, then what halves the gaps between frames as evenly as can be.
+//! Which frame of a group is worth most: the base first, then the frames that halve the gaps most evenly.
 
 use alloc::vec::Vec;
 
 use thalweg_media::layers::Pattern;
 
-/// The places of an intra period by their worth, the dearest first: pi_0 (specs/rebera.md 5).
+/// The places of an intra period by their worth, most valuable first: pi_0 (specs/rebera.md 5).
 ///
-/// The base in its order; then layer 1, spread over the period; then of each further layer the frames that refer to the layer below, in
-/// that one's order, those that refer to the one below that, and so on.
+/// First the base layer in coding order; then layer 1, spread over the period; then, for each further layer, the frames
+/// that refer to the layer below, in that layer's order, then those that refer to the layer below that, and so on.
 pub fn by_worth(pattern: &Pattern) -> Vec<u32> {
     let places_of = |layer: u8| (0..pattern.period()).filter(move |place| pattern.layer(*place).number == layer);
     let mut layers: Vec<Vec<u32>> = Vec::new();
@@ -26,7 +26,8 @@ pub fn by_worth(pattern: &Pattern) -> Vec<u32> {
     layers.into_iter().flatten().collect()
 }
 
-/// 0..count from the last on, then what halves the gaps that are left, and the rest from behind: the rule that gives the paper's order.
+/// An order of 0..count: the last first, then those that halve the remaining gaps, and the rest from the end. This rule
+/// gives the paper's order.
 fn spread(count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = count.checked_sub(1).into_iter().collect();
     let mut step = (count / 2).checked_ilog2().map_or(0, |log| 1 << log);

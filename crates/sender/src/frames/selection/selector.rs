@@ -1,4 +1,4 @@
-//! Which frames of a group are sent, decided one after the other as they are made (specs/rebera.md 6).
+//! Which frames of a group are sent, decided one by one as they are encoded (specs/rebera.md 6).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,33 +9,34 @@ use thalweg_units::Bytes;
 use super::estimates::Estimates;
 use super::priority::by_worth;
 
-/// How a budget is spent.
+/// How a group's budget is spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Method {
-    /// Dynamic frame selection (Rebera's algorithm 1): a frame is sent if, of all that are left and could be decoded, those worth more
-    /// leave room for it.
+    /// Dynamic frame selection (Rebera's algorithm 1): a frame is sent if it fits in the budget after all remaining
+    /// decodable frames that are worth more.
     #[default]
     Dynamic,
-    /// The highest layer that all fits by estimate, in order of coding until the budget is spent.
+    /// All layers up to the highest that fits completely by estimate, in coding order until the budget is spent.
     LayerPush,
-    /// In order of coding until the budget is spent.
+    /// All frames in coding order until the budget is spent.
     FramePush,
 }
 
-/// What of a group's budget dynamic selection may still spend (`b_h` of algorithm 1). The pushes spend all that is left.
+/// How much of a group's budget dynamic selection may still spend (`b_h` of algorithm 1). The two push methods may
+/// spend all that is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Room {
-    /// `b - max(S, (n/N) b)`, as printed: the share of the time that is over is gone, even where it was not spent.
+    /// `b - max(S, (n/N) b)`, as printed: the budget of the elapsed time is gone even if it was not spent.
     #[default]
     Elapsed,
-    /// `b - S` (ours): what earlier frames left over is for later ones.
+    /// `b - S` (ours): what earlier frames did not use is left for later ones.
     Unspent,
 }
 
 impl Room {
-    /// Bytes left of `budget` when `spent` is spent and this share of the group is over, 0..1.
+    /// Bytes left of `budget` after `spent` bytes and this share of the group's duration, 0..1.
     fn left(self, budget: f64, spent: f64, elapsed: f64) -> f64 {
         match self {
             Room::Elapsed => budget - spent.max(elapsed * budget),
@@ -44,9 +45,10 @@ impl Room {
     }
 }
 
-/// The frames of one group, and what of its budget is left.
+/// The frames of one group, and what is left of its budget.
 ///
-/// Frames are considered in order of coding; the first of a group is always sent. Bytes are of whatever kind the budget is in.
+/// Frames are considered in coding order; the first of a group is always sent. Sizes are in the same kind of bytes as
+/// the budget.
 #[derive(Debug, Clone)]
 pub struct Selector {
     method: Method,
@@ -54,20 +56,20 @@ pub struct Selector {
     pattern: Pattern,
     by_worth: Vec<u32>,
     estimates: Estimates,
-    /// b.
+    /// b: the group's budget.
     budget: Bytes,
-    /// S: what was sent of it.
+    /// S: what the group's sent frames took.
     spent: Bytes,
-    /// Frames of the group that are to come and could be decoded.
+    /// For each frame of the group, whether it is still to come and could be decoded.
     possible: Vec<bool>,
-    /// With the pushes: nothing more is sent.
+    /// With the push methods: the budget is spent, so no more frames are sent.
     exhausted: bool,
     /// With layer push: the highest layer that is sent.
     highest: u8,
 }
 
 impl Selector {
-    /// A selector with no budget; of an average of sizes the newest weighs `gain`, 0..=1 (gamma).
+    /// A selector with no budget; in the average of sizes the newest has weight `gain`, 0..=1 (gamma).
     pub fn new(method: Method, room: Room, pattern: Pattern, gain: f64) -> Selector {
         Selector {
             method,
@@ -83,28 +85,28 @@ impl Selector {
         }
     }
 
-    /// A group begins, and may cost so much.
+    /// Begins a group with this budget.
     pub fn begin(&mut self, budget: Bytes) {
         (self.budget, self.spent, self.exhausted) = (budget, Bytes::ZERO, false);
         self.possible.fill(true);
     }
 
-    /// b.
+    /// b: the group's budget.
     pub fn budget(&self) -> Bytes {
         self.budget
     }
 
-    /// S: what was sent of the group so far.
+    /// S: what the group's sent frames took so far.
     pub fn spent(&self) -> Bytes {
         self.spent
     }
 
-    /// Whether the frame at `place` could be sent: what it refers to was.
+    /// Whether the frame at `place` could be decoded and is still to come.
     pub fn is_possible(&self, place: u32) -> bool {
         self.possible.get(place as usize).copied().unwrap_or(false)
     }
 
-    /// The frame at `place` is not sent, whatever it would cost.
+    /// The frame at `place` is not sent, whatever its size.
     pub fn leave_out(&mut self, place: u32) {
         for missed in core::iter::once(place).chain(self.pattern.closure(place)) {
             if let Some(possible) = self.possible.get_mut(missed as usize) {
@@ -113,13 +115,13 @@ impl Selector {
         }
     }
 
-    /// The frame at `place` was made and takes `size`: whether to send it.
+    /// The frame at `place` was encoded and takes `size`; returns whether to send it.
     pub fn consider(&mut self, place: u32, size: Bytes) -> bool {
         let layer = self.pattern.layer(place).number;
         if place == 0 {
             self.estimates.on_keyframe(size);
         } else {
-            // Also of frames that are not sent, and before it is decided.
+            // Unsent frames count too, and before the decision.
             self.estimates.on_frame(layer, size);
         }
         let send = self.is_possible(place)
@@ -143,7 +145,7 @@ impl Selector {
         send
     }
 
-    /// Whether the frame is among the dearest of those left that fit: the first that does not fit ends them.
+    /// Whether the frame fits in the room after all possible frames that are worth more.
     fn is_worth_it(&self, place: u32, size: Bytes) -> bool {
         let elapsed = f64::from(place) / f64::from(self.pattern.period());
         let mut room = self.room.left(self.budget.as_f64(), self.spent.as_f64(), elapsed);
@@ -169,7 +171,7 @@ impl Selector {
         !self.exhausted
     }
 
-    /// The highest layer of which all frames fit by estimate, after a keyframe of `size`; the base at least.
+    /// The highest layer up to which all frames fit by estimate, after a keyframe of `size`; at least the base layer.
     fn highest_that_fits(&self, size: Bytes) -> u8 {
         let cost = |place: u32| self.estimates.of(self.pattern.layer(place).number);
         let all = |highest: u8| {

@@ -15,7 +15,7 @@ fn selector(method: Method, period: u32) -> Selector {
     Selector::new(method, Room::Elapsed, pattern, 0.75)
 }
 
-/// The places sent of a group of these sizes, and what they take.
+/// The places sent of a group of these sizes, and the bytes they take.
 fn sent(selector: &mut Selector, sizes: &[u64], budget: u64) -> (Vec<u32>, u64) {
     selector.begin(Bytes::new(budget));
     let send = |(place, size): (u32, &u64)| selector.consider(place, Bytes::new(*size)).then_some(place);
@@ -51,7 +51,8 @@ fn dynamic_frame_selection_gives_the_table_of_the_specification() {
     }
 }
 
-/// The frames before them were smaller than their share: as printed what they left is gone, and otherwise it is there for the last base frame.
+/// The frames before place 4 were smaller than their share. As printed, what they left is gone; otherwise it serves the
+/// last base frame.
 #[test]
 fn what_earlier_frames_left_is_for_later_ones_only_where_it_counts_as_unspent() {
     let pattern = layers::Config { group: 4, period: 8 }.build().unwrap();
@@ -60,7 +61,7 @@ fn what_earlier_frames_left_is_for_later_ones_only_where_it_counts_as_unspent() 
         selector.set_estimates([2000.0, 100.0, 100.0]);
         sent(&mut selector, &[1000, 100, 100, 100, 2100, 100, 100, 100], 4_000)
     };
-    // At place 4 half of 4000 bytes is over, of which 1300 were spent.
+    // At place 4 the time for half of the 4000 bytes has passed, of which 1300 were spent.
     assert_eq!(of(Room::Elapsed), (alloc::vec![0, 1, 2, 3], 1_300));
     assert_eq!(of(Room::Unspent), (alloc::vec![0, 1, 2, 3, 4, 5, 6, 7], 3_700));
 }
@@ -117,7 +118,8 @@ proptest! {
         }
     }
 
-    /// What is left is spread: no larger gap than the longest that frame push leaves, which stops where the budget does.
+    /// The remaining budget is spread: no gap is longer than the longest of frame push, which stops where the budget
+    /// does.
     #[test]
     fn dynamic_selection_leaves_shorter_gaps_than_pushing_frames(
         before in sizes(), sizes in sizes(), budget in 12_000u64..80_000,

@@ -1,4 +1,4 @@
-//! Media packets that may still be of use, and what is known of each.
+//! Media packets that may still be useful as padding, and what is known of each.
 
 use alloc::collections::VecDeque;
 
@@ -8,9 +8,9 @@ use thalweg_units::Bytes;
 
 use crate::repair::fec::Member;
 
-/// No more are remembered: half a second at 20 Mbps.
+/// Max number of remembered packets: half a second at 20 Mbps.
 const MAX: usize = 1_000;
-/// The share of losses forgets by this with each packet: the last 250 count.
+/// The weight of one packet in the loss average: about the last 250 count.
 const LOSS_GAIN: f64 = 1.0 / 250.0;
 
 /// A media packet that left.
@@ -24,16 +24,16 @@ pub(super) struct Tracked {
     pub(super) size: Bytes,
     pub(super) arrived: bool,
     pub(super) lost: bool,
-    /// Whether it was retransmitted since it is known to be lost.
+    /// Whether it was retransmitted after it was known to be lost.
     pub(super) again: bool,
     /// How often it was retransmitted before that.
     pub(super) retransmissions: u8,
-    /// How many FEC packets it is under.
+    /// How many FEC packets protect it.
     pub(super) fec_packets: u8,
 }
 
 impl Tracked {
-    /// Nothing is known of it yet.
+    /// A packet that just left, with nothing known of it.
     pub(super) fn new(id: PacketId, (sequence, place): (u64, u64), fragment: Fragment, size: Bytes) -> Tracked {
         Tracked {
             id,
@@ -49,13 +49,13 @@ impl Tracked {
         }
     }
 
-    /// As FEC is made over it.
+    /// The packet as FEC takes it.
     pub(super) fn member(&self) -> Member {
         Member { sequence: self.sequence, place: self.place, size: self.size }
     }
 }
 
-/// Those of the last while, in the order of sending.
+/// The media packets sent recently, in sending order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Remembered {
     packets: VecDeque<Tracked>,
@@ -63,7 +63,7 @@ pub(super) struct Remembered {
 }
 
 impl Remembered {
-    /// Another one left.
+    /// Another packet left.
     pub(super) fn push(&mut self, packet: Tracked) {
         if self.packets.len() == MAX {
             self.packets.pop_front();
@@ -71,14 +71,14 @@ impl Remembered {
         self.packets.push_back(packet);
     }
 
-    /// Forgets the oldest, as long as they are of no use.
+    /// Forgets the oldest packets as long as they are useless.
     pub(super) fn forget(&mut self, useless: impl Fn(&Tracked) -> bool) {
         while self.packets.front().is_some_and(&useless) {
             self.packets.pop_front();
         }
     }
 
-    /// Oldest first.
+    /// The packets, oldest first.
     pub(super) fn packets(&self) -> impl Iterator<Item = &Tracked> + Clone {
         self.packets.iter()
     }
@@ -100,7 +100,7 @@ impl Remembered {
         }
     }
 
-    /// These are under an FEC packet more.
+    /// One more FEC packet protects these.
     pub(super) fn under_sum(&mut self, protects: &Protected) {
         self.packets
             .iter_mut()
@@ -108,7 +108,7 @@ impl Remembered {
             .for_each(|packet| packet.fec_packets = packet.fec_packets.saturating_add(1));
     }
 
-    /// This one left again.
+    /// This packet was retransmitted.
     pub(super) fn retransmitted(&mut self, sequence: u64) {
         if let Ok(place) = self.packets.binary_search_by_key(&sequence, |packet| packet.sequence) {
             let packet = &mut self.packets[place];

@@ -8,7 +8,7 @@ use super::*;
 const SRTT: Span = Span::from_millis(50);
 const ROOM: Bytes = Bytes::new(10_000);
 
-/// A sender's media with what its receiver says of it.
+/// A sender's media and the receiver's reports on it.
 struct World {
     redundant: RedundantPadding,
     history: History,
@@ -41,7 +41,7 @@ impl World {
         World { redundant, history: History::new(feedback::Config::default()), next: 0 }
     }
 
-    /// A frame of so many packets is captured and leaves at once.
+    /// A frame of this many packets is captured and leaves at once.
     fn send(&mut self, now: Time, frame: u64, packets: u16) {
         for index in 0..packets {
             let (id, size) = (PacketId(self.next), Bytes::new(1074));
@@ -51,7 +51,7 @@ impl World {
         }
     }
 
-    /// The receiver says which of `packets` came.
+    /// The receiver reports which of `packets` arrived.
     fn report(&mut self, now: Time, packets: core::ops::Range<u64>, came: impl Fn(u64) -> bool) {
         let reported: Vec<_> = packets
             .map(|id| Acknowledgement { id: PacketId(id), arrival: came(id).then_some(now), ce: false })
@@ -60,7 +60,7 @@ impl World {
         self.redundant.on_feedback(&feedback);
     }
 
-    /// What padding is made of now, which leaves.
+    /// The content of the padding packet that leaves now.
     fn next(&mut self, now: Time) -> Option<Content> {
         let (content, _) = self.redundant.head(now, SRTT, ROOM)?;
         self.redundant.on_sent(&content);
@@ -90,11 +90,11 @@ fn the_first_sums_take_packets_far_apart_and_the_second_neighbours() {
 fn what_has_arrived_is_in_no_sum_and_a_sum_is_of_as_many_as_lose_one() {
     let mut world = World::new(Config::default());
     world.send(at(0), 0, 20);
-    // Nothing was lost: FEC packets of 14 at most, so of the 20 two of ten each.
+    // No losses: FEC packets over 14 at most, so the 20 packets get two of ten each.
     assert_eq!(world.sum(at(1)), Some((0..20).step_by(2).collect()));
     world.report(at(50), 0..20, |_| true);
     assert_eq!(world.sum(at(51)), None);
-    // A fifth is lost for a long while: FEC packets of five.
+    // A fifth is lost for a long time: FEC packets over five.
     for frame in 1..100 {
         world.send(at(50 * frame), frame, 20);
         world.report(at(50 * frame + 40), world.next - 20..world.next, |id| id % 5 != 0);
@@ -133,7 +133,7 @@ fn retransmissions_are_of_what_is_lost_first_and_of_each_packet_once() {
             other => panic!("{other:?}"),
         })
         .collect();
-    // 0 to 5 are overtaken by more than two others; then what is under way.
+    // More than two later packets overtook 0 to 5, so they come first; then those in flight.
     assert_eq!(retransmissions, [0, 1, 2, 3, 4, 5, 8, 9]);
 }
 

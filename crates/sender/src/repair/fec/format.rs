@@ -1,22 +1,23 @@
-//! How FEC is written, as far as it decides how large it is.
+//! The format of FEC packets, as far as it determines their size.
 
 use thalweg_media::Protected;
 use thalweg_units::Bytes;
 
-/// Which of the two formats that receivers know.
+/// Which of the two FEC formats that receivers support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Format {
     /// flexfec-03, on a stream of its own.
     #[default]
     Flexfec,
-    /// ULPFEC in RED (RFC 5109, RFC 2198): among the media, whose numbers it takes, so that what it protects lies farther apart. The byte that RED
-    /// costs each packet is in [`PacketSizes::overhead`](crate::PacketSizes::overhead).
+    /// ULPFEC in RED (RFC 5109, RFC 2198): in the media stream, where it uses sequence numbers, so that the packets it
+    /// protects are farther apart. The byte that RED adds to each packet is in
+    /// [`PacketSizes::overhead`](crate::PacketSizes::overhead).
     Ulpfec,
 }
 
 impl Format {
-    /// How far apart on the wire two packets under one FEC packet may be: the longest mask (specs/fec.md 2).
+    /// Length of the longest mask: how far apart two packets under one FEC packet may be on the wire (specs/fec.md 2).
     pub const fn longest(self) -> u64 {
         match self {
             Format::Flexfec => Protected::LONGEST,
@@ -24,8 +25,8 @@ impl Format {
         }
     }
 
-    /// What an FEC packet has before the XOR of packets that lie in so many numbers on the wire, 1 to [`Format::longest`]: the header with its
-    /// short, middle or long mask (specs/fec.md 2).
+    /// Size of an FEC packet before the XOR, when the protected packets span this many sequence numbers on the wire, 1
+    /// to [`Format::longest`]: the header with its short, middle or long mask (specs/fec.md 2).
     pub fn header(self, numbers: u64) -> Bytes {
         Bytes::new(match (self, numbers) {
             (Format::Flexfec, ..=15) => 20,
@@ -36,7 +37,7 @@ impl Format {
         })
     }
 
-    /// Runs without are written as they always were.
+    /// The default is not serialized, so that the files of runs without ULPFEC stay unchanged.
     #[cfg(feature = "serde")]
     pub(crate) fn is_flexfec(&self) -> bool {
         *self == Format::Flexfec
@@ -46,14 +47,15 @@ impl Format {
 /// How FEC packets are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {
-    /// In which format.
+    /// Their format.
     pub format: Format,
     /// Their own RTP header extensions.
     pub extensions: Bytes,
 }
 
 impl Written {
-    /// What an FEC packet adds to the longest packet it is over, where those lie in so many numbers on the wire.
+    /// How much larger an FEC packet is than the longest packet it protects, when those span this many numbers on the
+    /// wire.
     pub fn around(self, numbers: u64) -> Bytes {
         self.format.header(numbers) + self.extensions
     }
@@ -67,7 +69,7 @@ mod tests {
     use thalweg_wire::rtp::{Header, Packet};
     use thalweg_wire::{flexfec, ulpfec};
 
-    /// What `wire` writes before the XOR of two packets, the second so many numbers after the first.
+    /// The bytes that `wire` writes before the XOR of two packets, the second this many numbers after the first.
     fn written(format: Format, apart: u16) -> Bytes {
         let packet = |sequence| {
             let header = Header { marker: false, payload_type: 96, sequence, timestamp: 0, ssrc: 1 };

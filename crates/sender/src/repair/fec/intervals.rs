@@ -1,7 +1,8 @@
-//! One FEC packet after every N of media: what FBRA probes with (its FEC interval; specs/fbra.md 3).
+//! One FEC packet after every N media packets: FBRA's probe (its FEC interval; specs/fbra.md 3).
 //!
-//! The group is of packets in a row, whatever frames they are of. A group is closed early when its oldest packet would come too late for
-//! its deadline once another frame has gone by: at 128 kbps and a packet a frame, 14 packets are half a second.
+//! A group consists of consecutive packets, of one or several frames. It is closed early if after one more frame its
+//! FEC packet would come too late for the deadline of its oldest packet: at 128 kbps and one packet per frame, 14
+//! packets are half a second.
 
 use alloc::vec::Vec;
 
@@ -9,16 +10,16 @@ use thalweg_units::{Span, Time};
 
 use super::{Amount, Fec, Uncovered};
 
-/// What the controller asks for, and how far the group has come.
+/// The interval the controller asks for, and the state of the present group.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Interval {
     /// N; `None` for no FEC.
     asked: Option<u16>,
-    /// Packets in the group, by their weight.
+    /// Packets in the group, by weight.
     counted: f64,
-    /// When the picture before the last was captured.
+    /// Capture time of the picture before the last.
     before: Option<Time>,
-    /// When the last picture was captured.
+    /// Capture time of the last picture.
     last: Option<Time>,
 }
 
@@ -30,7 +31,8 @@ impl Interval {
 }
 
 impl Fec {
-    /// From now on one packet after every `asked` of media; of what is not protected yet, nothing will be if there is to be none.
+    /// From now on one FEC packet after every `asked` media packets. With `None`, packets not yet protected stay
+    /// unprotected.
     pub fn set_interval(&mut self, asked: Option<u16>) {
         let changed = core::mem::replace(&mut self.interval.asked, asked) != asked;
         if changed && asked.is_none() {
@@ -38,7 +40,7 @@ impl Fec {
         }
     }
 
-    /// Whether the controller says how much.
+    /// Whether the controller sets the amount of FEC.
     pub fn is_asked_for(&self) -> bool {
         self.config.amount == Amount::Asked
     }
@@ -48,7 +50,7 @@ impl Fec {
         self.uncovered.clear();
     }
 
-    /// A media packet left; its group may be whole now.
+    /// A media packet left; its group may now be complete.
     pub(super) fn count(&mut self, now: Time, packet: Uncovered, path_rtt: Span) {
         let captured = packet.fragment.captured;
         if self.interval.last != Some(captured) {
@@ -69,7 +71,7 @@ impl Fec {
         }
     }
 
-    /// FEC over what of the group can still be of use.
+    /// Makes FEC over those packets of the group that can still be useful.
     fn close_group(&mut self, now: Time, path_rtt: Span) {
         let deadline = self.config.deadline;
         let packets: Vec<Uncovered> =

@@ -1,12 +1,12 @@
-//! FEC: XORs of media packets from which the receiver makes what it misses, without asking (RFC 8627; specs/fec.md).
+//! FEC: XOR parity over media packets, from which the receiver restores lost ones without asking (RFC 8627;
+//! specs/fec.md).
 //!
-//! How much there may be is a share of what is sent: every packet that leaves earns its part, an FEC packet costs its
-//! size, and at a frame's end the next ones are as many as are nearest to what was earned, so that the share is kept in
-//! the long run. They leave right behind the frame, and packet i is under the one numbered i modulo their number: a
-//! burst of losses spreads over them.
+//! The amount is a share of what is sent: every packet that leaves earns that share of its size, an FEC packet costs
+//! its own size, and at the end of a frame as many FEC packets are made as come nearest to what was earned, so that the
+//! share holds in the long run. They leave right after the frame. Of n FEC packets, number i protects the packets
+//! numbered i modulo n, so that a burst of losses is spread over all of them.
 //!
-//! Where the controller probes with it (FBRA), there is one packet of it after every so many of media instead
-//! (`intervals`).
+//! If the controller probes with FEC (FBRA), there is instead one FEC packet after every N media packets (`intervals`).
 
 mod format;
 mod intervals;
@@ -20,51 +20,51 @@ use thalweg_units::{Bytes, ConfigError, Span, Time, check};
 pub use format::{Format, Written};
 use intervals::Interval;
 
-/// How much FEC, and over what.
+/// How much FEC, and over which packets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// How much.
     pub amount: Amount,
-    /// How it is written.
+    /// The format of FEC packets.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Format::is_flexfec"))]
     pub format: Format,
-    /// Packets so far apart, or farther, are never protected together: 46, so that the header has the middle of
-    /// FlexFEC's masks, or 1 to 109.
+    /// FEC protects no two packets this far apart or farther: 46, so that the header has the middle of FlexFEC's masks,
+    /// or 1 to 109.
     pub packets: u64,
-    /// A packet that no FEC was due for yet may come under one within this time, and within a round trip, after
-    /// which a retransmission is quicker (specs/fec.md 3); zero to protect every frame by itself (R).
+    /// A packet that got no FEC yet may still get some within this time and within a round trip, after which a
+    /// retransmission is quicker (specs/fec.md 3); zero to protect every frame separately (R).
     pub reach: Span,
-    /// At most this many FEC packets for each media packet. One makes duplicates; where half is lost, so are half of
-    /// those, and what retransmissions do not need of the wire is better spent on more (R).
+    /// Max FEC packets per media packet. One means duplicates; where half is lost, half of the duplicates are too, and
+    /// the part of the wire that retransmissions do not need is better spent on more of them (R).
     pub max_per_packet: f64,
-    /// A frame is of no use this long after it was captured, and what protects it then of none: it is left out. `None` for receivers that show
-    /// every frame, however late.
+    /// A frame is useless this long after its capture, and so is FEC for it: its packets are left out. `None` for
+    /// receivers that show every frame, however late.
     pub deadline: Option<Span>,
-    /// How much more a keyframe is protected than others: its bytes and packets count as many times, 1 to 10. All that follows needs it
-    /// (specs/fec.md 4; unequal protection).
+    /// How much more a keyframe is protected than other frames: its bytes and packets count this many times, 1 to 10.
+    /// All later frames depend on it (specs/fec.md 4; unequal protection).
     pub keyframe_weight: f64,
-    /// How much the temporal layers are protected, from the base up, each 0 to 10; the last holds for all above it. Nothing refers to the
-    /// highest, so its loss is one picture's; at 0 it is not protected.
+    /// Weights of the temporal layers, from the base up, each 0 to 10; the last one applies to all layers above it. No
+    /// frame refers to the highest layer, so a loss there costs one picture; at 0 a layer is not protected.
     pub layer_weights: [f64; LAYERS],
-    /// The FEC packet's own RTP header extensions, besides those it protects: transport-wide-cc-01 in the one-byte
-    /// form.
+    /// The FEC packet's own RTP header extensions, in addition to those it protects: transport-wide-cc-01 in the
+    /// one-byte form.
     pub extensions: Bytes,
 }
 
 /// Temporal layers that can be protected unequally: as many as RFC 7741 numbers.
 pub const LAYERS: usize = 4;
 
-/// How much FEC there is.
+/// How much FEC is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Amount {
-    /// What the budget grants, by the losses seen.
+    /// The share that the budget grants, depending on the losses.
     #[default]
     Granted,
-    /// This share of what is sent, whatever is lost: 0 to 0.9.
+    /// This share of what is sent, whatever the loss: 0 to 0.9.
     Share(f64),
-    /// One packet after every so many of media as the controller asks for (`SendLimits::fec_interval`): FBRA's probe.
+    /// One packet after every N media packets, as the controller asks (`SendLimits::fec_interval`): FBRA's probe.
     Asked,
 }
 
@@ -85,7 +85,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// FEC for a stream that begins.
+    /// The initial state for a new stream.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -121,18 +121,19 @@ impl Config {
     }
 }
 
-/// A media packet as FEC is made over it.
+/// A media packet as FEC takes it.
 #[derive(Debug, Clone, Copy)]
 pub struct Member {
-    /// Its number.
+    /// Its number among the media packets.
     pub sequence: u64,
-    /// Its number on the wire, where FEC may be among the media, or another that is as far from those of others.
+    /// Its sequence number on the wire, where FEC packets may be in between, or another number with the same
+    /// differences.
     pub place: u64,
     /// Its wire size.
     pub size: Bytes,
 }
 
-/// A media packet that no FEC packet protects.
+/// A media packet that no FEC packet protects yet.
 #[derive(Debug, Clone, Copy)]
 struct Uncovered {
     sequence: u64,
@@ -147,33 +148,33 @@ impl Uncovered {
         Member { sequence: self.sequence, place: self.place, size: self.size }
     }
 
-    /// Whether its frame can still be shown in time with what leaves now, over a path of this round trip.
+    /// Whether its frame can still be shown in time if FEC leaves now, over a path with this round trip.
     fn is_of_use(&self, now: Time, path_rtt: Span, deadline: Option<Span>) -> bool {
         deadline.is_none_or(|deadline| self.fragment.captured + deadline > now + path_rtt / 2)
     }
 }
 
-/// How long the path takes there and back.
+/// The round trip, with and without the receiver's delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RoundTrips {
-    /// With the wait for a report: a retransmission comes no sooner.
+    /// Including the wait for a report: the least time in which a retransmission can arrive.
     pub smoothed: Span,
-    /// Without it: half of it is what FEC needs to arrive.
+    /// Excluding it: half of this is what FEC needs to arrive.
     pub path: Span,
 }
 
 /// An FEC packet that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// The media packets it is over.
+    /// The media packets it protects.
     pub protects: Protected,
     /// Its wire size.
     pub size: Bytes,
 }
 
 impl Due {
-    /// FEC over these media packets, in the order of their numbers: as large as the longest, its header and its own extensions. `None` for
-    /// no packets, or packets too far apart.
+    /// FEC over these media packets, in the order of their numbers: as large as the longest, its header and its own
+    /// extensions. `None` for no packets, or packets too far apart.
     pub fn over(members: impl Iterator<Item = Member> + Clone, written: Written) -> Option<Due> {
         let protects = Protected::of(members.clone().map(|member| member.sequence))?;
         let first = members.clone().next()?.place;
@@ -183,7 +184,7 @@ impl Due {
         (numbers <= written.format.longest()).then_some(Due { protects, size })
     }
 
-    /// What leaves.
+    /// The content of the packet.
     pub fn content(&self) -> Content {
         Content::Fec { protects: self.protects }
     }
@@ -194,16 +195,16 @@ impl Due {
 pub struct Fec {
     config: Config,
     interval: Interval,
-    /// Bytes of FEC that may be sent; below zero, when more was sent.
+    /// Bytes of FEC that may be sent; negative when more was sent than earned.
     earned: f64,
-    /// FEC packets that left and took numbers of media.
+    /// FEC packets sent so far that used numbers of the media stream.
     among_media: u64,
     uncovered: VecDeque<Uncovered>,
     waiting: VecDeque<Due>,
 }
 
 impl Fec {
-    /// The share of what is sent that is to be FEC, when the budget grants `granted`.
+    /// The share of what is sent that is FEC, when the budget grants `granted`.
     pub fn share(&self, granted: f64) -> f64 {
         match self.config.amount {
             Amount::Granted => granted,
@@ -251,27 +252,27 @@ impl Fec {
         }
     }
 
-    /// How many times a packet counts.
+    /// How many times the packet counts.
     fn weight(&self, fragment: &Fragment) -> f64 {
         let layer = self.config.layer_weights[usize::from(fragment.layer).min(LAYERS - 1)];
         if fragment.keyframe { self.config.keyframe_weight } else { layer }
     }
 
-    /// An FEC packet left, of this or of padding.
+    /// An FEC packet left, of this module or of padding.
     pub fn on_fec(&mut self) {
         self.among_media += u64::from(self.config.format == Format::Ulpfec);
     }
 
-    /// Something else that is no padding left: a retransmission.
+    /// Another packet left that is neither media nor padding: a retransmission.
     pub fn on_other(&mut self, size: Bytes, granted: f64) {
         self.earned += self.share(granted) * size.as_f64();
     }
 
-    /// Makes what was earned of what is uncovered.
+    /// Makes as many FEC packets as were earned over the unprotected packets.
     fn cover(&mut self, granted: f64) {
         let all = self.uncovered.iter().map(Uncovered::member);
         let Some(Due { size, .. }) = Due::over(all, self.config.written()) else { return };
-        // An FEC packet earns its part too.
+        // An FEC packet earns its share too.
         let cost = size.as_f64() * (1.0 - self.share(granted));
         let max = libm::floor(self.uncovered.len() as f64 * self.config.max_per_packet).max(1.0);
         let count = libm::round(self.earned / cost).clamp(0.0, max) as usize;
@@ -285,7 +286,7 @@ impl Fec {
             left -= groups;
             (0..groups).for_each(|first| self.make(&packets, first, groups, granted));
         }
-        // What could not be spent is not for later frames.
+        // What could not be spent is not carried over to later frames.
         self.earned = self.earned.min(cost);
     }
 
@@ -298,17 +299,17 @@ impl Fec {
         }
     }
 
-    /// The FEC packet that is due next.
+    /// The next FEC packet that is due.
     pub fn head(&self) -> Option<&Due> {
         self.waiting.front()
     }
 
-    /// Takes it out.
+    /// Removes it.
     pub fn pop(&mut self) -> Option<Due> {
         self.waiting.pop_front()
     }
 
-    /// The frames under way are given up.
+    /// The frames in flight were abandoned.
     pub fn flush(&mut self) {
         self.uncovered.clear();
         self.waiting.clear();

@@ -21,7 +21,7 @@ fn fragment(frame: u64, index: u16, count: u16) -> Fragment {
     }
 }
 
-/// Sends frames of so many packets of 1100 bytes each; for each frame, what each FEC packet protects.
+/// Sends frames of this many packets of 1100 bytes each. Returns for each frame what each FEC packet protects.
 fn send(fec: &mut Fec, frames: &[u16], granted: f64) -> Vec<Vec<Vec<u64>>> {
     let mut sequence = 0;
     let mut made = Vec::new();
@@ -46,14 +46,14 @@ fn built(change: impl Fn(&mut Config)) -> Fec {
 
 #[test]
 fn half_of_what_is_sent_is_a_duplicate_of_every_packet() {
-    // A duplicate is 28 bytes longer, so now and then there is one less.
+    // A duplicate is 28 bytes longer than the packet, so now and then there is one fewer.
     let made = send(&mut built(|_| {}), &[3, 1], 0.5);
     assert_eq!(made, [vec![vec![0], vec![1], vec![2]], vec![vec![3]]]);
 }
 
 #[test]
 fn a_burst_of_losses_spreads_over_the_fec_packets_of_a_frame() {
-    // 12 packets earn 0.2 * 13,200 = 2640 bytes, and an FEC packet costs 0.8 * 1128: three of them are nearest.
+    // 12 packets earn 0.2 * 13,200 = 2640 bytes, and an FEC packet costs 0.8 * 1128: three come nearest.
     let made = send(&mut built(|_| {}), &[12], 0.2);
     assert_eq!(made, [[[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]]);
 }
@@ -85,7 +85,7 @@ fn a_long_frame_is_covered_slice_by_slice() {
     let made = send(&mut built(|config| config.packets = 10), &[25], 0.1);
     assert_eq!(made[0].len(), 3);
     assert_eq!(made[0][..2], [(0..10).collect::<Vec<_>>(), (10..20).collect()]);
-    // Without anything granted, nothing gathers.
+    // With nothing granted, unprotected packets do not pile up.
     let mut fec = built(|config| config.packets = 10);
     assert_eq!(send(&mut fec, &[1000], 0.0), [Vec::<Vec<u64>>::new()]);
     assert_eq!(fec.uncovered.len(), 9);
@@ -122,7 +122,7 @@ fn parameters_out_of_range_are_refused() {
 proptest! {
     #[test]
     fn over_a_thousand_frames_the_share_of_fec_is_the_one_granted(
-        // A duplicate of every packet is not quite half: it is longer.
+        // A duplicate of every packet is slightly more than half, because it is longer.
         granted in 0.01f64..0.48,
         counts in prop::collection::vec(1u16..60, 1000),
         sizes in prop::collection::vec(200u64..1200, 40),
@@ -132,7 +132,7 @@ proptest! {
         let (mut media, mut spent, mut sequence) = (Bytes::ZERO, Bytes::ZERO, 0u64);
         for (frame, count) in counts.iter().enumerate() {
             let now = Time::ZERO + FRAME * frame as i64;
-            // Packets of a frame are of nearly one size.
+            // The packets of a frame have nearly the same size.
             let size = Bytes::new(if *count == 1 { sizes[frame % 40] } else { 1200 });
             for index in 0..*count {
                 fec.on_media(now, (sequence, fragment(frame as u64, index, *count)), size, granted, ROUND_TRIPS);
@@ -140,7 +140,7 @@ proptest! {
                 sequence += 1;
             }
             spent += core::iter::from_fn(|| fec.pop()).map(|due| due.size).sum();
-            // Less than what duplicates cannot spend.
+            // Less than what duplicates leave unspent.
             let other = Bytes::new(retransmissions / 100);
             fec.on_other(other, granted);
             media += other;

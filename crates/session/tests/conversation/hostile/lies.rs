@@ -1,4 +1,4 @@
-//! What a hostile peer says: everything its keys allow.
+//! What a hostile peer can send: everything its keys allow.
 
 use thalweg_transport::Connection;
 use thalweg_units::{Bytes, Random, Rate, Span, Time};
@@ -13,40 +13,41 @@ use thalweg_wire::rtcp::{
 const SENDERS: [u32; 4] = [100, 101, 102, 103];
 const OURS: u32 = 200;
 
-/// A way to be hostile.
+/// A kind of hostile behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lie {
-    /// Nothing is said of anything.
+    /// No reports at all.
     Silence,
-    /// Of every second packet that it came, and of the others that they did not.
+    /// Every second packet is reported as arrived, the others as lost.
     EverySecond,
-    /// Everything came at once and without delay, whatever the path does.
+    /// Everything is reported as arrived at once and without delay, whatever the path does.
     Endless,
-    /// Packets that were never sent, near and far ahead, and long gone.
+    /// Reports on packets that were never sent, near and far ahead, and on long forgotten ones.
     NeverSent,
-    /// Arrivals an hour ahead, then before the start, turn about.
+    /// Arrival times an hour ahead and before the start, alternately.
     OtherTimes,
-    /// The same packets again and again, each time earlier.
+    /// The same packets again and again, each time with earlier arrivals.
     Backwards,
-    /// RFC 8888 reports of everything and nothing, on every stream.
+    /// RFC 8888 reports with random contents on every stream.
     Congestion,
-    /// Extended reports of losses and times that contradict one another, on every stream.
+    /// Extended reports with contradictory losses and times, on every stream.
     Extended,
-    /// Receiver reports with every field at its end.
+    /// Receiver reports with extreme values in every field.
     PlainReports,
-    /// Path reports with every field at its end, of more than was sent, and of less than was said before.
+    /// Path reports with extreme values in every field, with more than was sent, and with less than was reported
+    /// before.
     PathReports,
-    /// Everything is missing, all the time.
+    /// All packets are reported missing, all the time.
     Nacks,
-    /// A keyframe is wanted a thousand times a second.
+    /// A thousand keyframe requests per second.
     Keyframes,
-    /// The decoder is in states nobody led it to.
+    /// Decoder states that no frame led to.
     DecoderStates,
-    /// Bytes that are no RTCP, compounds of 1,200 bytes of small packets, goodbyes, and media that nobody asked for.
+    /// Bytes that are not RTCP, compounds of 1,200 bytes of small packets, goodbyes, and unrequested media.
     Noise,
 }
 
-/// All of them.
+/// All kinds.
 pub const ALL: [Lie; 14] = [
     Lie::Silence,
     Lie::EverySecond,
@@ -65,12 +66,12 @@ pub const ALL: [Lie; 14] = [
 ];
 
 impl Lie {
-    /// Whether the truth is kept back meanwhile.
+    /// Whether honest reports are withheld meanwhile.
     pub fn mutes(self) -> bool {
         !matches!(self, Lie::Nacks | Lie::Keyframes | Lie::Noise)
     }
 
-    /// Says it once: `newest` is about the number of packets sent.
+    /// Sends it once: `newest` is about the number of packets sent.
     pub fn say(self, now: Time, newest: u64, random: &mut Random, connection: &mut Connection) {
         let chance = random.bits();
         let packets = match self {
@@ -138,7 +139,7 @@ fn congestion(now: Time, random: &mut Random) -> Packet {
     Packet::CongestionFeedback(ccfb::Feedback { sender_ssrc: OURS, streams, reported: NtpShort::at(reported) })
 }
 
-/// Of a quarter of all numbers there are: that they came, or that none did, and that they came too late; of some, when, as chance has it.
+/// Reports on a quarter of all sequence numbers: arrived or lost, and arrived too late; with times for some, at random.
 fn extended(ssrc: u32, random: &mut Random) -> Packet {
     let begin = random.bits() as u16;
     let runs = |bit: bool| RunLengths::of(ssrc, begin, [bit; 16_000]).expect("no more than a block reports");
@@ -168,7 +169,7 @@ fn plain_report(random: &mut Random) -> Packet {
     Packet::ReceiverReport(ReceiverReport { ssrc: OURS, blocks: blocks.into(), extension: Vec::new() })
 }
 
-/// A packet takes between 100 and 1200 bytes, so some of the counts can be true, and grow.
+/// A packet takes between 100 and 1200 bytes, so some of the counts can be true and increasing.
 fn path_report(newest: u64, random: &mut Random) -> Packet {
     let capacities = [None, Some(1), Some(u32::MAX.into()), Some(u64::MAX), Some(random.bits())];
     let capacity = capacities[random.below(5) as usize].map(Rate::from_bps);
@@ -183,7 +184,7 @@ fn path_report(newest: u64, random: &mut Random) -> Packet {
     Packet::PathReport(PathReport { sender_ssrc: OURS, media_ssrc: SENDERS[0], capacity, received, lost })
 }
 
-/// 17 numbers a pair, 250 pairs: some 4,000 packets in a message, sixteen messages for all there are.
+/// 17 numbers per pair, 250 pairs: some 4,000 packets in a message, sixteen messages for all numbers.
 fn everything(ssrc: u32, random: &mut Random) -> Packet {
     let first = random.bits() as u16;
     let pair = |index: u16| NackPair { first: first.wrapping_add(17 * index), following: u16::MAX };
@@ -222,10 +223,10 @@ fn noise(random: &mut Random, connection: &mut Connection) {
     let reports: Vec<Packet> = (0..30).map(|_| plain_report(random)).collect();
     say(&reports, connection);
     let mut bytes: Vec<u8> = (0..200 + random.below(1000)).map(|_| random.bits() as u8).collect();
-    // Enough of RTCP to get past the door.
+    // Enough of an RTCP header to be accepted.
     bytes[..2].copy_from_slice(&[0x80 | random.below(32) as u8, 200 + random.below(8) as u8]);
     let _ = connection.send_rtcp(&bytes);
-    // RTP, on a stream of the sender's and on one of nobody's.
+    // RTP, on one of the sender's streams and on an unknown one.
     bytes[..2].copy_from_slice(&[0x80, 96]);
     bytes[8..12].copy_from_slice(&[0, 0, 0, 100 + 150 * random.below(2) as u8]);
     let _ = connection.send_rtp(&bytes);

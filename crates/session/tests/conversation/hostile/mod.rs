@@ -1,4 +1,5 @@
-//! A peer that has keys and lies: whatever it says, the sender's work, memory and rate stay bounded, and the truth sets it right again.
+//! A peer that has keys and lies: whatever it reports, the sender's work, memory and rate stay bounded, and it recovers
+//! once reports are honest again.
 
 mod lies;
 
@@ -11,36 +12,38 @@ use super::memory;
 use super::world::World;
 use lies::Lie;
 
-/// How long the peer is honest at first.
+/// How long the peer is honest at the start.
 const BEFORE: Span = Span::from_secs(6);
-/// Over how long frames are counted.
+/// The period over which frames are counted.
 const COUNTED: Span = Span::from_secs(3);
-/// How long the truth may take to work. Most are right again within 12 s, the longest window of a controller and its next sample. The two that take
-/// up to 27 s believe what was said of times, not of losses: Copa remembers the least round trip for 10 s, and then sends for 13 s what was encoded at
-/// the rate it took the path for, as nothing in the scheme lets frames go; SCReAM remembers the base delay for ten minutes, and shows half as
-/// many frames as before once its least rate has brought what it owes. Requests alone, however many, are over within 3 s for all.
+/// Max recovery time once reports are honest. Most schemes recover within 12 s, the longest window of a controller and
+/// its next sample. The two that take up to 27 s trust reported times, not losses: Copa remembers the min round trip
+/// for 10 s, and then sends for 13 s what was encoded at the rate it assumed for the path, as nothing in the scheme
+/// drops frames; SCReAM remembers the base delay for ten minutes, and shows half as many frames as before once its min
+/// rate has delivered the backlog. After requests alone, however many, all schemes recover within 3 s.
 const RECOVERY: Span = Span::from_secs(40);
-/// What a peer that says everything came can make a sender send here: the encoder of this world makes 60 kB of a picture at most, which is
-/// 14.5 Mbps; padding and headers come on top. It is the peer's own link that it fills: optimistic acknowledgements are worth no more.
+/// Max rate of a sender whose peer reports that everything arrived: the encoder of this world makes at most 60 kB of a
+/// picture, which is 14.5 Mbps; padding and headers come on top. The peer fills only its own link: optimistic
+/// acknowledgements gain nothing more.
 const MAX: Rate = Rate::from_kbps(20_000);
-/// Events of the engine for one datagram: a refused retransmission is one, and a datagram asks for 8,000.
+/// Max engine events per datagram: a refused retransmission is one, and a datagram requests 8,000.
 const MAX_EVENTS: f64 = 400.0;
 
-/// The outcome of a sender whose peer lied.
+/// The measurements of a sender whose peer lied.
 #[derive(Debug)]
 struct Outcome {
-    /// Sent while it lied.
+    /// The sending rate while it lied.
     rate: Rate,
-    /// Bytes that were sent meanwhile, and bytes of memory that came, without the frames that the world keeps.
+    /// Bytes sent meanwhile, and memory growth in bytes, without the frames that the world keeps.
     sent: Bytes,
     grown: i64,
-    /// Events of the engine for each lie.
+    /// Engine events per lie.
     events: f64,
-    /// How long it took until half as many frames were shown as before, within [`COUNTED`].
+    /// The time until half as many frames were shown as before, within [`COUNTED`].
     recovery: Option<Span>,
 }
 
-/// 3 Mbps and 50 ms there and back, with a router's buffer.
+/// 3 Mbps and a round trip of 50 ms, with a router's buffer.
 fn path() -> PathConfig {
     let queue = QueueConfig::DropTail(queue::Limits::bytes(Bytes::new(60_000)));
     let hops = vec![
@@ -50,7 +53,7 @@ fn path() -> PathConfig {
     PathConfig { hops }
 }
 
-/// The peer tells one of these lies `every` so often for so `long`.
+/// The peer tells these lies every `every` for `long`.
 fn suffer(known: &Known, lies: &[Lie], every: Span, long: Span) -> Outcome {
     let mut world = World::new(known.scheme(), &path(), &Capabilities::all(Direction::ReceiveOnly));
     let mut random = Seed::new(9).child(known.name).random();
@@ -80,7 +83,7 @@ fn suffer(known: &Known, lies: &[Lie], every: Span, long: Span) -> Outcome {
     Outcome { rate: sent.per(long), sent, grown, events, recovery }
 }
 
-/// What a scheme sends in the same time to a peer that says nothing but the truth.
+/// The rate of a scheme in the same time with an honest peer.
 fn honest(known: &Known, long: Span) -> Rate {
     let mut world = World::new(known.scheme(), &path(), &Capabilities::all(Direction::ReceiveOnly));
     world.run(BEFORE);
@@ -96,15 +99,15 @@ fn shown_within(world: &mut World, span: Span) -> usize {
     world.shown.len() - before
 }
 
-/// What the world itself keeps.
+/// Memory that the world itself holds.
 fn kept(world: &World) -> i64 {
     let encoded: usize = world.encoded.iter().map(|frame| frame.len()).sum();
     let shown: usize = world.shown.iter().map(|frame| frame.data.len()).sum();
     (encoded + shown) as i64
 }
 
-/// Bounds that hold for every scheme whatever is said: what is remembered of packets grows with what was sent (here at both ends), up to
-/// the 9,600 packets that are kept for retransmissions.
+/// Bounds that hold for every scheme and every lie: the memory for packets grows with what was sent (here at both
+/// ends), up to the 9,600 packets that are kept for retransmissions.
 fn assert_bounded(name: &str, outcome: &Outcome) {
     assert!(outcome.rate <= MAX, "{name}: {outcome:?}");
     assert!(outcome.grown <= 2 * outcome.sent.get() as i64 + (4 << 20), "{name}: {outcome:?}");
@@ -126,7 +129,7 @@ fn every_scheme_suffers(lies: &[Lie], max: impl Fn(&Known, Span) -> Rate) {
     }
 }
 
-/// Up to three times what an honest peer gets: retransmissions that it asks for are on top of what is new.
+/// Up to three times the rate for an honest peer: the retransmissions that the peer requests come on top of new data.
 fn little_more(known: &Known, long: Span) -> Rate {
     honest(known, long).scale(3.0) + Rate::from_kbps(200)
 }

@@ -1,4 +1,4 @@
-//! A text as sections of lines.
+//! Splits an SDP into sections and lines.
 
 use std::io::Cursor;
 
@@ -9,7 +9,7 @@ use thalweg_units::Rate;
 use crate::parameters::excerpt;
 use crate::sdp::{MAX_BYTES, MAX_SECTIONS, Place, SdpError};
 
-/// An SDP that is well-formed and not too large.
+/// A well-formed SDP within the size limits.
 pub(crate) struct Document(SessionDescription);
 
 impl Document {
@@ -24,7 +24,7 @@ impl Document {
         }
         let mut reader = Cursor::new(text.as_bytes());
         let description = SessionDescription::unmarshal(&mut reader).map_err(|error| {
-            // Where the parser stopped: in the line it could not take, or right behind its end.
+            // Where the parser stopped: in the invalid line, or just after its end.
             let stopped = usize::try_from(reader.position()).unwrap_or(0).clamp(1, text.len().max(1)) - 1;
             let before = text.as_bytes().get(..stopped).unwrap_or_default();
             let line = before.iter().filter(|byte| **byte == b'\n').count();
@@ -45,7 +45,8 @@ impl Document {
         self.0.media_descriptions.iter().enumerate().map(of)
     }
 
-    /// The names of sections on one transport: each `a=group:BUNDLE` (RFC 9143), the section that describes it first.
+    /// The MIDs of sections on one transport: each `a=group:BUNDLE` (RFC 9143), starting with the section that
+    /// describes it.
     pub(crate) fn bundles(&self) -> impl Iterator<Item = Vec<&str>> {
         let groups = self.0.attributes.iter().filter(|attribute| attribute.key == "group");
         groups.filter_map(|group| {
@@ -54,18 +55,18 @@ impl Document {
         })
     }
 
-    /// Header extensions of one and two bytes may be mixed in a stream (RFC 8285 section 6).
+    /// Whether one-byte and two-byte header extensions may be mixed in a stream (RFC 8285 section 6).
     pub(crate) fn allows_mixed(&self) -> bool {
         self.0.has_attribute("extmap-allow-mixed")
     }
 
-    /// The peer answers checks and makes none.
+    /// Whether the peer is lite and only answers checks.
     pub(crate) fn is_lite(&self) -> bool {
         self.0.has_attribute("ice-lite")
     }
 }
 
-/// A section: its lines, and those of the session that hold for it too.
+/// A section: its own lines, and the session's lines that apply to it.
 #[derive(Clone, Copy)]
 pub(crate) struct Section<'a> {
     pub(crate) index: usize,
@@ -83,18 +84,18 @@ impl<'a> Section<'a> {
         &self.media.media_name.media
     }
 
-    /// Refused, or closed: port 0 without being there for the bundle only.
+    /// Whether the section is rejected or closed: port 0 without being bundle-only.
     pub(crate) fn is_closed(&self) -> bool {
         self.media.media_name.port.value == 0 && !self.media.has_attribute("bundle-only")
     }
 
-    /// RTP under DTLS, with feedback: `UDP/TLS/RTP/SAVPF`, or `TCP/DTLS/RTP/SAVPF` (RFC 8829 section 5.1.2; the transport is
-    /// ICE's to find all the same).
+    /// Whether it is RTP over DTLS, with feedback: `UDP/TLS/RTP/SAVPF`, or `TCP/DTLS/RTP/SAVPF` (RFC 8829 section
+    /// 5.1.2; ICE finds the transport in either case).
     pub(crate) fn is_secure_rtp(&self) -> bool {
         matches!(self.protocol().as_str(), "UDP/TLS/RTP/SAVPF" | "TCP/DTLS/RTP/SAVPF")
     }
 
-    /// What the `m=` line says media goes over.
+    /// The protocol in the `m=` line.
     pub(crate) fn protocol(&self) -> String {
         self.media.media_name.protos.join("/")
     }
@@ -103,23 +104,23 @@ impl<'a> Section<'a> {
         self.media.has_attribute(key)
     }
 
-    /// Values of the section's own lines of this kind.
+    /// Values of the section's own lines of this type.
     pub(crate) fn values(&self, key: &'static str) -> impl Iterator<Item = &'a str> + use<'a> {
         values(&self.media.attributes, key)
     }
 
-    /// The first line of this kind, in the section or else in the session.
+    /// The first line of this type, in the section or else in the session.
     pub(crate) fn value(&self, key: &'static str) -> Option<&'a str> {
         self.inherited(key).next()
     }
 
-    /// The lines of this kind of the section, or where it has none, of the session.
+    /// The section's lines of this type, or, if it has none, the session's.
     pub(crate) fn inherited(&self, key: &'static str) -> impl Iterator<Item = &'a str> + use<'a> {
         let from = if self.media.has_attribute(key) { &self.media.attributes } else { &self.session.attributes };
         values(from, key)
     }
 
-    /// The section's name: a token (RFC 8866) of at most 64 bytes.
+    /// The section's MID: a token (RFC 8866) of at most 64 bytes.
     pub(crate) fn mid(&self) -> Result<&'a str, SdpError> {
         const MAX: usize = 64;
         let place = || self.place();
@@ -146,7 +147,7 @@ impl<'a> Section<'a> {
         of(&self.media.attributes).or_else(|| of(&self.session.attributes)).unwrap_or((true, true))
     }
 
-    /// Most the peer wants to receive: `b=TIAS` in bit/s (RFC 3890), else `b=AS` in kbit/s.
+    /// Max rate that the peer wants to receive: `b=TIAS` in bit/s (RFC 3890), else `b=AS` in kbit/s.
     pub(crate) fn limit(&self) -> Option<Rate> {
         let of =
             |kind: &str| self.media.bandwidth.iter().find(|line| !line.experimental && line.bandwidth_type == kind);

@@ -1,13 +1,14 @@
-//! Which extended reports may be made: `a=rtcp-xr` (RFC 3611 section 5.1).
+//! The extended reports that may be sent: `a=rtcp-xr` (RFC 3611 section 5.1).
 
 use super::document::Section;
 use crate::sdp::write::EXTENDED_REPORTS;
 
-/// A block never has more bytes than fit into a datagram; who takes no more than these takes none of ours.
+/// Max size of our blocks in bytes, limited by the datagram; a peer that accepts only smaller ones accepts none of
+/// ours.
 const LONGEST_BLOCK: u32 = 1_200;
 
-/// Whether the section, or where it says nothing of it the session, has every block that reports arrivals, as long as they come
-/// (`pkt-loss-rle=400` takes no longer ones). Blocks that are not known here are passed over.
+/// Whether the section (or the session, if the section has no such line) allows every block that reports arrivals, at
+/// any length we use (`pkt-loss-rle=400` limits it). Unknown blocks are ignored.
 pub(crate) fn has_extended_reports(section: &Section<'_>) -> bool {
     let takes = |name: &str| {
         section.inherited("rtcp-xr").flat_map(str::split_whitespace).any(|block| match block.split_once('=') {

@@ -3,15 +3,16 @@
 use super::document::Section;
 use crate::sdp::Direction;
 
-/// A header extension and its number.
+/// A header extension and its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mapped<'a> {
     pub(crate) id: u8,
     pub(crate) uri: &'a str,
 }
 
-/// The extensions of a section that may be used when media goes in `direction`, seen from this end; of one number or one
-/// name the first. Numbers above 255 are for the answerer to choose another (RFC 8285 section 6), and are left out.
+/// The extensions of a section that may be used for media in `direction`, seen from this endpoint; of several with one
+/// id or one URI the first. Ids above 255 are placeholders for which the answerer chooses another (RFC 8285 section 6);
+/// they are left out.
 pub(crate) fn extensions<'a>(section: &Section<'a>, direction: Direction) -> Vec<Mapped<'a>> {
     let mut found: Vec<Mapped<'a>> = Vec::new();
     for line in section.values("extmap") {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::document::Section;
 use crate::sdp::negotiated::{Feedback, Kinds};
 
-/// A payload type and all that is said of it.
+/// A payload type with its attributes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Format<'a> {
     pub(crate) payload_type: u8,
-    /// The codec and its clock: `VP8/90000`, `opus/48000/2`; compared without regard to case.
+    /// The codec and its clock rate: `VP8/90000`, `opus/48000/2`; compared case-insensitively.
     pub(crate) map: &'a str,
-    /// Parameters, `name=value` with semicolons between them.
+    /// Parameters, `name=value` separated by semicolons.
     pub(crate) parameters: &'a str,
     pub(crate) feedback: Feedback,
 }
@@ -28,8 +28,8 @@ impl Format<'_> {
     }
 }
 
-/// The payload types of a section, the preferred first; without those no codec is mapped to, and without 64 to 95, which
-/// beside RTCP on one port cannot be distinguished from it (RFC 5761 section 4).
+/// The payload types of a section, the preferred one first; without those that have no codec, and without 64 to 95,
+/// which cannot be distinguished from RTCP on the same port (RFC 5761 section 4).
 pub(crate) fn formats<'a>(section: &Section<'a>) -> Vec<Format<'a>> {
     let maps = by_number(section.values("rtpmap"));
     let parameters = by_number(section.values("fmtp"));

@@ -1,4 +1,4 @@
-//! What another end's SDP says.
+//! Parses the peer's SDP.
 
 mod document;
 mod extended_reports;

@@ -3,7 +3,7 @@
 use super::document::Section;
 use crate::sdp::negotiated::Ssrcs;
 
-/// The SSRCs the peer says it sends with. Of several media streams the first; JSEP lets an end say none.
+/// The SSRCs that the peer sends with. Of several media streams the first; JSEP allows an endpoint to give none.
 pub(crate) fn streams(section: &Section<'_>) -> Ssrcs {
     let group = |semantics: &str| {
         section.values("ssrc-group").find_map(|line| {

@@ -1,10 +1,10 @@
-//! Where the peer is and how it is known: ICE (RFC 8839), DTLS (RFC 8842, RFC 8122).
+//! The peer's addresses and authentication: ICE (RFC 8839), DTLS (RFC 8842, RFC 8122).
 
 use super::document::{Document, Section};
 use crate::parameters::{Credentials, DtlsRole, Fingerprint, Remote, excerpt};
 use crate::sdp::{MAX_CANDIDATES, Place, SdpError};
 
-/// The peer, as the section that describes the bundle's transport says.
+/// The peer, according to the section that describes the bundle's transport.
 pub(crate) fn remote(document: &Document, tagged: &Section<'_>) -> Result<Remote, SdpError> {
     let missing = |needed| move || SdpError::Missing { place: tagged.place(), needed };
     let ufrag = tagged.value("ice-ufrag").ok_or_else(missing("a=ice-ufrag: send the SDP of a WebRTC connection"))?;
@@ -17,8 +17,8 @@ pub(crate) fn remote(document: &Document, tagged: &Section<'_>) -> Result<Remote
     })
 }
 
-/// Credentials of ICE, if they have the lengths of RFC 8839 section 5.4. Of characters, any visible ones but the colon
-/// that separates names in a check: some ends write `-` and `_`, which the RFC does not have.
+/// ICE credentials, if they have the lengths of RFC 8839 section 5.4. Any visible characters are accepted except the
+/// colon, which separates names in a check: some implementations use `-` and `_`, which the RFC does not allow.
 pub(crate) fn credentials(place: Place, ufrag: &str, password: &str) -> Result<Credentials, SdpError> {
     for (key, value, min) in [("ice-ufrag", ufrag, 4), ("ice-pwd", password, 22)] {
         if !(min..=256).contains(&value.len()) || !value.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':') {
@@ -29,7 +29,7 @@ pub(crate) fn credentials(place: Place, ufrag: &str, password: &str) -> Result<C
     Ok(Credentials { ufrag: ufrag.to_owned(), password: password.to_owned() })
 }
 
-/// The first fingerprint by SHA-256; an end may show several, by several hash functions (RFC 8122 section 5.1).
+/// The first SHA-256 fingerprint; a peer may give several, by several hash functions (RFC 8122 section 5.1).
 fn fingerprint(tagged: &Section<'_>) -> Result<Fingerprint, SdpError> {
     let mut first = None;
     for line in tagged.inherited("fingerprint") {
@@ -47,13 +47,13 @@ fn fingerprint(tagged: &Section<'_>) -> Result<Fingerprint, SdpError> {
     })
 }
 
-/// Candidates of component 1; beside RTP on one port RTCP needs none, though Pion names one.
+/// Candidates of component 1; with RTCP on the same port there is no other component, although Pion lists one.
 fn candidates(tagged: &Section<'_>) -> Vec<String> {
     let lines = tagged.values("candidate").filter(|line| line.split_whitespace().nth(1) == Some("1"));
     lines.take(MAX_CANDIDATES).map(|line| format!("candidate:{line}")).collect()
 }
 
-/// Which role in DTLS is left to this end: `preferred` where the peer offers both (RFC 8842 section 5).
+/// The DTLS role left to this endpoint: `preferred` where the peer offers both (RFC 8842 section 5).
 pub(crate) fn dtls_role(tagged: &Section<'_>, preferred: Option<DtlsRole>) -> Result<DtlsRole, SdpError> {
     let needed = match preferred {
         Some(_) => "a=setup:actpass, active or passive",

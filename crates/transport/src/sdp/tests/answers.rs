@@ -1,4 +1,4 @@
-//! Answers to what browsers offer.
+//! Answers to browsers' offers.
 
 use super::*;
 
@@ -172,7 +172,7 @@ fn a_browser_without_audio_gets_video_alone_and_one_without_video_audio() {
     let without = Capabilities { video: Vec::new(), ..sender() };
     let answered = answer(CHROMIUM, &local(1), &without).expect("an answer");
     assert!(answered.media.video.is_none());
-    // The first of the group is refused: the next describes the transport.
+    // The first section of the group is rejected: the next one describes the transport.
     assert!(answered.text.contains("a=group:BUNDLE 1\r\n"));
     assert!(answered.remote.candidates[0].contains(" 47041 "), "{:?}", answered.remote.candidates);
     assert_eq!(answered.media.audio.expect("audio").extensions.transport_sequence, Some(4));
@@ -182,7 +182,7 @@ fn a_browser_without_audio_gets_video_alone_and_one_without_video_audio() {
 fn a_browser_that_sends_is_received_and_its_streams_are_known() {
     let answer = answer(CHROMIUM_SENDS, &local(1), &receiver()).expect("an answer");
     let video = answer.media.video.expect("video");
-    // This browser offers to send no flexfec-03.
+    // This browser does not offer to send flexfec-03.
     let streams = Ssrcs { media: Some(1_464_068_743), retransmission: Some(3_677_304_077), fec: None };
     assert_eq!(video.streams, streams);
     assert_eq!(answer.media.audio.expect("audio").streams.media, Some(2_168_186_277));
@@ -205,11 +205,11 @@ fn what_stands_in_the_session_holds_for_sections_and_directions_of_extensions_ar
     assert_eq!(answered.remote.credentials.ufrag, "8d3a1b2c");
     let video = answered.media.video.expect("video");
     assert_eq!((video.payload_type, video.retransmission, video.fec), (120, Some(124), None));
-    // The browser's receiving is our sending.
+    // The browser receives what we send.
     assert_eq!(video.extensions.playout_delay, Some(6));
     let audio = answered.media.audio.expect("audio");
     assert_eq!((audio.payload_type, audio.stereo), (109, true));
-    // It reports no transport-wide sequence numbers of audio.
+    // It reports no transport-wide sequence numbers for audio.
     assert_eq!((audio.extensions.transport_sequence, audio.extensions.mid), (None, Some(3)));
     assert!(!answered.text.contains("extmap-allow-mixed"));
     let sends = FIREFOX.replace("a=recvonly", "a=sendonly");

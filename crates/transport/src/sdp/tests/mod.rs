@@ -1,4 +1,4 @@
-//! Negotiation with the SDP of others, and with our own.
+//! Negotiation with other implementations' SDP, and with our own.
 
 mod answers;
 mod offers;
@@ -7,22 +7,22 @@ mod wrong;
 use super::*;
 use crate::parameters::{Credentials, DtlsRole, Fingerprint};
 
-/// Offers of Chromium 156, written by the browser on a page that asks for one, with nothing but its addresses of the day.
+/// Offers of Chromium 156, written by the browser on a page that requests one; only its current addresses were removed.
 const CHROMIUM: &str = include_str!("data/chromium-recvonly.sdp");
 const CHROMIUM_VIDEO: &str = include_str!("data/chromium-video-only.sdp");
 const CHROMIUM_DATA: &str = include_str!("data/chromium-with-data.sdp");
 const CHROMIUM_SENDS: &str = include_str!("data/chromium-sendonly.sdp");
 const CHROMIUM_SIMULCAST: &str = include_str!("data/chromium-simulcast.sdp");
-/// With the field trial for RFC 8888 on.
+/// With the field trial for RFC 8888 enabled.
 const CHROMIUM_CCFB: &str = include_str!("data/chromium-rfc8888.sdp");
-/// Made by hand after what Firefox is known to write: lines of the session for all sections, directions of extensions, other
-/// numbers, small letters in the fingerprint.
+/// Handwritten after Firefox's known format: session lines that apply to all sections, directions of extensions, other
+/// ids, lower case in the fingerprint.
 const FIREFOX: &str = include_str!("data/firefox-like.sdp");
 
-/// What the server of `tests/whip/server` (Pion 4.1.4) answered to `offer(&local(1), &sender())`.
+/// The answer of the server of `tests/whip/server` (Pion 4.1.4) to `offer(&local(1), &sender())`.
 const PION: &str = include_str!("data/pion-answer.sdp");
 
-/// What Chromium answered to `offer(&local(1), &sender())`, and, with a canvas and silence to send, to `offer(&local(1),
+/// Chromium's answers to `offer(&local(1), &sender())`, and, with a canvas and silence to send, to `offer(&local(1),
 /// &receiver())`.
 const CHROMIUM_RECEIVES: &str = include_str!("data/chromium-answer-receives.sdp");
 const CHROMIUM_ANSWERS: &str = include_str!("data/chromium-answer-sends.sdp");
@@ -30,7 +30,7 @@ const CHROMIUM_ANSWERS: &str = include_str!("data/chromium-answer-sends.sdp");
 const ALL: [&str; 8] =
     [CHROMIUM, CHROMIUM_VIDEO, CHROMIUM_DATA, CHROMIUM_SENDS, CHROMIUM_SIMULCAST, CHROMIUM_CCFB, FIREFOX, PION];
 
-/// An end; the number tells it from others.
+/// An endpoint, identified by the number.
 pub(super) fn local(number: u32) -> Local {
     Local {
         credentials: Credentials { ufrag: format!("frag{number}"), password: format!("{number:022}") },

@@ -1,14 +1,14 @@
-//! Our offers, and what others answer.
+//! Our offers, and other implementations' answers.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Whether the two ends of a session hold the same.
+/// Asserts that the two endpoints of a session agree.
 fn agree(answer: &Answer, accepted: &Accepted, offerer: &Local) {
     let (theirs, ours) = (&answer.media, &accepted.media);
     assert_eq!(theirs.direction, ours.direction.reverse());
-    // Each section but for what only the sender's end knows of the receiver's wishes.
+    // Each section is equal, except for the receiver's wishes, which only the sender has.
     let video = theirs.video.clone().map(|video| Video { limit: None, ..video });
     assert_eq!(video, ours.video.clone().map(|video| Video { limit: None, ..video }));
     assert_eq!(theirs.audio, ours.audio);
@@ -55,12 +55,12 @@ fn red_with_ulpfec_is_agreed_on_only_where_flexfec_is_not() {
     assert_eq!((video.fec, video.redundancy), (None, Some(redundancy)));
     assert_eq!(section(&text, 0)[0], "m=video 9 UDP/TLS/RTP/SAVPF 96 97 119 120 121");
     assert!(text.contains("a=fmtp:120 apt=119\r\n") && !text.contains("FEC-FR"));
-    // Without retransmissions of media there are none of RED.
+    // Without retransmissions of media there are none of RED either.
     let (video, _) = agreed(Capabilities { fec: false, retransmission: false, ..receiver() });
     assert_eq!(video.redundancy, Some(Redundancy { retransmission: None, ..redundancy }));
     let (video, _) = agreed(Capabilities { fec: false, redundancy: false, ..receiver() });
     assert_eq!((video.fec, video.redundancy), (None, None));
-    // Half of it is nothing.
+    // RED without ULPFEC is not negotiated.
     let half = ours.text.replace("a=rtpmap:121 ulpfec/90000\r\n", "");
     let half = answer(&half, &local(2), &Capabilities { fec: false, ..receiver() }).expect("an answer");
     assert_eq!(half.media.video.expect("video").redundancy, None);
@@ -95,7 +95,7 @@ fn extended_reports_are_agreed_on_where_both_ends_want_them_most_and_no_browser_
 fn extended_reports_want_both_kinds_of_blocks_as_long_as_ours_wherever_the_line_stands() {
     let only = Capabilities { congestion: vec![CongestionFeedback::Extended], ..sender() };
     let agreed = |lines: &str| {
-        // Chromium asks for our round trip alone, in each section.
+        // Chromium requests the report of our round-trip time only, in each section.
         let offer = CHROMIUM.replace("a=rtcp-xr:rcvr-rtt=all\r\n", "");
         let offer = offer.replacen("t=0 0\r\n", &format!("t=0 0\r\n{lines}"), 1);
         answer(&offer, &local(1), &only).expect("an answer").media.video.expect("video").feedback.extended
@@ -127,11 +127,11 @@ fn pion_takes_our_offer_with_retransmissions_and_transport_wide_feedback_at_its_
     assert!(video.feedback.nack && video.feedback.pli && video.feedback.fir);
     assert_eq!(accepted.media.audio.expect("audio").extensions.transport_sequence, Some(4));
     assert_eq!((accepted.dtls, accepted.refused), (DtlsRole::Server, Vec::new()));
-    // It names each address for RTCP too, which has no component of its own.
+    // It repeats each address for RTCP, which has no component of its own.
     let addresses: Vec<_> =
         accepted.remote.candidates.iter().map(|line| line.split(' ').nth(4).expect("an address")).collect();
     assert_eq!(addresses, ["fd00::2", "127.0.0.1", "192.0.2.2"]);
-    // Of the codecs it leaves to us, the one we would rather send.
+    // Of the codecs in the answer, the one we prefer to send.
     let vp9 = Capabilities { video: vec![VideoCodec::Vp9, VideoCodec::Vp8], ..sender() };
     let swapped = Offer { capabilities: vp9, ..offer(&local(1), &sender()) };
     let video = swapped.accept(PION).expect("an answer").media.video.expect("video");
@@ -143,25 +143,26 @@ fn chromium_takes_our_offers_with_all_it_knows() {
     let accepted = offer(&local(1), &sender()).accept(CHROMIUM_RECEIVES).expect("an answer");
     let video = accepted.media.video.expect("video");
     assert_eq!((video.codec, video.retransmission, video.fec), (VideoCodec::Vp8, Some(97), Some(118)));
-    // RED it takes too, of which there is no need beside flexfec-03; without that it would be what is used.
+    // It also accepts RED, which is not needed in addition to flexfec-03; without flexfec-03 it would be used.
     assert_eq!(video.redundancy, None);
     let without = CHROMIUM_RECEIVES.replace("a=rtpmap:118 flexfec-03/90000\r\n", "");
     let in_red = offer(&local(1), &sender()).accept(&without).expect("an answer").media.video.expect("video");
     assert_eq!(in_red.redundancy, Some(Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) }));
-    // Of our extended reports it makes nothing, nor of how our receivers measure.
+    // It ignores our extended reports and our receivers' path measurement.
     assert!(!video.feedback.path && video.extensions.bytes_before.is_none());
     assert!(!CHROMIUM_RECEIVES.contains("rtcp-xr") && !CHROMIUM_ANSWERS.contains("rtcp-xr"));
-    // Of the two forms of the transport-wide number it takes the first one, as it does not know the other unasked.
+    // Of the two forms of the transport-wide number it accepts the first one, because it does not know the other by
+    // default.
     assert_eq!(video.congestion(), Some(CongestionFeedback::Transport));
     assert_eq!((video.extensions.playout_delay, video.extensions.grace), (Some(5), None));
     assert_eq!(video.streams, Ssrcs { media: Some(11), retransmission: Some(12), fec: Some(13) });
     let accepted = offer(&local(1), &receiver()).accept(CHROMIUM_ANSWERS).expect("an answer");
     let video = accepted.media.video.expect("video");
-    // It sends no flexfec-03 unless a field trial says so.
+    // It sends no flexfec-03 without a field trial.
     assert_eq!((video.payload_type, video.retransmission, video.fec), (96, Some(97), None));
     let streams = Ssrcs { media: Some(4_144_458_296), retransmission: Some(2_273_315_703), fec: None };
     assert_eq!(video.streams, streams);
-    // But RED, with all that belongs to it.
+    // But RED, with everything that belongs to it.
     assert_eq!(video.redundancy, Some(Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) }));
     assert_eq!(accepted.media.audio.expect("audio").streams.media, Some(3_969_275_161));
     assert_eq!(accepted.dtls, DtlsRole::Server);
@@ -275,7 +276,7 @@ fn audio_is_reported_but_neither_retransmitted_nor_asked_for_as_pictures_are() {
         lines.map(str::to_owned).collect()
     };
     assert_eq!(of_audio(&offer.text), ["a=rtcp-fb:111 transport-cc", "a=rtcp-fb:111 ack ccfb"]);
-    // Nor where the peer would have it.
+    // Not even if the peer requests it.
     let asks = offer.text.replace("a=rtcp-fb:111 transport-cc", "a=rtcp-fb:111 nack\r\na=rtcp-fb:111 transport-cc");
     let answer = answer(&asks, &local(2), &receiver()).expect("an answer");
     assert_eq!(of_audio(&answer.text), ["a=rtcp-fb:111 transport-cc"]);
@@ -301,7 +302,7 @@ fn the_path_is_measured_where_both_ends_know_how() {
     assert!(video.feedback.path && !audio.feedback.path);
     // Audio is sent before pictures, and pictures before audio.
     assert_eq!((video.extensions.bytes_before, audio.extensions.bytes_before), (Some(9), Some(9)));
-    // As the others of RFC 4585, of all payload types at once; other feedback of an application is none of ours.
+    // Like other feedback of RFC 4585, for all payload types at once; other application layer feedback is ignored.
     let of_all = asked.text.replace("a=rtcp-fb:96 ack app path", "a=rtcp-fb:* ack app path");
     assert!(media(&of_all).video.expect("video").feedback.path);
     assert!(!media(&asked.text.replace("app path", "app other")).video.expect("video").feedback.path);

@@ -1,4 +1,4 @@
-//! What is no SDP, or none that can be used.
+//! Invalid SDP, and SDP that cannot be used.
 
 use proptest::prelude::*;
 
@@ -119,7 +119,7 @@ fn mutated() -> impl Strategy<Value = String> {
                 0 => bytes[at] = value,
                 1 => bytes.insert(at, value),
                 2 => drop(bytes.drain(at..(at + usize::from(value)).min(bytes.len() - 1))),
-                // A stretch said twice: lines and sections that contradict each other.
+                // Duplicates a part: lines and sections that contradict each other.
                 _ => {
                     let stretch = bytes[at..(at + usize::from(value) * 4).min(bytes.len())].to_vec();
                     bytes.splice(at..at, stretch);
@@ -137,7 +137,7 @@ proptest! {
     fn no_mutation_of_an_sdp_panics_and_what_is_answered_can_be_read(text in mutated()) {
         for (capabilities, other) in [(sender(), receiver()), (receiver(), sender())] {
             if let Ok(answered) = answer(&text, &local(1), &capabilities) {
-                // As an offer our answer is one that leaves no choice.
+                // Our answer, used as an offer, leaves no choice.
                 prop_assert!(answer(&answered.text, &local(2), &other).is_ok(), "{}", answered.text);
             }
             let _ = offer(&local(3), &capabilities).accept(&text);

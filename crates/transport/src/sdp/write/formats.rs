@@ -1,22 +1,23 @@
-//! Payload types as lines.
+//! Writes payload types as lines.
 
 use crate::sdp::capabilities::VideoCodec;
 use crate::sdp::h264::H264Format;
 use crate::sdp::negotiated::{Feedback, Redundancy};
 
-/// How `a=rtpmap` writes Opus, whatever its channels (RFC 7587 section 7).
+/// Opus in `a=rtpmap`, whatever its channels (RFC 7587 section 7).
 pub(crate) const OPUS: &str = "opus/48000/2";
 
-/// How it writes retransmissions (RFC 4588), FEC packets, and RED with ULPFEC in it.
+/// Retransmissions (RFC 4588), FEC packets, and RED with ULPFEC in `a=rtpmap`.
 pub(crate) const RTX: &str = "rtx/90000";
 pub(crate) const FLEXFEC: &str = "flexfec-03/90000";
 pub(crate) const RED: &str = "red/90000";
 pub(crate) const ULPFEC: &str = "ulpfec/90000";
 
-/// How long a span of video FEC packets may cover, in microseconds: what libwebrtc writes, which checks only that it is there.
+/// Max time that an FEC packet of video may span, in microseconds: libwebrtc's value, which only checks that there is
+/// one.
 const REPAIR_WINDOW: &str = "repair-window=10000000";
 
-/// What is said of a payload type.
+/// The lines of a payload type.
 pub(crate) struct FormatLines {
     pub(crate) payload_type: u8,
     pub(crate) map: String,
@@ -33,12 +34,12 @@ pub(crate) struct Codec {
     pub(crate) retransmission: Option<u8>,
 }
 
-/// How `a=rtpmap` writes a codec.
+/// A codec in `a=rtpmap`.
 pub(crate) fn codec_map(codec: VideoCodec) -> String {
     format!("{}/90000", codec.name())
 }
 
-/// How `a=fmtp` writes what must be equal at both ends.
+/// The parameters in `a=fmtp` that must be equal at both endpoints.
 fn codec_parameters(codec: VideoCodec, h264: Option<H264Format>) -> Option<String> {
     let format = h264.unwrap_or(H264Format::UNSAID);
     match codec {
@@ -48,8 +49,9 @@ fn codec_parameters(codec: VideoCodec, h264: Option<H264Format>) -> Option<Strin
     }
 }
 
-/// The payload types of video. What is reported of packets is said of retransmissions and FEC packets too: libwebrtc wants
-/// `ack ccfb` of every payload type, and writes `transport-cc` and `goog-remb` of FEC packets, neither of RED.
+/// The payload types of video. Arrival feedback is also declared for retransmissions and FEC packets: libwebrtc
+/// requires `ack ccfb` for every payload type, and declares `transport-cc` and `goog-remb` for FEC packets, but neither
+/// for RED.
 pub(crate) fn video_formats(
     codecs: &[Codec],
     fec: Option<u8>,

@@ -1,4 +1,4 @@
-//! This end's SDP.
+//! Writes this endpoint's SDP.
 
 mod formats;
 mod sections;

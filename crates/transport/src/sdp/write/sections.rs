@@ -1,4 +1,4 @@
-//! Sections, and the session around them.
+//! Writes sections, and the session around them.
 
 use std::fmt::Display;
 
@@ -13,32 +13,33 @@ use crate::sdp::local::Local;
 use crate::sdp::negotiated::{Kinds, Ssrcs};
 use crate::sdp::read::{Mapped, Section};
 
-/// The port of a section while where media goes is ICE's to find (RFC 8840 section 4.1.1).
+/// The port of a section whose address ICE determines (RFC 8840 section 4.1.1).
 const DISCARD: isize = 9;
 
-/// The blocks of extended reports that tell what congestion control wants, as `a=rtcp-xr` names them (RFC 3611 section 5.1): which packets
-/// came, and when. What is said of packets that came too late to be played (RFC 7097, RFC 7243) is beside them and needs no agreement.
+/// The blocks of extended reports that congestion control needs, by their names in `a=rtcp-xr` (RFC 3611 section 5.1):
+/// which packets arrived, and when. Reports on packets too late to be played (RFC 7097, RFC 7243) are sent in addition
+/// and need no negotiation.
 pub(crate) const EXTENDED_REPORTS: [&str; 2] = ["pkt-loss-rle", "pkt-rcpt-times"];
 
-/// What is said of the transport under a section.
+/// The transport lines of a section.
 pub(crate) struct TransportLines<'a> {
     pub(crate) local: &'a Local,
-    /// Of `a=setup`.
+    /// The value of `a=setup`.
     pub(crate) setup: &'static str,
-    /// Candidates are said once, in the section that describes the bundle's transport.
+    /// Whether to include candidates: only in the section that describes the bundle's transport.
     pub(crate) with_candidates: bool,
 }
 
-/// What is said in a section.
+/// The lines of a section.
 pub(crate) struct SectionLines<'a> {
     pub(crate) kind: &'static str,
     pub(crate) mid: &'a str,
     pub(crate) direction: Direction,
     pub(crate) formats: Vec<FormatLines>,
     pub(crate) extensions: Vec<Mapped<'a>>,
-    /// Whether extended reports may be made of it.
+    /// Whether to allow extended reports for it.
     pub(crate) extended: bool,
-    /// What is sent; none where nothing is.
+    /// SSRCs of what is sent; empty if nothing is.
     pub(crate) streams: Ssrcs,
     pub(crate) transport: TransportLines<'a>,
 }
@@ -96,7 +97,7 @@ impl TransportLines<'_> {
             for candidate in self.local.candidate_lines() {
                 lines.value("candidate", candidate);
             }
-            // Host candidates are all there will be.
+            // There will be no candidates other than host candidates.
             lines.flag("end-of-candidates");
         }
         lines.value("ice-ufrag", &credentials.ufrag);
@@ -107,7 +108,7 @@ impl TransportLines<'_> {
     }
 }
 
-/// The answer to a section that is refused: its own line with port 0 (RFC 3264 section 6).
+/// The answer for a rejected section: its own line with port 0 (RFC 3264 section 6).
 pub(crate) fn closed(section: &Section<'_>) -> MediaDescription {
     let name = &section.media.media_name;
     let mut closed = empty(&name.media, 0, name.protos.clone(), name.formats.clone());
@@ -119,7 +120,7 @@ pub(crate) fn closed(section: &Section<'_>) -> MediaDescription {
     closed
 }
 
-/// The whole text: sections on one transport, described by the first of `bundle`.
+/// The complete SDP: sections on one transport, described by the first of `bundle`.
 pub(crate) fn session(local: &Local, allow_mixed: bool, bundle: &[&str], sections: Vec<MediaDescription>) -> String {
     let origin = Origin {
         username: "-".to_owned(),
@@ -166,7 +167,7 @@ fn empty(kind: &str, port: isize, protos: Vec<String>, formats: Vec<String>) -> 
     }
 }
 
-/// `a=` lines as they are written one after the other.
+/// Appends `a=` lines in order.
 struct Lines<'a>(&'a mut Vec<Attribute>);
 
 impl Lines<'_> {

@@ -1,11 +1,12 @@
-//! A built-in scene that costs an encoder about what real video does: a wall with shelves and fine texture seen by a hand-held
-//! camera, people who talk and wave before it, the noise of a sensor, slow changes of light, and a cut now and then.
+//! A built-in scene that costs an encoder about as much as real video: a wall with shelves and fine texture seen by a
+//! hand-held camera, people who talk and wave in front of it, sensor noise, slow changes of light, and occasional cuts.
 //!
-//! Any picture can be had by its number; the same seed gives the same bytes on every machine (whole numbers, and `libm` where
-//! a sine is needed).
+//! Any picture can be drawn by its number; the same seed gives the same bytes on every machine (integers, and `libm`
+//! for sines).
 //!
-//! [`SceneConfig::easy`] is the same place as a flat drawing, seen by a camera on a tripod in even light without noise: one person
-//! sits still, talks and blinks. An encoder with a finest quantiser cannot spend what it is given on it.
+//! [`SceneConfig::easy`] is the same room as a flat drawing, seen by a camera on a tripod in constant light without
+//! noise: one person sits still, talks and blinks. An encoder with a limited finest quantiser cannot spend its target
+//! on it.
 
 mod name;
 mod person;
@@ -22,31 +23,31 @@ use crate::widest::widest;
 use person::Person;
 use texture::{Surface, Texture};
 
-/// What the scene is like.
+/// Parameters of the scene.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SceneConfig {
     /// Size and rate of its pictures.
     pub format: Format,
-    /// Decides textures, people and motion.
+    /// Seed of textures, people and motion.
     pub seed: Seed,
     /// Seconds between cuts to another view; `None` for a single shot.
     pub cut_every: Option<f64>,
-    /// People in the picture.
+    /// Number of people in the picture.
     pub people: u32,
-    /// Deviation of the sensor's noise, in steps of luma.
+    /// Standard deviation of the sensor noise, in steps of luma.
     pub noise: f64,
-    /// Whether a hand holds the camera and the light changes; otherwise both stay as they are.
+    /// Whether the camera is hand-held and the light changes; otherwise both are constant.
     pub hand_held: bool,
     /// How far people move, 0 to 1: at 0 they only talk and blink.
     pub liveliness: f64,
-    /// How strong texture and shading of walls, clothes and skin are, 0 to 1: at 0 all of it is flat, as in a cartoon,
-    /// and the shelves are empty.
+    /// Strength of the texture and shading of walls, clothes and skin, 0 to 1: at 0 everything is flat, as in a
+    /// cartoon, and the shelves are empty.
     pub detail: f64,
 }
 
 impl SceneConfig {
     /// A scene that costs an encoder little: libvpx as WebRTC configures it makes 0.13 to 0.16 Mbps of it at 360p and
-    /// 0.34 to 0.36 at 720p, whatever more it is asked for.
+    /// 0.34 to 0.36 at 720p, however high its target is.
     pub fn easy() -> SceneConfig {
         SceneConfig {
             cut_every: None,
@@ -77,7 +78,7 @@ impl Default for SceneConfig {
 
 /// How far the camera pans, as a share of the picture.
 const MARGIN: f64 = 0.18;
-/// Positions within a sample that the camera can stand at.
+/// Camera positions per sample.
 const STEPS: i64 = 16;
 
 /// The scene.
@@ -100,7 +101,7 @@ impl Scene {
             Arc::new(Texture::wall(wide(size.width), wide(size.height), unit, config.detail, seed.child("wall")));
         let cloth = Surface::cloth(unit, seed.child("cloth"));
         let mut random = seed.child("noise").random();
-        // A table longer than a picture, of which each picture begins elsewhere.
+        // A table longer than a picture; each picture starts at another offset.
         let length = usize::from(size.width) * usize::from(size.height) + NOISE_OFFSETS;
         let noise = (0..length).map(|_| (random.normal() * config.noise).round().clamp(-20.0, 20.0) as i8).collect();
         Scene { config, wall, cloth, noise, next: 0 }
@@ -117,7 +118,7 @@ impl Scene {
             if self.config.hand_held { 6.0 * wave(seconds, 0.11, 0.0) + 3.0 * wave(seconds, 0.37, 1.0) } else { 0.0 };
         let light = 128 + light as i32;
         self.draw_wall(&mut picture, seconds, shot, light);
-        // The first sits in front and is drawn last.
+        // The first person sits in front and is drawn last.
         for person in (0..self.config.people).rev() {
             let phase = f64::from(person) * 1.7 + shot as f64 * 0.9;
             Person { number: person, phase, liveliness: self.config.liveliness, detail: self.config.detail }.draw(
@@ -134,7 +135,7 @@ impl Scene {
     fn draw_wall(&self, picture: &mut Picture, seconds: f64, shot: u64, light: i32) {
         let size = picture.size();
         let phase = shot as f64 * 2.3;
-        // A slow pan, and the tremor of a hand.
+        // A slow pan, and the tremor of the hand.
         let across = 0.5
             + 0.38 * wave(seconds, 0.05, phase)
             + 0.012 * wave(seconds, 1.3, phase)
@@ -164,7 +165,7 @@ impl Scene {
     }
 }
 
-/// Places in the noise table where a picture's noise may begin.
+/// Number of offsets in the noise table at which a picture's noise may start.
 const NOISE_OFFSETS: usize = 65_536;
 
 /// A sine of `hertz`, -1 to 1.

@@ -5,16 +5,16 @@ use thalweg_units::{Seed, Size};
 use super::SceneConfig;
 use crate::source::{Format, SourceError};
 
-/// What a scene is drawn in: with fewer rows its shelves have none.
+/// The minimum size of a scene: with fewer rows its shelves would have no height.
 const SMALLEST: Size = Size::new(32, 32);
 
 impl SceneConfig {
-    /// Whether `name` is meant for a built-in scene: `scene`, or anything after `scene:`.
+    /// Whether `name` refers to a built-in scene: `scene`, or anything after `scene:`.
     pub fn is_named_by(name: &str) -> bool {
         name == "scene" || name.starts_with("scene:")
     }
 
-    /// The built-in scene of this name, `scene` or `scene:easy`; `None` when the name is something else's, such as a file's.
+    /// The built-in scene of this name, `scene` or `scene:easy`; `None` for other names, such as a file's.
     ///
     /// # Errors
     /// When there is no such scene, or the pictures are too small to draw one.

@@ -5,30 +5,30 @@ use super::texture::Surface;
 use super::wave;
 use crate::picture::Picture;
 
-/// Someone who talks, blinks, moves about and waves a hand.
+/// A person who talks, blinks, moves about and waves a hand.
 pub(super) struct Person {
     /// 0 sits in front, the others walk about behind.
     pub(super) number: u32,
-    /// Of its movements.
+    /// Phase of the movements.
     pub(super) phase: f64,
     /// How far the person moves, 0 to 1.
     pub(super) liveliness: f64,
-    /// How strong the texture and shading of clothes and skin are, 0 to 1.
+    /// Strength of the texture and shading of clothes and skin, 0 to 1.
     pub(super) detail: f64,
 }
 
-/// A colour: luma, and both chroma.
+/// A colour: luma, and both chroma values.
 type Colour = (f64, u8, u8);
 
-/// A pen for one person at one moment.
+/// Draws one person at one moment.
 struct Pen<'a> {
     picture: &'a mut Picture,
     cloth: &'a Surface,
-    /// Where the person stands, for the texture to move along.
+    /// The person's position, with which the texture moves.
     anchor: (f64, f64),
-    /// 1 in even light.
+    /// 1 in constant light.
     light: f64,
-    /// The share of all texture and shading that is seen.
+    /// Strength of texture and shading.
     detail: f64,
 }
 
@@ -45,7 +45,7 @@ impl Pen<'_> {
 }
 
 impl Person {
-    /// Draws the person as seen at `seconds`, in `light` of 128.
+    /// Draws the person at `seconds`, at a brightness of `light` in 128ths.
     pub(super) fn draw(&self, picture: &mut Picture, cloth: &Surface, seconds: f64, light: i32) {
         let (width, height) = (f64::from(picture.size().width), f64::from(picture.size().height));
         let (front, p, lively) = (self.number == 0, self.phase, self.liveliness);
@@ -78,7 +78,7 @@ impl Person {
         pen.shape(Shape::Limb(elbow, hand, head * 0.34), sleeve, GRAIN, 0.0);
         pen.part(hand, by(0.34, 0.42), skin, 12.0, 12.0);
 
-        // Hair behind, and the face before it.
+        // Hair behind, and the face in front of it.
         pen.part(at(0.0, -0.20), by(0.84, 0.92), hair, 26.0, 10.0);
         for side in [-0.70, 0.70] {
             pen.part(at(side, 0.18), by(0.12, 0.20), (skin.0 - 10.0, skin.1, skin.2 + 2), 12.0, 0.0);
@@ -114,5 +114,5 @@ impl Person {
     }
 }
 
-/// How strong the texture of a shirt is.
+/// Strength of the texture of a shirt.
 const GRAIN: f64 = 52.0;

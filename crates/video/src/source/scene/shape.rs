@@ -1,4 +1,4 @@
-//! Soft-edged shapes filled with cloth.
+//! Soft-edged shapes filled with a cloth texture.
 
 use std::ops::Range;
 
@@ -9,31 +9,31 @@ use crate::widest::widest;
 /// An outline that every row crosses at most twice; in luma samples.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shape {
-    /// An ellipse: its middle, and half its width and height.
+    /// An ellipse: its centre, and half its width and height.
     Ellipse((f64, f64), (f64, f64)),
     /// The same with the curve |x|^4 + |y|^4 = 1, between an ellipse and its rectangle.
     Block((f64, f64), (f64, f64)),
-    /// All within a distance of a line from one point to another.
+    /// All points within a distance of a line segment.
     Limb((f64, f64), (f64, f64), f64),
 }
 
-/// What a shape is filled with.
+/// The fill of a shape.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Paint {
-    /// Luma in the middle.
+    /// Luma at the centre.
     pub(super) luma: f64,
-    /// Both chroma planes.
+    /// Both chroma values.
     pub(super) chroma: (u8, u8),
-    /// How strong the texture is: luma steps for 128 of the cloth's.
+    /// Strength of the texture: luma steps for 128 steps of the cloth.
     pub(super) grain: f64,
-    /// How much darker the sides are, in luma steps, as on something round.
+    /// How much darker the sides are, in luma steps, as on a round object.
     pub(super) round: f64,
-    /// Where the texture is fixed.
+    /// The origin of the texture.
     pub(super) anchor: (f64, f64),
 }
 
 impl Shape {
-    /// Paints itself over `picture`. The edge is as soft as a lens would have it: a sample takes the paint in the share of it
+    /// Paints the shape over `picture`. The edge is anti-aliased: a sample takes the paint in proportion to the part
     /// that the shape covers.
     pub(super) fn paint(&self, picture: &mut Picture, paint: &Paint, cloth: &Surface) {
         self.paint_plane(picture, Plane::Y, paint, paint.luma, cloth);
@@ -77,7 +77,7 @@ impl Shape {
         }
     }
 
-    /// The middle and half the sides of the rectangle around it.
+    /// Centre and half sides of the bounding rectangle.
     fn bounds(&self) -> ((f64, f64), (f64, f64)) {
         match *self {
             Shape::Ellipse(centre, radius) | Shape::Block(centre, radius) => (centre, radius),
@@ -88,7 +88,7 @@ impl Shape {
         }
     }
 
-    /// From where to where it covers the line at height `y`.
+    /// The interval that the shape covers on the line at height `y`.
     fn chord(&self, y: f64) -> Option<(f64, f64)> {
         let around = |(centre, radius): ((f64, f64), (f64, f64)), full: bool| {
             let height = (y - centre.1) / radius.1;
@@ -109,17 +109,17 @@ impl Shape {
     }
 }
 
-/// From where to where the line at height `y` is within `radius` of a line that is not horizontal, beside it and not beyond its
-/// ends.
+/// The interval of the line at height `y` that is within `radius` of a line segment that is not horizontal, beside it
+/// and not beyond its ends.
 fn band(from: (f64, f64), to: (f64, f64), radius: f64, y: f64) -> Option<(f64, f64)> {
     let (across, down) = (to.0 - from.0, to.1 - from.1);
     let length = libm::sqrt(across * across + down * down);
     if length < 1e-6 || down.abs() < 1e-6 * length {
         return None;
     }
-    // Beside it: the distance from its line, along this one, is at most this.
+    // Beside the segment: the distance from its line, measured along this one, is at most this.
     let (centre, half) = (from.0 + across * (y - from.1) / down, radius * length / down.abs());
-    // Not beyond its ends: the place along it is 0 to its length.
+    // Not beyond its ends: the position along the segment is 0 to its length.
     let (mut first, mut last) = (centre - half, centre + half);
     if across.abs() > 1e-6 * length {
         let place = |along: f64| from.0 + (along * length - (y - from.1) * down) / across;
@@ -131,7 +131,8 @@ fn band(from: (f64, f64), to: (f64, f64), radius: f64, y: f64) -> Option<(f64, f
     (first <= last).then_some((first, last))
 }
 
-/// Where the cover of a row begins and ends, and where it is whole, from what lines at its borders and middle see.
+/// Where the coverage of a row begins and ends, and where it is complete, from the intervals at the row's borders and
+/// middle.
 fn spread(chords: [Option<(f64, f64)>; 3]) -> Option<((f64, f64), (f64, f64))> {
     let (mut outer, mut inner) = ((f64::INFINITY, f64::NEG_INFINITY), (f64::NEG_INFINITY, f64::INFINITY));
     for (left, right) in chords.into_iter().flatten() {
@@ -139,25 +140,25 @@ fn spread(chords: [Option<(f64, f64)>; 3]) -> Option<((f64, f64), (f64, f64))> {
         inner = (inner.0.max(left), inner.1.min(right));
     }
     if chords.contains(&None) {
-        // It ends within this row.
+        // The shape ends within this row.
         let middle = f64::midpoint(outer.0, outer.1);
         inner = (middle, middle);
     }
     (outer.0 <= outer.1).then_some(((outer.0 - 0.5, outer.1 + 0.5), (inner.0 + 0.5, inner.1 - 0.5)))
 }
 
-/// Whole positions from `from` to `to` that are in a plane of this length.
+/// Integer positions from `from` to `to` that are in a plane of this length.
 fn within(from: f64, to: f64, length: usize) -> Range<usize> {
     let from = libm::ceil(from).clamp(0.0, length as f64) as usize;
     let to = (libm::floor(to) + 1.0).clamp(0.0, length as f64) as usize;
     from..to.max(from)
 }
 
-/// One row of a shape. Each sample is a few IEEE operations in this order: the same on every machine.
+/// One row of a shape. Each sample is computed with a few IEEE operations in this order: the same on every machine.
 struct Brush {
-    /// Where the cover begins and ends.
+    /// Where the coverage begins and ends.
     edges: (f32, f32),
-    /// How much of a sample more is covered with each sample inwards, from the left and from the right.
+    /// Increase of the coverage per sample inwards, from the left and from the right.
     steepness: (f32, f32),
     centre: f32,
     value: f32,
@@ -170,7 +171,7 @@ impl Brush {
     fn sweep(&self, row: &mut [u8], columns: Range<usize>, threads: &[u8], origin: i64) {
         let mut from = columns.start;
         while from < columns.end {
-            // As far as the cloth goes before it begins again.
+            // Up to where the cloth repeats.
             let thread = (from as i64 - origin).rem_euclid(threads.len() as i64) as usize;
             let to = (from + threads.len() - thread).min(columns.end);
             for (i, (sample, thread)) in row[from..to].iter_mut().zip(&threads[thread..]).enumerate() {
@@ -194,7 +195,7 @@ mod tests {
 
     const PAINT: Paint = Paint { luma: 200.0, chroma: (90, 160), grain: 0.0, round: 0.0, anchor: (0.0, 0.0) };
 
-    /// The luma that `shape` adds to black, in whole samples of paint.
+    /// The luma that `shape` adds to a black picture, in fully covered samples.
     fn area(shape: Shape) -> f64 {
         let mut picture = Picture::filled(Size::new(200, 160), 0, 128, 128);
         shape.paint(&mut picture, &PAINT, &Surface::cloth(1.0, Seed::new(1)));

@@ -1,4 +1,4 @@
-//! Surfaces, made once.
+//! Textures, generated once.
 
 use thalweg_units::{Random, Seed};
 
@@ -6,13 +6,13 @@ use super::STEPS;
 use crate::picture::{Picture, Plane};
 use crate::widest::widest;
 
-/// One plane of a surface, which can be larger than a picture.
+/// One plane of a texture, which can be larger than a picture.
 pub(super) struct Surface {
     width: usize,
     samples: Vec<u8>,
 }
 
-/// Luma and chroma of a surface.
+/// Luma and chroma of a texture.
 pub(super) struct Texture {
     pub(super) luma: Surface,
     pub(super) u: Surface,
@@ -20,8 +20,8 @@ pub(super) struct Texture {
 }
 
 impl Texture {
-    /// A wall with shelves and books, posters and plaster; `unit` is how many samples make a step of detail, `detail` the share of
-    /// its fine texture, and of its books, that is there.
+    /// A wall with shelves and books, posters and plaster; `unit` is the number of samples per step of detail, `detail`
+    /// the strength of its fine texture, and the share of its books.
     pub(super) fn wall(width: usize, height: usize, unit: f64, detail: f64, seed: Seed) -> Texture {
         let mut random = seed.random();
         let mut luma = Surface::fractal(
@@ -48,7 +48,7 @@ impl Texture {
                     let (from_x, to_x) = (left, (left + across).min(width));
                     let (from_y, to_y) = (top + shelf - tall, top + shelf - 3);
                     luma.blend((from_x, to_x), (from_y, to_y), shade);
-                    // A title on its spine.
+                    // A title on the book's spine.
                     let middle = usize::midpoint(from_y, to_y);
                     luma.blend(
                         (from_x + across / 4, (from_x + across / 2).min(width)),
@@ -77,12 +77,12 @@ impl Surface {
         Surface::noise((CLOTH, CLOTH), &mut seed.random(), &octaves, unit, true)
     }
 
-    /// A sum of smooth noises, each with a strength (of 128 steps around the middle) and a size.
+    /// A sum of smooth noises, each with an amplitude (of 128 steps around the middle) and a scale.
     fn fractal(width: usize, height: usize, random: &mut Random, octaves: &[(f64, f64)], unit: f64) -> Surface {
         Surface::noise((width, height), random, octaves, unit, false)
     }
 
-    /// The same; one that `repeats` goes on at its other side where it ends.
+    /// The same; if it `repeats`, opposite edges match.
     fn noise(
         (width, height): (usize, usize),
         random: &mut Random,
@@ -95,7 +95,7 @@ impl Surface {
             let mut cell = (size * unit).max(1.0);
             let (mut columns, mut rows) = ((width as f64 / cell) as usize + 2, (height as f64 / cell) as usize + 2);
             if repeats {
-                // Whole cells, and the first of them again after the last.
+                // Whole cells, with the first repeated after the last.
                 columns = libm::round(width as f64 / cell).max(1.0) as usize + 1;
                 rows = columns;
                 cell = width as f64 / (columns - 1) as f64;
@@ -108,7 +108,7 @@ impl Surface {
             let places: Vec<(usize, f64)> = (0..width).map(|x| split(x as f64 / cell)).collect();
             for (y, sums) in sums.chunks_exact_mut(width).enumerate() {
                 let (row, down) = split(y as f64 / cell);
-                // Down first, for the few columns of the lattice, and then across.
+                // Vertically first, for the few columns of the lattice, then horizontally.
                 let line: Vec<f64> = (row * columns..(row + 1) * columns)
                     .map(|at| strength * 128.0 * (lattice[at] + (lattice[at + columns] - lattice[at]) * down))
                     .collect();
@@ -120,7 +120,7 @@ impl Surface {
         Surface { width, samples: sums.iter().map(|sum| (128.0 + sum).clamp(20.0, 230.0) as u8).collect() }
     }
 
-    /// Paints a rectangle, leaving some of the texture.
+    /// Blends a rectangle with a value, leaving some of the texture.
     fn blend(&mut self, columns: (usize, usize), rows: (usize, usize), value: f64) {
         let height = self.samples.len() / self.width;
         for y in rows.0..rows.1.min(height) {
@@ -131,14 +131,15 @@ impl Surface {
         }
     }
 
-    /// A row, counted around.
+    /// A row, with wraparound.
     pub(super) fn row(&self, y: i64) -> &[u8] {
         let height = (self.samples.len() / self.width) as i64;
         let y = y.rem_euclid(height) as usize;
         &self.samples[y * self.width..(y + 1) * self.width]
     }
 
-    /// Copies what a camera at `at` (in sixteenths of a sample) sees into a plane, by bilinear interpolation, at `light` of 128.
+    /// Copies the view of a camera at `at` (in sixteenths of a sample) to a plane, by bilinear interpolation, at a
+    /// brightness of `light` in 128ths.
     pub(super) fn copy_moved(&self, picture: &mut Picture, plane: Plane, at: (i64, i64), mirrored: bool, light: i32) {
         let (width, height) = Picture::plane_size(picture.size(), plane);
         let (x, across) = ((at.0 / STEPS) as usize, at.0 % STEPS);
@@ -159,8 +160,8 @@ impl Surface {
     }
 }
 
-/// A row between two others, `across` and `down` sixteenths of a sample on, at `light` of 128. Sixteenths of sixteenths of a
-/// sample, and a sample in any light (at most twice as bright), fit 16 bits.
+/// A row between two others, `across` and `down` sixteenths of a sample further, at a brightness of `light` in 128ths.
+/// 256ths of a sample value, and a sample at any brightness (at most doubled), fit 16 bits.
 #[inline(always)]
 fn mix_rows(above: &[u8], below: &[u8], (across, down): (u16, u16), light: u16, out: &mut [u8]) {
     let (above_next, below_next) = (&above[1..], &below[1..]);
@@ -186,7 +187,8 @@ mod tests {
     #[test]
     fn cloth_goes_on_at_its_other_side_without_a_seam() {
         let cloth = Surface::cloth(1.0, Seed::new(3));
-        // The mean step from one row to the next, within and from the last to the first; and the same for columns.
+        // The mean step from one row to the next, within the cloth and from the last row to the first; and the same for
+        // columns.
         let step = |a: &[u8], b: &[u8]| a.iter().zip(b).map(|(a, b)| u64::from(a.abs_diff(*b))).sum::<u64>();
         let side = CLOTH as i64;
         let within = (0..side - 1).map(|y| step(cloth.row(y), cloth.row(y + 1))).max().unwrap();

@@ -1,4 +1,4 @@
-//! YUV4MPEG2, the plainest video file (ffmpeg's `-f yuv4mpegpipe`).
+//! YUV4MPEG2, the simplest video file format (ffmpeg's `-f yuv4mpegpipe`).
 
 mod reader;
 mod writer;

@@ -1,4 +1,4 @@
-//! Reading it.
+//! Reading y4m.
 
 use std::io::{BufRead, BufReader, Read, Seek};
 use std::sync::Arc;
@@ -8,21 +8,21 @@ use thalweg_units::Size;
 use crate::picture::Picture;
 use crate::source::{Format, Replay, Source, SourceError};
 
-/// No header line is longer than this.
+/// Maximum length of a header line.
 const MAX_LINE: usize = 1_024;
 /// The largest picture read: 8K.
 const MAX_PIXELS: u64 = 7_680 * 4_320;
 
-/// Reads pictures from a file, a pipe or standard input. From what can be read at another place, such as a file, any picture
-/// can be had again, as [`Replay`].
+/// Reads pictures from a file, a pipe or standard input. If the input is seekable, such as a file, any picture can be
+/// read by number, as a [`Replay`].
 pub struct Y4mReader<R> {
     what: String,
     reader: BufReader<R>,
     format: Format,
-    /// The number of the picture that is read next, and where it begins: bytes read so far.
+    /// The number of the next picture, and its position: the number of bytes read so far.
     picture: u64,
     position: u64,
-    /// Where each picture begins, as far as is known.
+    /// The position of each picture, as far as known.
     starts: Vec<u64>,
 }
 
@@ -30,7 +30,7 @@ impl<R: Read> Y4mReader<R> {
     /// Reads the header; `what` names the stream in errors.
     ///
     /// # Errors
-    /// When it is not y4m, has an odd colour space, or its size or rate is out of range.
+    /// When it is not y4m, has an unsupported colour space, or its size or rate is out of range.
     pub fn new(reader: R, what: impl Into<String>) -> Result<Y4mReader<R>, SourceError> {
         let mut reader = Y4mReader {
             what: what.into(),
@@ -54,7 +54,7 @@ impl<R: Read> Y4mReader<R> {
         SourceError::io(&self.what, error)
     }
 
-    /// A line without its end; `None` at the end of the stream.
+    /// A line without its line end; `None` at the end of the stream.
     fn line(&mut self) -> Result<Option<String>, SourceError> {
         let mut line = Vec::new();
         let read = (&mut self.reader).take(MAX_LINE as u64).read_until(b'\n', &mut line);
@@ -111,7 +111,7 @@ fn parse_header(line: &str) -> Result<Format, String> {
 }
 
 impl<R: Read> Y4mReader<R> {
-    /// The picture that begins here, which is number `number`; `None` at the end.
+    /// The picture at the present position, which has number `number`; `None` at the end.
     fn read(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
         let Some(line) = self.line()? else { return Ok(None) };
         if line != "FRAME" && !line.starts_with("FRAME ") {
@@ -154,7 +154,7 @@ impl<R: Read + Seek> Y4mReader<R> {
         Ok(())
     }
 
-    /// Reads picture `number` wherever it is.
+    /// Reads picture `number` at its position.
     fn find(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
         let mut known = self.starts.len() as u64 - 1;
         self.go_to(self.starts[number.min(known) as usize])?;
@@ -172,7 +172,7 @@ impl<R: Read + Seek + Send> Replay for Y4mReader<R> {
     fn picture_at(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
         let back = self.position;
         let picture = self.find(number);
-        // The stream goes on where it was.
+        // The stream continues where it was.
         self.go_to(back)?;
         picture
     }
@@ -241,7 +241,7 @@ mod tests {
         reader.next_picture().unwrap();
         let message = reader.next_picture().unwrap_err().to_string();
         assert!(message.contains("clip") && message.contains("picture 1"), "{message}");
-        // And what comes before can still be had.
+        // Earlier pictures can still be read.
         let mut reader = Y4mReader::new(std::io::Cursor::new(&bytes[..bytes.len() - 5]), "clip").unwrap();
         assert!(reader.picture_at(1).is_err());
         assert_eq!(reader.picture_at(0).unwrap().unwrap().data()[0], 0);

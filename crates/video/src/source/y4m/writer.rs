@@ -1,4 +1,4 @@
-//! Writing it.
+//! Writing y4m.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use thalweg_units::Size;
 use crate::picture::Picture;
 use crate::source::Format;
 
-/// Writes pictures.
+/// Writes pictures as y4m.
 pub struct Y4mWriter<W> {
     writer: W,
     size: Size,
@@ -37,7 +37,7 @@ impl<W: Write> Y4mWriter<W> {
         self.writer.write_all(picture.data())
     }
 
-    /// Writes what is still in memory.
+    /// Flushes the file.
     ///
     /// # Errors
     /// When writing fails.

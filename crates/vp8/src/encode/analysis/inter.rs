@@ -1,4 +1,4 @@
-//! How a macroblock is best predicted from other frames.
+//! The choice of a macroblock's inter prediction.
 
 use super::motion::{Effort, Found, Search};
 use super::padded::Padded;
@@ -20,24 +20,24 @@ pub struct PaddedReference {
     pub v: Padded,
 }
 
-/// What the choice of a macroblock's motion depends on.
+/// The inputs of the choice of a macroblock's motion.
 pub struct InterChoice<'a> {
     pub kernels: &'static Kernels,
     pub size: Size,
     pub costs: &'a VectorCosts,
     pub weights: &'a Weights,
     pub effort: Effort,
-    /// Of the search for the quarters of a macroblock; none when it is not to be split.
+    /// The search effort for the quarters of a macroblock; `None` if it is not to be split.
     pub quarters: Option<Effort>,
 }
 
-/// A motion and what it costs.
+/// A motion and its cost.
 #[derive(Debug, Clone, Copy)]
 pub struct MotionFound {
     pub motion: Motion,
     /// The sum of absolute differences of luma.
     pub difference: u32,
-    /// The same and the motion's bits.
+    /// The same plus the cost of the motion's bits.
     pub cost: u32,
 }
 
@@ -65,7 +65,7 @@ impl InterChoice<'_> {
         }
     }
 
-    /// The best motion from a reference, given what the neighbours say of it.
+    /// The best motion from a reference, given the neighbours' motion.
     pub fn choose(
         &self,
         source: SourceBlock<'_>,
@@ -108,7 +108,7 @@ impl InterChoice<'_> {
         best
     }
 
-    /// Looks whether quarters with vectors of their own are better.
+    /// Tests whether quarters with their own vectors are better.
     fn split(
         &self,
         source: SourceBlock<'_>,
@@ -134,7 +134,7 @@ impl InterChoice<'_> {
             if !is_codable(found[quarter].vector, survey.best) {
                 return;
             }
-            // Staying with the whole block's vector is nearly for nothing from the second quarter on.
+            // From the second quarter on, keeping the whole block's vector costs almost nothing.
             if found[quarter].vector != whole && search.is_inside::<8>(whole) {
                 let stayed = search.difference::<8>(whole);
                 if stayed <= found[quarter].cost {
@@ -157,7 +157,7 @@ impl InterChoice<'_> {
         }
     }
 
-    /// The cheapest way to say what vectors the quarters have.
+    /// The cheapest coding of the quarters' vectors.
     fn code_split(&self, quarters: [MotionVector; 4], neighbours: &Neighbours, survey: &Survey) -> (Split, Cost) {
         let layout = if quarters[0] == quarters[1] && quarters[2] == quarters[3] {
             SplitLayout::UpperLower
@@ -195,7 +195,7 @@ impl InterChoice<'_> {
     }
 }
 
-/// Whether a vector's difference from the one it is coded against has a code.
+/// Whether a vector's difference from the predicted one can be coded.
 fn is_codable(vector: MotionVector, best: MotionVector) -> bool {
     let is_codable = |a: i16, b: i16| {
         (i32::from(a) - i32::from(b)).abs() <= i32::from(crate::syntax::motion_vectors::LARGEST_DIFFERENCE)
@@ -203,7 +203,7 @@ fn is_codable(vector: MotionVector, best: MotionVector) -> bool {
     is_codable(vector.x, best.x) && is_codable(vector.y, best.y)
 }
 
-/// What each motion mode costs.
+/// The cost of each motion mode.
 struct ModeBits {
     zero: Cost,
     nearest: Cost,

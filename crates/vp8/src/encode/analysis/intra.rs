@@ -1,4 +1,4 @@
-//! How well a macroblock could be predicted from its own frame, judged before that frame is coded.
+//! An estimate of the intra prediction error of a macroblock, before its frame is coded.
 
 use crate::kernels::Kernels;
 
@@ -11,8 +11,8 @@ struct Edges {
     has_left: bool,
 }
 
-/// What is left of a macroblock of luma, as a sum of Hadamard transforms' values, when it is predicted in the best of
-/// the four ways from the source's own pixels around it.
+/// Sum of absolute Hadamard coefficients of a macroblock's luma residual, in the best of the four modes, predicted from
+/// the source's own pixels around it.
 pub fn estimate(kernels: &Kernels, plane: &[u8], stride: usize, (column, row): (usize, usize)) -> u32 {
     let at = 16 * (row * stride + column);
     let edges = Edges::of(plane, stride, at, column > 0, row > 0);

@@ -1,9 +1,8 @@
-//! What is found out about an image once, whatever it is then coded at: motion, modes, and the transformed residual.
+//! The analysis of a picture, independent of the quantiser it is coded at: motion, modes, and the transformed residual.
 //!
-//! Prediction from another frame does not depend on how this one is quantised, so neither does what it leaves: a
-//! candidate starts from coefficients that are ready to be quantised, over pixels that are already predicted, and with
-//! the bools that say the motion. Only macroblocks that are predicted from this frame itself are left to the
-//! candidates.
+//! Inter prediction does not depend on the frame's quantiser, and neither does its residual: a candidate starts from
+//! coefficients ready to be quantised, pixels already predicted, and recorded motion bools. Only intra macroblocks are
+//! left to the candidates.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -32,39 +31,39 @@ use crate::pool::{Pool, Scratch};
 use crate::state::{References, State};
 use crate::syntax::{BlockMode, IntraModes, LumaMode, Motion, Neighbours, Prediction, Reference, SignBias};
 
-/// How a macroblock is to be coded.
+/// How a macroblock is coded.
 #[derive(Debug, Clone, Copy)]
 pub enum Choice {
-    /// From another frame.
+    /// Inter prediction.
     Inter {
-        /// How.
+        /// The prediction.
         prediction: Prediction,
-        /// How much the prediction differs: the sum of absolute differences of luma, and twice that of chroma.
+        /// Prediction error: the sum of absolute differences of luma, plus twice that of chroma.
         difference: u32,
-        /// Which of the transformed residuals is its; none when it differs too little to be worth any at the
-        /// plan's quantiser.
+        /// Index of its transformed residual; `None` when the error is too small to be worth a residual at the plan's
+        /// quantiser.
         residual: Option<usize>,
     },
-    /// From its own frame, in whichever way turns out best.
+    /// Intra prediction, in the mode that turns out best.
     Intra,
 }
 
-/// Modes that stand for those of a macroblock whose modes are not chosen yet: to its neighbours' motion all are alike.
+/// Placeholder for intra modes that are not chosen yet: for the neighbours' motion all modes are equivalent.
 const UNDECIDED: IntraModes = IntraModes { luma: LumaMode::Whole(BlockMode::Dc), chroma: BlockMode::Dc };
 
-/// What was found out about the macroblocks of a frame that is predicted from others.
+/// The results for the macroblocks of an inter frame.
 #[derive(Debug)]
 pub struct Found {
     pub choices: Vec<Choice>,
-    /// The predictions of the macroblocks that are predicted from other frames.
+    /// The predicted pixels of the inter macroblocks.
     pub prediction: Image,
     pub residuals: Scratch<Transformed>,
-    /// What a frame says of them.
+    /// The bools of their motion.
     pub motion: MotionBools,
 }
 
 impl Found {
-    /// How much each macroblock that is predicted from another frame differs from its source.
+    /// The prediction error of each inter macroblock.
     pub fn differences(&self) -> Vec<u32> {
         let difference = |choice: &Choice| match choice {
             Choice::Inter { difference, .. } => Some(*difference),
@@ -76,7 +75,7 @@ impl Found {
 
 static RESIDUALS: Pool<Transformed> = Pool::new(3);
 
-/// Finds out about a frame that is predicted from references.
+/// Analyses an inter frame.
 pub fn analyse(
     kernels: &'static Kernels,
     state: &State,
@@ -152,7 +151,7 @@ pub fn analyse(
     found
 }
 
-/// What there is to find out when nothing moves and nothing of what is left is to be coded.
+/// The analysis of a frame without motion and without residual.
 pub fn stay(references: &References, size: Size, from: ReferenceSet) -> Found {
     let reference = Reference::ALL.into_iter().find(|&reference| from.contains(reference)).unwrap_or(Reference::Last);
     let prediction = Prediction::Inter { reference, motion: Motion::Zero };
@@ -170,7 +169,7 @@ pub fn stay(references: &References, size: Size, from: ReferenceSet) -> Found {
     }
 }
 
-/// A reference, padded when it is first asked for: older ones often are not.
+/// A reference that is padded on first use: older ones often are not used.
 struct LazyReference<'a> {
     reference: Reference,
     image: &'a Arc<Image>,
@@ -186,7 +185,7 @@ impl LazyReference<'_> {
     }
 }
 
-/// The distinct references that may be predicted from; when there is little time only the first.
+/// The distinct references that may be used; only the first if the speed requires it.
 fn distinct(all: &References, from: ReferenceSet, speed: Speed) -> Vec<LazyReference<'_>> {
     let mut references: Vec<LazyReference<'_>> = Vec::new();
     for reference in Reference::ALL {
@@ -201,7 +200,7 @@ fn distinct(all: &References, from: ReferenceSet, speed: Speed) -> Vec<LazyRefer
     references
 }
 
-/// What the search for a macroblock and for its quarters may spend.
+/// The search effort for a macroblock and for its quarters.
 const fn efforts(speed: Speed) -> (Effort, Option<Effort>) {
     match speed {
         Speed::Fast => (Effort { first_step: 4, rounds: 4, half_rounds: 0, quarter_rounds: 1 }, None),

@@ -1,4 +1,4 @@
-//! Where in a reference a block is found again.
+//! Motion search.
 
 use super::padded::{BORDER, Padded};
 use super::vectors::VectorCosts;
@@ -7,51 +7,51 @@ use crate::kernels::{Fraction, Kernels};
 use crate::syntax::MotionVector;
 
 /// How far outside the reference a block may start, in whole pixels: one more and the interpolation would read beyond
-/// the border. Nothing is there but repeated edges anyway.
+/// the border. There are only repeated edges anyway.
 const OUTSIDE: i32 = BORDER as i32 - 4;
 
-/// What a search may spend.
+/// The limits of a search.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
     /// The first step of the search over whole pixels: it is halved until it is one.
     pub first_step: i32,
-    /// How often the search goes on from a better place before it takes the next smaller step.
+    /// How often the search continues from a better position before it takes the next smaller step.
     pub rounds: u32,
-    /// How often the neighbours half a pixel away are looked at.
+    /// Number of rounds over the neighbours at half a pixel.
     pub half_rounds: u32,
-    /// How often the neighbours a quarter of a pixel away are looked at.
+    /// Number of rounds over the neighbours at a quarter of a pixel.
     pub quarter_rounds: u32,
 }
 
-/// A block of the source, the reference it is looked for in, and what vectors cost.
+/// A block of the source, the reference to search, and the cost of vectors.
 pub struct Search<'a> {
     pub kernels: &'static Kernels,
-    /// The source's plane from the block's first pixel on.
+    /// The source's plane, from the block's first pixel on.
     pub source: &'a [u8],
     pub stride: usize,
     pub reference: &'a Padded,
-    /// The block's place in the plane, in pixels.
+    /// The block's position in the plane, in pixels.
     pub place: (i32, i32),
     /// The plane's size in pixels.
     pub size: (i32, i32),
     pub costs: &'a VectorCosts,
-    /// The vector that others are coded against.
+    /// The predicted vector, from which differences are coded.
     pub origin: MotionVector,
-    /// What a bit is worth in sums of absolute differences, in 256ths.
+    /// Weight of a bit in sums of absolute differences, in 256ths.
     pub per_bit: u32,
 }
 
-/// A vector and what it costs.
+/// A vector and its cost.
 #[derive(Debug, Clone, Copy)]
 pub struct Found {
     pub vector: MotionVector,
     /// The sum of absolute differences.
     pub difference: u32,
-    /// The same and the vector's bits.
+    /// The same plus the cost of the vector's bits.
     pub cost: u32,
 }
 
-/// Sums of absolute differences left, right, above and below a place, from which its fraction is guessed.
+/// Sums of absolute differences left, right, above and below a position, from which the fraction is estimated.
 type Cross = [u32; 4];
 
 impl Search<'_> {
@@ -61,13 +61,13 @@ impl Search<'_> {
         self.refine::<SIDE>(whole, cross, effort)
     }
 
-    /// What a vector of whole pixels costs in bits, as differences.
+    /// Cost of a whole-pixel vector, in sums of absolute differences.
     #[inline(always)]
     fn price(&self, vector: MotionVector) -> u32 {
         self.weigh(self.costs.of(vector, self.origin))
     }
 
-    /// Bits as differences.
+    /// Converts bits to sums of absolute differences.
     #[inline(always)]
     pub fn weigh(&self, bits: Cost) -> u32 {
         (bits * self.per_bit) >> 16
@@ -104,7 +104,7 @@ impl Search<'_> {
         (best, cross)
     }
 
-    /// Looks at four vectors of whole pixels.
+    /// Tests four whole-pixel vectors.
     #[inline(always)]
     fn compare<const SIDE: i32>(&self, vectors: [MotionVector; 4], best: &mut Found) -> [u32; 4] {
         let (pixels, stride) = (self.reference.pixels(), self.reference.stride());
@@ -124,13 +124,13 @@ impl Search<'_> {
         differences
     }
 
-    /// Where in the reference a vector leads, its fraction left out.
+    /// Index in the reference of a vector's target, without its fraction.
     #[inline(always)]
     fn index(&self, vector: MotionVector) -> usize {
         self.reference.index(self.place.0 + i32::from(vector.x >> 2), self.place.1 + i32::from(vector.y >> 2))
     }
 
-    /// The nearest vector of whole pixels that stays where the reference has pixels.
+    /// The nearest whole-pixel vector inside the reference.
     #[inline(always)]
     fn clamp_whole<const SIDE: i32>(&self, vector: MotionVector) -> MotionVector {
         let clamp = |component: i16, place: i32, size: i32| {
@@ -150,7 +150,7 @@ impl Search<'_> {
         is_inside(vector.x, self.place.0, self.size.0) && is_inside(vector.y, self.place.1, self.size.1)
     }
 
-    /// What is left when the block is predicted with any vector inside.
+    /// The prediction error of the block with any vector inside.
     #[inline(always)]
     pub fn difference<const SIDE: i32>(&self, vector: MotionVector) -> u32 {
         let at = self.index(vector);
@@ -175,7 +175,7 @@ impl Search<'_> {
         }
     }
 
-    /// Looks between the pixels: first where the differences around say, then around that.
+    /// Tests fractional positions: first the one estimated from the surrounding differences, then its neighbours.
     fn refine<const SIDE: i32>(&self, whole: Found, cross: Cross, effort: Effort) -> Found {
         let mut best = whole;
         let [left, right, above, below] = cross;
@@ -219,9 +219,9 @@ impl Search<'_> {
     }
 }
 
-/// Where between -2 and 2 quarters of a pixel two lines of opposite slopes meet, one through the middle of three values
-/// a pixel apart and the larger of its neighbours, the other through the smaller: sums of absolute differences rise
-/// about as lines do. (A parabola's vertex took a tenth of a decibel more bits.)
+/// The intersection, between -2 and 2 quarters of a pixel, of two lines with opposite slopes, one through the middle of
+/// three values a pixel apart and the larger of its neighbours, the other through the smaller: sums of absolute
+/// differences rise about linearly. (The vertex of a parabola took a tenth of a decibel more bits.)
 #[inline(always)]
 fn vertex(before: u32, at: u32, after: u32) -> i16 {
     let (before, at, after) = (i64::from(before), i64::from(at), i64::from(after));

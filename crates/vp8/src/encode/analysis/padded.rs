@@ -1,10 +1,10 @@
-//! References with a border, so that the search looks beyond their edges without asking.
+//! References with a border, so that the search needs no bounds checks.
 
 use crate::image::{Image, Plane};
 use crate::pool::Bytes;
 
-/// How many pixels of border a padded luma plane has on each side, and the chroma planes as well: what a macroblock
-/// that is just outside takes, and the taps of the interpolation.
+/// Width in pixels of the border on each side of a padded luma or chroma plane: room for a macroblock just outside,
+/// plus the taps of the interpolation.
 pub const BORDER: usize = 32;
 
 /// A plane with its edges repeated [`BORDER`] times.
@@ -44,7 +44,7 @@ impl Padded {
         self.stride
     }
 
-    /// Where a pixel is; one up to [`BORDER`] outside the plane is somewhere, too.
+    /// Index of a pixel, which may be up to [`BORDER`] outside of the plane.
     #[inline(always)]
     pub const fn index(&self, x: i32, y: i32) -> usize {
         ((y + BORDER as i32) as usize) * self.stride + (x + BORDER as i32) as usize

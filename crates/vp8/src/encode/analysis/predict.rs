@@ -22,7 +22,7 @@ pub fn predict(
         Motion::Split(split) => {
             for quarter in 0..4 {
                 let (right, down) = (quarter % 2, quarter / 2);
-                // All subblocks of a quarter share a vector here, and so does the chroma under it.
+                // Here all subblocks of a quarter share a vector, and so does the chroma below it.
                 let vector = split.vectors[right * 2 + down * 8];
                 let place = (16 * x + 8 * right as i32, 16 * y + 8 * down as i32);
                 let (from, fraction) = locate_luma(&reference.y, place, vector);
@@ -48,13 +48,13 @@ pub fn predict(
     }
 }
 
-/// Where a vector leads from a place in luma: an index and what is less than a pixel.
+/// The target of a vector from a position in luma: an index and the fraction of a pixel.
 fn locate_luma(plane: &Padded, (x, y): (i32, i32), vector: MotionVector) -> (usize, Fraction) {
     let (right, down) = (i32::from(vector.x), i32::from(vector.y));
     (plane.index(x + (right >> 2), y + (down >> 2)), Fraction::of_vector(2 * right, 2 * down))
 }
 
-/// The same in chroma, where a vector counts eighths of a pixel.
+/// The same in chroma, where vectors are in eighths of a pixel.
 fn locate_chroma(plane: &Padded, (x, y): (i32, i32), vector: MotionVector) -> (usize, Fraction) {
     let (right, down) = (i32::from(vector.x), i32::from(vector.y));
     (plane.index(x + (right >> 3), y + (down >> 3)), Fraction::of_vector(right, down))

@@ -1,4 +1,4 @@
-//! What motion vectors cost.
+//! The cost of motion vectors.
 
 use crate::encode::cost::{self, Cost};
 use crate::syntax::VectorProbabilities;
@@ -6,10 +6,10 @@ use crate::syntax::motion_vectors::{LARGEST_DIFFERENCE, MotionVector, walk};
 
 const MAGNITUDES: usize = LARGEST_DIFFERENCE as usize + 1;
 
-/// The bits of every component of a vector's difference from the one it is coded against.
+/// Cost of every component of a vector's difference from the predicted vector.
 #[derive(Debug, Clone)]
 pub struct VectorCosts {
-    /// By component (that down first) and magnitude, without the sign.
+    /// By component (vertical first) and magnitude, without the sign.
     magnitudes: Box<[[u16; MAGNITUDES]; 2]>,
     /// By component: of plus and of minus.
     signs: [[Cost; 2]; 2],
@@ -29,13 +29,13 @@ impl VectorCosts {
         }
         for (component, signs) in signs.iter_mut().enumerate() {
             *signs = [false, true].map(|bool| cost::of_bool(probabilities[component][SIGN], bool));
-            // The walk was of positive components, whose sign it has priced.
+            // These components were positive; the cost of their sign is subtracted.
             magnitudes[component][1..].iter_mut().for_each(|cost| *cost -= signs[0] as u16);
         }
         Self { magnitudes, signs }
     }
 
-    /// What a vector costs that is coded as its difference from another.
+    /// Cost of a vector, coded as the difference from another.
     #[inline(always)]
     pub fn of(&self, vector: MotionVector, from: MotionVector) -> Cost {
         self.of_component(0, vector.y - from.y) + self.of_component(1, vector.x - from.x)
@@ -49,7 +49,7 @@ impl VectorCosts {
     }
 }
 
-/// Where a component's probabilities have that of its sign (RFC 6386 section 17.1: after that of being long).
+/// The place of the sign's probability among a component's (RFC 6386 section 17.1: after that of being long).
 const SIGN: usize = 1;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The picture a candidate becomes.
+//! The picture of a candidate.
 
 use crate::filter::{FilterLevels, LoopFilter, MacroblockFilter};
 use crate::image::{Image, PlanesMut};
@@ -7,20 +7,20 @@ use crate::state::FilterDeltas;
 use crate::syntax::Prediction;
 use crate::syntax::header::FilterHeader;
 
-/// A picture that is drawn row by row: the predictions from other frames are copied to a row of macroblocks before it
-/// is coded, and the row above is filtered afterwards, so that what is worked on stays in the cache.
+/// A picture that is drawn row by row: inter predictions are copied into a row of macroblocks before it is coded, and
+/// the row above is filtered afterwards, so that the working set stays in the cache.
 pub struct Canvas<'a> {
     image: Image,
-    /// Where the predictions are; none when they are in the image already.
+    /// The inter predictions; `None` if they are in the image already.
     predictions: Option<&'a Image>,
     filter: Option<LoopFilter>,
     levels: FilterLevels,
-    /// How the row above is to be filtered, and the one that is coded.
+    /// The filter parameters of the row above, and of the row being coded.
     filters: [Vec<MacroblockFilter>; 2],
 }
 
 impl<'a> Canvas<'a> {
-    /// Before the first row.
+    /// A canvas before the first row.
     pub fn new(
         kernels: &'static Kernels,
         image: Image,
@@ -44,13 +44,13 @@ impl<'a> Canvas<'a> {
         self.image.planes_mut()
     }
 
-    /// Goes on to the next macroblock after one that is predicted in a way and has levels or not.
+    /// Advances to the next macroblock; `any` is whether the finished one has levels.
     #[inline]
     pub fn end_macroblock(&mut self, prediction: &Prediction, any: bool) {
         self.filters[1].push(self.levels.of(0, prediction, any));
     }
 
-    /// Goes on to the next row after the last macroblock of one.
+    /// Advances to the next row after the last macroblock of a row.
     pub fn end_row(&mut self, row: usize) {
         let [above, filters] = &mut self.filters;
         if let Some(filter) = &self.filter {
@@ -81,7 +81,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// The picture, after its last row.
+    /// The finished picture.
     pub fn finish(self) -> Image {
         self.image
     }

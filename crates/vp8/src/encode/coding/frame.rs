@@ -7,8 +7,8 @@ use crate::state::Coding;
 use crate::syntax::header::{FrameTag, LARGEST_FIRST_PARTITION};
 use crate::syntax::{FrameHeader, FrameKind, FrameWriter, ModeCoding, Neighbours, Partitions, Prediction, WriteError};
 
-/// Writes a frame: its header, its modes and motion, then its tokens in their partitions. Returns how long the first
-/// part is as well; nothing when that is longer than a frame can say.
+/// Writes a frame: its header, its modes and motion, then its tokens in their partitions. Also returns the length of
+/// the first partition; `None` when that exceeds the limit of the format.
 pub fn write(
     header: &FrameHeader,
     coding: &Coding,
@@ -18,7 +18,7 @@ pub fn write(
 ) -> Option<(Vec<u8>, usize)> {
     match try_write(header, coding, modes, motion, tokens) {
         Ok(frame) => Some(frame),
-        // Of several partitions of levels all but the last have a limit (16 MiB), a single one has none.
+        // With several partitions, all but the last have a limit (16 MiB); a single one has none.
         Err(WriteError::TooLong { max, .. }) if max > LARGEST_FIRST_PARTITION => {
             let header = FrameHeader { partitions: Partitions::One, ..header.clone() };
             try_write(&header, coding, modes, motion, tokens).ok()
@@ -45,7 +45,7 @@ fn try_write(
     Ok((frame, modes_size))
 }
 
-/// Writes how all macroblocks are predicted.
+/// Writes the modes of all macroblocks.
 fn write_modes(
     writer: &mut FrameWriter,
     header: &FrameHeader,

@@ -1,4 +1,4 @@
-//! Macroblocks predicted from their own frame: modes are tried in place, on the reconstruction as it is so far.
+//! Intra macroblocks: modes are tried in place, on the reconstruction so far.
 
 use super::IntraVariety;
 use super::macroblocks::{MacroblockCoder, Terms};
@@ -18,7 +18,7 @@ use crate::syntax::tokens::Y2;
 use crate::syntax::{BlockMode, IntraModes, LumaMode, Neighbours, Probabilities, SubblockMode};
 
 impl MacroblockCoder<'_> {
-    /// Chooses the modes of the next macroblock, reconstructs it and returns them, and whether it has any levels.
+    /// Chooses the modes of the next macroblock and reconstructs it; returns the modes and whether it has any levels.
     pub fn code_intra(&mut self) -> (IntraModes, bool) {
         let position = self.position;
         let Terms { kernels, source, quantizer, weights, probabilities, is_key, .. } = self.terms;
@@ -49,7 +49,7 @@ impl MacroblockCoder<'_> {
     }
 }
 
-/// What the choice of a macroblock's intra modes depends on.
+/// The inputs of the choice of a macroblock's intra modes.
 struct IntraAttempt<'a> {
     kernels: &'static Kernels,
     source: Planes<'a>,
@@ -73,12 +73,12 @@ impl IntraAttempt<'_> {
         Transform::of(self.kernels, self.source, self.position)
     }
 
-    /// Bits as values of the Hadamard transform.
+    /// Converts bits to sums of absolute Hadamard coefficients.
     const fn weigh(&self, bits: Cost) -> u32 {
         (bits * self.weights.transformed_per_bit) >> 16
     }
 
-    /// The best mode for all of luma, and what it costs.
+    /// The best mode for the whole luma block, and its cost.
     fn choose_luma(&self, planes: &mut PlanesMut<'_>) -> (BlockMode, u32) {
         let (column, row) = self.position;
         let (at, _) = self.starts();
@@ -116,7 +116,7 @@ impl IntraAttempt<'_> {
         cheapest(costs).0
     }
 
-    /// Codes luma as a whole, and chroma.
+    /// Codes luma in one mode, and chroma.
     fn code_whole(
         &self,
         planes: &mut PlanesMut<'_>,
@@ -148,8 +148,8 @@ impl IntraAttempt<'_> {
         any
     }
 
-    /// Codes luma subblock by subblock, each in the mode that is best for it, unless that comes to cost more than
-    /// `limit`, and chroma. Returns the modes and whether there are any levels.
+    /// Codes luma subblock by subblock, each in its best mode, unless the cost exceeds `limit`, and chroma. Returns the
+    /// modes and whether there are any levels.
     fn code_subblocks(
         &self,
         planes: &mut PlanesMut<'_>,
@@ -198,7 +198,7 @@ impl IntraAttempt<'_> {
     }
 }
 
-/// The value that costs least; the first of several.
+/// The value with the lowest cost; the first of several.
 fn cheapest<T: Copy, const N: usize>(costs: [(T, u32); N]) -> (T, u32) {
     costs.into_iter().reduce(|best, other| if other.1 < best.1 { other } else { best }).expect("at least one value")
 }

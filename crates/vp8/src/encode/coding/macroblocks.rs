@@ -16,22 +16,21 @@ use crate::syntax::{BlockKind, EdgeContext, IntraModes, Neighbours, Prediction, 
 
 static MODES: Pool<CodedModes> = Pool::new(3);
 
-/// What all macroblocks of a candidate are coded with.
+/// Parameters for all macroblocks of a candidate.
 #[derive(Clone, Copy)]
 pub struct Terms<'a> {
     pub kernels: &'static Kernels,
     pub source: &'a Image,
     pub quantizer: &'a MacroblockQuantizer,
     pub weights: &'a Weights,
-    /// As they are before the frame.
+    /// The probabilities before the frame.
     pub probabilities: &'a Probabilities,
     pub is_key: bool,
-    /// Which intra modes there are to choose from.
+    /// The intra modes to choose from.
     pub intra: IntraVariety,
-    /// How much a macroblock that is predicted from another frame may differ from its source and yet be left as
-    /// predicted.
+    /// Maximum prediction error of an inter macroblock that gets no residual.
     pub tolerated: u32,
-    /// Whether nothing is coded but modes.
+    /// Whether only modes are coded, without levels.
     pub drops_levels: bool,
 }
 
@@ -40,7 +39,7 @@ pub struct MacroblockCoder<'a> {
     pub terms: Terms<'a>,
     /// The column and row of the next macroblock.
     pub position: (usize, usize),
-    /// What is around it, in key frames: in others no candidate asks.
+    /// Its neighbours, in key frames only: other candidates do not need them.
     pub neighbours: Neighbours,
     costs: TokenCosts,
     above: Vec<EdgeContext>,
@@ -52,33 +51,33 @@ pub struct MacroblockCoder<'a> {
     counts: Counts,
 }
 
-/// What a candidate says of a macroblock's modes besides its motion, which all candidates share.
+/// The modes of a macroblock that a candidate codes itself; motion is common to all candidates.
 #[derive(Debug, Clone, Copy)]
 pub struct CodedModes {
     pub is_skipped: bool,
-    /// How it is predicted from its own frame, if it is.
+    /// Its intra modes, if it is an intra macroblock.
     pub intra: Option<IntraModes>,
 }
 
-/// The macroblocks of a candidate.
+/// The coded macroblocks of a candidate.
 pub struct CodedMacroblocks {
-    /// Reconstructed and filtered.
+    /// The reconstructed and filtered picture.
     pub image: Image,
     pub modes: Scratch<CodedModes>,
     pub tokens: Tokens,
     pub counts: Counts,
 }
 
-/// How often what was chosen.
+/// Counts of the choices.
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
-    /// Macroblocks that have coefficients and that do not.
+    /// Macroblocks with and without coefficients.
     pub skipped: [u32; 2],
     pub intra: IntraCounts,
 }
 
 impl<'a> MacroblockCoder<'a> {
-    /// Before the first macroblock; the canvas has the predictions from other frames.
+    /// A coder before the first macroblock; the canvas has the inter predictions.
     pub fn new(terms: Terms<'a>, canvas: Canvas<'a>) -> Self {
         let size = terms.source.size();
         Self {
@@ -96,13 +95,13 @@ impl<'a> MacroblockCoder<'a> {
         }
     }
 
-    /// What the macroblocks have become, after the last.
+    /// The coded macroblocks, after the last one.
     pub fn finish(self) -> CodedMacroblocks {
         CodedMacroblocks { image: self.canvas.finish(), modes: self.modes, tokens: self.tokens, counts: self.counts }
     }
 
-    /// Codes the next macroblock, which is predicted from another frame, the prediction being in the image already; its
-    /// residual may be transformed already, too.
+    /// Codes the next macroblock as inter; the prediction must be in the image already, and its residual may be
+    /// transformed already.
     pub fn inter(&mut self, prediction: &Prediction, difference: u32, transformed: Option<&Transformed>) {
         let has_y2 = prediction.has_y2();
         let mut any = difference > self.terms.tolerated;
@@ -123,14 +122,14 @@ impl<'a> MacroblockCoder<'a> {
         self.end(prediction, any);
     }
 
-    /// Leaves out levels that do not pay. Returns whether any is left.
+    /// Removes levels that are not worth their bits. Returns whether any is left.
     fn trim(&mut self, coefficients: &Transformed, has_y2: bool) -> bool {
         let (column, _) = self.position;
         let mut trimmer = Trimmer::new(&self.costs, self.above[column], self.left, self.terms.weights.error_per_bit);
         trimmer.all(&mut self.residual, coefficients, has_y2)
     }
 
-    /// Codes the next macroblock from its own frame.
+    /// Codes the next macroblock as intra.
     pub fn intra(&mut self) {
         let (modes, any) = self.code_intra();
         if !self.terms.is_key {
@@ -139,7 +138,7 @@ impl<'a> MacroblockCoder<'a> {
         self.end(&Prediction::Intra(modes), any);
     }
 
-    /// Records a macroblock whose levels are decided.
+    /// Records a macroblock whose levels are final.
     fn end(&mut self, prediction: &Prediction, any: bool) {
         let (column, row) = self.position;
         let has_y2 = prediction.has_y2();

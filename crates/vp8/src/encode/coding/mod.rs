@@ -1,4 +1,4 @@
-//! Candidates: an analysed image coded at a quantiser.
+//! Candidates: an analysed picture coded at a quantiser.
 
 mod canvas;
 mod frame;
@@ -35,56 +35,56 @@ use crate::syntax::{FrameHeader, FrameKind, Probabilities};
 pub struct Coded {
     /// Its bytes.
     pub frame: Vec<u8>,
-    /// The state of a decoder that has decoded it.
+    /// The state of a decoder after this frame.
     pub state: State,
-    /// What that decoder shows (if the frame is to be shown).
+    /// The picture that the decoder shows (if the frame is to be shown).
     pub image: Arc<Image>,
     /// The quantiser it was coded with, 0 to 127.
     pub quantizer: u8,
-    /// How many of the bytes say how macroblocks are predicted; all others but a few are levels.
+    /// Bytes of the macroblocks' modes; nearly all others are levels.
     pub modes_size: usize,
 }
 
-/// How a candidate is to be coded.
+/// The parameters of a candidate.
 #[derive(Debug, Clone, Copy)]
 pub struct Coding {
     pub quantizer: u8,
-    /// Macroblocks that are predicted from other frames and differ no more than this from their source are left as
-    /// predicted; at [`u32::MAX`] nothing is coded but modes, whatever macroblocks are predicted from.
+    /// Inter macroblocks with at most this prediction error get no residual; at [`u32::MAX`] no macroblock, inter or
+    /// intra, gets one.
     pub tolerated: u32,
     pub modes: IntraVariety,
 }
 
-/// From which modes those of macroblocks that are predicted from their own frame are chosen.
+/// The set of intra modes to choose from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntraVariety {
-    /// All that the speed allows.
+    /// All modes that the speed allows.
     All,
-    /// Those of whole macroblocks.
+    /// Only modes of whole macroblocks.
     Whole,
-    /// One for all macroblocks.
+    /// The same mode for all macroblocks.
     One,
 }
 
 impl Coding {
-    /// At a quantiser.
+    /// The parameters for a quantiser.
     pub const fn at(quantizer: u8) -> Self {
         Self { quantizer, tolerated: 0, modes: IntraVariety::All }
     }
 
-    /// At the coarsest quantiser, modes alone.
+    /// At the coarsest quantiser, modes only.
     pub const BARE: Self = Self { quantizer: 127, tolerated: u32::MAX, modes: IntraVariety::All };
 }
 
-/// Codes an analysed image.
+/// Codes an analysed picture.
 pub fn code(analysis: &Analysis<'_>, coding: Coding) -> Coded {
     code_over(analysis, coding, None)
 }
 
-/// Codes an analysed image, over the predictions from other frames if these are given and need not be copied.
+/// Codes an analysed picture; `prediction` are the inter predictions, if they can be drawn over without a copy.
 ///
-/// A frame has 512 KiB for its modes, which only pictures of more than ten million pixels can need: modes that take
-/// less are chosen then, and if they still take too much nothing is coded but the one mode that takes least.
+/// The modes of a frame are limited to 512 KiB, which only pictures of more than ten million pixels can exceed: cheaper
+/// modes are chosen then, and if they are still too large only the one cheapest mode is coded.
 pub fn code_over(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Image>) -> Coded {
     attempt(analysis, coding, prediction)
         .or_else(|| {
@@ -98,7 +98,7 @@ pub fn code_over(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Ima
         .expect("four bits for each macroblock of the largest picture are less than a frame has")
 }
 
-/// Codes an analysed image, unless its modes take more than a frame can say.
+/// Codes an analysed picture, unless its modes exceed the limit of a frame.
 fn attempt(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Image>) -> Option<Coded> {
     let quantizer = coding.quantizer.min(127);
     let quantizers = QuantizerHeader { luma: quantizer, ..QuantizerHeader::default() };
@@ -184,7 +184,7 @@ fn code_macroblocks(
     coder.finish()
 }
 
-/// What only key frames say, or only others.
+/// The fields of key frames, or those of inter frames.
 fn kind(analysis: &Analysis<'_>, before: &Probabilities, counts: &Counts) -> FrameKind {
     let (PlanKind::Inter { refreshes_last, golden, altref, .. }, Some(found)) = (analysis.plan.kind, &analysis.found)
     else {
@@ -197,7 +197,7 @@ fn kind(analysis: &Analysis<'_>, before: &Probabilities, counts: &Counts) -> Fra
     FrameKind::Inter(header)
 }
 
-/// The probability that a macroblock has coefficients, where some have none.
+/// The probability that a macroblock has coefficients; `None` if all have.
 fn skip_probability(counts: &Counts) -> Option<Probability> {
     (counts.skipped[1] > 0).then(|| best_probability(counts.skipped))
 }
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_picture_whose_modes_take_more_than_a_frame_can_say_has_simpler_ones() {
-        // At a fine quantiser noise takes 10 bytes a macroblock for its modes.
+        // At a fine quantiser the modes of noise take 10 bytes per macroblock.
         let settings = Settings::default();
         let small =
             encode(&State::default(), &noise(Size::new(512, 512).unwrap(), 1), &Plan::key(0), &settings).unwrap();

@@ -1,4 +1,4 @@
-//! What the modes of subblocks cost, which is asked for ten times a subblock.
+//! The cost of subblock modes, looked up ten times per subblock.
 
 use std::sync::OnceLock;
 

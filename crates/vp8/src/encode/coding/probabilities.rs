@@ -1,4 +1,4 @@
-//! Which probabilities a frame changes: those that pay for being said.
+//! The choice of new probabilities for a frame: those that save more bits than they cost.
 
 use super::tokens::Tokens;
 use crate::bool_coder::Probability;
@@ -10,10 +10,10 @@ use crate::syntax::{
     VectorProbabilities,
 };
 
-/// How often a bool was false and how often true.
+/// Counts of a bool: false and true.
 pub type Branch = [u32; 2];
 
-/// The new probabilities of coefficients that pay for a frame's tokens.
+/// The new probabilities of coefficients that are worth their bits for a frame's tokens.
 pub fn choose_coefficients(tokens: &Tokens, before: &CoefficientProbabilities) -> CoefficientUpdates {
     let mut updates = Vec::new();
     let before = before.as_flattened().as_flattened();
@@ -32,19 +32,19 @@ pub fn choose_coefficients(tokens: &Tokens, before: &CoefficientProbabilities) -
     CoefficientUpdates(updates)
 }
 
-/// The best probability for some bools if it saves more than what saying it costs: `bits`, and a flag that is mostly
+/// The best probability for some bools if it saves more than the cost of coding it: `bits`, and a flag that is mostly
 /// false.
 fn better(before: Probability, branch: Branch, unchanged: Probability, bits: u32) -> Option<Probability> {
     let best = match bits {
         8 => best_probability(branch),
-        // Seven bits hold 1 and even numbers.
+        // Seven bits can code 1 and even numbers.
         _ => (best_probability(branch) & !1).max(1),
     };
     let price = bits * BIT + of_bool(unchanged, true) - of_bool(unchanged, false).min(of_bool(unchanged, true));
     (best != before && of_bools(best, branch) + u64::from(price) < of_bools(before, branch)).then_some(best)
 }
 
-/// The new probabilities of motion vectors that pay, given how often the bools came by component and node.
+/// The new probabilities of motion vectors that are worth their bits, given the counts of bools by component and node.
 pub fn choose_vectors(branch: impl Fn(usize, usize) -> Branch, before: &VectorProbabilities) -> VectorUpdates {
     VectorUpdates(std::array::from_fn(|component| {
         std::array::from_fn(|node| {
@@ -53,7 +53,7 @@ pub fn choose_vectors(branch: impl Fn(usize, usize) -> Branch, before: &VectorPr
     }))
 }
 
-/// How often each branch of the trees of intra modes outside key frames was taken.
+/// Counts of the branches in the trees of intra modes outside key frames.
 #[derive(Debug, Clone, Default)]
 pub struct IntraCounts {
     luma: [Branch; 4],
@@ -71,13 +71,13 @@ impl IntraCounts {
         CHROMA_TREE.walk(modes.chroma, |node, bool| self.chroma[node][usize::from(bool)] += 1);
     }
 
-    /// The new probabilities of luma and of chroma modes, where they pay.
+    /// The new probabilities of luma and of chroma modes, if they are worth their bits.
     pub fn choose(&self, before: &Probabilities) -> (Option<[Probability; 4]>, Option<[Probability; 3]>) {
         (all_better(&before.luma_modes, &self.luma), all_better(&before.chroma_modes, &self.chroma))
     }
 }
 
-/// The best probabilities if together they save more than the eight bits that each takes.
+/// The best probabilities if together they save more than the eight bits that each costs.
 fn all_better<const N: usize>(before: &[Probability; N], branches: &[Branch; N]) -> Option<[Probability; N]> {
     let best = branches.map(best_probability);
     let cost = |probabilities: &[Probability; N]| {

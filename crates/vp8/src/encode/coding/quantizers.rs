@@ -1,4 +1,4 @@
-//! How coefficients are rounded to levels.
+//! Quantisation parameters of the encoder.
 
 use crate::kernels::BlockQuantizer;
 use crate::syntax::tokens::MacroblockFactors;
@@ -11,20 +11,20 @@ pub struct MacroblockQuantizer {
     pub chroma: BlockQuantizer,
 }
 
-/// What is added to a coefficient before it is divided, in 128ths of a step: 64 would round to the nearest level, less
-/// prefers the smaller one, which takes fewer bits.
+/// The offset added to a coefficient before the division, in 128ths of a step: 64 rounds to the nearest level, less
+/// favours the smaller one, which takes fewer bits.
 struct Rounding {
     /// For the first coefficient.
     first: u8,
     /// For those of low frequencies.
     low: u8,
-    /// For those of high frequencies, which are mostly 0 and cost more when they are not.
+    /// For those of high frequencies, which are mostly 0 and cost more otherwise.
     high: u8,
 }
 
-// Tuned together with the weights that blocks are shortened by, for PSNR of luma at equal rate on the four clips of the
-// bench. Luma is rounded nearly to the nearest, as what does not pay is left out afterwards. Y2 blocks are not: their
-// levels are large, and their bits add up.
+// Tuned together with the trimming weights for PSNR of luma at equal rate on the four clips of the bench. Luma is
+// rounded almost to the nearest, as levels that are not worth their bits are removed afterwards. Y2 blocks are not:
+// their levels are large, and their bits add up.
 const LUMA: Rounding = Rounding { first: 60, low: 60, high: 52 };
 const Y2: Rounding = Rounding { first: 40, low: 36, high: 36 };
 const CHROMA: Rounding = Rounding { first: 40, low: 40, high: 40 };
@@ -41,7 +41,7 @@ impl Rounding {
 }
 
 impl MacroblockQuantizer {
-    /// Quantisers for the factors that a decoder will use.
+    /// The quantisers for the factors that the decoder will use.
     pub fn new(factors: &MacroblockFactors) -> Self {
         Self {
             luma: LUMA.quantizer(factors.luma),

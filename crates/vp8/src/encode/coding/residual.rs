@@ -1,4 +1,4 @@
-//! What prediction leaves of a macroblock: transformed, quantised, and added again.
+//! The residual of a macroblock: transformed, quantised, and added back.
 
 use crate::image::{Planes, PlanesMut};
 use crate::kernels::{Block, BlockQuantizer, Kernels};
@@ -11,7 +11,7 @@ use super::quantizers::MacroblockQuantizer;
 /// A macroblock's coefficients: sixteen blocks of luma, four of each chroma plane, and the Y2 block.
 pub type Transformed = [Block; 25];
 
-/// Transforms what is left of a macroblock of the source when its prediction is taken from it.
+/// Transforms the difference of a source macroblock and its prediction.
 pub struct Transform<'a> {
     kernels: &'static Kernels,
     source: Planes<'a>,
@@ -27,7 +27,8 @@ impl<'a> Transform<'a> {
         Self { kernels, source, starts }
     }
 
-    /// All of it, given predictions at the same places, the first coefficients of luma in a Y2 block if it has one.
+    /// Transforms all planes, given predictions at the same positions; with `has_y2` the first coefficients of luma go
+    /// to a Y2 block.
     #[inline]
     pub fn all(&self, prediction: &Planes<'_>, has_y2: bool, coefficients: &mut Transformed) {
         self.luma(prediction, coefficients);
@@ -72,11 +73,11 @@ pub fn gather_second_order(kernels: &Kernels, coefficients: &mut Transformed) {
     coefficients[Y2] = kernels.forward_walsh(&first);
 }
 
-/// A macroblock's levels and what a decoder makes of them.
+/// A macroblock's levels and the coefficients that a decoder restores from them.
 #[derive(Debug, Default)]
 pub struct Residual {
     pub levels: Transformed,
-    /// By block a bit for each place of the scan: whether its level is not 0.
+    /// For each block a bit per scan position: whether its level is not 0.
     pub coded: [u16; 25],
     pub restored: Coefficients,
 }
@@ -119,13 +120,13 @@ impl Residual {
         any != 0
     }
 
-    /// Says how many places of each block are coded to what is restored of it.
+    /// Sets the number of coded scan positions of each restored block.
     #[inline]
     pub fn set_ends(&mut self) {
         self.restored.ends = self.coded.map(|coded| (16 - coded.leading_zeros()) as u8);
     }
 
-    /// Adds all planes to their predictions.
+    /// Adds the residual of all planes to the predictions.
     #[inline]
     pub fn add(&mut self, kernels: &Kernels, planes: &mut PlanesMut<'_>, (column, row): (usize, usize), has_y2: bool) {
         self.set_ends();

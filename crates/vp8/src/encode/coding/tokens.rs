@@ -1,7 +1,7 @@
-//! Coefficients as tokens: recorded while they are counted, written once the frame's probabilities are known.
+//! Coefficients as tokens: recorded and counted first, written when the frame's probabilities are known.
 //!
-//! A frame's best probabilities follow from its tokens, so that a frame is coded in two passes; a token waits for the
-//! second in four bytes.
+//! The best probabilities of a frame follow from its tokens, so a frame is coded in two passes; a token takes four
+//! bytes between them.
 
 use crate::bool_coder::{Burst, Writer};
 use crate::encode::cost;
@@ -10,15 +10,16 @@ use crate::pool::{Pool, Scratch};
 use crate::syntax::tokens::{BANDS, RANGES, ZIGZAG};
 use crate::syntax::{BlockKind, CoefficientProbabilities};
 
-/// Kinds of blocks, bands and contexts, as one index: what a set of eleven probabilities is chosen by.
+/// Number of contexts: block kinds, bands and neighbour contexts in one index, which selects a set of eleven
+/// probabilities.
 pub const CONTEXTS: usize = 4 * 8 * 3;
 
-/// The number of the tokens: levels 0 to 4 by themselves, six categories, the end of a block.
+/// The number of tokens: levels 0 to 4, six categories, the end of a block.
 pub const TOKENS: usize = 12;
 /// The token of the end of a block.
 pub const END: u8 = 11;
 
-/// The token of each level below 67, from where on it is the last category's.
+/// The token of each level below 67; larger ones belong to the last category.
 const TOKEN_OF_LEVEL: [u8; 67] = {
     let mut tokens = [0; 67];
     let mut level = 0;
@@ -43,7 +44,7 @@ pub fn token_of(magnitude: u16) -> u8 {
     if magnitude < 67 { TOKEN_OF_LEVEL[magnitude as usize] } else { 10 }
 }
 
-/// What the bits after each token cost, the sign's included, in 256ths of a bit. Of a category it is the mean: its bits
+/// Cost of the bits after each token, including the sign, in 256ths of a bit. For a category it is the mean: its bits
 /// are nearly even.
 #[inline(always)]
 pub const fn extra_cost(token: u8) -> u32 {
@@ -75,14 +76,14 @@ static RECORDED: Pool<u32> = Pool::new(3);
 /// A frame's tokens.
 #[derive(Debug)]
 pub struct Tokens {
-    /// From the lowest bit: 4 bits of token, whether it follows a zero (where no end can come), 7 bits of context, and
-    /// of a level its sign and by how much it exceeds the least of its token.
+    /// From the lowest bit: 4 bits of token, whether it follows a zero (where no end token is possible), 7 bits of
+    /// context, and for a level its sign and its offset within the token's range.
     recorded: Scratch<u32>,
-    /// How many of those are tokens; what is behind them is to be written over.
+    /// Number of valid tokens; the rest of the buffer is to be overwritten.
     length: usize,
-    /// Where each row of macroblocks ends.
+    /// The end of each row of macroblocks.
     rows: Vec<usize>,
-    /// How often each token came in each context, after a zero and not.
+    /// Counts of each token in each context, separately after a zero.
     counts: Box<[u32; KINDS_OF_TOKENS]>,
 }
 
@@ -90,7 +91,7 @@ const AFTER_ZERO: u32 = 1 << 4;
 const CONTEXT_SHIFT: u32 = 5;
 const SIGN_SHIFT: u32 = 12;
 const EXCESS_SHIFT: u32 = 13;
-/// What the bits below the sign may be.
+/// Number of values of the bits below the sign.
 const KINDS_OF_TOKENS: usize = 1 << SIGN_SHIFT;
 
 /// The symbol of a token in a context.
@@ -106,7 +107,7 @@ fn first_context(kind: BlockKind, coded_beside: usize) -> usize {
 }
 
 impl Tokens {
-    /// No tokens, with room for some.
+    /// Empty, with space for tokens.
     pub fn with_capacity(tokens: usize, rows: usize) -> Self {
         Self {
             recorded: Scratch::used(&RECORDED, tokens),
@@ -116,12 +117,12 @@ impl Tokens {
         }
     }
 
-    /// Records a block of levels, of which the places of the scan that `coded` has bits for are not 0; `context` is how
-    /// many of the blocks above and to the left have levels.
+    /// Records a block of levels whose non-zero scan positions are the bits of `coded`; `context` is how many of the
+    /// blocks above and to the left have levels.
     #[inline(always)]
     pub fn record(&mut self, kind: BlockKind, context: usize, levels: &Block, coded: u16) {
         match self.recorded.get_mut(self.length) {
-            // Most blocks are nothing but their end.
+            // Most blocks have only an end token.
             Some(recorded) if coded == 0 => {
                 let symbol = symbol(first_context(kind, context), END);
                 self.counts[symbol as usize % KINDS_OF_TOKENS] += 1;
@@ -132,7 +133,7 @@ impl Tokens {
         }
     }
 
-    /// Records a block, making room where there is none.
+    /// Records a block, and enlarges the buffer if necessary.
     #[inline(never)]
     fn record_levels(&mut self, kind: BlockKind, context: usize, levels: &Block, coded: u16) {
         if self.recorded.len() < self.length + 16 {
@@ -172,12 +173,12 @@ impl Tokens {
         self.rows.push(self.length);
     }
 
-    /// Whether a context has any tokens.
+    /// Whether any token has this context.
     pub fn has(&self, context: usize) -> bool {
         self.counts[context << CONTEXT_SHIFT..][..32].iter().any(|&count| count > 0)
     }
 
-    /// How often each branch of each context's tree was taken: false, true.
+    /// Counts of each branch of a context's tree: false, true.
     pub fn branches(&self, context: usize) -> [[u32; 2]; 11] {
         let (may_end, after_zero) = self.counts[context << CONTEXT_SHIFT..][..32].split_at(16);
         let counts: [u32; TOKENS] = std::array::from_fn(|token| may_end[token] + after_zero[token]);
@@ -197,7 +198,7 @@ impl Tokens {
         ]
     }
 
-    /// Writes the tokens of one of `partitions` partitions: those of every so many-th row.
+    /// Writes the tokens of one of `partitions` partitions: those of every `partitions`-th row.
     pub fn write(
         &self,
         writer: &mut Writer,

@@ -1,12 +1,12 @@
-//! Leaving out the last coefficients of blocks where the bits they take are worth more than the error they spare.
+//! Removes the last coefficients of blocks where their bits are worth more than the error they avoid.
 //!
-//! Levels are first rounded each by itself. But a small one far out in the scan takes the tokens of all the zeros
-//! before it as well, and often the end of the block would better be before it. What ending after each level costs is
-//! found in one pass over the block's tokens.
+//! Levels are first rounded individually. But a small one late in the scan also costs the tokens of all zeros before
+//! it, and often it would be better to end the block earlier. The cost of ending after each level is found in one pass
+//! over the block's tokens.
 //!
-//! Only residuals of predictions from other frames are shortened: where a macroblock begins anew, the frames after it
-//! are predicted from it, and an error spared there is spared again and again (measured: 0.1 dB at equal rate lost on
-//! 30 frames when a key frame is shortened at a quarter of the weight, 0.3 dB at the full one).
+//! Only residuals of inter macroblocks are trimmed: later frames are predicted from an intra macroblock, so a smaller
+//! error there helps all of them (measured: 0.1 dB at equal rate lost on 30 frames when a key frame is trimmed at a
+//! quarter of the weight, 0.3 dB at the full one).
 
 use super::tokens::{CONTEXTS, END, TOKENS, extra_cost, token_of};
 use crate::encode::cost::{Cost, of_bool};
@@ -16,21 +16,21 @@ use crate::syntax::{BlockKind, CoefficientProbabilities, EdgeContext};
 
 use super::residual::{Residual, Transformed};
 
-/// What each token costs in each context, its sign and further bits included, where the block may end.
+/// Cost of each token in each context, including its sign and further bits, where the block may end.
 type Costs = [[u16; TOKENS]; CONTEXTS];
 
 /// The costs of tokens at a frame's probabilities.
 #[derive(Debug)]
 pub struct TokenCosts {
     costs: Box<Costs>,
-    /// By context: what not ending costs, which is not said after a zero.
+    /// By context: the cost of not ending, which is not coded after a zero.
     going_on: [u16; CONTEXTS],
-    /// By kind of block and place of the scan: what zeros after a zero cost at all places before it.
+    /// By kind of block and scan position: the cost of zeros after a zero at all positions before it.
     zeros: [[i32; 17]; 4],
 }
 
 impl TokenCosts {
-    /// The costs at the probabilities before a frame, which are near those it will have.
+    /// The costs at the probabilities before a frame, which are similar to those it will have.
     pub fn new(probabilities: &CoefficientProbabilities) -> Self {
         let mut costs = Box::new([[0; TOKENS]; CONTEXTS]);
         let mut going_on = [0; CONTEXTS];
@@ -69,23 +69,23 @@ impl TokenCosts {
     }
 }
 
-/// Shortens a macroblock's blocks one after the other.
+/// Trims the blocks of a macroblock in order.
 pub struct Trimmer<'a> {
     costs: &'a TokenCosts,
     /// Whether the blocks at its edges have levels.
     above: EdgeContext,
     left: EdgeContext,
-    /// What a bit is worth in squared errors of luma's coefficients, in 256ths.
+    /// Weight of a bit in squared errors of luma coefficients, in 256ths.
     error_per_bit: u64,
 }
 
 impl<'a> Trimmer<'a> {
-    /// For a macroblock with contexts above and to the left.
+    /// A trimmer for a macroblock with these contexts above and to the left.
     pub const fn new(costs: &'a TokenCosts, above: EdgeContext, left: EdgeContext, error_per_bit: u64) -> Self {
         Self { costs, above, left, error_per_bit }
     }
 
-    /// Shortens all blocks. Returns whether any level is left.
+    /// Trims all blocks. Returns whether any level is left.
     pub fn all(&mut self, residual: &mut Residual, coefficients: &Transformed, has_y2: bool) -> bool {
         let mut any = false;
         let luma = if has_y2 {
@@ -103,7 +103,7 @@ impl<'a> Trimmer<'a> {
         any
     }
 
-    /// Shortens a block. Returns whether any level is left.
+    /// Trims a block. Returns whether any level is left.
     #[inline(always)]
     fn block(&mut self, residual: &mut Residual, coefficients: &Transformed, block: usize, kind: BlockKind) -> bool {
         let (x, y) = EDGES[block];
@@ -112,10 +112,10 @@ impl<'a> Trimmer<'a> {
         if coded != 0 {
             let (levels, restored) = (&mut residual.levels[block], &mut residual.restored.blocks[block]);
             let last = 15 - coded.leading_zeros() as usize;
-            // A block that ends with a larger level is hardly ever better off without it.
+            // A block that ends with a larger level hardly ever improves without it.
             if levels[usize::from(ZIGZAG[last])].unsigned_abs() <= 1 {
                 let context = usize::from(*above + *left);
-                // A Y2 block's coefficients are twice as large as luma's for the same error.
+                // For the same error a Y2 block's coefficients are twice as large as luma's.
                 let error_per_bit = if kind == BlockKind::Y2 { 4 * self.error_per_bit } else { self.error_per_bit };
                 let walk = Walk { costs: self.costs, kind, context, error_per_bit };
                 let end = walk.best_end(levels, restored, &coefficients[block], coded);
@@ -137,7 +137,7 @@ impl<'a> Trimmer<'a> {
     }
 }
 
-/// What the tokens of a block cost, from its first on.
+/// Costs of the tokens of a block, from its first one on.
 struct Walk<'a> {
     costs: &'a TokenCosts,
     kind: BlockKind,
@@ -146,8 +146,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// After which place of the scan the block ends best: at most after the last that is coded, 0 when it is best left
-    /// out.
+    /// The best scan position to end the block after: at most the last coded one, 0 to remove the whole block.
     #[inline(never)]
     fn best_end(&self, levels: &Block, restored: &Block, coefficients: &Block, coded: u16) -> usize {
         let Self { costs: TokenCosts { costs, going_on, zeros }, kind, context, error_per_bit } = *self;
@@ -156,7 +155,7 @@ impl Walk<'_> {
         let zeros = &zeros[kind as usize];
         let mut next = kind.first();
         let mut context = base + usize::from(BANDS[next]) * 3 + context;
-        // Errors are counted from that of a block without levels.
+        // Errors are relative to a block without levels.
         let (mut error, mut bits) = (0, 0);
         let (mut best, mut best_cost) = (0, weigh(i32::from(costs[context][usize::from(END)])));
         let mut rest = u32::from(coded);
@@ -165,8 +164,8 @@ impl Walk<'_> {
             rest &= rest - 1;
             let at = usize::from(ZIGZAG[place]);
             let magnitude = levels[at].unsigned_abs();
-            // Zeros may come before it: the first of them as a block's end might, the level after them not. (There is
-            // no branch, as none knows beforehand.)
+            // Zeros may precede it: the first of them is coded with the possibility of an end, the level after them
+            // without. (There is no branch, as it would be unpredictable.)
             let here = base + usize::from(BANDS[place]) * 3;
             let zeros = zeros[place] - zeros[next + 1];
             let behind = i32::from(costs[context][0]) + zeros - i32::from(going_on[here]);

@@ -1,4 +1,4 @@
-//! How unlike two blocks are.
+//! Difference metrics of two blocks.
 
 use super::super::{Block, Moments};
 
@@ -82,14 +82,14 @@ pub fn satd<const COLUMNS: usize, const ROWS: usize>(
     sum / 2
 }
 
-/// Four values' sums with every combination of signs that makes them orthogonal, in no order in particular.
+/// Hadamard transform of four values, in no particular order.
 fn hadamard([a, b, c, d]: [i32; 4]) -> [i32; 4] {
     let (sum, difference, other_sum, other_difference) = (a + b, a - b, c + d, c - d);
     [sum + other_sum, sum - other_sum, difference + other_difference, difference - other_difference]
 }
 
 pub fn sse_row(row: &[u8], other: &[u8]) -> u64 {
-    // A run of 65536 squares is the longest whose sum is sure to be inside 32 bits.
+    // 65536 squares are the most whose sum is certain to fit 32 bits.
     let runs = row.chunks(1 << 16).zip(other.chunks(1 << 16));
     runs.map(|(a, b)| u64::from(a.iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(*b)).pow(2)).sum::<u32>())).sum()
 }

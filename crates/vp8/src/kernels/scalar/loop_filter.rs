@@ -1,8 +1,8 @@
-//! The loop filters (RFC 6386 section 15), a position along an edge at a time.
+//! The loop filters (RFC 6386 section 15), one position along an edge at a time.
 
 use super::super::EdgeLimits;
 
-/// The distances, in a plane, of two pixels beside each other across an edge and along it.
+/// The distances in a plane between neighbouring pixels across an edge and along it.
 #[derive(Clone, Copy)]
 struct Steps {
     across: usize,
@@ -83,42 +83,42 @@ pub fn inner_upper_edges_simply(luma: &mut [u8], at: usize, stride: usize, edge:
     }
 }
 
-/// A pixel as the signed number the filters reckon with.
+/// A pixel as a signed number for the filters.
 fn signed(pixel: u8) -> i32 {
     i32::from(pixel) - 128
 }
 
-/// And back, the nearest pixel there is.
+/// The nearest pixel value of a signed number.
 fn pixel(value: i32) -> u8 {
     (clamp(value) + 128) as u8
 }
 
-/// To the range of a signed byte.
+/// Clamps to the range of a signed byte.
 fn clamp(value: i32) -> i32 {
     value.clamp(-128, 127)
 }
 
-/// How much an edge is moved by the two pixels on each side of it.
+/// The filter step of an edge, from the two pixels on each side of it.
 fn step(outer: [i32; 2], inner: [i32; 2], uses_outer: bool) -> i32 {
     let outer = if uses_outer { clamp(outer[0] - outer[1]) } else { 0 };
     clamp(outer + 3 * (inner[1] - inner[0]))
 }
 
-/// Moves the two pixels at an edge an eighth of the step towards each other; what is half rounds up on one side and
-/// down on the other. Returns what the right one was moved by.
+/// Moves the two pixels at an edge towards each other by an eighth of the step; halves are rounded up on one side and
+/// down on the other. Returns the change of the right one.
 fn common_adjust(step: i32, left: &mut i32, right: &mut i32) -> i32 {
     let (of_right, of_left) = (clamp(step + 4) >> 3, clamp(step + 3) >> 3);
     (*left, *right) = (clamp(*left + of_left), clamp(*right - of_right));
     of_right
 }
 
-/// Whether the step across an edge, of the pixels before and after it, is small enough for an artefact.
+/// Whether the step across an edge, from the pixels before and after it, is small enough to be an artefact.
 fn is_within(edge: u8, before: [u8; 2], after: [u8; 2]) -> bool {
     let (inner, outer) = (before[0].abs_diff(after[0]), before[1].abs_diff(after[1]));
     inner.saturating_mul(2).saturating_add(outer / 2) <= edge // 255 is beyond every limit there is
 }
 
-/// The eight pixels across an edge, whether the normal filter is for them at all, and whether their edge is of high
+/// The eight pixels across an edge, whether the normal filter applies to them, and whether their edge has high
 /// variance.
 fn across(plane: &[u8], at: usize, across: usize, limits: EdgeLimits) -> ([u8; 8], bool, bool) {
     let pixels: [u8; 8] = std::array::from_fn(|i| plane[at + i * across - 4 * across]);
@@ -140,7 +140,7 @@ fn macroblock_edge<const LENGTH: usize>(plane: &mut [u8], at: usize, steps: Step
             common_adjust(step, &mut p0, &mut q0);
             [p2, p1, p0, q0, q1, q2]
         } else {
-            // About 3/7, 2/7 and 1/7 of the step, the nearer the edge the more.
+            // About 3/7, 2/7 and 1/7 of the step, larger nearer to the edge.
             let [near, middle, far] = [27, 18, 9].map(|share| (share * step + 63) >> 7);
             [p2 + far, p1 + middle, p0 + near, q0 - near, q1 - middle, q2 - far]
         };
@@ -185,7 +185,7 @@ mod tests {
 
     const LIMITS: EdgeLimits = EdgeLimits { edge: 40, interior: 10, high_variance: 2 };
 
-    /// Sixteen rows of the eight pixels across an edge, filtered at it; the first row.
+    /// Filters sixteen rows of the eight pixels across an edge; returns the first row.
     fn across(pixels: [u8; 8], filter: impl Fn(&mut [u8], usize, usize)) -> [u8; 8] {
         let mut plane = pixels.repeat(16);
         filter(&mut plane, 4, 8);

@@ -1,4 +1,4 @@
-//! The kernels in plain Rust: the definition of what each computes.
+//! The kernels in plain Rust, which define the results.
 
 mod compare;
 mod loop_filter;
@@ -8,7 +8,7 @@ mod transform;
 
 use super::Kernels;
 
-/// The table of these.
+/// The table of these kernels.
 pub const TABLE: Kernels = Kernels {
     name: "scalar",
     idct_add: transform::idct_add,

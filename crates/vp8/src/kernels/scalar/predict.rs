@@ -1,9 +1,9 @@
-//! Reading a reference between its pixels.
+//! Interpolation in a reference.
 
 use super::super::Fraction;
 use super::super::fraction::SIX_TAPS;
 
-/// The most rows a first pass leaves for the second: 16 and the five that six taps need beside.
+/// Maximum number of rows between the first and the second pass: 16 plus the five that six taps need.
 const MAX_ROWS: usize = 21;
 
 pub fn sixtap<const COLUMNS: usize, const ROWS: usize>(
@@ -14,7 +14,7 @@ pub fn sixtap<const COLUMNS: usize, const ROWS: usize>(
     prediction: &mut [u8],
     stride: usize,
 ) {
-    // A pass whose fraction is 0 is the identity (its filter is 128 at one place), so that leaving it out is exact.
+    // A pass with fraction 0 is the identity (its filter is 128 at one position), so skipping it is exact.
     let (above, rows) = if fraction.y() == 0 { (0, ROWS) } else { (2, ROWS + 5) };
     let first = at - above * reference_stride;
     let mut across = [[0; COLUMNS]; MAX_ROWS];
@@ -76,7 +76,7 @@ pub fn bilinear<const COLUMNS: usize, const ROWS: usize>(
     }
 }
 
-/// A pixel some eighths of the way from one to another.
+/// A pixel `eighths` of the way from one to another.
 #[inline(always)]
 fn between(near: u8, far: u8, eighths: usize) -> u8 {
     let eighths = eighths as u16;
@@ -111,13 +111,13 @@ mod tests {
 
     #[test]
     fn a_step_between_pixels_is_filtered_by_the_taps_beside_it() {
-        // Black up to column 5, 200 from there on. Half a pixel on, around the step, that is times 3 - 16, 3 - 16 + 77
-        // and so on of 128, rounded; what is below 0 is cut off.
+        // Black up to column 5, 200 from there on. Half a pixel further, around the step, the factors are 3 - 16, 3 -
+        // 16 + 77 and so on of 128, rounded; negative values are clamped.
         let reference: Vec<u8> = (0..12 * 6).map(|i| if i % 12 < 6 { 0 } else { 200 }).collect();
         let mut prediction = [0; 16];
         sixtap::<4, 4>(&reference, 2 * 12 + 4, 12, Fraction::of_vector(4, 0), &mut prediction, 4);
         assert_eq!(prediction[..4], [0, 100, 220, 195]);
-        // Down it is the same.
+        // Vertically it is the same.
         let turned: Vec<u8> = (0..12 * 6).map(|i| if i / 6 < 6 { 0 } else { 200 }).collect();
         let mut down = [0; 16];
         sixtap::<4, 4>(&turned, 4 * 6 + 2, 6, Fraction::of_vector(0, 4), &mut down, 4);

@@ -1,4 +1,4 @@
-//! Coefficients to levels.
+//! Quantisation of coefficients.
 
 use super::super::{Block, BlockQuantizer, LARGEST_LEVEL, SCAN_POSITIONS};
 
@@ -6,7 +6,7 @@ pub fn quantize(coefficients: &Block, quantizer: &BlockQuantizer, levels: &mut B
     let mut coded = 0;
     for i in 0..16 {
         let coefficient = coefficients[i];
-        // The most negative number has no positive one: it becomes 32767, as everything beyond does.
+        // The most negative number has no positive counterpart: it becomes 32767.
         let magnitude = coefficient.saturating_abs();
         let level = if magnitude < quantizer.zero_bins[i] {
             0
@@ -28,7 +28,7 @@ pub fn quantize(coefficients: &Block, quantizer: &BlockQuantizer, levels: &mut B
 mod tests {
     use super::*;
 
-    /// The levels of some coefficients, the rest being 0.
+    /// The levels of some coefficients, with 0 for the rest.
     fn quantized(quantizer: &BlockQuantizer, coefficients: &[i16]) -> (Block, Block, u16) {
         let mut block = [0; 16];
         block[..coefficients.len()].copy_from_slice(coefficients);

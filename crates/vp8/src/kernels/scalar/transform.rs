@@ -1,4 +1,4 @@
-//! The transforms, both ways.
+//! The forward and inverse transforms.
 
 use super::super::Block;
 
@@ -12,7 +12,7 @@ const COSINE: i32 = 21407;
 /// `sqrt(2) sin(pi / 8)` in 16384ths.
 const FORWARD_SINE: i32 = 8867;
 
-/// One inverse transform of four coefficients, rounding off the same bits as the standard and wrapping in 16.
+/// One inverse transform of four coefficients, with the rounding of the standard and 16-bit wraparound.
 fn inverse([a, b, c, d]: [i16; 4]) -> [i16; 4] {
     let times_cosine = |value: i16| value.wrapping_add(((i32::from(value) * COSINE_LESS_ONE) >> 16) as i16);
     let times_sine = |value: i16| ((i32::from(value) * SINE) >> 16) as i16;
@@ -27,7 +27,7 @@ fn inverse([a, b, c, d]: [i16; 4]) -> [i16; 4] {
     ]
 }
 
-/// Adds what a residual is to a pixel.
+/// Adds a residual to a pixel.
 fn add(pixel: &mut u8, residual: i16) {
     *pixel = (i16::from(*pixel).saturating_add(residual)).clamp(0, 255) as u8;
 }
@@ -42,7 +42,7 @@ pub fn idct_add(coefficients: &Block, pixels: &mut [u8], stride: usize) {
     }
     for (row, values) in down.into_iter().enumerate() {
         let pixels = &mut pixels[row * stride..][..4];
-        // The rounding goes in before the last sums, so that these wrap where vectors' do.
+        // The rounding term is added before the last sums, so that these wrap where the vector versions wrap.
         let [a, b, c, d] = values;
         let residuals = inverse([a.wrapping_add(4), b, c, d]).map(|value| value >> 3);
         pixels.iter_mut().zip(residuals).for_each(|(pixel, residual)| add(pixel, residual));
@@ -80,7 +80,7 @@ fn walsh([a, b, c, d]: [i16; 4]) -> [i16; 4] {
     ]
 }
 
-/// [`walsh`] of the columns and then of the rows.
+/// [`walsh`] of the columns, then of the rows.
 fn walsh_both_ways(values: &Block) -> Block {
     let mut transformed = *values;
     for column in 0..4 {
@@ -99,20 +99,20 @@ pub fn inverse_walsh(coefficients: &Block) -> Block {
 
 pub fn forward_walsh(coefficients: &Block) -> Block {
     let transformed = walsh_both_ways(coefficients);
-    // Half of each, rounded towards zero, except that the mean is rounded up: the inverse, which adds only 3 of the 8
-    // it divides by, then comes closest to what was there.
+    // Half of each, rounded towards zero, except that the mean is rounded up: this minimises the error of the inverse,
+    // which adds only 3 before it divides by 8.
     let mut halves = transformed.map(|value| value / 2);
     halves[0] = transformed[0].wrapping_add(1) >> 1;
     halves
 }
 
-/// One forward transform of four values: the first and the third exact, the others with 14 bits of fraction of which
+/// One forward transform of four values: the first and the third exact, the others with 14 fractional bits, of which
 /// `BITS` are rounded off.
 ///
-/// The standard's inverse rounds its products down, which on average takes 1 from the first of four values and adds 1
-/// to the last. Just that is what `sqrt(2) cos(pi / 8) / 2` more in the second coefficient and
-/// `sqrt(2) sin(pi / 8) / 2` more in the fourth make good. `LIFT` quarters of the factors amount to it where they are
-/// added, before rounding and unless both values are 0.
+/// The standard's inverse rounds its products down, which on average subtracts 1 from the first of four values and adds
+/// 1 to the last. An increase of the second coefficient by `sqrt(2) cos(pi / 8) / 2` and of the fourth by `sqrt(2)
+/// sin(pi / 8) / 2` compensates for exactly that. `LIFT` quarters of the factors are that increase; they are added
+/// before rounding, unless both values are 0.
 fn forward<const BITS: u32, const LIFT: i32>([a, b, c, d]: [i32; 4]) -> [i32; 4] {
     let (outer_sum, inner_sum, inner_difference, outer_difference) = (a + d, b + c, b - c, a - d);
     let (mut second, mut fourth) = (0, 0);
@@ -124,8 +124,8 @@ fn forward<const BITS: u32, const LIFT: i32>([a, b, c, d]: [i32; 4]) -> [i32; 4]
     [outer_sum + inner_sum, second, outer_sum - inner_sum, fourth]
 }
 
-/// The inverse's basis has columns of norm 2, and the inverse divides by 8; so the forward transform is the transposed
-/// basis both ways and half of that. The first pass (of rows) leaves eight times its result, in 16 bits; the second
+/// The inverse's basis has columns of norm 2, and the inverse divides by 8; so the forward transform is half of the
+/// transposed basis in both directions. The first pass (of rows) gives eight times its result, in 16 bits; the second
 /// divides by sixteen.
 pub fn forward_dct(block: &[u8], block_stride: usize, prediction: &[u8], prediction_stride: usize) -> Block {
     let mut across = [[0; 4]; 4];
@@ -138,7 +138,7 @@ pub fn forward_dct(block: &[u8], block_stride: usize, prediction: &[u8], predict
     let mut coefficients = [0; 16];
     for column in 0..4 {
         let [a, b, c, d] = forward::<18, 32>(across.map(|row| row[column]));
-        // Halves of the exact ones are rounded down, since the inverse rounds them up.
+        // Exact halves are rounded down, since the inverse rounds them up.
         let down = [(a + 7) >> 4, b, (c + 7) >> 4, d];
         (0..4).for_each(|row| coefficients[row * 4 + column] = down[row] as i16);
     }
@@ -158,14 +158,14 @@ pub fn forward_dct_beside<const BLOCKS: usize>(
 mod tests {
     use super::*;
 
-    /// The transform pair's basis, a row a frequency.
+    /// The basis of the transform pair, one row per frequency.
     fn basis() -> [[f64; 4]; 4] {
         let angle = std::f64::consts::PI / 8.0;
         let (cosine, sine) = (2.0_f64.sqrt() * angle.cos(), 2.0_f64.sqrt() * angle.sin());
         [[1.0, 1.0, 1.0, 1.0], [cosine, sine, -sine, -cosine], [1.0, -1.0, -1.0, 1.0], [sine, -cosine, cosine, -sine]]
     }
 
-    /// Pixels without a pattern.
+    /// Random pixels.
     fn pixels(seed: u32) -> [u8; 16] {
         let mut state = seed.wrapping_mul(2_654_435_761) | 1;
         std::array::from_fn(|_| {
@@ -196,7 +196,7 @@ mod tests {
         let mut pixels = [100; 16];
         idct_add(&coefficients, &mut pixels, 4);
         assert_eq!(pixels[..4], [100 + 16, 100 + 7, 100 - 7, 100 - 16]);
-        // Negative products go down as well: -131 and -55.
+        // Negative products are rounded down as well: -131 and -55.
         coefficients[1] = -100;
         let mut pixels = [100; 16];
         idct_add(&coefficients, &mut pixels, 4);
@@ -224,7 +224,7 @@ mod tests {
     fn a_residual_comes_back_from_its_transform() {
         let (mut wrong, count) = (0, 2000);
         for seed in 0..count {
-            // A prediction far enough from black and white for nothing to be cut off.
+            // A prediction far enough from black and white to avoid clamping.
             let block = pixels(seed).map(|pixel| 64 + pixel / 2);
             let prediction = pixels(seed + 4242).map(|pixel| 64 + pixel / 2);
             let mut restored = prediction;

@@ -1,4 +1,4 @@
-//! Arrays of 16-bit coefficients, loaded into vectors and stored.
+//! Loads and stores of arrays of 16-bit coefficients.
 #![allow(unsafe_code)] // Loads and stores through pointers.
 
 use std::arch::x86_64::*;
@@ -63,7 +63,7 @@ pub fn store_16(coefficients: &mut [i16; 16], values: __m256i) {
     unsafe { _mm256_storeu_si256(coefficients.as_mut_ptr().cast(), values) }
 }
 
-/// The bytes of a table, as for a shuffle.
+/// The bytes of a table, for a shuffle.
 #[inline]
 #[target_feature(enable = "sse2")]
 pub fn bytes(table: &[u8; 16]) -> __m128i {

@@ -1,7 +1,7 @@
 //! The kernels for x86-64: 128-bit vectors up to SSE4.1, and 256-bit ones with AVX2.
 //!
-//! Pointers appear in `pixels` and `coefficients` only. Everything else is the safe intrinsics inside functions marked
-//! with the instructions they are compiled for; calling these is what the table has to be unsafe for.
+//! Pointers are used only in `pixels` and `coefficients`. All other code uses safe intrinsics in functions marked with
+//! the instructions that they are compiled for; calling these is the unsafe part of the table.
 
 mod coefficients;
 mod compare;
@@ -17,11 +17,11 @@ use loop_filter::{chroma, luma, simple};
 use predict::{bilinear, sixtap, sixtap_wide};
 use transform::{dc, forward, inverse, walsh};
 
-/// The tables this processor runs, the slower first.
+/// The tables that this processor supports, the slower first.
 pub fn available() -> impl Iterator<Item = &'static Kernels> {
     static SSE41: Kernels = SSE41_TABLE;
     static AVX2: Kernels = AVX2_TABLE;
-    // Each instruction set a function names also stands for all that came before it, and so does the detection.
+    // Each instruction set that a function names implies all earlier ones, and so does the detection.
     let sse41 = is_x86_feature_detected!("sse4.1") && is_x86_feature_detected!("ssse3");
     let avx2 = is_x86_feature_detected!("avx2") && sse41;
     [(sse41, &SSE41), (avx2, &AVX2)].into_iter().filter_map(|(is_there, table)| is_there.then_some(table))

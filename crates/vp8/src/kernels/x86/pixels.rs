@@ -1,13 +1,13 @@
-//! Blocks of pixels in memory, loaded into vectors and stored: all of these kernels' pointers are here.
+//! Loads and stores of blocks of pixels: all pointers of these kernels are here.
 //!
-//! A block is compared with its slice once, when it is made. After that a load is checked only against the block's own
-//! size, which is known when the kernel is compiled, so that in a kernel's loops nothing is left of the check.
+//! A block is checked against its slice once, when it is made. After that a load is checked only against the block's
+//! own size, which is known at compile time, so that nothing of the check remains in a kernel's loops.
 #![allow(unsafe_code)] // Loads and stores through pointers.
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-/// Rows further apart than this are refused, so that no product below overflows: VP8's largest frame is 16383 wide.
+/// A larger stride is rejected, so that no product below overflows: VP8's largest frame is 16383 wide.
 const LARGEST_STRIDE: usize = 1 << 24;
 
 /// Panics unless a block fits a slice of `length` pixels at its start.
@@ -18,14 +18,14 @@ fn check<const COLUMNS: usize, const ROWS: usize>(length: usize, stride: usize) 
     }
 }
 
-/// Panics, out of the kernel's way.
+/// Panics, in a separate function to keep the kernel small.
 #[cold]
 #[inline(never)]
 fn refuse(length: usize, stride: usize, columns: usize, rows: usize) -> ! {
     panic!("a block of {columns}x{rows} pixels whose rows are {stride} apart is not inside a slice of {length}")
 }
 
-/// A block to be read.
+/// A block, read-only.
 #[derive(Clone, Copy)]
 pub struct Pixels<'a, const COLUMNS: usize, const ROWS: usize> {
     first: *const u8,
@@ -41,7 +41,7 @@ impl<'a, const COLUMNS: usize, const ROWS: usize> Pixels<'a, COLUMNS, ROWS> {
         Self { first: slice.as_ptr(), stride, slice: PhantomData }
     }
 
-    /// The blocks that start at each of four indices of a slice, of which it is enough to check the last.
+    /// The blocks that start at each of four indices of a slice; checking the last index is sufficient.
     #[inline(always)]
     pub fn at(slice: &'a [u8], [a, b, c, d]: [usize; 4], stride: usize) -> [Self; 4] {
         check::<COLUMNS, ROWS>(slice.len().saturating_sub(a.max(b).max(c.max(d))), stride);
@@ -52,7 +52,7 @@ impl<'a, const COLUMNS: usize, const ROWS: usize> Pixels<'a, COLUMNS, ROWS> {
         [block(a), block(b), block(c), block(d)]
     }
 
-    /// Where `pixels` pixels of a row are.
+    /// Pointer to `pixels` pixels of a row.
     #[inline(always)]
     fn pointer(&self, row: usize, column: usize, pixels: usize) -> *const u8 {
         assert!(row < ROWS && column + pixels <= COLUMNS);
@@ -86,7 +86,7 @@ impl<'a, const COLUMNS: usize, const ROWS: usize> Pixels<'a, COLUMNS, ROWS> {
 }
 
 impl<const ROWS: usize> Pixels<'_, 16, ROWS> {
-    /// How many rows of a block this wide one vector holds.
+    /// Number of the block's rows that one vector holds.
     pub const ROWS_A_VECTOR: usize = 1;
 
     /// The row.
@@ -98,7 +98,7 @@ impl<const ROWS: usize> Pixels<'_, 16, ROWS> {
 }
 
 impl<const ROWS: usize> Pixels<'_, 8, ROWS> {
-    /// How many rows of a block this wide one vector holds.
+    /// Number of the block's rows that one vector holds.
     pub const ROWS_A_VECTOR: usize = 2;
 
     /// The row and the one after it.
@@ -110,7 +110,7 @@ impl<const ROWS: usize> Pixels<'_, 8, ROWS> {
 }
 
 impl<const ROWS: usize> Pixels<'_, 4, ROWS> {
-    /// How many rows of a block this wide one vector holds.
+    /// Number of the block's rows that one vector holds.
     pub const ROWS_A_VECTOR: usize = 4;
 
     /// The row and the three after it.
@@ -123,7 +123,7 @@ impl<const ROWS: usize> Pixels<'_, 4, ROWS> {
     }
 }
 
-/// A block to be changed.
+/// A block, mutable.
 pub struct PixelsMut<'a, const COLUMNS: usize, const ROWS: usize> {
     first: *mut u8,
     stride: usize,
@@ -138,13 +138,13 @@ impl<'a, const COLUMNS: usize, const ROWS: usize> PixelsMut<'a, COLUMNS, ROWS> {
         Self { first: slice.as_mut_ptr(), stride, slice: PhantomData }
     }
 
-    /// The block as it is now.
+    /// The block's present pixels, read-only.
     #[inline(always)]
     pub fn read(&self) -> Pixels<'_, COLUMNS, ROWS> {
         Pixels { first: self.first, stride: self.stride, slice: PhantomData }
     }
 
-    /// Where `pixels` pixels of a row are.
+    /// Pointer to `pixels` pixels of a row.
     #[inline(always)]
     fn pointer(&mut self, row: usize, column: usize, pixels: usize) -> *mut u8 {
         assert!(row < ROWS && column + pixels <= COLUMNS);

@@ -1,21 +1,21 @@
-//! Coefficients to levels: see [`BlockQuantizer`](super::super::BlockQuantizer) for the division by multiplication.
+//! Quantisation: see [`BlockQuantizer`](super::super::BlockQuantizer) for the division by multiplication.
 
 use std::arch::x86_64::*;
 
 use super::super::{Block, BlockQuantizer, LARGEST_LEVEL};
 use super::coefficients::{bytes, load_8, load_8_unsigned, load_16, load_16_unsigned, store_8, store_16};
 
-/// Which coefficient is at each place of the zigzag scan (RFC 6386 section 13).
+/// The coefficient at each position of the zigzag scan (RFC 6386 section 13).
 const SCAN: [u8; 16] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15];
 
-/// A bit for each place of the scan, given a byte for each coefficient that is 0 if the level is not.
+/// A bit for each scan position, from a byte per coefficient that is 0 if the level is not.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn coded(is_zero: __m128i) -> u16 {
     !_mm_movemask_epi8(_mm_shuffle_epi8(is_zero, bytes(&SCAN))) as u16
 }
 
-/// The levels of half the coefficients, stored with what is restored of them.
+/// The levels of half the coefficients, stored with the restored coefficients.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn quantize_half(
@@ -26,7 +26,7 @@ fn quantize_half(
     half: usize,
 ) -> __m128i {
     let coefficient = load_8(coefficients, half);
-    // The most negative number's magnitude is one too many for a signed one.
+    // The magnitude of the most negative number does not fit a signed one.
     let magnitude = _mm_min_epu16(_mm_abs_epi16(coefficient), _mm_set1_epi16(i16::MAX));
     let is_in_zero_bin = _mm_cmpgt_epi16(load_8(&quantizer.zero_bins, half), magnitude);
     let rounded = _mm_adds_epi16(magnitude, load_8(&quantizer.rounding, half));

@@ -2,26 +2,26 @@
 
 use crate::bool_coder::{Reader, Writer};
 
-/// What a frame says of its loop filter.
+/// The loop filter fields of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct FilterHeader {
-    /// Whether it is the simple filter, which leaves chroma alone.
+    /// Whether it is the simple filter, which does not change chroma.
     pub is_simple: bool,
-    /// How strong it is, 0 (the frame is not filtered, whatever segments and deltas say) to 63.
+    /// The level, 0 (the frame is not filtered, whatever segments and deltas are) to 63.
     pub level: u8,
-    /// How much it leaves details alone, 0 to 7.
+    /// Sharpness, 0 to 7: higher values preserve more detail.
     pub sharpness: u8,
-    /// Whether the level depends on how a macroblock is predicted, and if so what changes in by how much; none in the second
-    /// place when nothing does.
+    /// Whether the level depends on a macroblock's prediction, and if so the updates of these offsets; the inner `None`
+    /// means no update.
     pub deltas: Option<Option<DeltaUpdates>>,
 }
 
-/// What is added to the level of some macroblocks, -63 to 63 each; what is not said stays.
+/// Updates of the offsets added to the level of some macroblocks, -63 to 63 each; `None` leaves a value unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct DeltaUpdates {
-    /// Of those predicted from: their own frame, the last, the golden, the altref frame.
+    /// By reference: the own frame, the last, the golden, the altref frame.
     pub references: [Option<i8>; 4],
-    /// Of those predicted: in intra subblocks, without motion, with one vector, with several.
+    /// By mode: intra subblocks, no motion, one vector, several vectors.
     pub modes: [Option<i8>; 4],
 }
 

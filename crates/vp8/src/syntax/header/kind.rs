@@ -1,4 +1,4 @@
-//! What key frames say and what the others (RFC 6386 sections 9.2, 9.7, 9.10 and 9.11).
+//! The fields of key frames and of inter frames (RFC 6386 sections 9.2, 9.7, 9.10 and 9.11).
 
 use super::super::corrupt::Corrupt;
 use super::super::motion::SignBias;
@@ -6,8 +6,8 @@ use super::probabilities::VectorUpdates;
 use crate::bool_coder::{Probability, Reader, Writer};
 use crate::image::Size;
 
-/// How a player is to enlarge the picture, each way: 0 not at all, 1 by 5/4, 2 by 5/3, 3 by 2. It does not change what is
-/// decoded.
+/// How a player is to enlarge the picture in each direction: 0 not at all, 1 by 5/4, 2 by 5/3, 3 by 2. It has no effect
+/// on decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Scaling {
     /// Horizontally, 0 to 3.
@@ -16,22 +16,22 @@ pub struct Scaling {
     pub down: u8,
 }
 
-/// What only key frames say.
+/// The fields of key frames only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHeader {
-    /// How large the picture is, from here on.
+    /// The size of the picture, from this frame on.
     pub size: Size,
-    /// How it is to be enlarged.
+    /// How a player is to enlarge it.
     pub scaling: Scaling,
     /// The colour space bit; 0 is ITU-R BT.601, the only one.
     pub color_space: bool,
-    /// Whether the encoder made sure that no pixel needs to be clamped to 0 to 255. It changes nothing here: clamping what
-    /// needs none is harmless.
+    /// Whether the encoder guarantees that no pixel needs clamping to 0 to 255. It is ignored here: superfluous
+    /// clamping is harmless.
     pub needs_no_clamping: bool,
 }
 
 impl KeyHeader {
-    /// A key frame's of a size, with nothing special.
+    /// The header of a key frame of this size, with default values.
     #[must_use]
     pub fn new(size: Size) -> Self {
         Self { size, scaling: Scaling::default(), color_space: false, needs_no_clamping: false }
@@ -47,29 +47,29 @@ impl KeyHeader {
     }
 }
 
-/// What happens to the golden or the altref frame.
+/// The update of the golden or the altref frame.
 ///
-/// One pair is read in two ways: golden from altref while altref becomes the last frame or golden. libvpx replaces
-/// altref first and gives golden what altref is by then, and so do this crate's states; ffmpeg and oxideav take both
-/// from what was there before the frame, and show other pictures from then on. The encoder never writes that pair, but
-/// the [equal one](Self::unambiguous) that all read alike.
+/// Decoders disagree on one pair: golden becomes altref while altref becomes the last frame or golden. libvpx replaces
+/// altref first and copies the new altref to golden, and so do this crate's states; ffmpeg and oxideav copy from the
+/// references before the frame, and show different pictures from then on. The encoder never writes that pair, but the
+/// [equivalent one](Self::unambiguous) that all decoders agree on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ReferenceUpdate {
-    /// It stays.
+    /// It is kept.
     #[default]
     Keep,
-    /// This frame takes its place.
+    /// It becomes this frame.
     ThisFrame,
-    /// The frame that was the last until now takes its place.
+    /// It becomes the previous last frame.
     Last,
-    /// The altref frame takes the golden frame's place, or the other way round. If both do, the altref frame is
-    /// replaced first, so that both are the golden frame then.
+    /// Golden becomes the altref frame, or altref becomes golden. If both do, altref is replaced first, so that both
+    /// become the golden frame.
     Other,
 }
 
 impl ReferenceUpdate {
-    /// What happens to the golden and to the altref frame, said so that every decoder sees the same, whichever of the
-    /// two it replaces first: the pair itself, or the one that comes to the same where altref is replaced first.
+    /// The updates of the golden and the altref frame in a form on which all decoders agree, whichever of the two they
+    /// replace first: the pair itself, or the equivalent of replacing altref first.
     ///
     /// ```
     /// use thalweg_vp8::syntax::header::ReferenceUpdate::{self, Keep, Last, Other};
@@ -86,7 +86,7 @@ impl ReferenceUpdate {
         }
     }
 
-    /// The two bits that say what is copied.
+    /// Reads the two bits of the reference to copy.
     fn copied(reader: &mut Reader<'_>, which: &'static str) -> Result<Self, Corrupt> {
         match reader.small(2) {
             0 => Ok(Self::Keep),
@@ -106,22 +106,22 @@ impl ReferenceUpdate {
     }
 }
 
-/// What frames other than key frames say.
+/// The fields of inter frames.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InterHeader {
-    /// What happens to the golden frame.
+    /// The update of the golden frame.
     pub golden: ReferenceUpdate,
-    /// What happens to the altref frame.
+    /// The update of the altref frame.
     pub altref: ReferenceUpdate,
-    /// Whose vectors count backwards.
+    /// The references whose vectors are sign-inverted.
     pub sign_bias: SignBias,
-    /// Whether this frame is the last frame to those after it.
+    /// Whether this frame replaces the last frame.
     pub refreshes_last: bool,
-    /// The probability that a macroblock is predicted from this frame.
+    /// The probability that a macroblock is intra-predicted.
     pub intra: Probability,
     /// The probability that the last frame is the reference.
     pub last: Probability,
-    /// The probability that the golden frame is it, if the last is not.
+    /// The probability that the golden frame is the reference, if the last is not.
     pub golden_not_altref: Probability,
     /// New probabilities of intra luma modes.
     pub luma_modes: Option<[Probability; 4]>,
@@ -132,7 +132,7 @@ pub struct InterHeader {
 }
 
 impl InterHeader {
-    /// Reads what comes before the probabilities of coefficients: all that is said of references, and whether probabilities
+    /// Reads the fields before the probabilities of coefficients: all fields of references, and whether probabilities
     /// are kept.
     pub(super) fn read_references(reader: &mut Reader<'_>) -> Result<(Self, bool), Corrupt> {
         let (takes_golden, takes_altref) = (reader.flag(), reader.flag());
@@ -158,7 +158,7 @@ impl InterHeader {
         writer.flag(self.refreshes_last);
     }
 
-    /// Reads what comes after the probabilities of coefficients.
+    /// Reads the fields after the probabilities of coefficients.
     pub(super) fn read_probabilities(&mut self, reader: &mut Reader<'_>) {
         self.intra = reader.small(8);
         self.last = reader.small(8);
@@ -179,12 +179,12 @@ impl InterHeader {
     }
 }
 
-/// What only key frames say, and what only the others.
+/// The fields of key frames only, or those of inter frames only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FrameKind {
-    /// A frame that needs no other.
+    /// A key frame.
     Key(KeyHeader),
-    /// A frame that is predicted from others.
+    /// An inter frame.
     Inter(InterHeader),
 }
 

@@ -1,5 +1,5 @@
-//! The header of a frame (RFC 6386 sections 9 and 19.2), each optional field an `Option`, so that what was read can be
-//! written again bit by bit.
+//! The header of a frame (RFC 6386 sections 9 and 19.2). Each optional field is an `Option`, so that a header can be
+//! written again with the same bits.
 
 mod filter;
 mod kind;
@@ -18,7 +18,7 @@ pub use tag::{FrameTag, KEY_START_CODE, LARGEST_FIRST_PARTITION};
 use super::corrupt::Corrupt;
 use crate::bool_coder::{Probability, Reader, Writer};
 
-/// Into how many partitions a frame's coefficients are divided, row by row in turn.
+/// The number of partitions of a frame's coefficients; rows go to the partitions in turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Partitions {
     /// All in one.
@@ -36,40 +36,40 @@ impl Partitions {
     /// Every number of partitions.
     pub const ALL: [Self; 4] = [Self::One, Self::Two, Self::Four, Self::Eight];
 
-    /// How many: 1, 2, 4 or 8.
+    /// The number: 1, 2, 4 or 8.
     #[must_use]
     pub const fn count(self) -> usize {
         1 << self as usize
     }
 }
 
-/// Everything a frame says before its macroblocks.
+/// The header of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// Which [interpolation](crate::predict::Interpolation::of_version) it is predicted with, 0 to 7.
+    /// The version, 0 to 7, which selects the [interpolation](crate::predict::Interpolation::of_version).
     pub version: u8,
     /// Whether it is to be shown.
     pub is_shown: bool,
-    /// What only key frames say, and what only the others.
+    /// The fields of key frames only, or those of inter frames only.
     pub kind: FrameKind,
-    /// Segments; none when all macroblocks are treated alike.
+    /// Segments; `None` when the frame has none.
     pub segmentation: Option<SegmentationHeader>,
     /// The loop filter.
     pub filter: FilterHeader,
-    /// How its coefficients are divided.
+    /// The partitions of its coefficients.
     pub partitions: Partitions,
     /// The quantisers.
     pub quantizer: QuantizerHeader,
-    /// Whether the probabilities it changes are for the frames after it as well (`refresh_entropy_probs`).
+    /// Whether its changes of probabilities also apply to later frames (`refresh_entropy_probs`).
     pub keeps_probabilities: bool,
-    /// What it changes in the probabilities of coefficients.
+    /// Its changes of the probabilities of coefficients.
     pub coefficients: CoefficientUpdates,
-    /// The probability that a macroblock is not skipped (`prob_skip_false`); none when none is.
+    /// The probability that a macroblock is not skipped (`prob_skip_false`); `None` when none is skipped.
     pub skip: Option<Probability>,
 }
 
 impl FrameHeader {
-    /// Reads the header from the first partition, after the bytes that are not in the arithmetic code.
+    /// Reads the header from the first partition, after the bytes outside of the arithmetic code.
     pub(super) fn read(tag: &FrameTag, reader: &mut Reader<'_>) -> Result<Self, Corrupt> {
         let key = tag.key.map(|start| KeyHeader::read(start, reader));
         let segmentation = reader.optional(SegmentationHeader::read);
@@ -106,7 +106,7 @@ impl FrameHeader {
         })
     }
 
-    /// Writes what [`read`](Self::read) reads.
+    /// Writes the header in the format of [`read`](Self::read).
     pub(super) fn write(&self, writer: &mut Writer) {
         if let FrameKind::Key(key) = &self.kind {
             key.write(writer);
@@ -126,7 +126,7 @@ impl FrameHeader {
         }
     }
 
-    /// What the frame says before the arithmetic code begins, given how many bytes the first partition has.
+    /// The fields before the arithmetic code, given the length of the first partition in bytes.
     pub(super) fn tag(&self, first_partition: usize) -> FrameTag {
         FrameTag { version: self.version, is_shown: self.is_shown, first_partition, key: self.kind.start() }
     }

@@ -1,4 +1,4 @@
-//! What a frame changes in the probabilities (RFC 6386 sections 13.4 and 17.2).
+//! A frame's changes of probabilities (RFC 6386 sections 13.4 and 17.2).
 
 use super::super::probabilities::{CoefficientProbabilities, VECTOR_UPDATES, VectorProbabilities};
 use super::super::tables::COEFFICIENT_UPDATES;
@@ -10,14 +10,14 @@ use crate::bool_coder::{Probability, Reader, Writer};
 pub struct CoefficientUpdates(pub Vec<(u16, Probability)>);
 
 impl CoefficientUpdates {
-    /// What turns some probabilities into others.
+    /// The updates that change `before` to `after`.
     #[must_use]
     pub fn between(before: &CoefficientProbabilities, after: &CoefficientProbabilities) -> Self {
         let pairs = flat(before).iter().zip(flat(after)).enumerate();
         Self(pairs.filter(|(_, (before, after))| before != after).map(|(i, (_, &after))| (i as u16, after)).collect())
     }
 
-    /// Makes the changes.
+    /// Applies the updates.
     pub fn apply(&self, probabilities: &mut CoefficientProbabilities) {
         let flat = probabilities.as_flattened_mut().as_flattened_mut().as_flattened_mut();
         self.0.iter().for_each(|&(index, probability)| flat[usize::from(index)] = probability);
@@ -54,7 +54,7 @@ fn flat(probabilities: &CoefficientProbabilities) -> &[Probability] {
 pub struct VectorUpdates(pub [[Option<Probability>; 19]; 2]);
 
 impl VectorUpdates {
-    /// Makes the changes.
+    /// Applies the updates.
     pub fn apply(&self, probabilities: &mut VectorProbabilities) {
         for (probability, update) in probabilities.as_flattened_mut().iter_mut().zip(self.0.as_flattened()) {
             *probability = update.unwrap_or(*probability);

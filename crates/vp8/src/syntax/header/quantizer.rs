@@ -2,20 +2,20 @@
 
 use crate::bool_coder::{Reader, Writer};
 
-/// The index of the quantiser of luma coefficients, and how much more those of others have, -15 to 15 each.
+/// The quantiser index of luma coefficients, and the offsets of the other indices, -15 to 15 each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct QuantizerHeader {
-    /// Of luma coefficients but the first, 0 (finest) to 127.
+    /// For luma coefficients except the first, 0 (finest) to 127.
     pub luma: u8,
-    /// Of luma blocks' first coefficients.
+    /// For luma blocks' first coefficients.
     pub luma_first: Option<i8>,
-    /// Of Y2 blocks' first coefficients.
+    /// For Y2 blocks' first coefficients.
     pub y2_first: Option<i8>,
-    /// Of Y2 blocks' other coefficients.
+    /// For Y2 blocks' other coefficients.
     pub y2: Option<i8>,
-    /// Of chroma blocks' first coefficients.
+    /// For chroma blocks' first coefficients.
     pub chroma_first: Option<i8>,
-    /// Of chroma blocks' other coefficients.
+    /// For chroma blocks' other coefficients.
     pub chroma: Option<i8>,
 }
 

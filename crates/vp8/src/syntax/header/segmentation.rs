@@ -2,24 +2,24 @@
 
 use crate::bool_coder::{Probability, Reader, Writer};
 
-/// What a frame says of its segments.
+/// The segmentation fields of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SegmentationHeader {
-    /// The probabilities with which each macroblock's segment is coded; none when macroblocks stay in the segments they are in.
-    /// A probability that is not said is 255.
+    /// The probabilities for coding each macroblock's segment; `None` when the segment map is kept. A probability of
+    /// `None` is 255.
     pub map: Option<[Option<Probability>; 3]>,
-    /// New quantisers and levels; none when they stay.
+    /// New quantisers and levels; `None` when they are kept.
     pub values: Option<SegmentUpdates>,
 }
 
 /// The quantisers and loop filter levels of the four segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SegmentUpdates {
-    /// Whether the values are used as they are; otherwise they are added to the frame's.
+    /// Whether the values replace the frame's; otherwise they are added to them.
     pub are_absolute: bool,
-    /// Quantiser indices, -127 to 127; one that is not said is 0.
+    /// Quantiser indices, -127 to 127; `None` is 0.
     pub quantizers: [Option<i8>; 4],
-    /// Loop filter levels, -63 to 63; one that is not said is 0.
+    /// Loop filter levels, -63 to 63; `None` is 0.
     pub levels: [Option<i8>; 4],
 }
 
@@ -53,7 +53,7 @@ impl SegmentationHeader {
         }
     }
 
-    /// The probabilities with which segments are coded, none when they are not.
+    /// The probabilities for coding segments; `None` when they are not coded.
     #[must_use]
     pub fn map_probabilities(&self) -> Option<[Probability; 3]> {
         self.map.map(|map| map.map(|probability| probability.unwrap_or(255)))

@@ -1,33 +1,33 @@
-//! The first bytes of a frame, which are not in the arithmetic code (RFC 6386 section 9.1).
+//! The first bytes of a frame, outside of the arithmetic code (RFC 6386 section 9.1).
 
 use super::super::corrupt::Corrupt;
 use super::kind::Scaling;
 use crate::image::Size;
 
-/// What the fourth to sixth bytes of a key frame are.
+/// The fourth to sixth bytes of a key frame.
 pub const KEY_START_CODE: [u8; 3] = [0x9d, 0x01, 0x2a];
 
-/// The largest first partition, in bytes: nineteen bits hold its length.
+/// Maximum length of the first partition in bytes: its length field has nineteen bits.
 pub const LARGEST_FIRST_PARTITION: usize = (1 << 19) - 1;
 
-/// What the first three bytes of a frame say, or ten of a key frame.
+/// The content of the first three bytes of a frame, or ten of a key frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameTag {
     /// Which filters reconstruct the frame, 0 to 7.
     pub version: u8,
     /// Whether the frame is to be shown.
     pub is_shown: bool,
-    /// How many bytes the first partition has, 0 to 524287.
+    /// Length of the first partition in bytes, 0 to 524287.
     pub first_partition: usize,
-    /// Of a key frame its size and how to scale it.
+    /// For a key frame its size and scaling.
     pub key: Option<(Size, Scaling)>,
 }
 
 impl FrameTag {
-    /// Reads the tag; returns what comes after it as well.
+    /// Reads the tag; also returns the bytes after it.
     ///
     /// # Errors
-    /// When the frame ends too early, or a key frame's start code or size is none.
+    /// When the frame ends too early, or a key frame's start code or size is invalid.
     pub fn read(frame: &[u8]) -> Result<(Self, &[u8]), Corrupt> {
         let (&[first, second, third], rest) = frame.split_first_chunk().ok_or(Corrupt::Truncated {
             what: "frame tag",
@@ -58,7 +58,7 @@ impl FrameTag {
     /// Appends the tag to bytes.
     ///
     /// # Panics
-    /// When the first partition is longer than a tag can say, 524287 bytes.
+    /// When the first partition is longer than its field allows, 524287 bytes.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         let length = self.first_partition;
         assert!(length <= LARGEST_FIRST_PARTITION, "a first partition of {length} bytes is longer than 524287");

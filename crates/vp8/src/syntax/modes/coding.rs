@@ -1,4 +1,4 @@
-//! How macroblocks' modes are read and written.
+//! Reading and writing of macroblocks' modes.
 
 use super::odds::{MotionOdds, walk_vector};
 use super::{MacroblockModes, Neighbours, Prediction, split};
@@ -11,27 +11,27 @@ use crate::syntax::probabilities::Probabilities;
 use crate::syntax::survey::Survey;
 use crate::syntax::tree::{Branch::Leaf, Branch::Node, Tree};
 
-/// What the modes of all macroblocks of a frame depend on.
+/// The parameters for coding the modes of a frame's macroblocks.
 #[derive(Debug, Clone)]
 pub struct ModeCoding {
     /// Whether the frame is a key frame.
     pub is_key: bool,
-    /// The probabilities of the segments' tree (nodes for 0-1 or 2-3, 0 or 1, 2 or 3); none when the frame leaves the
-    /// segment map as it is.
+    /// The probabilities of the segments' tree (nodes for 0-1 or 2-3, 0 or 1, 2 or 3); `None` when the frame keeps the
+    /// segment map.
     pub segments: Option<[Probability; 3]>,
-    /// The probability that a macroblock is not skipped; none when none is.
+    /// The probability that a macroblock is not skipped; `None` when none is skipped.
     pub skip: Option<Probability>,
-    /// The probability that a macroblock is predicted from its own frame. Key frames have no use for it nor the next.
+    /// The probability that a macroblock is intra-predicted. Key frames use neither this nor the following fields.
     pub intra: Probability,
     /// The probability that the last frame is the reference.
     pub last: Probability,
-    /// The probability that the golden frame is it, if the last is not.
+    /// The probability that the golden frame is the reference, if the last is not.
     pub golden: Probability,
-    /// Whose vectors count backwards.
+    /// The references whose vectors are sign-inverted.
     pub sign_bias: SignBias,
 }
 
-/// Of segments (section 10).
+/// The tree of segments (section 10).
 const SEGMENT_TREE: Tree<u8> = Tree(&[[Node(1), Node(2)], [Leaf(0), Leaf(1)], [Leaf(2), Leaf(3)]]);
 
 impl ModeCoding {
@@ -68,8 +68,8 @@ impl ModeCoding {
         MacroblockModes { segment, is_skipped, prediction }
     }
 
-    /// Writes a macroblock's modes. Its nearest, near and copied vectors are not looked at: they are what a
-    /// [`survey`](Neighbours::survey) and the neighbours say.
+    /// Writes a macroblock's modes. Its nearest, near and copied vectors are not used: they follow from a
+    /// [`survey`](Neighbours::survey) and the neighbours.
     pub fn write(
         &self,
         writer: &mut Writer,
@@ -98,7 +98,7 @@ impl ModeCoding {
         }
     }
 
-    /// Writes what comes before how a macroblock is predicted: its segment, and whether it is skipped.
+    /// Writes the fields before a macroblock's prediction: its segment, and whether it is skipped.
     #[inline]
     pub fn write_flags(&self, writer: &mut Writer, segment: Option<u8>, is_skipped: bool) {
         if let Some(segments) = self.segments {
@@ -109,7 +109,7 @@ impl ModeCoding {
         }
     }
 
-    /// Writes how a macroblock is predicted from its own frame. Only in key frames that depends on its neighbours.
+    /// Writes a macroblock's intra modes. Only in key frames do they depend on its neighbours.
     pub fn write_intra(
         &self,
         writer: &mut Writer,
@@ -127,8 +127,8 @@ impl ModeCoding {
     }
 }
 
-/// Calls `step` with each bool that says how a macroblock moved, given what its neighbours say of that: what comes
-/// after the reference in the first partition.
+/// Calls `step` with each bool of a macroblock's motion, given the neighbours' motion: the bools after the reference in
+/// the first partition.
 pub fn walk_motion(motion: &Motion, survey: &Survey, neighbours: &Neighbours, mut step: impl FnMut(MotionOdds, bool)) {
     MOTION_TREE.walk(motion.mode(), |node, bool| step(MotionOdds::Known(survey.modes[node]), bool));
     match motion {

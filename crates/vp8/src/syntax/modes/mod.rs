@@ -1,4 +1,4 @@
-//! What the first partition says of each macroblock, and of what that depends (RFC 6386 sections 10, 11 and 16).
+//! The content of the first partition for each macroblock, and its contexts (RFC 6386 sections 10, 11 and 16).
 
 mod coding;
 mod neighbour;
@@ -15,23 +15,23 @@ pub use split::vectors_beside;
 use super::intra_modes::{IntraModes, LumaMode};
 use super::motion::{Motion, Reference};
 
-/// How a macroblock is predicted.
+/// The prediction of a macroblock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Prediction {
-    /// From its own frame.
+    /// Intra prediction.
     Intra(IntraModes),
-    /// From another frame.
+    /// Inter prediction.
     Inter {
-        /// Which.
+        /// The reference.
         reference: Reference,
-        /// From where in it.
+        /// The motion.
         motion: Motion,
     },
 }
 
 impl Prediction {
-    /// Whether luma is predicted as a whole or in halves and quarters of it that share a Y2 block: the first coefficients
-    /// of the sixteen subblocks are then coded in a block of their own.
+    /// Whether the macroblock has a Y2 block: when luma is not predicted in 4x4 subblocks, the first coefficients of
+    /// the sixteen subblocks are coded in a block of their own.
     #[must_use]
     pub const fn has_y2(&self) -> bool {
         !matches!(
@@ -41,13 +41,13 @@ impl Prediction {
     }
 }
 
-/// What the first partition says of a macroblock.
+/// The content of the first partition for a macroblock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MacroblockModes {
-    /// The segment it is assigned to (0 to 3); none where the frame leaves the segment map as it is.
+    /// The segment it is assigned to (0 to 3); `None` when the frame keeps the segment map.
     pub segment: Option<u8>,
-    /// Whether it has no coefficients; always false where the frame has no such flags.
+    /// Whether it has no coefficients; always false if the frame has no such flags.
     pub is_skipped: bool,
-    /// How it is predicted.
+    /// Its prediction.
     pub prediction: Prediction,
 }

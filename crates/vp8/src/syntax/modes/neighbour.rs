@@ -1,16 +1,16 @@
-//! What macroblocks need to know of those around them.
+//! The properties of a macroblock that its neighbours depend on.
 
 use super::Prediction;
 use crate::syntax::{Motion, MotionVector, Reference, SubblockMode};
 
-/// What the macroblocks after it need to know of a macroblock. [`Neighbour::default`] is one outside the frame.
+/// The properties of a macroblock that later macroblocks depend on. [`Neighbour::default`] is one outside of the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Neighbour {
-    /// What it is predicted from; none when from its own frame.
+    /// Its reference; `None` for intra prediction.
     pub reference: Option<Reference>,
     /// Whether it has several motion vectors.
     pub is_split: bool,
-    /// Its motion vector, of a split one that of its last subblock; zero without one.
+    /// Its motion vector, for a split one that of its last subblock; zero without motion.
     pub vector: MotionVector,
     /// The vectors of its lowest subblocks, from the left.
     pub lower_vectors: [MotionVector; 4],
@@ -23,7 +23,7 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// What is to be known of a macroblock that is predicted in a way.
+    /// The properties of a macroblock with this prediction.
     #[inline]
     #[must_use]
     pub fn of(prediction: &Prediction) -> Self {

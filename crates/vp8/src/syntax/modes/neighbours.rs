@@ -12,14 +12,15 @@ pub struct Neighbours {
     size: Size,
     column: usize,
     row: usize,
-    /// One for each column, after one outside the frame: before the current column of this row, from it on of the row above.
+    /// One per column, after one outside of the frame: before the current column those of this row, from it on those of
+    /// the row above.
     above: Vec<Neighbour>,
     left: Neighbour,
     above_left: Neighbour,
 }
 
 impl Neighbours {
-    /// Before a frame's first macroblock.
+    /// The neighbours before a frame's first macroblock.
     #[must_use]
     pub fn new(size: Size) -> Self {
         Self {
@@ -32,7 +33,7 @@ impl Neighbours {
         }
     }
 
-    /// Goes on to the next macroblock, past one that is predicted in a way.
+    /// Advances to the next macroblock, after one with this prediction.
     #[inline]
     pub fn advance(&mut self, prediction: &Prediction) {
         self.left = Neighbour::of(prediction);
@@ -62,7 +63,7 @@ impl Neighbours {
         &self.left
     }
 
-    /// What the neighbours' motion says of the macroblock's, if it is predicted from a reference.
+    /// The survey of the neighbours' motion for a macroblock with this reference.
     #[inline]
     #[must_use]
     pub fn survey(&self, reference: Reference, sign_bias: SignBias) -> Survey {

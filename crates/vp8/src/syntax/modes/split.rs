@@ -1,4 +1,4 @@
-//! The vectors of macroblocks that have several (RFC 6386 section 16.4).
+//! The vectors of split macroblocks (RFC 6386 section 16.4).
 
 use super::Neighbours;
 use super::odds::{MotionOdds, walk_vector};
@@ -7,7 +7,7 @@ use crate::syntax::motion::{LAYOUT_TREE, LAYOUTS, PART_TREE, PartMode, Split, pa
 use crate::syntax::motion_vectors::{self, MotionVector};
 use crate::syntax::probabilities::Probabilities;
 
-/// The vectors to the left of and above a subblock, in its macroblock or beside it.
+/// The vectors to the left of and above a subblock, in its macroblock or in the neighbours.
 #[must_use]
 pub fn vectors_beside(
     vectors: &[MotionVector; 16],
@@ -20,7 +20,7 @@ pub fn vectors_beside(
     (left, above)
 }
 
-/// Reads the vectors, given what new ones are differences to.
+/// Reads the vectors; `best` is the vector from which new ones are coded as differences.
 pub fn read(
     reader: &mut Reader<'_>,
     probabilities: &Probabilities,
@@ -47,7 +47,7 @@ pub fn read(
     split
 }
 
-/// Calls `step` with each bool that says the vectors, given what new ones are differences to.
+/// Calls `step` with each bool of the vectors; new ones are coded as differences from `best`.
 pub fn walk(split: &Split, best: MotionVector, neighbours: &Neighbours, mut step: impl FnMut(MotionOdds, bool)) {
     LAYOUT_TREE.walk(split.layout, |node, bool| step(MotionOdds::Known(LAYOUTS[node]), bool));
     for (part, &first) in split.layout.first_subblocks().iter().enumerate() {

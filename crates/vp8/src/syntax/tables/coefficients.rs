@@ -1,12 +1,12 @@
-//! The probabilities of coefficient tokens at a key frame, and how likely each is to be replaced.
+//! The probabilities of coefficient tokens at a key frame, and the probabilities of their updates.
 
 use crate::bool_coder::Probability;
 
-/// Of coefficient tokens: by [kind of block](super::super::BlockKind), band of the coefficient's place, how large its
-/// neighbours are (0 to 2), and node of the token tree (RFC 6386 section 13.3).
+/// Probabilities of coefficient tokens: by [kind of block](super::super::BlockKind), band of the coefficient's
+/// position, magnitude of its neighbours (0 to 2), and node of the token tree (RFC 6386 section 13.3).
 pub type CoefficientProbabilities = [[[[Probability; 11]; 3]; 8]; 4];
 
-/// What a key frame starts from (RFC 6386 section 13.5).
+/// The values at a key frame (RFC 6386 section 13.5).
 pub const DEFAULT_COEFFICIENTS: CoefficientProbabilities = [
     [
         [
@@ -178,7 +178,7 @@ pub const DEFAULT_COEFFICIENTS: CoefficientProbabilities = [
     ],
 ];
 
-/// The probability that a frame's header leaves each as it is (RFC 6386 section 13.4).
+/// The probability that a frame's header keeps each value (RFC 6386 section 13.4).
 pub const COEFFICIENT_UPDATES: CoefficientProbabilities = [
     [
         [

@@ -9,17 +9,17 @@ pub use write::{Step, walk, walk_block, write};
 use crate::bool_coder::Probability;
 use crate::kernels::Block;
 
-/// At which index of a [`Block`] each coefficient of the zigzag scan is (RFC 6386 section 13).
+/// The index in a [`Block`] of each coefficient of the zigzag scan (RFC 6386 section 13).
 pub const ZIGZAG: [u8; 16] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15];
 
-/// The band of each place of the scan, whose probabilities it has (section 13.3). There is one more than there are places,
-/// so that one can look ahead.
+/// The band of each scan position, which selects its probabilities (section 13.3). There is one more entry than
+/// positions, for look-ahead.
 pub const BANDS: [u8; 17] = [0, 1, 2, 3, 6, 4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7, 0];
 
-/// The largest level there is a token for.
+/// The largest level that a token can code.
 pub const LARGEST_TOKEN: u16 = 67 + (1 << 11) - 1;
 
-/// What a block of coefficients is of: the first index of their probabilities.
+/// The kind of a block of coefficients: the first index of their probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockKind {
     /// Luma whose first coefficients are in a Y2 block.
@@ -33,7 +33,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// The place of the scan that is coded first.
+    /// The first coded scan position.
     #[must_use]
     pub const fn first(self) -> usize {
         matches!(self, Self::LumaWithoutFirst) as usize
@@ -46,18 +46,19 @@ pub const Y2: usize = 24;
 /// The coefficients of a macroblock.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Coefficients {
-    /// Sixteen blocks of luma, four of each chroma plane, in raster order each, and the Y2 block; coefficients in raster order.
+    /// Sixteen blocks of luma, four of each chroma plane, in raster order each, and the Y2 block; coefficients in
+    /// raster order.
     pub blocks: [Block; 25],
-    /// How many places of the scan are coded in each block, the first counted even where Y2 has it: 0 to 16. Every
-    /// coefficient from there on is 0.
+    /// Number of coded scan positions of each block, including the first even if it is in the Y2 block: 0 to 16. Every
+    /// coefficient after that is 0.
     pub ends: [u8; 25],
 }
 
-/// Which of the blocks along an edge of a macroblock have coefficients, 1 or 0 each: four of luma, two of each chroma plane,
-/// and the last Y2 block there was.
+/// Which blocks along an edge of a macroblock have coefficients, 1 or 0 each: four of luma, two of each chroma plane,
+/// and the latest Y2 block.
 pub type EdgeContext = [u8; 9];
 
-/// Which edge each block is at: the index into the context above and into that to the left.
+/// The edge of each block: the index into the context above and into the one to the left.
 pub const EDGES: [(u8, u8); 25] = {
     let mut edges = [(8, 8); 25];
     let mut block = 0;
@@ -73,7 +74,8 @@ pub const EDGES: [(u8, u8); 25] = {
     edges
 };
 
-/// What the levels of a kind of block are multiplied by: the first, and all others. In 16-bit arithmetic that wraps.
+/// Dequantisation factors of a kind of block: for the first coefficient, and for all others. The arithmetic is 16-bit
+/// with wraparound.
 pub type Factors = [i16; 2];
 
 /// The factors of a macroblock's blocks.
@@ -88,19 +90,18 @@ pub struct MacroblockFactors {
 }
 
 impl MacroblockFactors {
-    /// Leaves levels as they are.
+    /// Factors that keep levels unchanged.
     pub const ONE: Self = Self { luma: [1; 2], y2: [1; 2], chroma: [1; 2] };
 }
 
-/// Marks a macroblock without coefficients in the contexts of those after it. The Y2 entry stays where it has no
-/// such block.
+/// Marks a macroblock without coefficients in the contexts of later ones. The Y2 entry is kept if it has no Y2 block.
 pub fn skip(above: &mut EdgeContext, left: &mut EdgeContext, has_y2: bool) {
     let length = if has_y2 { 9 } else { 8 };
     above[..length].fill(0);
     left[..length].fill(0);
 }
 
-/// The probabilities of the further bits of the tokens for ranges, and where the ranges begin (section 13.2).
+/// The probabilities of the additional bits of the tokens for ranges, and the start of each range (section 13.2).
 pub const RANGES: [(&[Probability], u16); 6] = [
     (&[159], 5),
     (&[165, 145], 7),

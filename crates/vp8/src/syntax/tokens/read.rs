@@ -1,11 +1,11 @@
-//! From bools to coefficients.
+//! Reading coefficients.
 
 use super::{BANDS, BlockKind, Coefficients, EDGES, EdgeContext, Factors, MacroblockFactors, RANGES, Y2, ZIGZAG};
 use crate::bool_coder::{Probability, Reader};
 use crate::kernels::Block;
 use crate::syntax::CoefficientProbabilities;
 
-/// Reads the coefficients of a macroblock, multiplied, into blocks that are all zero. Returns whether there are any.
+/// Reads the coefficients of a macroblock, dequantised, into blocks that must be zero. Returns whether there are any.
 #[inline]
 pub fn read(
     reader: &mut Reader<'_>,
@@ -18,7 +18,7 @@ pub fn read(
     let luma = if has_y2 { BlockKind::LumaWithoutFirst } else { BlockKind::Luma };
     let mut any = false;
     coefficients.ends[Y2] = 0;
-    // A local reader is kept in registers, as long as all blocks are read in one place.
+    // A local reader stays in registers, provided that all blocks are read in one place.
     let mut local = reader.clone();
     for &block in &BLOCKS[usize::from(!has_y2)..] {
         let block = usize::from(block);
@@ -44,10 +44,10 @@ pub fn read(
     any
 }
 
-/// The blocks of a macroblock in the order they are coded, the Y2 block first.
+/// The blocks of a macroblock in the order of coding, the Y2 block first.
 const BLOCKS: [u8; 25] = [24, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23];
 
-/// Reads a block that is known to go on at a place; returns the place after the last that is coded.
+/// Reads a block that is known not to end at a position; returns the position after the last coded one.
 #[inline(always)]
 fn read_coded<'a>(
     reader: &mut Reader<'_>,
@@ -82,7 +82,7 @@ fn read_coded<'a>(
         }
     }
 }
-/// Reads a magnitude that is over 1.
+/// Reads a magnitude above 1.
 #[inline(always)]
 fn read_large(reader: &mut Reader<'_>, node: &[Probability; 11]) -> i16 {
     if !reader.bool(node[3]) {

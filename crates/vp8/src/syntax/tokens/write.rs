@@ -1,11 +1,12 @@
-//! From levels to bools.
+//! Writing levels.
 
 use super::{BANDS, BlockKind, Coefficients, EDGES, EdgeContext, RANGES, Y2, ZIGZAG};
 use crate::bool_coder::{EVEN, Probability, Writer};
 use crate::kernels::Block;
 use crate::syntax::CoefficientProbabilities;
 
-/// Writes the levels of a macroblock: what [`read`](super::read) reads with [`MacroblockFactors::ONE`](super::MacroblockFactors::ONE).
+/// Writes the levels of a macroblock: the format that [`read`](super::read) reads with
+/// [`MacroblockFactors::ONE`](super::MacroblockFactors::ONE).
 pub fn write(
     writer: &mut Writer,
     probabilities: &CoefficientProbabilities,
@@ -24,20 +25,20 @@ pub fn write(
 /// A bool of a coefficient's token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// One whose probability a frame may change.
+    /// A bool whose probability a frame may change.
     Token {
-        /// Of which block: the first index of the probability.
+        /// The kind of block: the first index of the probability.
         kind: BlockKind,
-        /// The second index.
+        /// The band: the second index.
         band: usize,
-        /// The third index.
+        /// The context: the third index.
         context: usize,
-        /// The fourth index.
+        /// The node: the fourth index.
         node: usize,
         /// The bool.
         bool: bool,
     },
-    /// A sign, or a further bit of a range.
+    /// A sign, or an additional bit of a range.
     Fixed {
         /// The probability.
         probability: Probability,
@@ -46,8 +47,8 @@ pub enum Step {
     },
 }
 
-/// Calls `step` with each bool that codes the levels of a macroblock, in their order: what an encoder that counts or prices
-/// bools needs.
+/// Calls `step` with each bool that codes the levels of a macroblock, in order. Encoders use it to count or price
+/// bools.
 #[inline]
 pub fn walk(
     (above, left): (&mut EdgeContext, &mut EdgeContext),
@@ -67,7 +68,7 @@ pub fn walk(
     }
 }
 
-/// Calls `step` with each bool that codes the levels of a block of which the places before `end` are coded.
+/// Calls `step` with each bool that codes the levels of a block whose positions before `end` are coded.
 #[inline]
 pub fn walk_block(block: &Block, kind: BlockKind, mut context: usize, end: usize, step: &mut impl FnMut(Step)) {
     let mut after_zero = false;

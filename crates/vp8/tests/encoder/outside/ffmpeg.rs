@@ -1,4 +1,4 @@
-//! ffmpeg's own decoder of VP8, which has nothing of libvpx: a process that reads IVF and writes bare pictures.
+//! ffmpeg's own VP8 decoder, which is independent of libvpx: a process that reads IVF and writes raw pictures.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -21,7 +21,8 @@ impl OutsideDecoder for Ffmpeg {
         "ffmpeg"
     }
 
-    /// All streams in one file and one process, since each begins with a key frame and starting ffmpeg is most of the time.
+    /// All streams in one file and one process, since each begins with a key frame and starting ffmpeg takes most of
+    /// the time.
     fn show(&self, streams: &[Stream]) -> Result<Vec<Vec<u8>>, String> {
         let frames = || streams.iter().flat_map(|stream| &stream.frames);
         let Some(first) = frames().next() else { return Ok(Vec::new()) };
@@ -42,8 +43,8 @@ impl OutsideDecoder for Ffmpeg {
     }
 }
 
-/// The pictures of an IVF file, as they are: no scaling to the size of the first, none doubled or left out for its time. On one thread, as
-/// on several ffmpeg 5.1 now and then shows another picture after frames have changed their size.
+/// The pictures of an IVF file, unchanged: not scaled to the size of the first, none repeated or dropped for its time.
+/// On one thread, as with several ffmpeg 5.1 sometimes shows another picture after frames have changed their size.
 fn run(file: Vec<u8>) -> Result<Vec<u8>, String> {
     let mut ffmpeg = Command::new("ffmpeg")
         .args(["-v", "error", "-xerror", "-threads", "1", "-c:v", "vp8", "-f", "ivf", "-i", "-"])
@@ -54,7 +55,8 @@ fn run(file: Vec<u8>) -> Result<Vec<u8>, String> {
         .spawn()
         .map_err(|error| error.to_string())?;
     let mut input = ffmpeg.stdin.take().ok_or("no standard input")?;
-    // On a thread of its own: ffmpeg writes before it has read all. What it did not read it says itself.
+    // In a separate thread, since ffmpeg writes before it has read everything. ffmpeg itself reports what it could not
+    // read.
     let writer = std::thread::spawn(move || _ = input.write_all(&file));
     let output = ffmpeg.wait_with_output().map_err(|error| error.to_string())?;
     writer.join().map_err(|_| "the writer panicked")?;

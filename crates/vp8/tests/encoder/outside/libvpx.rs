@@ -1,4 +1,4 @@
-//! libvpx, which is in most browsers.
+//! libvpx, the decoder in most browsers.
 
 #[path = "../../common/libvpx.rs"]
 pub mod binding;

@@ -1,4 +1,4 @@
-//! Decoders that are not ours, and what they are asked: whether they show what the encoder says.
+//! Other decoders, and the check that they show the pictures that the encoder reports.
 
 mod ffmpeg;
 #[cfg(feature = "libvpx")]
@@ -12,14 +12,14 @@ use thalweg_vp8::syntax::OpenFrame;
 
 pub use ffmpeg::Ffmpeg;
 
-/// A frame of the encoder, and the picture it says this is.
+/// A frame of the encoder, and the picture that it reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Emitted {
     /// The frame's bytes.
     pub frame: Vec<u8>,
     /// The picture in I420.
     pub picture: Vec<u8>,
-    /// Whether a decoder shows it; if not it is there to predict others from, and seen in these.
+    /// Whether a decoder shows it; otherwise it only serves as a reference.
     pub is_shown: bool,
     /// The picture's size.
     pub size: Size,
@@ -32,32 +32,32 @@ impl From<&Coded> for Emitted {
     }
 }
 
-/// The frames that a standard receiver gets, from a key frame on.
+/// The frames that a standard receiver gets, starting with a key frame.
 #[derive(Debug, Clone)]
 pub struct Stream {
-    /// What it is, for who has to find out why it is seen otherwise.
+    /// A description, to find the cause of a failure.
     pub name: String,
-    /// Shared with other streams that begin alike.
+    /// Shared with other streams that begin with the same frames.
     pub frames: Vec<Arc<Emitted>>,
 }
 
 impl Stream {
-    /// A stream of frames that are in no other.
+    /// A stream whose frames are in no other.
     pub fn new(name: String, frames: Vec<Emitted>) -> Self {
         Self { name, frames: frames.into_iter().map(Arc::new).collect() }
     }
 }
 
-/// A decoder that has never seen our code, nor ours its.
+/// A decoder that shares no code with ours.
 pub trait OutsideDecoder {
-    /// What it is called.
+    /// Its name.
     fn name(&self) -> &'static str;
 
-    /// What it shows, picture by picture in I420, of some streams one after the other; an error says where it gave up.
+    /// The pictures that it shows for some streams in order, each in I420; an error says where it stopped.
     fn show(&self, streams: &[Stream]) -> Result<Vec<Vec<u8>>, String>;
 }
 
-/// Those that are libraries, and so cheap to ask. (libvpx is there with the feature of its name.)
+/// The decoders that are libraries, and therefore fast. (libvpx needs the feature of its name.)
 pub fn in_process() -> Vec<Box<dyn OutsideDecoder>> {
     vec![
         Box::new(oxideav::Oxideav),
@@ -66,7 +66,7 @@ pub fn in_process() -> Vec<Box<dyn OutsideDecoder>> {
     ]
 }
 
-/// All of them, but ffmpeg only where it is installed.
+/// All of them; ffmpeg only if it is installed.
 pub fn all() -> Vec<Box<dyn OutsideDecoder>> {
     let mut all = in_process();
     match Ffmpeg::installed() {
@@ -76,7 +76,7 @@ pub fn all() -> Vec<Box<dyn OutsideDecoder>> {
     all
 }
 
-/// Asserts that decoders show of some streams exactly the pictures that the encoder says.
+/// Asserts that the decoders show exactly the pictures that the encoder reports.
 pub fn show_what_the_encoder_says(decoders: &[Box<dyn OutsideDecoder>], streams: &[Stream]) {
     let frames = || streams.iter().flat_map(|stream| stream.frames.iter().enumerate().map(move |at| (stream, at)));
     let expected: Vec<_> = frames().filter(|(_, (_, emitted))| emitted.is_shown).collect();

@@ -1,4 +1,4 @@
-//! oxideav-vp8, which is all Rust.
+//! oxideav-vp8, a decoder in pure Rust.
 
 use super::{OutsideDecoder, Stream};
 
@@ -16,7 +16,7 @@ impl OutsideDecoder for Oxideav {
             for (index, emitted) in stream.frames.iter().enumerate() {
                 let place = |error| format!("{}, frame {index}: {error}", stream.name);
                 let decoded = decoder.decode_frame(&emitted.frame).map_err(place)?;
-                // It hands out hidden pictures as well, and says that they are.
+                // It returns hidden pictures as well, marked as such.
                 if decoder.last_frame_shown() == Some(true) {
                     shown.push([decoded.y, decoded.u, decoded.v].concat());
                 }

@@ -1,4 +1,4 @@
-//! Feedback messages out of arrivals: the receiver's side.
+//! Receiver side: builds feedback messages from arrivals.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -10,26 +10,26 @@ use crate::rtcp::header::LARGEST;
 use crate::rtcp::{NtpShort, ntp};
 use crate::{WriteError, overhead};
 
-/// Bytes of a message around its streams: the RTCP header, the sender's SSRC and the report timestamp.
+/// Bytes of a message outside its streams: the RTCP header, the sender's SSRC and the report timestamp.
 const AROUND: u64 = 12;
-/// Bytes of a stream before its reports.
+/// Header bytes of a stream before its reports.
 const STREAM: u64 = 8;
 
-/// What a receiver's messages look like.
+/// Configuration of a receiver's messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// Who reports.
+    /// SSRC of the reporter.
     pub sender_ssrc: u32,
-    /// The largest message, RTCP header included: 24 B to 262144 B, which is what RTCP counts.
+    /// Max message size, RTCP header included: 24 B to 262144 B, the range of the RTCP length field.
     pub limit: Bytes,
-    /// Numbers left out of the list count as missing, but not if more than this many are left out in a row: then the next
-    /// message begins after them.
+    /// Max gap within a message. Numbers missing from the list count as missing packets, but after more than this many
+    /// consecutive ones a new message begins.
     pub longest_gap: u16,
 }
 
 impl Default for Config {
-    /// Messages for IP packets of 1200 bytes (IPv4, SRTCP with AES-GCM); gaps up to what a block may report on.
+    /// Messages for IP packets of 1200 bytes (IPv4, SRTCP with AES-GCM); gaps up to the max that a block may report.
     fn default() -> Config {
         let around = overhead::IPV4 + overhead::UDP + overhead::SRTP_TAG_GCM + overhead::SRTCP_INDEX;
         Config { sender_ssrc: 1, limit: Bytes::new(1200) - around, longest_gap: MAX_REPORTS }
@@ -37,10 +37,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// A builder of such messages.
+    /// Creates a builder of such messages.
     ///
     /// # Errors
-    /// A limit without room for one packet, or past what RTCP counts.
+    /// A limit too small for one packet, or above the range of the RTCP length field.
     pub fn build(self) -> Result<Builder, WriteError> {
         let min = AROUND + STREAM + 4;
         WriteError::check("limit of a congestion feedback message in bytes", self.limit.get(), min, LARGEST)?;
@@ -51,30 +51,30 @@ impl Config {
 /// One packet to report on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Received {
-    /// Its stream.
+    /// SSRC of its stream.
     pub ssrc: u32,
     /// Its RTP sequence number, unwrapped.
     pub sequence: u64,
-    /// When it came by the receiver's clock, and how it was marked; `None` if it has not come.
+    /// Arrival time by the receiver's clock, and ECN mark; `None` if it was not received.
     pub arrival: Option<(Time, Ecn)>,
 }
 
-/// Makes feedback messages.
+/// Builds feedback messages.
 #[derive(Debug, Clone)]
 pub struct Builder {
     config: Config,
 }
 
 impl Builder {
-    /// The messages, made at `now` by the receiver's clock, that report on `packets`: those of a stream in increasing order,
-    /// streams in any. They come out by SSRC. A message has at most one block of each stream; what does not fit its limits
-    /// goes to another of the same time.
+    /// The messages that report on `packets`, made at `now` by the receiver's clock. Packets of a stream must be in
+    /// increasing order, streams may be in any order; the output is ordered by SSRC. A message has at most one block
+    /// per stream; whatever exceeds its limits goes into another message with the same time.
     ///
     /// # Errors
     /// Sequence numbers of a stream that do not increase.
     pub fn messages(&self, now: Time, packets: &[Received]) -> Result<Vec<Feedback>, WriteError> {
         let reported = NtpShort::at(now);
-        // The report is dated down to 15 µs before `now`; offsets count from there.
+        // The report timestamp is up to 15 µs before `now`; offsets are relative to it.
         let dated = ntp::instant(ntp::units(now));
         let mut streams: BTreeMap<u32, Vec<(u64, Status)>> = BTreeMap::new();
         for packet in packets {
@@ -107,25 +107,25 @@ impl Builder {
     }
 }
 
-/// Messages in the making, of streams and no more.
+/// A message under construction; holds its streams only.
 struct Draft {
     limit: u64,
     /// Bytes of the message with `streams`.
     size: u64,
     streams: Vec<Stream>,
-    /// The sequence number that would go on the last block.
+    /// The sequence number that would continue the last block.
     next: u64,
     done: Vec<Vec<Stream>>,
 }
 
 impl Draft {
-    /// Adds a packet to its stream's block, to a block of its own if the stream has none, or else to the next message.
+    /// Adds a packet to its stream's last block, to a new block if the stream has none, or else to the next message.
     fn add(&mut self, ssrc: u32, sequence: u64, status: Status) {
         let follows = sequence == self.next;
         self.next = sequence.saturating_add(1);
         if let Some(last) = self.streams.last_mut().filter(|last| last.ssrc == ssrc) {
             let count = last.statuses.len();
-            // The second of a pair takes the place of padding.
+            // The second status of a pair replaces padding.
             let more = if count % 2 == 0 { 4 } else { 0 };
             if follows && count < MAX_REPORTS.into() && self.size + more <= self.limit {
                 last.statuses.push(status);
@@ -173,7 +173,8 @@ mod tests {
         let messages = config.build().unwrap().messages(Time::from_millis(1500), &packets).unwrap();
         let mut out = Vec::new();
         messages[0].write(&mut out).unwrap();
-        // Stream 4: here now. Stream 9: 512/1024 s ago and CE, missing, 256/1024 s ago and ECT(1). The time is 1.5 s.
+        // Stream 4: received now. Stream 9: 512/1024 s ago with CE, missing, 256/1024 s ago with ECT(1). The time is
+        // 1.5 s.
         let bytes = [
             0x8b, 205, 0, 9, 1, 2, 3, 4, 0, 0, 0, 4, 0, 7, 0, 1, 0x80, 0, 0, 0, 0, 0, 0, 9, 0xff, 0xff, 0, 3, 0xe2, 0,
             0, 0, 0xa1, 0, 0, 0, 0, 1, 0x80, 0,
@@ -212,7 +213,7 @@ mod tests {
         let messages = config.build().unwrap().messages(Time::ZERO, &packets).unwrap();
         assert!(messages.iter().all(|message| message.write(&mut Vec::new()).is_ok()));
         assert_eq!(messages.iter().map(|message| message.streams.len()).sum::<usize>(), 10_000);
-        // 16 bytes a stream beside 12: the length field counts no more.
+        // 16 bytes per stream plus 12: the max of the length field.
         assert!(
             Config { limit: Bytes::new(160_012), ..Config::default() }
                 .build()
@@ -232,7 +233,7 @@ mod tests {
         };
         assert_eq!(built(&[packet(1, 0, None), packet(1, 16_385, None)]), [[(1, 0, 16_384)], [(1, 16_384, 2)]]);
         assert_eq!(built(&[packet(1, 0, None), packet(1, 16_386, None)]), [[(1, 0, 1)], [(1, 16_386, 1)]]);
-        // As far away as 16 bits go round: not the next number, though it looks like it.
+        // Exactly 2^16 apart: not the next number, although it looks like it in 16 bits.
         assert_eq!(built(&[packet(1, 0, None), packet(1, 65_537, None)]), [[(1, 0, 1)], [(1, 1, 1)]]);
     }
 

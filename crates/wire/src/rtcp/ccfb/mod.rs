@@ -1,7 +1,7 @@
-//! Congestion control feedback (RFC 8888, RTPFB format 11): of every packet of every stream, whether it came, how it was marked
-//! and how long ago.
+//! Congestion control feedback (RFC 8888, RTPFB format 11): for every packet of every stream, whether it arrived, its
+//! ECN mark and how long ago it arrived.
 //!
-//! A receiver makes messages with a [`Builder`], a sender understands them with a [`Reader`].
+//! A receiver makes messages with a [`Builder`], a sender parses them with a [`Reader`].
 
 mod build;
 mod read;
@@ -19,20 +19,20 @@ pub use read::{Arrival, Reader};
 
 /// Feedback format of congestion control feedback.
 pub(super) const FORMAT: u8 = 11;
-/// The most packets a block reports on: a quarter of the sequence numbers (RFC 8888 section 3.1).
+/// Max number of packets in a block: a quarter of the sequence number range (RFC 8888 section 3.1).
 pub const MAX_REPORTS: u16 = 16_384;
 
-/// The marking of an IP packet (RFC 3168 section 5).
+/// The ECN field of an IP packet (RFC 3168 section 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Ecn {
-    /// 00: the sender does not take part.
+    /// 00: not ECN-capable transport.
     #[default]
     NotCapable,
-    /// 01: of a sender that takes part, for low latency (RFC 9331).
+    /// 01: ECN-capable transport, for low latency (RFC 9331).
     Ect1,
-    /// 10: of a sender that takes part.
+    /// 10: ECN-capable transport.
     Ect0,
-    /// 11: a queue on the way was congested.
+    /// 11: congestion experienced in a queue on the path.
     Ce,
 }
 
@@ -40,14 +40,14 @@ impl Ecn {
     const ALL: [Ecn; 4] = [Ecn::NotCapable, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 }
 
-/// ATO: how long before the report a packet came, in 1/1024 s, 13 bits.
+/// ATO: time from a packet's arrival to the report, in 1/1024 s, 13 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Offset(u16);
 
 impl Offset {
-    /// Longer ago than 8189/1024 s.
+    /// More than 8189/1024 s.
     pub const OVER_RANGE: Offset = Offset(0x1ffe);
-    /// Not known, or after the report.
+    /// Unknown, or after the report.
     pub const UNAVAILABLE: Offset = Offset(0x1fff);
 
     /// The offset `span`, to the nearest 1/1024 s; [`Offset::UNAVAILABLE`] if negative, [`Offset::OVER_RANGE`] if above
@@ -60,7 +60,8 @@ impl Offset {
         Offset(((nanos * 1024 + 500_000_000) / 1_000_000_000) as u16)
     }
 
-    /// How long before the report, rounded down to 1 ns; `None` for [`Offset::OVER_RANGE`] and [`Offset::UNAVAILABLE`].
+    /// The time from arrival to report, rounded down to 1 ns; `None` for [`Offset::OVER_RANGE`] and
+    /// [`Offset::UNAVAILABLE`].
     pub fn span(self) -> Option<Span> {
         (self < Offset::OVER_RANGE).then(|| Span::from_nanos(i64::from(self.0) * 1_000_000_000 / 1024))
     }
@@ -78,9 +79,9 @@ pub enum Status {
     Missing,
     /// It arrived.
     Arrived {
-        /// How it was marked; of duplicates CE wins (RFC 8888 section 3.1).
+        /// Its ECN mark; of duplicates CE wins (RFC 8888 section 3.1).
         ecn: Ecn,
-        /// How long ago.
+        /// Time from arrival to report.
         offset: Offset,
     },
 }
@@ -104,7 +105,7 @@ impl Status {
 /// Consecutive packets of one stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stream {
-    /// The stream.
+    /// SSRC of the stream.
     pub ssrc: u32,
     /// The RTP sequence number of the first status.
     pub begin: u16,
@@ -115,11 +116,11 @@ pub struct Stream {
 /// A feedback message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feedback {
-    /// Who reports.
+    /// SSRC of the reporter.
     pub sender_ssrc: u32,
-    /// The streams.
+    /// The reported streams.
     pub streams: Vec<Stream>,
-    /// RTS: when the report was made, by the receiver's clock.
+    /// RTS: time of the report, by the receiver's clock.
     pub reported: NtpShort,
 }
 

@@ -1,4 +1,4 @@
-//! What a feedback message says, in the sender's own numbers: the sender's side.
+//! Sender side: reads feedback messages as the sender's own packet numbers.
 
 use thalweg_units::Time;
 
@@ -13,14 +13,14 @@ pub enum Arrival {
     Missing,
     /// It arrived.
     At {
-        /// When, by the receiver's clock, to within 0.5 ms.
+        /// Arrival time by the receiver's clock, to within 0.5 ms.
         time: Time,
-        /// How it was marked.
+        /// Its ECN mark.
         ecn: Ecn,
     },
-    /// It arrived, more than 8 s before the report or at a time that is not said.
+    /// It arrived more than 8 s before the report, or at an unknown time.
     Untimed {
-        /// How it was marked.
+        /// Its ECN mark.
         ecn: Ecn,
     },
 }
@@ -32,7 +32,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader that has read nothing yet. The clock's start is unknown: only differences between its times mean anything.
+    /// A reader before its first message. The clock's origin is unknown, so only differences between its times are
+    /// meaningful.
     pub const fn new() -> Reader {
         Reader { clock: Unwrapper::new() }
     }
@@ -42,9 +43,9 @@ impl Reader {
         Reader { clock: Unwrapper::after(ntp::units(time)) }
     }
 
-    /// The packets of a message in order: stream, unwrapped RTP sequence number, its status. `newest` gives the last
-    /// number the sender gave out in a stream: a block is taken to begin at it or up to 65535 before it. Streams it does not
-    /// know are left out; numbers past the newest, which a broken receiver can name, are for the caller to ignore.
+    /// The packets of a message in order: stream, unwrapped RTP sequence number, status. `newest` gives the last number
+    /// that the sender used in a stream: a block is assumed to begin at it or up to 65535 before it. Unknown streams
+    /// are skipped; the caller must ignore numbers beyond the newest, which a broken receiver can report.
     pub fn read<'a, F>(
         &mut self,
         feedback: &'a Feedback,

@@ -1,4 +1,4 @@
-//! Feedback messages out of arrivals: the receiver's side.
+//! Receiver side: builds feedback messages from arrivals.
 
 use alloc::vec::Vec;
 
@@ -9,27 +9,28 @@ use super::{Feedback, HEAD, Status, TICK, TICKS_PER_REFERENCE};
 use crate::rtcp::header::LARGEST;
 use crate::{WriteError, overhead};
 
-/// What a receiver's messages look like.
+/// Configuration of a receiver's messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// Who reports.
+    /// SSRC of the reporter.
     pub sender_ssrc: u32,
-    /// A stream of the packets reported on; any of them.
+    /// SSRC of any of the streams of the reported packets.
     pub media_ssrc: u32,
-    /// The largest message, from its RTCP header to its padding: 24 B to 262144 B, which is what RTCP counts.
+    /// Max message size, from its RTCP header to its padding: 24 B to 262144 B, the range of the RTCP length field.
     pub limit: Bytes,
-    /// The most packets a message covers, 1 to 65535.
+    /// Max number of packets per message, 1 to 65535.
     pub max_statuses: u16,
-    /// Numbers left out of the list count as missing, but not if more than this many are left out in a row: then the next
-    /// message begins after them.
+    /// Max gap within a message. Numbers missing from the list count as missing packets, but after more than this many
+    /// consecutive ones a new message begins.
     pub longest_gap: u16,
-    /// Whether arrival times are given; a request of transport-wide-cc-02 may do without.
+    /// Whether arrival times are included; a request of transport-wide-cc-02 may omit them.
     pub timestamps: bool,
 }
 
 impl Default for Config {
-    /// Messages for IP packets of 1200 bytes (IPv4, SRTCP with AES-GCM), with times, as many packets as the format counts.
+    /// Messages for IP packets of 1200 bytes (IPv4, SRTCP with AES-GCM), with times, and as many packets as the format
+    /// allows.
     fn default() -> Config {
         let around = overhead::IPV4 + overhead::UDP + overhead::SRTP_TAG_GCM + overhead::SRTCP_INDEX;
         Config {
@@ -37,7 +38,7 @@ impl Default for Config {
             media_ssrc: 0,
             limit: Bytes::new(1200) - around,
             max_statuses: u16::MAX,
-            // Half the numbers: what is further ahead cannot be distinguished from what is behind.
+            // Half the number range: beyond it, ahead and behind cannot be distinguished.
             longest_gap: 0x7fff,
             timestamps: true,
         }
@@ -45,12 +46,12 @@ impl Default for Config {
 }
 
 impl Config {
-    /// A builder of such messages, whose first has feedback count 0.
+    /// Creates a builder of such messages, starting with feedback count 0.
     ///
     /// # Errors
-    /// A limit without room for one packet or past what RTCP counts, or messages of no packet.
+    /// A limit too small for one packet or above the range of the RTCP length field, or a max of zero packets.
     pub fn build(self) -> Result<Builder, WriteError> {
-        // The head, a chunk, and an arrival of two bytes.
+        // The header, a chunk, and an arrival of two bytes.
         let min = HEAD as u64 + 4;
         WriteError::check("limit of a transport feedback message in bytes", self.limit.get(), min, LARGEST)?;
         WriteError::check("most packets of a transport feedback message", self.max_statuses.into(), 1, 65_535)?;
@@ -58,24 +59,24 @@ impl Config {
     }
 }
 
-/// Makes feedback messages.
+/// Builds feedback messages.
 #[derive(Debug, Clone)]
 pub struct Builder {
     config: Config,
     /// Feedback count of the next message.
     count: u8,
-    /// Reference time of the last message that had one, before it was cut to 24 bits.
+    /// Reference time of the last message that had one, before truncation to 24 bits.
     reference: u64,
 }
 
 impl Builder {
-    /// The messages that report on `packets`: the transport-wide sequence number of each, unwrapped and in increasing order,
-    /// and when it came by the receiver's clock, `None` if it has not. A message ends where the next packet's arrival is more
-    /// than 8.19 s from the last one's, or where the message would outgrow its limits. Times are rounded to the nearest
-    /// 250 µs, each from itself, so that errors do not add up.
+    /// The messages that report on `packets`: the transport-wide sequence number of each, unwrapped and in increasing
+    /// order, and its arrival time by the receiver's clock, `None` if it was not received. A new message begins where
+    /// the next arrival is more than 8.19 s from the last one, or where the message would exceed its limits. Times are
+    /// rounded to the nearest 250 µs, each individually, so that errors do not accumulate.
     ///
     /// # Errors
-    /// Sequence numbers that do not increase; nothing is counted then.
+    /// Sequence numbers that do not increase; the feedback count is then unchanged.
     pub fn messages(&mut self, packets: &[(u64, Option<Time>)]) -> Result<Vec<Feedback>, WriteError> {
         for pair in packets.windows(2) {
             let min = pair[0].0.saturating_add(1);
@@ -125,16 +126,16 @@ impl Builder {
     }
 }
 
-/// A message in the making.
+/// A message under construction.
 #[derive(Debug)]
 struct Draft {
     base: u64,
     statuses: Vec<Status>,
     /// The reference time; `None` before the first arrival.
     reference: Option<u64>,
-    /// The last arrival.
+    /// The last arrival, in ticks.
     ticks: u64,
-    /// Bytes up to here, without the chunk that still gathers.
+    /// Bytes so far, without the incomplete chunk.
     size: usize,
     chunks: Chunks,
 }
@@ -177,7 +178,7 @@ impl Draft {
     }
 }
 
-/// An instant in ticks, the nearest.
+/// A time in ticks, rounded to the nearest.
 fn ticks(time: Time) -> u64 {
     let tick = TICK.as_nanos() as u64;
     time.as_nanos() / tick + u64::from(time.as_nanos() % tick >= tick / 2)
@@ -197,7 +198,8 @@ mod tests {
 
     #[test]
     fn a_message_worked_by_hand_comes_out() {
-        // 130 ms is 2 references and 8 ticks; 130.3 ms rounds to 9 ticks; then a tick back, one missing, and 64 ms on.
+        // 130 ms is 2 references and 8 ticks; 130.3 ms rounds to 9 ticks; then one tick back, one missing, and 64 ms
+        // forward.
         let packets = [(65_535, at(130_000)), (65_536, at(130_300)), (65_537, at(130_000)), (65_539, at(194_000))];
         let config = Config { sender_ssrc: 0x0102_0304, media_ssrc: 0x0506_0708, ..Config::default() };
         let messages = builder(config).messages(&packets).unwrap();
@@ -230,7 +232,8 @@ mod tests {
             messages.iter().map(|message| message.statuses.len()).collect::<Vec<_>>()
         };
         assert_eq!(lengths(Config { max_statuses: 4, ..Config::default() }), [4, 4, 2]);
-        // 24 bytes hold the head, a chunk and two bytes of arrivals: the first of each is small, the second is not.
+        // 24 bytes hold the header, a chunk and two bytes of arrivals: the first arrival of each message is small, the
+        // second is not.
         assert_eq!(lengths(Config { limit: Bytes::new(24), ..Config::default() }), [1; 10]);
         assert_eq!(lengths(Config { limit: Bytes::new(28), ..Config::default() }), [3, 3, 3, 1]);
         for bad in

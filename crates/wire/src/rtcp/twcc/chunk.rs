@@ -1,20 +1,21 @@
-//! Statuses as 16-bit chunks (section 3.1 of the draft): a run of one symbol, 14 symbols of one bit, or 7 of two bits.
+//! Packet statuses as 16-bit chunks (section 3.1 of the draft): a run of one symbol, 14 symbols of one bit, or 7 of two
+//! bits.
 
 use alloc::vec::Vec;
 
 use crate::ParseError;
 use crate::reader::Reader;
 
-/// The longest run a chunk counts (13 bits).
+/// Max run length in a chunk (13 bits).
 const RUN: usize = 0x1fff;
-/// Symbols in a chunk of one bit each.
+/// Symbols in a chunk with one bit each.
 const ONE_BIT: usize = 14;
-/// Symbols in a chunk of two bits each.
+/// Symbols in a chunk with two bits each.
 const TWO_BIT: usize = 7;
-/// The symbol that takes two bits: a large or negative arrival difference.
+/// The symbol that needs two bits: a large or negative arrival difference.
 const LARGE: u8 = 2;
 
-/// Reads `count` symbols; those a last chunk has beyond are dropped.
+/// Parses `count` symbols; surplus symbols of the last chunk are dropped.
 pub(super) fn parse(reader: &mut Reader<'_>, count: usize) -> Result<Vec<u8>, ParseError> {
     let mut symbols = Vec::new();
     while symbols.len() < count {
@@ -41,19 +42,19 @@ pub(super) fn parse(reader: &mut Reader<'_>, count: usize) -> Result<Vec<u8>, Pa
     Ok(symbols)
 }
 
-/// Makes chunks of symbols as they come, the same as libwebrtc does (`rtcp_packet/transport_feedback.cc`): symbols gather while
-/// one chunk can hold them; then a run if all are alike, 14 one-bit symbols if there are that many, or else the first 7 as
-/// two-bit symbols while the rest begin the next chunk.
+/// Encodes symbols into chunks as they come, identically to libwebrtc (`rtcp_packet/transport_feedback.cc`): symbols
+/// are collected while one chunk can hold them; then they become a run if all are equal, 14 one-bit symbols if there
+/// are that many, or else the first 7 become two-bit symbols and the rest begin the next chunk.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Chunks {
-    /// How many gathered.
+    /// Number of collected symbols.
     gathered: usize,
     /// The first of them.
     symbols: [u8; ONE_BIT],
 }
 
 impl Chunks {
-    /// Adds a symbol; gives the chunk that had no room for it, if there was one.
+    /// Adds a symbol; returns the previous chunk if it had no room for it.
     pub(super) fn push(&mut self, symbol: u8) -> Option<u16> {
         let full = if self.has_room(symbol) { None } else { Some(self.emit()) };
         if let Some(place) = self.symbols.get_mut(self.gathered) {
@@ -63,7 +64,7 @@ impl Chunks {
         full
     }
 
-    /// The last chunk, if a symbol is left.
+    /// The last chunk, if any symbols remain.
     pub(super) fn finish(&mut self) -> Option<u16> {
         let chunk = match self.gathered {
             0 => return None,
@@ -75,7 +76,7 @@ impl Chunks {
         Some(chunk)
     }
 
-    /// Whether one chunk can hold what gathered and `symbol`.
+    /// Whether one chunk can hold the collected symbols and `symbol`.
     pub(super) fn has_room(&self, symbol: u8) -> bool {
         let small = || symbol != LARGE && !self.first().contains(&LARGE);
         self.gathered < TWO_BIT
@@ -87,7 +88,7 @@ impl Chunks {
         &self.symbols[..self.gathered.min(ONE_BIT)]
     }
 
-    /// Whether all are the same; more than fit a vector gather only if they are.
+    /// Whether all symbols are equal; more than a vector holds are collected only if they are.
     fn alike(&self) -> bool {
         self.first().iter().all(|symbol| *symbol == self.symbols[0])
     }
@@ -108,7 +109,7 @@ impl Chunks {
         u16::from(self.symbols[0]) << 13 | self.gathered as u16
     }
 
-    /// The first `count` symbols of `bits` each, left-aligned behind the two bits that say so.
+    /// The first `count` symbols of `bits` each, left-aligned after the two bits that give the chunk type.
     fn vector(&self, bits: usize, count: usize) -> u16 {
         let form = if bits == 1 { 0x8000 } else { 0xc000 };
         let place = |(index, symbol): (usize, &u8)| u16::from(*symbol) << (bits * (count - 1 - index));
@@ -131,25 +132,25 @@ mod tests {
 
     #[test]
     fn the_examples_of_the_draft_are_written_as_it_shows_them() {
-        // Section 3.1.3: a run of 221 missing, a run of 24 that came.
+        // Section 3.1.3: a run of 221 missing, a run of 24 received.
         assert_eq!(chunks(&[0; 221]), [0b000_0000011011101]);
         assert_eq!(chunks(&[1; 24]), [0b001_0000000011000]);
-        // Section 3.1.4: one missing, 5 came, 3 missing, 3 came, 2 missing, by one bit each; then one missing, one came, one
-        // large, three came, one missing by two bits.
+        // Section 3.1.4: one missing, 5 received, 3 missing, 3 received, 2 missing, with one bit each; then one
+        // missing, one received, one large, three received, one missing with two bits.
         assert_eq!(chunks(&[0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0]), [0b10_01111100011100]);
         assert_eq!(chunks(&[0, 1, 2, 1, 1, 1, 0]), [0b11_00011001010100]);
     }
 
     #[test]
     fn the_choice_is_that_of_libwebrtc() {
-        // A short mixed end takes two bits although one would do; a longer one takes one bit.
+        // A short mixed end takes two bits per symbol although one would suffice; a longer one takes one bit.
         assert_eq!(chunks(&[1, 0, 1]), [0b11_01000100000000]);
         assert_eq!(chunks(&[1, 0, 1, 1, 1, 1, 1, 1]), [0b10_10111111000000]);
-        // A large one that comes ninth sends the first seven ahead; the eighth begins the next chunk with it.
+        // A large one in ninth place forces out the first seven; the eighth begins the next chunk with it.
         assert_eq!(chunks(&[1, 0, 1, 1, 1, 1, 1, 1, 2]), [0b11_01000101010101, 0b11_01100000000000]);
-        // Seven or more alike are a run when what follows does not fit them.
+        // Seven or more equal symbols become a run when the next one does not fit.
         assert_eq!(chunks(&[1, 1, 1, 1, 1, 1, 1, 2]), [0b001_0000000000111, 0b010_0000000000001]);
-        // Up to 14 small ones gather before it shows whether they are alike.
+        // Up to 14 small ones are collected before the choice between run and vector is made.
         assert_eq!(chunks(&[1, 1, 1, 1, 1, 1, 1, 0]), [0b10_11111110000000]);
         assert_eq!(chunks(&[[1; 15].as_slice(), &[0]].concat()), [0b001_0000000001111, 0b000_0000000000001]);
     }

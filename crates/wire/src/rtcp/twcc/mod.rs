@@ -1,10 +1,11 @@
 //! Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01, RTPFB format 15).
 //!
-//! One message covers consecutive transport-wide sequence numbers. A list of chunks says of each packet whether it came and in
-//! how many bytes its arrival follows: 0, 1 (0 to 63.75 ms after the one before) or 2 (-8192 to 8191.75 ms). Arrivals count
-//! from a reference time in 64 ms. A receiver asked without timestamps (-02) sends the same without the arrivals.
+//! One message covers consecutive transport-wide sequence numbers. A list of chunks gives for each packet whether it
+//! arrived and the size of its arrival field in bytes: 0 (missing), 1 (0 to 63.75 ms after the previous one) or 2
+//! (-8192 to 8191.75 ms). Arrivals count from a reference time in 64 ms. If timestamps are not requested (-02), the
+//! message has no arrival fields.
 //!
-//! A receiver makes messages with a [`Builder`], a sender understands them with a [`Reader`].
+//! A receiver makes messages with a [`Builder`], a sender parses them with a [`Reader`].
 //!
 //! ```
 //! use thalweg_units::Time;
@@ -41,22 +42,22 @@ pub const TICK: Span = Span::from_micros(250);
 pub const REFERENCE_UNIT: Span = Span::from_millis(64);
 /// Ticks in a unit of the reference time.
 const TICKS_PER_REFERENCE: u64 = 256;
-/// Bytes of a message before its chunks: the RTCP header, two SSRCs, and 8 bytes.
+/// Header bytes of a message before its chunks: the RTCP header, two SSRCs, and 8 bytes.
 const HEAD: usize = 20;
 
-/// The status of one packet, as the message has it.
+/// The status of one packet, as encoded in the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// It had not arrived when the feedback left.
+    /// It had not arrived when the feedback was sent.
     Missing,
-    /// It arrived this many [`TICK`]s after the arrival reported before it, or after the reference time for the first.
+    /// It arrived this many [`TICK`]s after the previous reported arrival, or after the reference time for the first.
     Arrived(i16),
-    /// It arrived; when is not said.
+    /// It arrived at an unreported time.
     Untimed,
 }
 
 impl Status {
-    /// The two bits that stand for it: the bytes its arrival takes, where arrivals are given.
+    /// Its two-bit symbol: the size of its arrival field, where arrivals are included.
     fn symbol(self) -> u8 {
         match self {
             Status::Missing => 0,
@@ -65,7 +66,7 @@ impl Status {
         }
     }
 
-    /// Bytes its arrival takes.
+    /// Size of its arrival field in bytes.
     fn size(self) -> usize {
         if self == Status::Untimed { 0 } else { self.symbol().into() }
     }
@@ -74,17 +75,18 @@ impl Status {
 /// A feedback message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feedback {
-    /// Who reports.
+    /// SSRC of the reporter.
     pub sender_ssrc: u32,
-    /// A stream of the packets reported on; any of them.
+    /// SSRC of any of the streams of the reported packets.
     pub media_ssrc: u32,
     /// The transport-wide sequence number of the first status.
     pub base_sequence: u16,
-    /// The receiver's clock in [`REFERENCE_UNIT`]s, 24 bits.
+    /// Reference time by the receiver's clock in [`REFERENCE_UNIT`]s, 24 bits.
     pub reference_time: u32,
-    /// Counts the messages, to notice lost ones.
+    /// Counts the messages, to detect lost ones.
     pub feedback_count: u8,
-    /// The fate of the packets from `base_sequence` on, 1 to 65535 of them; their arrivals are given for all or for none.
+    /// The status of the packets from `base_sequence` on, 1 to 65535 of them; arrivals are included for all or for
+    /// none.
     pub statuses: Vec<Status>,
 }
 
@@ -111,7 +113,7 @@ impl Feedback {
         WriteError::check("transport feedback status count", self.statuses.len() as u64, 1, 65_535)?;
         WriteError::check("transport feedback reference time", self.reference_time.into(), 0, 0xff_ffff)?;
         let timed = self.statuses.iter().filter(|status| matches!(status, Status::Arrived(_))).count() as u64;
-        // The wire has no mark for one packet without a time.
+        // The format cannot omit the time of a single packet.
         let max = if self.statuses.contains(&Status::Untimed) { 0 } else { 65_535 };
         WriteError::check("timed arrivals beside untimed ones", timed, 0, max)?;
         frame(out, TRANSPORT, FORMAT, |out| {
@@ -139,8 +141,8 @@ impl Feedback {
 
 fn parse_arrivals(reader: &mut Cursor<'_>, symbols: &[u8]) -> Result<Vec<Status>, ParseError> {
     let needed: usize = symbols.iter().map(|symbol| usize::from(*symbol)).sum();
-    // No arrivals at all, but perhaps zeros up to a whole word: a message without timestamps. libwebrtc takes any message
-    // that is too short for one; here it is one only if nothing else was cut off.
+    // No arrivals, only zeros up to a whole word: a message without timestamps. libwebrtc accepts any message that is
+    // too short for arrivals as one; here it is one only if nothing else was cut off.
     let untimed = reader.left() < needed && reader.left() < 4 && reader.rest().iter().all(|byte| *byte == 0);
     let mut statuses = Vec::with_capacity(symbols.len());
     for symbol in symbols {
@@ -173,7 +175,7 @@ mod tests {
 
     #[test]
     fn every_field_of_the_diagram_has_its_place() {
-        // Seven two-bit symbols: small, missing, large, then four that the count leaves out.
+        // Seven two-bit symbols: small, missing, large, then four beyond the status count.
         let feedback = message(&[Status::Arrived(4), Status::Missing, Status::Arrived(-1)]);
         let bytes = [
             0xaf, 205, 0, 6, 1, 2, 3, 4, 5, 6, 7, 8, 0x10, 0x11, 0, 3, 0x12, 0x13, 0x14, 0x15, 0xd2, 0, 4, 0xff, 0xff,
@@ -184,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_message_without_timestamps_has_no_arrivals() {
-        // A run of three received; two bytes of padding, marked as such or left as zeros.
+        // A run of three received; two bytes of padding, declared as such or zero-filled.
         let feedback = message(&[Status::Untimed; 3]);
         let mut bytes =
             [0xaf, 205, 0, 5, 1, 2, 3, 4, 5, 6, 7, 8, 0x10, 0x11, 0, 3, 0x12, 0x13, 0x14, 0x15, 0x20, 3, 0, 2];

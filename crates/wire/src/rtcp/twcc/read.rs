@@ -1,4 +1,4 @@
-//! What a feedback message says, in the sender's own numbers: the sender's side.
+//! Sender side: reads feedback messages as the sender's own packet numbers.
 
 use thalweg_units::Time;
 
@@ -8,11 +8,11 @@ use crate::unwrap::ReferenceTimeUnwrapper;
 /// The status of one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
-    /// It had not arrived when the feedback left.
+    /// It had not arrived when the feedback was sent.
     Missing,
-    /// It arrived then by the receiver's clock, to within 125 µs.
+    /// It arrived at this time by the receiver's clock, to within 125 µs.
     At(Time),
-    /// It arrived; when is not said.
+    /// It arrived at an unreported time.
     Untimed,
 }
 
@@ -23,7 +23,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader that has read nothing yet. The clock's start is unknown: only differences between its times mean anything.
+    /// A reader before its first message. The clock's origin is unknown, so only differences between its times are
+    /// meaningful.
     pub const fn new() -> Reader {
         Reader { reference: ReferenceTimeUnwrapper::new() }
     }
@@ -34,13 +35,13 @@ impl Reader {
         Reader { reference: ReferenceTimeUnwrapper::after(reference) }
     }
 
-    /// The packets of a message in order, by their unwrapped transport-wide sequence numbers. `newest` is the last number the
-    /// sender gave out: the message is taken to begin at it or up to 65535 before it. Numbers past `newest`, which a broken
-    /// receiver can name, are for the caller to ignore.
+    /// The packets of a message in order, by their unwrapped transport-wide sequence numbers. `newest` is the last
+    /// number that the sender used: the message is assumed to begin at it or up to 65535 before it. The caller must
+    /// ignore numbers beyond `newest`, which a broken receiver can report.
     pub fn read<'a>(&mut self, feedback: &'a Feedback, newest: u64) -> impl Iterator<Item = (u64, Arrival)> + use<'a> {
         let behind = (newest as u16).wrapping_sub(feedback.base_sequence);
         let base = newest.checked_sub(behind.into()).unwrap_or(feedback.base_sequence.into());
-        // Without arrivals the reference time says nothing, and need not be right.
+        // Without arrivals the reference time is meaningless and need not be valid.
         let timed = feedback.statuses.iter().any(|status| matches!(status, Status::Arrived(_)));
         let reference = if timed { self.reference.unwrap(feedback.reference_time) } else { 0 };
         let mut ticks = (reference as i64).saturating_mul(TICKS_PER_REFERENCE as i64);
@@ -50,7 +51,7 @@ impl Reader {
                 Status::Untimed => Arrival::Untimed,
                 Status::Arrived(delta) => {
                     ticks = ticks.saturating_add((*delta).into());
-                    // Before the clock's start there is nothing.
+                    // Times before the clock's origin become zero.
                     let nanos = (ticks.max(0) as u64).saturating_mul(TICK.as_nanos() as u64);
                     Arrival::At(Time::from_nanos(nanos))
                 }
@@ -95,7 +96,7 @@ mod tests {
         assert_eq!(base(65_536), 65_534);
         assert_eq!(base(65_536 + 65_533), 65_534);
         assert_eq!(base(65_536 + 65_534), 65_536 + 65_534);
-        // None of that number has been sent.
+        // No packet with that number has been sent.
         assert_eq!(base(3), 65_534);
     }
 
@@ -129,7 +130,7 @@ mod tests {
         #[test]
         fn what_is_reported_is_read_back_to_half_a_tick(
             start in prop_oneof![0u64..200_000, (1u64 << 40)..(1 << 41)],
-            // 0, a wrap of the reference time, anywhere in 34 years.
+            // 0, a wrap of the reference time, any time in 34 years.
             clock in prop_oneof![Just(0u64), Just((1 << 24) * 64_000_000), 0u64..1 << 60],
             steps in prop::collection::vec(
                 (

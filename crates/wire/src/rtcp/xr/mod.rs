@@ -1,12 +1,12 @@
-//! XR: what receivers say beyond their receiver reports (RFC 3611).
+//! XR: extended reports (RFC 3611), in addition to receiver reports.
 //!
-//! Of each packet whether it came, twice perhaps, when, and whether it came too late to be of use ([`RunLengths`],
-//! [`ReceiptTimes`]); the same in a few numbers ([`StatisticsSummary`], [`BytesDiscarded`]); and what a receiver that
-//! sends nothing needs to know the round trip: it says when it sends ([`XrBlock::ReceiverTime`]); the other side
-//! repeats that and how long ago it came ([`XrBlock::SinceReceiverTime`]), as report blocks do with sender
-//! reports.
+//! For each packet, whether it arrived, whether it was duplicated, when it arrived, and whether it was too late to be
+//! used ([`RunLengths`], [`ReceiptTimes`]); the same as summary statistics ([`StatisticsSummary`], [`BytesDiscarded`]);
+//! and the round-trip time for a receiver that sends no media: it reports its own time ([`XrBlock::ReceiverTime`]), and
+//! the peer echoes that with the time since it arrived ([`XrBlock::SinceReceiverTime`]), as report blocks do with
+//! sender reports.
 //!
-//! Blocks that tell of some packets only (thinning) are kept as [`XrBlock::Other`]: no scheme here can use them.
+//! Blocks that cover only some of the packets (thinning) are kept as [`XrBlock::Other`]: no scheme here can use them.
 
 mod receipt_times;
 mod run_lengths;
@@ -26,7 +26,7 @@ use crate::{ParseError, WriteError};
 /// Packet type of an extended report.
 pub(super) const KIND: u8 = 207;
 
-// Block types, by section of RFC 3611 or as IANA has them.
+// Block types, by section of RFC 3611 or as assigned by IANA.
 /// 4.1.
 const LOSSES: u8 = 1;
 /// 4.2.
@@ -44,64 +44,63 @@ const DISCARDS: u8 = 25;
 /// RFC 7243.
 const BYTES_DISCARDED: u8 = 26;
 
-/// The bits of the second byte that say how many packets of those in between are left out, of blocks that tell of
-/// packets.
+/// The thinning bits of the second byte, in blocks on individual packets: how many packets in between are left out.
 const THINNING: u8 = 0x0f;
-/// The bit of it that says that packets were discarded for they came too early (RFC 7097).
+/// The bit of the second byte that marks packets discarded for arriving too early (RFC 7097).
 const EARLY: u8 = 0x10;
 
 /// An extended report (RFC 3611 section 2).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Xr {
-    /// Who reports.
+    /// SSRC of the reporter.
     pub ssrc: u32,
-    /// What.
+    /// The report blocks.
     pub blocks: Vec<XrBlock>,
 }
 
 /// One block of an extended report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum XrBlock {
-    /// Loss RLE: which packets came, their bits set (1).
+    /// Loss RLE: a set bit is a packet that was received (1).
     Losses(RunLengths),
-    /// Duplicate RLE: which packets came twice, their bits not set (2).
+    /// Duplicate RLE: a cleared bit is a packet that was received more than once (2).
     Duplicates(RunLengths),
-    /// When packets came (3).
+    /// Packet receipt times (3).
     ReceiptTimes(ReceiptTimes),
-    /// RRTR: when the report left (4).
+    /// RRTR: when the report was sent (4).
     ReceiverTime(NtpTime),
-    /// DLRR: the last of these from each receiver (5).
+    /// DLRR: the last RRTR from each receiver (5).
     SinceReceiverTime(Vec<LastReceiverTime>),
     /// Statistics summary (6).
     Statistics(StatisticsSummary),
-    /// Discard RLE: which packets came and were discarded, their bits set (25).
+    /// Discard RLE: a set bit is a packet that was received and discarded (25).
     Discards {
-        /// Whether they came too early for the buffer; otherwise too late.
+        /// Whether they arrived too early for the buffer; otherwise too late.
         early: bool,
-        /// Which.
+        /// The packets.
         packets: RunLengths,
     },
-    /// Bytes of payload that came and were discarded (26).
+    /// Payload bytes that were received and discarded (26).
     BytesDiscarded(BytesDiscarded),
-    /// Any other.
+    /// Any other block.
     Other {
         /// The block type.
         kind: u8,
-        /// The byte whose meaning depends on it.
+        /// The type-specific byte.
         specific: u8,
-        /// What follows the block's header: whole 32-bit words.
+        /// The bytes after the block's header: whole 32-bit words.
         data: Vec<u8>,
     },
 }
 
-/// What was last heard from a receiver that reports its time.
+/// The last RRTR received from a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LastReceiverTime {
-    /// The receiver.
+    /// SSRC of the receiver.
     pub ssrc: u32,
-    /// The middle of the time it said; 0 if it said none.
+    /// The middle bits of its reported time; 0 if there is none.
     pub last_report: NtpShort,
-    /// How long ago that came.
+    /// Time since that report was received.
     pub delay: NtpShort,
 }
 
@@ -110,7 +109,7 @@ impl Xr {
         let mut reader = header.body();
         let ssrc = reader.u32("extended report SSRC")?;
         let mut blocks = Vec::new();
-        // Padding of 1 to 3 bytes leaves a piece of a word, which is no block.
+        // 1 to 3 bytes of padding are less than a word and not a block.
         while reader.left() >= 4 {
             blocks.push(XrBlock::parse(&mut reader)?);
         }
@@ -157,7 +156,7 @@ impl XrBlock {
             }
             _ => None,
         };
-        // Of a length that it should not have, a block is passed over as one that nobody knows (section 3).
+        // A block with an invalid length is treated as unknown (section 3).
         Ok(known.unwrap_or_else(|| Self::Other { kind, specific, data: data.to_vec() }))
     }
 
@@ -171,7 +170,7 @@ impl XrBlock {
         Ok(())
     }
 
-    /// Block type, second byte, and what follows the header.
+    /// Block type, second byte, and the bytes after the header.
     fn contents(&self) -> Result<(u8, u8, Vec<u8>), WriteError> {
         Ok(match self {
             Self::Losses(packets) => (LOSSES, 0, packets.write()),

@@ -1,27 +1,28 @@
-//! When each packet of a stretch of a stream came (RFC 3611 section 4.3).
+//! Receipt times of consecutive packets of a stream (RFC 3611 section 4.3).
 
 use alloc::vec::Vec;
 
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
-/// Receipt times of packets that follow one another and have all come: where one is missing another block begins.
+/// Receipt times of consecutive packets that were all received: a missing packet starts a new block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceiptTimes {
-    /// The stream.
+    /// SSRC of the stream.
     pub ssrc: u32,
-    /// The first packet's number.
+    /// The first packet's sequence number.
     pub begin: u16,
-    /// When each came, in ticks of the stream's RTP clock and from wherever the receiver likes; up to 65,533 (the
-    /// length field of the block counts two words more).
+    /// Arrival time of each packet, in ticks of the stream's RTP clock from an origin that the receiver chooses; at
+    /// most 65,533 entries (the length field of the block counts two words more).
     pub times: Vec<u32>,
 }
 
 impl ReceiptTimes {
-    /// The most times in one block.
+    /// Max number of times in one block.
     pub const MAX: usize = 65_533;
 
-    /// The packets from number `begin` on (wrapping) with the time of each that came, in as many blocks as it takes.
+    /// The packets from number `begin` on (wrapping) with the time of each that was received, in as many blocks as
+    /// necessary.
     pub fn of(ssrc: u32, begin: u16, times: impl IntoIterator<Item = Option<u32>>) -> Vec<ReceiptTimes> {
         let mut blocks: Vec<ReceiptTimes> = Vec::new();
         let mut follows = false;
@@ -45,7 +46,7 @@ impl ReceiptTimes {
         (0u16..).map(|place| self.begin.wrapping_add(place)).zip(self.times.iter().copied())
     }
 
-    /// Reads what is behind a block's header; `None` if there are not as many times as packets.
+    /// Parses the bytes after a block's header; `None` if the number of times differs from the number of packets.
     pub(super) fn parse(reader: &mut Reader<'_>) -> Result<Option<ReceiptTimes>, ParseError> {
         let ssrc = reader.u32("extended report block's SSRC")?;
         let begin = reader.u16("first packet of an extended report block")?;
@@ -57,7 +58,7 @@ impl ReceiptTimes {
         Ok(Some(ReceiptTimes { ssrc, begin, times }))
     }
 
-    /// What is behind a block's header.
+    /// The bytes after a block's header.
     pub(super) fn write(&self) -> Result<Vec<u8>, WriteError> {
         let (count, max) = (self.times.len() as u64, ReceiptTimes::MAX as u64);
         WriteError::check("packets in an extended report's receipt times", count, 0, max)?;

@@ -1,38 +1,39 @@
-//! One bit for each packet of a stretch of a stream, as runs and vectors (RFC 3611 section 4.1).
+//! One bit for each of consecutive packets of a stream, as runs and bit vectors (RFC 3611 section 4.1).
 
 use alloc::vec::Vec;
 
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
-/// The bit that says that a chunk is a vector.
+/// The bit that marks a chunk as a vector.
 const VECTOR: u16 = 1 << 15;
-/// Places of a vector.
+/// Bits in a vector.
 const PLACES: u32 = 15;
-/// The bit that a run is of.
+/// The bit that holds the value of a run.
 const SET: u16 = 1 << 14;
-/// The longest run.
+/// Max run length.
 const RUN: u16 = SET - 1;
 
-/// A bit for each packet from one on.
+/// A bit for each packet from a first one on.
 ///
-/// Of losses a set bit says that the packet came, of duplicates that no more than one did; of discards we take it to
-/// say that the packet was discarded, which RFC 7097 leaves to its chunks "representing packets discarded".
+/// For losses a set bit means that the packet was received, for duplicates that at most one copy was. For discards we
+/// take it to mean that the packet was discarded, because RFC 7097 only speaks of chunks "representing packets
+/// discarded".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLengths {
-    /// The stream.
+    /// SSRC of the stream.
     pub ssrc: u32,
     begin: u16,
     end: u16,
-    /// As on the wire, without the null at the end.
+    /// As on the wire, without the terminating null chunk.
     chunks: Vec<u16>,
 }
 
 impl RunLengths {
-    /// The most packets that one block may report on (RFC 3611 section 4.1).
+    /// Max number of packets in one block (RFC 3611 section 4.1).
     pub const MAX: u16 = 65_534;
 
-    /// The packets from number `begin` on (wrapping), a bit for each.
+    /// The packets from number `begin` on (wrapping), with a bit for each.
     ///
     /// # Errors
     /// More than [`RunLengths::MAX`].
@@ -44,7 +45,7 @@ impl RunLengths {
         let (mut chunks, mut left) = (Vec::new(), &bits[..]);
         while let Some(first) = left.first() {
             let run = left.iter().take(RUN.into()).take_while(|bit| *bit == first).count();
-            // A vector that ends the stretch has places to spare; a run that ends it is coded more simply.
+            // A vector at the end may have unused bits; a run at the end is encoded more simply.
             let taken = if run >= PLACES as usize || run == left.len() { run } else { left.len().min(PLACES as usize) };
             chunks.push(if taken == run {
                 if *first { SET | run as u16 } else { run as u16 }
@@ -57,17 +58,17 @@ impl RunLengths {
         Ok(RunLengths { ssrc, begin, end, chunks })
     }
 
-    /// The first packet that is reported.
+    /// Sequence number of the first reported packet.
     pub fn begin(&self) -> u16 {
         self.begin
     }
 
-    /// The number after the last packet that is reported.
+    /// The sequence number after the last reported packet.
     pub fn end(&self) -> u16 {
         self.end
     }
 
-    /// How many packets are reported, at most; chunks may end before.
+    /// Max number of reported packets; the chunks may cover fewer.
     pub fn span(&self) -> u16 {
         self.end.wrapping_sub(self.begin)
     }
@@ -82,12 +83,12 @@ impl RunLengths {
         (0..self.span()).map(|place| self.begin.wrapping_add(place)).zip(bits)
     }
 
-    /// The packets whose bit is set, or is not.
+    /// The packets whose bit equals `bit`.
     pub fn sequences(&self, bit: bool) -> impl Iterator<Item = u16> + '_ {
         self.iter().filter(move |(_, other)| *other == bit).map(|(sequence, _)| sequence)
     }
 
-    /// Reads what is behind a block's header.
+    /// Parses the bytes after a block's header.
     pub(super) fn parse(reader: &mut Reader<'_>) -> Result<RunLengths, ParseError> {
         let ssrc = reader.u32("extended report block's SSRC")?;
         let begin = reader.u16("first packet of an extended report block")?;
@@ -102,7 +103,7 @@ impl RunLengths {
         Ok(RunLengths { ssrc, begin, end, chunks })
     }
 
-    /// What is behind a block's header.
+    /// The bytes after a block's header.
     pub(super) fn write(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(12 + 2 * self.chunks.len());
         out.extend_from_slice(&self.ssrc.to_be_bytes());

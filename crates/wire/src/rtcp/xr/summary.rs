@@ -1,4 +1,4 @@
-//! Statistics of a stretch of a stream in a few numbers (RFC 3611 section 4.6, RFC 7243).
+//! Summary statistics of consecutive packets of a stream (RFC 3611 section 4.6, RFC 7243).
 
 use alloc::vec::Vec;
 
@@ -7,39 +7,39 @@ use thalweg_units::Bytes;
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
-/// Losses, copies, jitter and hops of a stretch of a stream; what is not reported is `None`.
+/// Losses, duplicates, jitter and hop limits of consecutive packets of a stream; `None` where not reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatisticsSummary {
-    /// The stream.
+    /// SSRC of the stream.
     pub ssrc: u32,
-    /// The first packet's number ...
+    /// The first packet's sequence number.
     pub begin: u16,
-    /// ... and the one after the last.
+    /// The sequence number after the last packet.
     pub end: u16,
-    /// Packets that did not come.
+    /// Number of packets lost.
     pub lost: Option<u32>,
-    /// Copies of packets that did.
+    /// Number of duplicates.
     pub duplicates: Option<u32>,
-    /// How much the time on the way changed from one packet to the next, in ticks of the stream's RTP clock.
+    /// Change in transit time from packet to packet, in ticks of the stream's RTP clock.
     pub jitter: Option<Spread<u32>>,
-    /// The hops packets had left when they came.
+    /// The TTL or hop limit of packets on arrival.
     pub hops: Option<(Hops, Spread<u8>)>,
 }
 
-/// How values lie.
+/// Distribution of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spread<T> {
     /// The smallest.
     pub min: T,
     /// The largest.
     pub max: T,
-    /// Their mean, rounded to the nearest.
+    /// Their mean, rounded to the nearest integer.
     pub mean: T,
-    /// Their standard deviation, rounded to the nearest.
+    /// Their standard deviation, rounded to the nearest integer.
     pub deviation: T,
 }
 
-/// Whose count of hops it is.
+/// Which header field the hop values are from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hops {
     /// The time to live of IPv4.
@@ -51,15 +51,15 @@ pub enum Hops {
 const LOST: u8 = 0x80;
 const DUPLICATES: u8 = 0x40;
 const JITTER: u8 = 0x20;
-/// Where the two bits of the kind of hops begin.
+/// Position of the two bits that select the header field.
 const HOPS: u32 = 3;
 
 impl StatisticsSummary {
-    /// 32-bit words behind the block's header.
+    /// 32-bit words after the block's header.
     pub(super) const WORDS: usize = 9;
 
-    /// Reads what is behind a block's header, which had this second byte; `None` if a field has a value that is not
-    /// defined, as receivers must pass over such blocks, or the kind of hops is none.
+    /// Parses the bytes after a block's header with this second byte; `None` if a field has an undefined value
+    /// (receivers must ignore such blocks), or the kind of hop value is undefined.
     pub(super) fn parse(flags: u8, reader: &mut Reader<'_>) -> Result<Option<StatisticsSummary>, ParseError> {
         let ssrc = reader.u32("extended report block's SSRC")?;
         let begin = reader.u16("first packet of an extended report block")?;
@@ -91,7 +91,7 @@ impl StatisticsSummary {
         }))
     }
 
-    /// The second byte of the block's header, and what is behind it.
+    /// The second byte of the block's header, and the bytes after the header.
     pub(super) fn write(&self) -> (u8, Vec<u8>) {
         let flag = |bit: u8, is_told: bool| if is_told { bit } else { 0 };
         let (kind, hops) = self.hops.map_or((0, Spread::default()), |(kind, hops)| (kind as u8, hops));
@@ -116,16 +116,16 @@ impl StatisticsSummary {
     }
 }
 
-/// Bytes of payload that came and were discarded by the buffer before the decoder (RFC 7243).
+/// Payload bytes that were received and discarded by the jitter buffer before the decoder (RFC 7243).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BytesDiscarded {
-    /// The stream.
+    /// SSRC of the stream.
     pub ssrc: u32,
     /// Whether they came too early for the buffer; otherwise too late.
     pub early: bool,
-    /// Whether they are all since the stream began; otherwise those since the last report.
+    /// Whether the count is since the stream began; otherwise it is since the last report.
     pub cumulative: bool,
-    /// How many. The two highest numbers say that there were more than can be reported, and that nothing is known.
+    /// Number of bytes. The two highest values mean that the count is too large to report, and that it is unknown.
     pub bytes: Bytes,
 }
 
@@ -136,11 +136,10 @@ const CUMULATIVE: u8 = 0b11;
 const EARLY: u8 = 0x20;
 
 impl BytesDiscarded {
-    /// 32-bit words behind the block's header.
+    /// 32-bit words after the block's header.
     pub(super) const WORDS: usize = 2;
 
-    /// Reads what is behind a block's header, which had this second byte; `None` if that says nothing of the stretch it
-    /// is of.
+    /// Parses the bytes after a block's header with this second byte; `None` if that does not define the interval.
     pub(super) fn parse(flags: u8, reader: &mut Reader<'_>) -> Result<Option<BytesDiscarded>, ParseError> {
         let ssrc = reader.u32("extended report block's SSRC")?;
         let bytes = Bytes::new(reader.u32("bytes discarded")?.into());
@@ -149,7 +148,7 @@ impl BytesDiscarded {
         Ok(is_known.then_some(BytesDiscarded { ssrc, early, cumulative: interval == CUMULATIVE, bytes }))
     }
 
-    /// The second byte of the block's header, and what is behind it.
+    /// The second byte of the block's header, and the bytes after the header.
     pub(super) fn write(&self) -> Result<(u8, Vec<u8>), WriteError> {
         WriteError::check("bytes discarded", self.bytes.get(), 0, u32::MAX.into())?;
         let interval = if self.cumulative { CUMULATIVE } else { INTERVAL };

@@ -1,4 +1,4 @@
-//! What a packet says of its frame.
+//! The dependency descriptor of a packet.
 
 use alloc::vec::Vec;
 
@@ -6,43 +6,43 @@ use super::structure::{Indication, Structure};
 use crate::bits::{BitReader, BitWriter};
 use crate::{ParseError, WriteError};
 
-/// Bytes without anything but the frame's template and number.
+/// Size of a descriptor with only the mandatory fields.
 const SHORT: usize = 3;
 
 /// The dependency descriptor of a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DependencyDescriptor {
-    /// The first packet of its frame.
+    /// Whether this is the first packet of its frame.
     pub starts: bool,
-    /// The last one.
+    /// Whether this is the last packet of its frame.
     pub ends: bool,
     /// The number of the frame's template, 0 to 63.
     pub template: u8,
-    /// The frame's number, counted to 65535.
+    /// The frame number, modulo 65536.
     pub frame: u16,
-    /// The structure that holds from this frame on.
+    /// A new structure, valid from this frame on.
     pub structure: Option<Structure>,
-    /// Decode targets that are still sent, a bit each, the first in bit 0; all of a new structure are.
+    /// Bit mask of the active decode targets, the first in bit 0; all targets of a new structure are active.
     pub active_targets: Option<u32>,
-    /// What the frame is to each decode target, where its template has it otherwise.
+    /// The frame's indication for each decode target, where it differs from the template.
     pub indications: Option<Vec<Indication>>,
-    /// How many frames back each is that it refers to, 1 to 4096, where its template has it otherwise.
+    /// Distance of each reference in frames, 1 to 4096, where it differs from the template.
     pub references: Option<Vec<u16>>,
-    /// How many frames back the last one of each chain is, where its template has it otherwise.
+    /// Distance in frames to the last frame of each chain, where it differs from the template.
     pub chains: Option<Vec<u8>>,
 }
 
-/// What a descriptor says without a structure.
+/// The fields that can be parsed without a structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameNumber {
-    /// The first packet of its frame.
+    /// Whether this is the first packet of its frame.
     pub starts: bool,
-    /// The frame's number, counted to 65535.
+    /// The frame number, modulo 65536.
     pub frame: u16,
 }
 
 impl FrameNumber {
-    /// Reads what stands in front of every descriptor.
+    /// Parses the mandatory fields at the start of every descriptor.
     ///
     /// # Errors
     /// Fewer than three bytes.
@@ -52,7 +52,7 @@ impl FrameNumber {
     }
 }
 
-/// Whether it starts and ends, its template and its frame's number.
+/// First packet, last packet, template number and frame number.
 fn mandatory(reader: &mut BitReader<'_>) -> Result<(bool, bool, u8, u16), ParseError> {
     let starts = reader.flag("dependency descriptor")?;
     let ends = reader.flag("dependency descriptor")?;
@@ -61,7 +61,7 @@ fn mandatory(reader: &mut BitReader<'_>) -> Result<(bool, bool, u8, u16), ParseE
 }
 
 impl DependencyDescriptor {
-    /// Of a frame of this template, with nothing besides.
+    /// A descriptor for a frame of this template, without optional fields.
     pub fn new(template: u8, frame: u16) -> DependencyDescriptor {
         DependencyDescriptor {
             starts: true,
@@ -76,10 +76,11 @@ impl DependencyDescriptor {
         }
     }
 
-    /// Reads a descriptor of a stream whose newest structure was `latest`; what fills the last byte up is not looked at.
+    /// Parses a descriptor of a stream whose newest structure was `latest`; ignores the padding of the last byte.
     ///
     /// # Errors
-    /// One cut short; more than three bytes without a structure to read them by; a template that the structure has not.
+    /// A truncated descriptor; more than three bytes without a structure to parse them by; a template that is not in
+    /// the structure.
     pub fn parse(data: &[u8], latest: Option<&Structure>) -> Result<DependencyDescriptor, ParseError> {
         let mut reader = BitReader::new(data);
         let (starts, ends, template, frame) = mandatory(&mut reader)?;
@@ -121,8 +122,8 @@ impl DependencyDescriptor {
         Err(ParseError::OutOfRange { what, at: 0, found: self.template.into(), min, max: (min + max) % 64 })
     }
 
-    /// How many frames back each is that the frame refers to, of a stream whose newest structure was `latest`; `None` if that has no
-    /// such template.
+    /// The distance of each reference in frames, in a stream whose newest structure was `latest`; `None` if the
+    /// template is not in the structure.
     pub fn references<'a>(&'a self, latest: Option<&'a Structure>) -> Option<Vec<u16>> {
         if let Some(references) = &self.references {
             return Some(references.clone());
@@ -131,10 +132,11 @@ impl DependencyDescriptor {
         Some(template.references.iter().map(|back| u16::from(*back)).collect())
     }
 
-    /// The bytes, in a stream whose newest structure was `latest`.
+    /// Serialises the descriptor, in a stream whose newest structure was `latest`.
     ///
     /// # Errors
-    /// What the format has no room for; lists of other lengths than the structure's, or more than a number and a template without one.
+    /// Values beyond what the format can represent; lists whose length differs from the structure's; optional fields
+    /// without a structure.
     pub fn to_bytes(&self, latest: Option<&Structure>) -> Result<Vec<u8>, WriteError> {
         WriteError::check("template of a frame", self.template.into(), 0, 63)?;
         let mut out = BitWriter::default();
@@ -189,7 +191,7 @@ impl DependencyDescriptor {
             chains.iter().for_each(|back| out.bits((*back).into(), 8));
         }
         let mut bytes = out.finish();
-        // Three bytes would be read as one without more.
+        // Three bytes would be parsed as a descriptor without optional fields.
         bytes.resize(bytes.len().max(SHORT + 1), 0);
         Ok(bytes)
     }
@@ -203,7 +205,7 @@ fn flags(reader: &mut BitReader<'_>) -> Result<[bool; 5], ParseError> {
     Ok(flags)
 }
 
-/// Each says how many times four bits it takes; zero ends them.
+/// Each distance begins with its length in units of four bits; zero ends the list.
 fn distances(reader: &mut BitReader<'_>) -> Result<Vec<u16>, ParseError> {
     let mut references = Vec::new();
     loop {
@@ -229,8 +231,8 @@ mod tests {
             ..DependencyDescriptor::new(0, 0x1234)
         };
         let bytes = first.to_bytes(None).unwrap();
-        // Start, template 0, number; structure only; offset 0, 3 targets; layers 0 0 1 2 2; SSS SSS -DS --D --D; references none, 4, 2, 1, 1;
-        // one chain, distances 0 4 2 1 3; no resolutions.
+        // Start, template 0, number; structure only; offset 0, 3 targets; layers 0 0 1 2 2; SSS SSS -DS --D --D;
+        // references none, 4, 2, 1, 1; one chain, distances 0 4 2 1 3; no resolutions.
         let expected = [
             0x80,
             0x12,
@@ -280,7 +282,7 @@ mod tests {
         for length in 0..3 {
             assert!(matches!(DependencyDescriptor::parse(&[0; 3][..length], None), Err(ParseError::Short { .. })));
         }
-        // A structure whose layers do not end.
+        // A structure whose list of layers has no end.
         assert!(DependencyDescriptor::parse(&[[0xc0, 0, 1, 0x80].as_slice(), &[0; 60]].concat(), None).is_err());
         let wrong = DependencyDescriptor { chains: Some(vec![1, 2]), ..DependencyDescriptor::new(0, 1) };
         assert!(wrong.to_bytes(Some(&structure)).is_err() && wrong.to_bytes(None).is_err());

@@ -1,8 +1,9 @@
-//! The dependency descriptor (AV1 RTP payload format v1.0, appendix A): which frames a frame refers to, in a header extension that
-//! relays read without knowing the codec. libwebrtc and Chromium negotiate it for every video codec.
+//! The dependency descriptor (AV1 RTP payload format v1.0, appendix A): the references of a frame, in a header
+//! extension that relays can parse without knowing the codec. libwebrtc and Chromium negotiate it for every video
+//! codec.
 //!
-//! A stream says once which [`Template`]s its frames are of, in a [`Structure`] that goes with a keyframe; after that a packet takes
-//! three bytes for a frame that is as its template has it.
+//! A stream sends its [`Template`]s once, in a [`Structure`] with a keyframe; after that a packet needs three bytes for
+//! a frame that matches its template.
 
 mod descriptor;
 mod structure;

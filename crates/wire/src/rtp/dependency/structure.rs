@@ -1,20 +1,20 @@
-//! What frames of a stream there are.
+//! The template structure: the kinds of frames in a stream.
 
 use alloc::vec::Vec;
 
 use crate::bits::{BitReader, BitWriter};
 use crate::{ParseError, WriteError};
 
-/// What a frame is to a receiver of a decode target, a layer with what it needs (A.3: DTI).
+/// The role of a frame in a decode target, which is a layer and the layers it needs (A.3: DTI).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Indication {
-    /// It is not of the target.
+    /// The frame is not part of the target.
     NotPresent,
-    /// It is, and no other frame of it refers to this one.
+    /// It is part of it, and no other frame of the target refers to it.
     Discardable,
-    /// From it on the target can be followed by who followed one below.
+    /// A receiver of a lower target can switch to this target at this frame.
     Switch,
-    /// It is, and others may refer to it.
+    /// It is part of it, and other frames may refer to it.
     Required,
 }
 
@@ -33,56 +33,57 @@ impl Indication {
     }
 }
 
-/// A kind of frame.
+/// A frame template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     /// The spatial layer, from 0.
     pub spatial: u8,
     /// The temporal layer, from 0.
     pub temporal: u8,
-    /// What it is to each decode target.
+    /// The frame's indication for each decode target.
     pub indications: Vec<Indication>,
-    /// How many frames back each is that it refers to, 1 to 16.
+    /// Distance of each reference in frames, 1 to 16.
     pub references: Vec<u8>,
-    /// How many frames back the last frame of each chain is, 0 to 15; 0 if there is none.
+    /// Distance in frames to the last frame of each chain, 0 to 15; 0 if there is none.
     pub chains: Vec<u8>,
 }
 
-/// The kinds of frames of a stream, and what can be made of them.
+/// The frame templates of a stream, and its decode targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Structure {
-    /// The number of the first template, 0 to 63. A structure that takes the place of another begins after its numbers.
+    /// The number of the first template, 0 to 63. A structure that replaces another uses the numbers after its
+    /// templates.
     pub first_template: u8,
-    /// How many decode targets there are, 1 to 32.
+    /// Number of decode targets, 1 to 32.
     pub targets: u8,
-    /// The templates, 1 to 64: by spatial layer, then by temporal one, with no layer left out.
+    /// The templates, 1 to 64: ordered by spatial layer, then by temporal layer, without gaps.
     pub templates: Vec<Template>,
-    /// Which chain protects each decode target; none if there are no chains.
+    /// The chain that protects each decode target; empty if there are no chains.
     pub protected_by: Vec<u8>,
-    /// Width and height less one of each spatial layer, where said.
+    /// Width and height minus one of each spatial layer, if present.
     pub resolutions: Option<Vec<(u16, u16)>>,
 }
 
-/// What follows a template (A.8.2: next_layer_idc).
+/// How the next template's layer relates to this one's (A.8.2: next_layer_idc).
 const SAME: u32 = 0;
 const NEXT_TEMPORAL: u32 = 1;
 const NEXT_SPATIAL: u32 = 2;
 const LAST: u32 = 3;
 
-/// Template numbers have six bits.
+/// Number of template numbers: they have six bits.
 pub(super) const TEMPLATES: usize = 64;
 
 impl Structure {
-    /// Of one, two or three temporal layers in the pattern of hierarchical P, where all frames are sent (libwebrtc's `L1T1`, `L1T2` and
-    /// `L1T3`): a frame of the base refers to the one before it of the base, of layer 1 of three to the base, every other to the frame
-    /// before it. One chain, the base, protects all.
+    /// One, two or three temporal layers in the hierarchical P pattern, without skipped frames (libwebrtc's `L1T1`,
+    /// `L1T2` and `L1T3`): a base frame refers to the previous base frame, a frame of layer 1 of three to the base,
+    /// every other to the previous frame. One chain, the base, protects all targets.
     ///
     /// # Errors
-    /// Another number of layers.
+    /// Any other number of layers.
     pub fn hierarchical(layers: u8) -> Result<Structure, WriteError> {
         WriteError::check("temporal layers", layers.into(), 1, 3)?;
         let group = 1u8 << (layers - 1);
-        // Layer, frame it refers to and last frame of the base, both counted backwards.
+        // Layer, reference and last base frame, the last two as distances.
         let kinds: &[(u8, Option<u8>, u8)] = match layers {
             1 => &[(0, None, 0), (0, Some(group), group)],
             2 => &[(0, None, 0), (0, Some(group), group), (1, Some(1), 1)],
@@ -104,7 +105,7 @@ impl Structure {
         })
     }
 
-    /// Of a frame of a layer in that pattern: target n is all layers up to n.
+    /// The indications of a frame of a layer in that pattern: target n consists of all layers up to n.
     fn indications(layers: u8, temporal: u8) -> Vec<Indication> {
         let of = |target: u8| match (target, temporal) {
             (target, temporal) if target < temporal => Indication::NotPresent,
@@ -114,13 +115,13 @@ impl Structure {
         (0..layers).map(of).collect()
     }
 
-    /// The template of this number.
+    /// The template with this number.
     pub fn template(&self, number: u8) -> Option<&Template> {
         let index = (usize::from(number) + TEMPLATES - usize::from(self.first_template)) % TEMPLATES;
         self.templates.get(index)
     }
 
-    /// How many chains there are.
+    /// Number of chains.
     pub fn chains(&self) -> usize {
         self.templates.first().map_or(0, |template| template.chains.len())
     }
@@ -200,7 +201,7 @@ impl Structure {
         Ok(())
     }
 
-    /// Passes what the format has room for.
+    /// Checks that the format can represent the structure.
     fn check(&self) -> Result<(), WriteError> {
         let length =
             |what, found: usize, wanted: usize| WriteError::check(what, found as u64, wanted as u64, wanted as u64);
@@ -214,7 +215,7 @@ impl Structure {
         self.protected_by.iter().try_for_each(|chain| WriteError::check("chain", (*chain).into(), 0, max))?;
         let (mut spatial, mut temporal) = (0, 0);
         for (index, template) in self.templates.iter().enumerate() {
-            // Each layer is the one before it, or the next.
+            // Each layer is the same as the previous one, or the next.
             if index > 0 && template.spatial == spatial + 1 {
                 (spatial, temporal) = (spatial + 1, 0);
             } else if index > 0 && template.temporal == temporal + 1 {
@@ -240,7 +241,7 @@ impl Structure {
     }
 }
 
-/// The layers of the templates.
+/// Parses the layers of the templates.
 fn layers(reader: &mut BitReader<'_>) -> Result<Vec<Template>, ParseError> {
     let (mut spatial, mut temporal) = (0, 0);
     let mut templates = Vec::new();

@@ -1,24 +1,24 @@
-//! How much was sent before a packet.
+//! Bytes sent before a packet.
 
 use thalweg_units::Bytes;
 
 use super::wrong_length;
 use crate::ParseError;
 
-/// H: what was sent before this packet, itself not counted, as IP counts it, of packets that carry this element: the low
-/// 32 bits of the bytes (specs/rebera.md 3). A receiver that adds up what came knows by the next packet what was lost,
-/// and need not take what still waits on the path for lost.
+/// H: the bytes sent before this packet, itself not counted, in IP packet sizes, of packets that carry this element:
+/// the low 32 bits (specs/rebera.md 3). A receiver that sums up the bytes it received knows from the next packet how
+/// many were lost, without counting packets still in flight as lost.
 ///
-/// A [`BytesUnwrapper`](crate::unwrap::BytesUnwrapper) follows it from a sender's first packet on, while no two that
-/// follow one another are 2 GiB apart.
+/// A [`BytesUnwrapper`](crate::unwrap::BytesUnwrapper) extends it from a sender's first packet on, as long as
+/// consecutive received packets are less than 2 GiB apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BytesBefore(u32);
 
 impl BytesBefore {
-    /// Bytes of the element.
+    /// Size of the element in bytes.
     pub const SIZE: usize = 4;
 
-    /// So much was sent before.
+    /// The element for this many bytes.
     pub fn of(before: Bytes) -> BytesBefore {
         BytesBefore(before.get() as u32)
     }
@@ -28,7 +28,7 @@ impl BytesBefore {
         self.0
     }
 
-    /// Reads the 4 bytes.
+    /// Parses the 4 bytes.
     ///
     /// # Errors
     /// Any other length.
@@ -37,7 +37,7 @@ impl BytesBefore {
         Ok(BytesBefore(u32::from_be_bytes(bytes)))
     }
 
-    /// The bytes of the element.
+    /// Serialises the element.
     pub fn to_bytes(self) -> [u8; BytesBefore::SIZE] {
         self.0.to_be_bytes()
     }

@@ -1,4 +1,4 @@
-//! How long a packet waited to be sent, and which part of which frame it carries.
+//! The grace period of a packet, and the frame fragment it carries.
 
 use thalweg_units::Span;
 
@@ -6,56 +6,56 @@ use super::wrong_length;
 use crate::reader::Reader;
 use crate::{ParseError, WriteError, micros};
 
-/// In every packet of a sender that wants interarrival times measured: how long after the packet before it this one was
-/// sent, and which fragment of which frame it carries, if it carries one.
+/// In every packet of a sender that needs interarrival times: the time between sending the previous packet and this
+/// one, and the fragment of a frame it carries, if any.
 ///
-/// The receiver takes the grace period off the time between their arrivals, so that a sender's pause does not look like
-/// a slow path. In the paper every packet says the gap before it; the authors' code says it of the first of a frame
-/// only and zero of the others, though its pacer spreads them.
+/// The receiver subtracts the grace period from the packets' interarrival time, so that a sender's pause does not look
+/// like a slow path. In the paper every packet carries the gap before it; the authors' code sends it for the first
+/// packet of a frame only and zero for the others, although its pacer spreads them.
 ///
-/// Most significant byte first: grace period u24, which is all that padding and retransmissions need; frame number u32, fragment
-/// number u16, number of fragments u16 ([the authors' form](crate::rtp#functional-video)).
+/// Most significant byte first: grace period u24, which is all that padding and retransmissions need; frame number u32,
+/// fragment number u16, number of fragments u16 ([the authors' form](crate::rtp#functional-video)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FragmentGrace {
-    /// From the sending of the packet before, of any kind, to the sending of this one; zero for the first. Not below
-    /// zero; written in whole microseconds, the rest is cut off. From 16.777215 s on the largest of the 24 bits is
-    /// written, which reads as [`Span::MAX`]: less the grace period, the time between two arrivals is then below zero
-    /// and counts as none, however long the pause was.
+    /// Time from sending the previous packet, of any kind, to sending this one; zero for the first. Not negative;
+    /// written in whole microseconds, rounded down. From 16.777215 s on the max of 24 bits is written, which is read as
+    /// [`Span::MAX`]: the interarrival time less the grace period is then negative and not counted, however long the
+    /// pause was.
     pub grace: Span,
-    /// The part of a frame in the payload; `None` for padding, and for a retransmission of what says so itself.
+    /// The part of a frame in the payload; `None` for padding, and for a retransmission whose original carries it.
     pub fragment: Option<FrameFragment>,
 }
 
-/// A part of a frame, one packet's payload.
+/// Part of a frame: the payload of one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameFragment {
-    /// The low 32 bits of the frame's number ([`FrameUnwrapper`](crate::unwrap::FrameUnwrapper) has the others). Frames
-    /// that are not sent have none, so that a receiver who misses a number misses a frame.
+    /// The low 32 bits of the frame's number ([`FrameUnwrapper`](crate::unwrap::FrameUnwrapper) extends them). Frames
+    /// that are not sent have no number, so that a missing number is a missing frame.
     pub frame: u32,
-    /// Which part, from 0 to below `fragments`.
+    /// Index of the part, from 0 to below `fragments`.
     pub fragment: u16,
-    /// How many parts the frame has, 1 to 65535.
+    /// Number of parts of the frame, 1 to 65535.
     pub fragments: u16,
 }
 
 impl FragmentGrace {
-    /// Bytes of the element without a fragment.
+    /// Size in bytes of the element without a fragment.
     pub const SMALLEST: usize = 3;
-    /// Bytes of the element with a fragment.
+    /// Size in bytes of the element with a fragment.
     pub const LARGEST: usize = 11;
-    /// What 24 bits count to; stands for all that is longer.
+    /// The max of 24 bits, which stands for anything longer.
     const ENDLESS: u32 = 0xff_ffff;
 
-    /// Reads the 3- or 11-byte form; the longer one has a fragment.
+    /// Parses the 3- or 11-byte form; the longer one has a fragment.
     ///
     /// # Errors
-    /// Any other length, a frame of no fragments, a fragment that its frame has not.
+    /// Any other length, a frame without fragments, a fragment index beyond the frame's fragments.
     pub fn parse(data: &[u8]) -> Result<FragmentGrace, ParseError> {
         let (smallest, largest) = (FragmentGrace::SMALLEST as u64, FragmentGrace::LARGEST as u64);
         let fragment = match data.len() {
             FragmentGrace::SMALLEST => None,
             FragmentGrace::LARGEST => Some(FrameFragment::parse(Reader::placed(&data[3..], 3))?),
-            // What is longer than a grace period has a fragment, and then there is only one right length.
+            // Data longer than a grace period has a fragment, for which only one length is valid.
             4.. => return Err(wrong_length("length of a grace period and fragment", data, largest, largest)),
             _ => return Err(wrong_length("length of a grace period", data, smallest, smallest)),
         };
@@ -66,10 +66,10 @@ impl FragmentGrace {
         Ok(FragmentGrace { grace, fragment })
     }
 
-    /// The bytes of the element; [`Self::size`] of them count.
+    /// Serialises the element; only the first [`Self::size`] bytes are used.
     ///
     /// # Errors
-    /// A grace period below zero, a frame of no fragments, a fragment that its frame has not.
+    /// A negative grace period, a frame without fragments, a fragment index beyond the frame's fragments.
     pub fn to_bytes(self) -> Result<[u8; FragmentGrace::LARGEST], WriteError> {
         let what = "microseconds by which a grace period is below zero";
         let grace = micros::whole(what, self.grace, FragmentGrace::ENDLESS)?;

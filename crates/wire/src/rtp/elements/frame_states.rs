@@ -1,14 +1,13 @@
-//! The state of a decoder a frame is coded from and the one it leads to.
+//! The decoder states before and after a frame.
 
 use super::wrong_length;
 use crate::ParseError;
 
-/// In the first packet of each frame of functional video: which state of the decoder the frame is coded from, and which
-/// one the decoder is in once it has decoded it. A decoder that is in another state, and does not have this one kept
-/// either, cannot show the frame; one whose state after it is not the target has found that sender and receiver
-/// disagree.
+/// In the first packet of each frame of functional video: the decoder state from which the frame is coded, and the
+/// decoder's state after decoding it. A decoder that is in another state, and has not kept this one, cannot show the
+/// frame; if its state after the frame differs from the target, sender and receiver disagree.
 ///
-/// States are named by hashes of 64 bits ([why](crate::rtp#functional-video)). A key frame is coded from the state of a
+/// States are identified by 64-bit hashes ([why](crate::rtp#functional-video)). A keyframe is coded from the state of a
 /// decoder that has decoded nothing, which has a hash too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameStates {
@@ -19,10 +18,10 @@ pub struct FrameStates {
 }
 
 impl FrameStates {
-    /// Bytes of the element: as many as the one-byte form of RFC 8285 has room for.
+    /// Size of the element in bytes: the max of the one-byte form of RFC 8285.
     pub const SIZE: usize = 16;
 
-    /// Reads the 16 bytes.
+    /// Parses the 16 bytes.
     ///
     /// # Errors
     /// Any other length.
@@ -35,7 +34,7 @@ impl FrameStates {
         Ok(FrameStates { source: u64::from_be_bytes(*source), target: u64::from_be_bytes(target) })
     }
 
-    /// The bytes of the element.
+    /// Serialises the element.
     pub fn to_bytes(self) -> [u8; FrameStates::SIZE] {
         (u128::from(self.source) << 64 | u128::from(self.target)).to_be_bytes()
     }

@@ -1,4 +1,4 @@
-//! The header extensions a sender uses, each an element's data.
+//! The data of the header extensions that a sender uses.
 
 mod bytes_before;
 mod fragment_grace;
@@ -16,10 +16,9 @@ pub use transport_sequence::{FeedbackRequest, TransportSequence};
 
 use crate::ParseError;
 
-/// The names extensions are negotiated by in SDP.
+/// URIs of header extensions in SDP.
 pub mod uri {
-    /// Transport-wide sequence number, feedback at the receiver's pace ([`super::TransportSequence`] without a
-    /// request).
+    /// Transport-wide sequence number with periodic feedback ([`super::TransportSequence`] without a request).
     pub const TRANSPORT_CC_01: &str = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
     /// Transport-wide sequence number with feedback on request.
     pub const TRANSPORT_CC_02: &str = "http://www.webrtc.org/experiments/rtp-hdrext/transport-wide-cc-02";
@@ -27,13 +26,13 @@ pub mod uri {
     pub const ABSOLUTE_SEND_TIME: &str = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time";
     /// [`super::PlayoutDelay`].
     pub const PLAYOUT_DELAY: &str = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay";
-    /// The media section a packet belongs to, as text (RFC 9143).
+    /// The media section's id of a packet, as text (RFC 9143).
     pub const MID: &str = "urn:ietf:params:rtp-hdrext:sdes:mid";
     /// [`super::super::dependency::DependencyDescriptor`].
     pub const DEPENDENCY_DESCRIPTOR: &str =
         "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension";
-    /// [`super::FragmentGrace`]. This name and those below are of this project's making and registered nowhere: an end
-    /// that does not know them leaves them out of its answer, and they are then not sent.
+    /// [`super::FragmentGrace`]. This URI and those below are defined by this project and not registered: a peer that
+    /// does not know them omits them from its answer, and they are then not sent.
     pub const FRAGMENT_GRACE: &str = "urn:x-thalweg:rtp-hdrext:fragment-grace";
     /// [`super::FrameStates`].
     pub const FRAME_STATES: &str = "urn:x-thalweg:rtp-hdrext:frame-states";

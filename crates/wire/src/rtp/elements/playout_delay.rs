@@ -1,21 +1,21 @@
-//! How long a receiver holds a frame.
+//! Playout delay: how long a receiver may hold a frame.
 
 use thalweg_units::Span;
 
 use super::wrong_length;
 use crate::{ParseError, WriteError};
 
-/// The least and the most a receiver may hold a frame before showing it; both zero means at once.
+/// Min and max time a receiver may hold a frame before showing it; both zero means show at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayoutDelay {
-    /// The least, 0 to 40.95 s in steps of 10 ms.
+    /// Min delay, 0 to 40.95 s in steps of 10 ms.
     pub min: Span,
-    /// The most, 0 to 40.95 s in steps of 10 ms.
+    /// Max delay, 0 to 40.95 s in steps of 10 ms.
     pub max: Span,
 }
 
 impl PlayoutDelay {
-    /// Reads the 3 bytes: 12 bits each, in units of 10 ms.
+    /// Parses the 3 bytes: 12 bits each, in units of 10 ms.
     ///
     /// # Errors
     /// Any other length.
@@ -26,10 +26,10 @@ impl PlayoutDelay {
         Ok(PlayoutDelay { min: span(word >> 12), max: span(word & 0xfff) })
     }
 
-    /// The bytes of the extension; delays are rounded down to 10 ms.
+    /// Serialises the extension; delays are rounded down to 10 ms.
     ///
     /// # Errors
-    /// A delay below zero or above 40.95 s (shown in units of 10 ms).
+    /// A negative delay, or one above 40.95 s (shown in units of 10 ms).
     pub fn to_bytes(self) -> Result<[u8; 3], WriteError> {
         let units = |what, span: Span| {
             let units = u64::try_from(span.as_nanos()).map_or(u64::MAX, |nanos| nanos / 10_000_000);

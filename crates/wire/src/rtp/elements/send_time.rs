@@ -1,16 +1,16 @@
-//! When a packet left.
+//! The absolute send time of a packet.
 
 use thalweg_units::Time;
 
 use super::wrong_length;
 use crate::ParseError;
 
-/// When a packet left, in 2^-18 s modulo 64 s (24 bits).
+/// When a packet was sent, in 2^-18 s modulo 64 s (24 bits).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AbsoluteSendTime(u32);
 
 impl AbsoluteSendTime {
-    /// The instant `time`, rounded down to the tick of 3.8 µs.
+    /// The time `time`, rounded down to the tick of 3.8 µs.
     pub fn at(time: Time) -> AbsoluteSendTime {
         let ticks = (u128::from(time.as_nanos()) << 18) / 1_000_000_000;
         AbsoluteSendTime((ticks & 0xff_ffff) as u32)
@@ -21,7 +21,7 @@ impl AbsoluteSendTime {
         self.0
     }
 
-    /// Reads the 3 bytes.
+    /// Parses the 3 bytes.
     ///
     /// # Errors
     /// Any other length.
@@ -32,7 +32,7 @@ impl AbsoluteSendTime {
         }
     }
 
-    /// The bytes of the extension.
+    /// Serialises the extension.
     pub fn to_bytes(self) -> [u8; 3] {
         let [_, a, b, c] = self.0.to_be_bytes();
         [a, b, c]

@@ -1,15 +1,15 @@
-//! The number of a packet among all streams of a transport, and what feedback it asks for.
+//! The transport-wide sequence number of a packet, and its feedback request.
 
 use super::wrong_length;
 use crate::{ParseError, WriteError};
 
-/// What a packet asks of the receiver (transport-wide-cc-02; `docs/native-code/rtp-hdrext/transport-wide-cc-02` of
-/// libwebrtc).
+/// A packet's feedback request to the receiver (transport-wide-cc-02;
+/// `docs/native-code/rtp-hdrext/transport-wide-cc-02` of libwebrtc).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeedbackRequest {
-    /// Whether arrival times are wanted.
+    /// Whether arrival times are requested.
     pub timestamps: bool,
-    /// How many packets up to and with this one the feedback covers, 1 to 32767.
+    /// Number of packets up to and including this one that the feedback covers, 1 to 32767.
     pub count: u16,
 }
 
@@ -18,12 +18,12 @@ pub struct FeedbackRequest {
 pub struct TransportSequence {
     /// The low 16 bits of the sender's packet number.
     pub sequence: u16,
-    /// `None` for the 2-byte form of -01; for the 4-byte form of -02 the request, which may be for nothing.
+    /// `None` for the 2-byte form of -01; for the 4-byte form of -02 the request, if there is one.
     pub request: Option<Option<FeedbackRequest>>,
 }
 
 impl TransportSequence {
-    /// Reads the 2- or 4-byte form; which it is tells -01 from -02.
+    /// Parses the 2- or 4-byte form; the length distinguishes -01 from -02.
     ///
     /// # Errors
     /// Any other length.
@@ -40,7 +40,7 @@ impl TransportSequence {
         }
     }
 
-    /// The bytes of the extension; [`Self::size`] of them count.
+    /// Serialises the extension; only the first [`Self::size`] bytes are used.
     ///
     /// # Errors
     /// A request for 0 or more than 32767 packets.

@@ -1,4 +1,4 @@
-//! As JSON.
+//! The results as JSON.
 
 use serde_json::{Map, Value, json};
 use thalweg_lab::reproduce::{Figure, Published, Row, Sample, Signals, Spread, beaten, compare, mean, spread};
@@ -13,7 +13,7 @@ pub(super) fn print(whole: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The runs of a figure, what they come to for each scheme, and what the authors published.
+/// The runs of a figure, their results for each scheme, and the published numbers.
 pub(super) fn runs(shown: &Shown) -> anyhow::Result<Value> {
     let Shown { figure, schemes, played, samples, first, .. } = *shown;
     let runs: Vec<Value> = samples.iter().map(|sample| one_run(shown, sample)).collect::<Result<_, _>>()?;
@@ -35,7 +35,7 @@ pub(super) fn runs(shown: &Shown) -> anyhow::Result<Value> {
     }))
 }
 
-/// What the runs of a scheme over a link come to: their means and deviations.
+/// The results of a scheme's runs over a link: means and deviations.
 fn one_cell(shown: &Shown, scheme: &Scheme, link: &str) -> Value {
     let runs = shown.over(scheme, link);
     let keys = shown.readings.iter().map(|reading| reading.key());
@@ -79,8 +79,8 @@ fn one_run(shown: &Shown, sample: &Sample) -> anyhow::Result<Value> {
     Ok(run)
 }
 
-/// The paper's numbers for a scheme over a link, or of the means, each with its key, what ours comes to, and where it
-/// was read: two versions may both have one.
+/// The paper's numbers for a scheme over a link, or of the means, each with its key, our value and its source: two
+/// versions may both have one.
 fn paper(figure: &Figure, link: Option<&str>, scheme: &str, ours: impl Fn(&Published) -> Option<Spread>) -> Value {
     let known = figure.published.iter().filter(|published| published.scheme == scheme && published.link == link);
     let listed: Vec<Value> = known
@@ -94,7 +94,7 @@ fn paper(figure: &Figure, link: Option<&str>, scheme: &str, ours: impl Fn(&Publi
     if listed.is_empty() { Value::Null } else { Value::Array(listed) }
 }
 
-/// How an encoder followed its target.
+/// How an encoder followed a step of its target.
 pub(super) fn step(figure: &Figure, values: &[(&str, Option<f64>)]) -> Value {
     let mut run: Map<String, Value> = values.iter().map(|(key, value)| (key.to_string(), json!(value))).collect();
     run.insert("scheme".into(), json!("encoder"));
@@ -106,7 +106,7 @@ pub(super) fn step(figure: &Figure, values: &[(&str, Option<f64>)]) -> Value {
     json!({ "figure": figure.name, "about": figure.about, "runs": [run] })
 }
 
-/// How often each signal of congestion was right.
+/// How often each congestion signal was right.
 pub(super) fn signals(figure: &Figure, rows: &[(Span, [f64; 3])]) -> Value {
     let row = |(jitter, accuracies): &(Span, [f64; 3])| {
         let each = Signals::KEYS.into_iter().zip(accuracies).map(|(key, value)| (key.to_string(), json!(value)));
@@ -117,7 +117,7 @@ pub(super) fn signals(figure: &Figure, rows: &[(Span, [f64; 3])]) -> Value {
     json!({ "figure": figure.name, "about": figure.about, "runs": rows.iter().map(row).collect::<Vec<_>>() })
 }
 
-/// Numbers that were worked out.
+/// Calculated numbers.
 pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Value {
     let row = |row: &Row| {
         let each = keys.iter().zip(&row.values).map(|(key, value)| ((*key).to_string(), json!(value)));
@@ -131,7 +131,7 @@ pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Value {
     json!({ "figure": figure.name, "about": figure.about, "runs": rows.iter().map(row).collect::<Vec<_>>() })
 }
 
-/// The mean over rows of what a paper says.
+/// The mean over rows of our values for a published number.
 pub(super) fn mean_of(keys: &[&str], rows: &[Row], known: &Published) -> Option<Spread> {
     let place = keys.iter().position(|key| *key == known.key)?;
     let of = rows.iter().filter(|row| row.scheme == known.scheme);

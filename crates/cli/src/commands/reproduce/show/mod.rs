@@ -1,4 +1,4 @@
-//! What a figure's runs came to: as tables, as JSON, and as the page's charts.
+//! The results of a figure's runs: as tables, as JSON, and as the page's charts.
 
 mod json;
 mod published;
@@ -13,20 +13,20 @@ use thalweg_units::Span;
 use super::scenarios::Played;
 use super::theirs::Read;
 
-/// A figure with what came of it.
+/// A figure with its results.
 pub(super) struct Shown<'a> {
     pub(super) figure: &'a Figure,
     pub(super) schemes: &'a [Scheme],
     pub(super) readings: &'a [Reading],
     pub(super) played: &'a [Played],
     pub(super) samples: &'a [Sample],
-    /// The runs of the first seed.
+    /// The outcomes of the first seed.
     pub(super) first: &'a [Outcome],
     pub(super) theirs: &'a Read,
 }
 
 impl Shown<'_> {
-    /// Prints it.
+    /// Prints the results.
     pub(super) fn print(&self, as_json: bool) -> anyhow::Result<()> {
         if as_json {
             return json::print(&json::runs(self)?);
@@ -35,12 +35,12 @@ impl Shown<'_> {
         Ok(())
     }
 
-    /// A scheme's runs, over every link.
+    /// The runs of a scheme over all links.
     fn of(&self, scheme: &Scheme) -> Vec<&Sample> {
         self.samples.iter().filter(|sample| sample.summary.scheme == scheme.name).collect()
     }
 
-    /// A scheme's runs over one link.
+    /// The runs of a scheme over one link.
     fn over(&self, scheme: &Scheme, link: &str) -> Vec<&Sample> {
         self.of(scheme).into_iter().filter(|sample| sample.summary.trace == link).collect()
     }
@@ -50,7 +50,7 @@ impl Shown<'_> {
         self.samples.len() > self.schemes.len() * self.played.len()
     }
 
-    /// What ours comes to of what a paper says of a scheme, over its link or of the means.
+    /// Our value for a published number of a scheme, over its link or of the means.
     fn answer(&self, published: &Published) -> Option<Spread> {
         let of = |scheme: &Scheme| published.link.map_or_else(|| self.of(scheme), |link| self.over(scheme, link));
         let ours = of(self.schemes.iter().find(|known| known.name == published.scheme)?);
@@ -63,7 +63,7 @@ impl Shown<'_> {
     }
 }
 
-/// Prints how an encoder followed its target.
+/// Prints how an encoder followed a step of its target.
 pub(super) fn step(figure: &Figure, response: &StepResponse, as_json: bool) -> anyhow::Result<()> {
     let values: Vec<(&str, Option<f64>)> = StepResponse::KEYS.into_iter().zip(response.values()).collect();
     if as_json {
@@ -73,7 +73,7 @@ pub(super) fn step(figure: &Figure, response: &StepResponse, as_json: bool) -> a
     Ok(())
 }
 
-/// Prints how often each signal of congestion was right, by jitter.
+/// Prints how often each congestion signal was right, by jitter.
 pub(super) fn signals(figure: &Figure, rows: &[(Span, [f64; 3])], as_json: bool) -> anyhow::Result<()> {
     if as_json {
         return json::print(&json::signals(figure, rows));
@@ -82,7 +82,7 @@ pub(super) fn signals(figure: &Figure, rows: &[(Span, [f64; 3])], as_json: bool)
     Ok(())
 }
 
-/// Prints numbers that were worked out.
+/// Prints calculated numbers.
 pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row], as_json: bool) -> anyhow::Result<()> {
     if as_json {
         return json::print(&json::rows(figure, keys, rows));

@@ -1,10 +1,10 @@
-//! What a paper prints of a figure, beside ours.
+//! The numbers that a paper prints for a figure, next to ours.
 
 use thalweg_lab::reproduce::{Published, Spread};
 
 use super::text::{head, with_sigma};
 
-/// Prints it; `ours` is what ours comes to of each number.
+/// Prints them; `ours` gives our value for each number.
 pub(super) fn print(published: &[Published], ours: impl Fn(&Published) -> Option<Spread>) {
     if published.is_empty() {
         outln!("\nThe paper's own numbers for this figure were not at hand.");
@@ -25,13 +25,13 @@ pub(super) fn print(published: &[Published], ours: impl Fn(&Published) -> Option
     }
 }
 
-/// The paper's number, with its deviation if it has one.
+/// The paper's number, with its deviation if given.
 fn paper(published: &Published) -> String {
     let Published { key, value, sigma, .. } = *published;
     with_sigma(key, Some(Spread { mean: value, sigma, runs: 1 }))
 }
 
-/// A row for each link and scheme, a pair of columns for each key; then who comes before whom.
+/// A row for each link and scheme, a pair of columns for each key; then the ranking of the schemes.
 fn over_links(published: &[&Published], ours: impl Fn(&Published) -> Option<Spread>) {
     let keys = distinct(published, |published| published.key);
     out!("\n{:26} {:20}", "the paper's, ours", "");
@@ -86,7 +86,7 @@ fn order(mut values: Vec<(&str, f64)>) -> String {
     order
 }
 
-/// What `of` is of them, each once, in their order.
+/// The distinct values of `of`, in order of first occurrence.
 fn distinct<'a>(published: &[&'a Published], of: impl Fn(&'a Published) -> &'static str) -> Vec<&'static str> {
     published.iter().map(|published| of(published)).fold(Vec::new(), |mut known, next| {
         if !known.contains(&next) {

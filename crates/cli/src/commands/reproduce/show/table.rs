@@ -1,4 +1,4 @@
-//! As tables.
+//! The results as tables.
 
 use thalweg_lab::reproduce::{Figure, Row, Sample, Signals, Spread, beaten, compare, mean, spread};
 use thalweg_units::Span;
@@ -49,12 +49,12 @@ pub(super) fn runs(shown: &Shown) {
     }
 }
 
-/// How wide the column of schemes is.
+/// Width of the column of schemes.
 fn width(shown: &Shown) -> usize {
     shown.schemes.iter().map(|scheme| scheme.name.len()).max().unwrap_or(0).max(20)
 }
 
-/// Every scheme against the first, over each link and of the means.
+/// Every scheme compared with the first, over each link and for the means.
 fn against(shown: &Shown) {
     let [first, others @ ..] = shown.schemes else { return };
     if others.is_empty() {
@@ -78,7 +78,7 @@ fn against(shown: &Shown) {
     }
 }
 
-/// How an encoder followed its target.
+/// How an encoder followed a step of its target.
 pub(super) fn step(figure: &Figure, values: &[(&str, Option<f64>)]) {
     outln!("{}: {}", figure.name, figure.about);
     published::print(&figure.published, |published| {
@@ -86,7 +86,7 @@ pub(super) fn step(figure: &Figure, values: &[(&str, Option<f64>)]) {
     });
 }
 
-/// How often each signal of congestion was right.
+/// How often each congestion signal was right.
 pub(super) fn signals(figure: &Figure, rows: &[(Span, [f64; 3])]) {
     outln!("{}: {}\n", figure.name, figure.about);
     out!("{:12}", "jitter up to");
@@ -99,7 +99,7 @@ pub(super) fn signals(figure: &Figure, rows: &[(Span, [f64; 3])]) {
     }
 }
 
-/// Numbers that were worked out.
+/// Calculated numbers.
 pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row]) {
     outln!("{}: {}\n", figure.name, figure.about);
     out!("{:26} {:8}", "link", "scheme");

@@ -1,4 +1,4 @@
-//! Figures and their keys as a table has them.
+//! Figures and their keys, formatted for a table.
 
 use thalweg_lab::reproduce::Spread;
 
@@ -18,7 +18,7 @@ pub(super) fn text(key: &str, value: Option<f64>) -> String {
     }
 }
 
-/// A mean with its deviation, where it has one.
+/// A mean with its deviation, if it has one.
 pub(super) fn with_sigma(key: &str, of: Option<Spread>) -> String {
     let mean = text(key, of.map(|spread| spread.mean));
     match of.and_then(|spread| spread.sigma) {
@@ -27,7 +27,7 @@ pub(super) fn with_sigma(key: &str, of: Option<Spread>) -> String {
     }
 }
 
-/// Rates that are tens or hundreds of kbps in the papers that have them.
+/// Whether the papers give this rate in tens or hundreds of kbps.
 fn is_small_rate(key: &str) -> bool {
     ["goodput_bps", "fec_bitrate_bps", "tcp_throughput_bps"].iter().any(|small| key.ends_with(small))
 }
@@ -41,14 +41,14 @@ fn is_share(key: &str) -> bool {
         || ["stall_ratio", "share", "in_gcc", "abu", "tfs", "tfs_of_tcp_alone"].contains(&key)
 }
 
-/// A key as the head of a column.
+/// A key as a column heading.
 pub(super) fn head(key: &str) -> String {
     let points = if key == "stall_gain" || key == "estimate_accuracy_gain" { " points" } else { "" };
     let rate = if is_small_rate(key) { " kbps" } else { " Mbps" };
     key.replace("_bps", rate).replace("utilization", "used").replace('_', " ") + points
 }
 
-/// A head no wider than its column.
+/// Wraps a heading to the width of its column.
 pub(super) fn wrap(head: &str) -> String {
     head.replace("latency ", "")
         .replace("video ", "")

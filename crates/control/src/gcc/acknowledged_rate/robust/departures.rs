@@ -1,4 +1,4 @@
-//! The packets of the window that also count at the sending side.
+//! The packets of the window that also count for the send rate.
 
 use alloc::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use thalweg_units::{Bytes, Rate, Span};
 
 use super::{Arrived, FLOOR, MIN_PACKETS};
 
-/// Packets by sending time, those sent at once by arrival, and their sum.
+/// Packets by sending time, packets with equal sending times by arrival, and the sum of their bytes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Departures {
     packets: VecDeque<Arrived>,
@@ -14,7 +14,7 @@ pub(super) struct Departures {
 }
 
 impl Departures {
-    /// Adds one in its place, which is near the end.
+    /// Inserts a packet at its position, which is near the end.
     pub(super) fn add(&mut self, packet: Arrived) {
         let key = |packet: &Arrived| (packet.sent, packet.at);
         let before = self.packets.iter().rposition(|other| key(other) <= key(&packet));
@@ -22,12 +22,12 @@ impl Departures {
         self.bytes += packet.size;
     }
 
-    /// The packet that arrived first leaves the window, and with it all that were sent before it.
+    /// The earliest arrival leaves the window; removes it and all packets sent before it.
     pub(super) fn drop_until(&mut self, packet: Arrived) {
         while self.packets.front().is_some_and(|other| other.sent < packet.sent) {
             self.drop_first();
         }
-        // Of those sent at once with it, it arrived first.
+        // Of the packets with equal sending times, it arrived first.
         self.drop_first();
     }
 
@@ -37,7 +37,7 @@ impl Departures {
         }
     }
 
-    /// Bytes without the last packet's over the time from first to last; `None` from too few packets.
+    /// The bytes of all packets but the last, over the time from first to last; `None` with too few packets.
     pub(super) fn rate(&self) -> Option<Rate> {
         let (first, last) = (self.packets.front()?, self.packets.back()?);
         let span: Span = last.sent - first.sent;

@@ -1,4 +1,4 @@
-//! The two largest pauses between arrivals, while old ones are forgotten.
+//! The two largest gaps between arrivals in a sliding window.
 
 use alloc::collections::VecDeque;
 
@@ -7,10 +7,11 @@ use thalweg_units::Span;
 /// A gap and its number in the order of arrival.
 type Gap = (u64, Span);
 
-/// The two largest of a sliding window of gaps, amortised constant time each.
+/// The two largest gaps of a sliding window, in amortised constant time per gap.
 ///
-/// A gap that two later ones reach can never matter again. The rest are two monotone queues: gaps that no later one reaches,
-/// whose first is the largest, and gaps that exactly one later one reaches. The second largest leads what is left of either.
+/// A gap is irrelevant once two later gaps are at least as large. The others are kept in two monotone queues: gaps
+/// without a later gap at least as large, headed by the largest, and gaps with exactly one. The second largest is next
+/// in the first queue or heads the other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Gaps {
     next: u64,
@@ -19,12 +20,12 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    /// The next gap.
+    /// Adds the next gap.
     pub(super) fn push(&mut self, gap: Span) {
         while self.reached_once.back().is_some_and(|(_, other)| *other <= gap) {
             self.reached_once.pop_back();
         }
-        // What is reached now is later and smaller than everything left there.
+        // The gaps moved to `reached_once` are later and smaller than all gaps left in it.
         let kept = self.unreached.iter().rposition(|(_, other)| *other > gap).map_or(0, |index| index + 1);
         self.reached_once.extend(self.unreached.drain(kept..));
         self.unreached.push_back((self.next, gap));
@@ -41,7 +42,7 @@ impl Gaps {
         }
     }
 
-    /// The largest and the second largest; zero where there is none.
+    /// The largest and the second largest gap; zero if there is none.
     pub(super) fn two_largest(&self) -> (Span, Span) {
         let gap = |queue: &VecDeque<Gap>, index: usize| queue.get(index).map_or(Span::ZERO, |(_, gap)| *gap);
         (gap(&self.unreached, 0), gap(&self.unreached, 1).max(gap(&self.reached_once, 0)))

@@ -1,6 +1,7 @@
 //! The robust throughput estimator (specs/gcc.md 4.1; libwebrtc `robust_throughput_estimator.cc`).
 //!
-//! Sums and largest gaps are kept as packets come and go, so that a report costs what its packets cost and not the window.
+//! Sums and largest gaps are updated as packets enter and leave, so the cost of a report depends on its packets, not on
+//! the window.
 
 mod departures;
 mod gaps;
@@ -12,19 +13,19 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 use departures::Departures;
 use gaps::Gaps;
 
-/// At most this many packets count.
+/// Max number of packets that count.
 const MAX_PACKETS: usize = 500;
-/// No estimate from fewer.
+/// No estimate with fewer packets.
 const MIN_PACKETS: usize = 10;
-/// Packets beyond twenty count for this long ...
+/// Packets beyond twenty count for at most this long ...
 const MIN_SPAN: Span = Span::from_secs(1);
-/// ... and the twenty for this long.
+/// ... and the twenty for at most this long.
 const MAX_SPAN: Span = Span::from_secs(5);
-/// This many packets are kept beyond a second.
+/// This many packets are kept even if they are older than a second.
 const KEPT_PACKETS: usize = 20;
-/// A packet this much out of order starts everything over.
+/// A packet reordered by more than this resets the estimator.
 const REORDERING: Span = Span::from_secs(1);
-/// Rates are over at least this long.
+/// Min time over which rates are computed.
 const FLOOR: Span = Span::from_millis(1);
 
 #[derive(Debug, Clone, Copy)]
@@ -39,11 +40,11 @@ struct Arrived {
 pub(in super::super) struct Robust {
     packets: VecDeque<Arrived>,
     received: Bytes,
-    /// Between each packet and the one before.
+    /// Gaps between each packet and the one before.
     gaps: Gaps,
-    /// Those sent no earlier than any packet that no longer counts.
+    /// Packets sent no earlier than any packet that has left the window.
     departures: Departures,
-    /// The latest sending time of a packet that no longer counts.
+    /// The latest sending time of a packet that has left the window.
     dropped_until: Option<Time>,
 }
 
@@ -71,7 +72,7 @@ impl Robust {
         }
     }
 
-    /// A report overtaken by another brings a packet late: it splits a gap, and the gaps are measured anew.
+    /// Inserts a late packet (its report was overtaken by another): it splits a gap, so all gaps are recomputed.
     fn insert(&mut self, packet: Arrived) {
         let before = self.packets.iter().rposition(|other| other.at <= packet.at);
         self.packets.insert(before.map_or(0, |index| index + 1), packet);
@@ -143,13 +144,13 @@ mod tests {
             paused.add(Time::from_millis(10 * i + pause), Time::from_millis(10 * i + 30 + pause), Bytes::new(1250));
             slow.add(Time::from_millis(10 * i), Time::from_millis(20 * i + 30), Bytes::new(1250));
         }
-        // The sending side has the pause too, and the lesser of the two counts.
+        // The pause is in the sending times too, and the lower of the two rates counts.
         assert!(paused.rate().unwrap() >= Rate::from_kbps(700));
         let kbps = slow.rate().unwrap().as_kbps_f64();
         assert!((kbps - 500.0).abs() < 11.0, "{kbps}");
     }
 
-    /// The same window without anything kept: each rate is a scan of all its packets.
+    /// A reference without running sums: it scans all packets for each rate.
     #[derive(Default)]
     struct Rescan {
         packets: Vec<Arrived>,
@@ -187,7 +188,7 @@ mod tests {
             if sent.len() < 10 {
                 return Some(received);
             }
-            // Of packets sent at once, the last to arrive is the last.
+            // Of packets with equal sending times, the last to arrive counts as last.
             let last = sent.iter().max_by_key(|packet| packet.sent).unwrap();
             let first = sent.iter().map(|packet| packet.sent).min().unwrap();
             let bytes = sent.iter().map(|packet| packet.size).sum::<Bytes>() - last.size;
@@ -196,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// Bursts sent at once, gaps of all lengths, packets overtaken and clocks set back.
+        /// Bursts with equal sending times, gaps of all lengths, overtaken packets and clocks set back.
         #[test]
         fn running_sums_give_what_a_rescan_gives(
             steps in proptest::collection::vec(

@@ -1,16 +1,17 @@
-//! How well a bandwidth and an inherent loss explain the observations (libwebrtc `LossBasedBweV2::GetObjective` and
-//! `NewtonsMethodUpdate`); rates in kbps.
+//! The likelihood of a bandwidth and an inherent loss given the observations (libwebrtc `LossBasedBweV2::GetObjective`
+//! and `NewtonsMethodUpdate`); rates in kbps.
 
 use super::observations::Observations;
 
-/// The least inherent loss.
+/// Min inherent loss.
 const MIN_INHERENT: f64 = 1e-3;
-/// The most inherent loss at bandwidth b is `INHERENT_OFFSET + INHERENT_BALANCE / b` (kbps).
+/// Max inherent loss at bandwidth b is `INHERENT_OFFSET + INHERENT_BALANCE / b` (kbps).
 const INHERENT_OFFSET: f64 = 0.05;
 const INHERENT_BALANCE: f64 = 100.0;
-/// How far one Newton step goes.
+/// The step size of one Newton step.
 const NEWTON_GAIN: f64 = 0.75;
-/// Preference for higher bandwidth, linear and logarithmic, and the loss at which it turns (bias(b) in the specification).
+/// Preference for higher bandwidth, linear and logarithmic, and the loss at which it reverses (bias(b) in the
+/// specification).
 const BIAS_LINEAR: f64 = 0.0002;
 const BIAS_LOG: f64 = 0.02;
 const BIAS_TURN: f64 = 0.2;
@@ -28,7 +29,7 @@ pub(super) fn objective(observations: &Observations, bandwidth: f64, inherent: f
         .sum()
 }
 
-/// The inherent loss after one step towards the likeliest at bandwidth b.
+/// The inherent loss after one step towards the most likely value at bandwidth b.
 pub(super) fn newton_step(observations: &Observations, bandwidth: f64, inherent: f64) -> f64 {
     let inherent = feasible(inherent, bandwidth);
     let (mut first, mut second) = (0.0, 0.0);

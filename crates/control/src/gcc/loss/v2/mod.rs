@@ -1,7 +1,7 @@
-//! The rate that explains the losses best (specs/gcc.md 6.2; libwebrtc `loss_based_bwe_v2.cc`).
+//! The rate with the highest likelihood for the observed losses (specs/gcc.md 6.2; libwebrtc `loss_based_bwe_v2.cc`).
 //!
-//! Losses come from an inherent loss rate p and from sending faster than the bandwidth b. Each new observation, a few candidate
-//! bandwidths are compared by the likelihood of all recent observations.
+//! The model: losses come from an inherent loss rate p and from sending faster than the bandwidth b. With each new
+//! observation, a few candidate bandwidths are compared by the likelihood of all recent observations.
 
 mod likelihood;
 mod observations;
@@ -23,36 +23,37 @@ const INITIAL_INHERENT: f64 = 0.01;
 /// Above this average loss the bandwidth is at most `INSTANT_BALANCE / (loss - INSTANT_OFFSET)` (kbps).
 const INSTANT_OFFSET: f64 = 0.05;
 const INSTANT_BALANCE: f64 = 100.0;
-/// Limited by loss, growth is bounded anew every so often ...
+/// While loss limits, a new growth bound is set at this interval ...
 const WINDOW: Span = Span::from_millis(300);
-/// ... to this factor of the bandwidth then, 5 kbps at least (`kCongestionControllerMinBitrate`) ...
+/// ... at this factor of the current bandwidth, 5 kbps at least (`kCongestionControllerMinBitrate`) ...
 const WINDOW_FACTOR: f64 = 1.3;
 const MIN_BOUND: f64 = 5.0;
-/// ... and to this factor of what arrives (the smaller while near the hold rate).
+/// ... and growth is bounded to this factor of the acknowledged rate (the smaller one while near the hold rate).
 const RAMP_UP: f64 = 1.5;
 const RAMP_UP_NEAR_HOLD: f64 = 1.2;
 const HOLD_NEAR: f64 = 1.3;
-/// A hold after a decrease lasts this long at first and doubles up to the maximum.
+/// A hold after a decrease lasts this long at first; each further hold doubles it, up to the maximum.
 const HOLD: Span = Span::from_millis(300);
 const MAX_HOLD: Span = Span::from_secs(60);
-/// How long padding may prove a new high.
+/// Max time for which padding may probe a new maximum.
 const PADDING: Span = Span::from_secs(2);
 
-/// The estimator's state; rates are in kbps inside, as the constants expect. Its time is that of sending, as observed.
+/// The state of the estimator. Rates inside are in kbps, as the constants expect. Its clock is the sending time of the
+/// observed packets.
 #[derive(Debug, Clone)]
 pub(in super::super) struct LossV2 {
     observations: Observations,
     bandwidth: f64,
     inherent: f64,
-    /// The last acknowledged rate that was known.
+    /// The last known acknowledged rate.
     acknowledged: Option<f64>,
     state: LossState,
-    /// When growth was bounded, and to what.
+    /// When growth was bounded, and the bound.
     bound: Option<(Time, f64)>,
-    /// Until when the rate is held, and which.
+    /// End of the hold, and the held rate.
     hold: Option<(Time, f64)>,
     hold_span: Span,
-    /// When padding began to prove the highest rate, and that rate.
+    /// When padding began to probe the highest rate, and that rate.
     padding: Option<(Time, f64)>,
     result: Rate,
 }
@@ -112,13 +113,13 @@ impl LossV2 {
         }
     }
 
-    /// The likeliest bandwidth, and the inherent loss with it.
+    /// The most likely bandwidth, and the inherent loss that goes with it.
     fn best_candidate(&self, input: &Input<'_>, average_loss: f64) -> (f64, f64) {
         let current = self.bandwidth;
         let padded = self.padding.is_some_and(|(since, _)| since + PADDING >= self.observations.until());
         let acknowledged = self.acknowledged.filter(|_| !input.in_alr || padded);
         let delay_based = Some(input.delay_based.as_kbps_f64()).filter(|rate| *rate > current);
-        // Limited by loss, a candidate is no further away than growth may go: one far away loses against standing still.
+        // While loss limits, candidates are capped at the growth bound: one further away would lose against no change.
         let limited = self.bound.filter(|_| self.state != LossState::DelayBased);
         let max = limited.map_or(input.max.as_kbps_f64(), |(_, bound)| bound).max(current);
         let factors = CANDIDATES.iter().map(|factor| factor * current);
@@ -133,7 +134,7 @@ impl LossV2 {
         (best.1, best.2)
     }
 
-    /// Limited by loss, the estimate does not jump.
+    /// While loss limits, the growth of the estimate is bounded.
     fn bounded_growth(&self, bandwidth: f64) -> f64 {
         let mut bandwidth = bandwidth;
         if let Some((since, bound)) = self.bound
@@ -148,14 +149,15 @@ impl LossV2 {
             let factor = if near_hold { RAMP_UP_NEAR_HOLD } else { RAMP_UP };
             bandwidth = self.bandwidth.max(bandwidth.min(factor * acknowledged));
             if self.state == LossState::Decreasing {
-                // One bit per second more, so that it counts as increasing.
+                // Increased by a minimal amount, so that it counts as increasing.
                 bandwidth = bandwidth.max(self.bandwidth + 0.001);
             }
         }
         bandwidth
     }
 
-    /// While a hold lasts, the rate is at most the one held, which follows what arrives; whether it lasts.
+    /// During a hold, limits the rate to the held rate, which follows the acknowledged rate; returns whether the hold
+    /// lasts.
     fn hold_back(&mut self, bounded: f64, lower: f64, delay_based: f64) -> bool {
         let until = self.observations.until();
         match &mut self.hold {
@@ -196,7 +198,7 @@ impl LossV2 {
         }
     }
 
-    /// Whether a rate that loss limits grows, or stays where padding is proving it.
+    /// Whether a loss-limited rate grows, or stays constant while padding probes it.
     fn keeps_increasing(&self, bounded: f64, result: Rate) -> bool {
         match self.state {
             LossState::DelayBased => false,

@@ -1,5 +1,5 @@
-//! What was sent and lost lately, 250 ms of sending at a time (libwebrtc `LossBasedBweV2::PushBackObservation` and
-//! `CalculateAverageReportedByteLossRatio`).
+//! Recent sent and lost bytes, in observations of 250 ms of sending time (libwebrtc
+//! `LossBasedBweV2::PushBackObservation` and `CalculateAverageReportedByteLossRatio`).
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -9,13 +9,13 @@ use thalweg_units::{Bytes, Span, Time};
 use crate::feedback::{Fate, Report};
 use crate::packet::PacketId;
 
-/// An observation is at least this much sending time.
+/// The min sending time that an observation covers.
 const OBSERVATION: Span = Span::from_millis(250);
-/// Observations remembered.
+/// Number of observations remembered.
 const WINDOW: usize = 15;
-/// Weight of an observation against the next newer one.
+/// Weight of an observation relative to the next newer one.
 const TEMPORAL_WEIGHT: f64 = 0.9;
-/// An observation sent at this many times the median rate lost because of it; its losses are no outlier.
+/// Losses of an observation sent at this many times the median rate are attributed to that rate; they are no outlier.
 const SUDDEN: f64 = 2.0;
 
 /// Bytes in kB and a rate in kbps, as the constants of the likelihood expect.
@@ -38,7 +38,7 @@ struct Partial {
     lost: BTreeMap<PacketId, Bytes>,
 }
 
-/// The newest observations, oldest first, and what the next one has so far.
+/// The newest observations, oldest first, and the partial next one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Observations {
     complete: VecDeque<Observation>,
@@ -47,17 +47,17 @@ pub(super) struct Observations {
 }
 
 impl Observations {
-    /// Complete ones.
+    /// Number of complete observations.
     pub(super) fn len(&self) -> usize {
         self.complete.len()
     }
 
-    /// When the last packet of the newest one left: the time by which libwebrtc's loss-based estimate lives.
+    /// Sending time of the last packet of the newest observation: the clock of libwebrtc's loss-based estimate.
     pub(super) fn until(&self) -> Time {
         self.until.unwrap_or(Time::ZERO)
     }
 
-    /// Gathers packets; true when an observation is complete.
+    /// Adds packets; returns true when an observation is complete.
     pub(super) fn add(&mut self, reports: &[Report]) -> bool {
         let sent = || reports.iter().map(|report| report.packet.at);
         let (Some(first), Some(last)) = (sent().min(), sent().max()) else { return false };
@@ -67,7 +67,8 @@ impl Observations {
                     self.partial.bytes += report.packet.size;
                     self.partial.lost.insert(report.packet.id, report.packet.size);
                 }
-                // What an earlier observation has as lost, or silence wrote off, was not counted in this one.
+                // A late packet that an earlier observation, or a feedback timeout, counted as lost was not counted in
+                // this observation.
                 Fate::Arrived { .. } => {
                     if self.partial.lost.remove(&report.packet.id).is_none() {
                         self.partial.bytes += report.packet.size;
@@ -96,7 +97,7 @@ impl Observations {
         self.complete.push_back(observation);
     }
 
-    /// Observations with their weight, newest last.
+    /// Observations with their weights, newest last.
     pub(super) fn weighted(&self) -> impl Iterator<Item = (f64, &Observation)> {
         let newest = self.complete.len() as i32 - 1;
         self.complete.iter().enumerate().map(move |(index, observation)| {
@@ -104,7 +105,8 @@ impl Observations {
         })
     }
 
-    /// The average loss without the observations of most and least loss, unless the most was sent at twice the usual rate.
+    /// The average loss without the observations of the most and the least loss, unless the most was sent at twice the
+    /// usual rate.
     pub(super) fn average_loss(&self) -> f64 {
         let outliers = self.outliers();
         let (mut lost, mut bytes) = (0.0, 0.0);
@@ -117,7 +119,7 @@ impl Observations {
         if bytes > 0.0 { lost / bytes } else { 0.0 }
     }
 
-    /// Which observations have most and least loss, if they are not to count.
+    /// The observations with the most and the least loss, if they are excluded.
     fn outliers(&self) -> Option<(usize, usize)> {
         if self.complete.len() <= 3 {
             return None;

@@ -1,4 +1,4 @@
-//! The estimate over several observations.
+//! Tests of the estimate over several observations.
 
 use alloc::vec::Vec;
 
@@ -21,7 +21,7 @@ fn input(now: u64, reports: &[Report], delay_based: u64, acknowledged: Option<u6
     }
 }
 
-/// Packets of 1250 bytes, one each 10 ms from `from` ms, of which one in `lost` is lost; 0 loses none.
+/// Packets of 1250 bytes, one every 10 ms from `from` ms, of which one in `lost` is lost; with 0, none is lost.
 fn reports(from: u64, count: u64, lost: u64) -> Vec<Report> {
     let one = |index: u64| {
         let at = Time::from_millis(from + 10 * index);
@@ -56,21 +56,21 @@ fn an_acknowledged_rate_that_is_not_known_for_a_while_is_the_last_that_was() {
         let acknowledged = (i < 10).then_some(900);
         v2.update(&input(i * 300, &reports(i * 300, 30, 3), 1000, acknowledged));
     }
-    // A third lost allows 100 / (0.33 - 0.05) = 353 kbps, but not less than what arrives.
+    // A loss of a third allows 100 / (0.33 - 0.05) = 353 kbps, but not less than the acknowledged rate.
     assert_eq!(v2.result, Rate::from_kbps(900));
 }
 
-/// A sender that sends what it may, one packet of 200 bytes after the other, over a path that carries one rate, then another.
+/// A sender at the allowed rate, with packets of 200 bytes, over a path whose capacity changes.
 struct Call {
     v2: LossV2,
     now: u64,
     next: u64,
-    /// (ms, what was allowed) after each report.
+    /// (ms, the allowed rate) after each report.
     allowed: Vec<(u64, Rate, LossState)>,
 }
 
 impl Call {
-    /// Reports of 50 ms each until `until` ms; beyond `carried` kbps everything is lost, evenly.
+    /// Sends and reports every 50 ms until `until` ms; the excess over `carried` kbps is lost, evenly spread.
     fn play(&mut self, until: u64, carried: u64) {
         while self.now < until {
             let rate = self.allowed.last().map_or(1000.0, |(_, rate, _)| rate.as_kbps_f64());
@@ -113,7 +113,7 @@ fn after_a_spell_of_loss_the_rate_comes_back_by_three_tenths_in_two_observations
         .find(|(ms, rate, _)| *ms > 8_000 && *rate >= Rate::from_kbps(900))
         .map(|(ms, ..)| ms - 8_000);
     assert!(back.is_some_and(|ms| (3_000..6_000).contains(&ms)), "{back:?} ms");
-    // Two observations of 250 ms go by before 300 ms have.
+    // Two observations of 250 ms pass before 300 ms have passed.
     for (index, (ms, rate, _)) in call.allowed.iter().enumerate().filter(|(_, (ms, ..))| *ms > 8_500) {
         let before = call.allowed[index - 10].1;
         assert!(*rate <= before.scale(WINDOW_FACTOR + 0.02), "{before} to {rate} at {ms} ms");

@@ -1,4 +1,4 @@
-//! A sender whose other end is played by hand: segments of 100 bytes, a round trip of 100 ms.
+//! A sender with a scripted peer: segments of 100 bytes, a round trip of 100 ms.
 
 use super::*;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ fn at(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-/// A connection opened at 0 and answered after a round trip, with this many segments to send.
+/// A connection opened at 0 and confirmed after a round trip, with this many segments to send.
 fn opened(config: ConnectionConfig, segments: u64) -> Sender {
     let mut sender = Sender::new(config, 0);
     sender.write(at(0), Bytes::new(segments * 100));
@@ -27,7 +27,7 @@ fn poll(sender: &mut Sender, millis: u64) -> Vec<u64> {
     core::iter::from_fn(|| sender.poll(at(millis))).map(|segment| segment.from / 100).collect()
 }
 
-/// The receiver has segments before `up_to` and these blocks, and echoes this time.
+/// The receiver reports that segments before `up_to` and these blocks arrived, and echoes this time.
 fn say(sender: &mut Sender, millis: u64, up_to: u64, blocks: &[(u64, u64)], echo: u64) {
     let blocks = blocks.iter().map(|(from, to)| (from * 100, to * 100)).collect();
     let said = Acknowledgement { connection: 0, up_to: up_to * 100, blocks, echo: at(echo) };
@@ -63,7 +63,7 @@ fn a_loss_is_repeated_at_once_and_the_window_shrinks_once_in_a_recovery() {
     say(&mut sender, 200, 0, &[(1, 3)], 0);
     assert_eq!(poll(&mut sender, 200), [10, 11, 12, 13]);
     say(&mut sender, 200, 0, &[(1, 4)], 0);
-    // Twelve segments were the window; seven tenths of it are full, and the lost one leaves nevertheless.
+    // The window was twelve segments; seven tenths of it are in flight, yet the lost segment is retransmitted.
     assert!((sender.window().window() - 8.4).abs() < 1e-9, "{}", sender.window().window());
     assert_eq!(poll(&mut sender, 200), [0]);
     // Number 4 is lost too, in the same recovery.
@@ -101,7 +101,7 @@ fn after_a_probe_in_vain_everything_is_sent_again_from_a_window_of_one() {
     let mut sender = opened(config(), 30);
     poll(&mut sender, 100);
     assert_eq!(poll(&mut sender, 300), [10], "a probe is new data where there is some");
-    // The smoothed 100 ms and the larger of 200 ms and four deviations of 50 ms.
+    // The smoothed 100 ms plus the larger of 200 ms and four deviations of 50 ms.
     assert_eq!(sender.next_event(), at(600));
     assert_eq!(poll(&mut sender, 600), [0]);
     assert_eq!((sender.window().window(), sender.window().threshold()), (1.0, 7.0));

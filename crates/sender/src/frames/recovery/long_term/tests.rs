@@ -31,7 +31,8 @@ impl Sender {
         Sender { buffers: Config::default().build().unwrap(), next: 0 }
     }
 
-    /// Sends a frame of so many packets; what it refers to and is kept in, `None` for a keyframe.
+    /// Sends a frame of this many packets. Returns what it refers to and the buffer it is kept in; `None` for a
+    /// keyframe.
     fn send(&mut self, now: u64, packets: u16) -> Option<Buffers> {
         let basis = self.buffers.basis(ms(now), false).map(|basis| match basis {
             Basis::Buffers(buffers) => buffers,
@@ -48,7 +49,7 @@ impl Sender {
     }
 }
 
-/// A sender whose keyframe came, and whose frame 1 is on its way into altref.
+/// A sender whose keyframe arrived and whose frame 1, to be kept in altref, is in flight.
 fn begun() -> Sender {
     let mut sender = Sender::new();
     sender.send(0, 2);
@@ -129,7 +130,7 @@ fn a_lost_candidate_makes_room_for_another_and_coming_late_is_not_referred_to() 
 fn a_candidate_that_follows_from_a_lost_frame_was_not_decoded_although_it_came() {
     let mut sender = begun();
     sender.on_report(50, &[(1, at(43))]);
-    // Frame 3 is kept in golden but follows from 2.
+    // Frame 3 is kept in golden but depends on frame 2.
     sender.buffers.candidate = Some((Golden, 99));
     sender.send(66, 1);
     sender.buffers.candidate = None;
@@ -140,7 +141,7 @@ fn a_candidate_that_follows_from_a_lost_frame_was_not_decoded_although_it_came()
     assert_eq!(sender.send(165, 1), only((Altref, 1), Some(Golden)), "4 was decoded without it");
 }
 
-/// In recovery: frame 2 is kept in altref, frame 3 does without it.
+/// In recovery: frame 2 is kept in altref, and frame 3 does not depend on it.
 fn two_that_do_without_one_another() -> Sender {
     let mut sender = begun();
     sender.on_report(60, &[(1, Fate::Lost)]);
@@ -165,7 +166,7 @@ fn a_frame_is_not_known_to_be_decoded_while_a_later_one_may_have_been_there_befo
     let mut sooner = Sender { buffers: later.buffers.clone(), next: later.next };
     later.on_report(140, &[(3, at(116))]);
     assert_eq!(later.send(165, 1), only((Altref, 2), Some(Golden)));
-    // Whether frame 4 was there before 3 is settled with it.
+    // This also decides whether frame 4 was decoded before frame 3.
     sooner.on_report(170, &[(3, at(114)), (4, at(149))]);
     assert_eq!(sooner.send(165, 1), only((Golden, 0), Some(Altref)));
 }
@@ -176,8 +177,8 @@ fn a_frame_queued_after_it_was_heard_that_one_came_was_not_there_before_it() {
     sender.on_report(130, &[(2, at(105)), (3, Fate::Lost)]);
     sender.send(132, 1);
     sender.on_report(170, &[(4, at(150))]);
-    // Frame 3 may have come before 2, its report being lost. Frame 4 cannot; and being decoded it settles what was
-    // before it.
+    // Frame 3 may have arrived before frame 2, its report being lost. Frame 4 cannot have; once frame 4 is decoded, all
+    // earlier frames are decided.
     assert_eq!(sender.send(175, 1), only((Golden, 0), Some(Altref)));
     sender.on_report(200, &[(5, at(190))]);
     assert_eq!(sender.send(205, 1), only((Altref, 5), Some(Golden)));
@@ -213,7 +214,7 @@ fn what_is_remembered_of_frames_is_bounded_whatever_is_heard_of_them() {
     sender.on_report(60, &[(1, Fate::Lost)]);
     for frame in 2..5000 {
         sender.send(60, 1);
-        // Each but the candidates comes.
+        // All frames arrive but the candidates.
         if sender.buffers.candidate.is_none_or(|(_, candidate)| candidate != frame) {
             sender.on_report(60, &[(frame, at(frame))]);
         }

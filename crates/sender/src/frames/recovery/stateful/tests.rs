@@ -14,7 +14,7 @@ fn ms(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-/// A sender that codes what is planned and sends it at once.
+/// A sender that encodes what is planned and sends it at once.
 struct Sender {
     kept: Stateful,
     next: u64,
@@ -56,7 +56,7 @@ impl Sender {
     }
 }
 
-/// So many frames sent, and frame 1 acknowledged.
+/// A sender after this many frames, with frame 1 acknowledged.
 fn under_way(frames: u64) -> Sender {
     let mut sender = Sender::new(64);
     (0..frames).for_each(|frame| {
@@ -88,10 +88,10 @@ fn after_a_loss_frames_are_coded_from_what_is_acknowledged_for_five_seconds_sinc
     sender.on_report(ms(100), (3, 0), StateHash::UNKNOWN, &[0, 1]);
     assert!(sender.kept.is_recovering(ms(5099)));
     assert_eq!(sender.send(ms(101)), Some(1));
-    // Frame 5 leads on from 1, but what came before it was damaged.
+    // Frame 5 is based on frame 1, but what arrived before it was damaged.
     sender.on_report(ms(200), (5, 0), StateHash(99), &[0, 1]);
     assert!(sender.kept.is_recovering(ms(5199)) && !sender.kept.is_recovering(ms(5200)));
-    // And the source moves with what is acknowledged.
+    // The source advances with what is acknowledged.
     sender.on_report(ms(300), (5, 1), target(5), &[1, 5]);
     assert_eq!((sender.send(ms(301)), sender.send(ms(302))), (Some(5), Some(5)));
     assert_eq!(sender.send(ms(5200)), Some(7), "the last one sent is assumed again");
@@ -151,7 +151,7 @@ fn a_report_of_a_frame_never_sent_is_nonsense() {
     sender.on_report(ms(60), (5, 0), StateHash::UNKNOWN, &[]);
     sender.on_report(ms(60), (u64::MAX, u16::MAX), StateHash::UNKNOWN, &[4]);
     assert!(!sender.kept.is_recovering(ms(60)));
-    // It does not keep true ones from being heard, either.
+    // True reports after it still count.
     sender.on_report(ms(61), (4, 0), target(4), &[3, 4]);
     assert_eq!(sender.forgotten(), [0, 1, 2, 3]);
 }
@@ -178,7 +178,7 @@ fn as_many_states_are_kept_as_are_allowed_those_that_were_sent_first_and_the_lat
         assert!(kept.len() <= 4, "{kept:?}");
     }
     assert_eq!(kept, [2, 3, 4, 99]);
-    // The last reports before the silence were lost, and the receiver has gone on to 4.
+    // The last reports before the gap were lost, and the receiver has gone on to 4.
     sender.on_report(ms(200), (99, 0), StateHash::UNKNOWN, &[3, 4]);
     assert_eq!(sender.send(ms(201)), Some(4));
 }
@@ -205,7 +205,7 @@ fn what_is_thrown_away_is_coded_around_from_the_last_frame_that_left() {
     assert_eq!(sender.forgotten(), [5, 6]);
     assert!(!sender.kept.is_recovering(ms(62)));
     assert_eq!(sender.send(ms(62)), Some(4));
-    // A part of frame 5 had left: that the receiver decoded it says nothing, for it has what frame 7 needs.
+    // Part of frame 5 had left. That the receiver decoded it proves nothing, since it has what frame 7 needs.
     sender.on_report(ms(80), (5, 0), target(4), &[3, 4]);
     sender.on_report(ms(81), (7, 0), StateHash::UNKNOWN, &[3, 4]);
     assert!(!sender.kept.is_recovering(ms(81)));
@@ -242,7 +242,7 @@ fn of_frames_that_the_receiver_has_passed_only_what_it_names_is_kept() {
     sender.forgotten();
     sender.on_report(ms(60), (5, 0), StateHash::UNKNOWN, &[1]);
     assert_eq!(sender.forgotten(), [2, 3, 4]);
-    // What is assumed is kept even if the receiver passed it without having it, as after a flush.
+    // The assumed state is kept even if the receiver went past it without having it, as after a flush.
     sender.queue(ms(61));
     sender.kept.on_flushed();
     sender.forgotten();
@@ -257,7 +257,7 @@ fn a_keyframe_is_kept_although_nothing_was_heard_for_as_many_frames_as_are_kept(
     (0..10).for_each(|frame| {
         sender.send(ms(frame));
     });
-    // All were lost but a part of the last.
+    // All were lost except part of the last.
     sender.on_report(ms(20), (9, 0), StateHash::UNKNOWN, &[]);
     assert_eq!((sender.send(ms(21)), sender.send(ms(22)), sender.send(ms(23))), (None, None, None));
     sender.on_report(ms(40), (10, 0), target(10), &[10]);

@@ -1,4 +1,4 @@
-//! How unlike two blocks are.
+//! Difference metrics of two blocks.
 
 pub mod coefficients;
 pub mod sad;
@@ -15,7 +15,7 @@ fn sum_of_32(sums: __m128i) -> u32 {
     _mm_cvtsi128_si32(_mm_add_epi32(halves, _mm_shuffle_epi32::<1>(halves))) as u32
 }
 
-/// A wide vector's two halves, added.
+/// The sum of the two halves of a wide vector.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn halves_of_32(sums: __m256i) -> __m128i {

@@ -1,5 +1,5 @@
-//! Sums of absolute differences: `psadbw` adds eight of them at a time. Reading the pixels is what takes the time, so
-//! that wider vectors gain nothing (measured).
+//! Sums of absolute differences: `psadbw` adds eight of them at a time. Loading the pixels takes most of the time, so
+//! wider vectors gain nothing (measured).
 
 use std::arch::x86_64::*;
 
@@ -13,16 +13,16 @@ fn sum_of_64(sums: __m128i) -> u32 {
     _mm_cvtsi128_si32(_mm_add_epi64(sums, _mm_unpackhi_epi64(sums, sums))) as u32
 }
 
-/// The low 32 bits of each half of four vectors' sums, added: one number a vector.
+/// The sums of the low 32 bits of both halves of four vectors: one number per vector.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn sums_of_four([a, b, c, d]: [__m128i; 4]) -> [u32; 4] {
-    // The sums are small, so each fits the low quarter of its half and the others are free for its neighbours'.
+    // The sums are small, so each fits the low quarter of its half, and the others are free for its neighbours' sums.
     let (ab, cd) = (_mm_or_si128(a, _mm_slli_epi64::<32>(b)), _mm_or_si128(c, _mm_slli_epi64::<32>(d)));
     sums(_mm_add_epi32(_mm_unpacklo_epi64(ab, cd), _mm_unpackhi_epi64(ab, cd)))
 }
 
-/// Makes the sum for blocks of a width, and that for four of them at once.
+/// Makes the kernels for blocks of a width, one at a time and four at once.
 macro_rules! sad {
     ($columns:literal, $sad:ident, $sad_at:ident) => {
         #[target_feature(enable = "sse4.1")]

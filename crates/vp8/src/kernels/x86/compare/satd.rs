@@ -1,15 +1,16 @@
 //! Sums of absolute Hadamard transforms of 4x4 differences, two or four blocks at a time.
 //!
-//! The transform's last step and the absolute values are one: `|a + b| + |a - b|` is twice the larger of `|a|` and
-//! `|b|`, which is found at the place of `a` and at that of `b`, so that adding up all places doubles it.
+//! The transform's last step and the absolute values are combined: `|a + b| + |a - b|` is twice the larger of `|a|` and
+//! `|b|`. That maximum is computed both at the position of `a` and at that of `b`, so that adding up all positions
+//! doubles it.
 
 use std::arch::x86_64::*;
 
 use super::super::pixels::Pixels;
 use super::{halves_of_32, sum_of_32};
 
-// Kernels load row after row in so many words: a closure given to `map` may stay a call, since it is compiled for more
-// instructions than `map` is.
+// The kernels load each row explicitly: a closure passed to `map` may remain a call, since it is compiled for more
+// instructions than `map`.
 
 /// The sum, in four parts, for four rows of 16-bit differences, two blocks wide.
 #[inline]
@@ -93,7 +94,7 @@ pub fn satd<const COLUMNS: usize, const ROWS: usize>(
 pub fn satd_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32 {
     let block = Pixels::<4, 4>::of(block, block_stride);
     let reference = Pixels::<4, 4>::of(reference, reference_stride);
-    // The other half of the vectors is 0, and what it adds is.
+    // The other half of the vectors is 0 and adds 0.
     let sums = of_four_rows([
         difference(block.load_4(0, 0), reference.load_4(0, 0)),
         difference(block.load_4(1, 0), reference.load_4(1, 0)),
@@ -126,7 +127,7 @@ pub fn satd_16x16_avx2(block: &[u8], block_stride: usize, reference: &[u8], refe
 pub fn satd_8x8_avx2(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32 {
     let block = Pixels::<8, 8>::of(block, block_stride);
     let reference = Pixels::<8, 8>::of(reference, reference_stride);
-    // Loaded as two rows each, and paired anew: a row of the upper blocks with one of the lower ones.
+    // Loaded as two rows each, and paired differently: a row of the upper blocks with one of the lower ones.
     let a = wide_difference(block.vector(0), reference.vector(0));
     let b = wide_difference(block.vector(2), reference.vector(2));
     let c = wide_difference(block.vector(4), reference.vector(4));

@@ -6,8 +6,8 @@ use super::super::super::Moments;
 use super::super::pixels::Pixels;
 use super::{halves_of_32, sum_of_32};
 
-/// Differences, and squares of differences, on their way to be added up: the former in 16 bits a lane, enough for the
-/// 32 of a block of 16x16 pixels (and not for [`squares_of_rows`], which leaves them alone), the latter in 32.
+/// Accumulated differences and squared differences: the former with 16 bits per lane, enough for the 32 of a block of
+/// 16x16 pixels (but not for [`squares_of_rows`], which does not use them), the latter with 32.
 #[derive(Clone, Copy)]
 struct Running {
     differences: __m128i,
@@ -41,7 +41,7 @@ impl Running {
     }
 }
 
-/// Differences and squared differences of a row of sixteen pixels a time.
+/// Differences and squared differences of a row of sixteen pixels at a time.
 #[derive(Clone, Copy)]
 struct WideRunning {
     differences: __m256i,
@@ -72,7 +72,7 @@ impl WideRunning {
     }
 }
 
-/// Makes the kernels for blocks of a width with the sums of an instruction set.
+/// Makes the kernels for blocks of a width with the accumulators of an instruction set.
 macro_rules! squares {
     ($feature:literal, $running:ident, $columns:literal, $moments:ident, $squares:ident) => {
         #[inline]
@@ -99,7 +99,7 @@ macro_rules! squares {
             reference: &[u8],
             reference_stride: usize,
         ) -> u32 {
-            // Inlined, and the sum nobody asks for left out.
+            // Inlined, with the unused sum removed.
             $moments::<ROWS>(block, block_stride, reference, reference_stride).squares
         }
     };
@@ -121,7 +121,7 @@ macro_rules! squares_of_rows {
             let (blocks, rest) = row[..length].as_chunks::<16>();
             let (other_blocks, other_rest) = other[..length].as_chunks::<16>();
             let mut sum: u64 = rest.iter().zip(other_rest).map(|(a, b)| u64::from(a.abs_diff(*b)).pow(2)).sum();
-            // Sixteen pixels' squares are below 2^20: those of 4096 times as many fit 32 bits.
+            // Sixteen pixels' squares are below 2^20: those of 4096 pixels fit 32 bits.
             for (blocks, others) in blocks.chunks(4096).zip(other_blocks.chunks(4096)) {
                 let mut running = $running::new();
                 for (block, other) in blocks.iter().zip(others) {

@@ -1,4 +1,4 @@
-//! The normal filter of chroma: the eight positions of one plane beside those of the other.
+//! The normal filter of chroma: eight positions of each plane in one vector.
 
 use std::arch::x86_64::*;
 
@@ -23,7 +23,7 @@ pub fn inner_left_edge(u: &mut [u8], v: &mut [u8], at: usize, stride: usize, lim
     });
 }
 
-/// Changes the eight columns from `start` on, with both planes' rows in each.
+/// Filters the eight columns from `start` on, each with the rows of both planes.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn filter_columns(u: &mut [u8], v: &mut [u8], start: usize, stride: usize, filter: impl Fn(&mut [__m128i; 8])) {
@@ -49,8 +49,7 @@ pub fn inner_upper_edge(u: &mut [u8], v: &mut [u8], at: usize, stride: usize, li
     filter_rows(u, v, at, stride, 2, |rows| subblock(rows, masks(rows, Limits::new(limits))));
 }
 
-/// Given what is made of the eight rows from `start` on, with both planes' columns in each, stores it from the row
-/// `first` on.
+/// Stores the filtered rows from `first` on, of the eight rows from `start` on, each with the columns of both planes.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn filter_rows<const CHANGED: usize>(

@@ -68,8 +68,9 @@ pub fn inner_upper_edges(luma: &mut [u8], at: usize, stride: usize, limits: Edge
     }
 }
 
-/// Filters, among sixteen columns of pixels, between each four and the next. There is one for each kernel that does,
-/// since the compiler inlines what has a single caller, and passes sixteen vectors through memory otherwise.
+/// Filters sixteen columns of pixels between each group of four and the next. Each kernel that needs it has its own
+/// copy, since the compiler inlines a function with a single caller, and otherwise passes sixteen vectors through
+/// memory.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn filter_inner_edges<const WIDE: bool>(columns: [__m128i; 16], limits: EdgeLimits) -> [__m128i; 16] {

@@ -1,7 +1,7 @@
 //! The loop filters, sixteen positions along an edge at a time: a macroblock's luma, or both of its chroma planes.
 //!
-//! Of an edge between rows, each row is a vector. Edges between columns are turned on their side first and back after;
-//! all those inside a macroblock's luma share one turning.
+//! For an edge between rows, each row is a vector. Edges between columns are transposed first and back afterwards; all
+//! those inside a macroblock's luma share one transposition.
 
 pub mod chroma;
 mod filter;

@@ -1,4 +1,4 @@
-//! The simple filter, which is for luma only.
+//! The simple filter, for luma only.
 
 use std::arch::x86_64::*;
 
@@ -46,7 +46,7 @@ pub fn inner_upper_edges(luma: &mut [u8], at: usize, stride: usize, edge: u8) {
     }
 }
 
-/// Filters, among sixteen lines of pixels, between each four and the next.
+/// Filters sixteen lines of pixels between each group of four and the next.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn filter_inner_edges(mut lines: [__m128i; 16], edge: u8) -> [__m128i; 16] {

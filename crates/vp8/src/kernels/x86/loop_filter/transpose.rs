@@ -1,13 +1,13 @@
-//! Columns of pixels as vectors, and back.
+//! Transposes columns of pixels to vectors, and back.
 //!
-//! Interleaving the bytes of the first half of some vectors with those of the second rotates, by one place, the bits of
-//! the number that says where each byte is: those that count vectors followed by those that count the bytes in one. For
-//! sixteen rows of sixteen pixels that is row times sixteen plus column, and four turns make it column times sixteen
-//! plus row.
+//! Interleaving the bytes of the first half of a set of vectors with those of the second half rotates the bits of each
+//! byte's position by one: the position is the vector's index followed by the byte's index in the vector. For sixteen
+//! rows of sixteen pixels that is row times sixteen plus column, and four rotations make it column times sixteen plus
+//! row.
 
 use std::arch::x86_64::*;
 
-/// One turn: interleaves each vector of the first half with its counterpart in the second.
+/// One rotation: interleaves each vector of the first half with its counterpart in the second.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn interleave<const COUNT: usize>(vectors: [__m128i; COUNT]) -> [__m128i; COUNT] {
@@ -26,7 +26,7 @@ pub fn transpose_16x16(rows: [__m128i; 16]) -> [__m128i; 16] {
     interleave(interleave(interleave(interleave(rows))))
 }
 
-/// The eight columns of sixteen rows, two of which are in each vector.
+/// The eight columns of sixteen rows; each vector holds two of the rows.
 #[inline]
 #[target_feature(enable = "sse2")]
 pub fn columns_of_pairs(rows: [__m128i; 8]) -> [__m128i; 8] {
@@ -40,7 +40,7 @@ pub fn pairs_of_columns(columns: [__m128i; 8]) -> [__m128i; 8] {
     interleave(interleave(interleave(columns)))
 }
 
-/// One turn within each half of wide vectors.
+/// One rotation within each half of wide vectors.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn interleave_wide(vectors: [__m256i; 8]) -> [__m256i; 8] {
@@ -52,12 +52,13 @@ fn interleave_wide(vectors: [__m256i; 8]) -> [__m256i; 8] {
     interleaved
 }
 
-/// The sixteen columns of sixteen rows, of which each vector has one of the upper eight and its counterpart among the
+/// The sixteen columns of sixteen rows; each vector holds one of the upper eight rows and its counterpart among the
 /// lower eight: half the instructions of [`transpose_16x16`].
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn columns_of_halves(rows: [__m256i; 8]) -> [__m128i; 16] {
-    // Three turns leave each vector with two columns, of the upper rows in one half, of the lower rows in the other.
+    // After three rotations each vector holds two columns, with the upper rows in one half and the lower rows in the
+    // other.
     let pairs = interleave_wide(interleave_wide(interleave_wide(rows)));
     let pairs = pairs.map(|pair| _mm256_permute4x64_epi64::<0b11_01_10_00>(pair));
     std::array::from_fn(|i| match i % 2 {
@@ -66,7 +67,7 @@ pub fn columns_of_halves(rows: [__m256i; 8]) -> [__m128i; 16] {
     })
 }
 
-/// And back.
+/// The inverse.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn halves_of_columns(columns: [__m128i; 16]) -> [__m256i; 8] {

@@ -6,24 +6,24 @@ use super::super::super::Fraction;
 use super::super::pixels::{Pixels, PixelsMut};
 use super::{copy, load, starting, store, two_taps};
 
-/// How much each of two neighbours counts, in eighths, for every pair of bytes.
+/// The weights of two neighbours, in eighths, for every pair of bytes.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn weights(eighths: usize) -> __m128i {
     two_taps(8 - eighths as i8, eighths as i8)
 }
 
-/// Eight pixels, in both halves, that are between those in the low halves of two vectors.
+/// Eight interpolated pixels, in both halves, from the low halves of two vectors.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn between(near: __m128i, far: __m128i, weights: __m128i) -> __m128i {
     let sums = _mm_maddubs_epi16(_mm_unpacklo_epi8(near, far), weights);
-    // Times 2^12, `pmulhrsw` divides by 8 and rounds to the nearest, halves up.
+    // After multiplication by 2^12, `pmulhrsw` divides by 8 and rounds to the nearest, halves up.
     let filtered = _mm_mulhrs_epi16(sums, _mm_set1_epi16(1 << 12));
     _mm_packus_epi16(filtered, filtered)
 }
 
-/// A row of 4 or 8 pixels between those of a row one longer.
+/// Horizontally interpolates a row of 4 or 8 pixels from a row with one more.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn across<const COLUMNS: usize, const READ: usize, const ROWS: usize>(
@@ -37,7 +37,7 @@ fn across<const COLUMNS: usize, const READ: usize, const ROWS: usize>(
     }
 }
 
-/// Filters down what `row` gives for each row from the block's first to the one after its last.
+/// Filters vertically; `row` gives each row from the block's first to the one after its last.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn down<const COLUMNS: usize, const ROWS: usize>(
@@ -54,7 +54,7 @@ fn down<const COLUMNS: usize, const ROWS: usize>(
     }
 }
 
-/// The kernel for blocks of 4 or 8 columns. `COLUMNS_READ` and `ROWS_READ` are one more than are predicted.
+/// The kernel for blocks of 4 or 8 columns. `COLUMNS_READ` and `ROWS_READ` are one larger than the block.
 #[target_feature(enable = "sse4.1")]
 pub fn bilinear<const COLUMNS: usize, const ROWS: usize, const COLUMNS_READ: usize, const ROWS_READ: usize>(
     reference: &[u8],
@@ -87,7 +87,7 @@ pub fn bilinear<const COLUMNS: usize, const ROWS: usize, const COLUMNS_READ: usi
     }
 }
 
-/// The kernel for 16x16 pixels, eight columns after the other.
+/// The kernel for 16x16 pixels, eight columns at a time.
 #[target_feature(enable = "sse4.1")]
 pub fn bilinear_16x16(
     reference: &[u8],

@@ -1,7 +1,7 @@
-//! Reading a reference between its pixels.
+//! Interpolation in a reference.
 //!
-//! A filter of several taps is `pmaddubsw` on bytes brought next to each other: it multiplies one of them by one tap
-//! and one by another and adds the two, sixteen bits wide.
+//! A filter with several taps uses `pmaddubsw` on adjacent bytes: it multiplies one by one tap and the next by another,
+//! and adds the products in sixteen bits.
 
 pub mod bilinear;
 pub mod sixtap;
@@ -21,7 +21,7 @@ fn two_taps(first: i8, second: i8) -> __m128i {
 /// The slice of a reference that starts `left` pixels before the one at `at` and `above` rows over it.
 #[inline(always)]
 fn starting(reference: &[u8], at: usize, stride: usize, left: usize, above: usize) -> &[u8] {
-    // A stride so large that this overflows is refused with the block, wherever it would start.
+    // A stride so large that this overflows is rejected with the block, wherever it would start.
     &reference[at - left.wrapping_add(above.wrapping_mul(stride))..]
 }
 
@@ -51,7 +51,7 @@ fn store<const COLUMNS: usize, const ROWS: usize>(
     }
 }
 
-/// Where a vector ends on whole pixels, prediction is a copy.
+/// Prediction with a whole-pixel vector is a copy.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn copy<const COLUMNS: usize, const ROWS: usize>(

@@ -1,10 +1,10 @@
 //! The six-tap filters for blocks of up to eight columns, whose rows are half a vector.
 //!
-//! Of the six taps the first and the last go together, and so do the second and the third, and the fourth and the
-//! fifth: thereby the two in the middle, which in one sum could exceed 16 bits, are apart. The three sums are then
-//! added, the last with saturation. What saturates there is far beyond white anyway, so the result is exact.
+//! Of the six taps the first and the last form a pair, and so do the second and the third, and the fourth and the
+//! fifth: thereby the two in the middle, which in one sum could exceed 16 bits, are separate. The three sums are then
+//! added, the last with saturation. A saturated value is far beyond white anyway, so the result is exact.
 //!
-//! Rows are filtered across as they come, and down when the last of the six that takes is there.
+//! Rows are filtered horizontally when they are loaded, and vertically as soon as six of them are available.
 
 use std::arch::x86_64::*;
 
@@ -14,7 +14,8 @@ use super::super::coefficients::bytes;
 use super::super::pixels::{Pixels, PixelsMut};
 use super::{copy, load, starting, store, two_taps};
 
-/// Times this, `pmulhrsw` divides by 128 and rounds to the nearest, halves up: (256 n + 2^14) / 2^15 = (n + 64) / 128.
+/// After multiplication by this, `pmulhrsw` divides by 128 and rounds to the nearest, halves up: (256 n + 2^14) / 2^15
+/// = (n + 64) / 128.
 pub const ONE_128TH: i16 = 256;
 
 /// A filter's taps in the three pairs, for every pair of bytes.
@@ -33,7 +34,7 @@ impl Taps {
         Self { outer: two_taps(a, f), left: two_taps(b, c), right: two_taps(d, e) }
     }
 
-    /// Eight filtered pixels, in both halves, of bytes in the three pairs.
+    /// Eight filtered pixels, in both halves, from the bytes of the three pairs.
     #[inline]
     #[target_feature(enable = "sse4.1")]
     fn filter(&self, [outer, left, right]: [__m128i; 3]) -> __m128i {
@@ -44,11 +45,11 @@ impl Taps {
     }
 }
 
-/// Where in a vector the bytes of the three pairs are, for eight pixels beside each other.
+/// Positions in a vector of the bytes of the three pairs, for eight adjacent pixels.
 pub struct Places([[u8; 16]; 3]);
 
 impl Places {
-    /// Given where each of the thirteen columns is that eight filtered pixels come from.
+    /// The places, given the position of each of the thirteen columns that eight filtered pixels need.
     pub const fn new(columns: [u8; 13]) -> Self {
         let mut places = [[0; 16]; 3];
         let pairs = [[0, 5], [1, 2], [3, 4]];
@@ -71,10 +72,10 @@ impl Places {
 
 /// Eight columns are loaded as the first eight and the last eight of thirteen.
 const PLACES_8: Places = Places::new([0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 15]);
-/// Four columns are loaded as the first eight and the last eight of nine; what more are said to be is not looked at.
+/// Four columns are loaded as the first eight and the last eight of nine; further positions are not used.
 const PLACES_4: Places = Places::new([0, 1, 2, 3, 4, 5, 6, 7, 15, 15, 15, 15, 15]);
 
-/// How rows are filtered across.
+/// The horizontal filter.
 #[derive(Clone, Copy)]
 struct Across {
     taps: Taps,
@@ -98,7 +99,7 @@ impl Across {
     }
 }
 
-/// Filters down what `row` gives for each row from two above the block on.
+/// Filters vertically; `row` gives each row from two above the block on.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn filter_down<const COLUMNS: usize, const ROWS: usize>(
@@ -116,7 +117,7 @@ fn filter_down<const COLUMNS: usize, const ROWS: usize>(
     }
 }
 
-/// The kernel for blocks of 4 or 8 columns. `COLUMNS_READ` and `ROWS_READ` are five more than are predicted.
+/// The kernel for blocks of 4 or 8 columns. `COLUMNS_READ` and `ROWS_READ` are five larger than the block.
 #[target_feature(enable = "sse4.1")]
 pub fn sixtap<const COLUMNS: usize, const ROWS: usize, const COLUMNS_READ: usize, const ROWS_READ: usize>(
     reference: &[u8],
@@ -147,7 +148,7 @@ pub fn sixtap<const COLUMNS: usize, const ROWS: usize, const COLUMNS_READ: usize
     }
 }
 
-/// The kernel for 16x16 pixels, eight columns after the other.
+/// The kernel for 16x16 pixels, eight columns at a time.
 #[target_feature(enable = "sse4.1")]
 pub fn sixtap_16x16(
     reference: &[u8],

@@ -21,7 +21,7 @@ impl Taps {
         Self([two_taps(a, f), two_taps(b, c), two_taps(d, e)].map(|taps| _mm256_broadcastsi128_si256(taps)))
     }
 
-    /// Eight filtered pixels in each half, twice, of bytes in the three pairs.
+    /// Eight filtered pixels in each half, twice, from the bytes of the three pairs.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn filter(&self, [outer, left, right]: [__m256i; 3]) -> __m256i {
@@ -32,19 +32,19 @@ impl Taps {
     }
 }
 
-/// The first sixteen of twenty-one columns, of which the left eight pixels come from the first thirteen.
+/// The first sixteen of twenty-one columns; the left eight pixels need the first thirteen.
 const LEFT_PLACES: Places = Places::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
-/// The last sixteen of twenty-one columns, of which the right eight pixels come from the last thirteen.
+/// The last sixteen of twenty-one columns; the right eight pixels need the last thirteen.
 const RIGHT_PLACES: Places = Places::new([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
-/// One vector in each half.
+/// A wide vector from two halves.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn halves(left: __m128i, right: __m128i) -> __m256i {
     _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(left), right)
 }
 
-/// How rows are filtered across.
+/// The horizontal filter.
 #[derive(Clone, Copy)]
 struct Across {
     taps: Taps,
@@ -76,7 +76,7 @@ fn store(prediction: &mut PixelsMut<16, 16>, row: usize, pixels: __m256i) {
     prediction.store_16(row, 0, _mm256_castsi256_si128(together));
 }
 
-/// Filters down what `row` gives for each row from two above the block on.
+/// Filters vertically; `row` gives each row from two above the block on.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn filter_down(eighths: usize, row: impl Fn(usize) -> __m256i, prediction: &mut PixelsMut<16, 16>) {

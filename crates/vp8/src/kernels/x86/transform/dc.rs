@@ -1,11 +1,11 @@
-//! Residuals of blocks that have but their first coefficient: one value for all of a block's pixels.
+//! Residuals of blocks with only their first coefficient: one value for all pixels of a block.
 
 use std::arch::x86_64::*;
 
 use super::super::pixels::PixelsMut;
 
-/// What is added to and what is taken away from pixels: one of the two is 0. The residuals of up to four blocks, four
-/// bytes for each.
+/// The values added to and subtracted from pixels: one of the two is 0. The residuals of up to four blocks, four bytes
+/// for each.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn residual(dc: [i16; 4]) -> (__m128i, __m128i) {

@@ -17,17 +17,17 @@ const fn factors(first: i16, second: i16) -> i32 {
     (first as u16 as i32) | ((second as i32) << 16)
 }
 
-/// Makes the transform for vectors of a width.
+/// Makes the transform for one vector width.
 macro_rules! forward_transform {
     ($lanes:ident, $feature:literal) => {
-        /// Of blocks in vectors of this width.
+        /// The transform of blocks in vectors of this width.
         mod $lanes {
             use super::super::lanes::$lanes::*;
             use super::{COSINE, SINE, factors, transpose};
 
             transpose!($feature);
 
-            /// Pairs of numbers times their factors, with something added before some bits are rounded off.
+            /// Pairs of numbers times their factors, plus `lift` before some bits are rounded off.
             #[inline]
             #[target_feature(enable = $feature)]
             fn weigh<const BITS: i32>(pairs: [Vector; 2], factors: i32, lift: i32) -> Vector {
@@ -36,8 +36,9 @@ macro_rules! forward_transform {
                 pack_32(weigh(pairs[0]), weigh(pairs[1]))
             }
 
-            /// One direction, from vector to vector: the first and the third exact, the second and the fourth less
-            /// some bits and lifted, unless they are 0, by quarters of their factors, as the scalar twin explains.
+            /// One direction, from vector to vector: the first and the third exact, the second and the fourth with some
+            /// bits rounded off and lifted, unless they are 0, by quarters of their factors, as the scalar version
+            /// explains.
             #[inline]
             #[target_feature(enable = $feature)]
             fn pass<const BITS: i32, const LIFT: i32>([a, b, c, d]: [Vector; 4]) -> [Vector; 4] {
@@ -55,7 +56,7 @@ macro_rules! forward_transform {
                 ]
             }
 
-            /// The rows of coefficients of the rows of a residual.
+            /// The rows of coefficients, from the rows of a residual.
             #[inline]
             #[target_feature(enable = $feature)]
             pub fn forward(rows: [Vector; 4]) -> [Vector; 4] {

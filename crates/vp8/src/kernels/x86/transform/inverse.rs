@@ -7,10 +7,10 @@ use super::super::coefficients::{load_4, load_8};
 use super::super::pixels::PixelsMut;
 use super::lanes::transpose;
 
-/// Makes the transform for vectors of a width.
+/// Makes the transform for one vector width.
 macro_rules! inverse_transform {
     ($lanes:ident, $feature:literal) => {
-        /// Of blocks in vectors of this width.
+        /// The transform of blocks in vectors of this width.
         mod $lanes {
             use super::super::lanes::$lanes::*;
             use super::transpose;
@@ -18,7 +18,7 @@ macro_rules! inverse_transform {
             transpose!($feature);
 
             /// One direction, from vector to vector. In 65536ths sqrt(2) cos(pi / 8) and sqrt(2) sin(pi / 8) are too
-            /// large for signed numbers: it is one less that is multiplied by.
+            /// large for signed numbers, so the factor used is one less.
             #[inline]
             #[target_feature(enable = $feature)]
             fn pass([a, b, c, d]: [Vector; 4]) -> [Vector; 4] {
@@ -35,7 +35,7 @@ macro_rules! inverse_transform {
                 ]
             }
 
-            /// The rows of the residual of rows of coefficients.
+            /// The rows of the residual, from rows of coefficients.
             #[inline]
             #[target_feature(enable = $feature)]
             pub fn inverse(rows: [Vector; 4]) -> [Vector; 4] {
@@ -50,7 +50,7 @@ macro_rules! inverse_transform {
 inverse_transform!(narrow, "sse4.1");
 inverse_transform!(wide, "avx2");
 
-/// Adds a residual to pixels; all of them in the vector's low half.
+/// Adds a residual to pixels; all of them are in the vector's low half.
 #[inline]
 #[target_feature(enable = "sse4.1")]
 fn add_to(pixels: __m128i, residual: __m128i) -> __m128i {

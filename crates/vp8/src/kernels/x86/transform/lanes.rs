@@ -1,4 +1,4 @@
-//! One name for an operation on 16-bit numbers in narrow vectors and in wide ones, so that a transform is written once:
+//! Common names for operations on 16-bit numbers in narrow and in wide vectors, so that a transform is written once:
 //! `narrow` has rows of two blocks in a vector, `wide` rows of four.
 
 /// Eight numbers a vector.
@@ -28,13 +28,13 @@ pub mod wide {
     };
 }
 
-/// Makes `transpose` for vectors of a width: of each block in four rows, the columns.
+/// Makes `transpose` for one vector width: the columns of each block in four rows.
 macro_rules! transpose {
     ($feature:literal) => {
         #[inline]
         #[target_feature(enable = $feature)]
         fn transpose([a, b, c, d]: [Vector; 4]) -> [Vector; 4] {
-            // Two blocks make one half of a wide vector, and all there is of a narrow one: "left" and "right".
+            // Two blocks make one half of a wide vector, or a whole narrow one: "left" and "right".
             let (left_ab, left_cd) = (interleave_low(a, b), interleave_low(c, d));
             let (right_ab, right_cd) = (interleave_high(a, b), interleave_high(c, d));
             let (left_01, left_23) = (interleave_low_32(left_ab, left_cd), interleave_high_32(left_ab, left_cd));

@@ -1,4 +1,4 @@
-//! The transforms, of one block and of several beside each other.
+//! The transforms, of one block and of several adjacent ones.
 
 pub mod dc;
 pub mod forward;

@@ -56,7 +56,7 @@ impl Schedule {
 #[derive(Debug)]
 pub struct Bottleneck {
     schedule: Schedule,
-    limit: Bytes,
+    pub limit: Bytes,
     free_at: Time,
     queued: VecDeque<(Time, Bytes)>,
     backlog: Bytes,

@@ -3,11 +3,12 @@
 use thalweg_control::bbr::{self, Ageing, Padding};
 use thalweg_units::{Bytes, Rate, Span};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::within;
 
 fn run(config: bbr::Config, scenario: &Scenario) -> Record {
-    scenario.run(Box::new(bbr::Bbr::new(config).expect("in range")))
+    scenario.run(built(bbr::Bbr::new(config)))
 }
 
 /// 50 ms and these rates, each from its second on; an unlimited queue and a backlog of packets of 1200 bytes.
@@ -84,10 +85,8 @@ fn accuracy(config: bbr::Config, share: f64, style: Style) -> [f64; 3] {
     let target_share = config.target_share;
     let record = run(config, &encoder(share, style));
     record.print(&format!("bbr, an encoder of {share}, {style:?}"));
-    [(10, 1000.0), (40, 2000.0), (70, 1000.0)].map(|(from, kbps)| {
-        let targets = (from * 10..(from + 20) * 10).map(|bin: usize| record.bins[bin].target.as_kbps_f64());
-        targets.sum::<f64>() / 200.0 / target_share / kbps
-    })
+    [(10.0, 1000.0), (40.0, 2000.0), (70.0, 1000.0)]
+        .map(|(from, kbps)| record.mean_target(from, from + 20.0).as_kbps_f64() / target_share / kbps)
 }
 
 const PARTS: [&str; 3] = ["1 Mbps", "2 Mbps", "1 Mbps again"];

@@ -3,11 +3,12 @@
 use thalweg_control::{Controller, copa};
 use thalweg_units::{Bytes, Rate, Span};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::within;
 
 fn copa_of_vidaptive() -> Box<dyn Controller> {
-    Box::new(copa::Copa::new(copa::Config { delta: 0.9, ..copa::Config::default() }).expect("in range"))
+    built(copa::Copa::new(copa::Config { delta: 0.9, ..copa::Config::default() }))
 }
 
 #[test]
@@ -33,7 +34,7 @@ fn fourfold_step(config: copa::Config, pacing: Pacing, (kbps, rtt_ms): (u64, i64
         source: Source::Backlog(Bytes::new(size)),
         ..Scenario::new(Rate::ZERO, Span::from_millis(rtt_ms), Span::from_secs(100))
     };
-    let record = scenario.run(Box::new(copa::Copa::new(config).expect("in range")));
+    let record = scenario.run(built(copa::Copa::new(config)));
     record.print(&format!("copa, {pacing:?}, {size} bytes, {} to {kbps} kbps", kbps / 4));
     let (min, max) = record.windows(50.0, 100.0);
     Swing {

@@ -4,6 +4,7 @@
 use thalweg_control::{Controller, nada};
 use thalweg_units::{Bytes, Rate, Span};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::{ratio, within};
 
@@ -11,7 +12,7 @@ use crate::{ratio, within};
 const MAX: Rate = Rate::from_kbps(12_000);
 
 fn rfc() -> Box<dyn Controller> {
-    Box::new(nada::Nada::new(nada::Config::default()).expect("in range"))
+    built(nada::Nada::new(nada::Config::default()))
 }
 
 fn encoder(share: f64) -> Source {

@@ -4,11 +4,12 @@
 use thalweg_control::{Controller, pudica};
 use thalweg_units::{Bytes, Rate, Span};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::{ratio, within};
 
 fn with(config: pudica::Config) -> Box<dyn Controller> {
-    Box::new(pudica::Pudica::new(pudica::Config { probes: 0, ..config }).expect("in range"))
+    built(pudica::Pudica::new(pudica::Config { probes: 0, ..config }))
 }
 
 /// An application that could use four times the capacity.

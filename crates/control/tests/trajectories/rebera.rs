@@ -4,15 +4,13 @@
 use thalweg_control::{Controller, rebera};
 use thalweg_units::{Rate, Span};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::{ratio, within};
 
 /// The rate from which a frame is more than one packet.
 fn from_600_kbps() -> Box<dyn Controller> {
-    Box::new(
-        rebera::Rebera::new(rebera::Config { start: Rate::from_kbps(600), ..rebera::Config::default() })
-            .expect("in range"),
-    )
+    built(rebera::Rebera::new(rebera::Config { start: Rate::from_kbps(600), ..rebera::Config::default() }))
 }
 
 fn over(capacity: Schedule, seconds: i64) -> Record {

@@ -3,11 +3,12 @@
 use thalweg_control::{Controller, rocc};
 use thalweg_units::{Rate, Span};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::within;
 
 fn rocc_of_vidaptive() -> Box<dyn Controller> {
-    Box::new(rocc::Rocc::new(rocc::Config::default()).expect("in range"))
+    built(rocc::Rocc::new(rocc::Config::default()))
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use thalweg_control::{Controller, scream};
 use thalweg_units::{Bytes, Rate, Span};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::{ratio, within};
 
@@ -12,7 +13,7 @@ fn draft() -> Box<dyn Controller> {
 }
 
 fn with(window: scream::WindowConfig) -> Box<dyn Controller> {
-    Box::new(scream::Scream::new(scream::Config { window, ..scream::Config::default() }).expect("in range"))
+    built(scream::Scream::new(scream::Config { window, ..scream::Config::default() }))
 }
 
 /// Seconds that a backlogged sender needs to reach 80 % of `rate`: the window grows by a segment and 2 % of its size

@@ -3,11 +3,12 @@
 use thalweg_control::{Controller, sqp};
 use thalweg_units::{Bytes, Rate, Span};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::{ratio, within};
 
 fn sqp() -> Box<dyn Controller> {
-    Box::new(sqp::Sqp::new(sqp::Config::default()).expect("in range"))
+    built(sqp::Sqp::new(sqp::Config::default()))
 }
 
 fn encoder(max: Rate) -> Source {

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-use super::super::burst_length::Outcome;
-use super::super::{Camel, Config, Window};
+use super::burst_length::Outcome;
+use super::{Camel, Config, Window};
 use crate::controller::{Controller, Demand};
 use crate::feedback::{self, Acknowledgement, History};
 use crate::packet::{FramePlace, PacketId, Payload, SentPacket};

@@ -117,7 +117,7 @@ fn one_frame_moves_the_rate_by_a_quarter_at_most() {
 #[test]
 fn half_a_second_of_feedback_timeout_takes_three_tenths_of_the_rate() {
     let mut sqp = sqp(mbps(2.0));
-    sqp.on_sent(&crate::trains::tests::Sender::new().packet(Some((0, true)), Time::ZERO, 1000));
+    sqp.on_sent(&crate::testing::Sender::default().packet(Some((0, true)), Time::ZERO, 1000));
     assert_eq!(sqp.next_timeout(), Time::from_millis(500));
     for expected in [1.4, 0.98] {
         let due = sqp.next_timeout();

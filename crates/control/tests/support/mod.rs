@@ -17,4 +17,4 @@ pub use bottleneck::Schedule;
 pub use feedback::{Clock, Style};
 pub use record::Record;
 pub use sender::{Pacing, Source};
-pub use simulation::{Jitter, Scenario};
+pub use simulation::{Jitter, REFERENCE, Scenario};

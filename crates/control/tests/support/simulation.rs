@@ -10,6 +10,9 @@ use super::feedback::{Clock, Message, Receiver, Style};
 use super::record::Record;
 use super::sender::{Pacing, Sender, Source};
 
+/// The capacity of the reference path.
+pub const REFERENCE: Rate = Rate::from_kbps(3000);
+
 /// All parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Scenario {
@@ -54,12 +57,12 @@ pub enum Jitter {
 
 impl Scenario {
     /// A backlogged sender on a constant link with an unlimited queue, with per-packet feedback.
-    pub fn new(capacity: Rate, round_trip: Span, duration: Span) -> Scenario {
+    pub fn new(capacity: Rate, round_trip_ms: i64, seconds: i64) -> Scenario {
         Scenario {
             capacity: Schedule::constant(capacity),
             queue: Bytes::MAX,
             later_queue: None,
-            one_way: round_trip / 2,
+            one_way: Span::from_millis(round_trip_ms) / 2,
             style: Style::PerPacket,
             clock: Clock::TRUE,
             source: Source::Backlog(Bytes::new(1200)),
@@ -73,9 +76,19 @@ impl Scenario {
             jitter: Jitter::None,
             cross: None,
             silence: None,
-            duration,
+            duration: Span::from_secs(seconds),
             seed: Seed::new(1),
         }
+    }
+
+    /// The reference path: 3 Mbps, 60 ms, a queue of 1.5 MB.
+    pub fn reference(style: Style, seconds: i64) -> Scenario {
+        Scenario { style, queue: Bytes::new(1_500_000), ..Scenario::new(REFERENCE, 60, seconds) }
+    }
+
+    /// With an encoder whose frames are this share of the size they may have, never above `max`.
+    pub fn encoded(self, share: f64, max: Rate) -> Scenario {
+        Scenario { source: Source::Encoder { share, max }, ..self }
     }
 
     /// Runs the scenario.

@@ -1,7 +1,7 @@
 //! BBR compared with its paper and specs/bbr.md.
 
 use thalweg_control::bbr::{self, Ageing, Padding};
-use thalweg_units::{Bytes, Rate, Span};
+use thalweg_units::{Bytes, Rate};
 
 use crate::support::subjects::built;
 use crate::support::*;
@@ -14,14 +14,13 @@ fn run(config: bbr::Config, scenario: &Scenario) -> Record {
 /// 50 ms and these rates, each from its second on; an unlimited queue and a backlog of packets of 1200 bytes.
 fn backlog(steps: &[(u64, u64)], seconds: i64) -> Scenario {
     let steps: Vec<(u64, Rate)> = steps.iter().map(|(second, kbps)| (*second, Rate::from_kbps(*kbps))).collect();
-    let plain = Scenario::new(Rate::ZERO, Span::from_millis(50), Span::from_secs(seconds));
-    Scenario { capacity: Schedule::steps(&steps), ..plain }
+    Scenario { capacity: Schedule::steps(&steps), ..Scenario::new(Rate::ZERO, 50, seconds) }
 }
 
 #[test]
 fn startup_doubles_in_a_round_trip() {
     // 2 / ln 2: pacing at 2.885 BtlBw doubles the delivered bytes in a round trip (draft-cardwell-00, 4.3.2.1).
-    let scenario = Scenario::new(Rate::from_kbps(400_000), Span::from_millis(200), Span::from_secs(4));
+    let scenario = Scenario::new(Rate::from_kbps(400_000), 200, 4);
     let record = run(bbr::Config::default(), &scenario);
     record.print("bbr, 400 Mbps, 200 ms");
     let growth = record.arrived(1.6, 1.8).as_bps_f64() / record.arrived(0.8, 1.0).as_bps_f64();

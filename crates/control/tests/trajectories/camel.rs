@@ -15,20 +15,14 @@ fn run(scenario: &Scenario) -> Record {
     scenario.run(built(Camel::new(Config::default())))
 }
 
-/// An encoder that produces this share of its target.
-fn encoder(share: f64) -> Source {
-    Source::Encoder { share, max: MAX }
-}
-
-/// 30 frames a second of varying size, 25 ms each way, 100 KB of queue, one report per frame (specs/camel.md 6.1 and
+/// 30 frames a second of varying size, this share of the target, 25 ms each way, 100 KB of queue, one report per frame (specs/camel.md 6.1 and
 /// 8).
 fn path(rate: Rate, share: f64, seconds: i64) -> Scenario {
     Scenario {
         queue: Bytes::new(100_000),
         style: Style::Asked,
-        source: encoder(share),
         spread: 0.2,
-        ..Scenario::new(rate, Span::from_millis(50), Span::from_secs(seconds))
+        ..Scenario::new(rate, 50, seconds).encoded(share, MAX)
     }
 }
 
@@ -106,11 +100,8 @@ fn new_capacities_are_found_within_three_seconds_both_ways() {
     within(ratio(record.mean_target(61.5, 63.0), MEGABIT.scale(2.0)), 0.9, 1.1, "a second and a half after the rise");
 }
 
-/// 3 Mbps, 60 ms, a queue of 1.5 MB.
-const RATE: Rate = Rate::from_kbps(3000);
-
 fn three_megabits() -> Scenario {
-    Scenario { one_way: Span::from_millis(30), queue: Bytes::new(1_500_000), ..path(RATE, 1.0, 50) }
+    Scenario { spread: 0.2, ..Scenario::reference(Style::Asked, 50).encoded(1.0, MAX) }
 }
 
 #[test]
@@ -123,7 +114,7 @@ fn odd_clocks_and_loss_cost_little_where_the_sender_asks_for_reports() {
         ("a fiftieth lost", Scenario { loss: 0.02, ..three_megabits() }, 0.98),
     ] {
         let record = run(&scenario);
-        let target = ratio(record.mean_target(35.0, 50.0), RATE);
+        let target = ratio(record.mean_target(35.0, 50.0), REFERENCE);
         within(target, share * 0.92, share * 1.02, &format!("{what}: target"));
         within(record.frame_delay_ms(35.0, 50.0).1, 60.0, 115.0, &format!("{what}: frame delay, 95th percentile"));
     }
@@ -132,13 +123,13 @@ fn odd_clocks_and_loss_cost_little_where_the_sender_asks_for_reports() {
 #[test]
 fn silence_and_an_outage_are_over_soon_after_they_end_where_the_sender_asks_for_reports() {
     let silence = Scenario { silence: Some((15, 20)), ..three_megabits() };
-    let capacity = Schedule::steps(&[(0, RATE), (15, Rate::ZERO), (25, RATE)]);
+    let capacity = Schedule::steps(&[(0, REFERENCE), (15, Rate::ZERO), (25, REFERENCE)]);
     let outage = Scenario { capacity, ..three_megabits() };
     for (what, scenario, end) in [("silence", silence, 20.0), ("outage", outage, 25.0)] {
         let record = run(&scenario);
         let before = record.mean_target(18.0, end).as_kbps_f64();
         within(before, 50.0, 100.0, &format!("{what}: kbps before its end"));
-        let after = ratio(record.arrived(end + 1.5, end + 2.5), RATE);
+        let after = ratio(record.arrived(end + 1.5, end + 2.5), REFERENCE);
         within(after, 0.8, 1.001, &format!("{what}: two seconds after"));
         within(
             record.frame_delay_ms(35.0, 50.0).1,
@@ -152,7 +143,7 @@ fn silence_and_an_outage_are_over_soon_after_they_end_where_the_sender_asks_for_
 #[test]
 fn half_of_all_packets_lost_leave_half_of_the_capacity() {
     let record = run(&Scenario { loss: 0.5, style: Style::PerPacket, ..three_megabits() });
-    within(ratio(record.mean_target(10.0, 50.0), RATE), 0.4, 0.75, "target over capacity");
+    within(ratio(record.mean_target(10.0, 50.0), REFERENCE), 0.4, 0.75, "target over capacity");
     // First packets are lost as often as others: the path's own loss.
     within(without_bursts(&record, 0.0, 50.0), 0.0, 0.0, "share of the time in GCC");
 }
@@ -230,9 +221,7 @@ fn joined_slices_show_hundreds_of_megabits_as_far_as_the_clock_ticks() {
         (Style::Rfc8888, 200_000, 0.45, 0.7),
     ] {
         let rate = Rate::from_kbps(kbps);
-        let source = Source::Encoder { share: 0.6, max: rate.scale(4.0) };
-        let record =
-            run(&Scenario { source, style, ..Scenario::new(rate, Span::from_millis(50), Span::from_secs(15)) });
+        let record = run(&Scenario { style, ..Scenario::new(rate, 50, 15).encoded(0.6, rate.scale(4.0)) });
         let estimate = ratio(record.mean_target(10.0, 15.0), rate);
         within(estimate, low, high, &format!("{style:?}, estimate over {rate} with an encoder of 60 %"));
         within(record.worst_queueing(10.0, 15.0).as_millis_f64(), 0.2, 1.5, "worst queueing in ms");

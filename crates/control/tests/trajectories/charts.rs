@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use thalweg_units::{Bytes, Rate, Span};
+use thalweg_units::{Bytes, Rate};
 
 use crate::support::chart::Chart;
 use crate::support::subjects::{self, Feed};
@@ -24,7 +24,7 @@ fn every_controller_takes_the_course_as_it_is_drawn_in_the_docs() {
             queue: Bytes::new(150_000),
             silence: Some((75, 80)),
             style: Style::Rfc8888,
-            ..Scenario::new(Rate::ZERO, Span::from_millis(60), Span::from_secs(SECONDS.into()))
+            ..Scenario::new(Rate::ZERO, 60, SECONDS.into())
         };
         if subject.feed.is_frames() {
             scenario.source = Source::Encoder { share: 1.0, max: Rate::from_kbps(12_000) };

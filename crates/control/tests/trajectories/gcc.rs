@@ -1,7 +1,7 @@
 //! GCC compared with a stock browser.
 
 use thalweg_control::gcc;
-use thalweg_units::{Bytes, Rate, Span};
+use thalweg_units::{Bytes, Rate};
 
 use crate::support::subjects::built;
 use crate::support::*;
@@ -17,7 +17,7 @@ fn square() -> Scenario {
         style: Style::Twcc,
         // Chromium's send rate is 0.945 of its estimate at the median of the recorded seconds in steady state.
         source: Source::Encoder { share: 0.95, max: Rate::from_kbps(12_000) },
-        ..Scenario::new(Rate::ZERO, Span::from_millis(50), Span::from_secs(205))
+        ..Scenario::new(Rate::ZERO, 50, 205)
     }
 }
 
@@ -103,7 +103,7 @@ fn gcc_comes_back_from_a_starved_link_within_a_minute_and_not_sooner_than_its_in
         queue: Bytes::new(100_000),
         style: Style::Twcc,
         source: Source::Encoder { share: 0.95, max: Rate::from_kbps(12_000) },
-        ..Scenario::new(Rate::ZERO, Span::from_millis(50), Span::from_secs(150))
+        ..Scenario::new(Rate::ZERO, 50, 150)
     };
     let record = scenario.run(built(gcc::Gcc::new(gcc::Config::default())));
     record.print("gcc, 3 Mbps, 80 kbps from 20 s, 3 Mbps from 60 s, TWCC");

@@ -2,7 +2,7 @@
 //! encoder's target is the forecast minus its margin. Whole runs with budgets are in `lab/tests/scenarios/rebera.rs`.
 
 use thalweg_control::{Controller, rebera};
-use thalweg_units::{Rate, Span};
+use thalweg_units::Rate;
 
 use crate::support::subjects::built;
 use crate::support::*;
@@ -14,9 +14,8 @@ fn from_600_kbps() -> Box<dyn Controller> {
 }
 
 fn over(capacity: Schedule, seconds: i64) -> Record {
-    let plain = Scenario::new(Rate::ZERO, Span::from_millis(60), Span::from_secs(seconds));
-    let source = Source::Encoder { share: 0.95, max: Rate::from_kbps(12_000) };
-    Scenario { capacity, source, style: Style::Rfc8888, ..plain }.run(from_600_kbps())
+    let plain = Scenario::new(Rate::ZERO, 60, seconds).encoded(0.95, Rate::from_kbps(12_000));
+    Scenario { capacity, style: Style::Rfc8888, ..plain }.run(from_600_kbps())
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn varying(delay_ms: i64) -> Scenario {
         queue: Bytes::new(625 * 50),
         style: Style::Twcc,
         source: Source::Encoder { share: 1.0, max: Rate::from_kbps(1000) },
-        ..Scenario::new(Rate::ZERO, Span::from_millis(2 * delay_ms), Span::from_secs(300))
+        ..Scenario::new(Rate::ZERO, 2 * delay_ms, 300)
     }
 }
 
@@ -53,9 +53,8 @@ fn varying(delay_ms: i64) -> Scenario {
 /// much.
 fn constant(kbps: u64, rtt_ms: i64, style: Style) -> Scenario {
     let rate = Rate::from_kbps(kbps);
-    let plain = Scenario::new(rate, Span::from_millis(rtt_ms), Span::from_secs(90));
     let queue = rate.over(Span::from_millis(300)).max(Bytes::new(625 * 50));
-    Scenario { queue, style, source: Source::Encoder { share: 1.0, max: rate.scale(4.0) }, ..plain }
+    Scenario { queue, style, ..Scenario::new(rate, rtt_ms, 90).encoded(1.0, rate.scale(4.0)) }
 }
 
 /// The varying path, by delay. Loss in the paper, which does not say whether it includes late packets: FBRA 1.23, 1.72,
@@ -187,7 +186,7 @@ fn with(what: &str, base: Scenario) -> Scenario {
         "reordering" => Scenario { reordering: 0.1, ..base },
         "2 % lost" => Scenario { loss: 0.02, ..base },
         "silence" => Scenario { silence: Some((40, 45)), ..base },
-        "six tenths" => Scenario { source: Source::Encoder { share: 0.6, max: Rate::from_kbps(4000) }, ..base },
+        "six tenths" => base.encoded(0.6, Rate::from_kbps(4000)),
         _ => unreachable!("{what} is no case"),
     }
 }

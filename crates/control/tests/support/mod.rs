@@ -4,7 +4,6 @@
 #![allow(dead_code, unused_imports)]
 
 pub mod bottleneck;
-pub mod chart;
 pub mod claims;
 pub mod encoder;
 pub mod feedback;

@@ -153,21 +153,18 @@ fn a_receiver_that_measures_is_believed_and_one_that_says_nothing_is_not_waited_
     let mut world = World::new(config, Rate::from_kbps(400));
     world.frames(64, 2);
     assert!(world.controller.measured().unwrap().as_bps().abs_diff(400_000) < 500);
-    let report =
-        PathReport { capacity: Some(Rate::from_kbps(300)), received: Bytes::new(60_000), ..PathReport::default() };
-    world.controller.on_path_report(world.now, report);
+    let report = |world: &mut World, kbps, bytes| {
+        let (capacity, received) = (Some(Rate::from_kbps(kbps)), Bytes::new(bytes));
+        world.controller.on_path_report(world.now, PathReport { capacity, received, ..PathReport::default() });
+    };
+    report(&mut world, 300, 60_000);
     world.frames(10, 2);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
-    // A receiver cannot have received more than was sent.
-    let lie =
-        PathReport { capacity: Some(Rate::from_kbps(900)), received: Bytes::new(1 << 40), ..PathReport::default() };
-    world.controller.on_path_report(world.now, lie);
-    assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
-    // A report of fewer bytes than were reported before contains nothing new.
-    let overtaken =
-        PathReport { capacity: Some(Rate::from_kbps(900)), received: Bytes::new(59_999), ..PathReport::default() };
-    world.controller.on_path_report(world.now, overtaken);
-    assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
+    // A receiver cannot have received more than was sent, and a report of fewer bytes than before has nothing new.
+    for bytes in [1 << 40, 59_999] {
+        report(&mut world, 900, bytes);
+        assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
+    }
     // A receiver that stops reporting is not waited for.
     world.frames(80, 2);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));

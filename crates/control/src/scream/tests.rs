@@ -31,16 +31,13 @@ impl Flow {
         };
         self.reports = (0..).zip(fates).map(|(id, kind)| Report { packet: sent(id), fate: fate(*kind) }).collect();
         self.scream.on_feedback(&Feedback {
-            now,
-            cause: Cause::Report,
-            reports: &self.reports,
             rtt: Some(Span::from_millis(50)),
             newest_delay: Some(delay),
             path_rtt: Some(Span::from_millis(50)),
             srtt: Some(Span::from_millis(50)),
             min_rtt: Some(Span::from_millis(50)),
             in_flight: Bytes::new(50_000),
-            delivered: Bytes::ZERO,
+            ..Feedback::new(now, Cause::Report, &self.reports)
         });
         self.scream.window.bytes()
     }

@@ -22,14 +22,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// The frame interval, if there are frames.
-    pub fn frame_interval(self) -> Option<Span> {
-        match self {
-            Source::Backlog(_) => None,
-            Source::Encoder { .. } => Some(INTERVAL),
-        }
-    }
-
     fn packet(self) -> Bytes {
         match self {
             Source::Backlog(size) => size,

@@ -143,7 +143,7 @@ impl<'a> Simulation<'a> {
 
     fn run(mut self) -> Record {
         let end = Time::ZERO + self.scenario.duration;
-        if self.scenario.source.frame_interval().is_some() {
+        if matches!(self.scenario.source, Source::Encoder { .. }) {
             self.at(Time::ZERO, Event::Frame);
         }
         if let Some(interval) = self.scenario.style.interval() {

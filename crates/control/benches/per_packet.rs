@@ -1,5 +1,5 @@
-//! The CPU cost of a packet: nanoseconds per packet sent and reported, for the history alone and for each controller on
-//! top of it.
+//! The CPU cost of a packet: nanoseconds per packet sent and reported, for each controller on top of the history. `fixed`
+//! ignores feedback: what it costs is the history's.
 //!
 //! ```text
 //! cargo bench -p thalweg-control --bench per_packet                       # ns per packet: all subjects, all styles
@@ -18,34 +18,15 @@
 //! (`rfc8888`) or 65 (`twcc`): multiply by that for the cost of a report with its packets. Without `--toggle-collect`,
 //! the difference of two runs over the difference of their packet counts gives the same.
 
+#[path = "../tests/support/mod.rs"]
+mod support;
+
 use std::time::{Duration, Instant};
 
-use thalweg_control::{Acknowledgement, Controller, Demand, FramePlace, History, PacketId, SentPacket};
-use thalweg_control::{
-    bbr, camel, cnadu, copa, fbra, feedback, fixed, gcc, nada, pudica, rebera, rocc, rrtcc, salsify, scream, sqp, tfrc,
-};
+use thalweg_control::{Acknowledgement, Controller, Demand, FramePlace, History, PacketId, SentPacket, feedback};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-type Build = fn() -> Box<dyn Controller>;
-
-const SUBJECTS: &[(&str, Build)] = &[
-    ("history", || Box::new(fixed::Fixed::new(fixed::Config::default()).expect("in range"))),
-    ("copa", || Box::new(copa::Copa::new(copa::Config::default()).expect("in range"))),
-    ("rocc", || Box::new(rocc::Rocc::new(rocc::Config::default()).expect("in range"))),
-    ("gcc", || Box::new(gcc::Gcc::new(gcc::Config::default()).expect("in range"))),
-    ("bbr", || Box::new(bbr::Bbr::new(bbr::Config::default()).expect("in range"))),
-    ("scream", || Box::new(scream::Scream::new(scream::Config::default()).expect("in range"))),
-    ("nada", || Box::new(nada::Nada::new(nada::Config::default()).expect("in range"))),
-    ("sqp", || Box::new(sqp::Sqp::new(sqp::Config::default()).expect("in range"))),
-    ("pudica", || Box::new(pudica::Pudica::new(pudica::Config::default()).expect("in range"))),
-    ("camel", || Box::new(camel::Camel::new(camel::Config::default()).expect("in range"))),
-    ("rebera", || Box::new(rebera::Rebera::new(rebera::Config::default()).expect("in range"))),
-    ("fbra", || Box::new(fbra::Fbra::new(fbra::Config::default()).expect("in range"))),
-    ("rrtcc", || Box::new(rrtcc::Rrtcc::new(rrtcc::Config::default()).expect("in range"))),
-    ("cnadu", || Box::new(cnadu::Cnadu::new(cnadu::Config::default()).expect("in range"))),
-    ("tfrc", || Box::new(tfrc::Tfrc::new(tfrc::Config::default()).expect("in range"))),
-    ("salsify", || Box::new(salsify::Salsify::new(salsify::Config::default()).expect("in range"))),
-];
+use support::subjects::{self, Subject};
 
 /// How packets are reported: each at once, or all of an interval together.
 const STYLES: &[(&str, Option<Span>)] =
@@ -103,8 +84,8 @@ fn drive(controller: &mut dyn Controller, batch: Option<Span>, packets: u64) -> 
 }
 
 #[allow(clippy::disallowed_methods, reason = "a benchmark is the place to read a clock")]
-fn time(build: Build, batch: Option<Span>, packets: u64) -> Duration {
-    let mut controller = build();
+fn time(subject: &Subject, batch: Option<Span>, packets: u64) -> Duration {
+    let mut controller = (subject.build)();
     let start = Instant::now();
     std::hint::black_box(drive(&mut *controller, batch, packets));
     start.elapsed()
@@ -114,13 +95,13 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let wanted = |index: usize, name: &str| arguments.get(index).is_none_or(|argument| argument == name);
     let packets = arguments.get(2).and_then(|argument| argument.parse().ok());
-    println!("{:10} {:>12} {:>12} {:>12}", "ns/packet", STYLES[0].0, STYLES[1].0, STYLES[2].0);
-    for (name, build) in SUBJECTS.iter().filter(|(name, _)| wanted(0, name)) {
-        print!("{name:10}");
+    println!("{:14} {:>12} {:>12} {:>12}", "ns/packet", STYLES[0].0, STYLES[1].0, STYLES[2].0);
+    for subject in subjects::ALL.iter().filter(|subject| wanted(0, subject.name)) {
+        print!("{:14}", subject.name);
         for (_, batch) in STYLES.iter().filter(|(style, _)| wanted(1, style)) {
             // The best of five: disturbances only make a run slower.
             let (count, runs) = packets.map_or((500_000, 5), |packets: u64| (packets, 1));
-            let best = (0..runs).map(|_| time(*build, *batch, count)).min().unwrap_or_default();
+            let best = (0..runs).map(|_| time(subject, *batch, count)).min().unwrap_or_default();
             print!(" {:12.1}", best.as_nanos() as f64 / count as f64);
         }
         println!();

@@ -43,6 +43,9 @@ pub use feedback::{Acknowledgement, Cause, End, Fate, Feedback, History, PathRep
 pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};
 pub use thalweg_units::ConfigError;
 
+#[cfg(test)]
+mod testing;
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use super::limits::quantum;
 use super::*;
-use crate::feedback::{self, Acknowledgement, History};
 use crate::packet::MSS;
+use crate::testing::Flow;
 use thalweg_units::Seed;
 
 /// BBR with BtlBw 6 Mbps and RTprop 50 ms.
@@ -54,94 +54,79 @@ fn bursts_grow_with_the_pace_by_the_drafts_thresholds() {
     assert_eq!(at(1_000_000), 65_536);
 }
 
-/// BBR with its history; packets of 1500 B.
-struct Flow {
-    bbr: Bbr,
-    history: History,
-    next: u64,
-}
-
-impl Flow {
-    fn new(bbr: Bbr) -> Flow {
-        Flow { bbr, history: History::new(feedback::Config::default()), next: 0 }
-    }
-
-    fn send(&mut self, ms: u64, count: u64, app_limited: bool) {
+impl Flow<Bbr> {
+    /// Sends packets of 1500 B.
+    fn leave(&mut self, ms: u64, count: u64, app_limited: bool) {
         for _ in 0..count {
-            let packet = SentPacket::new(PacketId(self.next), Time::from_millis(ms), MSS);
-            self.bbr.on_sent(&self.history.on_sent(SentPacket { app_limited, ..packet }));
-            self.next += 1;
+            self.send(Time::from_millis(ms), MSS.get(), |packet| packet.app_limited = app_limited);
         }
     }
 
-    fn report(&mut self, ms: u64, ids: impl Iterator<Item = u64>) {
+    fn arrive(&mut self, ms: u64, ids: impl Iterator<Item = u64>) {
         let now = Time::from_millis(ms);
-        let arrived = |id| Acknowledgement { id: PacketId(id), arrival: Some(now - Span::from_millis(25)), ce: false };
-        let report: Vec<Acknowledgement> = ids.map(arrived).collect();
-        self.bbr.on_feedback(&self.history.on_report(now, &report, None));
+        self.report(now, &ids.map(|id| (id, now - Span::from_millis(25))).collect::<Vec<_>>());
     }
 
     fn packets_allowed(&self) -> u64 {
-        self.bbr.limits().window.unwrap().get() / MSS.get()
+        self.limits().window.unwrap().get() / MSS.get()
     }
 }
 
 #[test]
 fn a_loss_lets_as_much_leave_as_arrives_for_a_round_and_the_window_returns_when_it_is_over() {
     let mut flow = Flow::new(six_megabits(State::ProbeBw));
-    flow.bbr.cwnd = MSS * 50;
-    flow.send(0, 30, false);
-    flow.report(50, 1..=3);
+    flow.cwnd = MSS * 50;
+    flow.leave(0, 30, false);
+    flow.arrive(50, 1..=3);
     assert_eq!(flow.packets_allowed(), 29, "26 in flight and the 3 that arrived");
-    flow.send(51, 3, false);
-    flow.report(60, 4..=9);
+    flow.leave(51, 3, false);
+    flow.arrive(60, 4..=9);
     assert_eq!(flow.packets_allowed(), 29, "6 may leave for the 6 that arrived");
-    flow.send(61, 6, false);
-    flow.report(105, 30..=30);
+    flow.leave(61, 6, false);
+    flow.arrive(105, 30..=30);
     // 29 were in flight; 10 to 27 are now overtaken; this begins a round, so the window grows again.
-    flow.report(106, 31..=31);
+    flow.arrive(106, 31..=31);
     let held_back = flow.packets_allowed();
     assert!(held_back < 29, "{held_back}");
-    flow.report(120, 32..=36);
-    assert!(flow.bbr.recovery.window().is_some(), "what was sent before the last loss proves nothing");
-    flow.send(121, 1, false);
-    flow.report(171, 38..=39);
-    assert_eq!(flow.bbr.recovery.window(), None);
+    flow.arrive(120, 32..=36);
+    assert!(flow.recovery.window().is_some(), "what was sent before the last loss proves nothing");
+    flow.leave(121, 1, false);
+    flow.arrive(171, 38..=39);
+    assert_eq!(flow.recovery.window(), None);
     assert!(flow.packets_allowed() >= 50, "{}", flow.packets_allowed());
 }
 
 #[test]
 fn after_feedback_timeout_one_packet_may_be_under_way_until_it_arrives() {
     let mut flow = Flow::new(six_megabits(State::ProbeBw));
-    flow.bbr.cwnd = MSS * 50;
-    flow.send(0, 10, false);
-    flow.report(50, 0..=4);
-    let feedback = flow.history.on_timeout(Time::from_millis(2050)).unwrap();
-    flow.bbr.on_feedback(&feedback);
-    assert_eq!(flow.bbr.limits().window, Some(MSS));
-    flow.bbr.on_feedback(&flow.history.on_report(Time::from_millis(2060), &[], None));
-    assert_eq!(flow.bbr.limits().window, Some(MSS), "a report of nothing is no progress");
-    flow.send(2100, 1, false);
-    flow.report(2150, 10..=10);
+    flow.cwnd = MSS * 50;
+    flow.leave(0, 10, false);
+    flow.arrive(50, 0..=4);
+    flow.pass(Time::from_millis(2050));
+    assert_eq!(flow.limits().window, Some(MSS));
+    flow.arrive(2060, 0..0);
+    assert_eq!(flow.limits().window, Some(MSS), "a report of nothing is no progress");
+    flow.leave(2100, 1, false);
+    flow.arrive(2150, 10..=10);
     assert!(flow.packets_allowed() > 40, "{}", flow.packets_allowed());
 }
 
 /// The state after a packet, a pause of twenty seconds and another packet with a longer round trip.
-fn after_a_pause(app_limited: bool) -> Flow {
+fn after_a_pause(app_limited: bool) -> Flow<Bbr> {
     let mut flow = Flow::new(six_megabits(State::ProbeBw));
-    flow.send(100, 1, app_limited);
-    flow.report(150, 0..=0);
-    flow.send(20_000, 1, app_limited);
-    flow.report(20_080, 1..=1);
+    flow.leave(100, 1, app_limited);
+    flow.arrive(150, 0..=0);
+    flow.leave(20_000, 1, app_limited);
+    flow.arrive(20_080, 1..=1);
     flow
 }
 
 #[test]
 fn a_pause_is_no_reason_to_look_for_the_least_round_trip() {
     let flow = after_a_pause(true);
-    assert!(matches!(flow.bbr.state, State::ProbeBw));
-    assert_eq!(flow.bbr.round_trip.get(), Some(Span::from_millis(80)), "an old RTprop yields to any sample");
-    assert!(matches!(after_a_pause(false).bbr.state, State::ProbeRtt(_)));
+    assert!(matches!(flow.state, State::ProbeBw));
+    assert_eq!(flow.round_trip.get(), Some(Span::from_millis(80)), "an old RTprop yields to any sample");
+    assert!(matches!(after_a_pause(false).state, State::ProbeRtt(_)));
 }
 
 #[test]

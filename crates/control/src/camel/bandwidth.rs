@@ -219,14 +219,6 @@ mod tests {
     }
 
     #[test]
-    fn the_worked_frame_measures_a_megabit() {
-        // specs/camel.md 9, example 1: 4400 bytes after the first packet over 35.2 ms.
-        let mut bandwidth = Bandwidth::new(Config::default());
-        assert!(bandwidth.on_train(Time::from_millis(1), &train(4400, 35_200)));
-        assert_eq!(bandwidth.average(), Some(Rate::from_kbps(1000)));
-    }
-
-    #[test]
     fn the_average_is_over_a_second_or_the_last_five() {
         let mut bandwidth = Bandwidth::new(Config::default());
         // Two a second: 1 Mbps five times, then 2 Mbps; the last five count.

@@ -276,15 +276,14 @@ impl Bursts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::FramePlace;
+    use crate::testing::{place, whole};
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
     const MAX: Bytes = Bytes::new(6144);
 
     fn packet(id: u64, frame: u64, at: Time, size: u64) -> SentPacket {
-        let place = FramePlace { frame, first: false, last: false, offset: Bytes::ZERO, captured: at, keyframe: false };
-        SentPacket { place: Some(place), ..SentPacket::new(PacketId(id), at, Bytes::new(size)) }
+        SentPacket { place: Some(place(frame, false, at)), ..SentPacket::new(PacketId(id), at, Bytes::new(size)) }
     }
 
     #[test]
@@ -307,15 +306,7 @@ mod tests {
     #[test]
     fn repair_behind_a_frame_is_told_from_the_bursts_of_frames() {
         let mut bursts = Bursts::default();
-        let place = FramePlace {
-            frame: 0,
-            first: true,
-            last: true,
-            offset: Bytes::ZERO,
-            captured: Time::ZERO,
-            keyframe: false,
-        };
-        let media = SentPacket { place: Some(place), ..packet(0, 0, Time::ZERO, 1000) };
+        let media = SentPacket { place: Some(whole(0, Time::ZERO)), ..packet(0, 0, Time::ZERO, 1000) };
         let repair = SentPacket { place: None, ..packet(1, 0, Time::ZERO, 1000) };
         let kinds = [media, repair].map(|sent| {
             bursts.on_sent(&sent, MAX, None);

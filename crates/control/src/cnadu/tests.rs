@@ -1,76 +1,56 @@
 use super::*;
-use crate::feedback::{Acknowledgement, History};
-use crate::packet::{FramePlace, PacketId};
+use crate::testing::{Flow, whole};
 use alloc::vec::Vec;
-use thalweg_units::Bytes;
 
 const KBPS: fn(u64) -> Rate = Rate::from_kbps;
 
-/// A frame of one packet at the allowed rate, every 33 ms over a path of 100 ms, with per-packet feedback.
-struct Flow {
-    cnadu: Cnadu,
-    history: History,
-    next: u64,
+fn flow(config: Config) -> Flow<Cnadu> {
+    Flow::new(Cnadu::new(config).unwrap())
 }
 
-impl Flow {
-    fn new(config: Config) -> Flow {
-        Flow { cnadu: Cnadu::new(config).unwrap(), history: History::new(crate::feedback::Config::default()), next: 0 }
-    }
-
+impl Flow<Cnadu> {
+    /// A frame of one packet at the allowed rate, every 33 ms over a path of 100 ms, with per-packet feedback.
     fn run(&mut self, frames: u64, queue_ms: i64, lost: impl Fn(u64) -> bool) {
         for _ in 0..frames {
-            let (id, at) = (PacketId(self.next), Time::from_millis(33 * self.next));
-            let captured = at;
-            let place =
-                FramePlace { frame: id.0, first: true, last: true, offset: Bytes::ZERO, captured, keyframe: false };
-            let size = self.cnadu.rate.over(Span::from_millis(33));
-            let packet = SentPacket { place: Some(place), ..SentPacket::new(id, at, size) };
-            self.cnadu.on_sent(&self.history.on_sent(packet));
-            self.next += 1;
-            if !lost(id.0) {
+            let at = Time::from_millis(33 * self.sender.next);
+            let size = self.rate.over(Span::from_millis(33)).get();
+            let id = self.send(at, size, |packet| packet.place = Some(whole(packet.id.0, at))).0;
+            if !lost(id) {
                 let arrival = at + Span::from_millis(50 + queue_ms);
-                let report = [Acknowledgement { id, arrival: Some(arrival), ce: false }];
-                let now = arrival + Span::from_millis(50);
-                self.cnadu.on_feedback(&self.history.on_report(now, &report, None));
+                self.report(arrival + Span::from_millis(50), &[(id, arrival)]);
             }
         }
-    }
-
-    fn decisions(&mut self) -> Vec<(&'static str, &'static str)> {
-        core::iter::from_fn(|| self.cnadu.poll_decision()).map(|decision| (decision.what, decision.why)).collect()
     }
 }
 
 #[test]
 fn on_a_quiet_path_the_rate_grows_by_eight_percent_each_second() {
-    let mut flow = Flow::new(Config::default());
+    let mut flow = flow(Config::default());
     flow.run(152, 0, |_| false);
     // Five seconds have nine or ten reports: 128 x 1.04^9 = 182.
-    let rate = flow.cnadu.rate.as_kbps_f64();
+    let rate = flow.rate.as_kbps_f64();
     assert!((175.0..195.0).contains(&rate), "{rate}");
     assert!(flow.decisions().iter().all(|reported| *reported == ("increase", "between both estimates")));
 }
 
 #[test]
 fn losses_make_it_go_below_what_arrives_and_leave_a_report_out() {
-    let mut flow = Flow::new(Config { start: KBPS(200), ..Config::default() });
+    let mut flow = flow(Config { start: KBPS(200), ..Config::default() });
     flow.run(60, 0, |_| false);
-    let before = flow.cnadu.rate;
+    let before = flow.rate;
     flow.decisions();
-    let from = flow.next;
     flow.run(16, 0, |id| id % 4 == 0);
     flow.run(50, 0, |_| false);
     let decisions = flow.decisions();
     assert!(decisions.contains(&("undershoot", "packets were lost")), "{decisions:?}");
     // C is above the rate that arrived: it returns to 0.9 of that, where it already is.
-    assert!(flow.cnadu.pause.is_none() && from > 0);
-    assert!(flow.cnadu.rate < before.scale(1.1) && flow.cnadu.rate > before.scale(0.5));
+    assert!(flow.pause.is_none());
+    assert!(flow.rate < before.scale(1.1) && flow.rate > before.scale(0.5));
 }
 
 #[test]
 fn a_round_trip_longer_than_nine_in_ten_lowers_the_rate() {
-    let mut flow = Flow::new(Config::default());
+    let mut flow = flow(Config::default());
     flow.run(300, 0, |_| false);
     flow.decisions();
     flow.run(20, 30, |_| false);
@@ -80,14 +60,14 @@ fn a_round_trip_longer_than_nine_in_ten_lowers_the_rate() {
 
 #[test]
 fn frames_later_than_their_playout_make_it_go_below() {
-    let mut flow = Flow::new(Config::default());
+    let mut flow = flow(Config::default());
     flow.run(100, 0, |_| false);
     flow.decisions();
     // 400 ms minus half of the min round trip.
     flow.run(20, 360, |_| false);
     let decisions = flow.decisions();
     assert!(decisions.contains(&("undershoot", "frames missed their playout")), "{decisions:?}");
-    assert!(flow.cnadu.receiver.playout_delay() < Span::from_millis(60));
+    assert!(flow.receiver.playout_delay() < Span::from_millis(60));
     // The rate that arrived was above C: once the queue is empty, it returns to 0.9 of it.
     (0..12).for_each(|step| flow.run(1, 330 - 30 * step, |_| false));
     flow.run(60, 0, |_| false);
@@ -97,24 +77,23 @@ fn frames_later_than_their_playout_make_it_go_below() {
 
 #[test]
 fn silence_halves_the_rate_each_two_seconds_down_to_the_least() {
-    let mut flow = Flow::new(Config { start: KBPS(200), ..Config::default() });
+    let mut flow = flow(Config { start: KBPS(200), ..Config::default() });
     flow.run(1, 0, |_| true);
     let rates: Vec<u64> = (0..4)
         .map(|_| {
-            let due = flow.cnadu.next_timeout();
-            flow.cnadu.on_timeout(due);
-            flow.cnadu.rate.as_bps() / 1000
+            flow.expire();
+            flow.rate.as_bps() / 1000
         })
         .collect();
-    assert_eq!((rates.as_slice(), flow.cnadu.next_timeout()), (&[100, 50, 32, 32][..], Time::from_millis(10_000)));
+    assert_eq!((rates.as_slice(), flow.next_timeout()), (&[100, 50, 32, 32][..], Time::from_millis(10_000)));
 }
 
 #[test]
 fn rates_keep_to_what_the_application_could_use() {
-    let mut flow = Flow::new(Config::default());
-    flow.cnadu.on_demand(Time::ZERO, Demand { min: KBPS(30), max: KBPS(140) });
+    let mut flow = flow(Config::default());
+    flow.on_demand(Time::ZERO, Demand { min: KBPS(30), max: KBPS(140) });
     flow.run(300, 0, |_| false);
-    assert_eq!(flow.cnadu.limits().capacity, KBPS(140));
+    assert_eq!(flow.limits().capacity, KBPS(140));
 }
 
 #[test]

@@ -260,28 +260,21 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_above_the_target_steps_the_window_down() {
-        let mut copa = copa(30.0, 50, 60);
-        ack(&mut copa, 60, 1500);
-        assert!((copa.cwnd - 29.963).abs() < 1e-3, "{}", copa.cwnd);
-    }
-
-    #[test]
-    fn a_rate_below_the_target_steps_it_up_in_proportion_to_the_bytes() {
-        let mut first = copa(5.0, 50, 60);
-        ack(&mut first, 60, 1500);
-        assert!((first.cwnd - 5.2222).abs() < 1e-4, "{}", first.cwnd);
-        let mut second = copa(5.0, 50, 60);
-        ack(&mut second, 60, 200);
-        assert!((second.cwnd - 5.0296).abs() < 1e-4, "{}", second.cwnd);
-    }
-
-    #[test]
-    fn an_empty_queue_and_velocity_four_step_by_four() {
-        let mut copa = copa(30.0, 50, 50);
-        copa.velocity = Velocity::running(4.0, 1, Time::from_millis(1000), 30.0);
-        ack(&mut copa, 50, 1500);
-        assert!((copa.cwnd - 30.148).abs() < 1e-3, "{}", copa.cwnd);
+    fn the_window_steps_towards_the_target_by_its_velocity_and_in_proportion_to_the_bytes() {
+        // Down from a rate above the target, up from one below it, and by four into an empty queue.
+        for (cwnd, rtt_ms, velocity, bytes, expected) in [
+            (30.0, 60, 1.0, 1500, 29.963),
+            (5.0, 60, 1.0, 1500, 5.2222),
+            (5.0, 60, 1.0, 200, 5.0296),
+            (30.0, 50, 4.0, 1500, 30.148),
+        ] {
+            let mut copa = copa(cwnd, 50, rtt_ms);
+            if velocity > 1.0 {
+                copa.velocity = Velocity::running(velocity, 1, Time::from_millis(1000), cwnd);
+            }
+            ack(&mut copa, rtt_ms, bytes);
+            assert!((copa.cwnd - expected).abs() < 2e-5 * cwnd, "{}, expected {expected}", copa.cwnd);
+        }
     }
 
     #[test]

@@ -102,32 +102,23 @@ impl DeliveryRate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feedback::{Acknowledgement, Config, History};
+    use crate::testing;
     use alloc::vec::Vec;
 
-    /// A sender, its history and its samples.
+    /// A sender and its samples.
+    #[derive(Default)]
     struct Sender {
-        history: History,
+        sender: testing::Sender,
         rate: DeliveryRate,
-        next: u64,
     }
 
     impl Sender {
-        fn new() -> Sender {
-            Sender { history: History::new(Config::default()), rate: DeliveryRate::default(), next: 0 }
-        }
-
         fn send(&mut self, at: Time, app_limited: bool) {
-            let packet = SentPacket::new(PacketId(self.next), at, Bytes::new(1500));
-            self.rate.on_sent(&self.history.on_sent(SentPacket { app_limited, ..packet }));
-            self.next += 1;
+            self.rate.on_sent(&self.sender.send(at, 1500, |packet| packet.app_limited = app_limited));
         }
 
         fn report(&mut self, now: Time, arrivals: &[(u64, Time)]) -> Option<RateSample> {
-            let acknowledgement =
-                |(id, at): &(u64, Time)| Acknowledgement { id: PacketId(*id), arrival: Some(*at), ce: false };
-            let report: Vec<Acknowledgement> = arrivals.iter().map(acknowledgement).collect();
-            self.rate.on_feedback(&self.history.on_report(now, &report, None))
+            self.rate.on_feedback(&self.sender.report(now, arrivals))
         }
     }
 
@@ -136,7 +127,7 @@ mod tests {
         // specs/bbr.md 9, example 2: sent over 30 or 12 ms, arriving over 24; the receiver's clock is far ahead.
         let clock = |ms: u64| Time::from_millis(1_000_000 + ms);
         for (round_trip, last_sent, kbps) in [(20, 30, 4800), (10, 12, 6000)] {
-            let mut sender = Sender::new();
+            let mut sender = Sender::default();
             (0..2).for_each(|_| sender.send(Time::ZERO, false));
             sender.report(Time::from_millis(round_trip), &[(0, clock(round_trip / 2))]);
             (2..=12).for_each(|id| {
@@ -155,7 +146,7 @@ mod tests {
     fn a_full_path_is_measured_whatever_the_reports() {
         // 6 Mbps of 1500 bytes is one each 2 ms; 25 ms each way, two thirds of a window of 50 packets in the queue.
         for batch in [1, 15, 31] {
-            let mut sender = Sender::new();
+            let mut sender = Sender::default();
             (0..50).for_each(|_| sender.send(Time::ZERO, false));
             let arrival = |id: u64| Time::from_millis(2 * (id + 1) + 25);
             for first in (0..2000).step_by(batch) {
@@ -173,7 +164,7 @@ mod tests {
 
     #[test]
     fn samples_are_limited_by_the_application_until_what_was_sent_after_it_left_room_arrives() {
-        let mut sender = Sender::new();
+        let mut sender = Sender::default();
         let ms = Time::from_millis;
         sender.send(ms(0), true);
         let mut limited = Vec::new();
@@ -187,7 +178,7 @@ mod tests {
 
     #[test]
     fn after_a_pause_counting_begins_with_the_next_packet() {
-        let mut sender = Sender::new();
+        let mut sender = Sender::default();
         let ms = Time::from_millis;
         sender.send(ms(0), false);
         assert!(sender.report(ms(20), &[(0, ms(10))]).is_some());
@@ -198,13 +189,13 @@ mod tests {
 
     #[test]
     fn news_of_an_older_packet_or_of_losses_alone_is_no_sample() {
-        let mut sender = Sender::new();
+        let mut sender = Sender::default();
         let ms = Time::from_millis;
         (0..6).for_each(|id| sender.send(ms(id), false));
         assert!(sender.report(ms(30), &[(4, ms(20))]).is_some());
         assert_eq!(sender.report(ms(31), &[(2, ms(21))]), None);
         assert_eq!(sender.rate.flights.len(), 1);
-        let feedback = sender.history.on_timeout(ms(60_000)).unwrap();
+        let feedback = sender.sender.history.on_timeout(ms(60_000)).unwrap();
         assert_eq!(sender.rate.on_feedback(&feedback), None);
         assert!(sender.rate.flights.is_empty());
     }

@@ -113,28 +113,6 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    /// Points of kb in flight and ms of delay, as bits and ns; the slope in s/bit times the rate is Camel's normalised
-    /// slope.
-    fn normalised(points: &[(f64, f64)], bps: f64) -> Fit {
-        let mut line = Line::default();
-        for (kilobits, millis) in points {
-            line.add(Time::ZERO, ((kilobits * 1e3) as i64, (millis * 1e6) as i64), Span::from_secs(5));
-        }
-        let fit = line.fit().unwrap();
-        Fit { slope: fit.slope * 1e-9 * bps, standard_error: fit.standard_error * 1e-9 * bps, ..fit }
-    }
-
-    #[test]
-    fn the_three_gradients_of_camels_worked_example_come_out() {
-        // specs/camel.md 9, example 3: C = 2 Mbps, RTprop 25 ms.
-        let over = normalised(&[(30.0, 25.0), (40.0, 25.0), (60.0, 30.0), (70.0, 35.0)], 2e6);
-        assert!((over.slope - 0.5).abs() < 1e-12 && over.points == 4, "{over:?}");
-        let under = normalised(&[(20.0, 25.0), (30.0, 25.0), (40.0, 25.0), (55.0, 27.5)], 2e6);
-        assert!((under.slope - 0.140).abs() < 5e-4, "{under:?}");
-        let full = normalised(&[(60.0, 30.0), (66.0, 33.0), (70.0, 35.0), (80.0, 40.0)], 2e6);
-        assert!((full.slope - 1.0).abs() < 1e-12 && full.standard_error < 1e-9, "{full:?}");
-    }
-
     #[test]
     fn two_points_have_a_slope_but_no_error_and_one_or_none_have_no_line() {
         let (mut line, window) = (Line::default(), Span::from_secs(1));

@@ -2,10 +2,9 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::feedback::{Acknowledgement, History};
-use crate::packet::{PacketId, Payload};
+use crate::packet::Payload;
 use crate::reporting::tests::reported_of;
-use thalweg_units::Bytes;
+use crate::testing;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 const KBPS: fn(u64) -> Rate = Rate::from_kbps;
@@ -61,13 +60,11 @@ fn n_follows_what_the_encoder_makes_and_what_an_interval_holds() {
 
 /// A packet of 500 bytes every 20 ms over a path of 100 ms with `queue` ms of additional delay; FEC as requested.
 struct Flow {
-    fbra: Fbra,
-    history: History,
+    fbra: testing::Flow<Fbra>,
     now: u64,
-    next: u64,
     media: u16,
     keeps_fec_back: bool,
-    under_way: VecDeque<(u64, PacketId, Time)>,
+    under_way: VecDeque<(u64, u64, Time)>,
     /// States and rates in kbps, at each change.
     course: Vec<(State, u64)>,
 }
@@ -75,10 +72,8 @@ struct Flow {
 impl Flow {
     fn new(config: Config) -> Flow {
         Flow {
-            fbra: Fbra::new(config).unwrap(),
-            history: History::new(crate::feedback::Config::default()),
+            fbra: testing::Flow::new(Fbra::new(config).unwrap()),
             now: 0,
-            next: 0,
             media: 0,
             keeps_fec_back: false,
             under_way: VecDeque::new(),
@@ -87,11 +82,9 @@ impl Flow {
     }
 
     fn send(&mut self, payload: Payload, queue: u64, lost: bool) {
-        let packet = SentPacket::new(PacketId(self.next), MS(self.now), Bytes::new(500));
-        self.next += 1;
-        self.fbra.on_sent(&self.history.on_sent(SentPacket { payload, ..packet }));
+        let id = self.fbra.send(MS(self.now), 500, |packet| packet.payload = payload).0;
         if !lost {
-            self.under_way.push_back((self.now + 100 + queue, packet.id, MS(self.now + 50 + queue)));
+            self.under_way.push_back((self.now + 100 + queue, id, MS(self.now + 50 + queue)));
         }
     }
 
@@ -100,17 +93,11 @@ impl Flow {
         while self.now < until {
             while let Some((_, id, at)) = self.under_way.front().copied().filter(|(due, _, _)| *due <= self.now) {
                 self.under_way.pop_front();
-                let report = [Acknowledgement { id, arrival: Some(at), ce: false }];
-                self.fbra.on_feedback(&self.history.on_report(MS(self.now), &report, None));
+                self.fbra.report(MS(self.now), &[(id, at)]);
             }
-            if let Some(feedback) = self.history.on_timeout(MS(self.now)) {
-                self.fbra.on_feedback(&feedback);
-            }
-            if self.fbra.next_timeout() <= MS(self.now) {
-                self.fbra.on_timeout(MS(self.now));
-            }
+            self.fbra.pass(MS(self.now));
             if self.now.is_multiple_of(20) {
-                self.send(Payload::Media, queue, lost(self.next));
+                self.send(Payload::Media, queue, lost(self.fbra.sender.next));
                 self.media += 1;
                 let due = self.fbra.limits().fec_interval.is_some_and(|interval| self.media >= interval);
                 if due && !self.keeps_fec_back {
@@ -126,10 +113,6 @@ impl Flow {
         }
         &self.course
     }
-
-    fn reasons(&mut self) -> Vec<(&'static str, &'static str)> {
-        core::iter::from_fn(|| self.fbra.poll_decision()).map(|decision| (decision.what, decision.why)).collect()
-    }
 }
 
 #[test]
@@ -141,7 +124,7 @@ fn on_a_quiet_path_it_stays_twice_probes_with_fec_and_makes_it_media() {
     // Ten packets in 200 ms, N = 2: five of 500 bytes are more than half of 128 kbps.
     let raised = course[2].1;
     assert_eq!(raised, 192, "kbps after the first probe");
-    assert_eq!(flow.reasons()[..2], [("probe", "a quiet path"), ("raise", "the path bore media and FEC")]);
+    assert_eq!(flow.fbra.decisions()[..2], [("probe", "a quiet path"), ("raise", "the path bore media and FEC")]);
 }
 
 #[test]
@@ -185,14 +168,14 @@ fn audio_is_part_of_what_the_rate_is_of() {
 fn a_loss_is_told_early_and_cuts_and_the_next_but_one_report_brings_it_back() {
     let mut flow = Flow::new(Config { start: KBPS(200), ..Config::default() });
     flow.run(405, 0, |_| false);
-    flow.reasons();
-    let from = flow.next;
+    flow.fbra.decisions();
+    let from = flow.fbra.sender.next;
     let course = flow.run(1400, 0, |id| (from..from + 2).contains(&id)).to_vec();
     let down = course.iter().position(|(state, _)| *state == State::Down).expect("a cut");
     assert!(course[down].1 < 150, "{course:?}");
     assert_eq!(course[down + 1].0, State::Stay);
     assert!((120..=180).contains(&course[down + 1].1), "{course:?}");
-    let reasons = flow.reasons();
+    let reasons = flow.fbra.decisions();
     assert!(reasons.contains(&("undershoot", "an early report")), "{reasons:?}");
     assert!(reasons.contains(&("stay", "bounce back to 0.9 of what had arrived")), "{reasons:?}");
 }
@@ -204,7 +187,7 @@ fn a_queue_that_grows_stops_the_probes_and_then_cuts() {
     // Half of the min round trip is 50 ms: 20 ms of queue give a ratio of 1.4.
     let course = flow.run(5_500, 20, |_| false);
     assert!(course.iter().any(|(state, _)| *state == State::Down), "{course:?}");
-    let reasons = flow.reasons();
+    let reasons = flow.fbra.decisions();
     assert!(reasons.iter().any(|(what, why)| *what == "undershoot" && why.contains("delay above")), "{reasons:?}");
 }
 
@@ -212,10 +195,10 @@ fn a_queue_that_grows_stops_the_probes_and_then_cuts() {
 fn packets_later_than_400_ms_are_discards() {
     let mut flow = Flow::new(Config::default());
     flow.run(3_000, 0, |_| false);
-    flow.reasons();
+    flow.fbra.decisions();
     flow.run(4_500, 360, |_| false);
     assert!(flow.fbra.signs.unwrap().discards);
-    assert!(flow.reasons().iter().any(|(what, _)| *what == "undershoot"));
+    assert!(flow.fbra.decisions().iter().any(|(what, _)| *what == "undershoot"));
 }
 
 #[test]

@@ -114,7 +114,7 @@ impl FeedbackTimeout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trains::tests::Sender;
+    use crate::testing::Sender;
 
     const MS: fn(u64) -> Time = Time::from_millis;
     const HALF: Span = Span::from_millis(500);
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn it_expires_half_a_second_after_the_first_unanswered_packet_and_every_half_second_after_that() {
         let mut timeout = FeedbackTimeout::new(HALF, 3, Then::Every(HALF));
-        let mut sender = Sender::new();
+        let mut sender = Sender::default();
         assert_eq!(timeout.deadline(), Time::NEVER);
         for at in [100, 200, 300] {
             timeout.on_sent(sender.packet(None, MS(at), 100).at);

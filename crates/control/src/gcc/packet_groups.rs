@@ -112,12 +112,17 @@ impl Group {
 mod tests {
     use super::*;
 
+    /// Tells new groups of packets, each by the milliseconds at which it was sent and arrived.
+    fn groups() -> impl FnMut(u64, u64) -> Option<Delta> {
+        let mut groups = PacketGroups::default();
+        move |sent, arrival| {
+            groups.on_packet(Time::from_millis(sent), Time::from_millis(arrival), Time::from_millis(arrival))
+        }
+    }
+
     #[test]
     fn a_delta_comes_out_when_the_third_group_opens() {
-        let mut groups = PacketGroups::default();
-        let mut on = |sent: u64, arrival: u64| {
-            groups.on_packet(Time::from_millis(sent), Time::from_millis(arrival), Time::from_millis(arrival))
-        };
+        let mut on = groups();
         assert_eq!(on(0, 50), None);
         assert_eq!(on(3, 52), None);
         assert_eq!(on(20, 71), None);
@@ -126,10 +131,7 @@ mod tests {
 
     #[test]
     fn packets_that_queued_behind_one_another_are_one_burst() {
-        let mut groups = PacketGroups::default();
-        let mut on = |sent: u64, arrival: u64| {
-            groups.on_packet(Time::from_millis(sent), Time::from_millis(arrival), Time::from_millis(arrival))
-        };
+        let mut on = groups();
         on(0, 50);
         // Sent 10 ms apart but arrived 1 ms apart: released from a queue.
         assert_eq!(on(10, 51), None);
@@ -139,10 +141,7 @@ mod tests {
 
     #[test]
     fn a_packet_that_finds_its_group_before_the_last_one_is_as_if_it_had_not_come() {
-        let mut groups = PacketGroups::default();
-        let mut on = |sent: u64, arrival: u64| {
-            groups.on_packet(Time::from_millis(sent), Time::from_millis(arrival), Time::from_millis(arrival))
-        };
+        let mut on = groups();
         // The packet sent at 40 ms joins the group of 20 ms, which thus arrived before that of 0 ms.
         assert_eq!((on(0, 50), on(20, 70), on(40, 40)), (None, None, None));
         // Twice without effect; the third time the grouping restarts.

@@ -3,24 +3,18 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::feedback::Acknowledgement;
-use crate::feedback::{self, History};
-use crate::packet::PacketId;
-use thalweg_units::Bytes;
+use crate::testing::Flow;
 
 /// A sender of one packet every 10 ms, and a path that delivers each 25 ms later and reports every 60 ms.
 struct Call {
-    gcc: Gcc,
-    history: History,
+    gcc: Flow<Gcc>,
     now: u64,
-    next: u64,
     reported: u64,
 }
 
 impl Call {
     fn new(start: Rate) -> Call {
-        let gcc = Gcc::new(Config { start, ..Config::default() }).unwrap();
-        Call { gcc, history: History::new(feedback::Config::default()), now: 0, next: 0, reported: 0 }
+        Call { gcc: Flow::new(Gcc::new(Config { start, ..Config::default() }).unwrap()), now: 0, reported: 0 }
     }
 
     /// Runs until `until` ms. A packet sent at s arrives at `arrival(s)`, in ms.
@@ -28,33 +22,20 @@ impl Call {
         while self.now < until {
             let now = Time::from_millis(self.now);
             if self.now.is_multiple_of(10) {
-                let packet = SentPacket::new(PacketId(self.next), now, Bytes::new(1250));
-                self.gcc.on_sent(&self.history.on_sent(packet));
-                self.next += 1;
+                self.gcc.send(now, 1250, |_| {});
             }
             if self.now.is_multiple_of(60) {
-                let due: Vec<Acknowledgement> = (self.reported..self.next)
+                let due: Vec<(u64, Time)> = (self.reported..self.gcc.sender.next)
                     .map(|id| (id, arrival(id * 10)))
                     .take_while(|(_, at)| at + 25 <= self.now)
-                    .map(|(id, at)| Acknowledgement {
-                        id: PacketId(id),
-                        arrival: Some(Time::from_millis(at)),
-                        ce: false,
-                    })
+                    .map(|(id, at)| (id, Time::from_millis(at)))
                     .collect();
                 self.reported += due.len() as u64;
                 if !due.is_empty() {
-                    self.gcc.on_feedback(&self.history.on_report(now, &due, None));
+                    self.gcc.report(now, &due);
                 }
             }
-            if self.history.next_timeout() <= now
-                && let Some(feedback_timeout) = self.history.on_timeout(now)
-            {
-                self.gcc.on_feedback(&feedback_timeout);
-            }
-            if self.gcc.next_timeout() <= now {
-                self.gcc.on_timeout(now);
-            }
+            self.gcc.pass(now);
             self.now += 1;
         }
     }

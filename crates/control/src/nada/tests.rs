@@ -1,27 +1,20 @@
 use super::*;
 use crate::controller::FrameQueued;
-use crate::feedback::{Acknowledgement, History};
 use crate::packet::PacketId;
+use crate::testing::Flow;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
 /// 800 kbps of 1000-byte packets over a path of 100 ms, with per-packet feedback; `delay` and `lost` define the path's
 /// effect on each packet.
-fn run(config: Config, packets: u64, delay: impl Fn(u64) -> i64, lost: impl Fn(u64) -> bool) -> Nada {
-    let mut nada = Nada::new(config).unwrap();
-    let mut history = History::new(crate::feedback::Config::default());
+fn run(config: Config, packets: u64, delay: impl Fn(u64) -> i64, lost: impl Fn(u64) -> bool) -> Flow<Nada> {
+    let mut nada = Flow::new(Nada::new(config).unwrap());
     for id in 0..packets + 10 {
         if id < packets {
-            nada.on_sent(&history.on_sent(SentPacket::new(PacketId(id), MS(10 * id), Bytes::new(1000))));
+            nada.send(MS(10 * id), 1000, |_| {});
         }
         if let Some(id) = id.checked_sub(10).filter(|id| !lost(*id)) {
-            let now = MS(10 * id + 100);
-            let arrival = Some(MS(10 * id + 50) + Span::from_millis(delay(id)));
-            nada.on_feedback(&history.on_report(
-                now,
-                &[Acknowledgement { id: PacketId(id), arrival, ce: false }],
-                None,
-            ));
+            nada.report(MS(10 * id + 100), &[(id, MS(10 * id + 50) + Span::from_millis(delay(id)))]);
         }
     }
     nada
@@ -64,8 +57,7 @@ fn silence_halves_the_rate_each_half_second_down_to_the_least() {
     nada.on_sent(&SentPacket::new(PacketId(200), MS(2500), Bytes::new(1000)));
     let rates: alloc::vec::Vec<(u64, u64)> = (0..4)
         .map(|_| {
-            let due = nada.next_timeout();
-            nada.on_timeout(due);
+            let due = nada.expire();
             (due.as_millis(), nada.rate.as_bps() / 1000)
         })
         .collect();
@@ -93,18 +85,12 @@ fn what_waits_lowers_the_encoders_target_and_raises_the_pacing() {
 #[test]
 fn packets_whose_reports_were_lost_in_a_feedback_timeout_do_not_count_as_lost() {
     // Reports on ten packets, then none for a second, then one on the hundredth: the packets between are declared lost.
-    let mut nada = Nada::new(Config::default()).unwrap();
-    let mut history = History::new(crate::feedback::Config::default());
-    let report = |nada: &mut Nada, history: &mut History, id: u64| {
-        let arrival = Some(MS(10 * id + 50));
-        let report = [Acknowledgement { id: PacketId(id), arrival, ce: false }];
-        nada.on_feedback(&history.on_report(MS(10 * id + 100), &report, None));
-    };
+    let mut nada = Flow::new(Nada::new(Config::default()).unwrap());
     for id in 0..120 {
-        nada.on_sent(&history.on_sent(SentPacket::new(PacketId(id), MS(10 * id), Bytes::new(1000))));
+        nada.send(MS(10 * id), 1000, |_| {});
         nada.on_timeout(MS(10 * id));
         if let Some(reported) = id.checked_sub(10).filter(|reported| *reported < 10 || *reported > 100) {
-            report(&mut nada, &mut history, reported);
+            nada.report(MS(10 * reported + 100), &[(reported, MS(10 * reported + 50))]);
         }
     }
     assert_eq!(nada.signal.loss_ratio, 0.0);

@@ -33,6 +33,15 @@ fn on_report(pudica: &mut Pudica, delays_ms: &[f64]) {
     }
 }
 
+/// 100 packets of 2500 bytes, 2 ms apart.
+fn receive_ten_megabits(pudica: &mut Pudica) {
+    let mut sender = crate::testing::Sender::default();
+    for id in 0..100u64 {
+        sender.packet(None, at(700.0), 2500);
+        pudica.received.on_feedback(&sender.report(at(1000.0), &[(id, at(800.0 + id as f64 * 2.0))]));
+    }
+}
+
 fn decisions(pudica: &mut Pudica) -> Vec<&'static str> {
     core::iter::from_fn(|| pudica.poll_decision()).map(|decision| decision.what).collect()
 }
@@ -70,10 +79,10 @@ fn pacing_is_between_its_gain_and_ten_times() {
 
 #[test]
 fn probes_show_what_others_queued_after_the_frame() {
-    use crate::trains::tests::Sender;
+    use crate::testing::Sender;
     // A frame that arrives 4 ms late, and four probes 3 ms apart: one not late, one late by 1 ms, two by 5 ms, which is
     // more than their part of 13.3 ms (rho is 5).
-    let (mut sender, mut trains) = (Sender::new(), Trains::new(Some(INTERVAL)));
+    let (mut sender, mut trains) = (Sender::default(), Trains::new(Some(INTERVAL)));
     let delays = [14.0, 10.0, 11.0, 15.0, 15.0];
     let sent = [0.0, 5.0, 8.0, 11.0, 14.0];
     for (index, ms) in sent.into_iter().enumerate() {
@@ -154,11 +163,7 @@ fn three_full_frames_drain_the_queue_until_one_is_not_full() {
     let mut pudica = pudica();
     // 20 Mbps arrive, 80 kB are in flight.
     let feed = |pudica: &mut Pudica| pudica.received.get().as_mbps_f64();
-    let mut sender = crate::trains::tests::Sender::new();
-    for id in 0..100u64 {
-        sender.packet(None, at(700.0), 2500);
-        pudica.received.on_feedback(&sender.report(at(1000.0), &[(id, at(800.0 + id as f64 * 2.0))]));
-    }
+    receive_ten_megabits(&mut pudica);
     assert!((feed(&mut pudica) - 10.0).abs() < 0.2, "{}", feed(&mut pudica));
     on_report(&mut pudica, &[30.0, 30.0, 30.0]);
     let expected = 0.85 * feed(&mut pudica) - 3.2;
@@ -201,11 +206,7 @@ fn what_the_path_holds_without_a_queue_is_drained_only_to_the_letter() {
         let mut pudica = pudica();
         pudica.config.drained = drained;
         pudica.min_round_trip = Span::from_millis(30);
-        let mut sender = crate::trains::tests::Sender::new();
-        for id in 0..100u64 {
-            sender.packet(None, at(700.0), 2500);
-            pudica.received.on_feedback(&sender.report(at(1000.0), &[(id, at(800.0 + id as f64 * 2.0))]));
-        }
+        receive_ten_megabits(&mut pudica);
         let received = pudica.received.get().as_mbps_f64();
         assert!((received - 10.0).abs() < 0.11, "{received}");
         on_report(&mut pudica, &[30.0; 3]);
@@ -227,7 +228,7 @@ fn a_late_frame_makes_the_next_one_smaller_before_anything_is_heard_of_it() {
 #[test]
 fn silence_lowers_the_rate_and_what_it_takes_for_lost_is_no_sign_of_a_full_path() {
     let mut pudica = pudica();
-    let mut sender = crate::trains::tests::Sender::new();
+    let mut sender = crate::testing::Sender::default();
     for frame in 0..5 {
         pudica.on_sent(&sender.packet(Some((frame, true)), at(frame as f64 * 16.667), 1000));
     }

@@ -1,8 +1,8 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::feedback::{Acknowledgement, History};
-use crate::packet::{FramePlace, PacketId, Payload};
+use crate::packet::{FramePlace, PacketId};
+use crate::testing::{Flow, place};
 
 const MS: fn(u64) -> Time = Time::from_millis;
 const FRAME: Span = Span::from_nanos(33_333_333);
@@ -10,23 +10,21 @@ const PERIOD: Span = Span::from_nanos(32 * 33_333_333);
 
 /// A sender of trains over a path with a constant rate and 20 ms each way, with feedback every 50 ms.
 struct World {
-    controller: Rebera,
-    history: History,
+    controller: Flow<Rebera>,
     now: Time,
-    next: u64,
     frame: u64,
     free: Time,
     rate: Rate,
-    under_way: Vec<Acknowledgement>,
+    /// Packets and their arrivals.
+    under_way: Vec<(u64, Time)>,
     budgets: Vec<Bytes>,
 }
 
 impl World {
     fn new(config: Config, rate: Rate) -> World {
-        let history = History::new(crate::feedback::Config::default());
-        let controller = Rebera::new(config).unwrap();
+        let controller = Flow::new(Rebera::new(config).unwrap());
         let (now, free) = (Time::ZERO, Time::ZERO);
-        World { controller, history, now, next: 0, frame: 0, free, rate, under_way: Vec::new(), budgets: Vec::new() }
+        World { controller, now, frame: 0, free, rate, under_way: Vec::new(), budgets: Vec::new() }
     }
 
     /// Sends one frame of `packets` packets of 600 bytes.
@@ -36,17 +34,12 @@ impl World {
             self.budgets.extend(self.controller.limits().media.period());
         }
         for index in 0..packets {
-            let (id, size) = (PacketId(self.next), Bytes::new(600));
-            let (first, last) = (index == 0, index + 1 == packets);
             let offset = Bytes::new(600 * index);
-            let place = FramePlace { frame: self.frame, first, last, offset, captured: self.now, keyframe: false };
-            let packet =
-                SentPacket { payload: Payload::Media, place: Some(place), ..SentPacket::new(id, self.now, size) };
-            let packet = self.history.on_sent(packet);
-            self.controller.on_sent(&packet);
-            self.next += 1;
-            self.free = self.free.max(self.now) + self.rate.time_for(size);
-            self.under_way.push(Acknowledgement { id, arrival: Some(self.free + Span::from_millis(20)), ce: false });
+            let place = place(self.frame, index + 1 == packets, self.now);
+            let place = FramePlace { first: index == 0, offset, ..place };
+            let id = self.controller.send(self.now, 600, |packet| packet.place = Some(place)).0;
+            self.free = self.free.max(self.now) + self.rate.time_for(Bytes::new(600));
+            self.under_way.push((id, self.free + Span::from_millis(20)));
         }
         self.frame += 1;
         self.pass(FRAME);
@@ -55,12 +48,11 @@ impl World {
     fn pass(&mut self, span: Span) {
         self.now += span;
         let now = self.now;
-        let here = |reported: &Acknowledgement| reported.arrival.is_some_and(|at| at + Span::from_millis(20) <= now);
-        let (reported, still): (Vec<_>, Vec<_>) = self.under_way.iter().partition(|reported| here(reported));
+        let (reported, still): (Vec<_>, Vec<_>) =
+            self.under_way.iter().partition(|(_, at)| *at + Span::from_millis(20) <= now);
         self.under_way = still;
         if !reported.is_empty() {
-            let feedback = self.history.on_report(now, &reported, None);
-            self.controller.on_feedback(&feedback);
+            self.controller.report(now, &reported);
         }
         if self.controller.next_timeout() <= now {
             self.controller.on_timeout(now);
@@ -148,8 +140,8 @@ fn in_an_outage_sending_stops_and_after_three_seconds_one_frame_a_period_tries()
     let limits = world.controller.limits();
     assert_eq!(limits.media, MediaLimit::Period(Bytes::ZERO));
     // The queued packets arrive.
-    let arrival = Some(world.now);
-    world.under_way.iter_mut().for_each(|reported| reported.arrival = arrival);
+    let now = world.now;
+    world.under_way.iter_mut().for_each(|(_, at)| *at = now);
     world.pass(Span::from_millis(50));
     world.controller.on_period(world.now, PERIOD);
     assert!(world.controller.limits().media.period().unwrap() > Bytes::new(20_000));
@@ -161,21 +153,18 @@ fn a_receiver_that_measures_is_believed_and_one_that_says_nothing_is_not_waited_
     let mut world = World::new(config, Rate::from_kbps(400));
     world.frames(64, 2);
     assert!(world.controller.measured().unwrap().as_bps().abs_diff(400_000) < 500);
-    let report =
-        PathReport { capacity: Some(Rate::from_kbps(300)), received: Bytes::new(60_000), ..PathReport::default() };
-    world.controller.on_path_report(world.now, report);
+    let report = |world: &mut World, kbps, bytes| {
+        let (capacity, received) = (Some(Rate::from_kbps(kbps)), Bytes::new(bytes));
+        world.controller.on_path_report(world.now, PathReport { capacity, received, ..PathReport::default() });
+    };
+    report(&mut world, 300, 60_000);
     world.frames(10, 2);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
-    // A receiver cannot have received more than was sent.
-    let lie =
-        PathReport { capacity: Some(Rate::from_kbps(900)), received: Bytes::new(1 << 40), ..PathReport::default() };
-    world.controller.on_path_report(world.now, lie);
-    assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
-    // A report of fewer bytes than were reported before contains nothing new.
-    let overtaken =
-        PathReport { capacity: Some(Rate::from_kbps(900)), received: Bytes::new(59_999), ..PathReport::default() };
-    world.controller.on_path_report(world.now, overtaken);
-    assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
+    // A receiver cannot have received more than was sent, and a report of fewer bytes than before has nothing new.
+    for bytes in [1 << 40, 59_999] {
+        report(&mut world, 900, bytes);
+        assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
+    }
     // A receiver that stops reporting is not waited for.
     world.frames(80, 2);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));

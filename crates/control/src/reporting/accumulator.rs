@@ -138,8 +138,8 @@ impl Interval {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::feedback::{Acknowledgement, Config, History};
     use crate::packet::{PacketId, Payload};
+    use crate::testing::Sender;
 
     /// A reported packet; `rtt_ms` is `None` if it is lost.
     pub(crate) fn reported(id: u64, bytes: u64, rtt_ms: Option<i64>) -> Reported {
@@ -153,31 +153,22 @@ pub(crate) mod tests {
         Reported { packet: SentPacket { payload, ..reported.packet }, ..reported }
     }
 
+    #[derive(Default)]
     struct Path {
-        history: History,
+        sender: Sender,
         accumulator: Accumulator,
     }
 
     impl Path {
-        fn new() -> Path {
-            Path { history: History::new(Config::default()), accumulator: Accumulator::default() }
-        }
-
         fn send(&mut self, ids: core::ops::Range<u64>, at_ms: u64) {
-            for id in ids {
-                let packet = SentPacket::new(PacketId(id), Time::from_millis(at_ms), Bytes::new(1000));
-                self.accumulator.on_sent(self.history.on_sent(packet).at);
-            }
+            ids.for_each(|_| self.accumulator.on_sent(self.sender.send(Time::from_millis(at_ms), 1000, |_| {}).at));
         }
 
         /// Reports at `now_ms` that these packets arrived 50 ms earlier; returns how many arrived and how many were
         /// lost.
         fn report(&mut self, now_ms: u64, ids: &[u64]) -> (usize, usize) {
-            let arrival = Some(Time::from_millis(now_ms - 50));
-            let report: Vec<Acknowledgement> =
-                ids.iter().map(|id| Acknowledgement { id: PacketId(*id), arrival, ce: false }).collect();
-            let new_reports =
-                self.accumulator.on_feedback(&self.history.on_report(Time::from_millis(now_ms), &report, None));
+            let arrivals: Vec<(u64, Time)> = ids.iter().map(|id| (*id, Time::from_millis(now_ms - 50))).collect();
+            let new_reports = self.accumulator.on_feedback(&self.sender.report(Time::from_millis(now_ms), &arrivals));
             let lost = new_reports.iter().filter(|reported| reported.is_lost()).count();
             (new_reports.len() - lost, lost)
         }
@@ -185,7 +176,7 @@ pub(crate) mod tests {
 
     #[test]
     fn an_interval_begins_with_the_first_arrival_and_has_its_packets_in_order() {
-        let mut path = Path::new();
+        let mut path = Path::default();
         path.send(0..10, 0);
         assert_eq!(path.accumulator.lasted(Time::from_millis(90)), None);
         assert_eq!(path.report(100, &[0, 1]), (2, 0));
@@ -200,7 +191,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_late_packet_takes_back_that_it_was_lost() {
-        let mut path = Path::new();
+        let mut path = Path::default();
         path.send(0..6, 0);
         assert_eq!(path.report(100, &[0, 2, 3, 4]), (4, 1));
         path.report(120, &[1]);
@@ -210,7 +201,7 @@ pub(crate) mod tests {
 
     #[test]
     fn what_a_feedback_timeout_swallowed_is_no_loss_and_what_is_lost_after_it_is() {
-        let mut path = Path::new();
+        let mut path = Path::default();
         path.send(0..3, 0);
         path.report(100, &[0, 1]);
         path.send(3..10, 200);
@@ -222,12 +213,12 @@ pub(crate) mod tests {
 
     #[test]
     fn what_a_feedback_timeout_had_declared_lost_is_no_loss_that_is_taken_back() {
-        let mut path = Path::new();
+        let mut path = Path::default();
         path.send(0..3, 0);
         path.report(100, &[0, 1]);
         path.send(3..6, 200);
-        let due = path.history.next_timeout();
-        let feedback_timeout = path.history.on_timeout(due).expect("it has lasted");
+        let due = path.sender.history.next_timeout();
+        let feedback_timeout = path.sender.history.on_timeout(due).expect("it has lasted");
         assert!(path.accumulator.on_feedback(&feedback_timeout).is_empty());
         path.send(6..7, 5_000);
         path.report(5_100, &[2, 3, 4, 5, 6]);
@@ -238,7 +229,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_pause_of_the_sender_is_no_silence() {
-        let mut path = Path::new();
+        let mut path = Path::default();
         path.send(0..2, 0);
         path.report(100, &[0, 1]);
         path.send(2..8, 9_000);

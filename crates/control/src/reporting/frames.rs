@@ -68,7 +68,7 @@ pub(crate) mod tests {
     /// A media packet of a frame captured at `captured_ms`.
     pub(crate) fn packet_of(captured_ms: u64, bytes: u64, keyframe: bool) -> SentPacket {
         let captured = Time::from_millis(captured_ms);
-        let place = FramePlace { frame: 0, first: true, last: true, offset: Bytes::ZERO, captured, keyframe };
+        let place = FramePlace { keyframe, ..crate::testing::whole(0, captured) };
         SentPacket { place: Some(place), ..SentPacket::new(PacketId(0), captured, Bytes::new(bytes)) }
     }
 

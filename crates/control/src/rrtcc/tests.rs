@@ -1,6 +1,5 @@
 use super::*;
-use crate::feedback::{Acknowledgement, History};
-use crate::packet::{FramePlace, PacketId};
+use crate::testing::{self, whole};
 use thalweg_units::Bytes;
 
 const KBPS: fn(u64) -> Rate = Rate::from_kbps;
@@ -8,9 +7,7 @@ const KBPS: fn(u64) -> Rate = Rate::from_kbps;
 /// A frame of one packet every 33 ms over a path of 100 ms, with per-packet feedback, from a receiver whose clock is a
 /// day ahead.
 struct Flow {
-    rrtcc: Rrtcc,
-    history: History,
-    next: u64,
+    flow: testing::Flow<Rrtcc>,
     clock: Span,
     /// Queueing delay, in microseconds.
     queue_us: u64,
@@ -18,30 +15,19 @@ struct Flow {
 
 impl Flow {
     fn new(config: Config) -> Flow {
-        let history = History::new(crate::feedback::Config::default());
-        Flow { rrtcc: Rrtcc::new(config).unwrap(), history, next: 0, clock: Span::from_secs(86_400), queue_us: 0 }
+        let flow = testing::Flow::new(Rrtcc::new(config).unwrap());
+        Flow { flow, clock: Span::from_secs(86_400), queue_us: 0 }
     }
 
     /// Sends `count` frames of `bytes` bytes, each leaving the queue `grows_us` later than the one before.
     fn frames(&mut self, count: u64, bytes: u64, grows_us: u64, lost: impl Fn(u64) -> bool) {
         for _ in 0..count {
-            let (id, at) = (PacketId(self.next), Time::from_micros(33_000 * self.next));
-            let place = FramePlace {
-                frame: self.next,
-                first: true,
-                last: true,
-                offset: Bytes::ZERO,
-                captured: at,
-                keyframe: false,
-            };
-            let packet = SentPacket { place: Some(place), ..SentPacket::new(id, at, Bytes::new(bytes)) };
-            self.rrtcc.on_sent(&self.history.on_sent(packet));
+            let at = Time::from_micros(33_000 * self.flow.sender.next);
+            let id = self.flow.send(at, bytes, |packet| packet.place = Some(whole(packet.id.0, at))).0;
             self.queue_us += grows_us;
-            self.next += 1;
-            if !lost(id.0) {
-                let delay = Span::from_millis(50) + Span::from_micros(self.queue_us as i64);
-                let report = [Acknowledgement { id, arrival: Some(at + delay + self.clock), ce: false }];
-                self.rrtcc.on_feedback(&self.history.on_report(at + delay + Span::from_millis(50), &report, None));
+            if !lost(id) {
+                let arrival = at + Span::from_millis(50) + Span::from_micros(self.queue_us as i64);
+                self.flow.report(arrival + Span::from_millis(50), &[(id, arrival + self.clock)]);
             }
         }
     }
@@ -53,11 +39,11 @@ fn on_a_quiet_path_both_halves_grow_by_five_percent_a_second() {
     // 128 kbps; the rate that arrives allows half as much again.
     flow.frames(121, 528, 0, |_| false);
     // Three or four steps of a little less than 5 % and one kilobit.
-    let rate = flow.rrtcc.rate().as_kbps_f64();
+    let rate = flow.flow.rate().as_kbps_f64();
     assert!((145.0..172.0).contains(&rate), "{rate}");
-    assert_eq!(flow.rrtcc.usage(), Usage::Normal);
+    assert_eq!(flow.flow.usage(), Usage::Normal);
     flow.frames(600, 528, 0, |_| false);
-    let rate = flow.rrtcc.rate().as_kbps_f64();
+    let rate = flow.flow.rate().as_kbps_f64();
     assert!((180.0..=193.0).contains(&rate), "1.5 times what arrives: {rate}");
 }
 
@@ -65,14 +51,13 @@ fn on_a_quiet_path_both_halves_grow_by_five_percent_a_second() {
 fn frames_that_take_longer_each_time_are_overuse_at_once_and_cut_the_rate() {
     let mut flow = Flow::new(Config { start: KBPS(300), ..Config::default() });
     flow.frames(90, 1000, 0, |_| false);
-    let before = flow.rrtcc.rate();
-    while flow.rrtcc.poll_decision().is_some() {}
+    let before = flow.flow.rate();
+    flow.flow.decisions();
     flow.frames(40, 1000, 6_000, |_| false);
-    assert_eq!(flow.rrtcc.usage(), Usage::Over);
-    let mut decisions = core::iter::from_fn(|| flow.rrtcc.poll_decision());
-    assert!(decisions.any(|reported| (reported.what, reported.why) == ("decrease", "overuse: less than what arrives")));
+    assert_eq!(flow.flow.usage(), Usage::Over);
+    assert!(flow.flow.decisions().contains(&("decrease", "overuse: less than what arrives")));
     // 242 kbps arrived; in the end a fifth less.
-    assert!(flow.rrtcc.rate() < before && (150.0..230.0).contains(&flow.rrtcc.rate().as_kbps_f64()));
+    assert!(flow.flow.rate() < before && (150.0..230.0).contains(&flow.flow.rate().as_kbps_f64()));
 }
 
 #[test]
@@ -81,13 +66,13 @@ fn a_fifth_of_the_packets_lost_takes_a_tenth_of_the_rate_each_second() {
     let mut flow = Flow::new(Config { start: KBPS(300), loss: config, ..Config::default() });
     flow.frames(300, 1000, 0, |id| id % 5 == 0);
     // After nine seconds.
-    let rate = flow.rrtcc.rate().as_kbps_f64();
+    let rate = flow.flow.rate().as_kbps_f64();
     assert!((100.0..150.0).contains(&rate), "{rate}");
-    assert!((flow.rrtcc.loss - 0.2).abs() < 0.05);
+    assert!((flow.flow.loss - 0.2).abs() < 0.05);
     let mut floored = Flow::new(Config { start: KBPS(300), ..Config::default() });
     floored.frames(300, 1000, 0, |id| id % 5 == 0);
     let tfrc = Equation::new(Bytes::new(1000), Span::from_millis(100)).rate(0.2).as_kbps_f64();
-    assert!(tfrc < 150.0 && floored.rrtcc.rate().as_kbps_f64() >= 0.7 * tfrc);
+    assert!(tfrc < 150.0 && floored.flow.rate().as_kbps_f64() >= 0.7 * tfrc);
 }
 
 #[test]
@@ -95,13 +80,13 @@ fn a_clock_that_jumps_begins_the_filter_anew_and_changes_no_rate() {
     for jump in [-80_000, -3, 3, 80_000] {
         let mut flow = Flow::new(Config::default());
         flow.frames(200, 1000, 0, |_| false);
-        let before = flow.rrtcc.rate();
+        let before = flow.flow.rate();
         flow.clock += Span::from_secs(jump);
         flow.frames(2, 1000, 0, |_| false);
-        assert_eq!(flow.rrtcc.usage(), Usage::Normal);
-        assert!(flow.rrtcc.rate() >= before, "{jump}: {} after {before}", flow.rrtcc.rate());
+        assert_eq!(flow.flow.usage(), Usage::Normal);
+        assert!(flow.flow.rate() >= before, "{jump}: {} after {before}", flow.flow.rate());
         flow.frames(200, 1000, 0, |_| false);
-        assert!(flow.rrtcc.rate() > before, "{jump}");
+        assert!(flow.flow.rate() > before, "{jump}");
     }
 }
 
@@ -109,19 +94,19 @@ fn a_clock_that_jumps_begins_the_filter_anew_and_changes_no_rate() {
 fn the_scalar_filter_sees_the_same_queue() {
     let mut flow = Flow::new(Config { filter: FilterConfig::Scalar(ScalarConfig::default()), ..Config::default() });
     flow.frames(90, 1000, 0, |_| false);
-    assert_eq!(flow.rrtcc.usage(), Usage::Normal);
+    assert_eq!(flow.flow.usage(), Usage::Normal);
     flow.frames(60, 1000, 6_000, |_| false);
-    assert_eq!(flow.rrtcc.usage(), Usage::Over);
+    assert_eq!(flow.flow.usage(), Usage::Over);
 }
 
 #[test]
 fn rates_keep_to_what_the_application_could_use() {
     let mut flow = Flow::new(Config::default());
-    flow.rrtcc.on_demand(Time::ZERO, Demand { min: KBPS(30), max: KBPS(140) });
+    flow.flow.on_demand(Time::ZERO, Demand { min: KBPS(30), max: KBPS(140) });
     flow.frames(300, 1000, 0, |_| false);
-    assert_eq!((flow.rrtcc.rate(), flow.rrtcc.limits().pacing), (KBPS(140), KBPS(350)));
+    assert_eq!((flow.flow.rate(), flow.flow.limits().pacing), (KBPS(140), KBPS(350)));
     flow.frames(300, 1000, 0, |id| id % 2 == 0);
-    assert!(flow.rrtcc.rate() >= KBPS(32));
+    assert!(flow.flow.rate() >= KBPS(32));
 }
 
 #[test]

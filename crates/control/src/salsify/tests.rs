@@ -1,42 +1,27 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::feedback::{self, Acknowledgement, History};
-use crate::packet::{FramePlace, PacketId};
+use crate::packet::FramePlace;
+use crate::testing::{Flow, place};
 
 /// A sender of packets of 1,400 bytes, each a frame of its own, over a path whose delay is reported with each arrival.
-struct Sender {
-    history: History,
-    salsify: Salsify,
+fn sender(config: Config) -> Flow<Salsify> {
+    Flow::new(Salsify::new(config).unwrap())
 }
 
-impl Sender {
-    fn new(config: Config) -> Sender {
-        Sender { history: History::new(feedback::Config::default()), salsify: Salsify::new(config).unwrap() }
-    }
-
-    fn send(&mut self, id: u64, at_us: u64, first: bool) {
-        let place =
-            FramePlace { frame: 0, first, last: false, offset: Bytes::ZERO, captured: Time::ZERO, keyframe: false };
-        let packet = SentPacket {
-            place: Some(place),
-            ..SentPacket::new(PacketId(id), Time::from_micros(at_us), Bytes::new(1400))
-        };
-        let sent = self.history.on_sent(packet);
-        self.salsify.on_sent(&sent);
+impl Flow<Salsify> {
+    fn leave(&mut self, at_us: u64, first: bool) {
+        let place = FramePlace { first, ..place(0, false, Time::ZERO) };
+        self.send(Time::from_micros(at_us), 1400, |packet| packet.place = Some(place));
     }
 
     fn arrive(&mut self, now_us: u64, arrivals: &[(u64, u64)]) {
-        let reported: Vec<Acknowledgement> = arrivals
-            .iter()
-            .map(|(id, at)| Acknowledgement { id: PacketId(*id), arrival: Some(Time::from_micros(*at)), ce: false })
-            .collect();
-        let feedback = self.history.on_report(Time::from_micros(now_us), &reported, None);
-        self.salsify.on_feedback(&feedback);
+        let arrivals: Vec<(u64, Time)> = arrivals.iter().map(|(id, at)| (*id, Time::from_micros(*at))).collect();
+        self.report(Time::from_micros(now_us), &arrivals);
     }
 
     fn tau_us(&self) -> i64 {
-        self.salsify.interarrival().map_or(-1, |tau| tau.as_nanos() / 1000)
+        self.interarrival().map_or(-1, |tau| tau.as_nanos() / 1000)
     }
 }
 
@@ -56,16 +41,16 @@ fn corrected() -> Smoothing {
 
 /// The arrivals of specs/salsify.md 7, example 1, as seen by a sender, and tau after each.
 fn worked_example(grace: Grace) -> Vec<i64> {
-    let mut sender = Sender::new(Config { grace, ..paper() });
-    let packets = [(0, 0, true), (1, 1200, false), (2, 2600, false), (3, 36_000, true), (4, 37_000, false)];
+    let mut sender = sender(Config { grace, ..paper() });
+    let packets = [(0, true), (1200, false), (2600, false), (36_000, true), (37_000, false)];
     // The second frame was sent 33 ms after the first: its first packet carries that grace.
     let sent = [0, 0, 0, 33_000, 33_000];
-    for ((id, _, first), sent) in packets.into_iter().zip(sent) {
-        sender.send(id, sent, first);
+    for ((_, first), sent) in packets.into_iter().zip(sent) {
+        sender.leave(sent, first);
     }
-    packets
-        .into_iter()
-        .map(|(id, at, _)| {
+    (0..)
+        .zip(packets)
+        .map(|(id, (at, _))| {
             sender.arrive(40_000 + at, &[(id, at)]);
             sender.tau_us()
         })
@@ -84,9 +69,9 @@ fn the_time_between_arrivals_is_smoothed_without_the_senders_pauses() {
 fn the_papers_grace_hides_a_queue_of_single_packets_and_what_the_path_was_empty_for_does_not() {
     // A packet every 16 ms into a path that takes 24 ms for each: they arrive 24 ms apart, 8 more than they were sent.
     let tau = |grace: Grace| {
-        let mut sender = Sender::new(Config { grace, ..Config { smoothing: corrected(), ..paper() } });
+        let mut sender = sender(Config { grace, ..Config { smoothing: corrected(), ..paper() } });
         for id in 0..20 {
-            sender.send(id, id * 16_000, true);
+            sender.leave(id * 16_000, true);
         }
         (0..20).for_each(|id| sender.arrive(600_000, &[(id, 1_000_000 + id * 24_000)]));
         sender.tau_us()
@@ -98,11 +83,11 @@ fn the_papers_grace_hides_a_queue_of_single_packets_and_what_the_path_was_empty_
 #[test]
 fn a_pause_of_the_sender_that_leaves_the_path_empty_is_taken_off() {
     let config = Config { grace: Grace::WhileEmpty, smoothing: corrected(), ..paper() };
-    let mut sender = Sender::new(config);
+    let mut sender = sender(config);
     // Two packets at once, every 33 ms, over a path of 20 ms and 2 ms per packet.
     for frame in 0..10 {
-        sender.send(2 * frame, frame * 33_000, true);
-        sender.send(2 * frame + 1, frame * 33_000, false);
+        sender.leave(frame * 33_000, true);
+        sender.leave(frame * 33_000, false);
     }
     for frame in 0..10 {
         sender.arrive(600_000, &[(2 * frame, frame * 33_000 + 22_000), (2 * frame + 1, frame * 33_000 + 24_000)]);
@@ -114,8 +99,8 @@ fn a_pause_of_the_sender_that_leaves_the_path_empty_is_taken_off() {
 #[test]
 fn a_batch_of_arrivals_counts_as_each_alone_whatever_its_order() {
     let run = |batch: bool| {
-        let mut sender = Sender::new(paper());
-        (0..4).for_each(|id| sender.send(id, id * 500, id == 0));
+        let mut sender = sender(paper());
+        (0..4).for_each(|id| sender.leave(id * 500, id == 0));
         let arrivals = [(0, 20_000), (2, 21_100), (1, 21_500), (3, 23_000)];
         if batch {
             sender.arrive(60_000, &arrivals);
@@ -130,10 +115,10 @@ fn a_batch_of_arrivals_counts_as_each_alone_whatever_its_order() {
 }
 
 fn allowed(tau_us: i64, under_way: u64, config: Config) -> u64 {
-    let mut sender = Sender::new(config);
-    sender.salsify.on_signal(Time::ZERO, Signal::Interarrival(Span::from_micros(tau_us)));
-    (0..under_way).for_each(|id| sender.send(id, id * 500, id == 0));
-    sender.salsify.max_frame_size().unwrap().get()
+    let mut sender = sender(config);
+    sender.on_signal(Time::ZERO, Signal::Interarrival(Span::from_micros(tau_us)));
+    (0..under_way).for_each(|id| sender.leave(id * 500, id == 0));
+    sender.max_frame_size().unwrap().get()
 }
 
 #[test]
@@ -151,10 +136,10 @@ fn a_frame_may_have_what_the_path_does_in_100_ms_less_what_is_under_way() {
 fn before_anything_is_known_of_the_path_ten_packets_may_be_sent_and_by_the_paper_any_number() {
     let salsify = Salsify::new(paper()).unwrap();
     assert_eq!((salsify.max_frame_size(), salsify.limits().media.frame()), (None, Some(Bytes::MAX)));
-    let mut sender = Sender::new(Config { first_packets: Some(10), ..paper() });
-    assert_eq!(sender.salsify.max_frame_size(), Some(Bytes::new(14_000)));
-    (0..9).for_each(|id| sender.send(id, id, id == 0));
-    assert_eq!(sender.salsify.max_frame_size(), Some(Bytes::new(1400)));
+    let mut sender = sender(Config { first_packets: Some(10), ..paper() });
+    assert_eq!(sender.max_frame_size(), Some(Bytes::new(14_000)));
+    (0..9).for_each(|id| sender.leave(id, id == 0));
+    assert_eq!(sender.max_frame_size(), Some(Bytes::new(1400)));
 }
 
 #[test]
@@ -176,16 +161,16 @@ fn packets_are_spaced_by_a_fifth_of_tau_within_half_a_millisecond_and_two() {
 
 #[test]
 fn in_an_outage_what_is_under_way_counts_as_lost_after_a_second() {
-    let mut sender = Sender::new(Config::default());
-    (0..10).for_each(|id| sender.send(id, id * 100_000, true));
+    let mut sender = sender(Config::default());
+    (0..10).for_each(|id| sender.leave(id * 100_000, true));
     sender.arrive(150_000, &[(0, 50_000)]);
-    assert_eq!(sender.salsify.outstanding.count(), 9);
-    assert_eq!(sender.salsify.next_timeout(), Time::from_micros(1_150_000));
-    sender.salsify.on_timeout(Time::from_micros(1_150_000));
-    assert_eq!((sender.salsify.outstanding.count(), sender.salsify.next_timeout()), (8, Time::from_micros(1_200_000)));
+    assert_eq!(sender.outstanding.count(), 9);
+    assert_eq!(sender.next_timeout(), Time::from_micros(1_150_000));
+    sender.on_timeout(Time::from_micros(1_150_000));
+    assert_eq!((sender.outstanding.count(), sender.next_timeout()), (8, Time::from_micros(1_200_000)));
     // Feedback on an arrival clears all before it.
     sender.arrive(1_160_000, &[(8, 900_000)]);
-    assert_eq!(sender.salsify.outstanding.count(), 1);
+    assert_eq!(sender.outstanding.count(), 1);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::feedback::{Acknowledgement, History, Report};
+use crate::feedback::Report;
 use crate::packet::PacketId;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -31,16 +31,13 @@ impl Flow {
         };
         self.reports = (0..).zip(fates).map(|(id, kind)| Report { packet: sent(id), fate: fate(*kind) }).collect();
         self.scream.on_feedback(&Feedback {
-            now,
-            cause: Cause::Report,
-            reports: &self.reports,
             rtt: Some(Span::from_millis(50)),
             newest_delay: Some(delay),
             path_rtt: Some(Span::from_millis(50)),
             srtt: Some(Span::from_millis(50)),
             min_rtt: Some(Span::from_millis(50)),
             in_flight: Bytes::new(50_000),
-            delivered: Bytes::ZERO,
+            ..Feedback::new(now, Cause::Report, &self.reports)
         });
         self.scream.window.bytes()
     }
@@ -109,13 +106,11 @@ fn silence_halves_the_window_each_second_down_to_the_least() {
 
 #[test]
 fn nothing_is_awaited_while_nothing_is_under_way() {
-    let mut scream = Scream::new(Config::default()).unwrap();
+    let mut scream = crate::testing::Flow::new(Scream::new(Config::default()).unwrap());
     assert_eq!(scream.next_timeout(), Time::NEVER);
-    let mut history = History::new(crate::feedback::Config::default());
-    scream.on_sent(&history.on_sent(SentPacket::new(PacketId(0), MS(10), Bytes::new(1000))));
+    scream.send(MS(10), 1000, |_| {});
     assert_eq!(scream.next_timeout(), MS(1010));
-    let all = [Acknowledgement { id: PacketId(0), arrival: Some(MS(30)), ce: false }];
-    scream.on_feedback(&history.on_report(MS(60), &all, None));
+    scream.report(MS(60), &[(0, MS(30))]);
     assert_eq!(scream.next_timeout(), Time::NEVER);
 }
 

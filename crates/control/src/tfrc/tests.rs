@@ -2,17 +2,14 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::feedback::{Acknowledgement, History};
-use crate::packet::PacketId;
+use crate::testing;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 const KBPS: fn(u64) -> Rate = Rate::from_kbps;
 
 /// A sender of 1000-byte packets over a path of 100 ms, with per-packet feedback.
 struct Flow {
-    tfrc: Tfrc,
-    history: History,
-    next: u64,
+    tfrc: testing::Flow<Tfrc>,
     reported: u64,
     /// Sending times of the packets in flight.
     under_way: VecDeque<u64>,
@@ -20,28 +17,18 @@ struct Flow {
 
 impl Flow {
     fn new(config: Config) -> Flow {
-        Flow {
-            tfrc: Tfrc::new(config).unwrap(),
-            history: History::new(crate::feedback::Config::default()),
-            next: 0,
-            reported: 0,
-            under_way: VecDeque::new(),
-        }
+        Flow { tfrc: testing::Flow::new(Tfrc::new(config).unwrap()), reported: 0, under_way: VecDeque::new() }
     }
 
     fn send(&mut self, at_ms: u64) {
-        let packet = SentPacket::new(PacketId(self.next), MS(at_ms), Bytes::new(1000));
-        self.tfrc.on_sent(&self.history.on_sent(packet));
-        self.next += 1;
+        self.tfrc.send(MS(at_ms), 1000, |_| {});
     }
 
     fn on_report(&mut self, now_ms: u64, lost: bool) {
-        let id = PacketId(self.reported);
-        self.reported += 1;
         if !lost {
-            let report = [Acknowledgement { id, arrival: Some(MS(now_ms - 50)), ce: false }];
-            self.tfrc.on_feedback(&self.history.on_report(MS(now_ms), &report, None));
+            self.tfrc.report(MS(now_ms), &[(self.reported, MS(now_ms - 50))]);
         }
+        self.reported += 1;
     }
 
     /// From `from_ms` on, sends a packet every `gap_ms`, with feedback after 100 ms; `lost` by number.
@@ -114,7 +101,7 @@ fn nothing_heard_halves_the_rate_each_two_seconds_before_the_first_report_and_ea
     assert_eq!((flow.tfrc.rate, flow.tfrc.next_timeout() - due), (rate.scale(0.5), Span::from_millis(400)));
     // If nothing is sent, it falls to twice W_init / R and no further.
     for _ in 0..20 {
-        flow.tfrc.on_timeout(flow.tfrc.next_timeout());
+        flow.tfrc.expire();
     }
     assert!(flow.tfrc.rate >= flow.tfrc.initial() && flow.tfrc.rate < flow.tfrc.initial().scale(2.0));
 }
@@ -126,7 +113,7 @@ fn with_a_loss_rate_feedback_timeout_limits_the_rate_to_what_arrived() {
     let (aim, received) = (flow.tfrc.equation().rate(flow.tfrc.loss), flow.tfrc.received.greatest());
     assert!(aim < received.scale(2.0));
     flow.send(20_000);
-    flow.tfrc.on_timeout(flow.tfrc.next_timeout());
+    flow.tfrc.expire();
     assert_eq!(flow.tfrc.rate, aim.scale(0.5));
     assert_eq!(flow.tfrc.received.greatest(), aim.scale(0.25));
 }

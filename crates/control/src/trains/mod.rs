@@ -120,54 +120,12 @@ impl Trains {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use crate::feedback::{Acknowledgement, Config, History};
-    use crate::packet::{FramePlace, PacketId};
+    use crate::packet::PacketId;
+    use crate::testing::Sender;
     use alloc::vec::Vec;
     use thalweg_units::Bytes;
-
-    /// A sender with frames, its packet history and its trains.
-    pub(crate) struct Sender {
-        pub(crate) history: History,
-        pub(crate) next: u64,
-    }
-
-    impl Sender {
-        pub(crate) fn new() -> Sender {
-            Sender { history: History::new(Config::default()), next: 0 }
-        }
-
-        /// A packet of frame `frame`, or padding.
-        pub(crate) fn packet(&mut self, frame: Option<(u64, bool)>, at: Time, bytes: u64) -> SentPacket {
-            let id = PacketId(self.next);
-            self.next += 1;
-            let place = frame.map(|(frame, last)| FramePlace {
-                frame,
-                first: false,
-                last,
-                offset: Bytes::ZERO,
-                captured: at,
-                keyframe: false,
-            });
-            let payload = if frame.is_some() { Payload::Media } else { Payload::Padding };
-            self.history.on_sent(SentPacket { place, payload, ..SentPacket::new(id, at, Bytes::new(bytes)) })
-        }
-
-        /// A packet that is a retransmission.
-        pub(crate) fn retransmission(&mut self, at: Time, bytes: u64) -> SentPacket {
-            let id = PacketId(self.next);
-            self.next += 1;
-            let packet = SentPacket::new(id, at, Bytes::new(bytes));
-            self.history.on_sent(SentPacket { payload: Payload::Repair, ..packet })
-        }
-
-        pub(crate) fn report(&mut self, now: Time, arrivals: &[(u64, Time)]) -> Feedback<'_> {
-            let reported =
-                |(id, at): &(u64, Time)| Acknowledgement { id: PacketId(*id), arrival: Some(*at), ce: false };
-            self.history.on_report(now, &arrivals.iter().map(reported).collect::<Vec<_>>(), None)
-        }
-    }
 
     fn ms(millis: u64) -> Time {
         Time::from_millis(millis)
@@ -175,7 +133,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_train_is_decided_when_all_of_it_and_what_followed_it_is_known() {
-        let (mut sender, mut trains) = (Sender::new(), Trains::new(None));
+        let (mut sender, mut trains) = (Sender::default(), Trains::new(None));
         for (frame, at) in [(Some((0, false)), 0), (Some((0, true)), 1), (None, 5), (Some((1, true)), 20)] {
             trains.on_sent(&sender.packet(frame, ms(at), 1000), Rate::from_kbps(500));
         }
@@ -194,15 +152,15 @@ pub(crate) mod tests {
     #[test]
     fn retransmissions_make_trains_where_no_media_has_left_for_a_while() {
         let mut trains = Trains::new(None).standing_in_after(Some(Span::from_millis(200)));
-        let (mut sender, rate) = (Sender::new(), Rate::from_kbps(50));
+        let (mut sender, rate) = (Sender::default(), Rate::from_kbps(50));
         trains.on_sent(&sender.packet(Some((0, true)), ms(0), 1000), rate);
         // Too soon to stand in; two of one interval; one of another; then media again, after which no retransmission
         // stands in.
         for at in [100, 210, 230, 300] {
-            trains.on_sent(&sender.retransmission(ms(at), 1000), rate);
+            trains.on_sent(&sender.send(ms(at), 1000, |packet| packet.payload = Payload::Repair), rate);
         }
         trains.on_sent(&sender.packet(Some((1, true)), ms(310), 1000), rate);
-        trains.on_sent(&sender.retransmission(ms(320), 1000), rate);
+        trains.on_sent(&sender.send(ms(320), 1000, |packet| packet.payload = Payload::Repair), rate);
         let arrivals = [0, 100, 210, 230, 300, 310, 320].map(|at| ms(at + 25));
         trains.on_feedback(&sender.report(ms(400), &(0..).zip(arrivals).collect::<Vec<_>>()));
         let decided = core::iter::from_fn(|| trains.take_decided());
@@ -213,7 +171,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_packet_lost_and_then_late_counts_as_arrived_while_its_train_waits() {
-        let (mut sender, mut trains) = (Sender::new(), Trains::new(None));
+        let (mut sender, mut trains) = (Sender::default(), Trains::new(None));
         for last in [false, false, false, false, true] {
             trains.on_sent(&sender.packet(Some((0, last)), ms(0), 1000), Rate::from_kbps(500));
         }
@@ -227,7 +185,7 @@ pub(crate) mod tests {
 
     #[test]
     fn retransmissions_are_no_part_of_a_train() {
-        let (mut sender, mut trains) = (Sender::new(), Trains::new(None));
+        let (mut sender, mut trains) = (Sender::default(), Trains::new(None));
         let first = sender.packet(Some((0, true)), ms(0), 1000);
         let again = SentPacket { payload: Payload::Repair, ..sender.packet(Some((0, true)), ms(5), 1000) };
         assert!(trains.on_sent(&first, Rate::MAX) && !trains.on_sent(&again, Rate::MAX));
@@ -245,7 +203,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_interval_between_frames_is_measured() {
-        let (mut sender, mut trains) = (Sender::new(), Trains::new(None));
+        let (mut sender, mut trains) = (Sender::default(), Trains::new(None));
         for frame in 0..100 {
             trains.on_sent(&sender.packet(Some((frame, true)), ms(frame * 40), 1000), Rate::MAX);
         }

@@ -25,25 +25,27 @@ impl Schedule {
         self.0[self.0.len() - 1].1
     }
 
+    /// Each rate, when it begins and when it ends.
+    fn rates(&self) -> impl Iterator<Item = (Rate, Time, Time)> {
+        let ends = self.0.iter().skip(1).map(|(at, _)| *at).chain([Time::NEVER]);
+        self.0.iter().zip(ends).map(|((at, rate), end)| (*rate, *at, end))
+    }
+
     /// The bytes that could have passed between two instants.
     pub fn between(&self, from: Time, to: Time) -> Bytes {
-        let ends = self.0.iter().skip(1).map(|(at, _)| *at).chain([Time::NEVER]);
-        self.0.iter().zip(ends).map(|((at, rate), end)| rate.over(end.min(to) - (*at).max(from))).sum()
+        self.rates().map(|(rate, at, end)| rate.over(end.min(to) - at.max(from))).sum()
     }
 
     /// When a packet of `size` has passed if its service begins at `start`.
     fn served(&self, start: Time, size: Bytes) -> Time {
         let mut left = size.bits() as f64;
         let mut at = start;
-        for (index, (_, rate)) in self.0.iter().enumerate() {
-            let end = self.0.get(index + 1).map_or(Time::NEVER, |(next, _)| *next);
-            if end <= at || *rate == Rate::ZERO {
-                at = at.max(if *rate == Rate::ZERO { end } else { at });
-                continue;
-            }
-            let needed = Span::from_secs_f64(left / rate.as_bps_f64());
-            if at + needed <= end {
-                return at + needed;
+        for (rate, _, end) in self.rates().filter(|(_, _, end)| *end > start) {
+            if rate > Rate::ZERO {
+                let through = at + Span::from_secs_f64(left / rate.as_bps_f64());
+                if through <= end {
+                    return through;
+                }
             }
             left -= rate.as_bps_f64() * (end - at).as_secs_f64();
             at = end;
@@ -56,7 +58,7 @@ impl Schedule {
 #[derive(Debug)]
 pub struct Bottleneck {
     schedule: Schedule,
-    limit: Bytes,
+    pub limit: Bytes,
     free_at: Time,
     queued: VecDeque<(Time, Bytes)>,
     backlog: Bytes,
@@ -69,8 +71,7 @@ impl Bottleneck {
 
     /// When a packet has passed; `None` if the queue was full.
     pub fn offer(&mut self, now: Time, size: Bytes) -> Option<Time> {
-        while let Some((at, size)) = self.queued.front().copied().filter(|(at, _)| *at <= now) {
-            let _ = at;
+        while let Some((_, size)) = self.queued.front().copied().filter(|(at, _)| *at <= now) {
             self.queued.pop_front();
             self.backlog -= size;
         }

@@ -1,7 +1,9 @@
 //! An encoder of 30 frames a second that follows its controller's scheme.
 
 use thalweg_control::{FramePlace, SendLimits};
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, Random, Rate, Span, Time};
+
+use super::simulation::Scenario;
 
 /// The frame interval.
 pub const INTERVAL: Span = Span::from_nanos(33_333_333);
@@ -31,14 +33,21 @@ pub struct Encoder {
     /// The size of frames as a share of what they may have.
     share: f64,
     max: Rate,
+    full_until: Time,
+    leaves_room: bool,
+    spread: f64,
+    random: Random,
     kept: f64,
     frames: u64,
     slices: u64,
 }
 
 impl Encoder {
-    pub fn new(share: f64, max: Rate) -> Encoder {
-        Encoder { share, max, kept: 0.0, frames: 0, slices: 0 }
+    pub fn new(scenario: &Scenario, share: f64, max: Rate) -> Encoder {
+        let Scenario { spread, leaves_room, .. } = *scenario;
+        let full_until = Time::from_millis(1000 * scenario.full_until);
+        let random = scenario.seed.child("frames").random();
+        Encoder { share, max, full_until, leaves_room, spread, random, kept: 0.0, frames: 0, slices: 0 }
     }
 
     /// The packets of the next frame; none if the controller holds frames back or leaves no room for one. `queued`
@@ -49,7 +58,7 @@ impl Encoder {
             return Vec::new();
         }
         self.kept -= 1.0;
-        let size = self.size(limits, queued);
+        let size = self.size(now, limits, queued);
         if limits.media.frame().is_some() && size < MIN_FRAME {
             return Vec::new();
         }
@@ -75,16 +84,19 @@ impl Encoder {
 
     /// The frame size: by the room if the controller counts frames (Salsify), by camel's rule if it has bursts,
     /// otherwise by the target.
-    fn size(&self, limits: &SendLimits, queued: Bytes) -> Bytes {
+    fn size(&mut self, now: Time, limits: &SendLimits, queued: Bytes) -> Bytes {
+        let share = if now < self.full_until { 1.0 } else { self.share };
+        let share = share * (1.0 + self.spread * self.random.normal()).clamp(0.3, 2.5);
         let max = self.max.over(INTERVAL);
         match (limits.media.frame(), limits.burst) {
-            (Some(room), _) => room.saturating_sub(queued).min(max).scale(self.share),
+            (Some(room), _) => room.saturating_sub(queued).min(max).scale(share),
             (None, Some(_)) => {
                 // As in the `camel` scheme: 95 % of the target, minus what empties the queue in a quarter of a second.
-                let target = limits.capacity.scale(0.95) - queued.per(Span::from_millis(250));
-                target.max(MIN).min(self.max).scale(self.share).over(INTERVAL)
+                let room = limits.capacity.scale(0.95) - queued.per(Span::from_millis(250));
+                let target = if self.leaves_room { room } else { limits.capacity };
+                target.max(MIN).min(self.max).scale(share).over(INTERVAL)
             }
-            (None, None) => limits.capacity.min(self.max).scale(self.share).over(INTERVAL),
+            (None, None) => limits.capacity.min(self.max).scale(share).over(INTERVAL),
         }
     }
 }

@@ -33,6 +33,9 @@ pub enum Style {
     Twcc,
     /// RFC 8888 as Chromium sends it: every 31 ms in ticks of 1/1024 s, with the hold time.
     Rfc8888,
+    /// As `PerPacket`, but only on packets that ask: the first of a burst (a full queue may drop the last), the last, and
+    /// one after which the window blocks.
+    Asked,
 }
 
 impl Style {
@@ -40,7 +43,7 @@ impl Style {
 
     pub fn interval(self) -> Option<Span> {
         match self {
-            Style::PerPacket => None,
+            Style::PerPacket | Style::Asked => None,
             Style::Twcc => Some(Span::from_millis(62)),
             Style::Rfc8888 => Some(Span::from_millis(31)),
         }
@@ -48,7 +51,7 @@ impl Style {
 
     fn tick(self) -> Span {
         match self {
-            Style::PerPacket => Span::from_nanos(1),
+            Style::PerPacket | Style::Asked => Span::from_nanos(1),
             Style::Twcc => Span::from_micros(250),
             Style::Rfc8888 => Span::from_nanos(976_562),
         }

@@ -4,7 +4,6 @@
 #![allow(dead_code, unused_imports)]
 
 pub mod bottleneck;
-pub mod chart;
 pub mod claims;
 pub mod encoder;
 pub mod feedback;
@@ -17,4 +16,4 @@ pub use bottleneck::Schedule;
 pub use feedback::{Clock, Style};
 pub use record::Record;
 pub use sender::{Pacing, Source};
-pub use simulation::Scenario;
+pub use simulation::{Jitter, REFERENCE, Scenario};

@@ -1,33 +1,61 @@
 //! The record of a run, in bins of 100 ms.
 
+use thalweg_control::{Decision, Feedback};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 const BIN: Span = Span::from_millis(100);
+/// A packet later than this is useless: FBRA's players discard it (specs/fbra.md 2, delay_max).
+const LATEST: Span = Span::from_millis(400);
 
 /// One bin.
 #[derive(Debug, Clone, Default)]
 pub struct Bin {
     pub sent: Bytes,
     pub arrived: Bytes,
+    pub fec: Bytes,
+    /// Packets that passed the bottleneck, and packets that its full queue dropped.
     pub packets: u64,
+    pub dropped: u64,
+    /// Packets reported, and of those lost or later than [`LATEST`].
+    pub reported: u64,
+    pub useless: u64,
     pub queueing: Span,
     pub worst: Span,
     pub target: Rate,
     /// The window at its end.
     pub window: Option<Bytes>,
+    /// The max burst at its end.
+    pub burst: Option<Bytes>,
     pub round_trip: Span,
     pub round_trips: u64,
+}
+
+impl Bin {
+    pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        for report in feedback.reports {
+            let one_way = |rtt| rtt - feedback.min_rtt.unwrap_or(Span::ZERO) / 2;
+            let in_time = feedback.rtt_of(report).is_some_and(|rtt| one_way(rtt) <= LATEST);
+            self.reported += 1;
+            self.useless += u64::from(!in_time);
+        }
+        self.round_trip += feedback.rtt.unwrap_or(Span::ZERO);
+        self.round_trips += u64::from(feedback.rtt.is_some());
+    }
 }
 
 /// The bins of a run.
 #[derive(Debug, Clone)]
 pub struct Record {
     pub bins: Vec<Bin>,
+    pub decisions: Vec<Decision>,
+    /// When a frame was captured, and the time from then to its last packet's arrival.
+    pub frames: Vec<(Time, Span)>,
 }
 
 impl Record {
     pub fn new(duration: Span) -> Record {
-        Record { bins: vec![Bin::default(); (duration.as_nanos() / BIN.as_nanos()) as usize + 1] }
+        let bins = vec![Bin::default(); (duration.as_nanos() / BIN.as_nanos()) as usize + 1];
+        Record { bins, decisions: Vec::new(), frames: Vec::new() }
     }
 
     pub fn bin(&mut self, now: Time) -> &mut Bin {
@@ -36,7 +64,7 @@ impl Record {
     }
 
     /// Bins of seconds [from, to).
-    fn seconds(&self, from: f64, to: f64) -> &[Bin] {
+    pub fn seconds(&self, from: f64, to: f64) -> &[Bin] {
         &self.bins[(from * 10.0).round() as usize..((to * 10.0).round() as usize).min(self.bins.len())]
     }
 
@@ -63,6 +91,38 @@ impl Record {
         let bins = self.seconds(from, to);
         let count = bins.iter().map(|bin| bin.round_trips).sum::<u64>().max(1);
         bins.iter().map(|bin| bin.round_trip).sum::<Span>() / count as i64
+    }
+
+    /// One count over another, each summed over bins.
+    fn share(&self, from: f64, to: f64, counts: fn(&Bin) -> (u64, u64)) -> f64 {
+        let add = |(part, all), bin| (part + counts(bin).0, all + counts(bin).1);
+        let (part, all) = self.seconds(from, to).iter().fold((0, 0), add);
+        part as f64 / all.max(1) as f64
+    }
+
+    /// The share of the reported packets that were lost or later than [`LATEST`].
+    pub fn useless(&self, from: f64, to: f64) -> f64 {
+        self.share(from, to, |bin| (bin.useless, bin.reported))
+    }
+
+    /// The share of the packets sent that a full queue dropped.
+    pub fn dropped(&self, from: f64, to: f64) -> f64 {
+        self.share(from, to, |bin| (bin.dropped, bin.dropped + bin.packets))
+    }
+
+    /// The mean of targets at the ends of bins.
+    pub fn mean_target(&self, from: f64, to: f64) -> Rate {
+        let bins = self.seconds(from, to);
+        Rate::from_bps_f64(bins.iter().map(|bin| bin.target.as_bps_f64()).sum::<f64>() / bins.len() as f64)
+    }
+
+    /// Mean and 95th percentile of the delays of frames captured in that time, in ms.
+    pub fn frame_delay_ms(&self, from: f64, to: f64) -> (f64, f64) {
+        let within = |at: Time| (from..to).contains(&at.as_secs_f64());
+        let mut delays: Vec<f64> = self.frames.iter().filter(|f| within(f.0)).map(|f| f.1.as_millis_f64()).collect();
+        delays.sort_by(f64::total_cmp);
+        let mean = delays.iter().sum::<f64>() / delays.len().max(1) as f64;
+        (mean, delays.get(delays.len() * 95 / 100).copied().unwrap_or(f64::INFINITY))
     }
 
     pub fn target(&self, at: f64) -> Rate {

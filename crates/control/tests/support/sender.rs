@@ -9,6 +9,8 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::encoder::{Encoder, INTERVAL, PACKET, Waiting};
 use super::feedback::Message;
+use super::record::Bin;
+use super::simulation::Scenario;
 
 /// The source of the data to send.
 #[derive(Debug, Clone, Copy)]
@@ -20,14 +22,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// The frame interval, if there are frames.
-    pub fn frame_interval(self) -> Option<Span> {
-        match self {
-            Source::Backlog(_) => None,
-            Source::Encoder { .. } => Some(INTERVAL),
-        }
-    }
-
     fn packet(self) -> Bytes {
         match self {
             Source::Backlog(size) => size,
@@ -105,11 +99,12 @@ pub struct Sender {
 }
 
 impl Sender {
-    pub fn new(mut controller: Box<dyn Controller>, source: Source, pacing: Pacing) -> Sender {
+    pub fn new(mut controller: Box<dyn Controller>, scenario: &Scenario) -> Sender {
+        let Scenario { source, pacing, .. } = *scenario;
         controller.on_demand(Time::ZERO, source.demand());
         let encoder = match source {
             Source::Backlog(_) => None,
-            Source::Encoder { share, max } => Some(Encoder::new(share, max)),
+            Source::Encoder { share, max } => Some(Encoder::new(scenario, share, max)),
         };
         Sender {
             controller,
@@ -145,14 +140,15 @@ impl Sender {
         self.queue.iter().map(|packet| packet.size).sum()
     }
 
-    pub fn on_message(&mut self, now: Time, message: &Message) -> Option<Span> {
+    pub fn on_message(&mut self, now: Time, message: &Message, bin: &mut Bin) {
         let feedback = self.history.on_report(now, &message.acknowledgements, message.hold);
+        bin.on_feedback(&feedback);
         self.controller.on_feedback(&feedback);
-        feedback.rtt
     }
 
-    pub fn on_timeouts(&mut self, now: Time) {
+    pub fn on_timeouts(&mut self, now: Time, bin: &mut Bin) {
         if let Some(feedback) = self.history.on_timeout(now) {
+            bin.on_feedback(&feedback);
             self.controller.on_feedback(&feedback);
         }
         if self.controller.next_timeout() <= now {
@@ -160,8 +156,8 @@ impl Sender {
         }
     }
 
-    /// The next packet that may leave now, or the time at which to call again.
-    pub fn send(&mut self, now: Time) -> Result<SentPacket, Time> {
+    /// The next packet that may leave now, and whether it asks for a report; or the time at which to call again.
+    pub fn send(&mut self, now: Time) -> Result<(SentPacket, bool), Time> {
         let limits = self.controller.limits();
         let backlog = matches!(self.source, Source::Backlog(_));
         if self.probing.is_none()
@@ -176,7 +172,7 @@ impl Sender {
             return if now < probing.next {
                 Err(probing.next.min(self.timeouts()))
             } else {
-                Ok(self.send_probe(now, probing))
+                Ok((self.send_probe(now, probing), true))
             };
         }
         if let Some(size) = self.fec.due {
@@ -185,7 +181,7 @@ impl Sender {
             }
             self.fec.due = None;
             self.next_send = now + limits.pacing.time_for(size);
-            return Ok(self.leave(now, size, Payload::Repair, None, &limits));
+            return Ok((self.leave(now, size, Payload::Repair, None, &limits), true));
         }
         let padding = !backlog && self.queue.is_empty() && limits.padding_rate > Rate::ZERO;
         let (size, slice) = match self.queue.front() {
@@ -207,7 +203,10 @@ impl Sender {
         self.next_send = from + pacing.time_for(size).min(Span::from_secs(2));
         self.slice = slice;
         let payload = if padding { Payload::Padding } else { Payload::Media };
-        Ok(self.leave(now, size, payload, None, &limits))
+        let sent = self.leave(now, size, payload, None, &limits);
+        let next = self.queue.front().filter(|next| Some(next.slice) == slice);
+        let asks = begins || next.is_none_or(|next| !fits(&limits, sent.in_flight + next.size));
+        Ok((sent, asks))
     }
 
     fn pacing(&self, limits: &SendLimits) -> Rate {

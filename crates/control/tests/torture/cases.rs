@@ -3,7 +3,7 @@
 use thalweg_units::{Bytes, Rate, Span};
 
 use crate::support::subjects::{Feed, Subject};
-use crate::support::{Clock, Scenario, Schedule, Source, Style};
+use crate::support::{Clock, REFERENCE, Scenario, Schedule, Source, Style};
 
 /// A case.
 #[derive(Debug, Clone)]
@@ -22,10 +22,6 @@ pub struct Case {
     backlog: bool,
 }
 
-/// 3 Mbps, 60 ms, a queue of 1.5 MB.
-const RATE: Rate = Rate::from_kbps(3000);
-const RTT: Span = Span::from_millis(60);
-
 impl Case {
     fn new(name: String, style: Style, over: u64, settled: (f64, f64), scenario: Scenario) -> Case {
         let (rate, rtt) = (scenario.capacity.last(), scenario.one_way * 2);
@@ -34,7 +30,7 @@ impl Case {
 
     pub fn suits(&self, subject: &Subject) -> bool {
         // A controller that ignores the network makes sense only at the rate it was given.
-        (subject.name != "fixed" || self.rate == RATE) && (subject.feed == Feed::Backlog || !self.backlog)
+        (subject.name != "fixed" || self.rate == REFERENCE) && (subject.feed == Feed::Backlog || !self.backlog)
     }
 
     /// The scenario with the subject's source, and an application that could use four times the capacity.
@@ -61,22 +57,18 @@ pub fn paths(rates_kbps: &[u64], round_trips_ms: &[i64]) -> Vec<Case> {
     let each = rates_kbps.iter().flat_map(|kbps| round_trips_ms.iter().map(|rtt_ms| (*kbps, *rtt_ms)));
     each.map(|(kbps, rtt_ms)| {
         // Ten seconds at two hundred megabits are enough to settle, and already many packets.
-        let (from, to) = if kbps > 100_000 { (10.0, 15.0) } else { (15.0, 25.0) };
-        let scenario = Scenario::new(Rate::from_kbps(kbps), Span::from_millis(rtt_ms), Span::from_secs_f64(to));
-        Case::new(format!("{kbps} kbps, {rtt_ms} ms"), Style::PerPacket, 0, (from, to), scenario)
+        let (from, to) = if kbps > 100_000 { (10, 15) } else { (15, 25) };
+        let scenario = Scenario::new(Rate::from_kbps(kbps), rtt_ms, to);
+        Case::new(format!("{kbps} kbps, {rtt_ms} ms"), Style::PerPacket, 0, (from as f64, to as f64), scenario)
     })
     .collect()
-}
-
-fn reference(style: Style, seconds: i64) -> Scenario {
-    Scenario { style, queue: Bytes::new(1_500_000), ..Scenario::new(RATE, RTT, Span::from_secs(seconds)) }
 }
 
 /// Impairments of packets and reports on the reference path.
 pub fn reports() -> Vec<Case> {
     let mut cases = Vec::new();
     for style in Style::ALL {
-        let base = || reference(style, 40);
+        let base = || Scenario::reference(style, 40);
         for (what, scenario) in [
             ("plain", base()),
             ("fast clock", Scenario { clock: Clock::ODD, ..base() }),
@@ -98,22 +90,30 @@ pub fn reports() -> Vec<Case> {
 pub fn events() -> Vec<Case> {
     let mut cases = Vec::new();
     for style in Style::ALL {
-        let during = |rate: Rate| Schedule::steps(&[(0, RATE), (10, rate), (20, RATE)]);
-        let base = || reference(style, 40);
+        let during = |rate: Rate| Schedule::steps(&[(0, REFERENCE), (10, rate), (20, REFERENCE)]);
+        let base = || Scenario::reference(style, 40);
         for (what, over, scenario) in [
             ("silence", 15, Scenario { silence: Some((10, 15)), ..base() }),
             ("outage", 20, Scenario { capacity: during(Rate::ZERO), ..base() }),
-            ("a quarter", 20, Scenario { capacity: during(RATE.scale(0.25)), ..base() }),
-            ("four times", 10, Scenario { capacity: Schedule::steps(&[(0, RATE), (10, RATE.scale(4.0))]), ..base() }),
-            ("to a quarter", 10, Scenario { capacity: Schedule::steps(&[(0, RATE.scale(4.0)), (10, RATE)]), ..base() }),
+            ("a quarter", 20, Scenario { capacity: during(REFERENCE.scale(0.25)), ..base() }),
+            (
+                "four times",
+                10,
+                Scenario { capacity: Schedule::steps(&[(0, REFERENCE), (10, REFERENCE.scale(4.0))]), ..base() },
+            ),
+            (
+                "to a quarter",
+                10,
+                Scenario { capacity: Schedule::steps(&[(0, REFERENCE.scale(4.0)), (10, REFERENCE)]), ..base() },
+            ),
         ] {
             cases.push(Case::new(format!("{what}, {style:?}"), style, over, (30.0, 40.0), scenario));
         }
     }
     // The queue of a slow path takes long to drain.
     for (kbps, rtt_ms, settled) in [(100, 500, (50.0, 60.0)), (30_000, 5, (30.0, 40.0))] {
-        let (rate, rtt) = (Rate::from_kbps(kbps), Span::from_millis(rtt_ms));
-        let base = || Scenario::new(rate, rtt, Span::from_secs_f64(settled.1));
+        let rate = Rate::from_kbps(kbps);
+        let base = || Scenario::new(rate, rtt_ms, settled.1 as i64);
         let outage = Schedule::steps(&[(0, rate), (10, Rate::ZERO), (20, rate)]);
         for (what, over, scenario) in [
             ("silence", 15, Scenario { silence: Some((10, 15)), ..base() }),

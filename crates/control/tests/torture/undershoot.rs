@@ -1,10 +1,10 @@
 //! Capacity estimates while the encoder produces six tenths of its target, the Camel paper's question: the mean of the
 //! capacity estimate over the capacity, with per-packet feedback and with feedback every 62 ms.
 
-use thalweg_units::{Rate, Span};
+use thalweg_units::Rate;
 
 use crate::support::subjects;
-use crate::support::{Scenario, Source, Style};
+use crate::support::{Scenario, Style};
 
 /// A subject, and bounds for both kinds of report.
 type Row = (&'static str, (f64, f64), (f64, f64));
@@ -34,13 +34,11 @@ const BELIEFS: &[Row] = &[
 fn an_encoder_of_six_tenths_leaves_each_its_belief() {
     let rate = Rate::from_kbps(3000);
     for (name, each, batched) in BELIEFS {
-        let subject = subjects::ALL.iter().find(|subject| subject.name == *name).expect("a subject");
+        let subject = subjects::named(name);
         for (style, (low, high)) in [(Style::PerPacket, each), (Style::Twcc, batched)] {
-            let source = Source::Encoder { share: 0.6, max: rate.scale(4.0) };
-            let plain = Scenario::new(rate, Span::from_millis(60), Span::from_secs(50));
-            let record = Scenario { source, style, ..plain }.run((subject.build)());
-            let targets = (300..500).map(|bin: usize| record.bins[bin].target.as_bps_f64());
-            let reported = targets.sum::<f64>() / 200.0 / rate.as_bps_f64();
+            let scenario = Scenario { style, ..Scenario::new(rate, 60, 50).encoded(0.6, rate.scale(4.0)) };
+            let record = scenario.run((subject.build)());
+            let reported = record.mean_target(30.0, 50.0).as_bps_f64() / rate.as_bps_f64();
             println!("six tenths, {name} {style:?}: {reported:.3} of the capacity (expected {low} to {high})");
             assert!(
                 (*low..=*high).contains(&reported),

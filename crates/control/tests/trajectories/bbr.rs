@@ -1,26 +1,26 @@
 //! BBR compared with its paper and specs/bbr.md.
 
 use thalweg_control::bbr::{self, Ageing, Padding};
-use thalweg_units::{Bytes, Rate, Span};
+use thalweg_units::{Bytes, Rate};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::within;
 
 fn run(config: bbr::Config, scenario: &Scenario) -> Record {
-    scenario.run(Box::new(bbr::Bbr::new(config).expect("in range")))
+    scenario.run(built(bbr::Bbr::new(config)))
 }
 
 /// 50 ms and these rates, each from its second on; an unlimited queue and a backlog of packets of 1200 bytes.
 fn backlog(steps: &[(u64, u64)], seconds: i64) -> Scenario {
     let steps: Vec<(u64, Rate)> = steps.iter().map(|(second, kbps)| (*second, Rate::from_kbps(*kbps))).collect();
-    let plain = Scenario::new(Rate::ZERO, Span::from_millis(50), Span::from_secs(seconds));
-    Scenario { capacity: Schedule::steps(&steps), ..plain }
+    Scenario { capacity: Schedule::steps(&steps), ..Scenario::new(Rate::ZERO, 50, seconds) }
 }
 
 #[test]
 fn startup_doubles_in_a_round_trip() {
     // 2 / ln 2: pacing at 2.885 BtlBw doubles the delivered bytes in a round trip (draft-cardwell-00, 4.3.2.1).
-    let scenario = Scenario::new(Rate::from_kbps(400_000), Span::from_millis(200), Span::from_secs(4));
+    let scenario = Scenario::new(Rate::from_kbps(400_000), 200, 4);
     let record = run(bbr::Config::default(), &scenario);
     record.print("bbr, 400 Mbps, 200 ms");
     let growth = record.arrived(1.6, 1.8).as_bps_f64() / record.arrived(0.8, 1.0).as_bps_f64();
@@ -84,10 +84,8 @@ fn accuracy(config: bbr::Config, share: f64, style: Style) -> [f64; 3] {
     let target_share = config.target_share;
     let record = run(config, &encoder(share, style));
     record.print(&format!("bbr, an encoder of {share}, {style:?}"));
-    [(10, 1000.0), (40, 2000.0), (70, 1000.0)].map(|(from, kbps)| {
-        let targets = (from * 10..(from + 20) * 10).map(|bin: usize| record.bins[bin].target.as_kbps_f64());
-        targets.sum::<f64>() / 200.0 / target_share / kbps
-    })
+    [(10.0, 1000.0), (40.0, 2000.0), (70.0, 1000.0)]
+        .map(|(from, kbps)| record.mean_target(from, from + 20.0).as_kbps_f64() / target_share / kbps)
 }
 
 const PARTS: [&str; 3] = ["1 Mbps", "2 Mbps", "1 Mbps again"];

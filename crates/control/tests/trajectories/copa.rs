@@ -1,13 +1,14 @@
 //! Copa compared with specs/copa.md.
 
 use thalweg_control::{Controller, copa};
-use thalweg_units::{Bytes, Rate, Span};
+use thalweg_units::{Bytes, Rate};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::within;
 
 fn copa_of_vidaptive() -> Box<dyn Controller> {
-    Box::new(copa::Copa::new(copa::Config { delta: 0.9, ..copa::Config::default() }).expect("in range"))
+    built(copa::Copa::new(copa::Config { delta: 0.9, ..copa::Config::default() }))
 }
 
 #[test]
@@ -15,7 +16,7 @@ fn copa_keeps_one_packet_and_a_bit_in_the_queue_of_a_busy_link() {
     // specs/copa.md 10: 1 / (delta C) is 2.2 ms at 6 Mbps and 13.3 at 1 Mbps, standing; the mean includes the
     // oscillation.
     for (kbps, low, high) in [(6000, 2.0, 15.0), (1000, 10.0, 20.0)] {
-        let scenario = Scenario::new(Rate::from_kbps(kbps), Span::from_millis(50), Span::from_secs(60));
+        let scenario = Scenario::new(Rate::from_kbps(kbps), 50, 60);
         let record = scenario.run(copa_of_vidaptive());
         record.print(&format!("copa delta 0.9, {kbps} kbps, 50 ms"));
         within(record.arrived(10.0, 60.0).as_kbps_f64() / kbps as f64, 0.9, 1.001, "utilisation");
@@ -31,9 +32,9 @@ fn fourfold_step(config: copa::Config, pacing: Pacing, (kbps, rtt_ms): (u64, i64
         capacity: Schedule::steps(&[(0, Rate::from_kbps(kbps / 4)), (40, Rate::from_kbps(kbps))]),
         pacing,
         source: Source::Backlog(Bytes::new(size)),
-        ..Scenario::new(Rate::ZERO, Span::from_millis(rtt_ms), Span::from_secs(100))
+        ..Scenario::new(Rate::ZERO, rtt_ms, 100)
     };
-    let record = scenario.run(Box::new(copa::Copa::new(config).expect("in range")));
+    let record = scenario.run(built(copa::Copa::new(config)));
     record.print(&format!("copa, {pacing:?}, {size} bytes, {} to {kbps} kbps", kbps / 4));
     let (min, max) = record.windows(50.0, 100.0);
     Swing {

@@ -1,8 +1,9 @@
 //! GCC compared with a stock browser.
 
 use thalweg_control::gcc;
-use thalweg_units::{Bytes, Rate, Span};
+use thalweg_units::{Bytes, Rate};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::within;
 
@@ -16,7 +17,7 @@ fn square() -> Scenario {
         style: Style::Twcc,
         // Chromium's send rate is 0.945 of its estimate at the median of the recorded seconds in steady state.
         source: Source::Encoder { share: 0.95, max: Rate::from_kbps(12_000) },
-        ..Scenario::new(Rate::ZERO, Span::from_millis(50), Span::from_secs(205))
+        ..Scenario::new(Rate::ZERO, 50, 205)
     }
 }
 
@@ -62,7 +63,7 @@ impl Seconds {
 
 #[test]
 fn gcc_keeps_to_the_square_link_within_a_browsers_bounds() {
-    let record = square().run(Box::new(gcc::Gcc::new(gcc::Config::default()).expect("in range")));
+    let record = square().run(built(gcc::Gcc::new(gcc::Config::default())));
     record.print("gcc, 2 Mbps and 500 kbps by turns of 40 s, TWCC");
     let ours = Seconds::of(&record);
     ours.check("thalweg");
@@ -74,7 +75,7 @@ fn gcc_keeps_to_the_square_link_within_a_browsers_bounds() {
 
 /// Compared with stock Chromium.
 pub fn gcc_does_on_the_square_link_what_a_browser_does() {
-    let ours = Seconds::of(&square().run(Box::new(gcc::Gcc::new(gcc::Config::default()).expect("in range"))));
+    let ours = Seconds::of(&square().run(built(gcc::Gcc::new(gcc::Config::default()))));
     let chromium = Seconds::of_chromium("per2.csv");
     chromium.check("chromium");
     for (from, to) in [(5, 39), (50, 79), (103, 119), (130, 159), (183, 199)] {
@@ -102,9 +103,9 @@ fn gcc_comes_back_from_a_starved_link_within_a_minute_and_not_sooner_than_its_in
         queue: Bytes::new(100_000),
         style: Style::Twcc,
         source: Source::Encoder { share: 0.95, max: Rate::from_kbps(12_000) },
-        ..Scenario::new(Rate::ZERO, Span::from_millis(50), Span::from_secs(150))
+        ..Scenario::new(Rate::ZERO, 50, 150)
     };
-    let record = scenario.run(Box::new(gcc::Gcc::new(gcc::Config::default()).expect("in range")));
+    let record = scenario.run(built(gcc::Gcc::new(gcc::Config::default())));
     record.print("gcc, 3 Mbps, 80 kbps from 20 s, 3 Mbps from 60 s, TWCC");
     within(record.sent(50.0, 60.0).as_kbps_f64(), 30.0, 80.0, "kbps where 80 fit");
     let after = |kbps: u64| {

@@ -4,6 +4,7 @@
 use thalweg_control::{Controller, nada};
 use thalweg_units::{Bytes, Rate, Span};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::{ratio, within};
 
@@ -11,11 +12,7 @@ use crate::{ratio, within};
 const MAX: Rate = Rate::from_kbps(12_000);
 
 fn rfc() -> Box<dyn Controller> {
-    Box::new(nada::Nada::new(nada::Config::default()).expect("in range"))
-}
-
-fn encoder(share: f64) -> Source {
-    Source::Encoder { share, max: MAX }
+    built(nada::Nada::new(nada::Config::default()))
 }
 
 /// The queueing delay at equilibrium: x = PRIO x XREF x RMAX / r.
@@ -35,7 +32,7 @@ fn ramp_up_takes(rate: Rate, round_trip: Span) -> f64 {
 fn it_ramps_up_by_gamma_and_settles_where_the_queue_is_the_reference() {
     for (kbps, rtt_ms) in [1000, 3000, 6000, 10_000].into_iter().flat_map(|k| [5, 50, 200].map(|r| (k, r))) {
         let (rate, rtt) = (Rate::from_kbps(kbps), Span::from_millis(rtt_ms));
-        let record = Scenario { source: encoder(1.0), ..Scenario::new(rate, rtt, Span::from_secs(40)) }.run(rfc());
+        let record = Scenario::new(rate, rtt_ms, 40).encoded(1.0, MAX).run(rfc());
         let what = |what: &str| format!("{rate} {rtt}, {what}");
         let takes = ramp_up_takes(rate, rtt);
         let reached = record.reaches(rate.scale(0.8), 0.0, 1.0).expect("reached");
@@ -56,10 +53,9 @@ fn it_ramps_up_by_gamma_and_settles_where_the_queue_is_the_reference() {
 
 #[test]
 fn half_a_second_of_round_trip_is_stable_and_slow() {
-    for (kbps, duration) in [(1000, 60.0), (3000, 60.0)] {
+    for kbps in [1000, 3000] {
         let (rate, rtt) = (Rate::from_kbps(kbps), Span::from_millis(500));
-        let scenario = Scenario { source: encoder(1.0), ..Scenario::new(rate, rtt, Span::from_secs_f64(duration)) };
-        let record = scenario.run(rfc());
+        let record = Scenario::new(rate, 500, 60).encoded(1.0, MAX).run(rfc());
         let takes = ramp_up_takes(rate, rtt);
         let reached = record.reaches(rate.scale(0.8), 0.0, 1.0).expect("reached");
         within(reached, 0.6 * takes - 0.5, 1.1 * takes + 0.5, &format!("{rate}, s to 80 %"));
@@ -68,12 +64,9 @@ fn half_a_second_of_round_trip_is_stable_and_slow() {
     }
 }
 
-/// 3 Mbps, 60 ms, a queue of 1.5 MB; the equilibrium uses 40 ms of it.
-const RATE: Rate = Rate::from_kbps(3000);
-
+/// The equilibrium uses 40 ms of the queue.
 fn three_megabits(style: Style) -> Scenario {
-    let plain = Scenario::new(RATE, Span::from_millis(60), Span::from_secs(50));
-    Scenario { style, source: encoder(1.0), queue: Bytes::new(1_500_000), ..plain }
+    Scenario::reference(style, 50).encoded(1.0, MAX)
 }
 
 #[test]
@@ -91,7 +84,7 @@ fn bad_reports_and_odd_clocks_cost_little() {
         ] {
             let record = scenario.run(rfc());
             let what = |unit: &str| format!("{style:?} {what}, {unit}");
-            within(ratio(record.arrived(35.0, 50.0), RATE), 0.9, 1.001, &what("utilisation"));
+            within(ratio(record.arrived(35.0, 50.0), REFERENCE), 0.9, 1.001, &what("utilisation"));
             let mean = record.mean_queueing(35.0, 50.0).as_millis_f64();
             within(mean, queue.start, queue.end, &what("mean queueing in ms"));
             within(record.worst_queueing(35.0, 50.0).as_millis_f64(), 10.0, 110.0, &what("worst queueing in ms"));
@@ -117,7 +110,7 @@ fn a_path_that_becomes_three_times_as_wide_is_filled_and_one_a_third_as_wide_is_
         let record = Scenario { capacity, ..three_megabits(Style::Twcc) }.run(rfc());
         record.print(&format!("nada, {from} to {to} kbps after 20 s"));
         let what = |what: &str| format!("{from} to {to} kbps, {what}");
-        within(ratio(record.arrived(30.0, 50.0), RATE), 0.95, 1.001, &what("utilisation"));
+        within(ratio(record.arrived(30.0, 50.0), REFERENCE), 0.95, 1.001, &what("utilisation"));
         within(record.mean_queueing(40.0, 50.0).as_millis_f64(), 38.0, 45.0, &what("mean queueing in ms"));
     }
 }
@@ -126,6 +119,6 @@ fn a_path_that_becomes_three_times_as_wide_is_filled_and_one_a_third_as_wide_is_
 fn an_encoder_of_ninety_five_percent_fills_the_path() {
     // (1 + gamma) of 60 % is less than the capacity (spec: self-limiting): the rate stays at its start
     // (`torture/undershoot.rs`).
-    let record = Scenario { source: encoder(0.95), ..three_megabits(Style::Twcc) }.run(rfc());
-    within(ratio(record.arrived(35.0, 50.0), RATE), 0.9, 1.001, "utilisation by 95 %");
+    let record = three_megabits(Style::Twcc).encoded(0.95, MAX).run(rfc());
+    within(ratio(record.arrived(35.0, 50.0), REFERENCE), 0.9, 1.001, "utilisation by 95 %");
 }

@@ -2,20 +2,20 @@
 //! media.
 
 use thalweg_control::{Controller, pudica};
-use thalweg_units::{Bytes, Rate, Span};
+use thalweg_units::{Bytes, Rate};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::{ratio, within};
 
 fn with(config: pudica::Config) -> Box<dyn Controller> {
-    Box::new(pudica::Pudica::new(pudica::Config { probes: 0, ..config }).expect("in range"))
+    built(pudica::Pudica::new(pudica::Config { probes: 0, ..config }))
 }
 
 /// An application that could use four times the capacity.
 fn path(kbps: u64, rtt_ms: i64, seconds: i64) -> Scenario {
     let rate = Rate::from_kbps(kbps);
-    let source = Source::Encoder { share: 1.0, max: rate.scale(4.0) };
-    Scenario { source, ..Scenario::new(rate, Span::from_millis(rtt_ms), Span::from_secs(seconds)) }
+    Scenario::new(rate, rtt_ms, seconds).encoded(1.0, rate.scale(4.0))
 }
 
 #[test]

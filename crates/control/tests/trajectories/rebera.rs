@@ -2,23 +2,20 @@
 //! encoder's target is the forecast minus its margin. Whole runs with budgets are in `lab/tests/scenarios/rebera.rs`.
 
 use thalweg_control::{Controller, rebera};
-use thalweg_units::{Rate, Span};
+use thalweg_units::Rate;
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::{ratio, within};
 
 /// The rate from which a frame is more than one packet.
 fn from_600_kbps() -> Box<dyn Controller> {
-    Box::new(
-        rebera::Rebera::new(rebera::Config { start: Rate::from_kbps(600), ..rebera::Config::default() })
-            .expect("in range"),
-    )
+    built(rebera::Rebera::new(rebera::Config { start: Rate::from_kbps(600), ..rebera::Config::default() }))
 }
 
 fn over(capacity: Schedule, seconds: i64) -> Record {
-    let plain = Scenario::new(Rate::ZERO, Span::from_millis(60), Span::from_secs(seconds));
-    let source = Source::Encoder { share: 0.95, max: Rate::from_kbps(12_000) };
-    Scenario { capacity, source, style: Style::Rfc8888, ..plain }.run(from_600_kbps())
+    let plain = Scenario::new(Rate::ZERO, 60, seconds).encoded(0.95, Rate::from_kbps(12_000));
+    Scenario { capacity, style: Style::Rfc8888, ..plain }.run(from_600_kbps())
 }
 
 #[test]

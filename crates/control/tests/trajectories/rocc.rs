@@ -1,20 +1,21 @@
 //! RoCC compared with specs/rocc.md.
 
 use thalweg_control::{Controller, rocc};
-use thalweg_units::{Rate, Span};
+use thalweg_units::Rate;
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::within;
 
 fn rocc_of_vidaptive() -> Box<dyn Controller> {
-    Box::new(rocc::Rocc::new(rocc::Config::default()).expect("in range"))
+    built(rocc::Rocc::new(rocc::Config::default()))
 }
 
 #[test]
 fn rocc_settles_where_the_worked_example_says() {
     // specs/rocc.md 6, example 1, with packets of 1200 bytes whose own 1.6 ms are part of R_min too: (1.5 x 51.6 + 4)
     // ms.
-    let scenario = Scenario::new(Rate::from_kbps(6000), Span::from_millis(50), Span::from_secs(20));
+    let scenario = Scenario::new(Rate::from_kbps(6000), 50, 20);
     let record = scenario.run(rocc_of_vidaptive());
     record.print("rocc gamma 0.5, 6 Mbps, 50 ms");
     within(record.mean_round_trip(10.0, 20.0).as_millis_f64(), 78.0, 83.0, "round trip in ms");
@@ -25,7 +26,7 @@ fn rocc_settles_where_the_worked_example_says() {
 fn rocc_doubles_in_three_round_trips() {
     // specs/rocc.md 4: x 1.2645 per round trip, and the constant alpha helps while the window is small.
     let round_trip = 0.2;
-    let scenario = Scenario::new(Rate::from_kbps(400_000), Span::from_millis(200), Span::from_secs(8));
+    let scenario = Scenario::new(Rate::from_kbps(400_000), 200, 8);
     let record = scenario.run(rocc_of_vidaptive());
     record.print("rocc gamma 0.5, 400 Mbps, 200 ms");
     let (early, late) = (record.arrived(2.4, 2.6), record.arrived(4.2, 4.4));

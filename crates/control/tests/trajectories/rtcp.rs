@@ -2,80 +2,18 @@
 //! 30 frames a second, with reports per packet, every 62 and every 31 ms. The page of each controller says which
 //! figures it reaches.
 
-use std::sync::{Arc, Mutex};
-
-use thalweg_control::{Controller, Decision, Demand, Feedback, Payload, SendLimits, SentPacket};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use crate::support::subjects;
 use crate::support::*;
 use crate::within;
 
-/// A packet later than this counts as lost (delay_max).
-const LATEST: Span = Span::from_millis(400);
-
-/// The controller's input and decisions, and the FEC packets sent, from some time on.
-#[derive(Debug, Clone, Default)]
-struct Watch {
-    from: Time,
-    decisions: Vec<Decision>,
-    media: Bytes,
-    fec: Bytes,
-    /// Number of packets, and of those lost or later than [`LATEST`].
-    reported: u32,
-    useless: u32,
-}
-
-impl Watch {
-    /// FRCC: the percentage of probes that are not immediately followed by a decrease (specs/metrics.md 8).
-    fn right_probes(&self) -> f64 {
-        let probes = self.decisions.windows(2).filter(|pair| pair[0].what == "probe" && pair[1].what != "probe");
-        let (all, wrong) =
-            probes.fold((0, 0), |(all, wrong), pair| (all + 1, wrong + u32::from(pair[1].what == "undershoot")));
-        100.0 * (1.0 - f64::from(wrong) / f64::from(all.max(1)))
-    }
-}
-
-/// A controller whose calls are recorded.
-struct Watched(Box<dyn Controller>, Arc<Mutex<Watch>>);
-
-impl Controller for Watched {
-    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        self.0.on_feedback(feedback);
-        let mut watch = self.1.lock().expect("one thread");
-        watch.decisions.extend(std::iter::from_fn(|| self.0.poll_decision()));
-        if feedback.now < watch.from {
-            return;
-        }
-        for report in feedback.reports {
-            let one_way = |rtt| rtt - feedback.min_rtt.unwrap_or(Span::ZERO) / 2;
-            let in_time = feedback.rtt_of(report).is_some_and(|rtt| one_way(rtt) <= LATEST);
-            watch.reported += 1;
-            watch.useless += u32::from(!in_time);
-        }
-    }
-
-    fn limits(&self) -> SendLimits {
-        self.0.limits()
-    }
-
-    fn on_sent(&mut self, packet: &SentPacket) {
-        let mut watch = self.1.lock().expect("one thread");
-        *if packet.payload == Payload::Repair { &mut watch.fec } else { &mut watch.media } += packet.size;
-        self.0.on_sent(packet);
-    }
-
-    fn on_demand(&mut self, now: Time, demand: Demand) {
-        self.0.on_demand(now, demand);
-    }
-
-    fn on_timeout(&mut self, now: Time) {
-        self.0.on_timeout(now);
-    }
-
-    fn next_timeout(&self) -> Time {
-        self.0.next_timeout()
-    }
+/// FRCC: the percentage of probes that are not immediately followed by a decrease (specs/metrics.md 8).
+fn right_probes(record: &Record) -> f64 {
+    let probes = record.decisions.windows(2).filter(|pair| pair[0].what == "probe" && pair[1].what != "probe");
+    let (all, wrong) =
+        probes.fold((0, 0), |(all, wrong), pair| (all + 1, wrong + u32::from(pair[1].what == "undershoot")));
+    100.0 * (1.0 - f64::from(wrong) / f64::from(all.max(1)))
 }
 
 type Bounds = (f64, f64);
@@ -85,20 +23,16 @@ type Bounds = (f64, f64);
 type Row<'a> = (&'a str, Bounds, Bounds, Bounds);
 
 /// Runs a controller, and checks the seconds `from` to `to`.
-fn check(title: &str, row: &Row<'_>, scenario: &Scenario, (from, to): (f64, f64)) -> Watch {
+fn check(title: &str, row: &Row<'_>, scenario: &Scenario, (from, to): (f64, f64)) -> Record {
     let (name, used, useless, mean) = *row;
-    let subject = subjects::ALL.iter().find(|subject| subject.name == name).expect("a subject");
-    let watch = Arc::new(Mutex::new(Watch { from: Time::from_secs_f64(from), ..Watch::default() }));
-    let record = scenario.run(Box::new(Watched((subject.build)(), watch.clone())));
+    let record = scenario.run((subjects::named(name).build)());
     let passable = scenario.capacity.between(Time::from_secs_f64(from), Time::from_secs_f64(to));
     let passable = passable.per(Span::from_secs_f64(to - from)).as_bps_f64();
-    let watch = watch.lock().expect("one thread").clone();
     let what = |what: &str| format!("{title}, {name}, {what}");
     within(record.arrived(from, to).as_bps_f64() / passable, used.0, used.1, &what("used"));
-    let share = 100.0 * f64::from(watch.useless) / f64::from(watch.reported.max(1));
-    within(share, useless.0, useless.1, &what("per cent lost or late"));
+    within(100.0 * record.useless(from, to), useless.0, useless.1, &what("per cent lost or late"));
     within(record.mean_queueing(from, to).as_millis_f64(), mean.0, mean.1, &what("mean queueing in ms"));
-    watch
+    record
 }
 
 /// The paper's first scenario: 100 to 256 kbps in steps of 30 s, a queue of fifty packets, each a frame at 150 kbps.
@@ -111,7 +45,7 @@ fn varying(delay_ms: i64) -> Scenario {
         queue: Bytes::new(625 * 50),
         style: Style::Twcc,
         source: Source::Encoder { share: 1.0, max: Rate::from_kbps(1000) },
-        ..Scenario::new(Rate::ZERO, Span::from_millis(2 * delay_ms), Span::from_secs(300))
+        ..Scenario::new(Rate::ZERO, 2 * delay_ms, 300)
     }
 }
 
@@ -119,9 +53,8 @@ fn varying(delay_ms: i64) -> Scenario {
 /// much.
 fn constant(kbps: u64, rtt_ms: i64, style: Style) -> Scenario {
     let rate = Rate::from_kbps(kbps);
-    let plain = Scenario::new(rate, Span::from_millis(rtt_ms), Span::from_secs(90));
     let queue = rate.over(Span::from_millis(300)).max(Bytes::new(625 * 50));
-    Scenario { queue, style, source: Source::Encoder { share: 1.0, max: rate.scale(4.0) }, ..plain }
+    Scenario { queue, style, ..Scenario::new(rate, rtt_ms, 90).encoded(1.0, rate.scale(4.0)) }
 }
 
 /// The varying path, by delay. Loss in the paper, which does not say whether it includes late packets: FBRA 1.23, 1.72,
@@ -151,9 +84,11 @@ fn on_the_papers_varying_path_each_has_its_place() {
 #[test]
 fn probes_are_right_and_their_fec_is_some_per_cent_of_the_media() {
     for ((delay_ms, row), share) in VARYING.iter().filter(|(_, row)| row.0 == "fbra").zip([6.4, 4.5, 4.3]) {
-        let watch = check(&format!("probes, {delay_ms} ms"), row, &varying(*delay_ms), (30.0, 300.0));
-        within(watch.right_probes(), 90.0, 100.0, &format!("{delay_ms} ms, FRCC in per cent"));
-        let fec = 100.0 * watch.fec.as_f64() / watch.media.as_f64();
+        let record = check(&format!("probes, {delay_ms} ms"), row, &varying(*delay_ms), (30.0, 300.0));
+        within(right_probes(&record), 90.0, 100.0, &format!("{delay_ms} ms, FRCC in per cent"));
+        let (fec, all) =
+            record.bins.iter().fold((0.0, 0.0), |(fec, all), bin| (fec + bin.fec.as_f64(), all + bin.sent.as_f64()));
+        let fec = 100.0 * fec / (all - fec);
         within(fec, share - 0.5, share + 0.5, &format!("{delay_ms} ms, FEC over media in per cent"));
     }
 }
@@ -251,7 +186,7 @@ fn with(what: &str, base: Scenario) -> Scenario {
         "reordering" => Scenario { reordering: 0.1, ..base },
         "2 % lost" => Scenario { loss: 0.02, ..base },
         "silence" => Scenario { silence: Some((40, 45)), ..base },
-        "six tenths" => Scenario { source: Source::Encoder { share: 0.6, max: Rate::from_kbps(4000) }, ..base },
+        "six tenths" => base.encoded(0.6, Rate::from_kbps(4000)),
         _ => unreachable!("{what} is no case"),
     }
 }

@@ -4,6 +4,7 @@
 use thalweg_control::{Controller, scream};
 use thalweg_units::{Bytes, Rate, Span};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::{ratio, within};
 
@@ -12,7 +13,7 @@ fn draft() -> Box<dyn Controller> {
 }
 
 fn with(window: scream::WindowConfig) -> Box<dyn Controller> {
-    Box::new(scream::Scream::new(scream::Config { window, ..scream::Config::default() }).expect("in range"))
+    built(scream::Scream::new(scream::Config { window, ..scream::Config::default() }))
 }
 
 /// Seconds that a backlogged sender needs to reach 80 % of `rate`: the window grows by a segment and 2 % of its size
@@ -32,7 +33,7 @@ fn the_window_grows_by_a_segment_and_two_percent_a_round_trip() {
         [(200_000, 50, 15), (30_000, 50, 15), (6000, 200, 20), (30_000, 200, 40), (200_000, 200, 60), (6000, 500, 60)]
     {
         let (rate, rtt) = (Rate::from_kbps(kbps), Span::from_millis(rtt_ms));
-        let record = Scenario::new(rate, rtt, Span::from_secs(duration)).run(draft());
+        let record = Scenario::new(rate, rtt_ms, duration).run(draft());
         let (takes, reached) = (growth_takes(rate, rtt), record.reaches(rate.scale(0.8), 0.0, 1.0));
         within(reached.expect("reached"), 0.8 * takes - 0.5, 1.2 * takes + 0.5, &format!("{rate} {rtt}, s to 80 %"));
     }
@@ -42,7 +43,7 @@ fn the_window_grows_by_a_segment_and_two_percent_a_round_trip() {
 fn a_backlog_keeps_a_queue_of_about_half_the_target() {
     for (kbps, rtt_ms) in [(6000, 5), (6000, 50), (30_000, 5), (30_000, 50), (200_000, 5), (200_000, 50)] {
         let (rate, rtt) = (Rate::from_kbps(kbps), Span::from_millis(rtt_ms));
-        let record = Scenario::new(rate, rtt, Span::from_secs(30)).run(draft());
+        let record = Scenario::new(rate, rtt_ms, 30).run(draft());
         let what = |what: &str| format!("{rate} {rtt}, {what}");
         within(ratio(record.arrived(20.0, 30.0), rate), 0.98, 1.001, &what("utilisation"));
         within(record.mean_queueing(20.0, 30.0).as_millis_f64(), 20.0, 40.0, &what("mean queueing in ms"));
@@ -52,10 +53,9 @@ fn a_backlog_keeps_a_queue_of_about_half_the_target() {
 
 #[test]
 fn an_encoder_aimed_at_the_target_fills_paths_of_every_size() {
-    let source = Source::Encoder { share: 1.0, max: Rate::from_kbps(1_000_000) };
     for (kbps, rtt_ms) in [300, 1000, 6000, 30_000].into_iter().flat_map(|k| [5, 50, 200].map(|r| (k, r))) {
         let (rate, rtt) = (Rate::from_kbps(kbps), Span::from_millis(rtt_ms));
-        let record = Scenario { source, ..Scenario::new(rate, rtt, Span::from_secs(60)) }.run(draft());
+        let record = Scenario::new(rate, rtt_ms, 60).encoded(1.0, Rate::from_kbps(1_000_000)).run(draft());
         let what = |what: &str| format!("{rate} {rtt}, {what}");
         within(ratio(record.arrived(45.0, 60.0), rate), 0.8, 1.001, &what("utilisation"));
         // The min window, three times of which may be in flight, is 240 ms of the smallest path.
@@ -64,21 +64,13 @@ fn an_encoder_aimed_at_the_target_fills_paths_of_every_size() {
     }
 }
 
-/// 3 Mbps, 60 ms, a queue of 1.5 MB.
-const RATE: Rate = Rate::from_kbps(3000);
-
-fn three_megabits(style: Style) -> Scenario {
-    let plain = Scenario::new(RATE, Span::from_millis(60), Span::from_secs(50));
-    Scenario { style, queue: Bytes::new(1_500_000), ..plain }
-}
-
 #[test]
 fn a_queue_that_overflows_costs_less_where_it_counts_once_a_round_trip() {
     for (style, min_gain) in [(Style::PerPacket, 0.02), (Style::Twcc, 0.05), (Style::Rfc8888, 0.1)] {
         let used = |losses| {
             let window = scream::WindowConfig { losses, ..scream::WindowConfig::default() };
-            let record = Scenario { queue: Bytes::new(7500), ..three_megabits(style) }.run(with(window));
-            ratio(record.arrived(20.0, 50.0), RATE)
+            let record = Scenario { queue: Bytes::new(7500), ..Scenario::reference(style, 50) }.run(with(window));
+            ratio(record.arrived(20.0, 50.0), REFERENCE)
         };
         let (draft, once) = (used(scream::Losses::EachVirtualRoundTrip), used(scream::Losses::EachRoundTrip));
         within(once - draft, min_gain, 0.3, &format!("{style:?}, {draft:.3} and {once:.3}, gain"));
@@ -88,10 +80,9 @@ fn a_queue_that_overflows_costs_less_where_it_counts_once_a_round_trip() {
 #[test]
 fn an_encoder_that_makes_less_than_its_target_holds_the_window_down() {
     // Bytes in flight are 0.6 x 0.8 of the window: 1.5 times that is less than the window, so the window cannot grow.
-    let source = Source::Encoder { share: 0.6, max: Rate::from_kbps(12_000) };
-    let scenario = Scenario { source, ..three_megabits(Style::PerPacket) };
+    let scenario = Scenario::reference(Style::PerPacket, 50).encoded(0.6, Rate::from_kbps(12_000));
     for (headroom, low, high) in [(1.5, 0.02, 0.1), (4.0, 0.9, 1.001)] {
         let record = scenario.run(with(scream::WindowConfig { headroom, ..scream::WindowConfig::default() }));
-        within(ratio(record.arrived(35.0, 50.0), RATE), low, high, &format!("headroom {headroom}, utilisation"));
+        within(ratio(record.arrived(35.0, 50.0), REFERENCE), low, high, &format!("headroom {headroom}, utilisation"));
     }
 }

@@ -1,25 +1,21 @@
 //! SQP compared with specs/sqp.md: 30 frames a second, packets of 1200 bytes and the remainder.
 
 use thalweg_control::{Controller, sqp};
-use thalweg_units::{Bytes, Rate, Span};
+use thalweg_units::{Bytes, Rate};
 
+use crate::support::subjects::built;
 use crate::support::*;
 use crate::{ratio, within};
 
 fn sqp() -> Box<dyn Controller> {
-    Box::new(sqp::Sqp::new(sqp::Config::default()).expect("in range"))
-}
-
-fn encoder(max: Rate) -> Source {
-    Source::Encoder { share: 1.0, max }
+    built(sqp::Sqp::new(sqp::Config::default()))
 }
 
 /// Seconds 20 to 40 on a constant path of which the application could use four times as much: the receive rate over the
 /// capacity, and the max queueing time in milliseconds.
 fn settled(kbps: u64, rtt_ms: i64) -> (f64, f64) {
     let rate = Rate::from_kbps(kbps);
-    let plain = Scenario::new(rate, Span::from_millis(rtt_ms), Span::from_secs(40));
-    let record = Scenario { source: encoder(rate.scale(4.0)), ..plain }.run(sqp());
+    let record = Scenario::new(rate, rtt_ms, 40).encoded(1.0, rate.scale(4.0)).run(sqp());
     (ratio(record.arrived(20.0, 40.0), rate), record.worst_queueing(20.0, 40.0).as_millis_f64())
 }
 
@@ -46,23 +42,19 @@ fn it_grows_by_its_step_and_no_faster() {
     // delta (r 0.8 + 0.444) = 206 kbps for a sample of twice B: 6.2 Mbps a second at 30 frames a second, whatever the
     // capacity.
     let rate = Rate::from_kbps(200_000);
-    let plain = Scenario::new(rate, Span::from_millis(50), Span::from_secs(30));
-    let record = Scenario { source: encoder(rate), ..plain }.run(sqp());
+    let record = Scenario::new(rate, 50, 30).encoded(1.0, rate).run(sqp());
     within((record.target(25.0).as_mbps_f64() - record.target(5.0).as_mbps_f64()) / 20.0, 4.5, 6.3, "Mbps a second");
 }
 
-/// 3 Mbps, 60 ms.
-const RATE: Rate = Rate::from_kbps(3000);
-
 fn three_megabits(queue: u64) -> Scenario {
-    let plain = Scenario::new(RATE, Span::from_millis(60), Span::from_secs(50));
-    Scenario { queue: Bytes::new(queue), source: encoder(Rate::from_kbps(12_000)), ..plain }
+    let reference = Scenario::reference(Style::PerPacket, 50).encoded(1.0, Rate::from_kbps(12_000));
+    Scenario { queue: Bytes::new(queue), ..reference }
 }
 
 #[test]
 fn half_of_all_packets_lost_leave_its_estimate() {
     let record = Scenario { loss: 0.5, ..three_megabits(1_500_000) }.run(sqp());
-    within(ratio(record.sent(30.0, 50.0), RATE), 0.6, 1.0, "sent over the capacity");
+    within(ratio(record.sent(30.0, 50.0), REFERENCE), 0.6, 1.0, "sent over the capacity");
 }
 
 #[test]
@@ -71,7 +63,7 @@ fn a_queue_of_two_packets_takes_a_tenth_of_what_it_sends_and_one_of_half_a_frame
         [(2500, (0.4, 0.7), (0.08, 0.3)), (4000, (0.55, 0.8), (0.06, 0.3)), (8000, (0.88, 0.92), (0.0, 0.001))]
     {
         let record = three_megabits(bytes).run(sqp());
-        let (arrived, sent) = (ratio(record.arrived(30.0, 50.0), RATE), ratio(record.sent(30.0, 50.0), RATE));
+        let (arrived, sent) = (ratio(record.arrived(30.0, 50.0), REFERENCE), ratio(record.sent(30.0, 50.0), REFERENCE));
         within(arrived, used.0, used.1, &format!("{bytes} bytes, utilisation"));
         within((1.0 - arrived / sent).max(0.0), lost.0, lost.1, &format!("{bytes} bytes, lost"));
     }

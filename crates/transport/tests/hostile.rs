@@ -154,9 +154,7 @@ fn noise_between_the_lines_of_a_handshake_does_not_end_it() {
                 world.run_until(Time::from_millis(10 * step), |_| false);
                 for end in 0..2 {
                     for bytes in noise {
-                        let [first, second] = addresses();
-                        let (from, to) = if end == 0 { (second, first) } else { (first, second) };
-                        world.ends[end].on_datagram(world.now, from, to, bytes);
+                        world.deliver(end, bytes);
                     }
                 }
             }
@@ -313,9 +311,7 @@ proptest! {
                     let from = &world.sent[1 - end];
                     if let Some(index) = from.len().checked_sub(back + 1) {
                         let bytes = from[index].bytes.clone();
-                        let [first, second] = addresses();
-                        let (from, to) = if end == 0 { (second, first) } else { (first, second) };
-                        world.ends[end].on_datagram(world.now, from, to, &bytes);
+                        world.deliver(end, &bytes);
                     }
                 }
                 Operation::Backwards(end) => world.ends[end].on_timeout(Time::ZERO),

@@ -8,6 +8,7 @@
 
 pub mod incoming;
 pub mod outgoing;
+mod peer;
 
 pub use incoming::Incoming;
 pub use outgoing::{AudioFrame, Encoded, Outgoing, Output, Setup};

@@ -97,25 +97,12 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use thalweg_units::Time;
-
     use super::*;
+    use crate::testing::fragment;
 
     #[test]
     fn what_is_not_rtp_cannot_be_protected_by_fec_and_what_is_forgotten_is_none() {
-        let fragment = Fragment {
-            frame: 0,
-            picture: 0,
-            captured: Time::ZERO,
-            index: 0,
-            count: 1,
-            offset: 0,
-            length: 1,
-            keyframe: true,
-            layer: 0,
-            depends_on: None,
-            transition: None,
-        };
+        let fragment = fragment(0, (0, 1));
         let sent = |packet| Sent { sequence: 9, timestamp: 0, marker: true, fragment, payload_from: 0, packet };
         let mut history = History::default();
         history.push(0, Some(sent(vec![0x80; 12])));

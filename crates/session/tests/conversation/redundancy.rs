@@ -49,7 +49,7 @@ fn rtp_sent(world: &mut World) -> Vec<Vec<u8>> {
 }
 
 /// The size of a packet on the wire: with IPv4, UDP, and the tag of AES-GCM.
-fn weight(bytes: &Vec<u8>) -> u64 {
+fn weight(bytes: &[u8]) -> u64 {
     bytes.len() as u64 + 28 + 16
 }
 
@@ -86,7 +86,8 @@ fn nothing_is_taken_for_lost_on_a_clean_path_and_what_is_charged_is_what_leaves(
         assert_eq!(world.outgoing.figures().nacks, 0, "{scheme}");
         let (lost, charged) = counted(&mut world);
         assert_eq!(lost, 0, "{scheme}");
-        let (charged, left) = (charged.iter().sum::<u64>(), rtp_sent(&mut world).iter().map(weight).sum::<u64>());
+        let (charged, left) =
+            (charged.iter().sum::<u64>(), rtp_sent(&mut world).iter().map(|bytes| weight(bytes)).sum::<u64>());
         let share = charged as f64 / left as f64;
         assert!((1.0..1.005).contains(&share), "{scheme}: {charged} bytes charged, {left} left");
     }

@@ -104,22 +104,7 @@ impl Assembly {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn fragment(frame: u64, index: u16, count: u16, depends_on: Option<u64>) -> Fragment {
-        Fragment {
-            frame,
-            picture: frame,
-            captured: Time::ZERO,
-            index,
-            count,
-            offset: 0,
-            length: 100,
-            keyframe: depends_on.is_none(),
-            layer: 0,
-            depends_on,
-            transition: None,
-        }
-    }
+    use crate::tests::fragment;
 
     fn feed(assembly: &mut Assembly, fragments: &[Fragment]) -> Vec<u64> {
         fragments.iter().flat_map(|f| assembly.on_fragment(*f)).map(|info| info.frame).collect()
@@ -129,11 +114,11 @@ mod tests {
     fn frames_come_out_whole_and_in_order_whatever_order_fragments_come_in() {
         let mut assembly = Assembly::default();
         let fragments = [
-            fragment(1, 0, 1, Some(0)),
-            fragment(0, 1, 2, None),
-            fragment(0, 1, 2, None),
-            fragment(0, 0, 2, None),
-            fragment(2, 0, 1, Some(1)),
+            fragment(1, (0, 1), Some(0)),
+            fragment(0, (1, 2), None),
+            fragment(0, (1, 2), None),
+            fragment(0, (0, 2), None),
+            fragment(2, (0, 1), Some(1)),
         ];
         assert_eq!(feed(&mut assembly, &fragments), [0, 1, 2]);
     }
@@ -141,19 +126,19 @@ mod tests {
     #[test]
     fn frames_that_wait_for_what_never_comes_are_given_up_when_they_are_too_many() {
         let mut assembly = Assembly::default();
-        let waiting: Vec<Fragment> = (1..10_000).map(|frame| fragment(frame, 0, 1, Some(frame - 1))).collect();
+        let waiting: Vec<Fragment> = (1..10_000).map(|frame| fragment(frame, (0, 1), Some(frame - 1))).collect();
         assert_eq!(feed(&mut assembly, &waiting), [0u64; 0]);
         assert!(assembly.frames.len() <= FRAMES);
         assert_eq!(std::iter::from_fn(|| assembly.poll_abandoned()).collect::<Vec<_>>(), (1..9601).collect::<Vec<_>>());
-        assert_eq!(feed(&mut assembly, &[fragment(10_000, 0, 1, None)]), [10_000]);
+        assert_eq!(feed(&mut assembly, &[fragment(10_000, (0, 1), None)]), [10_000]);
     }
 
     #[test]
     fn a_keyframe_gives_up_what_was_missing_before_it() {
         let mut assembly = Assembly::default();
-        feed(&mut assembly, &[fragment(0, 0, 1, None), fragment(1, 0, 2, Some(0)), fragment(2, 0, 1, Some(1))]);
-        assert_eq!(feed(&mut assembly, &[fragment(3, 0, 1, None)]), [3]);
+        feed(&mut assembly, &[fragment(0, (0, 1), None), fragment(1, (0, 2), Some(0)), fragment(2, (0, 1), Some(1))]);
+        assert_eq!(feed(&mut assembly, &[fragment(3, (0, 1), None)]), [3]);
         assert_eq!((assembly.poll_abandoned(), assembly.poll_abandoned()), (Some(1), Some(2)));
-        assert_eq!(feed(&mut assembly, &[fragment(1, 1, 2, Some(0))]), [0u64; 0]);
+        assert_eq!(feed(&mut assembly, &[fragment(1, (1, 2), Some(0))]), [0u64; 0]);
     }
 }

@@ -4,21 +4,26 @@ use thalweg_media::feedback::RtcpFeedback;
 use thalweg_media::{Content, Fragment, Protected};
 use thalweg_units::{Bytes, Seed};
 
+/// Fragment `index` of `count`, 1000 bytes, of a frame that refers to `depends_on` or is a keyframe.
+pub(crate) fn fragment(frame: u64, (index, count): (u16, u16), depends_on: Option<u64>) -> Fragment {
+    Fragment {
+        frame,
+        picture: frame,
+        captured: Time::ZERO,
+        index,
+        count,
+        offset: u32::from(index) * 1000,
+        length: 1000,
+        keyframe: depends_on.is_none(),
+        layer: 0,
+        depends_on,
+        transition: None,
+    }
+}
+
 /// Media packet `sequence` is a fragment of the frame that starts at `begin` and has `count` fragments.
 fn media(sequence: u64, begin: u64, count: u16) -> Packet {
-    let fragment = Fragment {
-        frame: begin,
-        picture: begin,
-        captured: Time::ZERO,
-        index: (sequence - begin) as u16,
-        count,
-        offset: 0,
-        length: 1000,
-        keyframe: true,
-        layer: 0,
-        depends_on: None,
-        transition: None,
-    };
+    let fragment = fragment(begin, ((sequence - begin) as u16, count), None);
     let sent = SentPacket::new(PacketId(sequence), Time::ZERO, Bytes::new(1200));
     Packet {
         sent,

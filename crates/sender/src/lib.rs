@@ -19,6 +19,8 @@ mod probing;
 mod queue;
 pub mod repair;
 pub mod scheme;
+#[cfg(test)]
+mod testing;
 
 pub use engine::{Camera, Engine, Output};
 pub use event::{Event, Timed, Wake, Why};

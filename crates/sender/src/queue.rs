@@ -123,29 +123,14 @@ impl MediaQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::fragment;
     use alloc::vec::Vec;
-
-    fn template(frame: u64) -> Fragment {
-        Fragment {
-            frame,
-            picture: frame,
-            captured: Time::ZERO,
-            index: 0,
-            count: 0,
-            offset: 0,
-            length: 0,
-            keyframe: false,
-            layer: 0,
-            depends_on: None,
-            transition: None,
-        }
-    }
 
     #[test]
     fn frames_leave_in_order_and_the_accounts_return_to_zero() {
         let mut queue = MediaQueue::new(PacketSizes::default());
-        queue.push(Time::ZERO, Bytes::new(3_000), None, template(0));
-        queue.push(Time::from_millis(10), Bytes::new(500), None, template(1));
+        queue.push(Time::ZERO, Bytes::new(3_000), None, fragment(0, (0, 0)));
+        queue.push(Time::from_millis(10), Bytes::new(500), None, fragment(1, (0, 0)));
         assert_eq!(queue.packets(), 4);
         assert_eq!(queue.wire_bytes(), Bytes::new(3_500 + 4 * 74));
         assert_eq!(queue.mean_wait(Time::from_millis(20)), Span::from_micros(17_500));
@@ -157,8 +142,8 @@ mod tests {
     #[test]
     fn a_flush_tells_how_much_of_each_frame_never_left() {
         let mut queue = MediaQueue::new(PacketSizes::default());
-        queue.push(Time::ZERO, Bytes::new(3_000), None, template(0));
-        queue.push(Time::ZERO, Bytes::new(500), None, template(1));
+        queue.push(Time::ZERO, Bytes::new(3_000), None, fragment(0, (0, 0)));
+        queue.push(Time::ZERO, Bytes::new(500), None, fragment(1, (0, 0)));
         queue.pop();
         let mut lost = Vec::new();
         queue.flush(|frame, packets| lost.push((frame, packets)));

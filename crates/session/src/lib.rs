@@ -8,6 +8,9 @@
 
 pub mod incoming;
 pub mod outgoing;
+mod peer;
+#[cfg(test)]
+mod testing;
 
 pub use incoming::Incoming;
 pub use outgoing::{AudioFrame, Encoded, Outgoing, Output, Setup};

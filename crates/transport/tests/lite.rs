@@ -3,39 +3,23 @@
 
 mod world;
 
-use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds};
-use thalweg_transport::{Config, Connection, DtlsRole, Event};
+use thalweg_transport::sdp::{Capabilities, Direction, Local};
+use thalweg_transport::{Config, DtlsRole};
 use thalweg_units::{Span, Time};
-use world::{World, addresses, clean, identities, report, rtp};
-
-/// An endpoint in terms of its SDP.
-fn local(connection: &Connection, end: usize, lite: bool, setup: DtlsRole) -> Local {
-    let number = 100 * end as u32;
-    Local {
-        credentials: connection.credentials().clone(),
-        fingerprint: identities()[end].fingerprint(),
-        candidates: vec![addresses()[end]],
-        lite,
-        setup,
-        streams: StreamIds { video: number, retransmission: number + 1, fec: number + 2, audio: number + 3 },
-        cname: format!("end-{end}"),
-    }
-}
+use world::{World, addresses, clean, identities, local, negotiate};
 
 /// Two endpoints that negotiated by SDP; the first one offered to send.
 fn agreed(lite: [bool; 2], setup: DtlsRole) -> World {
     // The offerer would choose the path if the peer were not ICE-lite.
     let configs = [0, 1].map(|end| Config { lite: lite[end], controlling: end == 0 && !lite[0], ..Config::default() });
     let mut world = World::new(configs, &clean(), 1);
-    let [offering, answering] = [0, 1].map(|end| local(&world.ends[end], end, lite[end], setup));
-    let offer = sdp::offer(&offering, &Capabilities::all(Direction::SendOnly));
-    let answer = sdp::answer(&offer.text, &answering, &Capabilities::all(Direction::ReceiveOnly)).expect("an answer");
-    let accepted = offer.accept(&answer.text).expect("a good answer");
-    assert_eq!([answer.remote.lite, accepted.remote.lite], lite);
-    for (end, (dtls, remote)) in [(accepted.dtls, accepted.remote), (answer.dtls, answer.remote)].iter().enumerate() {
-        world.ends[end].set_dtls_role(*dtls);
-        world.ends[end].set_remote(Time::ZERO, remote).expect("a good description");
-    }
+    let [offers, answers] = [0, 1].map(|end| {
+        let local = local(&world.ends[end], &identities()[end], addresses()[end], 100 * end as u32);
+        Local { lite: lite[end], setup, ..local }
+    });
+    let capabilities = [Direction::SendOnly, Direction::ReceiveOnly].map(Capabilities::all);
+    let [offering, answering] = &mut world.ends;
+    negotiate((offering, &offers, &capabilities[0]), str::to_owned, (answering, &answers, &capabilities[1]));
     world
 }
 
@@ -54,18 +38,11 @@ fn an_end_that_is_lite_is_connected_to_whoever_offered_and_whoever_begins_the_ha
     ] {
         let mut world = agreed(lite, setup);
         assert!(world.run_until(Time::from_millis(1000), World::are_connected), "{lite:?} {setup:?}");
-        world.run_for(Span::from_secs(60));
-        assert!(world.are_connected(), "{lite:?} {setup:?}");
+        world.exchange(5);
+        world.run_for(Span::from_secs(120));
+        assert!(world.are_connected() && !world.names(1).contains(&"closed"), "{lite:?} {setup:?}");
         assert_eq!([has_checked(&world, 0), has_checked(&world, 1)], [!lite[0], !lite[1]]);
-        for end in 0..2 {
-            world.ends[end].send_rtp(&rtp(7, 1, b"media")).expect("connected");
-            world.ends[end].send_rtcp(&report(7)).expect("connected");
-        }
-        world.run_for(Span::from_millis(100));
-        for events in &world.events {
-            let last: Vec<_> = events.iter().rev().take(2).map(|(_, event)| event.clone()).collect();
-            assert_eq!(last, [Event::Rtcp(report(7)), Event::Rtp(rtp(7, 1, b"media"))]);
-        }
+        world.exchange(6);
     }
 }
 

@@ -59,6 +59,7 @@ struct Counts {
     keyframes_requested: u64,
     abandoned: u64,
     audio_lost: u64,
+    rtcp_unsent: u64,
 }
 
 impl Counts {
@@ -73,6 +74,7 @@ impl Counts {
             keyframes_requested: statistics.video.keyframes_requested,
             abandoned: statistics.video.abandoned,
             audio_lost: statistics.audio.lost,
+            rtcp_unsent: statistics.rtcp_unsent,
         }
     }
 
@@ -87,6 +89,7 @@ impl Counts {
             keyframes_requested: self.keyframes_requested + other.keyframes_requested,
             abandoned: self.abandoned + other.abandoned,
             audio_lost: self.audio_lost + other.audio_lost,
+            rtcp_unsent: self.rtcp_unsent + other.rtcp_unsent,
         }
     }
 }
@@ -276,6 +279,7 @@ impl Measured {
             fec_packets: counts.fec,
             retransmissions_requested: counts.asked_for,
             keyframes_requested: counts.keyframes_requested,
+            rtcp_unsent: counts.rtcp_unsent,
             jitter_ms: self.jitter.as_millis_f64(),
             round_trip_ms: self.round_trip.map(Span::as_millis_f64),
             path_capacity_bps: self.path.map(Rate::as_bps_f64),
@@ -344,14 +348,14 @@ mod tests {
     fn counts_of_sessions_add_up() {
         let mut measured = Measured::new(Span::from_millis(400));
         let mut statistics = Statistics::default();
-        (statistics.video_stream.received, statistics.video_stream.lost) = (90, 10);
+        (statistics.video_stream.received, statistics.video_stream.lost, statistics.rtcp_unsent) = (90, 10, 3);
         measured.on_statistics(&statistics);
         measured.on_statistics(&statistics);
         measured.on_end();
         (statistics.video_stream.received, statistics.video_stream.lost) = (100, 0);
         measured.on_statistics(&statistics);
         let report = measured.report(Time::from_millis(1));
-        assert_eq!((report.packets_received, report.packet_loss_ratio), (190, 0.05));
+        assert_eq!((report.packets_received, report.packet_loss_ratio, report.rtcp_unsent), (190, 0.05, 6));
     }
 
     #[test]

@@ -70,6 +70,8 @@ pub struct Report {
     pub retransmissions_requested: u64,
     /// Requested keyframes (PLI).
     pub keyframes_requested: u64,
+    /// RTCP datagrams, reports and requests alike, that could not be written or protected; 0 unless something is wrong.
+    pub rtcp_unsent: u64,
     /// The present interarrival jitter of video packets (RFC 3550).
     pub jitter_ms: f64,
     /// Round-trip time to the publisher in its last report, if it sends them (RFC 3611).

@@ -2,6 +2,8 @@
 //!
 //! The measurements cover the whole process, so these tests run one at a time.
 
+#[path = "../../../transport/tests/world/ends.rs"]
+mod ends;
 mod hostile;
 mod process;
 mod soak;
@@ -10,9 +12,9 @@ mod viewer;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use thalweg_live::clock::Clock;
-use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher};
-use thalweg_sender::{Registry, Scheme};
-use thalweg_units::{Seed, Size};
+use thalweg_live::publish::{PublishConfig, Publisher};
+use thalweg_sender::Scheme;
+use thalweg_units::Size;
 use thalweg_video::Video;
 
 /// One test at a time.
@@ -23,26 +25,12 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// An encoder model at 30 fps and silence, on loopback.
 fn publisher(max_viewers: usize) -> Publisher {
-    let channel = ChannelConfig {
-        name: "main".into(),
-        scheme: Arc::new("gcc".parse::<Scheme>().unwrap()),
-        bind: "127.0.0.1:0".parse().unwrap(),
-        advertise: Vec::new(),
-        link: None,
-    };
     let config = PublishConfig {
-        title: "load".into(),
         video: Video::scene(Size::new(640, 360), 30),
         barcode: false,
-        audio: Some("silence".into()),
         codec: Some("model".parse().unwrap()),
-        registry: Registry::new(),
-        channels: vec![channel],
-        link: None,
-        pcap: None,
-        qlog: None,
         max_viewers,
-        seed: Seed::new(1),
+        ..PublishConfig::new("gcc".parse::<Scheme>().unwrap())
     };
     let mut find = |name: &str| -> Result<Arc<thalweg_link::Trace>, String> { Err(format!("no trace {name}")) };
     Publisher::start(config, Clock::new(), &mut find).unwrap()

@@ -10,9 +10,11 @@ use thalweg_live::clock::Clock;
 use thalweg_live::web::{Hub, Join, Refused};
 use thalweg_session::Incoming;
 use thalweg_session::incoming::{ConnectionEvent, Output, Setup};
-use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds};
-use thalweg_transport::{Config, Connection, DtlsRole, Identity};
+use thalweg_transport::sdp::{self, Capabilities, Direction};
+use thalweg_transport::{Config, Connection, Identity};
 use thalweg_units::{Span, Time};
+
+use super::ends::{connection, local};
 
 /// A viewer's statistics so far.
 #[derive(Debug, Default, Clone)]
@@ -36,18 +38,8 @@ fn offering(clock: &Clock) -> Offering {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
     let identity = Identity::generate().unwrap();
-    let config = Config { controlling: true, ..Config::default() };
-    let mut connection = Connection::new(config, &identity, clock.origin()).unwrap();
-    connection.add_local(address).unwrap();
-    let local = Local {
-        credentials: connection.credentials().clone(),
-        fingerprint: identity.fingerprint(),
-        candidates: vec![address],
-        lite: false,
-        setup: DtlsRole::Client,
-        streams: StreamIds { video: 200, retransmission: 201, fec: 202, audio: 203 },
-        cname: "viewer".into(),
-    };
+    let connection = connection(Config { controlling: true, ..Config::default() }, &identity, clock.origin(), address);
+    let local = local(&connection, &identity, address, 200);
     let offer = sdp::offer(&local, &Capabilities::all(Direction::ReceiveOnly));
     Offering { connection, offer, socket }
 }

@@ -7,11 +7,11 @@ use thalweg_codecs::Codec;
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, Trace};
 use thalweg_live::clock::{Clock, pause};
 use thalweg_live::emulate::LinkConfig;
-use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher};
+use thalweg_live::publish::{PublishConfig, Publisher};
 use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, Watcher};
 use thalweg_live::web::{Server, WebConfig};
-use thalweg_sender::{Registry, Scheme};
-use thalweg_units::{Seed, Size, Span};
+use thalweg_sender::Scheme;
+use thalweg_units::{Size, Span};
 use thalweg_video::Video;
 
 /// Tests with media take turns: the processor is fast enough for one at a time.
@@ -78,26 +78,15 @@ impl Call {
     pub fn publish(&self, clock: Clock) -> (Publisher, Server) {
         let local = "127.0.0.1:0".parse().expect("an address");
         let size = self.codec.as_ref().map(|_| Size::new(640, 360));
-        let config = PublishConfig {
-            title: "a test".into(),
+        let mut config = PublishConfig {
             video: Video { source: self.source.clone(), size, frame_rate: 30, retimed: false },
             barcode: self.barcode,
             audio: Some("clicks".into()),
             codec: self.codec.clone(),
-            registry: Registry::new(),
-            channels: vec![ChannelConfig {
-                name: "main".into(),
-                scheme: Arc::new(self.scheme.parse::<Scheme>().expect("a scheme")),
-                bind: local,
-                advertise: Vec::new(),
-                link: self.link.clone(),
-            }],
-            link: None,
-            pcap: None,
-            qlog: None,
             max_viewers: 2,
-            seed: Seed::new(1),
+            ..PublishConfig::new(self.scheme.parse::<Scheme>().expect("a scheme"))
         };
+        config.channels[0].link = self.link.clone();
         let mut none = |_: &str| -> Result<Arc<Trace>, String> { Err("no trace".into()) };
         let publisher = Publisher::start(config, clock, &mut none).expect("a publisher");
         let server = Server::start(WebConfig::new(local).expect("a server"), publisher.hub()).expect("a server");

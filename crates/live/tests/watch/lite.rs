@@ -1,7 +1,7 @@
 //! ICE-lite servers, as public ones often are: they answer connectivity checks and send none.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,11 +10,12 @@ use thalweg_live::clock::{Clock, pause};
 use thalweg_live::publish::WhipState;
 use thalweg_live::watch::{Place, WatchConfig, Watcher};
 use thalweg_live::whip::Endpoint;
-use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds};
-use thalweg_transport::{Config, Connection, DtlsRole, Event, Identity, Output};
+use thalweg_transport::sdp::{self, Capabilities, Direction, Local};
+use thalweg_transport::{Config, Connection, Event, Identity, Output};
 use thalweg_units::{Span, Time};
 
 use super::call::{Call, one_at_a_time};
+use super::ends::{connection, local};
 
 /// The outcome of the server's one session.
 #[derive(Debug, Default, Clone, Copy)]
@@ -99,34 +100,19 @@ fn begin(offer: &str, direction: Direction, seen: &Arc<Mutex<Seen>>, stop: &Arc<
     let address = socket.local_addr().expect("bound");
     let identity = Identity::generate().expect("random numbers");
     let config = Config { lite: true, ..Config::default() };
-    let mut connection = Connection::new(config, &identity, clock.origin()).expect("a connection");
-    connection.add_local(address).expect("an address");
-    let local = Local {
-        credentials: connection.credentials().clone(),
-        fingerprint: identity.fingerprint(),
-        candidates: vec![address],
-        lite: true,
-        setup: DtlsRole::Client,
-        streams: StreamIds { video: 1, retransmission: 2, fec: 3, audio: 4 },
-        cname: "lite".into(),
-    };
+    let mut connection = connection(config, &identity, clock.origin(), address);
+    let local = Local { lite: true, ..local(&connection, &identity, address, 1) };
     let answer = sdp::answer(offer, &local, &Capabilities::all(direction)).expect("an answer");
     assert!(answer.text.contains("a=ice-lite"));
     connection.set_dtls_role(answer.dtls);
     connection.set_remote(clock.now(), &answer.remote).expect("a good description");
     let (seen, stop) = (seen.clone(), stop.clone());
-    std::thread::spawn(move || attend(connection, &socket, address, &clock, &seen, &stop));
+    std::thread::spawn(move || attend(connection, &socket, &clock, &seen, &stop));
     answer.text
 }
 
-fn attend(
-    mut connection: Connection,
-    socket: &UdpSocket,
-    here: SocketAddr,
-    clock: &Clock,
-    seen: &Mutex<Seen>,
-    stop: &AtomicBool,
-) {
+fn attend(mut connection: Connection, socket: &UdpSocket, clock: &Clock, seen: &Mutex<Seen>, stop: &AtomicBool) {
+    let here = socket.local_addr().expect("bound");
     let mut buffer = [0; 2000];
     socket.set_read_timeout(Some(Duration::from_millis(5))).expect("more than nothing");
     while !stop.load(Ordering::Relaxed) {

@@ -3,6 +3,8 @@
 //! They share the machine with other load, so only one call runs at a time.
 
 mod call;
+#[path = "../../../transport/tests/world/ends.rs"]
+mod ends;
 mod lite;
 
 use std::path::PathBuf;
@@ -12,8 +14,8 @@ use thalweg_codecs::Codec;
 use thalweg_live::clock::{Clock, pause};
 use thalweg_live::watch::{Feedback, Place, WatchConfig, Watcher};
 use thalweg_live::web::Join;
-use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds};
-use thalweg_transport::{Credentials, DtlsRole, Identity};
+use thalweg_transport::sdp::{self, Capabilities, Direction};
+use thalweg_transport::{Config, Identity};
 use thalweg_units::Span;
 
 fn codec(name: &str) -> Option<Codec> {
@@ -177,17 +179,11 @@ fn salsifys_receiver_recovers_from_loss_without_a_keyframe() {
 
 #[test]
 fn a_browser_hears_why_it_cannot_watch_salsify_and_what_it_could() {
-    let (publisher, server) = Call { scheme: "salsify", ..Call::default() }.publish(Clock::new());
+    let clock = Clock::new();
+    let (publisher, server) = Call { scheme: "salsify", ..Call::default() }.publish(clock);
     let identity = Identity::generate().expect("random numbers");
-    let local = Local {
-        credentials: Credentials { ufrag: "abcd".into(), password: "0123456789012345678901".into() },
-        fingerprint: identity.fingerprint(),
-        candidates: vec![server.address()],
-        lite: false,
-        setup: DtlsRole::Client,
-        streams: StreamIds { video: 1, retransmission: 2, fec: 3, audio: 4 },
-        cname: "browser".into(),
-    };
+    let connection = ends::connection(Config::default(), &identity, clock.origin(), server.address());
+    let local = ends::local(&connection, &identity, server.address(), 1);
     let capabilities = Capabilities { functional: false, ..Capabilities::all(Direction::ReceiveOnly) };
     let join = |scheme: Option<&str>, capabilities: &Capabilities| {
         let offer = sdp::offer(&local, capabilities).text;

@@ -97,6 +97,8 @@ pub struct Statistics {
     pub rtcp_received: u64,
     /// RTCP datagrams sent.
     pub rtcp_sent: u64,
+    /// RTCP datagrams that could not be written, or in a conversation not protected; 0 unless something is wrong.
+    pub rtcp_unsent: u64,
     /// The round-trip time, once known.
     pub round_trip: Option<Span>,
     /// The last path report, where the path is measured.

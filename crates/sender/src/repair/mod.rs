@@ -253,22 +253,7 @@ impl Repair {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn fragment(index: u16) -> Fragment {
-        Fragment {
-            frame: 0,
-            picture: 0,
-            captured: Time::ZERO,
-            index,
-            count: 4,
-            offset: 1000 * u32::from(index),
-            length: 1000,
-            keyframe: true,
-            layer: 0,
-            depends_on: None,
-            transition: None,
-        }
-    }
+    use crate::testing::fragment;
 
     fn config(share: f64) -> Config {
         let fec = fec::Config { amount: Amount::Share(share), ..fec::Config::default() };
@@ -281,11 +266,11 @@ mod tests {
         let mut repair = config(0.25).build(PacketSizes::default()).unwrap();
         for index in 0..4 {
             assert_eq!(repair.next_time(), Time::NEVER);
-            repair.on_media(Time::ZERO, (index.into(), fragment(index)), Bytes::new(1074), srtt);
+            repair.on_media(Time::ZERO, (index.into(), fragment(0, (index, 4))), Bytes::new(1074), srtt);
         }
         assert_eq!(repair.request(Time::ZERO, 2, srtt), Ok(()));
         assert_eq!(repair.next_time(), Time::ZERO);
-        let retransmission = (Content::Retransmission { of: 2, fragment: fragment(2) }, Bytes::new(1076));
+        let retransmission = (Content::Retransmission { of: 2, fragment: fragment(0, (2, 4)) }, Bytes::new(1076));
         assert_eq!((repair.head(Time::ZERO), repair.pop(Time::ZERO)), (Some(retransmission), Some(retransmission)));
         let (content, size) = repair.pop(Time::ZERO).unwrap();
         assert!(matches!(content, Content::Fec { protects, .. } if protects.iter().eq(0..4)));
@@ -303,7 +288,7 @@ mod tests {
         let mut repair = config.build(PacketSizes::default()).unwrap();
         repair.set_wire(Time::ZERO, Rate::from_kbps(1000));
         for index in 0..4 {
-            repair.on_media(Time::ZERO, (index.into(), fragment(index)), Bytes::new(1074), srtt);
+            repair.on_media(Time::ZERO, (index.into(), fragment(0, (index, 4))), Bytes::new(1074), srtt);
         }
         assert_eq!([0, 1].map(|sequence| repair.request(Time::ZERO, sequence, srtt)), [Ok(()), Ok(())]);
         let kinds: [bool; 2] =

@@ -176,19 +176,7 @@ mod tests {
     const SRTT: Span = Span::from_millis(50);
 
     fn fragment(frame: u64) -> Fragment {
-        Fragment {
-            frame,
-            picture: frame,
-            captured: Time::ZERO,
-            index: 0,
-            count: 1,
-            offset: 0,
-            length: 100,
-            keyframe: false,
-            layer: 0,
-            depends_on: None,
-            transition: None,
-        }
+        Fragment { length: 100, ..crate::testing::fragment(frame, (0, 1)) }
     }
 
     #[test]

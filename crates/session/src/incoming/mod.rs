@@ -5,16 +5,16 @@
 
 mod setup;
 
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use thalweg_receiver::rtp::{self, AudioPacket, Reception, Statistics, VideoFrame};
 use thalweg_sender::frames::StateHash;
-use thalweg_transport::{self as transport, Connection, Credentials, Datagram, Received, TransportError};
+use thalweg_transport::{Connection, Credentials, Datagram, Received, TransportError};
 use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::{self, Bye};
 
-pub use crate::outgoing::ConnectionEvent;
+pub use crate::peer::ConnectionEvent;
+use crate::peer::{Next, Peer};
 pub use setup::Setup;
 
 /// What an [`Incoming`] asks its caller to do.
@@ -40,11 +40,9 @@ pub enum Output {
 /// A receiver of one video, with audio, from one peer.
 pub struct Incoming {
     setup: Setup,
-    connection: Connection,
+    peer: Peer,
     reception: Option<Reception>,
-    connection_events: VecDeque<ConnectionEvent>,
     round_trip: Option<Span>,
-    closed: bool,
     now: Time,
 }
 
@@ -56,20 +54,19 @@ impl Incoming {
     pub fn new(setup: Setup, connection: Connection, now: Time) -> Result<Incoming, ConfigError> {
         // Reports errors of the configuration now and not when the connection is established.
         Reception::new(setup.config(&connection)?)?;
-        let (reception, connection_events, round_trip) = (None, VecDeque::new(), None);
-        Ok(Incoming { setup, connection, reception, connection_events, round_trip, closed: false, now })
+        Ok(Incoming { setup, peer: Peer::new(connection), reception: None, round_trip: None, now })
     }
 
     /// A datagram arrived; returns what it was.
     pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
         self.now = now;
-        self.connection.on_datagram(now, from, to, datagram)
+        self.peer.connection.on_datagram(now, from, to, datagram)
     }
 
     /// The time of the last [`Output::Wait`] has come. Early and late calls do no harm.
     pub fn on_timeout(&mut self, now: Time) {
         self.now = now;
-        self.connection.on_timeout(now);
+        self.peer.connection.on_timeout(now);
         if let Some(reception) = &mut self.reception {
             reception.on_timeout(now);
         }
@@ -107,12 +104,12 @@ impl Incoming {
     /// When the system provides no random numbers; then nothing has changed.
     pub fn restart(&mut self, now: Time) -> Result<Credentials, TransportError> {
         self.now = now;
-        self.connection.restart(now)
+        self.peer.connection.restart(now)
     }
 
     /// The connection, for later signalling.
     pub fn connection(&mut self) -> &mut Connection {
-        &mut self.connection
+        &mut self.peer.connection
     }
 
     /// Ends the call. What [`Incoming::poll`] returns after this is the last output.
@@ -121,18 +118,19 @@ impl Incoming {
         if self.reception.is_some() {
             let mut goodbye = Vec::new();
             let packet = rtcp::Packet::Bye(Bye { sources: vec![self.setup.media.local.video], reason: None });
-            if rtcp::write(&[packet], &mut goodbye).is_ok() {
-                // Without keys there is no peer to say goodbye to.
-                let _ = self.connection.send_rtcp(&goodbye);
+            match rtcp::write(&[packet], &mut goodbye) {
+                Ok(()) => drop(self.peer.send_rtcp(&goodbye)),
+                Err(error) => self.peer.on_unsent(error.to_string()),
             }
         }
-        self.connection.close(now);
-        self.closed = true;
+        self.peer.connection.close(now);
+        self.peer.is_over = true;
     }
 
     /// The statistics so far; zeros before the connection is established.
     pub fn statistics(&self) -> Statistics {
-        self.reception.as_ref().map(Reception::statistics).unwrap_or_default()
+        let statistics = self.reception.as_ref().map(Reception::statistics).unwrap_or_default();
+        Statistics { rtcp_unsent: statistics.rtcp_unsent + self.peer.unsent, ..statistics }
     }
 
     /// How much later than the audio of the same instant the picture is ([`Reception::skew`]).
@@ -143,23 +141,28 @@ impl Incoming {
     /// The next thing to do.
     pub fn poll(&mut self) -> Output {
         loop {
-            let until = match self.connection.poll() {
-                transport::Output::Transmit(datagram) => return Output::Transmit(datagram),
-                transport::Output::Event(event) => {
-                    self.on_event(event);
+            let until = match self.peer.poll() {
+                Next::Transmit(datagram) => return Output::Transmit(datagram),
+                Next::Event(event) => return Output::Event(event),
+                Next::Wait(until) => until,
+                Next::Connected => {
+                    self.begin();
                     continue;
                 }
-                transport::Output::Wait { until } => until,
+                Next::Rtp(packet) => {
+                    self.reception.iter_mut().for_each(|reception| reception.on_rtp(self.now, &packet));
+                    continue;
+                }
+                Next::Rtcp(datagram) => {
+                    self.reception.iter_mut().for_each(|reception| reception.on_rtcp(self.now, &datagram));
+                    continue;
+                }
             };
-            if let Some(event) = self.connection_events.pop_front() {
-                return Output::Event(event);
-            }
-            let Some(reception) = self.reception.as_mut().filter(|_| !self.closed) else {
+            let Some(reception) = self.reception.as_mut().filter(|_| !self.peer.is_over) else {
                 return Output::Wait { until };
             };
             match reception.poll() {
-                // A packet that cannot be sent now is lost, as on any path.
-                rtp::Output::Rtcp(compound) => drop(self.connection.send_rtcp(&compound)),
+                rtp::Output::Rtcp(compound) => drop(self.peer.send_rtcp(&compound)),
                 rtp::Output::Frame(frame) => return Output::Frame(frame),
                 rtp::Output::Audio(packet) => return Output::Audio(packet),
                 rtp::Output::Abandoned(frames) => return Output::Abandoned(frames),
@@ -168,44 +171,19 @@ impl Incoming {
         }
     }
 
-    fn on_event(&mut self, event: transport::Event) {
-        match event {
-            transport::Event::Connected => self.begin(),
-            transport::Event::Rtp(packet) => {
-                if let Some(reception) = &mut self.reception {
-                    reception.on_rtp(self.now, &packet);
-                }
-            }
-            transport::Event::Rtcp(datagram) => {
-                if let Some(reception) = &mut self.reception {
-                    reception.on_rtcp(self.now, &datagram);
-                }
-            }
-            transport::Event::Disconnected => self.connection_events.push_back(ConnectionEvent::Disconnected),
-            transport::Event::Reconnected => self.connection_events.push_back(ConnectionEvent::Reconnected),
-            transport::Event::Closed => self.end(ConnectionEvent::Closed),
-            transport::Event::Failed(error) => self.end(ConnectionEvent::Failed(error)),
-        }
-    }
-
     fn begin(&mut self) {
-        if self.reception.is_some() || self.closed {
+        if self.reception.is_some() || self.peer.is_over {
             return;
         }
-        match self.setup.config(&self.connection).and_then(Reception::new) {
+        match self.setup.config(&self.peer.connection).and_then(Reception::new) {
             Ok(mut reception) => {
                 if let Some(round_trip) = self.round_trip {
                     reception.learn(round_trip);
                 }
                 self.reception = Some(reception);
-                self.connection_events.push_back(ConnectionEvent::Connected);
+                self.peer.say(ConnectionEvent::Connected);
             }
-            Err(error) => self.end(ConnectionEvent::Unusable(error)),
+            Err(error) => self.peer.end(ConnectionEvent::Unusable(error)),
         }
-    }
-
-    fn end(&mut self, event: ConnectionEvent) {
-        self.closed = true;
-        self.connection_events.push_back(event);
     }
 }

@@ -95,9 +95,10 @@ impl Dependencies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::fragment;
     use thalweg_media::layers::Config;
     use thalweg_sender::frames::EncodePlan;
-    use thalweg_units::{Size, Span, Time};
+    use thalweg_units::{Size, Span};
 
     /// Descriptors of the pattern's frames at these places, one packet each, numbered in sending order.
     fn described(places: &[u32]) -> Vec<Vec<u8>> {
@@ -108,17 +109,11 @@ mod tests {
             let mut plan = EncodePlan::new(Vec::new(), Size::HD, Span::from_millis(33));
             pattern.plan(*place, Some(0), &mut plan);
             let fragment = Fragment {
-                frame: number(*place).unwrap(),
                 picture: (*place).into(),
-                captured: Time::ZERO,
-                index: 0,
-                count: 1,
-                offset: 0,
-                length: 9,
                 keyframe: plan.keyframe,
                 layer: plan.layer.number,
                 depends_on: pattern.refers_to(*place).map(|place| number(place).unwrap()),
-                transition: None,
+                ..fragment(number(*place).unwrap(), (0, 1))
             };
             dependencies.element(&fragment, Layered::of(&plan).unwrap()).unwrap().unwrap()
         };

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
 
 use thalweg_media::Fragment;
-use thalweg_wire::rtp::Packet;
+use thalweg_wire::ParseError;
+use thalweg_wire::rtp::{Packet, blank_extensions};
 
 /// A media packet that was sent.
 #[derive(Debug, Clone)]
@@ -72,6 +73,16 @@ impl History {
         self.packets.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?.as_ref()
     }
 
+    /// The packet with this engine's number, with zeros for the header extensions with these ids.
+    ///
+    /// # Errors
+    /// When it is not RTP.
+    pub(super) fn blanked(&self, number: u64, ids: &[u8]) -> Result<Option<Vec<u8>>, ParseError> {
+        let Some(mut packet) = self.get(number).map(|sent| sent.packet.clone()) else { return Ok(None) };
+        blank_extensions(&mut packet, ids)?;
+        Ok(Some(packet))
+    }
+
     /// The engine's number of the packet with this sequence number on the wire.
     pub(super) fn number(&self, sequence: u64) -> Option<u64> {
         self.numbers.get(&sequence).copied()
@@ -81,5 +92,22 @@ impl History {
     pub(super) fn largest(&self, among: usize, bytes: RangeInclusive<usize>) -> Option<&Sent> {
         let fits = |sent: &&Sent| bytes.contains(&sent.payload().len());
         self.packets.iter().rev().take(among).flatten().filter(fits).max_by_key(|sent| sent.payload().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::fragment;
+
+    #[test]
+    fn what_is_not_rtp_cannot_be_protected_by_fec_and_what_is_forgotten_is_none() {
+        let fragment = fragment(0, (0, 1));
+        let sent = |packet| Sent { sequence: 9, timestamp: 0, marker: true, fragment, payload_from: 0, packet };
+        let mut history = History::default();
+        history.push(0, Some(sent(vec![0x80; 12])));
+        history.push(1, Some(sent(vec![0x80; 11])));
+        assert_eq!((history.blanked(0, &[3]), history.blanked(2, &[3])), (Ok(Some(vec![0x80; 12])), Ok(None)));
+        assert!(history.blanked(1, &[3]).is_err());
     }
 }

@@ -80,24 +80,9 @@ impl Labels {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::fragment;
     use thalweg_media::layers::Config;
-    use thalweg_units::{Size, Span, Time};
-
-    fn fragment(frame: u64, layer: u8, depends_on: Option<u64>) -> Fragment {
-        Fragment {
-            frame,
-            picture: frame,
-            captured: Time::ZERO,
-            index: 0,
-            count: 1,
-            offset: 0,
-            length: 10,
-            keyframe: depends_on.is_none(),
-            layer,
-            depends_on,
-            transition: None,
-        }
-    }
+    use thalweg_units::{Size, Span};
 
     #[test]
     fn frames_of_a_pattern_say_their_layer_and_what_they_depend_on() {
@@ -107,7 +92,9 @@ mod tests {
         for place in 0..9u32 {
             let mut plan = EncodePlan::new(Vec::new(), Size::HD, Span::from_millis(33));
             pattern.plan(place, Some(0), &mut plan);
-            let frame = fragment(place.into(), plan.layer.number, pattern.refers_to(place).map(u64::from));
+            let depends_on = pattern.refers_to(place).map(u64::from);
+            let (keyframe, layer) = (depends_on.is_none(), plan.layer.number);
+            let frame = Fragment { keyframe, layer, depends_on, ..fragment(place.into(), (0, 1)) };
             let label = labels.of(&frame, Layered::of(&plan).unwrap());
             assert_eq!(labels.of(&Fragment { index: 1, ..frame }, Layered::of(&plan).unwrap()), label);
             said.push((label.layer, label.base_index, label.base_only, label.discardable, label.reference));

@@ -20,7 +20,6 @@ mod setup;
 mod stream;
 mod writer;
 
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -29,15 +28,17 @@ use thalweg_sender::event::Timed;
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Engine, Parts, SenderFactory, Wake, engine};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};
-use thalweg_transport::{self as transport, Connection, Credentials, Received, SendError, TransportError};
+use thalweg_transport::{Connection, Credentials, Received, TransportError};
 use thalweg_units::{Bytes, ConfigError, Random, Time};
 use thalweg_wire::rtcp::{self, Bye};
 
+pub use crate::peer::ConnectionEvent;
+use crate::peer::{Next, Peer};
 pub use audio::AudioFrame;
 pub use extensions::FEEDBACK_REQUEST_INTERVAL;
 use fitted::Fitted;
 use labels::Layered;
-pub use output::{ConnectionEvent, Encoded, Figures, Output, Plain};
+pub use output::{Encoded, Figures, Output, Plain};
 use reports::Reports;
 use round_trip::ReceiverTime;
 pub use setup::{Setup, SetupError};
@@ -47,13 +48,11 @@ use writer::{PathOverhead, Writer};
 pub struct Outgoing {
     setup: Setup,
     video: Video,
-    connection: Connection,
+    peer: Peer,
     flow: Option<Flow>,
-    connection_events: VecDeque<ConnectionEvent>,
     figures: Figures,
     /// Unprotected packets, if they are captured.
     plain: Option<Vec<Plain>>,
-    closed: bool,
     now: Time,
 }
 
@@ -81,24 +80,14 @@ impl Outgoing {
         let video = setup.media.video.clone().ok_or(SetupError::NoVideo)?;
         // Reports errors of the scheme now and not when the connection is established.
         Engine::new(&*setup.scheme, setup.camera, now)?;
-        let (connection_events, figures) = (VecDeque::new(), Figures::default());
-        Ok(Outgoing {
-            setup,
-            video,
-            connection,
-            flow: None,
-            connection_events,
-            figures,
-            plain: None,
-            closed: false,
-            now,
-        })
+        let (peer, figures) = (Peer::new(connection), Figures::default());
+        Ok(Outgoing { setup, video, peer, flow: None, figures, plain: None, now })
     }
 
     /// A datagram arrived; returns what it was.
     pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
         self.now = now;
-        self.connection.on_datagram(now, from, to, datagram)
+        self.peer.connection.on_datagram(now, from, to, datagram)
     }
 
     /// The camera delivered a picture; `picture` is the caller's number for it, one higher each time.
@@ -133,7 +122,7 @@ impl Outgoing {
         }
         match flow.writer.unreported_audio(number) {
             Some(Ok(bytes)) => self.send_rtp(bytes),
-            Some(Err(error)) => self.on_unsent(error.to_string()),
+            Some(Err(error)) => self.peer.on_unsent(error.to_string()),
             None => {}
         }
     }
@@ -141,7 +130,7 @@ impl Outgoing {
     /// The time of the last [`Output::Wait`] has come. Early and late calls do no harm.
     pub fn on_timeout(&mut self, now: Time) {
         self.now = now;
-        self.connection.on_timeout(now);
+        self.peer.connection.on_timeout(now);
         if let Some(flow) = &mut self.flow {
             flow.engine.on_timeout(now);
         }
@@ -174,12 +163,12 @@ impl Outgoing {
     /// When the system provides no random numbers; then nothing has changed.
     pub fn restart(&mut self, now: Time) -> Result<Credentials, TransportError> {
         self.now = now;
-        self.connection.restart(now)
+        self.peer.connection.restart(now)
     }
 
     /// The connection, for later signalling.
     pub fn connection(&mut self) -> &mut Connection {
-        &mut self.connection
+        &mut self.peer.connection
     }
 
     /// Ends the call. What [`Outgoing::poll`] returns after this is the last output.
@@ -189,8 +178,8 @@ impl Outgoing {
             let goodbye = Bye { sources: flow.writer.sources(), reason: None };
             self.send_rtcp(&[rtcp::Packet::Bye(goodbye)]);
         }
-        self.connection.close(now);
-        self.closed = true;
+        self.peer.connection.close(now);
+        self.peer.is_over = true;
     }
 
     /// The engine, while media flows.
@@ -231,12 +220,12 @@ impl Outgoing {
 
     /// The peer's address, once it is known.
     pub fn remote_address(&self) -> Option<SocketAddr> {
-        self.connection.remote_address()
+        self.peer.connection.remote_address()
     }
 
     /// Statistics that the engine does not have.
     pub fn figures(&self) -> Figures {
-        self.figures
+        Figures { unsent: self.peer.unsent, ..self.figures }
     }
 
     /// What happened in the engine since the last call, oldest first.
@@ -247,18 +236,27 @@ impl Outgoing {
     /// The next thing to do.
     pub fn poll(&mut self) -> Output {
         loop {
-            // Protected packets leave before any other work, because the engine charged them at this instant.
-            let until = match self.connection.poll() {
-                transport::Output::Transmit(datagram) => return Output::Transmit(datagram),
-                transport::Output::Event(event) => {
-                    self.on_event(event);
+            let until = match self.peer.poll() {
+                Next::Transmit(datagram) => return Output::Transmit(datagram),
+                Next::Event(event) => {
+                    // Nothing flows after the end.
+                    if self.peer.is_over {
+                        self.flow = None;
+                    }
+                    return Output::Event(event);
+                }
+                Next::Wait(until) => until,
+                Next::Connected => {
+                    self.begin();
                     continue;
                 }
-                transport::Output::Wait { until } => until,
+                Next::Rtcp(datagram) => {
+                    self.on_rtcp(&datagram);
+                    continue;
+                }
+                // This side does not receive media.
+                Next::Rtp(_) => continue,
             };
-            if let Some(event) = self.connection_events.pop_front() {
-                return Output::Event(event);
-            }
             let Some(flow) = &mut self.flow else { return Output::Wait { until, why: Wake::Nothing } };
             if flow.reports.due(self.now) {
                 let mut compound = flow.reports.compound(self.now, &flow.writer);
@@ -271,7 +269,7 @@ impl Outgoing {
             match flow.engine.poll() {
                 engine::Output::Transmit(packet) => match flow.writer.write(&packet) {
                     Ok(bytes) => self.send_rtp(bytes),
-                    Err(error) => self.on_unsent(error.to_string()),
+                    Err(error) => self.peer.on_unsent(error.to_string()),
                 },
                 engine::Output::Encode { picture, plan } => {
                     flow.layered = Layered::of(&plan);
@@ -299,39 +297,20 @@ impl Outgoing {
         }
     }
 
-    fn on_event(&mut self, event: transport::Event) {
-        match event {
-            transport::Event::Connected => self.begin(),
-            transport::Event::Rtcp(datagram) => self.on_rtcp(&datagram),
-            // This side does not receive media.
-            transport::Event::Rtp(_) => {}
-            transport::Event::Disconnected => self.connection_events.push_back(ConnectionEvent::Disconnected),
-            transport::Event::Reconnected => self.connection_events.push_back(ConnectionEvent::Reconnected),
-            transport::Event::Closed => {
-                self.flow = None;
-                self.connection_events.push_back(ConnectionEvent::Closed);
-            }
-            transport::Event::Failed(error) => {
-                self.flow = None;
-                self.connection_events.push_back(ConnectionEvent::Failed(error));
-            }
-        }
-    }
-
     fn parts(&self, scheme: &dyn SenderFactory) -> Result<Parts, ConfigError> {
         let mut parts = scheme.parts(self.setup.camera.size)?;
-        let around = (self.connection.srtp_overhead(), self.setup.ipv6);
+        let around = (self.peer.connection.srtp_overhead(), self.setup.ipv6);
         let measured = setup::is_measured(scheme.receiver(), &self.video);
         setup::fit(&mut parts, measured, &self.setup.media, &self.video, around);
         Ok(parts)
     }
 
     fn begin(&mut self) {
-        if self.flow.is_some() || self.closed {
+        if self.flow.is_some() || self.peer.is_over {
             return;
         }
         let mut random: Random = self.setup.seed.child("streams").random();
-        let path = PathOverhead { ipv6: self.setup.ipv6, srtp_tag: self.connection.srtp_overhead() };
+        let path = PathOverhead { ipv6: self.setup.ipv6, srtp_tag: self.peer.connection.srtp_overhead() };
         let (setup, video) = (&self.setup, self.video.clone());
         let made = self.parts(&*setup.scheme).and_then(|parts| {
             let (redundancy, max_payload) = (setup::in_red(&parts, &video), parts.packets.max_payload);
@@ -355,9 +334,9 @@ impl Outgoing {
                     candidates,
                     layered: None,
                 });
-                self.connection_events.push_back(ConnectionEvent::Connected);
+                self.peer.say(ConnectionEvent::Connected);
             }
-            Err(error) => self.connection_events.push_back(ConnectionEvent::Unusable(error)),
+            Err(error) => self.peer.end(ConnectionEvent::Unusable(error)),
         }
     }
 
@@ -399,32 +378,22 @@ impl Outgoing {
         }
     }
 
-    /// Sends a packet. One that cannot be sent is lost, as on any path: the engine learns so from the feedback.
     fn send_rtp(&mut self, packet: Vec<u8>) {
-        match self.connection.send_rtp(&packet) {
-            Ok(()) => see(&mut self.plain, self.now, true, packet),
-            // The connection has ended; its event follows.
-            Err(SendError::NotConnected) => {}
-            Err(error) => self.on_unsent(error.to_string()),
-        }
-    }
-
-    /// A packet that the engine accounted for was not sent: every one is counted, the first is reported.
-    fn on_unsent(&mut self, error: String) {
-        self.figures.unsent += 1;
-        if self.figures.unsent == 1 {
-            self.connection_events.push_back(ConnectionEvent::Unsent(error));
+        if self.peer.send_rtp(&packet) {
+            see(&mut self.plain, self.now, true, packet);
         }
     }
 
     fn send_rtcp(&mut self, packets: &[rtcp::Packet]) {
         let mut compound = Vec::new();
-        // Without keys there is no peer to report to.
-        if !packets.is_empty()
-            && rtcp::write(packets, &mut compound).is_ok()
-            && self.connection.send_rtcp(&compound).is_ok()
-        {
-            see(&mut self.plain, self.now, true, compound);
+        match rtcp::write(packets, &mut compound) {
+            Ok(()) if packets.is_empty() => {}
+            Ok(()) => {
+                if self.peer.send_rtcp(&compound) {
+                    see(&mut self.plain, self.now, true, compound);
+                }
+            }
+            Err(error) => self.peer.on_unsent(error.to_string()),
         }
     }
 }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use thalweg_sender::Wake;
 use thalweg_sender::frames::{EncodePlan, EncodedFrame};
-use thalweg_transport::{Datagram, TransportError};
-use thalweg_units::{ConfigError, Time};
+use thalweg_transport::Datagram;
+use thalweg_units::Time;
+
+use crate::peer::ConnectionEvent;
 
 /// One candidate encoding of a picture, with its bytes.
 #[derive(Debug, Clone)]
@@ -49,27 +51,6 @@ pub enum Output {
     },
 }
 
-/// A change of the connection's state.
-#[derive(Debug)]
-pub enum ConnectionEvent {
-    /// Media may flow: from now on pictures are accepted.
-    Connected,
-    /// Nothing arrives from the peer; it may come back.
-    Disconnected,
-    /// The peer came back.
-    Reconnected,
-    /// The peer left or was given up; the conversation is over.
-    Closed,
-    /// The connection failed permanently.
-    Failed(TransportError),
-    /// Sender or receiver could not be built for this connection, though its configuration was valid before; the
-    /// conversation is over.
-    Unusable(ConfigError),
-    /// A packet could not be written or protected, and why. Only the first one is reported; [`Figures::unsent`] counts
-    /// all.
-    Unsent(String),
-}
-
 /// An unprotected packet, for captures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plain {
@@ -94,7 +75,7 @@ pub struct Figures {
     pub reports: u64,
     /// Reports of the path's capacity received that are plausible.
     pub path_reports: u64,
-    /// RTP packets that the engine accounted for but that could not be written or protected; 0 unless something is
-    /// wrong.
+    /// RTP packets that the engine accounted for, and RTCP, that could not be written or protected; 0 unless something
+    /// is wrong.
     pub unsent: u64,
 }

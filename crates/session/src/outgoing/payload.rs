@@ -174,8 +174,9 @@ fn part<'a>(data: &'a [u8], fragment: &Fragment) -> Cow<'a, [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::fragment;
     use thalweg_sender::PacketSizes;
-    use thalweg_units::{Size, Time};
+    use thalweg_units::Size;
 
     const MAX: Bytes = Bytes::new(1_140);
 
@@ -197,19 +198,7 @@ mod tests {
         let mut payloads = Vec::new();
         for index in 0..count {
             let (offset, length) = sizes.fragment(size, index, count);
-            let fragment = Fragment {
-                frame: 7,
-                picture: 9,
-                captured: Time::ZERO,
-                index,
-                count,
-                offset,
-                length,
-                keyframe: true,
-                layer: 0,
-                depends_on: None,
-                transition: None,
-            };
+            let fragment = Fragment { offset, length, ..fragment(7, (index, count)) };
             payloads.extend(frames.payload(&fragment).unwrap());
         }
         assert!(frames.frames.is_empty());
@@ -243,20 +232,8 @@ mod tests {
 
     /// The descriptors of the packets of one frame.
     fn described(codec: VideoCodec, label: Option<Label>) -> Vec<Vec<u8>> {
-        let fragment = |index, keyframe| Fragment {
-            frame: 0x1_0203,
-            picture: 9,
-            captured: Time::ZERO,
-            index,
-            count: 2,
-            offset: 0,
-            length: 0,
-            keyframe,
-            layer: 0,
-            depends_on: None,
-            transition: None,
-        };
-        let write = |index| piece(codec, &[], &fragment(index, false), label).unwrap().bytes;
+        let fragment = |index| Fragment { keyframe: false, length: 0, ..fragment(0x1_0203, (index, 2)) };
+        let write = |index| piece(codec, &[], &fragment(index), label).unwrap().bytes;
         (0..2).map(write).collect()
     }
 
@@ -275,19 +252,8 @@ mod tests {
 
     #[test]
     fn a_models_frame_is_zeros_that_say_what_kind_of_frame_they_are() {
-        let fragment = |index, offset, length, keyframe| Fragment {
-            frame: 1,
-            picture: 1,
-            captured: Time::ZERO,
-            index,
-            count: 2,
-            offset,
-            length,
-            keyframe,
-            layer: 0,
-            depends_on: None,
-            transition: None,
-        };
+        let fragment =
+            |index, offset, length, keyframe| Fragment { offset, length, keyframe, ..fragment(1, (index, 2)) };
         assert_eq!(part(&[], &fragment(0, 0, 3, true))[..], [0, 0, 0]);
         assert_eq!(part(&[], &fragment(0, 0, 3, false))[..], [1, 0, 0]);
         assert_eq!(part(&[], &fragment(1, 3, 3, false))[..], [0, 0, 0]);

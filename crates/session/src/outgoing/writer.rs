@@ -11,7 +11,7 @@ use thalweg_units::{Bytes, Random, Time};
 use thalweg_wire::rtcp::{NtpTime, SenderReport};
 use thalweg_wire::rtp::{self, ExtensionBuffer, Header};
 use thalweg_wire::rtx::Retransmission;
-use thalweg_wire::{WriteError, flexfec, overhead, ulpfec};
+use thalweg_wire::{ParseError, WriteError, flexfec, overhead, ulpfec};
 
 use super::audio::{AudioFrame, AudioQueue};
 use super::dependencies::Dependencies;
@@ -39,6 +39,17 @@ pub(super) struct PathOverhead {
     pub(super) ipv6: bool,
     /// The length of the SRTP tag.
     pub(super) srtp_tag: Bytes,
+}
+
+/// Why a packet could not be written; the engine asks for none such.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WriterError {
+    /// A format cannot express something.
+    #[error(transparent)]
+    Format(#[from] WriteError),
+    /// FEC was to protect a packet that is not RTP.
+    #[error("FEC over what is not RTP: {0}")]
+    Protected(#[from] ParseError),
 }
 
 /// Writes packets, numbers them, and remembers their numbers.
@@ -155,15 +166,15 @@ impl Writer {
     /// The bytes of a packet that leaves now.
     ///
     /// # Errors
-    /// When a format cannot express something, which the engine does not ask for.
-    pub(super) fn write(&mut self, packet: &Packet) -> Result<Vec<u8>, WriteError> {
+    /// See [`WriterError`].
+    pub(super) fn write(&mut self, packet: &Packet) -> Result<Vec<u8>, WriterError> {
         let bytes = match packet.content {
-            Content::Media { sequence, fragment } => self.media(packet, sequence, &fragment),
-            Content::Retransmission { of, .. } => self.retransmission(packet, of),
-            Content::Audio { number, .. } => self.audio_packet(packet, number),
-            Content::Fec { protects } => self.fec(packet, &protects),
-            Content::Padding => self.padding(packet),
-        }?;
+            Content::Media { sequence, fragment } => self.media(packet, sequence, &fragment)?,
+            Content::Retransmission { of, .. } => self.retransmission(packet, of)?,
+            Content::Audio { number, .. } => self.audio_packet(packet, number)?,
+            Content::Fec { protects } => self.fec(packet, &protects)?,
+            Content::Padding => self.padding(packet)?,
+        };
         self.elements.on_packet(packet, self.around + Bytes::new(bytes.len() as u64));
         Ok(bytes)
     }
@@ -195,52 +206,46 @@ impl Writer {
         })
     }
 
-    fn fec(&mut self, packet: &Packet, protects: &Protected) -> Result<Vec<u8>, WriteError> {
+    fn fec(&mut self, packet: &Packet, protects: &Protected) -> Result<Vec<u8>, WriterError> {
         let kind = match (self.video.fec, self.redundancy) {
             (Some(kind), _) => kind,
             (None, Some(types)) => return self.fec_in_red(packet, protects, types),
-            (None, None) => return self.padding(packet),
+            (None, None) => return Ok(self.padding(packet)?),
         };
-        let packets = self.protected(protects.iter());
+        let packets = self.protected(protects.iter())?;
         let payload = packets.and_then(|packets| flexfec::protect(packets.iter().map(Vec::as_slice)).ok());
         // The packets are no longer remembered, or padding between them has put them too far apart.
-        let Some(payload) = payload else { return self.padding(packet) };
+        let Some(payload) = payload else { return Ok(self.padding(packet)?) };
         let block = self.block(packet, None, None)?;
         let timestamp = self.last_timestamp;
         let (header, sequence) = self.fec.next(kind, timestamp, false, payload.len());
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
-        write(header, &block, &payload, 0)
+        Ok(write(header, &block, &payload, 0)?)
     }
 
     /// FEC in the media stream. It takes a sequence number there, and is never retransmitted.
-    fn fec_in_red(&mut self, packet: &Packet, protects: &Protected, types: Redundancy) -> Result<Vec<u8>, WriteError> {
+    fn fec_in_red(&mut self, packet: &Packet, protects: &Protected, types: Redundancy) -> Result<Vec<u8>, WriterError> {
         // FEC and padding between the packets increase their distance: those beyond the mask are left out.
         let sequence = |number| self.history.get(number).map(|sent| sent.sequence);
         let last = sequence(protects.last());
         let reached = |number: &u64| {
             last.zip(sequence(*number)).is_some_and(|(last, number)| last - number < u64::from(ulpfec::LONGEST))
         };
-        let packets = self.protected(protects.iter().filter(reached));
+        let packets = self.protected(protects.iter().filter(reached))?;
         let Some(sum) = packets.and_then(|packets| ulpfec::protect(packets.iter().map(Vec::as_slice)).ok()) else {
-            return self.padding(packet);
+            return Ok(self.padding(packet)?);
         };
         let block = self.block(packet, None, None)?;
         let payload = red::payload(types.ulpfec, &sum)?;
         let (header, sequence) = self.media.next(types.red, self.last_timestamp, false, payload.len());
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
-        write(header, &block, &payload, 0)
+        Ok(write(header, &block, &payload, 0)?)
     }
 
     /// The packets as sent, without RED, with zeros for the extensions that libwebrtc assumes to be zero under FEC.
-    fn protected(&self, numbers: impl Iterator<Item = u64>) -> Option<Vec<Vec<u8>>> {
-        let blank: Vec<u8> = self.video.extensions.transport_sequence.into_iter().collect();
-        let packet = |number| {
-            let mut bytes = self.history.get(number)?.packet.clone();
-            let blanked = rtp::blank_extensions(&mut bytes, &blank);
-            debug_assert!(blanked.is_ok(), "what was sent is RTP: {blanked:?}");
-            Some(bytes)
-        };
-        numbers.map(packet).collect()
+    fn protected(&self, numbers: impl Iterator<Item = u64>) -> Result<Option<Vec<Vec<u8>>>, ParseError> {
+        let blank = self.video.extensions.transport_sequence;
+        numbers.map(|number| self.history.blanked(number, blank.as_slice())).collect()
     }
 
     fn retransmission(&mut self, packet: &Packet, of: u64) -> Result<Vec<u8>, WriteError> {

@@ -8,12 +8,7 @@ use super::*;
 
 /// A world in which `scheme` got extended reports as feedback for 10 s, with a capture of the unprotected packets.
 fn with_extended_reports(scheme: &str, loss: f64) -> World {
-    let congestion = vec![CongestionFeedback::Extended];
-    let receiver = Capabilities { congestion, ..Capabilities::all(Direction::ReceiveOnly) };
-    let mut world = World::new(scheme.parse().expect("a scheme"), &path(loss), &receiver);
-    world.outgoing.capture();
-    world.run(Span::from_secs(10));
-    world
+    played(known(scheme), &path(loss), 10, |receiver| receiver.congestion = vec![CongestionFeedback::Extended])
 }
 
 /// The streams whose losses the receiver reported in run lengths, and those whose receipt times it reported.
@@ -42,18 +37,10 @@ fn streams_reported(world: &mut World) -> (BTreeSet<u32>, BTreeSet<u32>) {
 fn fbra_hears_of_losses_and_of_times_of_all_its_streams_in_extended_reports() {
     let mut world = with_extended_reports("fbra:xr", 0.03);
     assert_exact(&world);
-    let (mut lost, mut sent) = (0, 0);
-    for timed in world.outgoing.drain_events().collect::<Vec<_>>() {
-        if let Event::Feedback { lost: more, .. } = timed.event {
-            lost += more;
-        }
-        if let Event::PacketSent { .. } = timed.event {
-            sent += 1;
-        }
-    }
+    let (lost, sent) = counted(&mut world);
     // 3 % of the packets, subject to chance.
-    let share = f64::from(lost) / f64::from(sent);
-    assert!((0.01..0.06).contains(&share), "{lost} of {sent} lost");
+    let share = f64::from(lost) / sent.len() as f64;
+    assert!((0.01..0.06).contains(&share), "{lost} of {} lost", sent.len());
     let reports = world.outgoing.figures().reports;
     assert!((45..200).contains(&reports), "{reports} reports in 10 s");
     // Media, its retransmissions, FEC (FBRA's probes), audio.
@@ -76,12 +63,7 @@ fn what_is_taken_for_lost_is_what_the_queue_dropped_and_nothing_else() {
     for scheme in ["fbra:xr", "gcc", "vidaptive"] {
         let mut world = with_extended_reports(scheme, 0.0);
         assert_exact(&world);
-        let mut lost = 0;
-        for timed in world.outgoing.drain_events().collect::<Vec<_>>() {
-            if let Event::Feedback { lost: more, .. } = timed.event {
-                lost += more;
-            }
-        }
+        let (lost, _) = counted(&mut world);
         let statistics = world.incoming.statistics();
         let streams =
             [statistics.video_stream, statistics.retransmission_stream, statistics.fec_stream, statistics.audio_stream];

@@ -9,15 +9,18 @@ mod redundancy;
 mod world;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use thalweg_control::fixed;
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig};
+use thalweg_receiver::rtp::Statistics;
 use thalweg_sender::event::Event;
 use thalweg_sender::frames::StateHash;
-use thalweg_sender::scheme;
+use thalweg_sender::{Scheme, SenderFactory};
 use thalweg_transport::Config;
 use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction, VideoCodec};
-use thalweg_units::Span;
-use thalweg_wire::rtcp::{self, Nack};
+use thalweg_units::{Rate, Span};
+use thalweg_wire::rtcp::{self, Bye, Nack};
 use world::{INITIAL, World};
 
 fn path(loss: f64) -> PathConfig {
@@ -29,12 +32,40 @@ fn path(loss: f64) -> PathConfig {
     PathConfig { hops }
 }
 
-fn play(scheme: &str, loss: f64, change: impl Fn(&mut Capabilities)) -> World {
+fn known(name: &str) -> Scheme {
+    name.parse().expect("a scheme")
+}
+
+/// A world in which `scheme` has run for so many seconds, with a capture of the unprotected packets it sent.
+fn played(
+    scheme: impl SenderFactory + 'static,
+    path: &PathConfig,
+    seconds: i64,
+    change: impl Fn(&mut Capabilities),
+) -> World {
     let mut receiver = Capabilities::all(Direction::ReceiveOnly);
     change(&mut receiver);
-    let mut world = World::new(scheme.parse().expect("a scheme"), &path(loss), &receiver);
-    world.run(Span::from_secs(6));
+    let mut world = World::new(scheme, path, &receiver);
+    world.outgoing.capture();
+    world.run(Span::from_secs(seconds));
     world
+}
+
+fn play(scheme: &str, loss: f64, change: impl Fn(&mut Capabilities)) -> World {
+    played(known(scheme), &path(loss), 6, change)
+}
+
+/// What the engine counted since the last call: packets taken for lost, packets sent, and the bytes charged for each.
+fn counted(world: &mut World) -> (u32, Vec<u64>) {
+    let (mut lost, mut charged) = (0, Vec::new());
+    for timed in world.outgoing.drain_events() {
+        match timed.event {
+            Event::Feedback { lost: more, .. } => lost += more,
+            Event::PacketSent { size, .. } => charged.push(size.get()),
+            _ => {}
+        }
+    }
+    (lost, charged)
 }
 
 /// Asserts that frames come out as they were encoded, in the order of the pictures.
@@ -45,7 +76,7 @@ fn assert_exact(world: &World) {
         assert!(tag.is_some() && tag > last, "frame {} is none that was encoded after the last", frame.number);
         last = tag;
     }
-    assert_eq!(world.unsent, None);
+    assert_eq!(world.errors, [[""; 0]; 2]);
 }
 
 #[test]
@@ -197,15 +228,10 @@ fn without_feedback_of_audio(offer: &str) -> String {
 fn audio_that_nobody_reports_is_heard_and_not_taken_for_lost() {
     for kind in [CongestionFeedback::TransportOnRequest, CongestionFeedback::PerStream, CongestionFeedback::Transport] {
         let receiver = Capabilities { congestion: vec![kind], ..Capabilities::all(Direction::ReceiveOnly) };
-        let known = scheme::known().iter().find(|known| known.name == "gcc").expect("a scheme");
-        let mut world = World::with_offer(known.scheme(), &path(0.0), &receiver, without_feedback_of_audio);
+        let config = Config::default();
+        let mut world = World::with(known("gcc"), &path(0.0), &receiver, without_feedback_of_audio, config);
         world.run(Span::from_secs(4));
-        let lost: u32 = world
-            .outgoing
-            .drain_events()
-            .filter_map(|timed| if let Event::Feedback { lost, .. } = timed.event { Some(lost) } else { None })
-            .sum();
-        assert_eq!(lost, 0, "{kind:?}");
+        assert_eq!(counted(&mut world).0, 0, "{kind:?}");
         assert!(
             world.audio_received.len() > 170 && world.shown.len() > 100,
             "{kind:?}: {}",
@@ -219,13 +245,40 @@ fn audio_that_nobody_reports_is_heard_and_not_taken_for_lost() {
 
 #[test]
 fn packets_that_cannot_be_protected_are_counted_and_the_first_is_reported() {
-    let (scheme, receiver) = ("gcc".parse().expect("a scheme"), Capabilities::all(Direction::ReceiveOnly));
+    let receiver = Capabilities::all(Direction::ReceiveOnly);
     // Keys for one stream: the video's. What belongs to another is refused, and the video goes on.
     let config = Config { max_streams: 1, ..Config::default() };
-    let mut world = World::with_config(scheme, &path(0.0), &receiver, str::to_owned, config);
+    let mut world = World::with(known("gcc"), &path(0.0), &receiver, str::to_owned, config.clone());
     world.run(Span::from_secs(1));
-    let why = world.unsent.as_deref().expect("a notice");
-    assert!(why.contains("max_streams"), "{why}");
     let (unsent, shown) = (world.outgoing.figures().unsent, world.shown.len());
+    assert!(
+        matches!(&world.errors, [first, none] if first.len() == 1 && first[0].contains("max_streams") && none.is_empty())
+    );
     assert!((10..=100).contains(&unsent) && shown > 20, "{unsent} packets unsent, {shown} frames shown");
+    // The receiver's one stream of RTCP is another's: none of its reports leaves.
+    let mut world = World::with(known("gcc"), &path(0.0), &receiver, str::to_owned, config);
+    rtcp::write(&[rtcp::Packet::Bye(Bye { sources: vec![9], reason: None })], &mut world.greeting).expect("room");
+    world.run(Span::from_secs(1));
+    let Statistics { rtcp_sent, rtcp_unsent, .. } = world.incoming.statistics();
+    assert!(matches!(&world.errors[1][..], [why] if why.contains("max_streams")), "{:?}", world.errors);
+    assert!(rtcp_unsent > 5 && rtcp_sent == rtcp_unsent, "{rtcp_unsent} of {rtcp_sent} unsent");
+    assert_eq!(world.outgoing.figures().reports, 0);
+}
+
+#[test]
+fn a_sender_that_cannot_be_built_once_the_connection_stands_says_so_and_sends_nothing() {
+    // `Outgoing::new` and the world each try it before there is a connection.
+    let made = AtomicU32::new(0);
+    let scheme = known("gcc").with_controller("late", move || {
+        let rate = if made.fetch_add(1, Relaxed) < 2 { Rate::from_kbps(500) } else { Rate::ZERO };
+        fixed::Fixed::new(fixed::Config { rate })
+    });
+    let mut world = World::new(scheme, &path(0.0), &Capabilities::all(Direction::ReceiveOnly));
+    world.run(Span::from_secs(1));
+    assert!(
+        matches!(&world.errors, [first, none] if first.len() == 1 && first[0].contains("rate") && none.is_empty()),
+        "{:?}",
+        world.errors
+    );
+    assert!(world.outgoing.engine().is_none() && world.encoded.is_empty() && world.shown.is_empty());
 }

@@ -1,23 +1,19 @@
 //! A receiver that measures the path, and a sender that plans with the measurements (Rebera).
 
+use std::sync::Arc;
+
 use thalweg_control::PathReport;
-use thalweg_sender::Registry;
-use thalweg_units::Rate;
 
 use super::*;
 
 /// Ten seconds behind a bottleneck of 500 kbps, where a frame of a thousand bytes takes longer than the min measurable
 /// train.
 fn play_slowly(scheme: &str, change: impl Fn(&mut Capabilities)) -> World {
-    let mut receiver = Capabilities::all(Direction::ReceiveOnly);
-    change(&mut receiver);
     let hops = vec![
         HopConfig::Rate { rate: "500kbps".parse().expect("a rate"), queue: Default::default() },
         HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false },
     ];
-    let mut world = World::new(scheme.parse().expect("a scheme"), &PathConfig { hops }, &receiver);
-    world.run(Span::from_secs(10));
-    world
+    played(known(scheme), &PathConfig { hops }, 10, change)
 }
 
 /// The receiver's last path report, and the number of reports.
@@ -83,13 +79,14 @@ fn the_sender_plans_by_what_the_receiver_says_and_measures_itself_where_nothing_
 #[test]
 fn a_sender_that_becomes_one_of_reberas_in_the_middle_of_a_call_is_told_from_then_on() {
     let mut world = play("gcc", 0.0, |_| {});
-    world.outgoing.change_scheme(world.now(), Registry::new().find("rebera").expect("a scheme")).expect("in range");
-    world.run(Span::from_secs(4));
-    world.outgoing.change_scheme(world.now(), Registry::new().find("gcc").expect("a scheme")).expect("in range");
-    world.run(Span::from_secs(2));
+    let change = |world: &mut World, scheme, seconds| {
+        world.outgoing.change_scheme(world.now(), Arc::new(known(scheme))).expect("in range");
+        world.run(Span::from_secs(seconds));
+    };
+    change(&mut world, "rebera", 4);
+    change(&mut world, "gcc", 2);
     let (before, shown) = (world.outgoing.figures().path_reports, world.shown.len());
-    world.outgoing.change_scheme(world.now(), Registry::new().find("rebera").expect("a scheme")).expect("in range");
-    world.run(Span::from_secs(4));
+    change(&mut world, "rebera", 4);
     let reported = world.outgoing.figures().path_reports - before;
     assert!((30..42).contains(&reported) && (30..42).contains(&before), "{before}, then {reported}");
     assert!(world.shown.len() > shown + 60, "{}", world.shown.len() - shown);

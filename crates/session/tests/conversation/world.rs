@@ -1,32 +1,22 @@
 //! A sender and a receiver with a negotiated session, and the paths between them.
 
-use std::collections::BTreeMap;
-use std::convert::Infallible;
-use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+#[path = "../../../transport/tests/world/ends.rs"]
+mod ends;
 
-use thalweg_link::{Link, Path, PathConfig, Trace};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ends::{Paths, addresses, connection, identities, local, negotiate, origin};
+use thalweg_link::PathConfig;
 use thalweg_receiver::rtp::{AudioPacket, VideoFrame};
 use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, StateHash, Target, Transition};
-use thalweg_sender::{Camera, Scheme};
+use thalweg_sender::{Camera, SenderFactory};
 use thalweg_session::outgoing::{AudioFrame, ConnectionEvent};
 use thalweg_session::{Encoded, Incoming, Outgoing, incoming, outgoing};
-use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds, VideoCodec};
-use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Identity};
+use thalweg_transport::sdp::{Capabilities, Direction, VideoCodec};
+use thalweg_transport::{Config, Connection, Datagram};
 use thalweg_units::{Bytes, Seed, Size, Span, Time};
 use thalweg_wire::rtcp::NtpTime;
-
-/// The start of the process's time; only differences from it matter.
-#[allow(clippy::disallowed_methods)]
-fn origin() -> Instant {
-    static ORIGIN: OnceLock<Instant> = OnceLock::new();
-    *ORIGIN.get_or_init(Instant::now)
-}
-
-fn addresses() -> [SocketAddr; 2] {
-    ["192.0.2.1:1000", "198.51.100.2:2000"].map(|text| text.parse().expect("an address"))
-}
 
 /// The initial state of every decoder.
 pub const INITIAL: StateHash = StateHash(7);
@@ -46,14 +36,15 @@ pub struct World {
     pub encoded: Vec<Arc<[u8]>>,
     pub shown: Vec<VideoFrame>,
     pub audio_received: Vec<AudioPacket>,
-    there: Path<Datagram>,
-    back: Path<Datagram>,
+    paths: Paths,
     pictures: u64,
     audio_packets: u64,
     /// Whether the receiver's feedback on media is withheld from the sender; the connection is kept alive.
     pub muted: bool,
-    /// The error of the first packet that could not be sent.
-    pub unsent: Option<String>,
+    /// The first RTCP of the receiver's side, sent before it reports anything.
+    pub greeting: Vec<u8>,
+    /// The errors that the sender and the receiver reported.
+    pub errors: [Vec<String>; 2],
     /// Datagrams and IP bytes that the sender sent.
     pub sent: (u64, Bytes),
 }
@@ -63,61 +54,30 @@ const MAX_TURNS: u32 = 5_000;
 
 impl World {
     /// A world in which the receiver offers, as `thalweg watch` does.
-    pub fn new(scheme: Scheme, path: &PathConfig, receiver: &Capabilities) -> World {
-        World::with_offer(scheme, path, receiver, str::to_owned)
+    pub fn new(scheme: impl SenderFactory + 'static, path: &PathConfig, receiver: &Capabilities) -> World {
+        World::with(scheme, path, receiver, str::to_owned, Config::default())
     }
 
-    /// The same with the offer changed by `change` on its way.
-    pub fn with_offer(
-        scheme: Scheme,
-        path: &PathConfig,
-        receiver: &Capabilities,
-        change: impl Fn(&str) -> String,
-    ) -> World {
-        World::with_config(scheme, path, receiver, change, Config::default())
-    }
-
-    /// The same with this configuration of the sender's connection.
-    pub fn with_config(
-        scheme: Scheme,
+    /// The same with the offer changed by `change` on its way, and this configuration of both connections.
+    pub fn with(
+        scheme: impl SenderFactory + 'static,
         path: &PathConfig,
         receiver: &Capabilities,
         change: impl Fn(&str) -> String,
         config: Config,
     ) -> World {
-        let identities = [(); 2].map(|()| Identity::generate().expect("random numbers"));
-        let [here, there] = addresses();
-        let mut configs = [config, Config { controlling: true, ..Config::default() }];
-        let connect = |config: &Config, identity: &Identity, address| {
-            let mut connection = Connection::new(config.clone(), identity, origin()).expect("a connection");
-            connection.add_local(address).expect("an address");
-            connection
-        };
-        let local = |connection: &Connection, identity: &Identity, address, number: u32| Local {
-            credentials: connection.credentials().clone(),
-            fingerprint: identity.fingerprint(),
-            candidates: vec![address],
-            lite: false,
-            setup: DtlsRole::Client,
-            streams: StreamIds { video: number, retransmission: number + 1, fec: number + 2, audio: number + 3 },
-            cname: format!("end-{number}"),
-        };
-        let mut watching = connect(&configs[1], &identities[1], there);
-        let offer = sdp::offer(&local(&watching, &identities[1], there, 200), receiver);
-        configs[0].dtls = DtlsRole::Client;
-        let mut publishing = connect(&configs[0], &identities[0], here);
-        let capabilities = Capabilities::all(Direction::SendOnly);
-        let answering = local(&publishing, &identities[0], here, 100);
-        let answer = sdp::answer(&change(&offer.text), &answering, &capabilities).expect("an answer");
-        publishing.set_dtls_role(answer.dtls);
-        publishing.set_remote(Time::ZERO, &answer.remote).expect("a good description");
-        let accepted = offer.accept(&answer.text).expect("a good answer");
-        watching.set_dtls_role(accepted.dtls);
-        watching.set_remote(Time::ZERO, &accepted.remote).expect("a good description");
+        let configs = [config.clone(), Config { controlling: true, ..config }];
+        let connect = |end: usize| connection(configs[end].clone(), &identities()[end], origin(), addresses()[end]);
+        let [mut publishing, mut watching] = [connect(0), connect(1)];
+        let answers = local(&publishing, &identities()[0], addresses()[0], 100);
+        let offers = local(&watching, &identities()[1], addresses()[1], 200);
+        let sender = Capabilities::all(Direction::SendOnly);
+        let [receives, sends] =
+            negotiate((&mut watching, &offers, receiver), change, (&mut publishing, &answers, &sender));
         let setup = outgoing::Setup {
             scheme: Arc::new(scheme),
             camera: Camera { size: Size::new(320, 180), interval: Span::from_millis(33) },
-            media: answer.media,
+            media: sends,
             cname: "publisher".into(),
             seed: Seed::new(5),
             wall: NtpTime::at(Time::ZERO),
@@ -125,12 +85,9 @@ impl World {
         };
         let functional = setup.scheme.parts(setup.camera.size).expect("a good scheme").frames.wants_candidates();
         let outgoing = Outgoing::new(setup, publishing, Time::ZERO).expect("a sender");
-        let incoming = incoming::Setup::new(accepted.media, "watcher".into());
+        let incoming = incoming::Setup::new(receives, "watcher".into());
         let incoming = Incoming::new(incoming, watching, Time::ZERO).expect("a receiver");
-        let mut none = |_: &str| -> Result<Arc<Trace>, Infallible> { unreachable!("no hop has a trace") };
-        let there = path.build(Seed::new(1).child("there"), &mut none).expect("a path");
-        let back = path.build(Seed::new(1).child("back"), &mut none).expect("a path");
-        let (encoded, shown, audio_received) = Default::default();
+        let (encoded, shown, audio_received, greeting, errors) = Default::default();
         let (transitions, states) = Default::default();
         World {
             now: Time::ZERO,
@@ -144,12 +101,12 @@ impl World {
             encoded,
             shown,
             audio_received,
-            there,
-            back,
+            paths: Paths::new(path, 1),
             pictures: 0,
             audio_packets: 0,
             muted: false,
-            unsent: None,
+            greeting,
+            errors,
             sent: (0, Bytes::ZERO),
         }
     }
@@ -161,7 +118,7 @@ impl World {
         loop {
             let due = self.drain();
             let (picture, audio) = (Time::from_millis(33 * self.pictures), Time::from_millis(20 * self.audio_packets));
-            let next = due.min(picture).min(audio).min(self.there.next_event()).min(self.back.next_event());
+            let next = due.min(picture).min(audio).min(self.paths.next_event());
             if next > end {
                 self.now = end;
                 return;
@@ -169,13 +126,11 @@ impl World {
             turns = if next > self.now { 0 } else { turns + 1 };
             assert!(turns < MAX_TURNS, "no end at {}: the sender waits for {due}", self.now);
             self.now = next.max(self.now);
-            while let Some(departure) = self.there.poll(self.now) {
-                let Datagram { from, to, bytes } = departure.packet;
+            while let Some(Datagram { from, to, bytes }) = self.paths.poll(self.now, 0) {
                 self.incoming.on_datagram(self.now, from, to, &bytes);
                 self.drain_incoming();
             }
-            while let Some(departure) = self.back.poll(self.now) {
-                let Datagram { from, to, bytes } = departure.packet;
+            while let Some(Datagram { from, to, bytes }) = self.paths.poll(self.now, 1) {
                 self.outgoing.on_datagram(self.now, from, to, &bytes);
                 self.drain_outgoing();
             }
@@ -220,9 +175,8 @@ impl World {
         loop {
             match self.outgoing.poll() {
                 outgoing::Output::Transmit(datagram) => {
-                    let size = Bytes::new(28 + datagram.bytes.len() as u64);
+                    let size = self.paths.offer(self.now, 0, datagram);
                     self.sent = (self.sent.0 + 1, self.sent.1 + size);
-                    self.there.offer(self.now, size, datagram);
                 }
                 outgoing::Output::Encode { plan, .. } => {
                     self.candidates = self.encoded.len();
@@ -234,8 +188,8 @@ impl World {
                     self.latest = self.transitions[self.candidates + index].target;
                     self.states.insert(frame, self.latest);
                 }
-                outgoing::Output::Event(ConnectionEvent::Unsent(why)) => self.unsent = Some(why),
-                outgoing::Output::Commit { .. } | outgoing::Output::Forget { .. } | outgoing::Output::Event(_) => {}
+                outgoing::Output::Event(event) => self.errors[0].extend(error(event)),
+                outgoing::Output::Commit { .. } | outgoing::Output::Forget { .. } => {}
             }
         }
     }
@@ -246,13 +200,16 @@ impl World {
                 // RTCP begins with a version of 2 in the highest bits, STUN and DTLS do not (RFC 7983).
                 incoming::Output::Transmit(datagram) if self.muted && datagram.bytes[0] >= 128 => {}
                 incoming::Output::Transmit(datagram) => {
-                    let size = Bytes::new(28 + datagram.bytes.len() as u64);
-                    self.back.offer(self.now, size, datagram);
+                    self.paths.offer(self.now, 1, datagram);
                 }
                 incoming::Output::Frame(frame) => self.shown.push(frame),
                 incoming::Output::Audio(packet) => self.audio_received.push(packet),
                 incoming::Output::Wait { until } => return until,
-                incoming::Output::Abandoned(_) | incoming::Output::Event(_) => {}
+                incoming::Output::Event(ConnectionEvent::Connected) if !self.greeting.is_empty() => {
+                    self.incoming.connection().send_rtcp(&self.greeting).expect("connected");
+                }
+                incoming::Output::Event(event) => self.errors[1].extend(error(event)),
+                incoming::Output::Abandoned(_) => {}
             }
         }
     }
@@ -290,5 +247,13 @@ impl World {
             transition: self.functional.then_some(transition),
         };
         Encoded { frame, data }
+    }
+}
+
+fn error(event: ConnectionEvent) -> Option<String> {
+    match event {
+        ConnectionEvent::Unusable(error) => Some(error.to_string()),
+        ConnectionEvent::Unsent(why) => Some(why),
+        _ => None,
     }
 }

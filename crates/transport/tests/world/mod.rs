@@ -1,32 +1,15 @@
 //! Two connections and the paths between them, in virtual time.
 #![allow(dead_code)]
 
-use std::convert::Infallible;
+mod ends;
+
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
-use thalweg_link::{HopConfig, Jitter, Link, LossModel, Path, PathConfig, Trace};
-use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Event, Identity, Output, Remote};
-use thalweg_units::{Bytes, Seed, Span, Time};
+use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig};
+use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Event, Output, Remote};
+use thalweg_units::{Span, Time};
 
-/// The start time, the same for a whole process; only differences from it are meaningful.
-#[allow(clippy::disallowed_methods)]
-pub fn origin() -> Instant {
-    static ORIGIN: OnceLock<Instant> = OnceLock::new();
-    *ORIGIN.get_or_init(Instant::now)
-}
-
-/// An identity for each endpoint, created once.
-pub fn identities() -> &'static [Identity; 2] {
-    static IDENTITIES: OnceLock<[Identity; 2]> = OnceLock::new();
-    IDENTITIES.get_or_init(|| [(); 2].map(|()| Identity::generate().expect("random numbers")))
-}
-
-/// The address of each endpoint.
-pub fn addresses() -> [SocketAddr; 2] {
-    ["192.0.2.1:1000", "198.51.100.2:2000"].map(|text| text.parse().expect("an address"))
-}
+pub use ends::*;
 
 /// The usual configuration: the first endpoint offers, is controlling and waits for the handshake.
 pub fn usual() -> [Config; 2] {
@@ -57,22 +40,15 @@ pub struct World {
     pub sent: [Vec<Datagram>; 2],
     /// While set, nothing from this endpoint passes.
     pub cut: [bool; 2],
-    paths: [Path<Datagram>; 2],
+    paths: Paths,
 }
 
 impl World {
     pub fn new(configs: [Config; 2], path: &PathConfig, seed: u64) -> World {
-        let identities = identities();
         let lite = [configs[0].lite, configs[1].lite];
-        let mut ends =
-            [0, 1].map(|end| Connection::new(configs[end].clone(), &identities[end], origin()).expect("good"));
-        for (end, address) in ends.iter_mut().zip(addresses()) {
-            end.add_local(address).expect("an address");
-        }
-        let mut none = |_: &str| -> Result<Arc<Trace>, Infallible> { unreachable!("no hop has a trace") };
-        let paths = ["there", "back"].map(|way| path.build(Seed::new(seed).child(way), &mut none).expect("a path"));
+        let ends = [0, 1].map(|end| connection(configs[end].clone(), &identities()[end], origin(), addresses()[end]));
         let (events, sent) = Default::default();
-        World { now: Time::ZERO, ends, lite, events, sent, cut: [false; 2], paths }
+        World { now: Time::ZERO, ends, lite, events, sent, cut: [false; 2], paths: Paths::new(path, seed) }
     }
 
     /// The signalled parameters of an endpoint.
@@ -120,14 +96,29 @@ impl World {
             }
             self.now = next.max(self.now);
             for way in 0..2 {
-                while let Some(departure) = self.paths[way].poll(self.now) {
-                    let Datagram { from, to, bytes } = departure.packet;
+                while let Some(Datagram { from, to, bytes }) = self.paths.poll(self.now, way) {
                     self.ends[1 - way].on_datagram(self.now, from, to, &bytes);
                 }
             }
             for connection in &mut self.ends {
                 connection.on_timeout(self.now);
             }
+        }
+    }
+
+    /// Sends packets of each kind each way; all of them arrive unchanged.
+    pub fn exchange(&mut self, sequence: u16) {
+        for way in 0..2 {
+            let packets = [rtp(7, sequence, b"media"), rtp(8, sequence, b"")];
+            for packet in &packets {
+                self.ends[way].send_rtp(packet).expect("connected");
+            }
+            self.ends[way].send_rtcp(&report(7)).expect("connected");
+            self.events[1 - way].clear();
+            self.run_for(Span::from_millis(100));
+            let events: Vec<_> = self.events[1 - way].iter().map(|(_, event)| event.clone()).collect();
+            let [first, second] = packets;
+            assert_eq!(events, [Event::Rtp(first), Event::Rtp(second), Event::Rtcp(report(7))]);
         }
     }
 
@@ -144,8 +135,7 @@ impl World {
                     Output::Transmit(datagram) => {
                         self.sent[way].push(datagram.clone());
                         if !self.cut[way] {
-                            let size = Bytes::new(28 + datagram.bytes.len() as u64);
-                            self.paths[way].offer(self.now, size, datagram);
+                            self.paths.offer(self.now, way, datagram);
                         }
                     }
                     Output::Event(event) => self.events[way].push((self.now, event)),
@@ -156,7 +146,7 @@ impl World {
                 }
             }
         }
-        next.min(self.paths[0].next_event()).min(self.paths[1].next_event())
+        next.min(self.paths.next_event())
     }
 
     /// Drains the outputs of an endpoint without delivering anything to the other.
@@ -185,10 +175,13 @@ impl World {
 
     /// Delivers a datagram to an endpoint from the other's address; returns the outputs.
     pub fn give(&mut self, end: usize, bytes: &[u8]) -> Vec<Output> {
-        let [first, second] = addresses();
-        let (from, to) = if end == 0 { (second, first) } else { (first, second) };
-        self.ends[end].on_datagram(self.now, from, to, bytes);
+        self.deliver(end, bytes);
         self.outputs(end)
+    }
+
+    /// Delivers a datagram to an endpoint from the other's address.
+    pub fn deliver(&mut self, end: usize, bytes: &[u8]) {
+        self.ends[end].on_datagram(self.now, addresses()[1 - end], addresses()[end], bytes);
     }
 
     /// The names of the events at an endpoint.

@@ -118,6 +118,8 @@ impl Reception {
         if written.is_ok() {
             self.counts.rtcp_sent += 1;
             self.outputs.push_back(Output::Rtcp(datagram));
+        } else {
+            self.counts.rtcp_unsent += 1;
         }
     }
 }

@@ -169,6 +169,14 @@ fn rtcp(outputs: &[Output]) -> Vec<Rtcp> {
     sent.flat_map(|bytes| rtcp::parse(bytes).unwrap()).collect()
 }
 
+/// The packets that were requested, and the number of keyframe requests.
+fn requests(outputs: &[Output]) -> (Vec<u16>, usize) {
+    let sent = rtcp(outputs);
+    let missing = sent.iter().filter_map(|packet| if let Rtcp::Nack(nack) = packet { Some(nack) } else { None });
+    let keyframes = sent.iter().filter(|packet| matches!(packet, Rtcp::Pli(_))).count();
+    (missing.flat_map(|nack| nack.lost().collect::<Vec<_>>()).collect(), keyframes)
+}
+
 /// Feeds the packets at this time; returns the outputs.
 fn give<'a>(reception: &mut Reception, millis: u64, packets: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<Output> {
     packets.into_iter().for_each(|packet| reception.on_rtp(at(millis), packet));

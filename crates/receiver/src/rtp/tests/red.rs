@@ -47,13 +47,6 @@ impl Sender {
     }
 }
 
-/// The packets that were requested.
-fn asked_for(outputs: &[Output]) -> Vec<u16> {
-    let nacks =
-        rtcp(outputs).into_iter().filter_map(|packet| if let Rtcp::Nack(nack) = packet { Some(nack) } else { None });
-    nacks.flat_map(|nack| nack.lost().collect::<Vec<_>>()).collect()
-}
-
 #[test]
 fn fec_among_the_media_makes_what_is_missing_and_leaves_no_hole() {
     let (mut reception, mut sender) = (reception(), Sender::new());
@@ -70,7 +63,7 @@ fn fec_among_the_media_makes_what_is_missing_and_leaves_no_hole() {
         give(&mut reception, 33, following.iter().map(|packet| in_red(packet, &[])).collect::<Vec<_>>().iter());
     let [frame] = &frames(&outputs)[..] else { panic!("{outputs:?}") };
     assert_eq!((&frame.data, frame.recovered), (&next, 0));
-    assert_eq!(asked_for(&outputs), [], "what FEC took of the numbers is not missing");
+    assert_eq!(requests(&outputs).0, [], "what FEC took of the numbers is not missing");
     let statistics = reception.statistics();
     assert_eq!((statistics.fec_in_red, statistics.video.recovered, statistics.malformed), (1, 1, 0));
 }
@@ -115,7 +108,7 @@ fn a_retransmission_in_red_is_the_packet_it_retransmissions() {
     let packets = sender.frame(0, &data);
     let red: Vec<Vec<u8>> = packets.iter().map(|packet| in_red(packet, &[])).collect();
     let outputs = give(&mut reception, 0, [&red[0], &red[2]]);
-    assert_eq!(asked_for(&outputs), [65_501]);
+    assert_eq!(requests(&outputs).0, [65_501]);
     let mut retransmission = sender.retransmission(&red[1]);
     retransmission[1] = retransmission[1] & 0x80 | RED_RTX;
     let outputs = give(&mut reception, 20, [&retransmission]);

@@ -2,14 +2,6 @@ use super::*;
 use thalweg_wire::flexfec::protect;
 use thalweg_wire::rtp::blank_extensions;
 
-/// The packets that were requested, and the number of keyframe requests.
-fn requests(outputs: &[Output]) -> (Vec<u16>, usize) {
-    let sent = rtcp(outputs);
-    let missing = sent.iter().filter_map(|packet| if let Rtcp::Nack(nack) = packet { Some(nack) } else { None });
-    let keyframes = sent.iter().filter(|packet| matches!(packet, Rtcp::Pli(_))).count();
-    (missing.flat_map(|nack| nack.lost().collect::<Vec<_>>()).collect(), keyframes)
-}
-
 #[test]
 fn a_frame_comes_out_when_its_last_packet_came_with_what_is_known_of_it() {
     let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());

@@ -27,21 +27,11 @@ fn paper() -> StatefulReceiver {
     StatefulReceiver { smoothing: Smoothing::PAPER, grace: Grace::EveryPacket, ..StatefulReceiver::default() }
 }
 
-/// Fragment `index` of `count`, 1000 bytes, of frame `frame` that follows frame `source` or is a keyframe.
-fn fragment(frame: u64, source: Option<u64>, (index, count): (u16, u16)) -> Fragment {
-    Fragment {
-        frame,
-        picture: 2 * frame,
-        captured: Time::from_millis(frame),
-        index,
-        count,
-        offset: u32::from(index) * 1000,
-        length: 1000,
-        keyframe: source.is_none(),
-        layer: 0,
-        depends_on: source,
-        transition: Some(Transition { source: source.map_or(INITIAL, state), target: state(frame) }),
-    }
+/// A fragment of frame `frame`, which follows frame `source` or is a keyframe.
+fn fragment(frame: u64, source: Option<u64>, place: (u16, u16)) -> Fragment {
+    let transition = Some(Transition { source: source.map_or(INITIAL, state), target: state(frame) });
+    let (picture, captured) = (2 * frame, Time::from_millis(frame));
+    Fragment { picture, captured, transition, ..crate::tests::fragment(frame, place, source) }
 }
 
 struct Talk {

@@ -11,14 +11,7 @@ fn view(room: u64) -> View {
 }
 
 fn made(size: u64, quantizer: u8) -> EncodedFrame {
-    EncodedFrame {
-        size: Bytes::new(size),
-        keyframe: false,
-        layer: 0,
-        quantizer: Some(quantizer),
-        picture: Size::HD,
-        transition: None,
-    }
+    EncodedFrame { quantizer: Some(quantizer), ..crate::testing::encoded(size) }
 }
 
 fn targets(policy: &mut LateChoice, room: u64) -> Vec<Target> {

@@ -186,6 +186,7 @@ impl EncoderRatio {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::encoded;
 
     fn signals(frame: u64, outage: bool, alpha: f64) -> Signals {
         Signals {
@@ -194,17 +195,6 @@ mod tests {
             alpha,
             target: Rate::from_kbps(3000),
             interval: Span::from_nanos(33_333_333),
-        }
-    }
-
-    fn frame(bytes: u64) -> EncodedFrame {
-        EncodedFrame {
-            size: Bytes::new(bytes),
-            keyframe: false,
-            layer: 0,
-            quantizer: None,
-            picture: Size::HD,
-            transition: None,
         }
     }
 
@@ -235,7 +225,7 @@ mod tests {
             if let Some((size, why)) = ladder.on_camera(&signals(i, false, 1.0)) {
                 changes.push((i, size.height, why));
             }
-            ladder.on_encoded(signals(i, false, 1.0).now, Some(&frame(5_000)));
+            ladder.on_encoded(signals(i, false, 1.0).now, Some(&encoded(5_000)));
         }
         // The ratio is defined after a second (31 frames at 33.3 ms), then thirty consecutive frames allow the change.
         assert_eq!(changes, [(60, 540, Why::EncoderUnderuses)]);
@@ -247,7 +237,7 @@ mod tests {
         ladder.level = 2;
         for i in 0..200 {
             assert_eq!(ladder.on_camera(&signals(i, false, 1.0)), None);
-            ladder.on_encoded(signals(i, false, 1.0).now, Some(&frame(12_000)));
+            ladder.on_encoded(signals(i, false, 1.0).now, Some(&encoded(12_000)));
         }
     }
 }

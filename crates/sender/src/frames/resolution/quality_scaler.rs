@@ -235,7 +235,7 @@ impl Average {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_units::Bytes;
+    use crate::testing::encoded;
 
     fn run(
         scaler: &mut QualityScaler,
@@ -251,14 +251,8 @@ mod tests {
             if let Some((size, why)) = scaler.on_camera(&Signals { now, outage: false, alpha: 1.0, target, interval }) {
                 changes.push((now.as_secs_f64(), size.height, why));
             }
-            let encoded = quantizer(frame).map(|quantizer| EncodedFrame {
-                size: Bytes::new(1000),
-                keyframe: false,
-                layer: 0,
-                quantizer: Some(quantizer),
-                picture: scaler.size(),
-                transition: None,
-            });
+            let quantizer = quantizer(frame);
+            let encoded = quantizer.map(|_| EncodedFrame { quantizer, picture: scaler.size(), ..encoded(1000) });
             scaler.on_encoded(now, encoded.as_ref());
         }
         changes

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use thalweg_control::{Acknowledgement, History, SentPacket, feedback};
 
 use super::*;
+use crate::testing::fragment;
 
 const SRTT: Span = Span::from_millis(50);
 const ROOM: Bytes = Bytes::new(10_000);
@@ -19,22 +20,6 @@ fn at(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-fn fragment(frame: u64, (index, count): (u16, u16), captured: Time) -> Fragment {
-    Fragment {
-        frame,
-        picture: frame,
-        captured,
-        index,
-        count,
-        offset: 1000 * u32::from(index),
-        length: 1000,
-        keyframe: frame == 0,
-        layer: 0,
-        depends_on: frame.checked_sub(1),
-        transition: None,
-    }
-}
-
 impl World {
     fn new(config: Config) -> World {
         let redundant = config.build(PacketSizes::default()).unwrap();
@@ -46,7 +31,8 @@ impl World {
         for index in 0..packets {
             let (id, size) = (PacketId(self.next), Bytes::new(1074));
             self.history.on_sent(SentPacket::new(id, now, size));
-            self.redundant.on_media(now, id, (self.next, fragment(frame, (index, packets), now)), size);
+            let fragment = Fragment { captured: now, ..fragment(frame, (index, packets)) };
+            self.redundant.on_media(now, id, (self.next, fragment), size);
             self.next += 1;
         }
     }
@@ -161,7 +147,7 @@ fn a_keyframe_is_wanted_once_losses_are_many_and_padding_could_have_paid_for_it(
     assert!(!world.redundant.wants_keyframe(at(2100)), "nothing was saved");
     world.redundant.on_padding(Bytes::new(10 * 1074));
     assert!(world.redundant.wants_keyframe(at(2100)));
-    let keyframe = Fragment { keyframe: true, ..fragment(60, (0, 1), at(2100)) };
+    let keyframe = Fragment { keyframe: true, captured: at(2100), ..fragment(60, (0, 1)) };
     world.redundant.on_media(at(2100), PacketId(world.next), (world.next, keyframe), Bytes::new(1074));
     assert!(!world.redundant.wants_keyframe(at(2200)));
 }

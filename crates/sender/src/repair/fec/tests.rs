@@ -6,19 +6,7 @@ const ROUND_TRIPS: RoundTrips = RoundTrips { smoothed: Span::from_millis(50), pa
 const FRAME: Span = Span::from_millis(33);
 
 fn fragment(frame: u64, index: u16, count: u16) -> Fragment {
-    Fragment {
-        frame,
-        picture: frame,
-        captured: Time::ZERO + FRAME * frame as i64,
-        index,
-        count,
-        offset: u32::from(index) * 1000,
-        length: 1000,
-        keyframe: frame == 0,
-        layer: 0,
-        depends_on: frame.checked_sub(1),
-        transition: None,
-    }
+    Fragment { captured: Time::ZERO + FRAME * frame as i64, ..crate::testing::fragment(frame, (index, count)) }
 }
 
 /// Sends frames of this many packets of 1100 bytes each. Returns for each frame what each FEC packet protects.

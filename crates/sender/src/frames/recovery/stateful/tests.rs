@@ -224,15 +224,7 @@ fn if_nothing_ever_left_the_next_frame_is_a_keyframe() {
 fn a_frame_without_hashes_is_forgotten_at_once() {
     let mut sender = under_way(2);
     sender.forgotten();
-    let frame = EncodedFrame {
-        size: Bytes::new(1),
-        keyframe: false,
-        layer: 0,
-        quantizer: None,
-        picture: Size::HD,
-        transition: None,
-    };
-    sender.kept.on_queued(2, &frame);
+    sender.kept.on_queued(2, &crate::testing::encoded(1));
     assert_eq!((sender.forgotten(), sender.kept.basis(ms(60))), (alloc::vec![2], Some(Basis::After(1))));
 }
 

@@ -2,6 +2,7 @@ use alloc::vec::Vec;
 
 use super::super::{Amount, Config, RoundTrips};
 use super::*;
+use crate::testing::fragment;
 use thalweg_media::Fragment;
 use thalweg_units::Bytes;
 
@@ -19,19 +20,8 @@ fn one_packet_frames(fec: &mut Fec, frames: u64, keyframes: u64) -> Vec<(u64, Ve
     let mut made = Vec::new();
     for number in 0..frames {
         let now = Time::from_millis(33 * number);
-        let fragment = Fragment {
-            frame: number,
-            picture: number,
-            captured: now,
-            index: 0,
-            count: 1,
-            offset: 0,
-            length: 500,
-            keyframe: number < keyframes,
-            layer: (number % 2) as u8,
-            depends_on: number.checked_sub(1),
-            transition: None,
-        };
+        let (keyframe, layer) = (number < keyframes, (number % 2) as u8);
+        let fragment = Fragment { captured: now, length: 500, keyframe, layer, ..fragment(number, (0, 1)) };
         fec.on_media(now, (number, fragment), Bytes::new(574), 0.0, ROUND_TRIPS);
         while let Some(due) = fec.pop() {
             made.push((number, due.protects.iter().collect()));

@@ -6,7 +6,7 @@ use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, LongTerm, StateHas
 use thalweg_units::{Bytes, Random};
 
 /// A hash of all `parts`.
-pub fn mixed(parts: &[u64]) -> u64 {
+fn mixed(parts: &[u64]) -> u64 {
     parts.iter().fold(0x9e37_79b9_7f4a_7c15, |sum: u64, part| {
         let sum = (sum ^ part).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         sum ^ (sum >> 29)
@@ -82,7 +82,7 @@ impl Made {
 pub struct ModelEncoder {
     random: Random,
     pictures: Pictures,
-    kept: BTreeMap<u64, StateHash>,
+    pub kept: BTreeMap<u64, StateHash>,
     max_kept: usize,
     offered: Option<(EncodePlan, Vec<(u64, EncodedFrame)>)>,
     /// By frame number.
@@ -119,7 +119,7 @@ impl ModelEncoder {
             let size = match target {
                 Target::Quantizer(quantizer) => 60.0 * (130.0 - f64::from(*quantizer)) * self.random.between(0.3, 1.7),
                 Target::Size(size) | Target::Guess(size) => size.as_f64() * self.random.between(0.3, 1.0),
-                Target::Rate(_) => 3000.0,
+                Target::Rate(rate) => rate.over(plan.interval).as_f64(),
             };
             let target_hash = StateHash(mixed(&[source.0, content]));
             let frame = EncodedFrame {

@@ -3,10 +3,10 @@
 CARGO ?= cargo
 # libvpx is the VP8 of every browser; no crate builds it from bundled source, so Debian's package is installed.
 PACKAGES = libvpx-dev pkg-config
-# libsrtp is what our SRTP is compared with, iproute2 what `thalweg shell` and its tests run.
-TEST_PACKAGES = $(PACKAGES) libsrtp2-dev iproute2
+# libsrtp is what our SRTP is compared with, iproute2 what `thalweg shell` and its tests run, ffmpeg what encodes audio and decodes files.
+TEST_PACKAGES = $(PACKAGES) libsrtp2-dev iproute2 ffmpeg
 # What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
-LIVE_PACKAGES = chromium ffmpeg janus
+LIVE_PACKAGES = chromium janus
 # Comparisons with libraries of the system, in tests only.
 FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp
 # Property tests try the same cases each time, so that what fails is the change's doing; PROPTEST_RNG_SEED=2 tries others.
@@ -87,10 +87,10 @@ setup:
 	@pkg-config --exists vpx 2>/dev/null || $(call install,$(PACKAGES))
 
 setup-test:
-	@{ pkg-config --exists vpx libsrtp2 && command -v ip; } >/dev/null 2>&1 || $(call install,$(TEST_PACKAGES))
+	@{ pkg-config --exists vpx libsrtp2 && command -v ip && command -v ffmpeg; } >/dev/null 2>&1 || $(call install,$(TEST_PACKAGES))
 
 setup-live:
-	@{ command -v chromium && command -v ffmpeg && command -v janus; } >/dev/null || $(call install,$(LIVE_PACKAGES))
+	@{ command -v chromium && command -v janus; } >/dev/null || $(call install,$(LIVE_PACKAGES))
 
 # As root, or by sudo.
 install = { echo "installing $(1)"; \

@@ -250,7 +250,6 @@ mod tests {
     use super::super::ivf::tests::file;
     use super::*;
     use crate::media::testing::{Scratch, ffmpeg};
-    use thalweg_video::ffmpeg::is_installed;
 
     const FOREVER: EncodedOptions = EncodedOptions { repeat: Repeat::Forever, frame_rate: (30, 1) };
 
@@ -313,9 +312,6 @@ mod tests {
 
     #[test]
     fn vp8_and_vp9_come_out_of_ivf_and_other_containers() {
-        if !is_installed() {
-            return;
-        }
         let folder = Scratch::new("vpx");
         for (encoder, codec) in [("libvpx", VideoCodec::Vp8), ("libvpx-vp9", VideoCodec::Vp9)] {
             let (ivf, webm) = (folder.path(&format!("{encoder}.ivf")), folder.path(&format!("a: {encoder}.webm")));
@@ -329,9 +325,6 @@ mod tests {
 
     #[test]
     fn h264_comes_out_of_byte_streams_and_other_containers() {
-        if !is_installed() {
-            return;
-        }
         let folder = Scratch::new("h264");
         let delimited = ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-x264-params", "aud=1"];
         // With four slices per picture, and without slicing: what ends an access unit differs.
@@ -364,13 +357,11 @@ mod tests {
         assert!(problem("/nowhere/at/all.ivf", FOREVER).contains("no such file"));
         assert!(problem("-", FOREVER).contains("cannot be read again"));
         assert!(problem("-", EncodedOptions { frame_rate: (0, 1), ..FOREVER }).contains("0/1 fps"));
-        if is_installed() {
-            let folder = Scratch::new("other");
-            let (text, other) = (folder.path("text.txt"), folder.path("other.avi"));
-            std::fs::write(&text, "Not a picture.").unwrap();
-            assert!(problem(&text, FOREVER).contains("text.txt"), "{}", problem(&text, FOREVER));
-            made(&other, &["-c:v", "mjpeg"]);
-            assert!(problem(&other, FOREVER).contains("codec mjpeg"), "{}", problem(&other, FOREVER));
-        }
+        let folder = Scratch::new("other");
+        let (text, other) = (folder.path("text.txt"), folder.path("other.avi"));
+        std::fs::write(&text, "Not a picture.").unwrap();
+        assert!(problem(&text, FOREVER).contains("text.txt"), "{}", problem(&text, FOREVER));
+        made(&other, &["-c:v", "mjpeg"]);
+        assert!(problem(&other, FOREVER).contains("codec mjpeg"), "{}", problem(&other, FOREVER));
     }
 }

@@ -59,11 +59,6 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Pacing at 2.5 times the target, as before transport-wide feedback.
-    pub fn legacy_pacing() -> Config {
-        Config { pacing_factor: 2.5, ..Config::default() }
-    }
-
     /// Checks that every parameter is in range.
     ///
     /// # Errors

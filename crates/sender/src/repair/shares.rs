@@ -43,13 +43,6 @@ impl Default for Config {
     }
 }
 
-impl Config {
-    /// The limits of specs/camel.md 6.1.
-    pub fn of_the_specification() -> Config {
-        Config { max_redundancy: 0.5, max_retransmissions: 0.3, ..Config::default() }
-    }
-}
-
 /// Shares of the target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
@@ -154,14 +147,16 @@ mod tests {
 
     #[test]
     fn redundancy_grows_where_retransmissions_come_late_or_fail() {
-        for config in [Config::default(), Config::of_the_specification()] {
+        // The limits of specs/camel.md 6.1.
+        let specified = Config { max_redundancy: 0.5, max_retransmissions: 0.3, ..Config::default() };
+        for config in [Config::default(), specified] {
             assert_near(shares(config, 0, 50), 0.0, 0.0);
             assert_near(shares(config, 1, 50), 0.025, 0.05);
             assert_near(shares(config, 1, 150), 0.0625, 0.05);
             assert_near(shares(config, 4, 50), 0.25, 0.2);
         }
         assert_near(shares(Config::default(), 10, 50), 0.25, 0.5);
-        let max = shares(Config::of_the_specification(), 10, 50);
+        let max = shares(specified, 10, 50);
         assert_near(max, 0.5, 0.3);
         assert_eq!(max.of(Rate::from_kbps(1000)), Rate::from_kbps(800));
     }

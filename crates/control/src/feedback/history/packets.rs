@@ -27,7 +27,6 @@ pub(super) struct Packets {
     entries: VecDeque<Entry>,
     first: u64,
     in_flight: Bytes,
-    unknown: u64,
 }
 
 impl Packets {
@@ -46,11 +45,6 @@ impl Packets {
         self.in_flight
     }
 
-    /// The number of acknowledgements for packets that were never sent or are forgotten.
-    pub(super) fn unknown(&self) -> u64 {
-        self.unknown
-    }
-
     /// Adds a packet that leaves.
     pub(super) fn push(&mut self, packet: SentPacket) {
         if self.entries.is_empty() {
@@ -61,13 +55,11 @@ impl Packets {
         self.entries.push_back(Entry { packet, state: State::InFlight });
     }
 
-    /// Marks a packet as arrived; returns it and whether it had been declared lost, or `None` if the arrival was known.
+    /// Marks a packet as arrived; returns it and whether it had been declared lost, or `None` if the arrival was known,
+    /// or the packet never sent or forgotten.
     pub(super) fn arrive(&mut self, id: PacketId) -> Option<(&SentPacket, bool)> {
         let index = id.0.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
-        let Some(entry) = index.and_then(|index| self.entries.get_mut(index)) else {
-            self.unknown += 1;
-            return None;
-        };
+        let entry = index.and_then(|index| self.entries.get_mut(index))?;
         let before = core::mem::replace(&mut entry.state, State::Arrived);
         if before == State::InFlight {
             self.in_flight -= entry.packet.size;
@@ -128,9 +120,8 @@ mod tests {
         assert!(packets.lose(1).is_some() && packets.lose(1).is_none());
         assert_eq!(packets.in_flight(), Bytes::ZERO);
         assert!(packets.arrive(PacketId(1)).is_some_and(|(_, was_lost)| was_lost));
-        assert_eq!((packets.in_flight(), packets.unknown()), (Bytes::ZERO, 0));
+        assert_eq!(packets.in_flight(), Bytes::ZERO);
         assert!(packets.arrive(PacketId(2)).is_none());
-        assert_eq!(packets.unknown(), 1);
     }
 
     #[test]

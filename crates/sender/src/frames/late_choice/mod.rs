@@ -110,10 +110,8 @@ impl Config {
     /// # Errors
     /// When a part's parameter is out of range.
     pub fn build(&self) -> Result<LateChoice, ConfigError> {
-        if let Room::Within(time) = self.room
-            && time <= Span::ZERO
-        {
-            return Err(ConfigError::out_of_range("late_choice.room.within", time, "longer than 0, such as 33ms"));
+        if let Room::Within(time) = self.room {
+            check("late_choice.room.within", time).within(above(Span::ZERO), "33ms")?;
         }
         check("late_choice.cores", self.cores).within(above(0), "2")?;
         Ok(LateChoice {

@@ -41,7 +41,7 @@ const EQUAL: Sizes = (6352, [1750; 3]);
 pub(super) fn figure4() -> Figure {
     let about = "frames sent of nine periods coded at 415 kbps, what of the budget is left, and the time-weighted distance of frames";
     let experiment = Experiment::Rows(Rows { keys: &KEYS, traces: &[], play });
-    Figure { name: "rebera-fig4", about, experiment, setup: SETUP, published: vec![], theirs: vec![], scattered: false }
+    Figure::new("rebera-fig4", about, experiment).setup(SETUP)
 }
 
 /// The frame sizes by period of a video encoded beforehand, in layers.

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_units::{Bytes, ConfigError, Rate, Seed, Size, Span, above, check};
 
+use super::CODEC;
 use super::config::Config;
 use super::content::Content;
 use super::costs::Costs;
 use super::lag::Follower;
 use super::quality::Curve;
 use super::sizes::{Account, Noise};
-use super::CODEC;
 use crate::seam::{Candidate, EncodeError, Encoder, Image, ModelledQuality, buffers_at_most};
 
 /// A statistical encoder: sizes and quality without pixels or bytes.

@@ -1,10 +1,12 @@
 //! The description of a figure, and how one is written down: a constructor for its experiment, and a method for each
 //! thing in which it differs from the defaults.
 
+use thalweg_link::FindTrace;
 use thalweg_sender::Scheme;
-use thalweg_units::{Size, Span};
+use thalweg_units::{Seed, Size, Span};
 
-use super::{Encoder, EncoderStep, Links, Reading, Rows, Signals, Theirs};
+use super::{Encoder, EncoderStep, Links, Reading, Signals, Theirs};
+use crate::simulate::SimulateError;
 
 /// A published figure.
 #[derive(Debug, Clone)]
@@ -88,6 +90,28 @@ pub enum Experiment {
     Signals(Signals),
     /// Numbers computed without a sender and a receiver.
     Rows(Rows),
+}
+
+/// A computed table.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows {
+    /// The keys of its columns, as `--json` prints them.
+    pub keys: &'static [&'static str],
+    /// The names of the required recorded links.
+    pub traces: &'static [&'static str],
+    /// Computes the table.
+    pub play: fn(&mut FindTrace<'_>, Seed) -> Result<Vec<Row>, SimulateError>,
+}
+
+/// A row of a computed table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The link or setting.
+    pub link: String,
+    /// The scheme.
+    pub scheme: String,
+    /// One value per key.
+    pub values: Vec<Option<f64>>,
 }
 
 /// A number the paper prints.

@@ -4,8 +4,7 @@ use thalweg_control::estimate::forecast::{Config, Forecast, RlsConfig, rms};
 use thalweg_link::{FindTrace, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
-use super::super::rows::{Row, Rows};
-use super::super::{Experiment, Figure, Published};
+use super::super::{Experiment, Figure, Published, Row, Rows};
 use super::{SETUP, SOURCE};
 use crate::simulate::SimulateError;
 

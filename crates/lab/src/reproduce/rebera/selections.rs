@@ -7,8 +7,7 @@ use thalweg_sender::frames::selection::{Method, Room, Selector};
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
-use super::super::rows::{Row, Rows};
-use super::super::{Experiment, Figure};
+use super::super::{Experiment, Figure, Row, Rows};
 use super::SETUP;
 use crate::metrics::spacing::time_weighted;
 use crate::simulate::SimulateError;

@@ -92,13 +92,12 @@ impl Budget {
     /// Takes the losses in a report. Packets given up after a long feedback timeout do not count.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.round_trip = feedback.min_rtt.unwrap_or(self.round_trip);
-        let rtcp_feedback =
-            || feedback.reports.iter().filter(|r| !matches!(r.fate, Fate::Arrived { was_lost: true, .. }));
-        let all = rtcp_feedback().count();
+        let reports = || feedback.reports.iter().filter(|r| !matches!(r.fate, Fate::Arrived { was_lost: true, .. }));
+        let all = reports().count();
         if feedback.cause == Cause::FeedbackTimeout || all == 0 {
             return;
         }
-        let lost = rtcp_feedback().filter(|report| report.fate == Fate::Lost).count();
+        let lost = reports().filter(|report| report.fate == Fate::Lost).count();
         self.loss += self.config.gain * (lost as f64 / all as f64 - self.loss);
     }
 

@@ -112,7 +112,7 @@ fn odd_clocks_and_loss_cost_little_where_the_sender_asks_for_reports() {
 }
 
 #[test]
-fn silence_and_an_outage_are_over_soon_after_they_end_where_the_sender_asks_for_reports() {
+fn missing_feedback_and_an_outage_are_over_soon_after_they_end_where_the_sender_asks_for_reports() {
     let rate = Rate::from_kbps(3000);
     let feedback_timeout = World { feedback_timeout: (15.0, 20.0), ..three_megabits() };
     let outage = World { capacity: vec![(0, rate), (15, Rate::ZERO), (25, rate)], ..three_megabits() };

@@ -28,7 +28,7 @@ pub struct Config {
     /// Application-limited regions.
     pub alr: alr::Config,
     /// Pushback; `None` switches it off.
-    #[cfg_attr(feature = "serde", serde(default, alias = "push_back"))]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub pushback: Option<pushback::Config>,
     /// Back off when the round-trip time, plus the time without feedback, exceeds this (specs/gcc.md 7) ...
     pub rtt_limit: Span,

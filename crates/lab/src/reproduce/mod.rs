@@ -3,6 +3,9 @@
 //! A [`Figure`] defines the subject of a published figure, the runs that answer the same question here, the readings of
 //! those runs, and the known numbers of the paper, each with its source: a number that was not available is absent, not
 //! guessed.
+//!
+//! A new figure is an entry in the list of its paper's file: `Figure::of_runs` with schemes, links and readings, and
+//! what differs from the defaults (`figure.rs`). The command line plays and prints every figure alike.
 
 mod authors;
 mod camel;

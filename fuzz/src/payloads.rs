@@ -68,6 +68,5 @@ pub fn h264_payload(data: &[u8]) {
 pub fn opus_packet(data: &[u8]) {
     if let Ok(ticks) = opus::ticks(data) {
         assert!((120..=5760).contains(&ticks));
-        assert!(opus::duration(data).is_ok());
     }
 }

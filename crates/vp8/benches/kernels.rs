@@ -75,13 +75,9 @@ fn comparisons(line: Line) {
     line("calling one, and nothing else", &mut |table| {
         black_box((black_box(table).name().len(), black_box(block), black_box(reference)));
     });
-    lines!(one: sad_16x16 sad_16x8 sad_8x16 sad_8x8 sad_4x4);
-    lines!(four: sad_16x16_at sad_16x8_at sad_8x16_at sad_8x8_at sad_4x4_at);
-    lines!(one: sse_16x16 sse_16x8 sse_8x16 sse_8x8 sse_4x4 moments_16x16 moments_8x8 moments_4x4);
+    lines!(one: sad_16x16 sad_8x8);
+    lines!(four: sad_16x16_at sad_8x8_at);
     lines!(one: satd_16x16 satd_8x8 satd_4x4 forward_dct forward_dct_pair forward_dct_four);
-    line("sse_row of 1280", &mut |table| {
-        black_box(table.sse_row(black_box(&a[..STRIDE]), black_box(&b[..STRIDE])));
-    });
 }
 
 fn transforms(line: Line) {
@@ -104,9 +100,6 @@ fn transforms(line: Line) {
     let (mut levels, mut restored) = ([0; 16], [0; 16]);
     line("quantize", &mut |table| {
         black_box(table.quantize(black_box(&block), black_box(&quantizer), &mut levels, &mut restored));
-    });
-    line("coefficient_error", &mut |table| {
-        black_box(table.coefficient_error(black_box(&block), black_box(&[3; 16])));
     });
 }
 

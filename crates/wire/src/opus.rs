@@ -1,8 +1,6 @@
 //! Opus in RTP (RFC 7587): the payload is one whole packet, whose first bytes determine its duration (RFC 6716 section
 //! 3.1).
 
-use thalweg_units::Span;
-
 use crate::ParseError;
 
 /// RTP clock rate in Hz, for any audio bandwidth (RFC 7587 section 4.1).
@@ -10,18 +8,10 @@ pub const CLOCK: u32 = 48_000;
 /// Max duration of a packet in ticks: 120 ms (RFC 6716 section 3.2.5, requirement 5).
 const LONGEST: u32 = 5_760;
 
-/// The duration of `packet`, 2.5 to 120 ms.
+/// The duration of `packet` in ticks of the RTP clock, 120 to 5760: the step to the next packet's timestamp.
 ///
 /// # Errors
 /// An empty packet; one that declares no frames, or more than 120 ms of them.
-pub fn duration(packet: &[u8]) -> Result<Span, ParseError> {
-    ticks(packet).map(|ticks| Span::from_nanos(i64::from(ticks) * 1_000_000_000 / i64::from(CLOCK)))
-}
-
-/// The duration in ticks of the RTP clock, 120 to 5760: the step to the next packet's timestamp.
-///
-/// # Errors
-/// Those of [`duration`].
 pub fn ticks(packet: &[u8]) -> Result<u32, ParseError> {
     let short = |what, at| ParseError::Short { what, at, needed: 1, found: 0 };
     let head = *packet.first().ok_or(short("Opus packet's first byte", 0))?;
@@ -60,13 +50,12 @@ mod tests {
 
     #[test]
     fn every_configuration_has_the_frames_of_table_2() {
-        let silk = [10_000, 20_000, 40_000, 60_000].repeat(3);
-        let hybrid = [10_000, 20_000].repeat(2);
-        let celt = [2_500, 5_000, 10_000, 20_000].repeat(4);
-        let expected: Vec<Span> = [silk, hybrid, celt].concat().into_iter().map(Span::from_micros).collect();
+        // 10, 20, 40 and 60 ms; 10 and 20 ms; 2.5, 5, 10 and 20 ms.
+        let expected =
+            [[480, 960, 1920, 2880].repeat(3), [480, 960].repeat(2), [120, 240, 480, 960].repeat(4)].concat();
         // The stereo flag (0x04) changes nothing.
         for stereo in [0, 4] {
-            let found: Vec<Span> = (0u8..32).map(|at| duration(&[at << 3 | stereo]).unwrap()).collect();
+            let found: Vec<u32> = (0u8..32).map(|at| ticks(&[at << 3 | stereo]).unwrap()).collect();
             assert_eq!(found, expected);
         }
     }
@@ -75,14 +64,13 @@ mod tests {
     fn the_code_says_how_many_frames() {
         // Configuration 31, 20 ms: one frame, two of equal size, two of any size, and a count in the second byte,
         // whatever its flags.
-        let millis = |packet: &[u8]| duration(packet).map(Span::as_millis);
+        let millis = |packet: &[u8]| ticks(packet).map(|ticks| ticks / 48);
         assert_eq!(
             [&[0xf8][..], &[0xf9], &[0xfa], &[0xfb, 3], &[0xfb, 0xc6]].map(millis),
             [20, 40, 40, 60, 120].map(Ok)
         );
         // 48 frames of 2.5 ms are the maximum.
         assert_eq!(millis(&[16 << 3 | 3, 48]), Ok(120));
-        assert_eq!(ticks(&[0xf8]), Ok(960));
     }
 
     #[test]
@@ -91,10 +79,10 @@ mod tests {
             [(&[0xfb, 0][..], 1, 0, 6), (&[0xfb, 7], 1, 7, 6), (&[0x83, 49], 1, 49, 48), (&[0x1b, 3], 1, 3, 2)]
         {
             let error = ParseError::OutOfRange { what: "frames of an Opus packet", at, found, min: 1, max };
-            assert_eq!(duration(packet), Err(error));
+            assert_eq!(ticks(packet), Err(error));
         }
-        assert!(duration(&[]).is_err() && duration(&[0xfb]).is_err());
-        assert_eq!(duration(&[0x19]), Ok(Span::from_millis(120)), "two frames of 60 ms");
+        assert!(ticks(&[]).is_err() && ticks(&[0xfb]).is_err());
+        assert_eq!(ticks(&[0x19]), Ok(5760), "two frames of 60 ms");
     }
 
     proptest! {
@@ -102,7 +90,6 @@ mod tests {
         fn what_has_a_duration_has_one_of_the_standard(packet: Vec<u8>) {
             if let Ok(ticks) = ticks(&packet) {
                 prop_assert!(ticks % 120 == 0 && (120..=5760).contains(&ticks), "{}", ticks);
-                prop_assert_eq!(duration(&packet).unwrap().as_nanos() * 48, i64::from(ticks) * 1_000_000);
             }
         }
     }

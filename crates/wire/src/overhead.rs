@@ -44,11 +44,6 @@ impl Overhead {
     pub fn per_packet(&self) -> Bytes {
         self.ip + UDP + RTP + self.extensions + self.srtp_tag
     }
-
-    /// The size of the IP packet around `payload` bytes of RTP payload, padding included.
-    pub fn wire_size(&self, payload: Bytes) -> Bytes {
-        payload + self.per_packet()
-    }
 }
 
 /// The size of a one-byte-form extension block with elements of these `lengths` (1 to 16 bytes each; RFC 8285 section
@@ -69,7 +64,6 @@ mod tests {
     fn a_browser_packet_carries_68_bytes_around_its_payload() {
         // 20 + 8 + 12 + (4 + 8: one id byte and 4 bytes of data, padded to two words) + 16.
         assert_eq!(Overhead::default().per_packet(), Bytes::new(68));
-        assert_eq!(Overhead::default().wire_size(Bytes::new(1132)), Bytes::new(1200));
     }
 
     #[test]

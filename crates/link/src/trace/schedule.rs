@@ -68,11 +68,6 @@ impl Schedule {
             }
         }
     }
-
-    /// The trace.
-    pub fn trace(&self) -> &Arc<Trace> {
-        &self.trace
-    }
 }
 
 #[cfg(test)]

@@ -55,16 +55,6 @@ impl ReferenceSet {
     /// All of them.
     pub const ALL: Self = Self { last: true, golden: true, altref: true };
 
-    /// Only one.
-    #[must_use]
-    pub const fn only(reference: Reference) -> Self {
-        Self {
-            last: matches!(reference, Reference::Last),
-            golden: matches!(reference, Reference::Golden),
-            altref: matches!(reference, Reference::Altref),
-        }
-    }
-
     /// Whether it contains a reference.
     #[must_use]
     pub const fn contains(self, reference: Reference) -> bool {

@@ -21,7 +21,6 @@
 //! let kernels = Kernels::detected();
 //! let (block, reference) = ([100; 16 * 16], [103; 16 * 16]);
 //! assert_eq!(kernels.sad_16x16(&block, 16, &reference, 16), 3 * 256);
-//! assert_eq!(kernels.sse_16x16(&block, 16, &reference, 16), 9 * 256);
 //! ```
 
 mod fraction;
@@ -37,15 +36,6 @@ pub use table::Kernels;
 
 /// Sixteen coefficients of a 4x4 block, row by row (not in zigzag order).
 pub type Block = [i16; 16];
-
-/// The sum of the differences of two blocks' pixels, and of their squares; the variance follows from both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Moments {
-    /// The sum of the differences, block minus reference.
-    pub sum: i32,
-    /// The sum of the squared differences.
-    pub squares: u32,
-}
 
 /// The thresholds of the loop filter at one edge, in steps of a pixel's value (RFC 6386 section 15).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

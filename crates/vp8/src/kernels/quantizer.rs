@@ -40,12 +40,6 @@ impl BlockQuantizer {
             scales: steps.map(|step| reciprocal(step).1),
         }
     }
-
-    /// The factors that restore coefficients from levels.
-    #[must_use]
-    pub const fn steps(&self) -> &[i16; 16] {
-        &self.steps
-    }
 }
 
 /// The numbers for which `(n * multiplier / 65536 + n) * scale / 65536` is `n / step` for every 16-bit `n`, divisions

@@ -1,7 +1,7 @@
 //! The table: every kernel's name, arguments and meaning.
 #![allow(unsafe_code)] // The functions are compiled for more than the target's baseline.
 
-use super::{Block, BlockQuantizer, EdgeLimits, Fraction, Moments};
+use super::{Block, BlockQuantizer, EdgeLimits, Fraction};
 
 /// Makes the table of functions and a method that calls each.
 macro_rules! kernels {
@@ -185,32 +185,10 @@ kernels! {
 
     /// The sum of the absolute differences of 16x16 pixels.
     fn sad_16x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
-    /// The sum of the absolute differences of 16 columns and 8 rows.
-    fn sad_16x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
-    /// The sum of the absolute differences of 8 columns and 16 rows.
-    fn sad_8x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
     /// The sum of the absolute differences of 8x8 pixels.
     fn sad_8x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
-    /// The sum of the absolute differences of 4x4 pixels.
-    fn sad_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
     /// [`sad_16x16`](Self::sad_16x16) with the reference blocks that start at each of four indices.
     fn sad_16x16_at(
-        block: &[u8],
-        block_stride: usize,
-        reference: &[u8],
-        at: [usize; 4],
-        reference_stride: usize,
-    ) -> [u32; 4];
-    /// [`sad_16x8`](Self::sad_16x8) with the reference blocks that start at each of four indices.
-    fn sad_16x8_at(
-        block: &[u8],
-        block_stride: usize,
-        reference: &[u8],
-        at: [usize; 4],
-        reference_stride: usize,
-    ) -> [u32; 4];
-    /// [`sad_8x16`](Self::sad_8x16) with the reference blocks that start at each of four indices.
-    fn sad_8x16_at(
         block: &[u8],
         block_stride: usize,
         reference: &[u8],
@@ -225,30 +203,6 @@ kernels! {
         at: [usize; 4],
         reference_stride: usize,
     ) -> [u32; 4];
-    /// [`sad_4x4`](Self::sad_4x4) with the reference blocks that start at each of four indices.
-    fn sad_4x4_at(
-        block: &[u8],
-        block_stride: usize,
-        reference: &[u8],
-        at: [usize; 4],
-        reference_stride: usize,
-    ) -> [u32; 4];
-    /// The sum of the squared differences of 16x16 pixels.
-    fn sse_16x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
-    /// The sum of the squared differences of 16 columns and 8 rows.
-    fn sse_16x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
-    /// The sum of the squared differences of 8 columns and 16 rows.
-    fn sse_8x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
-    /// The sum of the squared differences of 8x8 pixels.
-    fn sse_8x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
-    /// The sum of the squared differences of 4x4 pixels.
-    fn sse_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
-    /// The sums of the differences of 16x16 pixels and of their squares.
-    fn moments_16x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> Moments;
-    /// The sums of the differences of 8x8 pixels and of their squares.
-    fn moments_8x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> Moments;
-    /// The sums of the differences of 4x4 pixels and of their squares.
-    fn moments_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> Moments;
     /// The sum of the absolute values of the differences' 4x4 Hadamard transforms, halved: a better estimate of the
     /// cost of a 16x16 residual than the plain sum. A flat difference of `d` is 8 `d` per 4x4 block.
     fn satd_16x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
@@ -256,9 +210,4 @@ kernels! {
     fn satd_8x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
     /// [`satd_16x16`](Self::satd_16x16) for 4x4 pixels.
     fn satd_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
-    /// The sum of the squared differences of two rows of pixels of any length (the shorter one counts), for PSNR.
-    fn sse_row(row: &[u8], other: &[u8]) -> u64;
-    /// The sum of the squared differences of two blocks of coefficients: the quantisation error in the transform
-    /// domain. A difference beyond 16 bits counts as the largest 16-bit value.
-    fn coefficient_error(coefficients: &Block, restored: &Block) -> u64;
 }

@@ -67,22 +67,4 @@ impl State {
     pub const fn probabilities(&self) -> &Probabilities {
         &self.probabilities
     }
-
-    /// The values of the segments, unless the next frame changes them.
-    #[must_use]
-    pub const fn segment_values(&self) -> &SegmentValues {
-        &self.segment_values
-    }
-
-    /// The segment of each macroblock, unless the next frame changes it.
-    #[must_use]
-    pub const fn segments(&self) -> &SegmentMap {
-        &self.segments
-    }
-
-    /// Offsets of loop filter levels, unless the next frame changes them.
-    #[must_use]
-    pub const fn filter_deltas(&self) -> &FilterDeltas {
-        &self.filter_deltas
-    }
 }

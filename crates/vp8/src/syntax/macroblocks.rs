@@ -79,12 +79,6 @@ impl<'a> MacroblockReader<'a> {
         (Self { coding, neighbours, edges, modes, partitions, split: header.partitions }, header)
     }
 
-    /// The column and row of the next macroblock.
-    #[must_use]
-    pub const fn position(&self) -> (usize, usize) {
-        self.neighbours.position()
-    }
-
     /// Reads the modes of the next macroblock. Its [coefficients](Self::coefficients) are to be read next.
     #[inline]
     pub fn modes(&mut self, probabilities: &Probabilities) -> MacroblockModes {

@@ -116,7 +116,8 @@ fn after_late_choices_and_skips_the_rest_is_shown_as_the_encoder_says() {
 
 /// A frame that uses one reference only, with its reference updates.
 fn only_from(reference: Reference, golden: ReferenceUpdate, refreshes_last: bool) -> Plan {
-    let from = ReferenceSet::only(reference);
+    let is = |other| reference == other;
+    let from = ReferenceSet { last: is(Reference::Last), golden: is(Reference::Golden), altref: is(Reference::Altref) };
     Plan { kind: PlanKind::Inter { from, refreshes_last, golden, altref: ReferenceUpdate::Keep }, ..Plan::inter(40) }
 }
 

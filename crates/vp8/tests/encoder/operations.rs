@@ -187,7 +187,7 @@ fn a_frame_predicted_from_an_old_reference_does_without_the_others() {
     let next = encode(&key.state, &image(1), &fragile, &settings).unwrap();
     let plan = Plan {
         kind: PlanKind::Inter {
-            from: ReferenceSet::only(thalweg_vp8::syntax::Reference::Golden),
+            from: ReferenceSet { golden: true, ..ReferenceSet::NONE },
             refreshes_last: true,
             golden: ReferenceUpdate::Keep,
             altref: ReferenceUpdate::Keep,

@@ -62,12 +62,6 @@ pub fn write(packets: &[Packet], out: &mut Vec<u8>) -> Result<(), WriteError> {
     written
 }
 
-/// Whether a datagram on a shared port is RTCP rather than RTP: its second byte is a packet type from 192 to 223, which
-/// RTP avoids by not using payload types 64 to 95 (RFC 5761 section 4).
-pub fn is_rtcp(datagram: &[u8]) -> bool {
-    datagram.get(1).is_some_and(|kind| (192..=223).contains(kind))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,12 +110,5 @@ mod tests {
         let bad = Packet::Opaque(Opaque { kind: 207, count: 32, body: Vec::new() });
         assert!(write(&[LOSS, bad], &mut out).is_err());
         assert_eq!(out, [7]);
-    }
-
-    #[test]
-    fn rtcp_is_told_from_rtp_by_its_second_byte() {
-        let rtcp: Vec<u8> = (0..=255).filter(|second| is_rtcp(&[0x80, *second])).collect();
-        assert_eq!((rtcp.first(), rtcp.last(), rtcp.len()), (Some(&192), Some(&223), 32));
-        assert!(!is_rtcp(&[0x80]));
     }
 }

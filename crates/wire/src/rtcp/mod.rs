@@ -41,7 +41,7 @@ mod xr;
 
 pub use application::Application;
 pub use bye::Bye;
-pub use compound::{Compound, is_rtcp, parse, write};
+pub use compound::{Compound, parse, write};
 pub use decoder_state::DecoderState;
 pub use fir::{Fir, FirRequest};
 pub use nack::{Nack, NackPair};

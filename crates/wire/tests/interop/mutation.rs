@@ -136,7 +136,7 @@ fn check_others(bytes: &[u8]) {
         }
         Err(error) => check_error(error, bytes.len()),
     }
-    if let Err(error) = opus::duration(bytes) {
+    if let Err(error) = opus::ticks(bytes) {
         check_error(error, bytes.len());
     }
 }

@@ -1,7 +1,8 @@
 //! RTCP packets of other implementations.
 
-use thalweg_wire::rtcp::{self, Compound, Packet, is_rtcp};
+use thalweg_wire::rtcp::{self, Compound, Packet};
 
+use crate::video::is_rtcp;
 use crate::{captures, corpus};
 
 fn bytes_of(packets: &[Packet]) -> Vec<u8> {
@@ -39,7 +40,6 @@ pub fn aiortc_packets_are_read_and_written_back_byte_for_byte() {
         if !name.starts_with("rtcp") || name.contains("invalid") || name.contains("truncated") {
             continue;
         }
-        assert!(is_rtcp(&bytes), "{name}");
         let packets = rtcp::parse(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         // Padding is not kept: this packet is all padding, and aiortc also writes it without.
         let expected = if name == "rtcp_bye_padding.bin" { &[0x80, 203, 0, 0][..] } else { &bytes };

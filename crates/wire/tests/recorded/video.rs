@@ -1,7 +1,6 @@
 //! Frames from recorded packets.
 
 use thalweg_units::Bytes;
-use thalweg_wire::rtcp::is_rtcp;
 use thalweg_wire::rtp::Packet;
 use thalweg_wire::unwrap::SequenceUnwrapper;
 use thalweg_wire::vp8::{Descriptor, assemble, is_keyframe};
@@ -90,6 +89,11 @@ pub fn what_parses_of_recorded_descriptors_is_written_back_byte_for_byte() {
             assert_eq!(out, packet.payload);
         }
     }
+}
+
+/// Whether a datagram is RTCP rather than RTP, by its packet type (RFC 5761 section 4).
+pub fn is_rtcp(datagram: &[u8]) -> bool {
+    (192..=223).contains(&datagram[1])
 }
 
 /// The RTP packets of a dump, and the payload type of the first.

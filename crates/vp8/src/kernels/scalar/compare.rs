@@ -1,7 +1,5 @@
 //! Difference metrics of two blocks.
 
-use super::super::{Block, Moments};
-
 /// The rows of two blocks, side by side.
 fn rows<'a, const COLUMNS: usize, const ROWS: usize>(
     block: &'a [u8],
@@ -33,32 +31,6 @@ pub fn sad_at<const COLUMNS: usize, const ROWS: usize>(
     at.map(|at| sad::<COLUMNS, ROWS>(block, block_stride, &reference[at..], reference_stride))
 }
 
-pub fn sse<const COLUMNS: usize, const ROWS: usize>(
-    block: &[u8],
-    block_stride: usize,
-    reference: &[u8],
-    reference_stride: usize,
-) -> u32 {
-    moments::<COLUMNS, ROWS>(block, block_stride, reference, reference_stride).squares
-}
-
-pub fn moments<const COLUMNS: usize, const ROWS: usize>(
-    block: &[u8],
-    block_stride: usize,
-    reference: &[u8],
-    reference_stride: usize,
-) -> Moments {
-    let mut moments = Moments::default();
-    for (a, b) in rows::<COLUMNS, ROWS>(block, block_stride, reference, reference_stride) {
-        for (a, b) in a.iter().zip(b) {
-            let difference = i32::from(*a) - i32::from(*b);
-            moments.sum += difference;
-            moments.squares += (difference * difference) as u32;
-        }
-    }
-    moments
-}
-
 pub fn satd<const COLUMNS: usize, const ROWS: usize>(
     block: &[u8],
     block_stride: usize,
@@ -88,17 +60,6 @@ fn hadamard([a, b, c, d]: [i32; 4]) -> [i32; 4] {
     [sum + other_sum, sum - other_sum, difference + other_difference, difference - other_difference]
 }
 
-pub fn sse_row(row: &[u8], other: &[u8]) -> u64 {
-    // 65536 squares are the most whose sum is certain to fit 32 bits.
-    let runs = row.chunks(1 << 16).zip(other.chunks(1 << 16));
-    runs.map(|(a, b)| u64::from(a.iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(*b)).pow(2)).sum::<u32>())).sum()
-}
-
-pub fn coefficient_error(coefficients: &Block, restored: &Block) -> u64 {
-    let squares = coefficients.iter().zip(restored).map(|(a, b)| u64::from(a.saturating_sub(*b).unsigned_abs()).pow(2));
-    squares.sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,11 +68,7 @@ mod tests {
     fn blocks_that_differ_by_a_constant_have_known_differences() {
         let (block, reference) = ([100; 256], [93; 256]);
         assert_eq!(sad::<16, 16>(&block, 16, &reference, 16), 7 * 256);
-        assert_eq!(sse::<16, 8>(&block, 16, &reference, 16), 49 * 128);
-        let moments = moments::<8, 8>(&block, 16, &reference, 16);
-        assert_eq!(moments, Moments { sum: 7 * 64, squares: 49 * 64 });
         assert_eq!(satd::<16, 16>(&block, 16, &reference, 16), 8 * 7 * 16);
-        assert_eq!(sse_row(&block, &reference[..100]), 4900);
     }
 
     #[test]
@@ -126,8 +83,5 @@ mod tests {
     fn the_largest_differences_are_summed_without_loss() {
         let (white, black) = ([255; 256], [0; 256]);
         assert_eq!(sad::<16, 16>(&white, 16, &black, 16), 65_280);
-        assert_eq!(moments::<16, 16>(&black, 16, &white, 16), Moments { sum: -65_280, squares: 16_646_400 });
-        assert_eq!(sse_row(&vec![255; 300_000], &vec![0; 300_000]), 19_507_500_000);
-        assert_eq!(coefficient_error(&[i16::MIN; 16], &[i16::MAX; 16]), 16 << 30);
     }
 }

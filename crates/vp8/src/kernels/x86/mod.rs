@@ -12,7 +12,7 @@ mod quantize;
 mod transform;
 
 use super::Kernels;
-use compare::{sad, satd, squares, squares::coefficient_error};
+use compare::{sad, satd};
 use loop_filter::{chroma, luma, simple};
 use predict::{bilinear, sixtap, sixtap_wide};
 use transform::{dc, forward, inverse, walsh};
@@ -61,29 +61,13 @@ const SSE41_TABLE: Kernels = Kernels {
     filter_upper_edge_simply: simple::upper_edge,
     filter_inner_left_edges_simply: simple::inner_left_edges,
     filter_inner_upper_edges_simply: simple::inner_upper_edges,
-    sad_16x16: sad::sad_16::<16>,
-    sad_16x8: sad::sad_16::<8>,
-    sad_8x16: sad::sad_8::<16>,
-    sad_8x8: sad::sad_8::<8>,
-    sad_4x4: sad::sad_4::<4>,
-    sad_16x16_at: sad::sad_16_at::<16>,
-    sad_16x8_at: sad::sad_16_at::<8>,
-    sad_8x16_at: sad::sad_8_at::<16>,
-    sad_8x8_at: sad::sad_8_at::<8>,
-    sad_4x4_at: sad::sad_4_at::<4>,
-    sse_16x16: squares::squares_16::<16>,
-    sse_16x8: squares::squares_16::<8>,
-    sse_8x16: squares::squares_8::<16>,
-    sse_8x8: squares::squares_8::<8>,
-    sse_4x4: squares::squares_4::<4>,
-    moments_16x16: squares::moments_16::<16>,
-    moments_8x8: squares::moments_8::<8>,
-    moments_4x4: squares::moments_4::<4>,
+    sad_16x16: sad::sad_16x16,
+    sad_8x8: sad::sad_8x8,
+    sad_16x16_at: sad::sad_16x16_at,
+    sad_8x8_at: sad::sad_8x8_at,
     satd_16x16: satd::satd::<16, 16>,
     satd_8x8: satd::satd::<8, 8>,
     satd_4x4: satd::satd_4x4,
-    sse_row: squares::squares_of_rows,
-    coefficient_error,
 };
 
 const AVX2_TABLE: Kernels = Kernels {
@@ -93,16 +77,7 @@ const AVX2_TABLE: Kernels = Kernels {
     quantize: quantize::quantize_avx2,
     sixtap_16x16: sixtap_wide::sixtap_16x16,
     filter_inner_left_edges: luma::inner_left_edges_avx2,
-    sse_16x16: squares::squares_16_avx2::<16>,
-    sse_16x8: squares::squares_16_avx2::<8>,
-    sse_8x16: squares::squares_8_avx2::<16>,
-    sse_8x8: squares::squares_8_avx2::<8>,
-    sse_4x4: squares::squares_4_avx2::<4>,
-    moments_16x16: squares::moments_16_avx2::<16>,
-    moments_8x8: squares::moments_8_avx2::<8>,
-    moments_4x4: squares::moments_4_avx2::<4>,
     satd_16x16: satd::satd_16x16_avx2,
     satd_8x8: satd::satd_8x8_avx2,
-    sse_row: squares::squares_of_rows_avx2,
     ..SSE41_TABLE
 };

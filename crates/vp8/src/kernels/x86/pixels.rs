@@ -109,20 +109,6 @@ impl<const ROWS: usize> Pixels<'_, 8, ROWS> {
     }
 }
 
-impl<const ROWS: usize> Pixels<'_, 4, ROWS> {
-    /// Number of the block's rows that one vector holds.
-    pub const ROWS_A_VECTOR: usize = 4;
-
-    /// The row and the three after it.
-    #[inline]
-    #[target_feature(enable = "sse2")]
-    pub fn vector(&self, row: usize) -> __m128i {
-        let upper = _mm_unpacklo_epi32(self.load_4(row, 0), self.load_4(row + 1, 0));
-        let lower = _mm_unpacklo_epi32(self.load_4(row + 2, 0), self.load_4(row + 3, 0));
-        _mm_unpacklo_epi64(upper, lower)
-    }
-}
-
 /// A block, mutable.
 pub struct PixelsMut<'a, const COLUMNS: usize, const ROWS: usize> {
     first: *mut u8,

@@ -22,37 +22,32 @@ fn sums_of_four([a, b, c, d]: [__m128i; 4]) -> [u32; 4] {
     sums(_mm_add_epi32(_mm_unpacklo_epi64(ab, cd), _mm_unpackhi_epi64(ab, cd)))
 }
 
-/// Makes the kernels for blocks of a width, one at a time and four at once.
+/// Makes the kernels for square blocks, one at a time and four at once.
 macro_rules! sad {
-    ($columns:literal, $sad:ident, $sad_at:ident) => {
+    ($side:literal, $sad:ident, $sad_at:ident) => {
         #[target_feature(enable = "sse4.1")]
-        pub fn $sad<const ROWS: usize>(
-            block: &[u8],
-            block_stride: usize,
-            reference: &[u8],
-            reference_stride: usize,
-        ) -> u32 {
-            let block = Pixels::<$columns, ROWS>::of(block, block_stride);
-            let reference = Pixels::<$columns, ROWS>::of(reference, reference_stride);
+        pub fn $sad(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32 {
+            let block = Pixels::<$side, $side>::of(block, block_stride);
+            let reference = Pixels::<$side, $side>::of(reference, reference_stride);
             let mut sum = _mm_setzero_si128();
-            for row in (0..ROWS).step_by(Pixels::<$columns, ROWS>::ROWS_A_VECTOR) {
+            for row in (0..$side).step_by(Pixels::<$side, $side>::ROWS_A_VECTOR) {
                 sum = _mm_add_epi64(sum, _mm_sad_epu8(block.vector(row), reference.vector(row)));
             }
             sum_of_64(sum)
         }
 
         #[target_feature(enable = "sse4.1")]
-        pub fn $sad_at<const ROWS: usize>(
+        pub fn $sad_at(
             block: &[u8],
             block_stride: usize,
             reference: &[u8],
             at: [usize; 4],
             reference_stride: usize,
         ) -> [u32; 4] {
-            let block = Pixels::<$columns, ROWS>::of(block, block_stride);
-            let [a, b, c, d] = Pixels::<$columns, ROWS>::at(reference, at, reference_stride);
+            let block = Pixels::<$side, $side>::of(block, block_stride);
+            let [a, b, c, d] = Pixels::<$side, $side>::at(reference, at, reference_stride);
             let mut sums = [_mm_setzero_si128(); 4];
-            for row in (0..ROWS).step_by(Pixels::<$columns, ROWS>::ROWS_A_VECTOR) {
+            for row in (0..$side).step_by(Pixels::<$side, $side>::ROWS_A_VECTOR) {
                 let rows = block.vector(row);
                 sums[0] = _mm_add_epi64(sums[0], _mm_sad_epu8(rows, a.vector(row)));
                 sums[1] = _mm_add_epi64(sums[1], _mm_sad_epu8(rows, b.vector(row)));
@@ -64,6 +59,5 @@ macro_rules! sad {
     };
 }
 
-sad!(16, sad_16, sad_16_at);
-sad!(8, sad_8, sad_8_at);
-sad!(4, sad_4, sad_4_at);
+sad!(16, sad_16x16, sad_16x16_at);
+sad!(8, sad_8x8, sad_8x8_at);

@@ -7,7 +7,6 @@
 use std::arch::x86_64::*;
 
 use super::super::pixels::Pixels;
-use super::{halves_of_32, sum_of_32};
 
 // The kernels load each row explicitly: a closure passed to `map` may remain a call, since it is compiled for more
 // instructions than `map`.
@@ -47,6 +46,21 @@ fn of_four_wide_rows([a, b, c, d]: [__m256i; 4]) -> __m256i {
     });
     let sums = _mm256_add_epi16(_mm256_add_epi16(a, b), _mm256_add_epi16(c, d));
     _mm256_madd_epi16(sums, _mm256_set1_epi16(1))
+}
+
+/// The sum of a vector's four 32-bit numbers.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn sum_of_32(sums: __m128i) -> u32 {
+    let halves = _mm_add_epi32(sums, _mm_unpackhi_epi64(sums, sums));
+    _mm_cvtsi128_si32(_mm_add_epi32(halves, _mm_shuffle_epi32::<1>(halves))) as u32
+}
+
+/// The sum of the two halves of a wide vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves_of_32(sums: __m256i) -> __m128i {
+    _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums))
 }
 
 /// The differences of pixels in the low halves of two vectors.

@@ -103,6 +103,8 @@ pub struct Engine {
     last_sent: Option<Time>,
     /// How many packets may still leave in spite of the window because of a probe timeout.
     probe_packets: u32,
+    /// When the last packet left whose report may not wait.
+    last_report_due: Time,
     /// Wire bytes sent so far: the next packet's `before`.
     sent_in_all: Bytes,
     sent_wire: f64,
@@ -155,6 +157,7 @@ impl Engine {
             last_frame: None,
             last_sent: None,
             probe_packets: 0,
+            last_report_due: now,
             sent_in_all: Bytes::ZERO,
             sent_wire: 0.0,
             sent_payload: 0.0,

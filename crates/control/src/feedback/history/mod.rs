@@ -208,6 +208,12 @@ impl History {
         PacketId(next.saturating_add_signed(i64::from(ahead)))
     }
 
+    /// How much longer than the fastest ones recent reports took on the reverse path: its queue, decaying by a sixteenth
+    /// with each report.
+    pub fn reverse_queueing(&self) -> Span {
+        self.round_trips.reverse_queueing()
+    }
+
     /// Bytes sent and neither acknowledged nor declared lost.
     pub fn in_flight(&self) -> Bytes {
         self.packets.in_flight()

@@ -52,6 +52,8 @@ pub(super) struct RoundTrips {
     /// Time from arrival by the receiver's clock to feedback by the sender's clock: the return path, the hold and the
     /// clock offset.
     min_return: Option<(Time, Span)>,
+    /// See [`History::reverse_queueing`](super::History::reverse_queueing).
+    reverse_queueing: Span,
 }
 
 impl RoundTrips {
@@ -68,6 +70,10 @@ impl RoundTrips {
     /// The newest packet's round trip without the wait for its report.
     pub(super) fn path(&self) -> Option<Span> {
         self.path
+    }
+
+    pub(super) fn reverse_queueing(&self) -> Span {
+        self.reverse_queueing
     }
 
     /// The first packet whose round trip is a sample.
@@ -144,6 +150,8 @@ impl RoundTrips {
         // If no delay is left, the receiver's clock was set back: the learned minimum is invalid.
         let min = if delay + min > Span::ZERO { min } else { fresh };
         self.min_return = Some((now, min));
+        let queueing = (fresh - min).max(Span::ZERO);
+        self.reverse_queueing = queueing.max(self.reverse_queueing - self.reverse_queueing / 16);
         Some((delay + min).max(MIN))
     }
 }

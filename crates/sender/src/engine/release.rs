@@ -15,10 +15,10 @@ use crate::repair::Repair;
 /// The weight of the past in the share of payload in what is sent: about the last hundred packets count.
 const SHARE_MEMORY: f64 = 0.99;
 
-/// The time that reports may wait on the reverse path before fewer are asked for: a report of 62 bytes on 100 kbps.
-const REVERSE_QUEUE: Span = Span::from_millis(5);
+/// The time that reports may wait on the reverse path before fewer are asked for: three of 62 bytes on 100 kbps.
+const REVERSE_QUEUE: Span = Span::from_millis(15);
 /// How much further apart reports are than the last ones waited on the reverse path.
-const REPORTS_APART: i64 = 4;
+const REPORTS_APART: i64 = 2;
 
 /// What could leave next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -84,6 +84,9 @@ pub struct Packet {
     /// and, where a controller measures bursts, also for one that begins a burst and one after which the window is full
     /// (docs/papers/camel.md).
     pub requests_feedback: bool,
+    /// Whether its report may wait for those of later packets although the receiver reports each packet: the reverse
+    /// path does not bear more reports.
+    pub report_may_wait: bool,
     /// What it carries.
     pub content: Content,
 }

@@ -135,7 +135,7 @@ impl Receiver {
 
     /// Processes a packet; returns the frames that can be decoded now, in order.
     pub fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<Ready> {
-        let is_new = self.reports.on_packet(now, &packet.sent, packet.requests_feedback);
+        let is_new = self.reports.on_packet(now, packet);
         if let (true, Some(payload)) = (is_new, self.discarded(now, packet)) {
             self.reports.on_discarded(now, packet.sent.id, payload);
         }

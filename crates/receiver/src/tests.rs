@@ -30,6 +30,7 @@ fn media(sequence: u64, begin: u64, count: u16) -> Packet {
         grace: Span::ZERO,
         before: Bytes::ZERO,
         requests_feedback: true,
+        report_may_wait: false,
         content: Content::Media { sequence, fragment },
     }
 }

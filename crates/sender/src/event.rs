@@ -124,6 +124,8 @@ pub enum Wake {
     FramePolicy,
     /// The controller's timer.
     Controller,
+    /// The probe timeout: packets leave in spite of the window, to bring feedback back.
+    ProbeTimeout,
     /// The feedback timeout: what is in flight will count as lost.
     FeedbackTimeout,
     /// Nothing to wait for.
@@ -246,6 +248,11 @@ pub enum Event {
         /// Round-trip time of the newest packet that arrived, if any did.
         rtt: Option<Span>,
         /// Bytes in flight afterwards.
+        in_flight: Bytes,
+    },
+    /// No feedback came for a probe timeout: packets may leave in spite of the window (RFC 9002 section 6.2).
+    ProbeTimeout {
+        /// Bytes in flight.
         in_flight: Bytes,
     },
     /// What the controller allows, recorded when it changed noticeably (by a hundredth).

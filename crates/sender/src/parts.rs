@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use thalweg_control::Controller;
+use thalweg_control::{Controller, feedback};
 use thalweg_media::PacketSizes;
 
 use crate::frames::FramePolicy;
@@ -26,6 +26,8 @@ pub struct Parts {
     pub repair: Option<repair::Config>,
     /// Packet sizes.
     pub packets: PacketSizes,
+    /// When packets count as lost, and when the path is probed for feedback.
+    pub loss_detection: feedback::Config,
 }
 
 impl Parts {
@@ -40,6 +42,7 @@ impl Parts {
             padding_content: None,
             repair: None,
             packets: PacketSizes::default(),
+            loss_detection: feedback::Config::default(),
         }
     }
 }

@@ -190,7 +190,7 @@ impl Bbr {
 
     fn update_round_trip(&mut self, feedback: &Feedback<'_>) {
         let now = feedback.now;
-        let min = feedback.reports.iter().filter_map(|report| feedback.rtt_of(report)).min();
+        let min = feedback.reports.iter().filter_map(|report| feedback.rtt_sample(report)).min();
         let tolerance = if self.app_limited { self.config.probe_rtt.confirmed_within } else { 1.0 };
         // Uses the RTprop that is about to be dropped: the sample that replaces it may be mostly queue.
         let little = self.little();

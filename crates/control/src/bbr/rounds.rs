@@ -48,7 +48,7 @@ impl Rounds {
                 Fate::Arrived { .. } => self.current.arrived += report.packet.size,
                 Fate::Lost => self.current.lost += report.packet.size,
             }
-            if let Some(rtt) = feedback.rtt_of(report) {
+            if let Some(rtt) = feedback.rtt_sample(report) {
                 self.current.min_rtt = Some(self.current.min_rtt.map_or(rtt, |min| min.min(rtt)));
             }
         }

@@ -100,15 +100,17 @@ impl Copa {
         self.limited_at.is_some_and(|at| now - at <= self.srtt.max(flight))
     }
 
-    fn note_limited(&mut self, now: Time, in_flight: Bytes) {
+    fn note_limited(&mut self, packet: &SentPacket) {
+        let in_flight = packet.in_flight;
         let limited = match self.config.limited_by {
             LimitedBy::Room => in_flight + MSS * 2 >= self.window(),
             LimitedBy::Share(share) => {
                 in_flight + MSS > self.window() || in_flight.as_f64() >= share * self.window().as_f64()
             }
+            LimitedBy::Sending => !packet.app_limited,
         };
         if limited {
-            self.limited_at = Some(now);
+            self.limited_at = Some(packet.at);
         }
     }
 
@@ -197,7 +199,7 @@ impl Controller for Copa {
                 }
                 Fate::Arrived { .. } => {
                     self.losses.arrived += 1;
-                    if let Some(rtt) = feedback.rtt_of(report) {
+                    if let Some(rtt) = feedback.rtt_sample(report) {
                         self.on_ack(now, rtt, now - report.packet.at, report.packet.size);
                         self.cwnd = self.cwnd.max(self.config.min_window);
                     }
@@ -216,7 +218,7 @@ impl Controller for Copa {
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
-        self.note_limited(packet.at, packet.in_flight);
+        self.note_limited(packet);
     }
 
     fn on_demand(&mut self, _now: Time, demand: Demand) {
@@ -242,6 +244,7 @@ impl Controller for Copa {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::PacketId;
 
     /// A Copa after slow start with this window and these delays, limited by the window.
     fn copa(cwnd: f64, rtt_min_ms: i64, standing_ms: i64) -> Copa {
@@ -281,9 +284,14 @@ mod tests {
     fn a_window_into_which_no_packet_fits_limits() {
         let mut copa = copa(2.2, 50, 50);
         copa.limited_at = None;
-        copa.note_limited(Time::from_millis(1000), Bytes::new(1200));
+        let sent = |in_flight| SentPacket {
+            in_flight: Bytes::new(in_flight),
+            app_limited: true,
+            ..SentPacket::new(PacketId(0), Time::from_millis(1000), MSS)
+        };
+        copa.note_limited(&sent(1200));
         assert_eq!(copa.limited_at, None);
-        copa.note_limited(Time::from_millis(1000), Bytes::new(2400));
+        copa.note_limited(&sent(2400));
         assert_eq!(copa.limited_at, Some(Time::from_millis(1000)), "2400 of 3300 bytes are 73 %, and 900 are left");
     }
 

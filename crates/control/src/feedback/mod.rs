@@ -54,6 +54,12 @@ impl Report {
             Fate::Lost => None,
         }
     }
+
+    /// Whether the round trip of this packet is a sample of the path's: it arrived, was not declared lost before, and
+    /// was sent after the last outage, with `first` or later. A packet that sat out an outage measures the outage.
+    pub(crate) fn is_sample(&self, first: PacketId) -> bool {
+        self.packet.id >= first && matches!(self.fate, Fate::Arrived { was_lost: false, .. })
+    }
 }
 
 /// What caused a [`Feedback`].
@@ -95,6 +101,8 @@ pub struct Feedback<'a> {
     pub in_flight: Bytes,
     /// Bytes acknowledged on the path so far, this feedback included.
     pub delivered: Bytes,
+    /// The first packet sent after the last outage: see [`Feedback::rtt_sample`].
+    pub(crate) first: PacketId,
 }
 
 impl<'a> Feedback<'a> {
@@ -111,6 +119,7 @@ impl<'a> Feedback<'a> {
             min_rtt: None,
             in_flight: Bytes::ZERO,
             delivered: Bytes::ZERO,
+            first: PacketId(0),
         }
     }
 
@@ -137,6 +146,13 @@ impl<'a> Feedback<'a> {
     pub fn rtt_of(&self, report: &Report) -> Option<Span> {
         let delay = report.arrival()? - report.packet.at;
         Some((self.path_rtt? + (delay - self.newest_delay?)).max(Span::from_nanos(1)))
+    }
+
+    /// [`Feedback::rtt_of`] a packet that measures the path: `None` if it was declared lost before it arrived or sat
+    /// out an outage (no arrivals for three probe timeouts, RFC 9002 section 7.6, or a feedback timeout). A window that
+    /// took these for queueing delay would stay small for seconds after the outage.
+    pub fn rtt_sample(&self, report: &Report) -> Option<Span> {
+        self.rtt_of(report).filter(|_| report.is_sample(self.first))
     }
 
     /// How long feedback on an arrived packet waited at the receiver until the report was sent.

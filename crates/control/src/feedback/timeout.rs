@@ -38,6 +38,11 @@ impl FeedbackTimeout {
         self.min = min;
     }
 
+    /// Sets the wait before the first timeout and its equivalent in smoothed round trips.
+    pub(crate) fn set_wait(&mut self, min: Span, round_trips: i64) {
+        (self.min, self.round_trips) = (min, round_trips);
+    }
+
     /// Records that a packet left. Starts the wait if nothing was in flight; returns whether it did.
     pub(crate) fn on_sent(&mut self, at: Time) -> bool {
         let begins = self.since.is_none();
@@ -86,10 +91,15 @@ impl FeedbackTimeout {
         self.expired
     }
 
+    /// The wait before the first timeout.
+    pub(crate) fn wait(&self) -> Span {
+        self.min.max(self.srtt * self.round_trips)
+    }
+
     /// When the next timeout is due.
     pub(crate) fn deadline(&self) -> Time {
         let Some(since) = self.since else { return Time::NEVER };
-        let first = self.min.max(self.srtt * self.round_trips);
+        let first = self.wait();
         match (self.expired, self.then) {
             (0, _) | (_, Then::Same) => since + first,
             (_, Then::Every(span)) => since + span,

@@ -152,7 +152,7 @@ impl Controller for Rocc {
                 Fate::Arrived { .. } => (report.packet.size, Bytes::ZERO),
                 Fate::Lost => (Bytes::ZERO, report.packet.size),
             };
-            if let Some(rtt) = feedback.rtt_of(report) {
+            if let Some(rtt) = feedback.rtt_sample(report) {
                 self.rtt_min = Some(self.rtt_min.map_or(rtt, |min| min.min(rtt)));
                 self.first_ack.get_or_insert(now);
             }

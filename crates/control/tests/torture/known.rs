@@ -20,12 +20,6 @@ const PACER: &str = "docs/papers/salsify.md: the pacer leaves half a millisecond
 pub const KNOWN: &[Exception] = &[
     Exception::of(&["copa"], "30000 kbps, 500 ms", "docs/papers/copa.md: the swing at twice window / RTT")
         .used(0.7, 0.9),
-    Exception::of(
-        &["copa", "copa-0.9"],
-        "outage, 100 kbps, 500 ms",
-        "docs/papers/copa.md: RTT_min forgotten in a standing queue",
-    )
-    .queue(1500.0, 2500.0),
     Exception::of(&["rocc"], "200000 kbps, 500 ms", "docs/papers/rocc.md: 2.95 round trips to double")
         .back(11.0, 17.0)
         .used(0.3, 0.6),
@@ -41,8 +35,8 @@ pub const KNOWN: &[Exception] = &[
     Exception::of(&["gcc-2021"], "a quarter, Rfc8888", EIGHT_PERCENT).back(14.0, 19.5).used(0.55, 0.8),
     Exception::of(GCC, "a quarter, *", EIGHT_PERCENT).never_back().used(0.45, 0.7),
     Exception::of(GCC, "four times, *", EIGHT_PERCENT).back(13.0, 27.0).used(0.7, 1.0),
-    Exception::of(GCC, "outage, PerPacket", GRADIENT).queue(150.0, 400.0),
-    Exception::of(GCC, "outage, Rfc8888", GRADIENT).queue(150.0, 400.0),
+    Exception::of(&["gcc-2021"], "outage, PerPacket", GRADIENT).queue(150.0, 400.0),
+    Exception::of(&["gcc-2021"], "outage, Rfc8888", GRADIENT).queue(150.0, 400.0),
     Exception::of(&["gcc-2021"], "outage, 100 kbps, 500 ms", BAYESIAN).back(10.5, 15.0),
     Exception::of(GCC, "to a quarter, PerPacket", GRADIENT).queue(200.0, 500.0),
     Exception::of(&["gcc"], "to a quarter, *", GRADIENT).queue(150.0, 350.0),
@@ -55,6 +49,9 @@ pub const KNOWN: &[Exception] = &[
     Exception::of(&["scream"], "30000 kbps, 500 ms", SEGMENTS).never_back().used(0.04, 0.14),
     Exception::of(&["scream"], "6000 kbps, 500 ms", SEGMENTS).never_back().used(0.25, 0.5),
     Exception::of(&["scream"], "1000 kbps, 500 ms", SEGMENTS).used(0.65, 0.9),
+    Exception::of(&["scream"], "2 % lost, Twcc", "docs/papers/scream.md: each loss is an answer")
+        .never_back()
+        .used(0.25, 0.5),
     Exception::of(&["scream"], "2 % lost, *", "docs/papers/scream.md: each loss is an answer")
         .back(8.0, 39.0)
         .used(0.25, 0.7),

@@ -197,6 +197,7 @@ fn of_event(event: &Event) -> Row {
         }
         Event::SchemeChanged => kind(20, "scheme-changed"),
         Event::RecoveryBegan => kind(19, "recovery-began"),
+        Event::ProbeTimeout { in_flight } => kind(21, "probe-timeout").bytes(in_flight),
         Event::Variable { name, value } => Row { what: name, value: Some(value), ..kind(18, "variable") },
         // A new event needs its own row format; until then it is counted as unknown.
         _ => kind(255, "unknown"),

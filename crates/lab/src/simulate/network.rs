@@ -105,6 +105,7 @@ mod tests {
                 grace: Span::ZERO,
                 before: Bytes::ZERO,
                 requests_feedback: true,
+                report_may_wait: false,
                 content: Content::Padding,
             });
         }

@@ -128,7 +128,9 @@ fn whatever_a_receiver_says_for_two_minutes_no_state_is_mistaken_and_memory_is_b
             assert_eq!(seen.count(Decoded::Wrong), 0, "{scheme}, {name}");
             // A sender without state reports does not know that the first frame was lost.
             let hears = !name.starts_with("nothing");
-            assert!(seen.frames.len() > 100 && (!hears || seen.count(Decoded::Exact) > 500), "{scheme}, {name}");
+            // A window that hears nothing opens at feedback timeouts, ever further apart, and for probes.
+            let min = if hears { 100 } else { 50 };
+            assert!(seen.frames.len() > min && (!hears || seen.count(Decoded::Exact) > 500), "{scheme}, {name}");
             assert!(seen.max_kept.0 <= MAX_KEPT && seen.max_kept.1 <= MAX_KEPT, "{scheme}, {name}");
         }
     }

@@ -10,6 +10,7 @@ mod loss;
 mod own_sender;
 mod padding;
 mod rebera;
+mod reverse_path;
 mod salsify;
 mod square_wave;
 mod standard_decoder;

@@ -73,7 +73,7 @@ fn fec_for_dummies_takes_no_more_of_the_wire_and_leaves_fewer_frames_late_the_mo
     for (model, still, late) in [
         (None, [0.0..0.002, 0.0..0.002], 1.1),
         (random(0.01), [0.01..0.04, 0.0..0.01], 0.75),
-        (random(0.03), [0.04..0.1, 0.01..0.035], 0.5),
+        (random(0.03), [0.04..0.1, 0.005..0.035], 0.5),
         (random(0.1), [0.25..0.45, 0.04..0.15], 0.5),
         (Some(BURSTS), [0.04..0.09, 0.03..0.075], 1.0),
     ] {

@@ -103,6 +103,7 @@ fn of(event: &Event) -> Option<(&'static str, Value)> {
         Event::Resumed { why } => ("thalweg:resumed", json!({ "reason": why.text() })),
         Event::Reset { age, packets } => ("thalweg:reset", json!({ "age": millis(*age), "packets": packets })),
         Event::SchemeChanged => ("thalweg:scheme_changed", json!({})),
+        Event::ProbeTimeout { in_flight } => ("thalweg:probe_timeout", json!({ "bytes_in_flight": in_flight.get() })),
         Event::RecoveryBegan => ("thalweg:recovery_began", json!({})),
         Event::RetransmissionRefused { sequence, why } => {
             ("thalweg:retransmission_refused", json!({ "sequence": sequence, "reason": why.text() }))

@@ -8,10 +8,10 @@ mod transport;
 
 use std::collections::VecDeque;
 
-use thalweg_control::{Acknowledgement, PacketId, SentPacket};
-use thalweg_media::FeedbackStyle;
+use thalweg_control::{Acknowledgement, PacketId};
+use thalweg_media::{FeedbackStyle, Packet};
 use thalweg_units::{Bytes, Span, Time};
-use thalweg_wire::rtcp::Packet;
+use thalweg_wire::rtcp;
 
 use super::message::{About, EVERYTHING, MEDIA, Message, RECEIVER, datagram};
 pub(crate) use congestion::{Congestion, INTERVAL as CCFB_INTERVAL};
@@ -56,9 +56,9 @@ impl Reports {
         }
     }
 
-    /// A packet arrived; `requests_feedback` is whether it asks for an immediate report. Returns whether it is new
-    /// (duplicates are not).
-    pub(super) fn on_packet(&mut self, now: Time, packet: &SentPacket, requests_feedback: bool) -> bool {
+    /// A packet arrived. Returns whether it is new (duplicates are not).
+    pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> bool {
+        let (packet, requests_feedback, may_wait) = (&packet.sent, packet.requests_feedback, packet.report_may_wait);
         let here = now + self.clock_offset;
         let is_new = match &mut self.form {
             Form::Reported(acknowledgements) => {
@@ -72,7 +72,7 @@ impl Reports {
             }
         };
         if is_new {
-            self.next = self.next.min(self.due(now, requests_feedback));
+            self.next = self.next.min(self.due(now, requests_feedback, may_wait));
         }
         is_new
     }
@@ -86,8 +86,9 @@ impl Reports {
     }
 
     /// When a packet is to be reported.
-    fn due(&self, now: Time, requests_feedback: bool) -> Time {
+    fn due(&self, now: Time, requests_feedback: bool, may_wait: bool) -> Time {
         match &self.form {
+            Form::Reported(_) if may_wait => now + CCFB_INTERVAL,
             Form::Reported(_) => now,
             Form::Transport(_) if requests_feedback && self.style == FeedbackStyle::TwccOnRequest => now,
             Form::Transport(_) => now + TWCC_INTERVAL,
@@ -123,10 +124,10 @@ impl Reports {
 }
 
 /// A report in its own datagram, and the number of packets it covers.
-fn counted(report: Packet) -> (Vec<u8>, u32) {
+fn counted(report: rtcp::Packet) -> (Vec<u8>, u32) {
     let packets = match &report {
-        Packet::TransportFeedback(feedback) => feedback.statuses.len(),
-        Packet::CongestionFeedback(feedback) => feedback.streams.iter().map(|stream| stream.statuses.len()).sum(),
+        rtcp::Packet::TransportFeedback(feedback) => feedback.statuses.len(),
+        rtcp::Packet::CongestionFeedback(feedback) => feedback.streams.iter().map(|stream| stream.statuses.len()).sum(),
         _ => 0,
     };
     (datagram(&[report]), packets as u32)

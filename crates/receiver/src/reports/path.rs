@@ -83,6 +83,7 @@ mod tests {
             sent,
             grace: Span::ZERO,
             requests_feedback: false,
+            report_may_wait: false,
             before: Bytes::new(1000 * number),
             content: Content::Padding,
         }

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::{MessageReader, Receiver};
 use proptest::prelude::*;
-use thalweg_control::PacketId;
+use thalweg_control::{PacketId, SentPacket};
 use thalweg_media::feedback::RtcpFeedback;
 use thalweg_media::{Content, Packet};
 
@@ -16,8 +16,10 @@ const STYLES: [FeedbackStyle; 5] = [
 ];
 const AHEAD: Span = Span::from_secs(1);
 
-fn sent(id: u64) -> SentPacket {
-    SentPacket::new(PacketId(id), Time::ZERO, Bytes::new(1200))
+fn packet(id: u64) -> Packet {
+    let sent = SentPacket::new(PacketId(id), Time::ZERO, Bytes::new(1200));
+    let (grace, before, content) = (Span::ZERO, Bytes::ZERO, Content::Padding);
+    Packet { sent, grace, before, requests_feedback: true, report_may_wait: false, content }
 }
 
 /// A report as the sender parses it.
@@ -51,13 +53,6 @@ fn read(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> V
     };
     for &(at, id) in arrivals {
         poll(&mut receiver, &mut reader, at);
-        let packet = |id| Packet {
-            sent: sent(id),
-            grace: Span::ZERO,
-            before: Bytes::ZERO,
-            requests_feedback: true,
-            content: Content::Padding,
-        };
         // What did not arrive was sent, too.
         for id in next..=id {
             reader.on_sent(&packet(id));
@@ -116,12 +111,26 @@ fn only_rfc_8888_tells_how_long_the_newest_arrival_was_held() {
 #[test]
 fn a_burst_is_reported_at_once_when_its_last_packet_asks() {
     let mut reports = Reports::new(FeedbackStyle::TwccOnRequest, Span::ZERO);
-    reports.on_packet(Time::from_millis(1), &sent(1), false);
+    reports.on_packet(Time::from_millis(1), &Packet { requests_feedback: false, ..packet(1) });
     assert_eq!(reports.next_event(), Time::from_millis(1) + TWCC_INTERVAL);
-    reports.on_packet(Time::from_millis(2), &sent(2), true);
+    reports.on_packet(Time::from_millis(2), &packet(2));
     assert_eq!(reports.next_event(), Time::from_millis(2));
     assert_eq!(reports.poll(Time::from_millis(2)).map(|report| report.size), Some(Bytes::new(24 + 42)));
     assert_eq!((reports.poll(Time::from_millis(2)), reports.next_event()), (None, Time::NEVER));
+}
+
+#[test]
+fn reports_that_the_reverse_path_does_not_bear_wait_for_one_that_it_does() {
+    let mut reports = Reports::new(FeedbackStyle::PerPacket, Span::ZERO);
+    let waits = |id| Packet { report_may_wait: true, ..packet(id) };
+    (1..4).for_each(|id| {
+        reports.on_packet(Time::from_millis(id), &waits(id));
+    });
+    assert_eq!(reports.next_event(), Time::from_millis(1) + CCFB_INTERVAL);
+    reports.on_packet(Time::from_millis(4), &packet(4));
+    assert_eq!(reports.next_event(), Time::from_millis(4));
+    let report = reports.poll(Time::from_millis(4)).expect("one report");
+    assert_eq!(report.about, About::Report { packets: 4 });
 }
 
 #[test]

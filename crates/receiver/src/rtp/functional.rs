@@ -144,7 +144,14 @@ impl FunctionalStream {
     fn packet(&mut self, said: &Said, content: Content) -> Packet {
         self.arrivals += 1;
         let sent = SentPacket::new(PacketId(self.arrivals), Time::ZERO, said.size);
-        Packet { sent, grace: said.grace.grace, before: Bytes::ZERO, requests_feedback: false, content }
+        Packet {
+            sent,
+            grace: said.grace.grace,
+            before: Bytes::ZERO,
+            requests_feedback: false,
+            report_may_wait: false,
+            content,
+        }
     }
 
     /// Stores the bytes of a part; returns whether it fits into the frame.

@@ -34,7 +34,8 @@ impl Assembled {
     /// Builds the parts; `first` is their first packet. The controller is given the rates that the policy's encoder can
     /// use.
     pub(super) fn new(parts: Parts, first: PacketId, now: Time) -> Result<Assembled, ConfigError> {
-        let Parts { mut controller, frames, pacing, padding, padding_content, repair, packets } = parts;
+        let Parts { mut controller, frames, pacing, padding, padding_content, repair, packets, loss_detection } = parts;
+        loss_detection.check()?;
         if let Some(demand) = frames.demand() {
             controller.on_demand(now, demand);
         }

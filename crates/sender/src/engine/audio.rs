@@ -32,6 +32,13 @@ impl Engine {
         packet.payload = Payload::Audio;
         let (sent, grace, before) = self.depart(packet, &content);
         // With nothing else in the queue, no other packet would ask for a report.
-        Some(Packet { sent, grace, before, requests_feedback: self.parts.queue.is_empty(), content })
+        Some(Packet {
+            sent,
+            grace,
+            before,
+            requests_feedback: self.parts.queue.is_empty(),
+            report_may_wait: false,
+            content,
+        })
     }
 }

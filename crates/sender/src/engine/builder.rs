@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use thalweg_control::Controller;
+use thalweg_control::{Controller, feedback};
 use thalweg_media::PacketSizes;
 use thalweg_units::{ConfigError, Time};
 
@@ -24,6 +24,7 @@ pub struct Builder {
     padding_content: Option<padding::redundant::Config>,
     repair: Option<repair::Config>,
     packets: PacketSizes,
+    loss_detection: feedback::Config,
 }
 
 impl Builder {
@@ -37,6 +38,7 @@ impl Builder {
             padding_content: None,
             repair: None,
             packets: PacketSizes::default(),
+            loss_detection: feedback::Config::default(),
         }
     }
 
@@ -75,6 +77,11 @@ impl Builder {
         Builder { packets, ..self }
     }
 
+    /// When packets count as lost, and when the path is probed for feedback.
+    pub fn loss_detection(self, loss_detection: feedback::Config) -> Builder {
+        Builder { loss_detection, ..self }
+    }
+
     /// The sender, before its first picture.
     ///
     /// # Errors
@@ -83,8 +90,9 @@ impl Builder {
         let missing = |part, example| ConfigError::out_of_range(part, "missing", example);
         let controller = self.controller.ok_or_else(|| missing("controller", "set, such as a boxed fixed::Fixed"))?;
         let frames = self.frames.ok_or_else(|| missing("frames", "set, such as a boxed frames::EveryFrame"))?;
-        let Builder { pacing, padding, padding_content, repair, packets, .. } = self;
-        Engine::with(Parts { controller, frames, pacing, padding, padding_content, repair, packets }, self.camera, now)
+        let Builder { pacing, padding, padding_content, repair, packets, loss_detection, .. } = self;
+        let parts = Parts { controller, frames, pacing, padding, padding_content, repair, packets, loss_detection };
+        Engine::with(parts, self.camera, now)
     }
 }
 

@@ -25,6 +25,7 @@ impl Engine {
     /// # Errors
     /// When a parameter of a part is out of range; then nothing has changed.
     pub fn change_parts(&mut self, now: Time, parts: Parts) -> Result<(), ConfigError> {
+        let loss_detection = parts.loss_detection;
         let parts = Assembled::new(parts, PacketId(self.next_id), now)?;
         self.advance(now);
         let (at, events) = (now, &mut self.events);
@@ -36,6 +37,7 @@ impl Engine {
         }
         self.discard_slot(Why::SchemeChanged);
         self.parts = parts;
+        self.history.set_config(loss_detection);
         self.emit(Event::SchemeChanged);
         self.force_keyframe(Why::SchemeChanged);
         self.refresh();

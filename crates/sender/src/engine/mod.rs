@@ -101,6 +101,10 @@ pub struct Engine {
     /// The newest frame that became the last frame ([`Buffers`](crate::frames::Buffers)).
     last_frame: Option<u64>,
     last_sent: Option<Time>,
+    /// How many packets may still leave in spite of the window because of a probe timeout.
+    probe_packets: u32,
+    /// When the last packet left whose report may not wait.
+    last_report_due: Time,
     /// Wire bytes sent so far: the next packet's `before`.
     sent_in_all: Bytes,
     sent_wire: f64,
@@ -131,12 +135,13 @@ impl Engine {
     /// When a parameter of a part is out of range.
     pub fn with(parts: Parts, camera: Camera, now: Time) -> Result<Engine, ConfigError> {
         check("camera.interval", camera.interval).within(above(Span::ZERO), "33.3ms")?;
+        let loss_detection = parts.loss_detection;
         let parts = Assembled::new(parts, PacketId(0), now)?;
         let mut engine = Engine {
             camera,
             limits: parts.controller.limits(),
             parts,
-            history: History::default(),
+            history: History::new(loss_detection),
             reported: SendLimits::of_rate(Rate::ZERO),
             audio: VecDeque::new(),
             slot: None,
@@ -151,6 +156,8 @@ impl Engine {
             next_frame: 0,
             last_frame: None,
             last_sent: None,
+            probe_packets: 0,
+            last_report_due: now,
             sent_in_all: Bytes::ZERO,
             sent_wire: 0.0,
             sent_payload: 0.0,
@@ -179,6 +186,9 @@ impl Engine {
     pub fn on_feedback(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) {
         self.advance(now);
         let feedback = self.history.on_report(now, acknowledgements, hold);
+        if feedback.reports.iter().any(|report| report.arrival().is_some()) {
+            self.probe_packets = 0;
+        }
         deliver(&feedback, &mut self.parts, &mut self.events);
         self.follow_policy();
         self.refresh();
@@ -229,6 +239,11 @@ impl Engine {
         if self.parts.controller.next_timeout() <= now {
             self.parts.controller.on_timeout(now);
             self.refresh();
+        }
+        let probes = self.history.on_probe_timeout(now);
+        if probes > 0 {
+            self.probe_packets = probes;
+            self.emit(Event::ProbeTimeout { in_flight: self.history.in_flight() });
         }
         if self.history.next_timeout() <= now
             && let Some(feedback) = self.history.on_timeout(now)

@@ -1,6 +1,7 @@
 //! Camel (specs/camel.md): frames leave in bursts, and the capacity that the bursts measure is the encoder's target.
 
 use thalweg_control::camel::{self, burst_length};
+use thalweg_control::feedback;
 use thalweg_media::PacketSizes;
 use thalweg_units::{Bytes, Span};
 
@@ -27,6 +28,7 @@ fn with(config: camel::Config, share: Share) -> Scheme {
         }),
         feedback: FeedbackStyle::TwccOnRequest,
         packets: PacketSizes { per_burst: PACKETS_PER_BURST, ..PacketSizes::default() },
+        loss_detection: feedback::Config::default(),
         ..gcc::webrtc()
     };
     scheme.reserving(Reserve::Drain(share))

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use thalweg_control::copa;
+use thalweg_control::{copa, feedback};
 use thalweg_media::PacketSizes;
 use thalweg_units::Rate;
 
@@ -29,6 +29,7 @@ pub(super) fn alone() -> Scheme {
         feedback: FeedbackStyle::PerPacket,
         receiver: ReceiverKind::Standard,
         packets: PacketSizes::default(),
+        loss_detection: feedback::Config::default(),
     }
 }
 

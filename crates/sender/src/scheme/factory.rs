@@ -76,6 +76,7 @@ impl SenderFactory for Scheme {
             padding_content: self.padding_content,
             repair: self.repair,
             packets: self.packets,
+            loss_detection: self.loss_detection,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use thalweg_control::gcc;
+use thalweg_control::{feedback, gcc};
 use thalweg_media::PacketSizes;
 use thalweg_units::Span;
 
@@ -35,5 +35,7 @@ pub(super) fn webrtc() -> Scheme {
         feedback: FeedbackStyle::Twcc,
         receiver: ReceiverKind::Standard,
         packets: PacketSizes::default(),
+        // libwebrtc has no probe timeout: it sends at its rate whether it is acknowledged or not.
+        loss_detection: feedback::Config { probe_packets: 0, ..feedback::Config::default() },
     }
 }

@@ -16,7 +16,7 @@ mod vidaptive;
 use alloc::boxed::Box;
 use alloc::string::String;
 
-use thalweg_control::DynController;
+use thalweg_control::{DynController, feedback};
 use thalweg_media::PacketSizes;
 use thalweg_units::{ConfigError, Size};
 
@@ -150,6 +150,9 @@ pub struct Scheme {
     pub receiver: ReceiverKind,
     /// Packet sizes.
     pub packets: PacketSizes,
+    /// When packets count as lost, and when the path is probed for feedback.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub loss_detection: feedback::Config,
 }
 
 impl Scheme {

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 
+use thalweg_control::feedback;
 use thalweg_control::salsify::{self, Grace, Smoothing, Unit};
 use thalweg_media::PacketSizes;
 use thalweg_units::{Bytes, Span};
@@ -47,6 +48,8 @@ pub(super) fn two_cores() -> Scheme {
         feedback: FeedbackStyle::PerPacket,
         receiver: stateful_receiver(),
         packets,
+        // A forced frame is the probe of this paper (section 3.1).
+        loss_detection: feedback::Config { probe_packets: 0, ..feedback::Config::default() },
     }
 }
 

@@ -39,7 +39,7 @@ impl Requests {
     fn of(&mut self, packet: &Packet) -> Option<FeedbackRequest> {
         let (now, id) = (packet.sent.at, packet.sent.id.0);
         let overdue = self.last_at.is_none_or(|last| now - last >= FEEDBACK_REQUEST_INTERVAL);
-        if !packet.requests_feedback && !overdue {
+        if packet.report_may_wait || !packet.requests_feedback && !overdue {
             return None;
         }
         let count = (id + 1 - self.newly.min(id)).clamp(1, MAX_ASKED);

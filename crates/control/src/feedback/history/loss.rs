@@ -74,6 +74,22 @@ mod tests {
     }
 
     #[test]
+    fn the_feedback_timeout_doubles_until_a_round_trip_is_known() {
+        let mut history = History::default();
+        for (id, ms, wait) in [(0, 0, 2000), (1, 3000, 4000), (2, 8000, 8000)] {
+            sent(&mut history, id, ms);
+            assert_eq!(history.next_timeout(), Time::from_millis(ms + wait));
+            assert!(history.on_timeout(Time::from_millis(ms + wait)).is_some());
+        }
+        // Packet 2 was declared lost too, so its arrival is no sample; that of packet 4 is.
+        sent(&mut history, 3, 17_000);
+        history.on_report(Time::from_millis(17_100), &[arrived(2, Time::from_millis(17_000))], None);
+        sent(&mut history, 4, 17_200);
+        history.on_report(Time::from_millis(17_300), &[arrived(4, Time::from_millis(17_200))], None);
+        assert_eq!(history.next_timeout(), Time::from_millis(19_300));
+    }
+
+    #[test]
     fn silence_declares_everything_lost_and_rearms_with_the_next_packet() {
         let mut history = History::new(Config::default());
         assert_eq!(history.next_timeout(), Time::NEVER);
@@ -84,6 +100,6 @@ mod tests {
         assert_eq!((feedback.cause, feedback.reports.len()), (Cause::FeedbackTimeout, 1));
         assert_eq!(history.next_timeout(), Time::NEVER);
         sent(&mut history, 1, 3000);
-        assert_eq!(history.next_timeout(), Time::from_millis(5000));
+        assert_eq!(history.next_timeout(), Time::from_millis(7000));
     }
 }

@@ -4,6 +4,7 @@
 //! * `round_trips`: round-trip times, with and without the wait for reports;
 //! * `loss`: which packets are declared lost, because later ones overtook them or because of a feedback timeout.
 
+mod config;
 mod loss;
 mod packets;
 mod round_trips;
@@ -15,38 +16,17 @@ use thalweg_units::{Bytes, Span, Time};
 use super::timeout::{FeedbackTimeout, Then};
 use super::{Acknowledgement, Cause, Fate, Feedback, Report};
 use crate::packet::{PacketId, SentPacket};
+pub use config::Config;
 use loss::Loss;
 use packets::Packets;
 use round_trips::{Newest, RoundTrips};
 
-/// When a packet counts as lost, and how long it is remembered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-pub struct Config {
-    /// A packet is lost once a packet sent this many places after it has arrived (RFC 9002 section 6.1.1).
-    pub reorder_packets: u64,
-    /// Everything in flight is declared lost when no feedback arrives for the larger of this and
-    /// `feedback_timeout_rtts` smoothed round trips (specs/copa.md 9, specs/rocc.md 5).
-    pub feedback_timeout: Span,
-    /// In smoothed round trips; see `feedback_timeout`.
-    pub feedback_timeout_rtts: i64,
-    /// How long a lost packet is remembered in case it arrives late: a minute, as libwebrtc remembers sent packets
-    /// (transport_feedback_adapter.cc, kSendTimeHistoryWindow). Queues of half a minute do occur on cellular uplinks.
-    pub remember: Span,
-    /// Max number of packets remembered, so that a receiver that never reports costs bounded memory.
-    pub capacity: usize,
-}
+/// A wait doubles at most this often: the feedback timeout of 2 s to a minute, the max of RFC 6298 section 2.4.
+const MAX_DOUBLINGS: u32 = 5;
 
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            reorder_packets: 3,
-            feedback_timeout: Span::from_secs(2),
-            feedback_timeout_rtts: 4,
-            remember: Span::from_secs(60),
-            capacity: 1 << 17,
-        }
-    }
+/// By how much a wait is longer after this many expirations.
+fn doubled(times: u32) -> i64 {
+    1 << times.min(MAX_DOUBLINGS)
 }
 
 /// Remembers every packet sent until its fate is known, and tracks bytes in flight, bytes delivered and round-trip
@@ -58,6 +38,15 @@ pub struct History {
     round_trips: RoundTrips,
     loss: Loss,
     timeout: FeedbackTimeout,
+    last_sent: Time,
+    /// When the wait for arrivals began that now lasts: with the last arrival, or with what was sent into an idle path.
+    waiting_since: Time,
+    /// Probe timeouts since the last arrival.
+    probe_timeouts: u32,
+    /// Whether the feedback timeout has expired since the last arrival.
+    timed_out: bool,
+    /// Outages and feedback timeouts since the last round-trip sample.
+    outages: u32,
     delivered: Bytes,
     delivered_at: Option<Time>,
     reports: Vec<Report>,
@@ -78,10 +67,21 @@ impl History {
             packets: Packets::default(),
             round_trips: RoundTrips::default(),
             loss: Loss::default(),
+            last_sent: Time::ZERO,
+            waiting_since: Time::ZERO,
+            probe_timeouts: 0,
+            timed_out: false,
+            outages: 0,
             delivered: Bytes::ZERO,
             delivered_at: None,
             reports: Vec::new(),
         }
+    }
+
+    /// Changes when losses are declared and the path is probed, from now on.
+    pub fn set_config(&mut self, config: Config) {
+        self.timeout.set_wait(config.feedback_timeout, config.feedback_timeout_rtts);
+        self.config = config;
     }
 
     /// Records a packet as it leaves and fills in its `in_flight`, `delivered` and `delivered_at`. Packet numbers must
@@ -90,7 +90,11 @@ impl History {
     pub fn on_sent(&mut self, packet: SentPacket) -> SentPacket {
         if self.packets.in_flight() == Bytes::ZERO {
             self.timeout.restart(packet.at);
+            if !self.timed_out {
+                self.waiting_since = packet.at;
+            }
         }
+        self.last_sent = packet.at;
         let delivered_at = self.delivered_at.unwrap_or(packet.at);
         let in_flight = self.packets.in_flight() + packet.size;
         let packet = SentPacket { in_flight, delivered: self.delivered, delivered_at, ..packet };
@@ -103,7 +107,13 @@ impl History {
     pub fn on_report(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) -> Feedback<'_> {
         self.reports.clear();
         let newest = self.take_arrivals(now, acknowledgements);
-        let round_trip = newest.map(|newest| self.round_trips.on_report(now, newest, hold, &self.reports));
+        let round_trip = newest.map(|newest| {
+            self.end_wait(now);
+            self.round_trips.on_report(now, newest, hold, &self.reports)
+        });
+        if !self.round_trips.is_restarting() {
+            self.outages = 0;
+        }
         self.loss.judge_overtaken(&mut self.packets, &self.config, &mut self.reports);
         if !self.reports.is_sorted_by_key(|report| report.packet.id) {
             self.reports.sort_by_key(|report| report.packet.id);
@@ -116,6 +126,16 @@ impl History {
             newest_delay: newest.map(|newest| newest.delay()),
             ..self.feedback(now, Cause::Report)
         }
+    }
+
+    /// Something arrived. If that took so long that it was an outage, only what is sent from now on gives samples.
+    fn end_wait(&mut self, now: Time) {
+        let gap = self.round_trips.outage() * doubled(self.outages);
+        if self.timed_out || now - self.waiting_since > gap {
+            self.round_trips.restart(PacketId(self.packets.next()));
+            self.outages += u32::from(!self.timed_out);
+        }
+        (self.waiting_since, self.timed_out, self.probe_timeouts) = (now, false, 0);
     }
 
     /// Reports the new arrivals among these; returns the packet of them that was sent last.
@@ -136,18 +156,46 @@ impl History {
         newest
     }
 
-    /// When to call [`History::on_timeout`]; [`Time::NEVER`] while nothing is in flight.
+    /// When to call [`History::on_timeout`]; [`Time::NEVER`] while nothing is in flight. The wait doubles with each
+    /// outage until a round trip is known again: on a path whose round trip has become longer than the timeout, every
+    /// packet would otherwise be declared lost before its feedback arrives (RFC 6298 section 5.5).
     pub fn next_timeout(&self) -> Time {
-        if self.packets.in_flight() == Bytes::ZERO { Time::NEVER } else { self.timeout.deadline() }
+        if self.packets.in_flight() == Bytes::ZERO {
+            return Time::NEVER;
+        }
+        self.timeout.deadline() + self.timeout.wait() * (doubled(self.outages) - 1)
     }
 
-    /// Declares everything in flight lost if no feedback has arrived for too long.
+    /// When to call [`History::on_probe_timeout`]: a probe timeout after the last packet, twice as long after each
+    /// further one (RFC 9002 section 6.2.1) up to [`Config::max_probe_interval`]; [`Time::NEVER`] while nothing is in
+    /// flight.
+    pub fn next_probe(&self) -> Time {
+        if self.packets.in_flight() == Bytes::ZERO || self.config.probe_packets == 0 {
+            return Time::NEVER;
+        }
+        let base = self.round_trips.probe_timeout();
+        self.last_sent + (base * doubled(self.probe_timeouts)).min(self.config.max_probe_interval.max(base * 2))
+    }
+
+    /// Returns how many packets are to leave in spite of the window because no feedback came for so long, and counts
+    /// the timeout. Nothing is declared lost: what the probes bring back decides.
+    pub fn on_probe_timeout(&mut self, now: Time) -> u32 {
+        if self.next_probe() > now {
+            return 0;
+        }
+        self.probe_timeouts += 1;
+        self.config.probe_packets
+    }
+
+    /// Declares everything in flight lost if no feedback has arrived for too long. It is an outage: the round trips of
+    /// what was sent before its end do not count.
     pub fn on_timeout(&mut self, now: Time) -> Option<Feedback<'_>> {
         if self.next_timeout() > now {
             return None;
         }
         self.reports.clear();
         self.timeout.stop();
+        (self.timed_out, self.outages) = (true, self.outages + 1);
         self.loss.judge_all(&mut self.packets, &mut self.reports);
         self.forget(now);
         Some(self.feedback(now, Cause::FeedbackTimeout))
@@ -158,6 +206,12 @@ impl History {
         let next = self.packets.next();
         let ahead = sequence.wrapping_sub(next as u16) as i16;
         PacketId(next.saturating_add_signed(i64::from(ahead)))
+    }
+
+    /// How much longer than the fastest ones recent reports took on the reverse path: its queue, decaying by a sixteenth
+    /// with each report.
+    pub fn reverse_queueing(&self) -> Span {
+        self.round_trips.reverse_queueing()
     }
 
     /// Bytes sent and neither acknowledged nor declared lost.
@@ -186,6 +240,7 @@ impl History {
             min_rtt: self.round_trips.min(),
             in_flight: self.packets.in_flight(),
             delivered: self.delivered,
+            first: self.round_trips.first(),
             ..Feedback::new(now, cause, &self.reports)
         }
     }

@@ -21,7 +21,7 @@ fn fragment(sequence: u64) -> Fragment {
 fn packet(payload: Payload, size: u64, content: Content) -> Packet {
     let mut sent = SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(size));
     sent.payload = payload;
-    Packet { sent, grace: Span::ZERO, before: Bytes::ZERO, requests_feedback: true, content }
+    Packet { sent, grace: Span::ZERO, before: Bytes::ZERO, requests_feedback: true, report_may_wait: false, content }
 }
 
 fn media(sequence: u64) -> Packet {

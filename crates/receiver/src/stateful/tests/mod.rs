@@ -55,7 +55,8 @@ impl Talk {
         self.sent += 1;
         let sent = SentPacket::new(PacketId(sequence), Time::ZERO, Bytes::new(1100));
         let content = fragment.map_or(Content::Padding, |fragment| Content::Media { sequence, fragment });
-        let packet = Packet { sent, grace, before: Bytes::ZERO, requests_feedback: true, content };
+        let packet =
+            Packet { sent, grace, before: Bytes::ZERO, requests_feedback: true, report_may_wait: false, content };
         self.reader.on_sent(&packet);
         let ready = self.receiver.on_packet(self.at, &packet);
         ready.into_iter().map(|ready| (ready.info.frame, ready.moves.unwrap())).collect()

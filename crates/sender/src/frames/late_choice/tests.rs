@@ -1,5 +1,5 @@
 use super::*;
-use thalweg_control::{MediaLimit, SendLimits};
+use thalweg_control::{Cause, Fate, FramePlace, MediaLimit, PacketId, Report, SendLimits, SentPacket};
 use thalweg_media::Target;
 use thalweg_units::{Rate, Size, Span};
 
@@ -74,6 +74,35 @@ fn into_a_link_that_answers_nothing_a_frame_is_forced_each_150_ms() {
         .collect();
     // One picture every 25 ms.
     assert_eq!(forced, (4..100).step_by(6).collect::<Vec<u64>>());
+}
+
+#[test]
+fn where_something_arrives_one_forced_frame_at_a_time_is_on_its_way_and_none_behind_a_long_queue() {
+    let candidates = [made(9000, 40), made(4000, 80)];
+    let arrived = |frame, at| {
+        let mut packet = SentPacket::new(PacketId(frame), Time::ZERO, Bytes::new(1000));
+        let (offset, captured) = (Bytes::ZERO, Time::ZERO);
+        packet.place = Some(FramePlace { frame, first: true, last: false, offset, captured, keyframe: false });
+        Report { packet, fate: Fate::Arrived { at, ce: false, was_lost: false } }
+    };
+    // A picture each 25 ms; something arrives before each: packets of frame 2, and from picture `known` on of the forced
+    // frame 7.
+    let forced = |known: u64, in_flight: u64| -> Vec<u64> {
+        let mut policy = Config::default().build().unwrap();
+        let pictures = (0..40).filter(|picture| {
+            let now = Time::from_millis(100 + 25 * picture);
+            let reports = [arrived(if *picture >= known { 7 } else { 2 }, now)];
+            policy.on_feedback(&Feedback::new(now, Cause::Report, &reports));
+            let choice = policy.choose(&View { now, in_flight: Bytes::new(in_flight), ..view(0) }, &candidates);
+            choice.inspect(|index| policy.on_queued(now, 7, &candidates[*index], 4)).is_some()
+        });
+        pictures.collect()
+    };
+    assert_eq!(forced(u64::MAX, 10_000), [4], "its outcome never becomes known");
+    assert_eq!(forced(20, 10_000), [4, 20, 25, 30, 35], "it is known from the 20th picture on");
+    // 4 Mbps: 250 kB are half a second.
+    assert_eq!(forced(20, 250_000).len(), 5);
+    assert_eq!(forced(20, 250_001), []);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use thalweg_media::{Basis, EncodePlan, EncodedFrame, StateHash};
-use thalweg_units::Size;
+use thalweg_units::{ConfigError, Size};
 use thalweg_video::{Picture, scale};
 
 /// The input of an encoder.
@@ -195,16 +195,12 @@ pub enum EncodeError {
         size: Size,
     },
     /// A setting is out of range.
-    #[error("{codec}: {setting} is {value}, must be {range}")]
+    #[error("{codec}: {error}")]
     Setting {
         /// The codec.
         codec: &'static str,
-        /// The setting.
-        setting: &'static str,
-        /// Its value.
-        value: String,
-        /// Its allowed range, with an example.
-        range: &'static str,
+        /// The setting, its value and its range.
+        error: ConfigError,
     },
     /// This build does not include the codec.
     #[error(transparent)]
@@ -233,6 +229,13 @@ pub enum EncodeError {
         /// The library's error message.
         reason: String,
     },
+}
+
+impl EncodeError {
+    /// Adds the codec to the error of a setting.
+    pub(crate) fn of_setting(codec: &'static str) -> impl Fn(ConfigError) -> EncodeError {
+        move |error| EncodeError::Setting { codec, error }
+    }
 }
 
 /// A frame could not be decoded.

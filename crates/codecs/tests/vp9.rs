@@ -98,5 +98,5 @@ fn settings_out_of_range_are_refused_with_the_range() {
     let message = refused(Vp9Settings { aq_mode: 1, ..Vp9Settings::default() });
     assert!(message.contains("cyclic"), "{message}");
     let message = refused(Vp9Settings { min_quantizer: 60, ..Vp9Settings::default() });
-    assert!(message.contains("quantisers 60 to 52"), "{message}");
+    assert!(message.contains("quantisers is 60 to 52"), "{message}");
 }

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use thalweg_codecs::{DecodeError, Decoder};
 use thalweg_lab::Scenario;
+use thalweg_lab::simulate::SimulateError;
 use thalweg_units::Time;
 use thalweg_video::footage::Footage;
 use thalweg_video::quality::psnr;
@@ -34,7 +35,7 @@ impl Decoding {
     /// The time at which each frame was decoded.
     pub(crate) fn finish(self) -> Result<Vec<Time>, RealTimeError> {
         let done = self.0.join().map_err(|_| RealTimeError::Failed("the decoder's thread panicked".into()))?;
-        Ok(done?)
+        Ok(done.map_err(SimulateError::from)?)
     }
 }
 
@@ -47,7 +48,7 @@ pub(crate) fn measure(
     decoder: &mut dyn Decoder,
     footage: &mut Footage,
     frames: &[(&ReceivedFrame, Option<u64>)],
-) -> Result<Vec<Option<Quality>>, RealTimeError> {
+) -> Result<Vec<Option<Quality>>, SimulateError> {
     let mut measured = Vec::with_capacity(frames.len());
     for (frame, picture) in frames {
         let decoded = decoder.decode(&frame.data)?;

@@ -3,6 +3,7 @@
 use std::sync::mpsc::{self, Receiver};
 
 use thalweg_codecs::{Candidate, EncodeError, Encoder, Image};
+use thalweg_lab::simulate::SimulateError;
 use thalweg_sender::frames::EncodePlan;
 use thalweg_units::{Size, Time};
 use thalweg_video::footage::Footage;
@@ -11,7 +12,7 @@ use crate::RealTimeError;
 use thalweg_live::encoder::EncoderThread;
 use thalweg_live::reactor::Waker;
 
-type Made = Result<Vec<Candidate>, RealTimeError>;
+type Made = Result<Vec<Candidate>, SimulateError>;
 
 /// The encoder; pictures are identified by their numbers.
 pub(crate) struct Encoding {
@@ -98,6 +99,6 @@ fn encode(
     let Some(footage) = footage else { return Ok(encoder.offer(Image::blank(size), plan)?) };
     let picture = footage
         .picture(number)?
-        .ok_or_else(|| RealTimeError::Scenario(format!("the video ends at picture {number}, before the run does")))?;
+        .ok_or_else(|| SimulateError::Scenario(format!("the video ends at picture {number}, before the run does")))?;
     Ok(encoder.candidates(&picture, plan)?)
 }

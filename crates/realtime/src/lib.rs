@@ -32,7 +32,7 @@ use std::sync::atomic::Ordering;
 
 use thalweg_codecs::CodecPair;
 use thalweg_lab::metrics::QualitySource;
-use thalweg_lab::simulate::{Played, Run, summarize};
+use thalweg_lab::simulate::{Played, Run, SimulateError, summarize};
 use thalweg_lab::{FindTrace, Scenario};
 use thalweg_link::{Capacity, DropReason, PathError, Trace};
 use thalweg_live::clock::Clock;
@@ -98,13 +98,13 @@ pub fn run(
     let (mut link, capacity) = link(&scenario, find)?;
     let clock = Clock::new();
     // Read by the encoder, and again after the run to measure quality.
-    let open = || Footage::open(&scenario.video, scenario.seed);
+    let open = || Footage::open(&scenario.video, scenario.seed).map_err(SimulateError::from);
     let footage = if scenario.codec.is_model() { None } else { Some(open()?) };
     let format = footage.as_ref().map_or(scenario.video.scene_format(), Footage::format);
     let seed = scenario.seed.child("flow 0");
     let wants_candidates = scheme.parts(format.size)?.frames.wants_candidates();
     let codec = if wants_candidates { scenario.codec.functional() } else { scenario.codec.clone() };
-    let CodecPair { encoder, decoder } = codec.build_seeded(format.size, seed)?;
+    let CodecPair { encoder, decoder } = codec.build_seeded(format.size, seed).map_err(SimulateError::from)?;
 
     let bind = || UdpSocket::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), &UdpConfig::default());
     let (here, there) = (bind()?, bind()?);
@@ -155,7 +155,8 @@ pub fn run(
     let (sent, relay) = sent?;
     let (received, statistics) = (received?, relay.stop()?);
 
-    let shown = shown(&scenario, &sent, &received, decoding, || codec.build_seeded(format.size, seed))?;
+    let decoded = decoding.map(Decoding::finish).transpose()?;
+    let shown = shown(&scenario, &sent, &received, decoded, || codec.build_seeded(format.size, seed))?;
     let measured = (format, scenario.measure_quality);
     let converted =
         conversion::convert(&sent, &received.arrivals, &shown, measured, (scenario.duration, reason(&statistics)));
@@ -186,8 +187,8 @@ pub fn run(
     Ok(RealTimeRun { scenario, scheme: fitted, run, timing })
 }
 
-fn check(scenario: &Scenario) -> Result<(), RealTimeError> {
-    let wrong = |message: String| Err(RealTimeError::Scenario(message));
+fn check(scenario: &Scenario) -> Result<(), SimulateError> {
+    let wrong = |message: String| Err(SimulateError::Scenario(message));
     if scenario.duration <= Span::ZERO {
         return wrong(format!("duration is {}, must be longer than 0, such as 20s", scenario.duration));
     }
@@ -221,14 +222,14 @@ impl Link {
 }
 
 /// Finds the traces of a scenario's link before anything begins; also returns the capacity of its first bottleneck.
-fn link(scenario: &Scenario, find: &mut FindTrace<'_>) -> Result<(Link, Option<Capacity>), RealTimeError> {
+fn link(scenario: &Scenario, find: &mut FindTrace<'_>) -> Result<(Link, Option<Capacity>), SimulateError> {
     let mut traces = BTreeMap::new();
     let mut remembered = |name: &str| {
         let trace = find(name)?;
         traces.insert(name.to_owned(), trace.clone());
         Ok(trace)
     };
-    let path_error = |error: PathError<String>| RealTimeError::Path(error.to_string());
+    let path_error = |error: PathError<String>| SimulateError::Path(error.to_string());
     let up = scenario.forward.build::<(), _>(scenario.seed.child("up"), &mut remembered).map_err(path_error)?;
     scenario.reverse.build::<(), _>(scenario.seed.child("down"), &mut remembered).map_err(path_error)?;
     let (forward, reverse) = (scenario.forward.clone(), scenario.reverse.clone());
@@ -241,13 +242,13 @@ fn shown(
     scenario: &Scenario,
     sent: &Sent,
     received: &Received,
-    decoding: Option<Decoding>,
+    decoded: Option<Vec<Time>>,
     again: impl FnOnce() -> Result<CodecPair, thalweg_codecs::EncodeError>,
-) -> Result<Vec<ShownFrame>, RealTimeError> {
+) -> Result<Vec<ShownFrame>, SimulateError> {
     let pictures = conversion::pictures(&received.frames, &sent.pictures);
     let mut qualities = vec![None; pictures.len()];
-    let times: Vec<Time> = match decoding {
-        Some(decoding) => {
+    let times = match decoded {
+        Some(times) => {
             if scenario.measure_quality
                 && let Some(mut decoder) = again()?.decoder
             {
@@ -255,7 +256,7 @@ fn shown(
                 let mut footage = Footage::open(&scenario.video, scenario.seed)?;
                 qualities = decoding::measure(scenario, &mut *decoder, &mut footage, &frames)?;
             }
-            decoding.finish()?
+            times
         }
         None => {
             // A model's frames are not decoded: each is shown one decoding time after it arrived, or after the frame

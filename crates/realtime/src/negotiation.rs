@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use thalweg_lab::Scenario;
+use thalweg_lab::simulate::SimulateError;
 use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{Camera, FeedbackStyle, SenderFactory};
 use thalweg_session::{Incoming, Outgoing, incoming, outgoing};
@@ -54,11 +55,9 @@ pub(crate) fn negotiate(
     [here, there]: [SocketAddr; 2],
 ) -> Result<(Outgoing, Incoming), RealTimeError> {
     if matches!(scheme.receiver(), ReceiverKind::Stateful(_)) {
-        return Err(RealTimeError::Scenario(format!(
-            "{} needs a stateful receiver, which a real-time run does not have: play it in virtual time, or play \
-             salsify:standard-decoder",
-            scheme.name()
-        )));
+        let name = scheme.name();
+        let needs = "needs a stateful receiver, which a real-time run does not have: play it in virtual time, or play";
+        return Err(SimulateError::Scenario(format!("{name} {needs} salsify:standard-decoder")).into());
     }
     let peer = |address: SocketAddr, controlling, first: u32| -> Result<_, RealTimeError> {
         let identity = Identity::generate()?;

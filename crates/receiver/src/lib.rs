@@ -19,7 +19,7 @@ mod wants;
 use std::collections::VecDeque;
 
 use thalweg_media::{Content, FeedbackStyle, Fragment, Packet, ReceiverKind, StateHash};
-use thalweg_units::{Bytes, ConfigError, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Span, Time, above, check};
 use thalweg_wire::rtcp::{self, Pli};
 
 pub use assembly::{Assembly, FrameInfo};
@@ -120,12 +120,8 @@ impl Receiver {
     /// # Errors
     /// When `age` is not longer than 0.
     pub fn discarding_after(self, age: Option<Span>) -> Result<Receiver, ConfigError> {
-        match age.filter(|age| *age <= Span::ZERO) {
-            Some(age) => {
-                Err(ConfigError::out_of_range("discard_after", age, "longer than 0, such as 400ms, or absent"))
-            }
-            None => Ok(Receiver { discard_after: age, ..self }),
-        }
+        check("discard_after", age.unwrap_or(Span::MAX)).within(above(Span::ZERO), "400ms, or absent")?;
+        Ok(Receiver { discard_after: age, ..self })
     }
 
     /// Sets the round-trip time, which is known where media is sent both ways or a sender answers extended reports; the

@@ -106,15 +106,15 @@ impl MessageReader {
 
     /// The feedback in a message.
     pub fn read(&mut self, message: Message) -> Vec<RtcpFeedback> {
-        let mut rtcp_feedback = Vec::new();
+        let mut feedback = Vec::new();
         if !message.rtcp.is_empty() {
             let read = self.reader.read(&message.rtcp, &self.sent);
             debug_assert!(read.is_ok(), "the receiver sends RTCP that can be read: {read:?}");
-            rtcp_feedback.extend(read.unwrap_or_default());
+            feedback.extend(read.unwrap_or_default());
         }
         if !message.acknowledgements.is_empty() {
-            rtcp_feedback.push(RtcpFeedback::Arrivals { acknowledgements: message.acknowledgements, hold: None });
+            feedback.push(RtcpFeedback::Arrivals { acknowledgements: message.acknowledgements, hold: None });
         }
-        rtcp_feedback
+        feedback
     }
 }

@@ -113,8 +113,8 @@ fn measure(schemes: &[Scheme], size: Size, effort: &Effort) -> anyhow::Result<Ve
     let (Some(hard), per_scheme) = (links.last(), links.len()) else { unreachable!("there are links") };
 
     // The feedback of each scheme over the last link, given to its controller in two ways.
-    let heard = recorders.iter().skip(per_scheme - 1).step_by(per_scheme);
-    let scripts: Vec<(&Scheme, Script)> = (schemes.iter().zip(heard))
+    let over_last_link = recorders.iter().skip(per_scheme - 1).step_by(per_scheme);
+    let scripts: Vec<(&Scheme, Script)> = (schemes.iter().zip(over_last_link))
         .flat_map(|(scheme, recorder)| [None, Some(BATCH)].map(|batch| (scheme, Script::new(recorder, batch))))
         .collect();
     let alone = interleaved(&scripts, effort.times, tell("controllers"), |(scheme, script)| replay(scheme, script))?;

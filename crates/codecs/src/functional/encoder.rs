@@ -48,17 +48,7 @@ impl FunctionalEncoder {
     /// # Errors
     /// When a setting is out of range.
     pub fn new(settings: Settings) -> Result<FunctionalEncoder, EncodeError> {
-        let refuse = |setting, value: String, range| EncodeError::Setting { codec: CODEC, setting, value, range };
-        if settings.min_quantizer > 127 {
-            return Err(refuse("min_quantizer", settings.min_quantizer.to_string(), "0 to 127, such as 4"));
-        }
-        if settings.rate_window <= Span::ZERO {
-            return Err(refuse("rate_window", settings.rate_window.to_string(), "longer than 0, such as 200ms"));
-        }
-        if settings.keyframe_percent < 100 {
-            let value = format!("{} %", settings.keyframe_percent);
-            return Err(refuse("keyframe_percent", value, "100 % or more, such as 400"));
-        }
+        settings.check().map_err(EncodeError::of_setting(CODEC))?;
         let quantizer = settings.min_quantizer.max(FIRST_QUANTIZER);
         Ok(FunctionalEncoder {
             settings,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::Span;
+use thalweg_units::{ConfigError, Span, above, check};
 
 /// Factor by which the picture used for guessing a quantiser is smaller in each dimension (Salsify's authors decimate
 /// as far as their time allows; this takes a quarter of the time of the frame itself).
@@ -49,6 +49,16 @@ impl Default for Settings {
             rate_window: Span::from_millis(200),
             keyframe_percent: 900,
         }
+    }
+}
+
+impl Settings {
+    /// Checks that the settings are in range.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check("min_quantizer", self.min_quantizer).within(0..=127, "4")?;
+        check("rate_window", self.rate_window).within(above(Span::ZERO), "200ms")?;
+        let percent = self.keyframe_percent;
+        check("keyframe_percent", format_args!("{percent} %")).is(percent >= 100, "100 % or more, such as 400")
     }
 }
 

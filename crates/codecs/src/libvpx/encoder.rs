@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, Target};
-use thalweg_units::{Bytes, Size};
+use thalweg_units::{Bytes, Size, check};
 use vpx_sys as vpx;
 
 use super::context::{CLOCK, Context, Parameters};
@@ -38,8 +38,7 @@ impl<F: Format> VpxEncoder<F> {
     /// # Errors
     /// When a setting or the size is out of range, or libvpx cannot be set up.
     pub fn new(settings: F, largest: Size) -> Result<VpxEncoder<F>, EncodeError> {
-        settings.check()?;
-        check::<F>(&settings.rates())?;
+        settings.check().and(settings.rates().check()).map_err(EncodeError::of_setting(F::CODEC))?;
         Ok(VpxEncoder {
             context: Context::open(&settings, largest, 1)?,
             settings,
@@ -52,29 +51,13 @@ impl<F: Format> VpxEncoder<F> {
 
     /// Reopens the encoder if the number of layers changes; returns whether it did.
     fn set_layers(&mut self, layers: u8) -> Result<bool, EncodeError> {
-        if !(1..=MAX_LAYERS).contains(&layers) {
-            let (setting, value) = ("plan.layer.count", layers.to_string());
-            return Err(EncodeError::Setting { codec: F::CODEC, setting, value, range: "1 to 3 temporal layers" });
-        }
+        check("plan.layer.count", layers).within(1..=MAX_LAYERS, "1").map_err(EncodeError::of_setting(F::CODEC))?;
         if layers == self.context.layers() {
             return Ok(false);
         }
         self.context = Context::open(&self.settings, self.largest, layers)?;
         Ok(true)
     }
-}
-
-fn check<F: Format>(rates: &Rates) -> Result<(), EncodeError> {
-    let refuse =
-        |target: String, range: &str| Err(EncodeError::Target { codec: F::CODEC, target, range: range.into() });
-    let (min, max) = rates.quantizers;
-    if min > max || max > 63 {
-        return refuse(format!("quantisers {min} to {max}"), "min <= max <= 63");
-    }
-    if rates.drop_frame_threshold > 100 {
-        return refuse(format!("drop_frame_threshold {}", rates.drop_frame_threshold), "0 to 100 percent");
-    }
-    Ok(())
 }
 
 /// The flags of `vpx_codec_encode` that express a basis, for a frame that is not a keyframe. VP9 uses VP8's flag names.

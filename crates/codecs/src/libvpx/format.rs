@@ -1,11 +1,11 @@
 //! What differs between VP8 and VP9 behind libvpx's common interface.
 
 use thalweg_media::Layer;
+use thalweg_units::{ConfigError, check};
 use vpx_sys as vpx;
 
 use super::settings::RateBuffer;
 use crate::layers::shares;
-use crate::seam::EncodeError;
 
 /// VP8 or VP9, with its settings.
 pub trait Format: std::fmt::Display + Clone + Send {
@@ -18,11 +18,11 @@ pub trait Format: std::fmt::Display + Clone + Send {
     /// The settings that both formats have.
     fn rates(&self) -> Rates;
 
-    /// Checks that the settings are in range.
+    /// Checks that the format's own settings are in range.
     ///
     /// # Errors
     /// When a setting is out of range.
-    fn check(&self) -> Result<(), EncodeError>;
+    fn check(&self) -> Result<(), ConfigError>;
 
     /// Sets the format-specific part of the configuration; `layers` is the number of temporal layers, at least 1.
     fn configure(&self, layers: u8, config: &mut vpx::vpx_codec_enc_cfg);
@@ -76,6 +76,45 @@ pub struct Rates {
     /// Encoder threads.
     pub threads: u8,
 }
+
+impl Rates {
+    /// Checks that the settings are in range.
+    ///
+    /// # Errors
+    /// When a setting is out of range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let (min, max) = self.quantizers;
+        check("quantisers", format_args!("{min} to {max}")).is(min <= max && max <= 63, "min <= max <= 63")?;
+        check("drop_frame_threshold", self.drop_frame_threshold).within(0..=100, "30")?;
+        check("threads", self.threads).within(1..=16, "1")
+    }
+}
+
+/// What the implementations of [`Format`] share: the codec's name, libvpx's encoder, and the common settings, which
+/// have the same names in both.
+macro_rules! common {
+    ($codec:literal, $interface:ident) => {
+        const CODEC: &'static str = $codec;
+
+        fn interface() -> *mut vpx::vpx_codec_iface_t {
+            // SAFETY: the call returns the address of a static.
+            unsafe { vpx::$interface() }
+        }
+
+        fn rates(&self) -> Rates {
+            Rates {
+                buffer: self.rate_buffer,
+                quantizers: (self.min_quantizer, self.max_quantizer),
+                drop_frame_threshold: self.drop_frame_threshold,
+                undershoot_percent: self.undershoot_percent,
+                overshoot_percent: self.overshoot_percent,
+                bound_debt: self.bound_debt,
+                threads: self.threads,
+            }
+        }
+    };
+}
+pub(super) use common;
 
 /// The cumulative rate of each layer in kbit/s, strictly increasing, as libvpx requires; for one layer, the rate
 /// itself.

@@ -2,11 +2,11 @@
 #![allow(unsafe_code)]
 
 use thalweg_media::Layer;
+use thalweg_units::{ConfigError, check};
 use vpx_sys as vpx;
 
-use super::format::{Control, Format, Rates, layer_rates, set_pattern};
+use super::format::{Control, Format, Rates, common, layer_rates, set_pattern};
 use super::settings::Settings;
-use crate::seam::EncodeError;
 
 /// Max interval between keyframes, in frames (libwebrtc's `keyFrameInterval`).
 const KEYFRAME_INTERVAL: u32 = 3_000;
@@ -20,40 +20,13 @@ const QUANTIZER_INDEX: [u8; 64] = [
 ];
 
 impl Format for Settings {
-    const CODEC: &'static str = "libvpx VP8";
+    common!("libvpx VP8", vpx_codec_vp8_cx);
 
-    fn interface() -> *mut vpx::vpx_codec_iface_t {
-        // SAFETY: the call returns the address of a static.
-        unsafe { vpx::vpx_codec_vp8_cx() }
-    }
-
-    fn rates(&self) -> Rates {
-        Rates {
-            buffer: self.rate_buffer,
-            quantizers: (self.min_quantizer, self.max_quantizer),
-            drop_frame_threshold: self.drop_frame_threshold,
-            undershoot_percent: self.undershoot_percent,
-            overshoot_percent: self.overshoot_percent,
-            bound_debt: self.bound_debt,
-            threads: self.threads,
-        }
-    }
-
-    fn check(&self) -> Result<(), EncodeError> {
-        let refuse =
-            |target: String, range: &str| Err(EncodeError::Target { codec: Self::CODEC, target, range: range.into() });
-        if !(-16..=-1).contains(&self.cpu_used) {
-            let range = "-16 to -1: zero and above adapt to the wall clock, and runs would not repeat";
-            return refuse(format!("cpu_used {}", self.cpu_used), range);
-        }
-        if self.noise_sensitivity > 6 || self.token_partitions > 3 || !(1..=16).contains(&self.threads) {
-            let target = format!(
-                "noise_sensitivity {}, token_partitions {}, threads {}",
-                self.noise_sensitivity, self.token_partitions, self.threads
-            );
-            return refuse(target, "0 to 6, 0 to 3 and 1 to 16");
-        }
-        Ok(())
+    fn check(&self) -> Result<(), ConfigError> {
+        let range = "-16 to -1: zero and above adapt to the wall clock, and runs would not repeat";
+        check("cpu_used", self.cpu_used).is((-16..=-1).contains(&self.cpu_used), range)?;
+        check("noise_sensitivity", self.noise_sensitivity).within(0..=6, "0")?;
+        check("token_partitions", self.token_partitions).within(0..=3, "0")
     }
 
     /// libwebrtc enables error resilience when there are layers, so that no frame's probability changes persist; here

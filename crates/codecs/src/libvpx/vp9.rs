@@ -2,48 +2,21 @@
 #![allow(unsafe_code)]
 
 use thalweg_media::Layer;
+use thalweg_units::{ConfigError, check};
 use vpx_sys as vpx;
 
-use super::format::{Control, Format, Rates, layer_rates, set_pattern};
+use super::format::{Control, Format, Rates, common, layer_rates, set_pattern};
 use super::settings::Vp9Settings;
-use crate::seam::EncodeError;
 
 /// Keyframes come on request only; libvpx is also kept from inserting its own (webm:1592, libwebrtc sets the same).
 const KEYFRAME_INTERVAL: u32 = 3_000;
 
 impl Format for Vp9Settings {
-    const CODEC: &'static str = "libvpx VP9";
+    common!("libvpx VP9", vpx_codec_vp9_cx);
 
-    fn interface() -> *mut vpx::vpx_codec_iface_t {
-        // SAFETY: the call returns the address of a static.
-        unsafe { vpx::vpx_codec_vp9_cx() }
-    }
-
-    fn rates(&self) -> Rates {
-        Rates {
-            buffer: self.rate_buffer,
-            quantizers: (self.min_quantizer, self.max_quantizer),
-            drop_frame_threshold: self.drop_frame_threshold,
-            undershoot_percent: self.undershoot_percent,
-            overshoot_percent: self.overshoot_percent,
-            bound_debt: self.bound_debt,
-            threads: self.threads,
-        }
-    }
-
-    fn check(&self) -> Result<(), EncodeError> {
-        let refuse =
-            |setting, value: String, range| Err(EncodeError::Setting { codec: Self::CODEC, setting, value, range });
-        if !(5..=9).contains(&self.cpu_used) {
-            return refuse("cpu_used", self.cpu_used.to_string(), "5 to 9, such as 7");
-        }
-        if ![0, 3].contains(&self.aq_mode) {
-            return refuse("aq_mode", self.aq_mode.to_string(), "0 (off) or 3 (cyclic refresh)");
-        }
-        if !(1..=16).contains(&self.threads) {
-            return refuse("threads", self.threads.to_string(), "1 to 16");
-        }
-        Ok(())
+    fn check(&self) -> Result<(), ConfigError> {
+        check("cpu_used", self.cpu_used).within(5..=9, "7")?;
+        check("aq_mode", self.aq_mode).is([0, 3].contains(&self.aq_mode), "0 (off) or 3 (cyclic refresh)")
     }
 
     /// With layers, frames are error-resilient, as in libwebrtc: a frame's probabilities and motion vectors do not

@@ -4,7 +4,7 @@
 //! thalweg-calibrate --bin fit_model -- curve` prints them (sizes and keyframes: `-- sizes`).
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::Span;
+use thalweg_units::{ConfigError, Span, check};
 
 use super::layered::Layered;
 use super::quality::OperatingPoint;
@@ -81,6 +81,24 @@ pub enum ContentPreset {
 
 const fn point(bits_per_pixel: f64, quantizer: u8, psnr_db: f64, ssim_db: f64) -> OperatingPoint {
     OperatingPoint { bits_per_pixel, quantizer, psnr_db, ssim_db }
+}
+
+impl Content {
+    /// Checks that the parameters are in range, except the points, which [`Curve::new`](super::Curve::new) checks.
+    ///
+    /// # Errors
+    /// When a number is outside its range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.scatter.check()?;
+        check("content.size_exponent", self.size_exponent).within(0.3..=1.0, "0.7")?;
+        check("content.per_size_db[0]", self.per_size_db[0]).within(0.0..=10.0, "2.1")?;
+        check("content.per_size_db[1]", self.per_size_db[1]).within(0.0..=10.0, "1.2")?;
+        check("content.half_size_db[0]", self.half_size_db[0]).within(5.0..=100.0, "35.1")?;
+        check("content.half_size_db[1]", self.half_size_db[1]).within(5.0..=100.0, "13.7")?;
+        check("content.scaling_slope_db", self.scaling_slope_db).within(0.0..=20.0, "8.6")?;
+        check("content.keyframe_ratio", self.keyframe_ratio).within(1.0..=100.0, "2.55")?;
+        check("content.keyframe_floor", self.keyframe_floor).within(1e-6..=24.0, "0.0736")
+    }
 }
 
 impl ContentPreset {

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
-use thalweg_units::{Bytes, Rate, Seed, Size, Span};
+use thalweg_units::{Bytes, ConfigError, Rate, Seed, Size, Span, above, check};
 
+use super::CODEC;
 use super::config::Config;
 use super::content::Content;
 use super::costs::Costs;
 use super::lag::Follower;
 use super::quality::Curve;
 use super::sizes::{Account, Noise};
-use super::{CODEC, refuse};
 use crate::seam::{Candidate, EncodeError, Encoder, Image, ModelledQuality, buffers_at_most};
 
 /// A statistical encoder: sizes and quality without pixels or bytes.
@@ -68,10 +68,9 @@ impl ModelEncoder {
     /// When a parameter is out of range; the error names the range.
     pub fn new(config: &Config, largest: Size, seed: Seed) -> Result<ModelEncoder, EncodeError> {
         let content = config.content.content();
-        check(&content)?;
-        config.account.check()?;
+        let (curve, follower) = Self::parts(config, &content).map_err(EncodeError::of_setting(CODEC))?;
         let state = State {
-            follower: Follower::new(config.lag.lag())?,
+            follower,
             balance: 0.0,
             noise: Noise::new(seed.child("codec.model").random()),
             size: None,
@@ -79,7 +78,7 @@ impl ModelEncoder {
             hash: NOTHING,
         };
         Ok(ModelEncoder {
-            curve: Curve::new(&content.points)?,
+            curve,
             config: config.clone(),
             content,
             largest,
@@ -93,6 +92,13 @@ impl ModelEncoder {
             committed: 0,
             no_bytes: Arc::from([]),
         })
+    }
+
+    /// The parts that a configuration describes; an error if it is out of range.
+    fn parts(config: &Config, content: &Content) -> Result<(Curve, Follower), ConfigError> {
+        content.check()?;
+        config.account.check()?;
+        Ok((Curve::new(&content.points)?, Follower::new(config.lag.lag())?))
     }
 
     fn check_plan(&self, plan: &EncodePlan) -> Result<(), EncodeError> {
@@ -110,9 +116,8 @@ impl ModelEncoder {
                 range: range.into(),
             });
         }
-        if plan.interval <= Span::ZERO {
-            return Err(refuse("plan.interval", plan.interval.to_string(), "longer than 0, such as 33.3ms"));
-        }
+        let positive = check("plan.interval", plan.interval).within(above(Span::ZERO), "33.3ms");
+        positive.map_err(EncodeError::of_setting(CODEC))?;
         if self.config.functional { Ok(()) } else { buffers_at_most(CODEC, plan) }
     }
 }
@@ -123,25 +128,6 @@ fn state_after(source: StateHash, number: u64) -> StateHash {
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     StateHash((mixed ^ mixed >> 31).max(1))
-}
-
-fn check(content: &Content) -> Result<(), EncodeError> {
-    content.scatter.check()?;
-    for (setting, value, low, high, range) in [
-        ("content.size_exponent", content.size_exponent, 0.3, 1.0, "0.3 to 1, such as 0.7"),
-        ("content.per_size_db[0]", content.per_size_db[0], 0.0, 10.0, "0 to 10, such as 2.1"),
-        ("content.per_size_db[1]", content.per_size_db[1], 0.0, 10.0, "0 to 10, such as 1.2"),
-        ("content.half_size_db[0]", content.half_size_db[0], 5.0, 100.0, "5 to 100, such as 35.1"),
-        ("content.half_size_db[1]", content.half_size_db[1], 5.0, 100.0, "5 to 100, such as 13.7"),
-        ("content.scaling_slope_db", content.scaling_slope_db, 0.0, 20.0, "0 to 20, such as 8.6"),
-        ("content.keyframe_ratio", content.keyframe_ratio, 1.0, 100.0, "1 to 100, such as 2.55"),
-        ("content.keyframe_floor", content.keyframe_floor, 1e-6, 24.0, "0.000001 to 24, such as 0.0736"),
-    ] {
-        if !(low..=high).contains(&value) {
-            return Err(refuse(setting, value.to_string(), range));
-        }
-    }
-    Ok(())
 }
 
 /// The result of one modelled frame.

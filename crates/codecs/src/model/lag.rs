@@ -1,10 +1,7 @@
 //! How quickly the encoder's rate follows its target.
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Rate, Span};
-
-use super::refuse;
-use crate::seam::EncodeError;
+use thalweg_units::{ConfigError, Rate, Span, check};
 
 /// Response times as measured when the target steps up, or down, by a factor of four.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -69,14 +66,10 @@ impl Follower {
     ///
     /// # Errors
     /// When a span is not longer than 0, or `at_once` leaves less than the tenth that counts as arrived.
-    pub fn new(lag: Lag) -> Result<Follower, EncodeError> {
-        if lag.up <= Span::ZERO || lag.down <= Span::ZERO {
-            let value = format!("{} up, {} down", lag.up, lag.down);
-            return Err(refuse("lag", value, "both longer than 0, such as 1.35s and 0.8s"));
-        }
-        if !(0.0..0.96).contains(&lag.at_once) {
-            return Err(refuse("lag.at_once", lag.at_once.to_string(), "0 to below 0.96, such as 0.6"));
-        }
+    pub fn new(lag: Lag) -> Result<Follower, ConfigError> {
+        check("lag", format_args!("{} up, {} down", lag.up, lag.down))
+            .is(lag.up > Span::ZERO && lag.down > Span::ZERO, "both longer than 0, such as 1.35s and 0.8s")?;
+        check("lag.at_once", lag.at_once).within(0.0..0.96, "0.6")?;
         // After a step down by four the excess is three times the new target, less the immediate share; it ends at a
         // tenth.
         let down = libm::log(3.0 * (1.0 - lag.at_once) / 0.1);

@@ -72,10 +72,4 @@ pub use layered::Layered;
 pub use quality::{Curve, OperatingPoint};
 pub use sizes::Account;
 
-use crate::seam::EncodeError;
-
 const CODEC: &str = "encoder model";
-
-fn refuse(setting: &'static str, value: String, range: &'static str) -> EncodeError {
-    EncodeError::Setting { codec: CODEC, setting, value, range }
-}

@@ -4,9 +4,9 @@
 //! because neither a coarser nor a finer quantiser is allowed.
 
 use serde::{Deserialize, Serialize};
+use thalweg_units::{ConfigError, check};
 
-use super::refuse;
-use crate::seam::{EncodeError, ModelledQuality};
+use crate::seam::ModelledQuality;
 
 /// The encoder's result at one rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ impl Curve {
     /// # Errors
     /// When there are fewer than two points, or from one to the next bits do not increase, quantisers do not decrease
     /// or quality decreases.
-    pub fn new(points: &[OperatingPoint]) -> Result<Curve, EncodeError> {
+    pub fn new(points: &[OperatingPoint]) -> Result<Curve, ConfigError> {
         let ordered = |pair: &[OperatingPoint]| {
             let (low, high) = (pair[0], pair[1]);
             low.bits_per_pixel < high.bits_per_pixel
@@ -56,10 +56,10 @@ impl Curve {
                 && point.psnr_db.is_finite()
                 && point.ssim_db.is_finite()
         };
-        if points.len() < 2 || !points.iter().all(real) || !points.windows(2).all(ordered) {
-            let range = "two or more, bits above 0 to 24 and rising, quantisers falling, PSNR and SSIM not falling";
-            return Err(refuse("content.points", format!("{points:?}"), range));
-        }
+        check("content.points", format_args!("{points:?}")).is(
+            points.len() >= 2 && points.iter().all(real) && points.windows(2).all(ordered),
+            "two or more, bits above 0 to 24 and rising, quantisers falling, PSNR and SSIM not falling",
+        )?;
         let knot = |point: &OperatingPoint| Knot {
             bits: libm::log(point.bits_per_pixel),
             quantizer: f64::from(point.quantizer),

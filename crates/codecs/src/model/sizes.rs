@@ -1,11 +1,9 @@
 //! Frame sizes: the rate's allowance, correction of earlier excess, and random scatter.
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Random, Rate, Span};
+use thalweg_units::{ConfigError, Random, Rate, Span, above, between, check};
 
 use super::content::{Scatter, Variation};
-use super::refuse;
-use crate::seam::EncodeError;
 
 /// The account of bits that the rate control keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -41,10 +39,14 @@ impl Account {
     ///
     /// # Errors
     /// When one is not longer than 0.
-    pub fn check(&self) -> Result<(), EncodeError> {
-        if [self.payback, self.savings, self.debt, self.drop_at].into_iter().any(|span| span <= Span::ZERO) {
-            let range = "payback, savings, debt and drop_at all longer than 0, such as 600ms, 400ms, 1s and 420ms";
-            return Err(refuse("account", format!("{self:?}"), range));
+    pub fn check(&self) -> Result<(), ConfigError> {
+        for (name, value) in [
+            ("account.payback", self.payback),
+            ("account.savings", self.savings),
+            ("account.debt", self.debt),
+            ("account.drop_at", self.drop_at),
+        ] {
+            check(name, value).within(above(Span::ZERO), "the default")?;
         }
         Ok(())
     }
@@ -111,27 +113,14 @@ impl Scatter {
     ///
     /// # Errors
     /// When a number is outside its range.
-    pub fn check(&self) -> Result<(), EncodeError> {
+    pub fn check(&self) -> Result<(), ConfigError> {
         for Variation { deviation, correlation } in [self.steered, self.at_floor] {
-            if !(0.0..=1.0).contains(&deviation) {
-                return Err(refuse("scatter.deviation", deviation.to_string(), "0 to 1, such as 0.25"));
-            }
-            if !(correlation > -1.0 && correlation < 1.0) {
-                let range = "above -1 and below 1, such as -0.25";
-                return Err(refuse("scatter.correlation", correlation.to_string(), range));
-            }
+            check("scatter.deviation", deviation).within(0.0..=1.0, "0.25")?;
+            check("scatter.correlation", correlation).within(between(-1.0, 1.0), "-0.25")?;
         }
-        if !(0.0..=1.0).contains(&self.steadiest) {
-            return Err(refuse("scatter.steadiest", self.steadiest.to_string(), "0 to 1, such as 0.42"));
-        }
-        if self.cut_every.is_some_and(|every| every <= Span::ZERO) {
-            let value = self.cut_every.map(|every| every.to_string()).unwrap_or_default();
-            return Err(refuse("scatter.cut_every", value, "longer than 0, such as 25s, or absent"));
-        }
-        if !(1.0..=100.0).contains(&self.cut_ratio) {
-            return Err(refuse("scatter.cut_ratio", self.cut_ratio.to_string(), "1 to 100, such as 4"));
-        }
-        Ok(())
+        check("scatter.steadiest", self.steadiest).within(0.0..=1.0, "0.42")?;
+        check("scatter.cut_every", self.cut_every.unwrap_or(Span::MAX)).within(above(Span::ZERO), "25s, or absent")?;
+        check("scatter.cut_ratio", self.cut_ratio).within(1.0..=100.0, "4")
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use openh264_sys2 as wels;
 use thalweg_media::{EncodePlan, EncodedFrame, Target};
-use thalweg_units::{Bytes, Rate, Size, Span};
+use thalweg_units::{Bytes, Rate, Size, Span, above, check};
 use thalweg_video::{Picture, Plane};
 
 use super::CODEC;
@@ -39,10 +39,10 @@ impl H264Encoder {
     /// # Errors
     /// When a setting or the size is out of range.
     pub fn new(settings: Settings, largest: Size) -> Result<H264Encoder, EncodeError> {
-        if settings.min_quantizer > settings.max_quantizer || settings.max_quantizer > 51 {
-            let value = format!("{} to {}", settings.min_quantizer, settings.max_quantizer);
-            return Err(EncodeError::Setting { codec: CODEC, setting: "quantisers", value, range: "min <= max <= 51" });
-        }
+        let (min, max) = (settings.min_quantizer, settings.max_quantizer);
+        check("quantisers", format_args!("{min} to {max}"))
+            .is(min <= max && max <= 51, "min <= max <= 51")
+            .map_err(EncodeError::of_setting(CODEC))?;
         let (long, short) = (largest.width.max(largest.height), largest.width.min(largest.height));
         if long > 3840 || short > 2160 {
             let range = "at most 3840x2160 or 2160x3840 (level 5.2): choose a smaller size".into();
@@ -158,7 +158,7 @@ impl Stream {
     }
 }
 
-fn check(largest: Size, plan: &EncodePlan) -> Result<Rate, EncodeError> {
+fn target(largest: Size, plan: &EncodePlan) -> Result<Rate, EncodeError> {
     latest_only(CODEC, plan)?;
     let size = plan.size;
     let even = size.width.is_multiple_of(2) && size.height.is_multiple_of(2);
@@ -167,11 +167,8 @@ fn check(largest: Size, plan: &EncodePlan) -> Result<Rate, EncodeError> {
             format!("16x16 to {largest}, the size it was opened at, both sides even; scale the video to such a size");
         return Err(EncodeError::Size { codec: CODEC, size, range });
     }
-    if plan.interval <= Span::ZERO {
-        let value = plan.interval.to_string();
-        let range = "longer than 0, such as 33.3ms";
-        return Err(EncodeError::Setting { codec: CODEC, setting: "plan.interval", value, range });
-    }
+    let positive = check("plan.interval", plan.interval).within(above(Span::ZERO), "33.3ms");
+    positive.map_err(EncodeError::of_setting(CODEC))?;
     match plan.targets[..] {
         [Target::Rate(rate)] => Ok(rate),
         _ => Err(EncodeError::Target {
@@ -185,7 +182,7 @@ fn check(largest: Size, plan: &EncodePlan) -> Result<Rate, EncodeError> {
 impl Encoder for H264Encoder {
     fn offer(&mut self, image: Image<'_>, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError> {
         let picture = image.picture.ok_or(EncodeError::Blank { codec: CODEC, size: image.size })?;
-        let rate = check(self.largest, plan)?;
+        let rate = target(self.largest, plan)?;
         let (keyframe, time) = (plan.keyframe || self.offer.owes_keyframe(plan.basis), self.time);
         let input = at_size(picture, plan.size);
         let stream = self.stream(plan, rate)?;

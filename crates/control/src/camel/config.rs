@@ -185,11 +185,11 @@ impl Config {
             check(name, value).within(above_to(0.0, 1.0), "the default")?;
         }
         check("camel.window.gain", self.window.gain).within(above_to(0.0, 100.0), "1.25")?;
-        if self.window.packet * self.window.min_packets.min(self.window.first_packets) < Bytes::new(1500) {
-            let Window { packet, min_packets, first_packets, .. } = self.window;
-            let value = alloc::format!("{min_packets} and {first_packets} packets of {packet}");
-            return Err(ConfigError::out_of_range("camel.window", value, "at least 1500 bytes, such as 4 of 1200B"));
-        }
+        let Window { packet, min_packets, first_packets, .. } = self.window;
+        check("camel.window", format_args!("{min_packets} and {first_packets} packets of {packet}")).is(
+            packet * min_packets.min(first_packets) >= Bytes::new(1500),
+            "at least 1500 bytes, such as 4 of 1200B",
+        )?;
         if let Some(idle) = self.idle {
             check("camel.idle.packets", idle.packets).within(2..=1000, "20")?;
             check("camel.idle.packet", idle.packet).within(above(Bytes::ZERO), "the default")?;

@@ -176,7 +176,7 @@ fn a_frame_longer_than_m_is_more_than_one_burst() {
 }
 
 #[test]
-fn silence_halves_the_target_once_per_timeout_until_something_is_heard() {
+fn missing_feedback_halves_the_target_once_per_timeout_until_some_arrives() {
     let mut sender = sender(Config::default());
     sender.frame(0, 50, &FRAME);
     sender.on_report(160_200, &ARRIVALS);

@@ -55,7 +55,7 @@ pub struct Cnadu {
     tcp: Rate,
     pause: Option<Pause>,
     /// When the last feedback timeout was.
-    silent: Option<Time>,
+    timed_out: Option<Time>,
     decisions: Decisions,
 }
 
@@ -82,7 +82,7 @@ impl Cnadu {
             reported: None,
             tcp: Rate::MAX,
             pause: None,
-            silent: None,
+            timed_out: None,
             decisions: Decisions::default(),
             config,
         })
@@ -161,10 +161,10 @@ impl Cnadu {
 
     /// Feedback timeout by this controller's clock or the history's; handled once each time.
     fn on_feedback_timeout(&mut self, now: Time) {
-        if self.silent.is_some_and(|at| now - at < self.config.timeout) {
+        if self.timed_out.is_some_and(|at| now - at < self.config.timeout) {
             return;
         }
-        self.silent = Some(now);
+        self.timed_out = Some(now);
         self.pause = None;
         self.accumulator.clear();
         self.change(now, self.rate.scale(self.config.timeout_share), "halve", "no report for too long");

@@ -76,7 +76,7 @@ fn frames_later_than_their_playout_make_it_go_below() {
 }
 
 #[test]
-fn silence_halves_the_rate_each_two_seconds_down_to_the_least() {
+fn missing_feedback_halves_the_rate_each_two_seconds_down_to_the_min() {
     let mut flow = flow(Config { start: KBPS(200), ..Config::default() });
     flow.run(1, 0, |_| true);
     let rates: Vec<u64> = (0..4)

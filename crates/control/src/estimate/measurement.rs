@@ -96,7 +96,7 @@ struct Train {
 
 /// The max number of trains in a window: 60 frames a second for half a minute, and a bound for a sender that sends one
 /// packet per train.
-const MAX_TRAINS: usize = 1 << 11;
+const MAX_TRAINS: usize = 2048;
 
 /// The measurement of the path.
 #[derive(Debug, Clone)]

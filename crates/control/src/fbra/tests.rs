@@ -202,7 +202,7 @@ fn packets_later_than_400_ms_are_discards() {
 }
 
 #[test]
-fn silence_halves_the_rate_each_two_seconds_down_to_the_least() {
+fn missing_feedback_halves_the_rate_each_two_seconds_down_to_the_min() {
     let mut flow = Flow::new(Config { start: KBPS(200), ..Config::default() });
     let course = flow.run(9_000, 0, |_| true);
     let rates: Vec<u64> = course.iter().map(|(_, rate)| *rate).collect();

@@ -49,8 +49,8 @@ impl BackOff {
 
     /// Whether the round-trip time, plus the time without feedback while packets left, exceeds the limit.
     pub(super) fn above_limit(&self) -> bool {
-        let unheard = self.last_feedback.map_or(Span::ZERO, |reported| (self.last_sent - reported).max(Span::ZERO));
-        self.rtt + unheard > self.limit
+        let unreported = self.last_feedback.map_or(Span::ZERO, |reported| (self.last_sent - reported).max(Span::ZERO));
+        self.rtt + unreported > self.limit
     }
 
     /// Returns the lowered target if it is time to lower it.
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_is_silent_itself_does_not_back_off_and_one_never_answered_does() {
+    fn a_sender_that_sends_nothing_does_not_back_off_and_one_without_feedback_does() {
         let mut quiet = back_off();
         quiet.on_report(Time::from_millis(1000), Span::from_millis(100));
         assert_eq!(quiet.lower(Time::from_millis(60_000), Rate::from_kbps(1000)), None);

@@ -2,7 +2,7 @@
 
 use thalweg_units::{ConfigError, Rate, Span, above_to, between, check};
 
-use super::{acknowledged_rate, aimd, alr, loss, overuse, probe_controller, push_back};
+use super::{acknowledged_rate, aimd, alr, loss, overuse, probe_controller, pushback};
 
 /// GCC as libwebrtc runs it for a camera today; to run an older version, change the relevant part.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +28,8 @@ pub struct Config {
     /// Application-limited regions.
     pub alr: alr::Config,
     /// Pushback; `None` switches it off.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub push_back: Option<push_back::Config>,
+    #[cfg_attr(feature = "serde", serde(default, alias = "push_back"))]
+    pub pushback: Option<pushback::Config>,
     /// Back off when the round-trip time, plus the time without feedback, exceeds this (specs/gcc.md 7) ...
     pub rtt_limit: Span,
     /// ... at this interval ...
@@ -50,7 +50,7 @@ impl Default for Config {
             loss: loss::Config::default(),
             probing: probe_controller::Config::default(),
             alr: alr::Config::default(),
-            push_back: Some(push_back::Config::default()),
+            pushback: Some(pushback::Config::default()),
             rtt_limit: Span::from_secs(3),
             rtt_back_off_interval: Span::from_secs(1),
             rtt_back_off: 0.8,
@@ -59,11 +59,6 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Pacing at 2.5 times the target, as before transport-wide feedback.
-    pub fn legacy_pacing() -> Config {
-        Config { pacing_factor: 2.5, ..Config::default() }
-    }
-
     /// Checks that every parameter is in range.
     ///
     /// # Errors

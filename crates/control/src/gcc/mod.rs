@@ -3,7 +3,7 @@
 //! * delay: `packet_groups` -> `trendline` -> [`overuse`] -> [`aimd`] with `link_capacity`;
 //! * acknowledged rate: [`acknowledged_rate`];
 //! * loss: [`loss`]; probing: [`probe_controller`], `probe_estimator`; application-limited regions: [`alr`];
-//! * more bytes in flight than wanted: [`push_back`], `outstanding`; late feedback: `back_off`.
+//! * more bytes in flight than wanted: [`pushback`], `outstanding`; late feedback: `back_off`.
 
 pub mod acknowledged_rate;
 pub mod aimd;
@@ -17,7 +17,7 @@ pub mod overuse;
 mod packet_groups;
 pub mod probe_controller;
 mod probe_estimator;
-pub mod push_back;
+pub mod pushback;
 #[cfg(test)]
 mod tests;
 mod trendline;
@@ -41,7 +41,7 @@ use overuse::{Detector, Usage};
 use packet_groups::PacketGroups;
 use probe_controller::ProbeController;
 use probe_estimator::ProbeEstimator;
-use push_back::Pushback;
+use pushback::Pushback;
 use trendline::Trendline;
 
 /// The controller's tick (libwebrtc: 25 ms).
@@ -67,7 +67,7 @@ pub struct Gcc {
     alr: AlrDetector,
     probes: ProbeController,
     probe_results: ProbeEstimator,
-    push_back: Option<Pushback>,
+    pushback: Option<Pushback>,
     outstanding: Outstanding,
     back_off: BackOff,
     /// The target was lowered because feedback was missing, and none has arrived since.
@@ -106,7 +106,7 @@ impl Gcc {
             alr: AlrDetector::new(config.alr),
             probes: ProbeController::new(config.probing, config.start),
             probe_results: ProbeEstimator::default(),
-            push_back: config.push_back.map(Pushback::new),
+            pushback: config.pushback.map(Pushback::new),
             outstanding: Outstanding::default(),
             back_off: BackOff::new(config.rtt_limit, config.rtt_back_off_interval, config.rtt_back_off),
             backed_off: false,
@@ -203,10 +203,10 @@ impl Gcc {
             || self.loss_state != LossState::DelayBased
     }
 
-    fn push_back(&mut self) {
+    fn update_pushback(&mut self) {
         let in_flight = self.outstanding.bytes();
-        if let Some(push_back) = &mut self.push_back {
-            push_back.on_in_flight(in_flight);
+        if let Some(pushback) = &mut self.pushback {
+            pushback.on_in_flight(in_flight);
         }
     }
 }
@@ -267,11 +267,11 @@ impl Controller for Gcc {
         if recovered {
             self.probes.on_recovered(now);
         }
-        if let Some(push_back) = &mut self.push_back {
+        if let Some(pushback) = &mut self.pushback {
             let longest = self.arrived.iter().map(|report| now - report.packet.at).max();
-            push_back.on_report(longest, self.target);
+            pushback.on_report(longest, self.target);
         }
-        self.push_back();
+        self.update_pushback();
     }
 
     fn limits(&self) -> SendLimits {
@@ -280,7 +280,7 @@ impl Controller for Gcc {
             capacity: target,
             padding_rate: if self.loss_state == LossState::IncreaseUsingPadding { target } else { Rate::ZERO },
             probe: self.probes.pending(),
-            media: MediaLimit::Share(self.push_back.as_ref().map_or(1.0, Pushback::ratio)),
+            media: MediaLimit::Share(self.pushback.as_ref().map_or(1.0, Pushback::ratio)),
             ..SendLimits::of_rate(target.scale(self.config.pacing_factor))
         }
     }
@@ -292,7 +292,7 @@ impl Controller for Gcc {
         if let Some(probe) = packet.probe.and_then(|cluster| self.probes.on_sent(cluster)) {
             self.probe_results.on_begun(probe);
         }
-        self.push_back();
+        self.update_pushback();
     }
 
     fn on_demand(&mut self, now: Time, demand: Demand) {
@@ -310,10 +310,10 @@ impl Controller for Gcc {
             self.set_target(now, "back off", "round trip above limit", target);
         }
         self.probes.on_tick(now);
-        if let Some(push_back) = &mut self.push_back {
-            push_back.follow(self.target);
+        if let Some(pushback) = &mut self.pushback {
+            pushback.follow(self.target);
         }
-        self.push_back();
+        self.update_pushback();
     }
 
     fn next_timeout(&self) -> Time {
@@ -333,6 +333,6 @@ impl Controller for Gcc {
         see("threshold_ms", self.detector.threshold());
         see("acknowledged_bps", self.acknowledged.rate().unwrap_or(Rate::ZERO).as_bps_f64());
         see("in_alr", f64::from(u8::from(self.aimd.in_alr)));
-        see("pushback_ratio", self.push_back.as_ref().map_or(1.0, Pushback::ratio));
+        see("pushback_ratio", self.pushback.as_ref().map_or(1.0, Pushback::ratio));
     }
 }

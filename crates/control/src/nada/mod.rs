@@ -43,8 +43,8 @@ pub struct Nada {
     /// Since when packets are in flight without feedback.
     quiet_since: Option<Time>,
     /// Whether the feedback timeout has expired, and the sending time up to which packets have no report because of it.
-    silent: bool,
-    unheard: Time,
+    timed_out: bool,
+    unreported_until: Time,
     decisions: Decisions,
 }
 
@@ -66,8 +66,8 @@ impl Nada {
             ramping_up: true,
             waiting: None,
             quiet_since: None,
-            silent: false,
-            unheard: Time::ZERO,
+            timed_out: false,
+            unreported_until: Time::ZERO,
             decisions: Decisions::default(),
             config,
         })
@@ -122,10 +122,10 @@ impl Controller for Nada {
         if let Some(rtt) = feedback.path_rtt.or(feedback.rtt) {
             self.rtt = rtt;
         }
-        if core::mem::take(&mut self.silent) {
-            self.unheard = feedback.now;
+        if core::mem::take(&mut self.timed_out) {
+            self.unreported_until = feedback.now;
         }
-        self.signal.on_feedback(feedback, self.rtt, self.unheard);
+        self.signal.on_feedback(feedback, self.rtt, self.unreported_until);
         if !feedback.reports.is_empty() {
             self.update(feedback.now);
         }
@@ -160,7 +160,7 @@ impl Controller for Nada {
             return;
         }
         self.quiet_since = Some(now - self.rtt);
-        self.silent = true;
+        self.timed_out = true;
         let from = self.rate;
         self.rate = self.rate.scale(self.config.feedback_timeout_share).max(self.min);
         if self.rate != from {

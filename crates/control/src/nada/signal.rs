@@ -38,11 +38,11 @@ impl Signal {
         }
     }
 
-    /// For packets sent until `unheard` it is unknown whether they or their reports were lost.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, rtt: Span, unheard: Time) {
+    /// For packets sent until `unreported_until` it is unknown whether they or their reports were lost.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, rtt: Span, unreported_until: Time) {
         for report in feedback.reports {
             let seen = match report.fate {
-                Fate::Lost if report.packet.at <= unheard => continue,
+                Fate::Lost if report.packet.at <= unreported_until => continue,
                 Fate::Lost => Seen::Lost,
                 Fate::Arrived { at, ce, .. } => {
                     let delay = at - report.packet.at;

@@ -52,7 +52,7 @@ fn rates_keep_to_what_the_application_could_use_unless_told_otherwise() {
 }
 
 #[test]
-fn silence_halves_the_rate_each_half_second_down_to_the_least() {
+fn missing_feedback_halves_the_rate_each_half_second_down_to_the_min() {
     let mut nada = run(Config::default(), 200, |_| 0, |_| false);
     nada.on_sent(&SentPacket::new(PacketId(200), MS(2500), Bytes::new(1000)));
     let rates: alloc::vec::Vec<(u64, u64)> = (0..4)

@@ -228,7 +228,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_pause_of_the_sender_is_no_silence() {
+    fn a_pause_of_the_sender_is_no_feedback_timeout() {
         let mut path = Path::default();
         path.send(0..2, 0);
         path.report(100, &[0, 1]);

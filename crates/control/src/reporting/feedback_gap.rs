@@ -7,7 +7,7 @@ use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::packet::SentPacket;
 
 /// A longer pause between two reports with packets in flight is a feedback timeout (FBRA's RTCP timeout, 2 s).
-const SILENCE: Span = Span::from_secs(2);
+const TIMEOUT: Span = Span::from_secs(2);
 
 /// Tracks the sending times of packets whose reports may have been lost in a pause of the feedback.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub(super) struct FeedbackGap {
 
 impl Default for FeedbackGap {
     fn default() -> FeedbackGap {
-        FeedbackGap { timeout: FeedbackTimeout::new(SILENCE, 0, Then::Same), until: Time::ZERO }
+        FeedbackGap { timeout: FeedbackTimeout::new(TIMEOUT, 0, Then::Same), until: Time::ZERO }
     }
 }
 
@@ -33,7 +33,7 @@ impl FeedbackGap {
         if feedback.reports.iter().all(|report| report.arrival().is_none()) {
             return;
         }
-        if self.timeout.waited(feedback.now).is_some_and(|waited| waited > SILENCE) {
+        if self.timeout.waited(feedback.now).is_some_and(|waited| waited > TIMEOUT) {
             self.until = feedback.now;
         }
         self.timeout.on_feedback(feedback);

@@ -85,7 +85,7 @@ mod tests {
         let mut new = alloc::vec::Vec::new();
         for frame in 1..=40 {
             kalman.update(&Delta { delay: 38.0 - sent, sent, size: 0.0 }, detector.usage(), 25.0);
-            if detector.judge(kalman.offset(), kalman.frames(), sent, 25.0) {
+            if detector.judge(kalman.offset, kalman.frames, sent, 25.0) {
                 new.push(frame);
             }
             if frame == 33 {

@@ -39,12 +39,15 @@ pub(super) struct Kalman {
     /// Max number of frames by which the trend is multiplied.
     weighing: u32,
     slope: f64,
-    offset: f64,
+    /// m: by how many ms the delay of each frame exceeds that of the one before.
+    pub(super) offset: f64,
     offset_before: f64,
     error: [[f64; 2]; 2],
     noise_mean: f64,
-    noise: f64,
-    frames: u32,
+    /// The noise variance, ms^2.
+    pub(super) noise: f64,
+    /// Number of frames seen, up to [`MAX_FRAMES`].
+    pub(super) frames: u32,
     periods: VecDeque<f64>,
 }
 
@@ -127,21 +130,6 @@ impl Kalman {
     fn weighed(&self) -> f64 {
         f64::from(self.frames.min(self.weighing)) * self.offset
     }
-
-    /// m: by how many ms the delay of each frame exceeds that of the one before.
-    pub(super) fn offset(&self) -> f64 {
-        self.offset
-    }
-
-    /// Number of frames seen.
-    pub(super) fn frames(&self) -> u32 {
-        self.frames
-    }
-
-    /// The noise variance, ms^2.
-    pub(super) fn noise(&self) -> f64 {
-        self.noise
-    }
 }
 
 #[cfg(test)]
@@ -160,13 +148,13 @@ mod tests {
         // specs/rrtcc.md 8, example 1.
         for (count, offset) in [(1, 0.01030), (2, 0.02156), (10, 0.14575), (20, 0.38342), (32, 0.77424)] {
             let kalman = filtered(count);
-            assert!((kalman.offset() - offset).abs() < 6e-6, "{count}: {}", kalman.offset());
+            assert!((kalman.offset - offset).abs() < 6e-6, "{count}: {}", kalman.offset);
         }
-        assert!((filtered(1).noise() - 49.7134).abs() < 5e-5);
+        assert!((filtered(1).noise - 49.7134).abs() < 5e-5);
         assert!((filtered(32).weighed() - 24.776).abs() < 5e-4);
         assert!((filtered(33).weighed() - 26.758).abs() < 5e-4);
         // The noise estimate is frozen while the trend is above the threshold.
-        assert!((filtered(34).noise() - 39.9869).abs() < 5e-5 && filtered(36).noise() == filtered(34).noise());
+        assert!((filtered(34).noise - 39.9869).abs() < 5e-5 && filtered(36).noise == filtered(34).noise);
     }
 
     #[test]
@@ -188,6 +176,6 @@ mod tests {
     fn what_is_no_number_begins_anew() {
         let mut kalman = filtered(20);
         kalman.update(&Delta { delay: f64::INFINITY, sent: 33.3, size: 0.0 }, Usage::Normal, 25.0);
-        assert_eq!((kalman.offset(), kalman.frames()), (0.0, 0));
+        assert_eq!((kalman.offset, kalman.frames), (0.0, 0));
     }
 }

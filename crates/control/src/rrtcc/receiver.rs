@@ -37,8 +37,8 @@ impl Filter {
     /// m, the number of frames seen, and the noise variance.
     fn current(&self) -> (f64, u32, f64) {
         match self {
-            Filter::Kalman(kalman) => (kalman.offset(), kalman.frames(), kalman.noise()),
-            Filter::Scalar(scalar) => (scalar.offset(), scalar.frames(), scalar.noise()),
+            Filter::Kalman(kalman) => (kalman.offset, kalman.frames, kalman.noise),
+            Filter::Scalar(scalar) => (scalar.offset, scalar.frames, scalar.noise),
         }
     }
 }

@@ -12,11 +12,13 @@ const OUTLIER: f64 = 3.0;
 #[derive(Debug, Clone)]
 pub(super) struct Scalar {
     config: ScalarConfig,
-    /// m.
-    offset: f64,
+    /// m, in ms.
+    pub(super) offset: f64,
     error: f64,
-    noise: f64,
-    frames: u32,
+    /// The noise variance, ms^2.
+    pub(super) noise: f64,
+    /// Number of frames seen.
+    pub(super) frames: u32,
     /// 1 / f_max: the recent min time between frames, in ms.
     period: f64,
 }
@@ -44,21 +46,6 @@ impl Scalar {
             *self = Scalar::new(self.config);
         }
     }
-
-    /// m, in ms.
-    pub(super) fn offset(&self) -> f64 {
-        self.offset
-    }
-
-    /// Number of frames seen.
-    pub(super) fn frames(&self) -> u32 {
-        self.frames
-    }
-
-    /// The noise variance, ms^2.
-    pub(super) fn noise(&self) -> f64 {
-        self.noise
-    }
 }
 
 #[cfg(test)]
@@ -71,8 +58,8 @@ mod tests {
         let mut scalar = Scalar::new(ScalarConfig::default());
         for offset in [0.42789, 0.76718, 1.04246] {
             scalar.update(&Delta { delay: 5.0, sent: 33.0, size: 0.0 });
-            assert!((scalar.offset() - offset).abs() < 5e-5, "{} instead of {offset}", scalar.offset());
+            assert!((scalar.offset - offset).abs() < 5e-5, "{} instead of {offset}", scalar.offset);
         }
-        assert_eq!(scalar.frames(), 3);
+        assert_eq!(scalar.frames, 3);
     }
 }

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_until_the_end_is_a_gap() {
+    fn no_picture_until_the_end_is_a_gap() {
         assert!((super::stall(&[0.0, 1.0], Some(10.0)).ratio - 1.0).abs() < 1e-9);
     }
 }

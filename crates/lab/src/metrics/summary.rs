@@ -29,9 +29,9 @@ pub struct Summary {
     pub padding_bitrate_bps: f64,
     /// Data that passed the bottleneck over its capacity, 0..1; null when the path has none.
     pub utilization: Option<f64>,
-    /// Mean luma PSNR of shown frames, in dB; null without pixels or a model.
+    /// Mean luma PSNR of shown frames, in dB; null if it was neither measured nor modelled.
     pub psnr_db: Option<f64>,
-    /// dB of the mean SSIM of shown frames; null without pixels or a model.
+    /// dB of the mean SSIM of shown frames; null if it was neither measured nor modelled.
     pub ssim_db: Option<f64>,
     /// The variant of SSIM.
     #[serde(default)]

@@ -9,7 +9,7 @@ use super::html::{CAPACITY, escape, halves, key};
 use super::shares::shares;
 use super::{About, colour};
 use crate::metrics::{Column, Summary, columns, latency};
-use crate::outcome::{Mark, Outcome};
+use crate::outcome::{Mark, Outcome, Series};
 
 const STYLE: &str = "
 body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;max-width:1120px;margin:2rem auto;padding:0 1rem}
@@ -173,30 +173,19 @@ fn time_charts(runs: &[Drawn]) -> Vec<Chart> {
     let each = |stroke, points: &dyn Fn(&Outcome) -> Vec<(f64, f64)>| -> Vec<Line> {
         runs.iter().map(|Drawn { run, colour }| Line { colour, stroke, points: points(run) }).collect()
     };
-    let mut rates: Vec<Line> = runs
-        .first()
-        .map(|Drawn { run, .. }| Line {
-            colour: CAPACITY,
-            stroke: Stroke::Area,
-            points: halves(&run.series.capacity_mbps, run.series.bin_s),
-        })
-        .into_iter()
-        .collect();
+    // The capacity, the same for all runs, behind their lines.
+    let area = |series: fn(&Series) -> &[f64]| -> Vec<Line> {
+        let series = runs.iter().take(1).map(|Drawn { run, .. }| halves(series(&run.series), run.series.bin_s));
+        series.map(|points| Line { colour: CAPACITY, stroke: Stroke::Area, points }).collect()
+    };
+    let mut rates = area(|series| &series.capacity_mbps);
     let highest = |lines: &[Line]| lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(0.1, f64::max);
     rates.extend(each(Stroke::Steps, &|run| halves(&run.series.sent_mbps, run.series.bin_s)));
     let mut video: Vec<Line> = rates.first().cloned().into_iter().collect();
     video.extend(each(Stroke::Steps, &|run| halves(&run.series.video_mbps, run.series.bin_s)));
     // An estimate far above the available rate may exceed the chart's range, instead of flattening the chart.
     let believed = runs.iter().flat_map(|drawn| &drawn.run.series.available_mbps).copied().fold(0.1, f64::max) * 1.5;
-    let mut estimates: Vec<Line> = runs
-        .first()
-        .map(|Drawn { run, .. }| Line {
-            colour: CAPACITY,
-            stroke: Stroke::Area,
-            points: halves(&run.series.available_mbps, run.series.bin_s),
-        })
-        .into_iter()
-        .collect();
+    let mut estimates = area(|series| &series.available_mbps);
     estimates.extend(each(Stroke::Line, &|run| {
         let points = run.series.variable("capacity_bps").iter();
         points.map(|(at, bps)| (*at, (bps / 1e6).min(believed))).collect()

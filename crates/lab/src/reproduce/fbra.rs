@@ -16,8 +16,8 @@ use thalweg_sender::scheme::{ControllerConfig, FramesConfig};
 use thalweg_sender::{PacketSizes, Scheme, frames};
 use thalweg_units::{Bytes, Rate, Size, Span};
 
-use super::vidaptive::known;
-use super::{Encoder, Experiment, Figure, Link, Links, Origin, Other, Published, Reading, Setup};
+use super::figure::known;
+use super::{Encoder, Figure, Link, Origin, Other, Published, Reading, Setup};
 use crate::scenario::Competitor;
 
 /// The compared schemes in the paper's order, variants of two of them according to the specification's own formula and
@@ -118,11 +118,11 @@ fn figure(
     more: &[Reading],
     published: Vec<Published>,
 ) -> Figure {
-    let always = [Reading::Goodput, Reading::PacketLoss, Reading::LostOrLate];
-    let fec = [Reading::FecBitrate, Reading::FecShare, Reading::Ffre, Reading::Frcc];
-    let readings = always.into_iter().chain(more.iter().copied()).chain(fec).collect();
-    let experiment = Experiment::Runs { schemes: all(), links: Links::Listed(links), readings };
-    Figure { name, about, experiment, setup, published, theirs: vec![], scattered: false }
+    Figure::of_runs(name, about, all(), links, &[Reading::Goodput, Reading::PacketLoss, Reading::LostOrLate])
+        .reading(more)
+        .reading(&[Reading::FecBitrate, Reading::FecShare, Reading::Ffre, Reading::Frcc])
+        .setup(setup)
+        .published(published)
 }
 
 /// A bottleneck with this delay in ms, with the access links on both sides.

@@ -17,6 +17,12 @@ pub enum Links {
     Listed(Vec<Link>),
 }
 
+impl From<Vec<Link>> for Links {
+    fn from(links: Vec<Link>) -> Links {
+        Links::Listed(links)
+    }
+}
+
 /// A link with its queue, competitors and settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {

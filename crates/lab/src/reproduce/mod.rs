@@ -9,11 +9,11 @@ mod camel;
 mod encoder;
 mod encoder_step;
 mod fbra;
+mod figure;
 mod links;
 mod padding;
 mod reading;
 mod rebera;
-mod rows;
 mod salsify;
 mod sample;
 mod scatter;
@@ -21,120 +21,16 @@ mod seconds;
 mod signals;
 mod vidaptive;
 
-use thalweg_sender::Scheme;
-use thalweg_units::{Size, Span};
-
 pub use authors::{Place, Point, Theirs};
 pub use encoder::Encoder;
 pub use encoder_step::{EncoderStep, StepResponse};
+pub use figure::{Experiment, Figure, Published, Row, Rows, Setup};
 pub use links::{Folder, Link, Links, Origin, Other, drawn};
 pub use reading::{Reading, Windowed};
-pub use rows::{Row, Rows};
 pub use sample::{Sample, Spread, compare, mean, spread};
 pub use scatter::{beaten, scatters};
 pub use seconds::Seconds;
 pub use signals::Signals;
-
-/// A published figure.
-#[derive(Debug, Clone)]
-pub struct Figure {
-    /// Its command-line name: paper, figure.
-    pub name: &'static str,
-    /// What is run, and what the figure shows according to this project's reading.
-    pub about: &'static str,
-    /// The experiment.
-    pub experiment: Experiment,
-    /// The default setup.
-    pub setup: Setup,
-    /// The known numbers of the paper.
-    pub published: Vec<Published>,
-    /// Locations of the authors' own points, for users who have their results.
-    pub theirs: Vec<Theirs>,
-    /// Whether it shows delay against quality.
-    pub scattered: bool,
-}
-
-/// The default setup of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Setup {
-    /// Frames per second; `None` for the default: 30 for the built-in scene, a file's own rate.
-    pub frame_rate: Option<u32>,
-    /// Duration of a run over each link.
-    pub duration: Span,
-    /// One-way delay of the path, in each direction.
-    pub delay: Span,
-    /// Encoding time per picture; `None` for the scenario's default.
-    pub encode_time: Option<Span>,
-    /// Picture size; `None` for the default: 720p for the built-in scene, a file's own size.
-    pub size: Option<Size>,
-    /// The encoder, unless a codec is selected.
-    pub encoder: Encoder,
-    /// Whether the receiver knows the round-trip time, as when media is sent both ways (see
-    /// [`crate::scenario::Scenario::call`]).
-    pub call: bool,
-    /// Max age of a frame that is still shown (see [`crate::scenario::Scenario::discard_after`]).
-    pub discard_after: Option<Span>,
-    /// Number of runs of each scheme over each link, with consecutive seeds from the root seed on.
-    pub runs: u32,
-}
-
-impl Setup {
-    /// The laboratory's defaults: two minutes, 25 ms, a real codec.
-    pub const USUAL: Setup = Setup {
-        frame_rate: None,
-        duration: Span::from_secs(120),
-        delay: Span::from_millis(25),
-        encode_time: None,
-        size: None,
-        encoder: Encoder::Real,
-        call: false,
-        discard_after: None,
-        runs: 1,
-    };
-}
-
-impl Default for Setup {
-    fn default() -> Self {
-        Setup::USUAL
-    }
-}
-
-/// An experiment.
-#[derive(Debug, Clone)]
-pub enum Experiment {
-    /// Every scheme over every link.
-    Runs {
-        /// The schemes; the others are compared with the first.
-        schemes: Vec<Scheme>,
-        /// The links.
-        links: Links,
-        /// The readings of each run.
-        readings: Vec<Reading>,
-    },
-    /// An encoder alone, with a target that steps up and down.
-    EncoderStep(EncoderStep),
-    /// Congestion signals on a synthetic queue.
-    Signals(Signals),
-    /// Numbers computed without a sender and a receiver.
-    Rows(Rows),
-}
-
-/// A number the paper prints.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Published {
-    /// The link of the figure; `None` for the mean over all.
-    pub link: Option<&'static str>,
-    /// The scheme.
-    pub scheme: &'static str,
-    /// The key of a [`Reading`], or of a comparison with the first scheme (see [`compare`]).
-    pub key: &'static str,
-    /// The value, in the unit of the key.
-    pub value: f64,
-    /// The printed standard deviation.
-    pub sigma: Option<f64>,
-    /// Where it is printed.
-    pub source: &'static str,
-}
 
 /// All figures.
 pub fn figures() -> Vec<Figure> {
@@ -150,6 +46,7 @@ pub fn figures() -> Vec<Figure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_sender::Scheme;
 
     #[test]
     fn every_figure_the_papers_owe_is_there_once() {

@@ -4,8 +4,8 @@
 use thalweg_link::LossModel;
 use thalweg_units::{Bytes, Span};
 
-use super::vidaptive::known;
-use super::{Encoder, Experiment, Figure, Link, Links, Origin, Reading, Setup};
+use super::figure::known;
+use super::{Encoder, Figure, Link, Origin, Reading, Setup};
 
 /// The recorded links; each is the forward path of one and the reverse path of another.
 const LINKS: [&str; 4] = ["ATT-LTE-driving", "TMobile-LTE-short", "TMobile-UMTS-driving", "Verizon-LTE-short"];
@@ -43,16 +43,13 @@ pub(super) fn figures() -> Vec<Figure> {
 
 fn figure(name: &'static str, loss: (&'static str, Option<LossModel>)) -> Figure {
     use Reading::*;
+    let about = "what dummies are made of, on the recorded links with losses before the queue: nothing, XOR of packets, retransmissions, a keyframe, \
+                 the best of them (wanted: the same wire rate, stalls and late frames down with every loss and no worse without)";
     let readings =
-        vec![WireBitrate, PaddingBitrate, VideoBitrate, Psnr, LatencyMedian, LatencyP95, LateFrames, Stalls, FrameRate];
-    Figure {
-        name,
-        about: "what dummies are made of, on the recorded links with losses before the queue: nothing, XOR of packets, retransmissions, a keyframe, \
-                the best of them (wanted: the same wire rate, stalls and late frames down with every loss and no worse without)",
-        experiment: Experiment::Runs { schemes: known(&SCHEMES), links: Links::Listed(links(loss)), readings },
-        setup: Setup { encoder: Encoder::Model, duration: Span::from_secs(120), runs: 3, ..Setup::USUAL },
-        published: vec![],
-        theirs: vec![],
-        scattered: false,
-    }
+        [WireBitrate, PaddingBitrate, VideoBitrate, Psnr, LatencyMedian, LatencyP95, LateFrames, Stalls, FrameRate];
+    Figure::of_runs(name, about, known(&SCHEMES), links(loss), &readings).setup(Setup {
+        encoder: Encoder::Model,
+        runs: 3,
+        ..Setup::USUAL
+    })
 }

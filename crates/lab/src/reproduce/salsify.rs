@@ -12,8 +12,8 @@
 use thalweg_link::LossModel;
 use thalweg_units::Span;
 
-use super::vidaptive::known;
-use super::{Experiment, Figure, Folder, Link, Links, Origin, Place, Reading, Setup, Theirs};
+use super::figure::known;
+use super::{Figure, Folder, Link, Links, Origin, Place, Reading, Setup, Theirs};
 
 /// Encoding time per picture of the authors' encoder: their Salsify-2 shows 15 to 18 fps on any link, two candidates at
 /// a time, and Salsify-1 11 to 12 (per-run-summary.tsv). The effect of a sender's parts depends on it: grace periods
@@ -41,21 +41,20 @@ fn authors(name: &str, file: &'static str, instead: &'static str) -> Link {
     Link::new(name, Origin::File { folder: Folder::Salsify, file, instead }).packets(256)
 }
 
-fn readings() -> Vec<Reading> {
+const READINGS: [Reading; 10] = {
     use Reading::*;
-    let quality = [Ssim, SsimLow, QoeCall, QoeDriving];
-    [LatencyMean, LatencyMedian, LatencyP95]
-        .into_iter()
-        .chain(quality)
-        .chain([FrameRate, VideoBitrate, Keyframes])
-        .collect()
+    [LatencyMean, LatencyMedian, LatencyP95, Ssim, SsimLow, QoeCall, QoeDriving, FrameRate, VideoBitrate, Keyframes]
+};
+
+/// The authors' results over one link: every product by its name, and those that correspond to a scheme here.
+fn theirs(link: &'static str, place: fn(&'static str) -> Place, files: &[(&'static str, &'static str)]) -> Vec<Theirs> {
+    let theirs = |&(scheme, file)| Theirs { link, scheme, ours: ours(scheme), place: place(file) };
+    files.iter().map(theirs).collect()
 }
 
-/// The authors' points in one folder over one link: every product by its name, and those that correspond to a scheme
-/// here.
+/// Their points in one folder.
 fn points(link: &'static str, files: &[(&'static str, &'static str)]) -> Vec<Theirs> {
-    let theirs = |&(scheme, file)| Theirs { link, scheme, ours: ours(scheme), place: Place::Points(file) };
-    files.iter().map(theirs).collect()
+    theirs(link, Place::Points, files)
 }
 
 /// The corresponding scheme here.
@@ -85,19 +84,36 @@ macro_rules! folder {
     };
 }
 
-fn runs(link: &'static str, runs: &[(&'static str, &'static str)]) -> Vec<Theirs> {
-    let theirs = |&(scheme, run)| Theirs { link, scheme, ours: ours(scheme), place: Place::Runs(run) };
-    runs.iter().map(theirs).collect()
-}
-
 /// A figure over links, with the authors' points.
-fn figure(name: &'static str, about: &'static str, schemes: &[&str], links: Vec<Link>, theirs: Vec<Theirs>) -> Figure {
-    let experiment = Experiment::Runs { schemes: known(schemes), links: Links::Listed(links), readings: readings() };
-    Figure { name, about, experiment, setup: SETUP, published: vec![], theirs, scattered: true }
+fn figure(
+    name: &'static str,
+    about: &'static str,
+    schemes: &[&str],
+    links: impl Into<Links>,
+    theirs: Vec<Theirs>,
+) -> Figure {
+    Figure::of_runs(name, about, known(schemes), links, &READINGS).setup(SETUP).scattered(theirs)
 }
 
 pub(super) fn figures() -> Vec<Figure> {
-    vec![cellular_links(), intermittent(), wifi(), ramp(), dropout(), queues(), components(), pareto()]
+    let pareto =
+        "Vidaptive with frames chosen to fit, over the recorded links, endless queues: P95 latency against SSIM";
+    vec![
+        cellular_links(),
+        intermittent(),
+        wifi(),
+        ramp(),
+        dropout(),
+        queues(),
+        components(),
+        figure(
+            "salsify-pareto",
+            pareto,
+            &["vidaptive", "vidaptive+functional", "salsify-2c"],
+            Links::Recorded(""),
+            vec![],
+        ),
+    ]
 }
 
 fn cellular_links() -> Figure {
@@ -111,7 +127,7 @@ fn cellular_links() -> Figure {
     let theirs = [
         points("ATT-LTE-driving", &folder!("att-lte", "Facetime", "Skype")),
         points("TMobile-UMTS-driving", &folder!("tmobile-umts", "Facetime", "Skype")),
-        runs("Verizon-LTE-short", &short),
+        theirs("Verizon-LTE-short", Place::Runs, &short),
     ];
     let about = "recorded cellular links: delay against quality";
     figure("salsify-cellular", about, &COMPARED, links, theirs.concat())
@@ -134,7 +150,7 @@ fn wifi() -> Figure {
 
 fn ramp() -> Figure {
     let links = vec![authors("ramp", "ramp.up", "ramp")];
-    let theirs = [
+    let of_the_authors = [
         ("WebRTC", "benchmarks/ramp/apprtc"),
         ("Hangouts", "benchmarks/ramp/hangouts"),
         ("Facetime", "benchmarks/ramp/facetime"),
@@ -143,7 +159,7 @@ fn ramp() -> Figure {
         ("Salsify", "benchmarks/ramp/salsify"),
     ];
     let about = "24 Mbps that falls to zero from 70 to 90 s and comes back until 110 s (the report has the charts)";
-    figure("salsify-ramp", about, &COMPARED, links, runs("ramp", &theirs))
+    figure("salsify-ramp", about, &COMPARED, links, theirs("ramp", Place::Runs, &of_the_authors))
 }
 
 fn dropout() -> Figure {
@@ -152,22 +168,14 @@ fn dropout() -> Figure {
         authors("dropout", "500kbps.up", "500kbps").losing(lost),
         Link::named("dropout, held", "dropout:rate=500kbps,at=30s,lasts=1s").packets(256),
     ];
-    let theirs = runs(
-        "dropout",
-        &[
-            ("WebRTC", "benchmarks/500kbps/apprtc-single-loss"),
-            ("Salsify-2", "benchmarks/500kbps/salsify2-single-loss"),
-        ],
-    );
+    let of_the_authors =
+        [("WebRTC", "benchmarks/500kbps/apprtc-single-loss"), ("Salsify-2", "benchmarks/500kbps/salsify2-single-loss")];
     let about =
         "500 kbps with an outage of 1 s, in which what arrives is lost, or waits: when the first fresh frame shows";
     let schemes = ["gcc", "salsify-1c", "salsify-2c", "salsify:standard-decoder", "vidaptive"];
-    let mut figure = figure("salsify-dropout", about, &schemes, links, theirs);
-    figure.setup.duration = Span::from_secs(60);
-    if let Experiment::Runs { readings, .. } = &mut figure.experiment {
-        readings.extend([Reading::FreshFrame(BACK_S), Reading::WorstLatency(BACK_S - 1.0)]);
-    }
-    figure
+    figure("salsify-dropout", about, &schemes, links, theirs("dropout", Place::Runs, &of_the_authors))
+        .seconds(60)
+        .reading(&[Reading::FreshFrame(BACK_S), Reading::WorstLatency(BACK_S - 1.0)])
 }
 
 fn queues() -> Figure {
@@ -201,22 +209,6 @@ fn components() -> Figure {
         "gcc",
     ];
     let links = vec![verizon("Verizon-LTE", 256)];
-    let figure = figure("salsify-components", about, &schemes, links, points("Verizon-LTE", &theirs));
-    Figure { setup: Setup { encode_time: Some(AUTHORS_ENCODE_TIME), ..SETUP }, ..figure }
-}
-
-fn pareto() -> Figure {
-    let about =
-        "Vidaptive with frames chosen to fit, over the recorded links, endless queues: P95 latency against SSIM";
-    let schemes = known(&["vidaptive", "vidaptive+functional", "salsify-2c"]);
-    let experiment = Experiment::Runs { schemes, links: Links::Recorded(""), readings: readings() };
-    Figure {
-        name: "salsify-pareto",
-        about,
-        experiment,
-        setup: SETUP,
-        published: vec![],
-        theirs: vec![],
-        scattered: true,
-    }
+    figure("salsify-components", about, &schemes, links, points("Verizon-LTE", &theirs))
+        .setup(Setup { encode_time: Some(AUTHORS_ENCODE_TIME), ..SETUP })
 }

@@ -10,39 +10,38 @@ use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{FeedbackStyle, Scheme};
 use thalweg_units::{Bytes, Rate, Span};
 
-use super::{EncoderStep, Experiment, Figure, Link, Links, Published, Reading, Setup};
+use super::Reading::*;
+use super::figure::known;
+use super::{EncoderStep, Experiment, Figure, Link, Links, Published, Reading};
 
 const FIRST: &str = "abstract of arXiv 2309.16869v1";
 const LATER: &str = "later version, as quoted on docs.rs/vidaptive";
 const SPEC: &str = "specs/measured.md 6";
 
+/// Every recorded cellular link.
+const RECORDED: Links = Links::Recorded("");
+
 /// The link of Fig. 1: 2 Mbps and 500 kbps, 40 s each, behind a drop-tail queue of 1.5 MB.
-fn square_wave() -> Links {
-    Links::Listed(vec![Link::named("2Mbps/500kbps@40s", "2Mbps/500kbps@40s").queue(Bytes::new(1_500_000))])
+fn square_wave() -> Vec<Link> {
+    vec![Link::named("2Mbps/500kbps@40s", "2Mbps/500kbps@40s").queue(Bytes::new(1_500_000))]
 }
 
 /// Readings of a run on the link of Fig. 1, which drops at 40 s and rises at 80 s.
-fn step_readings() -> Vec<Reading> {
-    vec![
-        Reading::WireReaches(80.0, 1.8),
-        Reading::VideoReaches(80.0, 0.9, 120.0),
-        Reading::WorstLatency(40.0),
-        Reading::Recovery(40.0),
-        Reading::Utilization,
-        Reading::LatencyP95,
-    ]
-}
+const STEP: [Reading; 6] = [
+    WireReaches(80.0, 1.8),
+    VideoReaches(80.0, 0.9, 120.0),
+    WorstLatency(40.0),
+    Recovery(40.0),
+    Utilization,
+    LatencyP95,
+];
 
-fn quality_readings() -> Vec<Reading> {
-    use Reading::*;
-    vec![VideoBitrate, Utilization, Psnr, Ssim, LatencyMedian, LatencyP95, LatencyMean, FrameRate]
-}
+const QUALITY: [Reading; 8] =
+    [VideoBitrate, Utilization, Psnr, Ssim, LatencyMedian, LatencyP95, LatencyMean, FrameRate];
 
-/// Schemes by name.
-pub(super) fn known(names: &[&str]) -> Vec<Scheme> {
-    let find = |name: &&str| name.parse().unwrap_or_else(|error| panic!("{error}"));
-    names.iter().map(find).collect()
-}
+/// Both schemes of most figures.
+const BOTH: [&str; 2] = ["gcc", "vidaptive"];
+const ABLATIONS: [&str; 5] = ["gcc", "copa", "copa+dummy", "copa+dummy+latency", "vidaptive"];
 
 /// A rate-targeted scheme with another name and a changed frame policy.
 pub(super) fn variant(of: &str, name: &str, change: impl Fn(&mut rate_targeted::Config)) -> Scheme {
@@ -53,199 +52,137 @@ pub(super) fn variant(of: &str, name: &str, change: impl Fn(&mut rate_targeted::
     scheme
 }
 
-fn with_feedback(name: &str, feedback: FeedbackStyle) -> Scheme {
+fn with_lambda(lambda: f64) -> Scheme {
+    variant("vidaptive", &format!("lambda {lambda}"), |frames| {
+        if let Some(headroom) = &mut frames.headroom {
+            headroom.lambda = lambda;
+        }
+    })
+}
+
+fn with_feedback((name, feedback): (&str, FeedbackStyle)) -> Scheme {
     Scheme { name: name.into(), feedback, ..known(&["vidaptive"]).remove(0) }
 }
 
-fn recorded(schemes: Vec<Scheme>, readings: Vec<Reading>) -> Experiment {
-    Experiment::Runs { schemes, links: Links::Recorded(""), readings }
+fn published<const N: usize>(numbers: [(&'static str, &'static str, f64, &'static str); N]) -> [Published; N] {
+    numbers.map(|(scheme, key, value, source)| Published::new(None, scheme, key, value, source))
 }
-
-const fn paper(scheme: &'static str, key: &'static str, value: f64, source: &'static str) -> Published {
-    Published { link: None, scheme, key, value, sigma: None, source }
-}
-
-const ABLATIONS: [&str; 5] = ["gcc", "copa", "copa+dummy", "copa+dummy+latency", "vidaptive"];
 
 pub(super) fn figures() -> Vec<Figure> {
+    let steps = EncoderStep { low: Rate::from_kbps(500), high: Rate::from_kbps(2000), each: Span::from_secs(10) };
+    let feedback = [
+        ("each packet", FeedbackStyle::PerPacket),
+        ("twcc on request", FeedbackStyle::TwccOnRequest),
+        ("rfc 8888", FeedbackStyle::Ccfb),
+        ("twcc", FeedbackStyle::Twcc),
+    ];
     vec![
-        Figure {
-            setup: Setup::default(),
-            theirs: vec![],
-            scattered: false,
-            name: "vidaptive-fig1",
-            about: "GCC on a link that goes from 2 Mbps to 500 kbps and back each 40 s: how slowly it climbs, how late frames get",
-            experiment: Experiment::Runs { schemes: known(&["gcc"]), links: square_wave(), readings: step_readings() },
-            published: vec![],
-        },
-        Figure {
-            setup: Setup::default(),
-            theirs: vec![],
-            scattered: false,
-            name: "vidaptive-fig2",
-            about: "the encoder alone, its target stepping from 500 kbps to 2 Mbps and back: how long its output lags",
-            experiment: Experiment::EncoderStep(EncoderStep {
-                low: Rate::from_kbps(500),
-                high: Rate::from_kbps(2000),
-                each: Span::from_secs(10),
-            }),
-            published: vec![
-                paper("encoder", "lag_up_s", 2.0, SPEC),
-                paper("encoder", "lag_down_s", 0.7, SPEC),
-                paper("encoder", "queue_ms", 550.0, SPEC),
+        Figure::of_runs(
+            "vidaptive-fig1",
+            "GCC on a link that goes from 2 Mbps to 500 kbps and back each 40 s: how slowly it climbs, how late frames get",
+            known(&["gcc"]),
+            square_wave(),
+            &STEP,
+        ),
+        Figure::new(
+            "vidaptive-fig2",
+            "the encoder alone, its target stepping from 500 kbps to 2 Mbps and back: how long its output lags",
+            Experiment::EncoderStep(steps),
+        )
+        .published(published([
+            ("encoder", "lag_up_s", 2.0, SPEC),
+            ("encoder", "lag_down_s", 0.7, SPEC),
+            ("encoder", "queue_ms", 550.0, SPEC),
+        ])),
+        Figure::of_runs(
+            "vidaptive-fig6",
+            "Vidaptive beside GCC on the link of Fig. 1",
+            known(&["gcc", "vidaptive", "vidaptive:rocc"]),
+            square_wave(),
+            &STEP,
+        ),
+        Figure::of_runs(
+            "vidaptive-fig7",
+            "bitrate, quality and latency of GCC and Vidaptive over the recorded cellular links",
+            known(&BOTH),
+            RECORDED,
+            &QUALITY,
+        )
+        .published(published([
+            ("vidaptive", "video_bitrate_ratio", 2.0, FIRST),
+            ("vidaptive", "psnr_gain_db", 1.6, FIRST),
+            ("vidaptive", "latency_p95_gain_ms", -2700.0, FIRST),
+            ("vidaptive", "video_bitrate_ratio", 1.5, LATER),
+            ("vidaptive", "psnr_gain_db", 1.3, LATER),
+            ("vidaptive", "ssim_gain_db", 1.4, LATER),
+            ("gcc", "latency_p95_ms", 3940.0, LATER),
+            ("vidaptive", "latency_p95_ms", 1700.0, LATER),
+            ("gcc", "latency_p50_ms", 48.0, LATER),
+            ("vidaptive", "latency_p50_ms", 65.0, LATER),
+            ("gcc", "latency_mean_ms", 734.0, LATER),
+            ("vidaptive", "latency_mean_ms", 383.0, LATER),
+        ])),
+        Figure::of_runs(
+            "vidaptive-fig9",
+            "how much of the link is used in each half second, over the recorded links",
+            known(&BOTH),
+            RECORDED,
+            &[
+                Utilization,
+                InstantaneousUtilization(0.25),
+                InstantaneousUtilization(0.5),
+                InstantaneousUtilization(0.75),
             ],
-        },
-        Figure {
-            setup: Setup::default(),
-            theirs: vec![],
-            scattered: false,
-            name: "vidaptive-fig6",
-            about: "Vidaptive beside GCC on the link of Fig. 1",
-            experiment: Experiment::Runs {
-                schemes: known(&["gcc", "vidaptive", "vidaptive:rocc"]),
-                links: square_wave(),
-                readings: step_readings(),
-            },
-            published: vec![],
-        },
-        Figure {
-            setup: Setup::default(),
-            theirs: vec![],
-            scattered: false,
-            name: "vidaptive-fig7",
-            about: "bitrate, quality and latency of GCC and Vidaptive over the recorded cellular links",
-            experiment: recorded(known(&["gcc", "vidaptive"]), quality_readings()),
-            published: vec![
-                paper("vidaptive", "video_bitrate_ratio", 2.0, FIRST),
-                paper("vidaptive", "psnr_gain_db", 1.6, FIRST),
-                paper("vidaptive", "latency_p95_gain_ms", -2700.0, FIRST),
-                paper("vidaptive", "video_bitrate_ratio", 1.5, LATER),
-                paper("vidaptive", "psnr_gain_db", 1.3, LATER),
-                paper("vidaptive", "ssim_gain_db", 1.4, LATER),
-                paper("gcc", "latency_p95_ms", 3940.0, LATER),
-                paper("vidaptive", "latency_p95_ms", 1700.0, LATER),
-                paper("gcc", "latency_p50_ms", 48.0, LATER),
-                paper("vidaptive", "latency_p50_ms", 65.0, LATER),
-                paper("gcc", "latency_mean_ms", 734.0, LATER),
-                paper("vidaptive", "latency_mean_ms", 383.0, LATER),
-            ],
-        },
-        Figure {
-            setup: Setup::default(),
-            theirs: vec![],
-            scattered: false,
-            name: "vidaptive-fig9",
-            about: "how much of the link is used in each half second, over the recorded links",
-            experiment: recorded(
-                known(&["gcc", "vidaptive"]),
-                vec![
-                    Reading::Utilization,
-                    Reading::InstantaneousUtilization(0.25),
-                    Reading::InstantaneousUtilization(0.5),
-                    Reading::InstantaneousUtilization(0.75),
-                    Reading::QueueDelayP95,
-                ],
-            ),
-            published: vec![],
-        },
-        Figure {
-            setup: Setup::default(),
-            theirs: vec![],
-            scattered: false,
-            name: "vidaptive-fig10",
-            about: "one recorded link in time: what is sent, frame latency, pauses and resets (the report has the charts)",
-            experiment: Experiment::Runs {
-                schemes: known(&["gcc", "vidaptive"]),
-                links: Links::Recorded("Verizon-LTE-short.down"),
-                readings: vec![
-                    Reading::VideoBitrate,
-                    Reading::Utilization,
-                    Reading::LatencyP95,
-                    Reading::Pauses,
-                    Reading::Resets,
-                ],
-            },
-            published: vec![],
-        },
-        Figure {
-            setup: Setup::default(),
-            theirs: vec![],
-            scattered: false,
-            name: "vidaptive-fig11",
-            about: "Vidaptive's parts added one after another, over the recorded links",
-            experiment: recorded(known(&ABLATIONS), quality_readings()),
-            published: vec![],
-        },
-        Figure {
-            setup: Setup::default(),
-            theirs: vec![],
-            scattered: false,
-            name: "vidaptive-fig12",
-            about: "resolution over time on a recorded link with outages (the report has the charts)",
-            experiment: Experiment::Runs {
-                schemes: known(&["gcc", "vidaptive"]),
-                links: Links::Recorded("TMobile-UMTS-driving.down"),
-                readings: vec![Reading::MeanLines, Reading::SizeChanges, Reading::FrameRate, Reading::LatencyP95],
-            },
-            published: vec![],
-        },
-        Figure {
-            setup: Setup::default(),
-            theirs: vec![],
-            scattered: false,
-            name: "vidaptive-fig13",
-            about: "frame rate and stalls as Vidaptive's parts are added, over the recorded links",
-            experiment: recorded(
-                known(&ABLATIONS),
-                vec![Reading::FrameRate, Reading::Stalls, Reading::PaddingBitrate, Reading::Pauses, Reading::Resets],
-            ),
-            published: vec![],
-        },
-        Figure {
-            setup: Setup::default(),
-            theirs: vec![],
-            scattered: false,
-            name: "vidaptive-fig15",
-            about: "Vidaptive over Copa and over RoCC, over the recorded links",
-            experiment: recorded(known(&["gcc", "vidaptive", "vidaptive:rocc"]), quality_readings()),
-            published: vec![],
-        },
-        Figure {
-            setup: Setup::default(),
-            theirs: vec![],
-            scattered: false,
-            name: "vidaptive-fig16",
-            about: "lambda: frame rate against bitrate, over the recorded links",
-            experiment: recorded(
-                [0.2, 0.5, 0.7, 0.9]
-                    .map(|lambda| {
-                        variant("vidaptive", &format!("lambda {lambda}"), |frames| {
-                            if let Some(headroom) = &mut frames.headroom {
-                                headroom.lambda = lambda;
-                            }
-                        })
-                    })
-                    .into(),
-                quality_readings(),
-            ),
-            published: vec![],
-        },
-        Figure {
-            setup: Setup::default(),
-            theirs: vec![],
-            scattered: false,
-            name: "vidaptive-fig17",
-            about: "how often the receiver reports: each packet, each burst on request, every 31 ms, every 62 ms, over the recorded links",
-            experiment: recorded(
-                vec![
-                    with_feedback("each packet", FeedbackStyle::PerPacket),
-                    with_feedback("twcc on request", FeedbackStyle::TwccOnRequest),
-                    with_feedback("rfc 8888", FeedbackStyle::Ccfb),
-                    with_feedback("twcc", FeedbackStyle::Twcc),
-                ],
-                quality_readings(),
-            ),
-            published: vec![],
-        },
+        )
+        .reading(&[QueueDelayP95]),
+        Figure::of_runs(
+            "vidaptive-fig10",
+            "one recorded link in time: what is sent, frame latency, pauses and resets (the report has the charts)",
+            known(&BOTH),
+            Links::Recorded("Verizon-LTE-short.down"),
+            &[VideoBitrate, Utilization, LatencyP95, Pauses, Resets],
+        ),
+        Figure::of_runs(
+            "vidaptive-fig11",
+            "Vidaptive's parts added one after another, over the recorded links",
+            known(&ABLATIONS),
+            RECORDED,
+            &QUALITY,
+        ),
+        Figure::of_runs(
+            "vidaptive-fig12",
+            "resolution over time on a recorded link with outages (the report has the charts)",
+            known(&BOTH),
+            Links::Recorded("TMobile-UMTS-driving.down"),
+            &[MeanLines, SizeChanges, FrameRate, LatencyP95],
+        ),
+        Figure::of_runs(
+            "vidaptive-fig13",
+            "frame rate and stalls as Vidaptive's parts are added, over the recorded links",
+            known(&ABLATIONS),
+            RECORDED,
+            &[FrameRate, Stalls, PaddingBitrate, Pauses, Resets],
+        ),
+        Figure::of_runs(
+            "vidaptive-fig15",
+            "Vidaptive over Copa and over RoCC, over the recorded links",
+            known(&["gcc", "vidaptive", "vidaptive:rocc"]),
+            RECORDED,
+            &QUALITY,
+        ),
+        Figure::of_runs(
+            "vidaptive-fig16",
+            "lambda: frame rate against bitrate, over the recorded links",
+            [0.2, 0.5, 0.7, 0.9].map(with_lambda).to_vec(),
+            RECORDED,
+            &QUALITY,
+        ),
+        Figure::of_runs(
+            "vidaptive-fig17",
+            "how often the receiver reports: each packet, each burst on request, every 31 ms, every 62 ms, over the recorded links",
+            feedback.map(with_feedback).to_vec(),
+            RECORDED,
+            &QUALITY,
+        ),
     ]
 }

@@ -30,18 +30,15 @@ mod tests {
 
     #[test]
     fn a_packet_asks_when_the_engine_wants_it_or_none_has_for_long() {
-        let mut feedback_requests = FeedbackRequests::every(Some(Span::from_millis(5)));
+        let mut requests = FeedbackRequests::every(Some(Span::from_millis(5)));
         let packets = [(0, false), (3, false), (4, true), (8, false), (9, false), (13, false), (14, false)];
         let asked: Vec<u64> = packets
             .into_iter()
-            .filter(|(at, wants)| feedback_requests.requests_feedback(Time::from_millis(*at), *wants))
+            .filter(|(at, wants)| requests.requests_feedback(Time::from_millis(*at), *wants))
             .map(|it| it.0)
             .collect();
         assert_eq!(asked, [0, 4, 9, 14]);
-        let mut feedback_requests = FeedbackRequests::every(None);
-        assert!(
-            !feedback_requests.requests_feedback(Time::ZERO, false)
-                && feedback_requests.requests_feedback(Time::ZERO, true)
-        );
+        let mut requests = FeedbackRequests::every(None);
+        assert!(!requests.requests_feedback(Time::ZERO, false) && requests.requests_feedback(Time::ZERO, true));
     }
 }

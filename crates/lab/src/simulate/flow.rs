@@ -78,7 +78,7 @@ pub(super) struct Flow {
     pub(super) frames: Frames,
     under_way: UnderWay,
     ledger: Ledger,
-    feedback_requests: FeedbackRequests,
+    requests: FeedbackRequests,
     candidates: Vec<Candidate>,
     encoding_done: Time,
     decoding: VecDeque<Decoding>,
@@ -133,7 +133,7 @@ impl Flow {
             frames: Frames::default(),
             under_way: UnderWay::default(),
             ledger: Ledger::new(scenario.discard_after.unwrap_or(DEADLINE)),
-            feedback_requests: FeedbackRequests::every(scenario.request_feedback_every),
+            requests: FeedbackRequests::every(scenario.request_feedback_every),
             candidates: Vec::new(),
             encoding_done: Time::NEVER,
             decoding: VecDeque::new(),
@@ -286,8 +286,8 @@ impl Flow {
         if self.has_stopped(now) {
             return Ok(());
         }
-        for rtcp_feedback in self.reader.read(message) {
-            match rtcp_feedback {
+        for feedback in self.reader.read(message) {
+            match feedback {
                 RtcpFeedback::Decoder(report) => self.engine.on_decoder(now, &report),
                 RtcpFeedback::Arrivals { acknowledgements, hold } => {
                     self.engine.on_feedback(now, &acknowledgements, hold);
@@ -414,7 +414,7 @@ impl Flow {
         loop {
             match self.engine.poll() {
                 Output::Transmit(mut packet) => {
-                    packet.requests_feedback = self.feedback_requests.requests_feedback(now, packet.requests_feedback);
+                    packet.requests_feedback = self.requests.requests_feedback(now, packet.requests_feedback);
                     let cargo = Cargo::Packet(packet.sent.id.0);
                     forward.offer(now, packet.sent.size, Parcel { flow: self.number, cargo });
                     self.ledger.sent(&packet);

@@ -37,9 +37,9 @@ fn parse(text: &str, name: &str) -> Result<Vec<(Time, f64)>, ConfigError> {
         timed = timed.or_else(|| fields.map(|fields| fields.len() == 2));
         check(&place("the time"), time).is((0.0..=LONGEST_S).contains(&time), "0 to 1000000000 s")?;
         let from = Time::from_secs_f64(time);
-        if let Some((before, _)) = steps.last().filter(|(before, _)| *before >= from) {
-            let range = format!("later than the {} s of the line before", before.as_secs_f64());
-            return Err(ConfigError::out_of_range(&place("the time"), time, &range));
+        if let Some((before, _)) = steps.last() {
+            let range = format_args!("later than the {} s of the line before", before.as_secs_f64());
+            check(&place("the time"), time).is(*before < from, range)?;
         }
         steps.push((from, check_ratio(&place("the ratio"), ratio)?));
     }

@@ -97,7 +97,7 @@ fn loss_costs_use_and_is_not_taken_for_a_backlog() {
 }
 
 #[test]
-fn two_hops_and_a_way_back_of_its_own_carry_it() {
+fn two_hops_and_a_reverse_path_of_its_own_carry_it() {
     let hops = || {
         vec![
             lte(),

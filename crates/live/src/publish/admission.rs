@@ -11,12 +11,17 @@ use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction, 
 use thalweg_transport::{Config, Connection, DtlsRole, Remote};
 use thalweg_units::{Seed, Time};
 
+use super::PublishError;
 use super::coder::Encoding;
 use super::messages::{Key, State};
 use super::network::{Network, follows};
-use super::random;
 use super::viewer::{Offered, Ours, PendingViewer, Prepared, Viewer};
 use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
+
+/// 64 random bits from the system, hard to guess.
+pub(super) fn random_bits() -> Result<u64, PublishError> {
+    getrandom::u64().map_err(|error| PublishError::Random(error.to_string()))
+}
 
 fn unavailable(error: impl ToString) -> Refused {
     Refused::new(RefusedKind::Unavailable, error.to_string())
@@ -99,7 +104,7 @@ impl Network {
         }
         let key = self.next_key;
         self.next_key += 1;
-        let seed = Seed::new(random::bits().map_err(unavailable)?);
+        let seed = Seed::new(random_bits().map_err(unavailable)?);
         let config = Config { controlling, dtls: DtlsRole::Server, ..Config::default() };
         let mut connection = Connection::new(config, &self.identity, self.clock.origin()).map_err(unavailable)?;
         let there = &self.channels[channel];
@@ -144,7 +149,7 @@ impl Network {
         };
         let outgoing = Outgoing::new(setup, connection, now).map_err(bad)?;
         let encoding = Encoding { codec: self.codecs.codec.clone(), size: self.format.size, seed: self.seed };
-        let secret = || random::bits().map_err(unavailable);
+        let secret = || random_bits().map_err(unavailable);
         let id = format!("{:016x}{:016x}", secret()?, secret()?);
         let pending = PendingViewer { key, id: id.clone(), channel, remote, ours };
         let mut viewer = Viewer::new(pending, outgoing, encoding, &self.outbox, now).map_err(unavailable)?;

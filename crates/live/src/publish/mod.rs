@@ -17,7 +17,6 @@ mod gauges;
 mod messages;
 mod network;
 mod passthrough;
-mod random;
 mod records;
 mod running;
 #[cfg(test)]

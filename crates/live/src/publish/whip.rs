@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use thalweg_units::{Random, Seed, Span};
 
+use super::PublishError;
+use super::admission::random_bits;
 use super::messages::{Key, Outbox, State};
-use super::{PublishError, random};
 use crate::clock::{Clock, pause};
 use crate::thread::spawn;
 use crate::whip::{Backoff, Client, Config, Endpoint, Patched, Resource, WhipError};
@@ -51,7 +52,7 @@ impl WhipSession {
         let client = Config::default().build().map_err(|error| PublishError::Config(error.to_string()))?;
         let stop = Arc::new(AtomicBool::new(false));
         let shared = Arc::new(Mutex::new(Shared { state: WhipState::Connecting, error: None }));
-        let random = Seed::new(random::bits()?).random();
+        let random = Seed::new(random_bits()?).random();
         let work = Work { client, endpoint, outbox, clock, stop: stop.clone(), shared: shared.clone(), random };
         let (running, ended) = channel();
         let thread = spawn("whip", move || {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use thalweg_receiver::rtp::Statistics;
+use thalweg_receiver::rtp::{Statistics, VideoCounts};
 use thalweg_units::{Bytes, Rate, Size, Span, Time, percentile};
 
 use super::report::Report;
@@ -52,14 +52,10 @@ pub(super) struct Measured {
 struct Counts {
     received: u64,
     lost: i64,
-    retransmitted: u64,
-    recovered: u64,
     fec: u64,
-    asked_for: u64,
-    keyframes_requested: u64,
-    abandoned: u64,
     audio_lost: u64,
     rtcp_unsent: u64,
+    video: VideoCounts,
 }
 
 impl Counts {
@@ -67,14 +63,10 @@ impl Counts {
         Counts {
             received: statistics.video_stream.received,
             lost: statistics.video_stream.lost,
-            retransmitted: statistics.video.retransmitted,
-            recovered: statistics.video.recovered,
             fec: statistics.fec_stream.received,
-            asked_for: statistics.video.asked_for,
-            keyframes_requested: statistics.video.keyframes_requested,
-            abandoned: statistics.video.abandoned,
             audio_lost: statistics.audio.lost,
             rtcp_unsent: statistics.rtcp_unsent,
+            video: statistics.video,
         }
     }
 
@@ -82,14 +74,10 @@ impl Counts {
         Counts {
             received: self.received + other.received,
             lost: self.lost + other.lost,
-            retransmitted: self.retransmitted + other.retransmitted,
-            recovered: self.recovered + other.recovered,
             fec: self.fec + other.fec,
-            asked_for: self.asked_for + other.asked_for,
-            keyframes_requested: self.keyframes_requested + other.keyframes_requested,
-            abandoned: self.abandoned + other.abandoned,
             audio_lost: self.audio_lost + other.audio_lost,
             rtcp_unsent: self.rtcp_unsent + other.rtcp_unsent,
+            video: self.video.plus(other.video),
         }
     }
 }
@@ -257,7 +245,7 @@ impl Measured {
             frames_decoded: self.decoded,
             frames_undecodable: self.undecodable,
             frames_skipped: self.skipped,
-            frames_abandoned: counts.abandoned,
+            frames_abandoned: counts.video.abandoned,
             pictures_missing: has_barcodes.then_some(self.missing),
             frames_late: self.late,
             frame_rate_fps: per_second(self.shown.count as f64, playing),
@@ -274,11 +262,11 @@ impl Measured {
             wire_bitrate_bps: per_second(self.wire.bits() as f64, duration),
             packets_received: counts.received,
             packet_loss_ratio: if sent > 0.0 { (counts.lost as f64 / sent).max(0.0) } else { 0.0 },
-            packets_retransmitted: counts.retransmitted,
-            packets_recovered: counts.recovered,
+            packets_retransmitted: counts.video.retransmitted,
+            packets_recovered: counts.video.recovered,
             fec_packets: counts.fec,
-            retransmissions_requested: counts.asked_for,
-            keyframes_requested: counts.keyframes_requested,
+            retransmissions_requested: counts.video.asked_for,
+            keyframes_requested: counts.video.keyframes_requested,
             rtcp_unsent: counts.rtcp_unsent,
             jitter_ms: self.jitter.as_millis_f64(),
             round_trip_ms: self.round_trip.map(Span::as_millis_f64),

@@ -1,9 +1,7 @@
 //! Limits of TCP connections: their number, their sources, their duration.
 
-use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::{Extension, Router};
@@ -15,6 +13,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::site::Peer;
+use super::slots::{Slot, Slots};
 
 /// Limits for clients. The number of viewers is limited by the hub, not here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +53,7 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// Serves until stopped.
 pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits, mut stop: watch::Receiver<bool>) {
-    let seats = Seats::default();
+    let slots = Slots::default();
     let mut open = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -64,11 +63,12 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits,
         };
         match accepted {
             Ok((stream, peer)) => {
-                let Some(seat) = seats.take(peer.ip(), &limits) else {
+                let slot = slots.take(network(peer.ip()), limits.connections_per_address, limits.connections);
+                let Some(slot) = slot else {
                     tracing::debug!(%peer, "too many connections");
                     continue;
                 };
-                open.spawn(connection(stream, peer, router.clone(), limits.clone(), stop.clone(), seat));
+                open.spawn(connection(stream, peer, router.clone(), limits.clone(), stop.clone(), slot));
             }
             Err(error) => {
                 // Probably out of file descriptors: other connections must end first.
@@ -87,7 +87,7 @@ async fn connection(
     router: Router,
     limits: Limits,
     mut stop: watch::Receiver<bool>,
-    _seat: Seat,
+    _slot: Slot<IpAddr>,
 ) {
     // Statistics are sent without delay.
     let _ = stream.set_nodelay(true);
@@ -116,38 +116,6 @@ async fn connection(
     }
 }
 
-/// The number of connections by source.
-#[derive(Clone, Default)]
-struct Seats(Arc<Mutex<BTreeMap<IpAddr, usize>>>);
-
-impl Seats {
-    fn take(&self, address: IpAddr, limits: &Limits) -> Option<Seat> {
-        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let network = network(address);
-        let here = taken.get(&network).copied().unwrap_or(0);
-        (here < limits.connections_per_address && taken.values().sum::<usize>() < limits.connections).then(|| {
-            taken.insert(network, here + 1);
-            Seat { seats: self.clone(), network }
-        })
-    }
-}
-
-/// A connection's slot, released when dropped.
-struct Seat {
-    seats: Seats,
-    network: IpAddr,
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        let mut taken = self.seats.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match taken.get_mut(&self.network) {
-            Some(here) if *here > 1 => *here -= 1,
-            _ => drop(taken.remove(&self.network)),
-        }
-    }
-}
-
 /// The source that a limit applies to: an IPv4 address, or a /64 network of IPv6.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -159,20 +127,6 @@ fn network(address: IpAddr) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn places_are_given_up_to_the_limits_and_come_back() {
-        let limits = Limits { connections: 3, connections_per_address: 2, ..Limits::default() };
-        let seats = Seats::default();
-        let [here, there]: [IpAddr; 2] = [[10, 0, 0, 1].into(), [10, 0, 0, 2].into()];
-        let first = seats.take(here, &limits);
-        let second = seats.take(here, &limits);
-        assert!(first.is_some() && second.is_some() && seats.take(here, &limits).is_none());
-        let third = seats.take(there, &limits);
-        assert!(third.is_some() && seats.take(there, &limits).is_none());
-        drop((first, second, third));
-        assert!(seats.0.lock().unwrap().is_empty());
-    }
 
     #[test]
     fn addresses_of_one_network_of_ipv6_share_their_places() {

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! connections   accepts, bounds and times out what comes in over TCP; hyper reads HTTP
+//! slots         how many connections and event streams there are, and may be
 //! guard         who may ask (token, origin, host), and the headers of every answer
 //! whep          offer in, answer out, in the manner of draft-ietf-wish-whep
 //! viewers       the figures of one viewer ten times a second, and its switch of scheme
@@ -17,6 +18,7 @@ mod hub;
 mod reply;
 mod server;
 mod site;
+mod slots;
 mod snapshot;
 #[cfg(test)]
 mod tests;

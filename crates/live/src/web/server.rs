@@ -19,8 +19,9 @@ use super::guard;
 use super::hub::Hub;
 use super::reply::words;
 use super::site::{self, Metrics};
+use super::slots::Slots;
 use super::token::Token;
-use super::viewers::{self, Streams, Viewers};
+use super::viewers::{self, Viewers};
 use super::whep::{self, Whep};
 use crate::clock::Clock;
 use crate::thread::spawn;
@@ -138,7 +139,7 @@ pub(super) fn router(config: &WebConfig, hub: &Arc<dyn Hub>, stop: &watch::Recei
     let guarded = token.is_some();
     let limits = config.limits.clone();
     let whep = Whep { hub: hub.clone(), token: token.clone(), limits: limits.clone() };
-    let viewers = Viewers { hub: hub.clone(), limits, streams: Streams::default(), stop: stop.clone() };
+    let viewers = Viewers { hub: hub.clone(), limits, streams: Slots::default(), stop: stop.clone() };
     let metrics = Metrics { hub: hub.clone(), token: config.metrics_token.clone().map(Arc::new) };
     let behind_the_token = Router::new()
         .route("/about", get(site::about))

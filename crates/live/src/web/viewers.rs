@@ -1,9 +1,8 @@
 //! The requests about one viewer: its event stream of statistics, and the switch of its scheme. Both need only the
 //! viewer's id.
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -17,6 +16,7 @@ use tokio::time::{Interval, MissedTickBehavior};
 use super::connections::Limits;
 use super::hub::Hub;
 use super::reply::{ask, words};
+use super::slots::{Slot, Slots};
 use super::whep::body;
 
 /// Interval between statistics.
@@ -27,7 +27,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 pub(super) struct Viewers {
     pub(super) hub: Arc<dyn Hub>,
     pub(super) limits: Limits,
-    pub(super) streams: Streams,
+    /// The open event streams of each viewer.
+    pub(super) streams: Slots<String>,
     pub(super) stop: watch::Receiver<bool>,
 }
 
@@ -63,13 +64,13 @@ async fn stream(State(viewers): State<Viewers>, Path(id): Path<String>) -> Respo
         Err(response) => return response,
     }
     let max = viewers.limits.streams_per_viewer;
-    let Some(seat) = viewers.streams.take(&id, max) else {
+    let Some(slot) = viewers.streams.take(id.clone(), max, usize::MAX) else {
         let sentence = format!("{max} streams of this viewer's figures are open, as many as may be; close one.");
         return words(StatusCode::TOO_MANY_REQUESTS, sentence);
     };
     let mut interval = tokio::time::interval(INTERVAL);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let events = Events { hub: viewers.hub, stop: viewers.stop, id, interval, _seat: seat };
+    let events = Events { hub: viewers.hub, stop: viewers.stop, id, interval, _slot: slot };
     let body = Body::from_stream(futures_util::stream::unfold(Some(events), |events| async move {
         let mut events = events?;
         match events.next().await {
@@ -87,7 +88,7 @@ struct Events {
     stop: watch::Receiver<bool>,
     id: String,
     interval: Interval,
-    _seat: Seat,
+    _slot: Slot<String>,
 }
 
 impl Events {
@@ -101,36 +102,5 @@ impl Events {
         let snapshot = ask(&self.hub, move |hub| hub.snapshot(&id)).await.ok()??;
         let figures = serde_json::to_string(&snapshot).ok()?;
         Some(format!("data: {figures}\n\n").into())
-    }
-}
-
-/// The number of open streams of each viewer.
-#[derive(Clone, Default)]
-pub(super) struct Streams(Arc<Mutex<BTreeMap<String, usize>>>);
-
-impl Streams {
-    fn take(&self, id: &str, max: usize) -> Option<Seat> {
-        let mut streams = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = streams.get(id).copied().unwrap_or(0);
-        (open < max).then(|| {
-            streams.insert(id.into(), open + 1);
-            Seat { streams: self.clone(), id: id.into() }
-        })
-    }
-}
-
-/// One of a viewer's streams, released when dropped.
-struct Seat {
-    streams: Streams,
-    id: String,
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        let mut streams = self.streams.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match streams.get_mut(&self.id) {
-            Some(open) if *open > 1 => *open -= 1,
-            _ => drop(streams.remove(&self.id)),
-        }
     }
 }

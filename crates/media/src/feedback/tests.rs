@@ -29,8 +29,8 @@ fn bytes(packet: Packet) -> Vec<u8> {
     out
 }
 
-fn acknowledgements(rtcp_feedback: &[RtcpFeedback]) -> &[Acknowledgement] {
-    let [RtcpFeedback::Arrivals { acknowledgements, .. }] = rtcp_feedback else { panic!("{rtcp_feedback:?}") };
+fn acknowledgements(read: &[RtcpFeedback]) -> &[Acknowledgement] {
+    let [RtcpFeedback::Arrivals { acknowledgements, .. }] = read else { panic!("{read:?}") };
     acknowledgements
 }
 
@@ -70,8 +70,8 @@ fn a_path_report_is_read_as_it_was_written_and_only_of_the_senders_own_media() {
 fn a_packet_never_sent_is_passed_over() {
     let message = twcc::Config::default().build().unwrap().messages(&[(4, Some(Time::ZERO)), (5, None), (6, None)]);
     let feedback = bytes(Packet::TransportFeedback(message.unwrap().remove(0)));
-    let rtcp_feedback = Reader::new().read(&feedback, &sent(5)).unwrap();
-    assert_eq!(acknowledgements(&rtcp_feedback).iter().map(|reported| reported.id.0).collect::<Vec<_>>(), [4]);
+    let read = Reader::new().read(&feedback, &sent(5)).unwrap();
+    assert_eq!(acknowledgements(&read).iter().map(|reported| reported.id.0).collect::<Vec<_>>(), [4]);
     assert_eq!(Reader::new().read(&feedback, &Streams::new()), Ok(vec![]));
 }
 
@@ -83,8 +83,8 @@ fn an_arrival_without_a_time_still_counts_as_one() {
     let mut reader = Reader::new();
     let streams = sent(10);
     reader.read(&bytes(Packet::TransportFeedback(timed[0].clone())), &streams).unwrap();
-    let rtcp_feedback = reader.read(&bytes(Packet::TransportFeedback(untimed[0].clone())), &streams).unwrap();
-    let arrivals: Vec<_> = acknowledgements(&rtcp_feedback).iter().map(|reported| reported.arrival).collect();
+    let read = reader.read(&bytes(Packet::TransportFeedback(untimed[0].clone())), &streams).unwrap();
+    let arrivals: Vec<_> = acknowledgements(&read).iter().map(|reported| reported.arrival).collect();
     assert_eq!(arrivals, [Some(Time::from_millis(640)), None]);
 }
 
@@ -103,7 +103,7 @@ fn rfc_8888_tells_marks_and_how_long_the_newest_arrival_was_held() {
         received(99, 4, 2500, Ecn::Ect1),
     ];
     let messages = ccfb::Config::default().build().unwrap().messages(Time::from_millis(3000), &packets).unwrap();
-    let rtcp_feedback = Reader::new().read(&bytes(Packet::CongestionFeedback(messages[0].clone())), &sent(6)).unwrap();
+    let read = Reader::new().read(&bytes(Packet::CongestionFeedback(messages[0].clone())), &sent(6)).unwrap();
     let reported =
         |id, millis: Option<u64>, ce| Acknowledgement { id: PacketId(id), arrival: millis.map(Time::from_millis), ce };
     let acknowledgements = vec![
@@ -113,7 +113,7 @@ fn rfc_8888_tells_marks_and_how_long_the_newest_arrival_was_held() {
         reported(4, Some(2250), true),
         reported(5, Some(2500), false),
     ];
-    assert_eq!(rtcp_feedback, [RtcpFeedback::Arrivals { acknowledgements, hold: Some(Span::from_millis(500)) }]);
+    assert_eq!(read, [RtcpFeedback::Arrivals { acknowledgements, hold: Some(Span::from_millis(500)) }]);
 }
 
 #[test]
@@ -138,8 +138,8 @@ proptest! {
         let (format, kind) = kind;
         let datagram = [&[0x80 | format, kind, 0, words as u8], &body[..4 * words]].concat();
         let streams = sent(70_000);
-        for rtcp_feedback in Reader::new().read(&datagram, &streams).unwrap_or_default() {
-            match rtcp_feedback {
+        for read in Reader::new().read(&datagram, &streams).unwrap_or_default() {
+            match read {
                 RtcpFeedback::Arrivals { acknowledgements, .. } => prop_assert!(acknowledgements.iter().all(|reported| reported.id.0 < 70_000)),
                 RtcpFeedback::Missing(sequences) => prop_assert!(sequences.iter().all(|sequence| *sequence <= 111_666)),
                 RtcpFeedback::KeyframeNeeded | RtcpFeedback::Decoder(_) | RtcpFeedback::Path(_) => {}

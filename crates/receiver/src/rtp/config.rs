@@ -2,7 +2,7 @@
 
 use thalweg_control::estimate::MeasurementConfig;
 use thalweg_media::StatefulReceiver;
-use thalweg_units::{Bytes, ConfigError, Span};
+use thalweg_units::{Bytes, ConfigError, Span, above, check};
 pub use thalweg_wire::negotiated::{ExtensionIds, Feedback, Redundancy, Ssrcs};
 use thalweg_wire::overhead;
 
@@ -56,21 +56,14 @@ impl Default for Config {
 impl Config {
     /// Checks the settings, except those of the parts that check their own.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        if !(1..=255).contains(&self.cname.len()) {
-            return Err(ConfigError::out_of_range("cname", self.cname.len(), "1 to 255 bytes"));
-        }
-        if self.report_interval <= Span::ZERO {
-            return Err(ConfigError::out_of_range("report_interval", self.report_interval, "above 0 s, such as 1s"));
-        }
-        if self.redundancy.is_some() && self.video.is_none() {
-            return Err(ConfigError::out_of_range("redundancy", "no video", "that of a video: leave redundancy out"));
-        }
+        check("cname", self.cname.len()).is((1..=255).contains(&self.cname.len()), "1 to 255 bytes")?;
+        check("report_interval", self.report_interval).within(above(Span::ZERO), "1s")?;
+        check("redundancy", "no video")
+            .is(self.redundancy.is_none() || self.video.is_some(), "that of a video: leave redundancy out")?;
         let rtx = self.video.as_ref().and_then(|video| video.retransmission);
-        if let Some(types) = self.redundancy
-            && let (Some(found), None) = (types.retransmission, rtx)
-        {
+        if let Some(found) = self.redundancy.and_then(|types| types.retransmission) {
             let range = "with retransmissions of the video: leave it out, or agree on the video's own";
-            return Err(ConfigError::out_of_range("redundancy.retransmission", found, range));
+            check("redundancy.retransmission", found).is(rtx.is_some(), range)?;
         }
         let video = self.video.iter().flat_map(|video| [Some(video.payload_type), video.retransmission, video.fec]);
         let redundancy =
@@ -78,30 +71,25 @@ impl Config {
         let audio = self.audio.iter().map(|audio| Some(audio.payload_type));
         let mut payload_types: Vec<u8> = video.chain(redundancy).chain(audio).flatten().collect();
         payload_types.sort_unstable();
-        if let Some(wrong) = payload_types.iter().find(|payload_type| **payload_type > 127) {
-            return Err(ConfigError::out_of_range("payload type", wrong, "0 to 127"));
+        for payload_type in &payload_types {
+            check("payload type", payload_type).within(&0..=&127, "96")?;
         }
-        if let Some(pair) = payload_types.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(ConfigError::out_of_range("payload type", pair[0], "one for each stream: no two alike"));
+        for pair in payload_types.windows(2) {
+            check("payload type", pair[0]).is(pair[0] != pair[1], "one for each stream: no two alike")?;
         }
         let video =
             self.video.iter().flat_map(|video| [video.ssrcs.media, video.ssrcs.retransmission, video.ssrcs.fec]);
         let mut ssrcs: Vec<u32> = video.chain(self.audio.iter().map(|audio| audio.ssrc)).flatten().collect();
         ssrcs.push(self.ssrc);
         ssrcs.sort_unstable();
-        if let Some(pair) = ssrcs.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(ConfigError::out_of_range(
-                "SSRC",
-                pair[0],
-                "one for each stream and one of ours: no two alike",
-            ));
+        for pair in ssrcs.windows(2) {
+            check("SSRC", pair[0]).is(pair[0] != pair[1], "one for each stream and one of ours: no two alike")?;
         }
-        if let Some(video) = &self.video
-            && video.stateful.is_some()
-            && (video.codec != Codec::Vp8 || video.extensions.grace.is_none())
-        {
-            let range = "VP8 with the grace extension agreed on: leave stateful out";
-            return Err(ConfigError::out_of_range("stateful of codec", format!("{:?}", video.codec), range));
+        if let Some(video) = self.video.as_ref().filter(|video| video.stateful.is_some()) {
+            check("stateful of codec", format_args!("{:?}", video.codec)).is(
+                video.codec == Codec::Vp8 && video.extensions.grace.is_some(),
+                "VP8 with the grace extension agreed on: leave stateful out",
+            )?;
         }
         Ok(())
     }

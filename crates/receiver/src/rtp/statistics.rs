@@ -43,7 +43,7 @@ pub struct VideoCounts {
 
 impl VideoCounts {
     /// The sum of both.
-    pub(super) fn plus(self, other: VideoCounts) -> VideoCounts {
+    pub fn plus(self, other: VideoCounts) -> VideoCounts {
         VideoCounts {
             frames: self.frames + other.frames,
             keyframes: self.keyframes + other.keyframes,

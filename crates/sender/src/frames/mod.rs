@@ -11,7 +11,7 @@ mod every_frame;
 pub mod headroom;
 pub mod late_choice;
 mod policy;
-mod push_back;
+mod pushback;
 pub mod rate_targeted;
 pub mod recovery;
 pub mod resolution;

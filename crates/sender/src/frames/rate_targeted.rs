@@ -9,7 +9,7 @@ use thalweg_units::{ConfigError, Rate, Size, Span, Time, above, above_to, check}
 
 use super::headroom::{self, Headroom};
 use super::policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
-use super::push_back::Pushback;
+use super::pushback::Pushback;
 use super::resolution::{self, Resolution, Signals};
 use super::safeguards::{self, Safeguards};
 use super::share::Share;
@@ -161,7 +161,7 @@ impl Config {
             encoder: self.encoder,
             encoder_drops: self.encoder_drops,
             alphas: VecDeque::new(),
-            push_back: Pushback::default(),
+            pushback: Pushback::default(),
             target: self.encoder.min,
         })
     }
@@ -180,7 +180,7 @@ pub struct RateTargeted {
     encoder_drops: bool,
     /// alpha by frame, for frames queued and not completely sent: alpha_i is the one in force at encoding.
     alphas: VecDeque<(u64, f64)>,
-    push_back: Pushback,
+    pushback: Pushback,
     target: Rate,
 }
 
@@ -206,7 +206,7 @@ impl RateTargeted {
             _ => base.scale(view.payload_share),
         };
         let target = base.scale(self.alpha()).clamp(self.encoder.min, self.encoder.max);
-        self.target = self.push_back.update(view.limits.media.share(), target, self.encoder.min);
+        self.target = self.pushback.update(view.limits.media.share(), target, self.encoder.min);
         let signals =
             Signals { now: view.now, outage, alpha: self.alpha(), target: self.target, interval: view.interval };
         self.resolution.on_camera(&signals);
@@ -241,7 +241,7 @@ impl FramePolicy for RateTargeted {
         if view.occasion == Occasion::QueueEmpty && !self.safeguards.still_fresh(view.picture_age, view.interval) {
             return FramePlan::Skip(Why::PictureOld);
         }
-        if self.push_back.drops() {
+        if self.pushback.drops() {
             return FramePlan::Skip(Why::Pushback);
         }
         self.encode(view)

@@ -1,7 +1,7 @@
 //! Vidaptive's latency safeguards: pause the encoder while the queue is old, throw the queue away when it is hopeless
 //! (specs/vidaptive.md 6).
 
-use thalweg_units::{ConfigError, Span, Time, check};
+use thalweg_units::{ConfigError, Span, Time, above, check};
 
 use super::policy::{QueueVerdict, QueueView};
 
@@ -35,9 +35,7 @@ impl Config {
     /// When a threshold is not positive or the resume window is negative.
     pub fn build(self) -> Result<Safeguards, ConfigError> {
         for (name, value) in [("safeguards.pause", self.pause), ("safeguards.reset", self.reset)] {
-            if let Some(value) = value.filter(|value| *value <= Span::ZERO) {
-                return Err(ConfigError::out_of_range(name, value, "longer than 0"));
-            }
+            check(name, value.unwrap_or(Span::MAX)).within(above(Span::ZERO), "the default")?;
         }
         check("safeguards.resume_window", self.resume_window).within(0.0..f64::INFINITY, "the default")?;
         Ok(Safeguards { config: self, paused: false })

@@ -224,9 +224,9 @@ impl RedundantPadding {
         (content, packet.size + self.sizes.retransmission)
     }
 
-    /// An FEC packet over those packets in flight that the fewest FEC packets protect so far. The first FEC packets
-    /// protect packets far apart, so that a burst of losses takes one of each; the second protect neighbours, so that
-    /// a burst leaves most groups untouched.
+    /// An FEC packet over those packets in flight that the fewest FEC packets protect so far. Of the FEC packets over a
+    /// packet, the first and the third protect it with packets far apart, so that a burst of losses takes one of each
+    /// group; the second and the fourth with its neighbours, so that a burst leaves most groups untouched.
     fn fec(&self, in_time: impl Fn(&&Tracked) -> bool + Copy) -> Option<(Content, Bytes)> {
         let group = self.group();
         (0..self.config.fec_packets).find_map(|level| {

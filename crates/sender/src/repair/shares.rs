@@ -43,13 +43,6 @@ impl Default for Config {
     }
 }
 
-impl Config {
-    /// The limits of specs/camel.md 6.1.
-    pub fn of_the_specification() -> Config {
-        Config { max_redundancy: 0.5, max_retransmissions: 0.3, ..Config::default() }
-    }
-}
-
 /// Shares of the target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
@@ -99,13 +92,12 @@ impl Budget {
     /// Takes the losses in a report. Packets given up after a long feedback timeout do not count.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.round_trip = feedback.min_rtt.unwrap_or(self.round_trip);
-        let rtcp_feedback =
-            || feedback.reports.iter().filter(|r| !matches!(r.fate, Fate::Arrived { was_lost: true, .. }));
-        let all = rtcp_feedback().count();
+        let reports = || feedback.reports.iter().filter(|r| !matches!(r.fate, Fate::Arrived { was_lost: true, .. }));
+        let all = reports().count();
         if feedback.cause == Cause::FeedbackTimeout || all == 0 {
             return;
         }
-        let lost = rtcp_feedback().filter(|report| report.fate == Fate::Lost).count();
+        let lost = reports().filter(|report| report.fate == Fate::Lost).count();
         self.loss += self.config.gain * (lost as f64 / all as f64 - self.loss);
     }
 
@@ -154,14 +146,16 @@ mod tests {
 
     #[test]
     fn redundancy_grows_where_retransmissions_come_late_or_fail() {
-        for config in [Config::default(), Config::of_the_specification()] {
+        // The limits of specs/camel.md 6.1.
+        let specified = Config { max_redundancy: 0.5, max_retransmissions: 0.3, ..Config::default() };
+        for config in [Config::default(), specified] {
             assert_near(shares(config, 0, 50), 0.0, 0.0);
             assert_near(shares(config, 1, 50), 0.025, 0.05);
             assert_near(shares(config, 1, 150), 0.0625, 0.05);
             assert_near(shares(config, 4, 50), 0.25, 0.2);
         }
         assert_near(shares(Config::default(), 10, 50), 0.25, 0.5);
-        let max = shares(Config::of_the_specification(), 10, 50);
+        let max = shares(specified, 10, 50);
         assert_near(max, 0.5, 0.3);
         assert_eq!(max.of(Rate::from_kbps(1000)), Rate::from_kbps(800));
     }

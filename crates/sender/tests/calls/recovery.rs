@@ -123,12 +123,12 @@ proptest! {
 #[test]
 fn a_receiver_that_never_acknowledges_a_state_costs_no_memory_and_no_keyframe_on_a_good_path() {
     let none = |report: Option<DecoderReport>, _| report.map(|report| DecoderReport { complete: Vec::new(), ..report });
-    let silent = |_: Option<DecoderReport>, _| None;
+    let no_reports = |_: Option<DecoderReport>, _| None;
     let scheme = scheme("salsify", false);
     let outcome = World::new(&scheme, stateful(64), BAD, 1, none).finished(END);
     assert_eq!(outcome.keyframes, [0]);
     assert!(outcome.frames(Time::ZERO, END - Span::from_secs(1)).iter().all(|frame| outcome.exact.contains(frame)));
-    let outcome = World::new(&scheme, stateful(64), BAD, 1, silent).finished(END);
+    let outcome = World::new(&scheme, stateful(64), BAD, 1, no_reports).finished(END);
     assert_eq!(outcome.keyframes, [0]);
 }
 

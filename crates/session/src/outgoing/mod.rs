@@ -348,12 +348,12 @@ impl Outgoing {
         if self.video.feedback.round_trip {
             flow.receiver_time.on_rtcp(self.now, datagram);
         }
-        let Ok(rtcp_feedback) = flow.reader.read_at(self.now, datagram, flow.writer.sent()) else {
+        let Ok(feedback) = flow.reader.read_at(self.now, datagram, flow.writer.sent()) else {
             self.figures.malformed += 1;
             return;
         };
-        for rtcp_feedback in rtcp_feedback {
-            match rtcp_feedback {
+        for feedback in feedback {
+            match feedback {
                 RtcpFeedback::Arrivals { acknowledgements, hold } => {
                     self.figures.reports += 1;
                     flow.writer.on_report(&acknowledgements);

@@ -60,7 +60,6 @@
 mod analysis;
 mod coding;
 pub mod cost;
-mod filter_level;
 mod motion_bools;
 mod plan;
 mod settings;

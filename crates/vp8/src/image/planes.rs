@@ -33,12 +33,6 @@ impl<'a> PlanesMut<'a> {
         [self.y, self.u, self.v]
     }
 
-    /// A shorter borrow of the same planes.
-    #[must_use]
-    pub fn reborrow(&mut self) -> PlanesMut<'_> {
-        PlanesMut { y: self.y, u: self.u, v: self.v, stride: self.stride }
-    }
-
     /// The planes, read-only.
     #[must_use]
     pub fn as_planes(&self) -> Planes<'_> {

@@ -24,23 +24,41 @@
 //! assert_eq!(kernels.sse_16x16(&block, 16, &reference, 16), 9 * 256);
 //! ```
 
-mod edge_limits;
 mod fraction;
-mod moments;
 mod quantizer;
 mod scalar;
 mod table;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use edge_limits::EdgeLimits;
 pub use fraction::Fraction;
-pub use moments::Moments;
 pub use quantizer::{BlockQuantizer, LARGEST_LEVEL};
 pub use table::Kernels;
 
 /// Sixteen coefficients of a 4x4 block, row by row (not in zigzag order).
 pub type Block = [i16; 16];
+
+/// The sum of the differences of two blocks' pixels, and of their squares; the variance follows from both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Moments {
+    /// The sum of the differences, block minus reference.
+    pub sum: i32,
+    /// The sum of the squared differences.
+    pub squares: u32,
+}
+
+/// The thresholds of the loop filter at one edge, in steps of a pixel's value (RFC 6386 section 15).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EdgeLimits {
+    /// Maximum step across the edge that is filtered, `|p0 - q0| * 2 + |p1 - q1| / 2`: 0 to 193. For an edge between
+    /// macroblocks `(level + 2) * 2 + interior`, for one inside `level * 2 + interior`.
+    pub edge: u8,
+    /// Maximum step between neighbours on one side that is filtered: 0 to 63. The simple filter does not use it.
+    pub interior: u8,
+    /// A larger step next to the edge is high edge variance, where fewer pixels are changed: 0 to 3. The simple filter
+    /// does not use it.
+    pub high_variance: u8,
+}
 
 /// The position of each coefficient of a [`Block`] in the zigzag scan (RFC 6386 section 13: the inverse of its `zigzag`
 /// table).

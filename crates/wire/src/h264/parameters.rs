@@ -46,11 +46,6 @@ impl ParameterSets {
         units(access_unit).for_each(|unit| push(&mut complete, unit));
         Cow::Owned(complete)
     }
-
-    /// Whether there is at least one set of each kind.
-    pub fn is_complete(&self) -> bool {
-        [false, true].iter().all(|kind| self.sets.keys().any(|(of, _)| of == kind))
-    }
 }
 
 /// Whether a unit is a picture (not sequence) parameter set, and its id (sections 7.3.2.1.1 and 7.3.2.2); `None` for
@@ -85,7 +80,6 @@ mod tests {
         let mut sets = ParameterSets::new();
         let first = stream(&[&SEQUENCE, &PICTURE, &KEY]);
         assert_eq!(sets.complete(&first), first);
-        assert!(sets.is_complete());
         let delta = stream(&[&DELTA]);
         assert!(matches!(sets.complete(&delta), Cow::Borrowed(same) if same == delta));
         assert_eq!(sets.complete(&stream(&[&KEY])), first);
@@ -108,8 +102,5 @@ mod tests {
         let mut sets = ParameterSets::new();
         let frame = stream(&[&KEY]);
         assert_eq!(sets.complete(&frame), frame);
-        assert!(!sets.is_complete());
-        sets.complete(&stream(&[&SEQUENCE]));
-        assert!(!sets.is_complete());
     }
 }

@@ -177,12 +177,6 @@ impl Descriptor {
         let structure = self.structure.as_ref().map_or(0, Structure::size);
         1 + picture + usize::from(self.layer.is_some()) + mode + structure
     }
-
-    /// Whether a key picture starts here: the start of a frame of the lowest spatial layer without references to
-    /// earlier pictures.
-    pub fn starts_keyframe(&self) -> bool {
-        self.frame_start && !self.inter_predicted && self.layer.is_none_or(|layer| layer.spatial == 0)
-    }
 }
 
 impl Layer {
@@ -264,21 +258,6 @@ pub(super) mod tests {
         assert_eq!(written(&flexible(&[1, 2, 127])), [0xd1, 5, 3, 5, 254]);
         assert!(Descriptor::parse(&[0xd1, 5, 3, 5, 255, 0]).is_err(), "a fourth");
         assert!(Descriptor::parse(&[0x51, 2]).is_err(), "no picture id");
-    }
-
-    #[test]
-    fn a_key_picture_starts_where_nothing_earlier_is_referred_to() {
-        let start = Descriptor { frame_start: true, ..Descriptor::default() };
-        assert!(start.starts_keyframe());
-        let base = Layer { temporal: 0, switching_point: false, spatial: 0, inter_layer: false };
-        assert!(Descriptor { layer: Some(base), ..start.clone() }.starts_keyframe());
-        for other in [
-            Descriptor { inter_predicted: true, ..start.clone() },
-            Descriptor { frame_start: false, ..start.clone() },
-            Descriptor { layer: Some(Layer { spatial: 1, inter_layer: true, ..base }), ..start },
-        ] {
-            assert!(!other.starts_keyframe(), "{other:?}");
-        }
     }
 
     #[test]

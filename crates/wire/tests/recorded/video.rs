@@ -108,8 +108,9 @@ fn check_vp9(datagrams: &[&[u8]], payload_type: u8) -> (usize, usize) {
     for payloads in &pictures {
         let picture = vp9::assemble(payloads.iter().copied()).expect("whole frames");
         let (descriptor, _) = vp9::Descriptor::parse(payloads[0]).unwrap();
-        assert_eq!(descriptor.starts_keyframe(), vp9::is_keyframe(&picture));
-        keys += usize::from(descriptor.starts_keyframe());
+        let keyframe = vp9::is_keyframe(&picture);
+        assert_eq!(!descriptor.inter_predicted, keyframe);
+        keys += usize::from(keyframe);
         for payload in payloads {
             let (descriptor, data) = vp9::Descriptor::parse(payload).unwrap();
             let mut out = Vec::new();
@@ -148,7 +149,6 @@ pub fn h264_packets_of_others_reassemble_into_access_units() {
         count += 1;
         // Their keyframes contain their parameter sets.
         assert_eq!(sets.complete(&access_unit), access_unit);
-        assert!(sets.is_complete());
         let mut again = Vec::new();
         for fragment in h264::fragments(&access_unit, Bytes::new(300)).unwrap() {
             let mut payload = Vec::new();

@@ -1,7 +1,7 @@
 //! `thalweg emulate`: the simulator's link between other programs.
 
 use std::io::{IsTerminal, Write};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 
 use anyhow::Context;
 use thalweg_live::clock::Clock;
@@ -9,7 +9,6 @@ use thalweg_live::emulate::{DirectionStatistics, Relay, RelayConfig, Statistics}
 use thalweg_live::reactor::{Poller, PollerConfig, Signals};
 use thalweg_units::{Bytes, Span, Time};
 
-use super::address::address;
 use super::emulated::Emulated;
 
 #[derive(clap::Args)]
@@ -95,4 +94,15 @@ fn line(statistics: &Statistics, before: [Bytes; 2]) -> String {
     };
     let (up, down) = (part("up", &statistics.up, before[0]), part("down", &statistics.down, before[1]));
     format!("{up}; {down}; {} clients", statistics.clients)
+}
+
+/// Parses an address or a host name, with a port.
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    let found = text.to_socket_addrs().map_err(|error| error.to_string()).map(|mut found| found.next());
+    let problem = match found {
+        Ok(Some(address)) => return Ok(address),
+        Ok(None) => "it has no address".to_string(),
+        Err(problem) => problem,
+    };
+    Err(format!("'{text}' is no address: {problem}; write one such as 127.0.0.1:9000, [::1]:9000 or localhost:9000"))
 }

@@ -1,6 +1,5 @@
 //! The commands that need real sockets: those of this folder, and `run --live`.
 
-mod address;
 mod authorities;
 mod duel;
 mod emulate;

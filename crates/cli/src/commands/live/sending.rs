@@ -15,7 +15,7 @@ use thalweg_sender::scheme::ReceiverKind;
 use thalweg_units::{Size, Span, Time};
 use thalweg_video::Video;
 
-use super::address::address;
+use super::emulate::address;
 use super::emulated::Emulated;
 
 #[derive(clap::Args)]

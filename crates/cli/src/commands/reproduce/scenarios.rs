@@ -47,7 +47,7 @@ pub(super) fn played(links: &Links, setup: Setup, arguments: &Arguments) -> anyh
             let chosen = names.into_iter().filter(|name| name.starts_with(starting_with));
             let all: Vec<Played> = chosen
                 .map(|name| {
-                    let origin = Origin::Recorded { back: way_back(&name), forth: name.clone() };
+                    let origin = Origin::Recorded { back: reverse_path(&name), forth: name.clone() };
                     played(Link::new(name, origin))
                 })
                 .collect::<Result<_, _>>()?;
@@ -63,7 +63,7 @@ pub(super) fn played(links: &Links, setup: Setup, arguments: &Arguments) -> anyh
 fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow::Result<(Scenario, String)> {
     let bottleneck = |trace: String, queue| HopConfig::Bottleneck { trace, queue, once: false };
     let rates = |rate: Rates| HopConfig::Rate { rate, queue: link.queue };
-    let (hops, way_back, from) = match &link.origin {
+    let (hops, reverse, from) = match &link.origin {
         Origin::Named(trace) => (vec![bottleneck(trace.clone(), link.queue)], None, trace.clone()),
         Origin::Rates(of) => (vec![rates(of.clone())], None, of.to_string()),
         Origin::Drawn { rates: of, each } => {
@@ -87,13 +87,13 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
             let back = back.filter(|_| !arguments.unloaded);
             let traces = arguments.traces()?;
             let hops = forth.iter().map(|of| Ok(rates(scaled(of, &traces)?)));
-            let way_back = back.map(|of| scaled(&of, &traces)).transpose()?;
+            let reverse = back.map(|of| scaled(&of, &traces)).transpose()?;
             let named = |of: &Seconds| format!("{} by the second, {} on average", of.recording, of.mean);
             let hops_named: Vec<String> = forth.iter().map(named).collect();
             let back_named = back.as_ref().map_or("unlimited".into(), named);
             let from = format!("{}, reverse path {back_named}", hops_named.join(" and then "));
             let endless = |rate| HopConfig::Rate { rate, queue: QueueConfig::Infinite };
-            (hops.collect::<anyhow::Result<_>>()?, way_back.map(endless), from)
+            (hops.collect::<anyhow::Result<_>>()?, reverse.map(endless), from)
         }
         Origin::File { folder, file, instead } => {
             let path = match folder {
@@ -120,7 +120,7 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
     let delay = || HopConfig::Delay { delay: link.delay.unwrap_or(setup.delay), jitter: Jitter::None, reorders: false };
     let [before, behind] = [&link.before, &link.behind].map(|hops| hops.iter().cloned());
     let up = before.chain(hops).chain(behind).chain([delay()]).collect();
-    let down = way_back.into_iter().chain([delay()]).collect();
+    let down = reverse.into_iter().chain([delay()]).collect();
     let duration = arguments.duration.unwrap_or(setup.duration);
     let pictures = arguments.pictures.of_figure(setup);
     let [up, down] = [up, down].map(|hops| PathConfig { hops });
@@ -157,7 +157,7 @@ fn scaled(of: &Seconds, folder: &Path) -> anyhow::Result<Rates> {
 pub(super) const FIX: &str = "`thalweg data fetch mahimahi` gets Mahimahi's traces, or give their folder with --traces";
 
 /// The name of the recording of the reverse direction.
-fn way_back(name: &str) -> String {
+fn reverse_path(name: &str) -> String {
     match name.rsplit_once('.') {
         Some((link, "up")) => format!("{link}.down"),
         Some((link, _)) => format!("{link}.up"),

@@ -55,7 +55,8 @@ impl Packets {
         self.entries.push_back(Entry { packet, state: State::InFlight });
     }
 
-    /// Marks a packet as arrived; returns it and whether it had been declared lost, or `None` if the arrival was known.
+    /// Marks a packet as arrived; returns it and whether it had been declared lost, or `None` if the arrival was known,
+    /// or the packet never sent or forgotten.
     pub(super) fn arrive(&mut self, id: PacketId) -> Option<(&SentPacket, bool)> {
         let index = id.0.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
         let entry = index.and_then(|index| self.entries.get_mut(index))?;

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_on_the_way_back_is_no_queue_of_the_path_whether_or_not_the_hold_is_told() {
+    fn a_queue_on_the_reverse_path_is_no_queue_of_the_path_whether_or_not_the_hold_is_reported() {
         for hold in [None, Some(Span::ZERO)] {
             let mut history = History::new(Config::default());
             sent(&mut history, 0, 0);

@@ -29,8 +29,8 @@ impl Bayesian {
             self.window_began = Some(at);
             self.sum = Bytes::ZERO;
         } else if elapsed >= window {
-            let silent = self.last.is_some_and(|last| at - last > window);
-            if !silent {
+            let paused = self.last.is_some_and(|last| at - last > window);
+            if !paused {
                 sample = Some(self.sum.per(window).as_kbps_f64());
             }
             self.sum = Bytes::ZERO;

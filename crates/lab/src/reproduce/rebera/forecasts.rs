@@ -4,8 +4,7 @@ use thalweg_control::estimate::forecast::{Config, Forecast, RlsConfig, rms};
 use thalweg_link::{FindTrace, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
-use super::super::rows::{Row, Rows};
-use super::super::{Experiment, Figure, Published};
+use super::super::{Experiment, Figure, Published, Row, Rows};
 use super::{SETUP, SOURCE};
 use crate::simulate::SimulateError;
 
@@ -44,7 +43,6 @@ pub(super) fn table2() -> Figure {
     let experiment = Experiment::Rows(Rows { keys: &KEYS, traces: &TRACES, play });
     // The paper's traces differ, so only the ratio of the filter's error to that of the best average can be compared:
     // 87/86 on Tr3 to 250/235 on Tr6.
-    let of = |value| Published { link: None, scheme: "rls", key: "rls_over_best", value, sigma: None, source: SOURCE };
     let published = [
         53.0 / 55.0,
         88.0 / 90.0,
@@ -56,15 +54,8 @@ pub(super) fn table2() -> Figure {
         894.0 / 858.0,
     ];
     let mean = published.iter().sum::<f64>() / published.len() as f64;
-    Figure {
-        name: "rebera-table2",
-        about,
-        experiment,
-        setup: SETUP,
-        published: vec![of(mean)],
-        theirs: vec![],
-        scattered: false,
-    }
+    let ratio = Published::new(None, "rls", "rls_over_best", mean, SOURCE);
+    Figure::new("rebera-table2", about, experiment).setup(SETUP).published([ratio])
 }
 
 /// The trace's capacity in each period, for one pass.

@@ -17,8 +17,8 @@ use thalweg_sender::scheme::ControllerConfig;
 use thalweg_units::{Rate, Span};
 
 use self::traces::{FORTH, TR1, TR2, TR5, TR7};
-use super::vidaptive::known;
-use super::{Encoder, Experiment, Figure, Link, Links, Origin, Published, Reading, Seconds, Setup};
+use super::figure::known;
+use super::{Encoder, Figure, Link, Origin, Published, Reading, Seconds, Setup};
 
 const SOURCE: &str = "Rebera, as specs/rebera.md 8 has it";
 
@@ -37,9 +37,9 @@ const RECORDED: [&str; 4] =
 /// Their reverse paths: one slow, one faster.
 const BACK: [(&str, &str); 2] = [("slow", "TMobile-UMTS-driving.up"), ("faster", "ATT-LTE-driving.up")];
 
-fn readings() -> Vec<Reading> {
+const READINGS: [Reading; 9] = {
     use Reading::*;
-    vec![
+    [
         Utilization,
         QueueDelayP95,
         LatencyP95,
@@ -50,7 +50,7 @@ fn readings() -> Vec<Reading> {
         PacketLoss,
         EstimateAccuracy,
     ]
-}
+};
 
 fn over(forth: Seconds, back: Seconds) -> Origin {
     Origin::BySecond { forth: vec![forth], back: Some(back) }
@@ -62,28 +62,33 @@ fn ways_forth(back: Seconds) -> Vec<Link> {
 
 /// The paper's utilisation (in percent) and 95th percentile of packets' queueing delay (in ms).
 fn cell(link: &'static str, scheme: &'static str, percent: f64, delay_ms: f64) -> [Published; 2] {
-    let of = |key, value| Published { link: Some(link), scheme, key, value, sigma: None, source: SOURCE };
+    let of = |key, value| Published::new(Some(link), scheme, key, value, SOURCE);
     [of("utilization", percent / 100.0), of("queue_delay_p95_ms", delay_ms)]
 }
 
-fn figure(
-    name: &'static str,
-    about: &'static str,
-    schemes: Vec<Scheme>,
-    links: Vec<Link>,
-    published: Vec<Published>,
-) -> Figure {
-    let experiment = Experiment::Runs { schemes, links: Links::Listed(links), readings: readings() };
-    Figure { name, about, experiment, setup: SETUP, published, theirs: vec![], scattered: false }
+fn figure(name: &'static str, about: &'static str, schemes: Vec<Scheme>, links: Vec<Link>) -> Figure {
+    Figure::of_runs(name, about, schemes, links, &READINGS).setup(SETUP)
+}
+
+/// The four forward paths with this reverse path; `cells` are utilisation (in percent) and queueing delay (in ms) of
+/// the paper's sender, in the order of [`FORTH`].
+fn one_reverse_path(name: &'static str, about: &'static str, back: Seconds, cells: [(f64, f64); 4]) -> Figure {
+    let cells = FORTH.iter().zip(cells);
+    figure(name, about, known(&COMPARED), ways_forth(back))
+        .published(cells.flat_map(|((name, _), (percent, delay_ms))| cell(name, "rebera", percent, delay_ms)))
 }
 
 pub(super) fn figures() -> Vec<Figure> {
+    let slow = [(63.44, 325.0), (59.67, 352.0), (65.11, 160.0), (61.85, 219.0)];
+    let faster = [(67.18, 347.0), (64.89, 287.0), (70.97, 163.0), (68.08, 239.0)];
+    let recorded = "the four slowest recordings as they are, two reverse paths";
+    let unmodified = known(&["rebera", "rebera:absolute", "gcc", "vidaptive", "salsify"]);
     vec![
         forecasts::table2(),
         two_hops(),
-        ways_back("rebera-table4", "four forward paths, a slow reverse path (Tr1)", TR1, SLOW_WAY_BACK),
-        ways_back("rebera-table5", "four forward paths, a faster reverse path (Tr7)", TR7, FASTER_WAY_BACK),
-        recorded(),
+        one_reverse_path("rebera-table4", "four forward paths, a slow reverse path (Tr1)", TR1, slow),
+        one_reverse_path("rebera-table5", "four forward paths, a faster reverse path (Tr7)", TR7, faster),
+        figure("rebera-recorded", recorded, unmodified, recordings()),
         margins(),
         losses(),
         selections::figure4(),
@@ -94,34 +99,16 @@ pub(super) fn figures() -> Vec<Figure> {
 
 fn two_hops() -> Figure {
     let both = Link::new("Tr2+Tr7", Origin::BySecond { forth: vec![TR2, TR7], back: None });
-    let links = vec![both.apart(Span::from_millis(40))];
     let about = "two cellular hops one behind the other, an unlimited reverse path: used of the first";
-    figure("rebera-table3", about, known(&COMPARED), links, cell("Tr2+Tr7", "rebera", 56.44, 387.0).to_vec())
+    figure("rebera-table3", about, known(&COMPARED), vec![both.apart(Span::from_millis(40))])
+        .published(cell("Tr2+Tr7", "rebera", 56.44, 387.0))
 }
 
-/// In the order of `FORTH`, utilisation (in percent) and queueing delay (in ms) of the paper's sender.
-const SLOW_WAY_BACK: [(f64, f64); 4] = [(63.44, 325.0), (59.67, 352.0), (65.11, 160.0), (61.85, 219.0)];
-const FASTER_WAY_BACK: [(f64, f64); 4] = [(67.18, 347.0), (64.89, 287.0), (70.97, 163.0), (68.08, 239.0)];
-
-fn ways_back(name: &'static str, about: &'static str, back: Seconds, of_the_paper: [(f64, f64); 4]) -> Figure {
-    let cells = FORTH.iter().zip(of_the_paper);
-    let published = cells.flat_map(|((name, _), (percent, delay_ms))| cell(name, "rebera", percent, delay_ms));
-    figure(name, about, known(&COMPARED), ways_forth(back), published.collect())
-}
-
-fn recorded() -> Figure {
+fn recordings() -> Vec<Link> {
     let link = |(speed, back): (&str, &str), forth: &str| {
         Link::new(format!("{forth}, {speed} reverse path"), Origin::Recorded { forth: forth.into(), back: back.into() })
     };
-    let links = BACK.iter().flat_map(|back| RECORDED.iter().map(|forth| link(*back, forth)));
-    let schemes = known(&["rebera", "rebera:absolute", "gcc", "vidaptive", "salsify"]);
-    figure(
-        "rebera-recorded",
-        "the four slowest recordings as they are, two reverse paths",
-        schemes,
-        links.collect(),
-        vec![],
-    )
+    BACK.iter().flat_map(|back| RECORDED.iter().map(|forth| link(*back, forth))).collect()
 }
 
 /// The scheme with another share of periods in which capacity may be below the planned one.
@@ -136,15 +123,14 @@ fn with_delta(name: &str, delta: f64) -> Scheme {
 fn margins() -> Figure {
     let with = |name| [0.05, 0.1, 0.2, 0.5].map(|delta| with_delta(name, delta));
     let schemes = ["rebera", "rebera:absolute", "rebera:unspent"].map(with).concat();
-    let name = "Tr2";
     let published = [
-        cell(name, "rebera:0.05", 67.18, 347.0),
-        cell(name, "rebera:0.1", 69.63, 364.0),
-        cell(name, "rebera:0.2", 74.18, 404.0),
-        cell(name, "rebera:0.5", 79.77, 468.0),
+        cell("Tr2", "rebera:0.05", 67.18, 347.0),
+        cell("Tr2", "rebera:0.1", 69.63, 364.0),
+        cell("Tr2", "rebera:0.2", 74.18, 404.0),
+        cell("Tr2", "rebera:0.5", 79.77, 468.0),
     ];
     let about = "how often the path may bear less than planned (delta)";
-    figure("rebera-table6", about, schemes, ways_forth(TR7), published.concat())
+    figure("rebera-table6", about, schemes, ways_forth(TR7)).published(published.concat())
 }
 
 fn losses() -> Figure {
@@ -158,17 +144,14 @@ fn losses() -> Figure {
     let about = "packets lost at random before Tr5";
     let mut compared = COMPARED.to_vec();
     compared.insert(1, "rebera+fec");
-    figure("rebera-table7", about, known(&compared), [0, 5, 10].map(at).to_vec(), published.concat())
+    figure("rebera-table7", about, known(&compared), [0, 5, 10].map(at).to_vec()).published(published.concat())
 }
 
 fn staircase() -> Figure {
     let rates = [300, 400, 500, 600, 500, 400, 300].map(Rate::from_kbps).to_vec();
     let steps = Rates::in_turn(rates, Span::from_secs(100)).expect("rates and their time are above 0");
-    let links = vec![Link::of_rate("staircase", steps)];
-    let of =
-        |key, value| Published { link: Some("staircase"), scheme: "rebera", key, value, sigma: None, source: SOURCE };
-    let published = vec![of("utilization", 0.8332)];
     let about = "300 to 600 kbps and back in steps of 100 kbps, 100 s each";
-    let figure = figure("rebera-fig6", about, known(&COMPARED), links, published);
-    Figure { setup: Setup { duration: Span::from_secs(700), ..SETUP }, ..figure }
+    figure("rebera-fig6", about, known(&COMPARED), vec![Link::of_rate("staircase", steps)])
+        .seconds(700)
+        .published([Published::new(Some("staircase"), "rebera", "utilization", 0.8332, SOURCE)])
 }

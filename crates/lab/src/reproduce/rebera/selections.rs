@@ -7,8 +7,7 @@ use thalweg_sender::frames::selection::{Method, Room, Selector};
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
-use super::super::rows::{Row, Rows};
-use super::super::{Experiment, Figure};
+use super::super::{Experiment, Figure, Row, Rows};
 use super::SETUP;
 use crate::metrics::spacing::time_weighted;
 use crate::simulate::SimulateError;
@@ -41,7 +40,7 @@ const EQUAL: Sizes = (6352, [1750; 3]);
 pub(super) fn figure4() -> Figure {
     let about = "frames sent of nine periods coded at 415 kbps, what of the budget is left, and the time-weighted distance of frames";
     let experiment = Experiment::Rows(Rows { keys: &KEYS, traces: &[], play });
-    Figure { name: "rebera-fig4", about, experiment, setup: SETUP, published: vec![], theirs: vec![], scattered: false }
+    Figure::new("rebera-fig4", about, experiment).setup(SETUP)
 }
 
 /// The frame sizes by period of a video encoded beforehand, in layers.

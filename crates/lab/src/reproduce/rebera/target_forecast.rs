@@ -6,8 +6,9 @@ use thalweg_sender::Scheme;
 use thalweg_sender::frames::target_forecast;
 use thalweg_units::Span;
 
-use super::super::vidaptive::{known, variant};
-use super::super::{Encoder, Experiment, Figure, Links, Reading, Setup};
+use super::super::figure::known;
+use super::super::vidaptive::variant;
+use super::super::{Encoder, Figure, Links, Reading, Setup};
 
 fn schemes() -> Vec<Scheme> {
     let usual = target_forecast::Config::default();
@@ -31,14 +32,8 @@ fn schemes() -> Vec<Scheme> {
 
 pub(super) fn figure() -> Figure {
     use Reading::*;
-    let readings = vec![Utilization, VideoBitrate, Psnr, LatencyMedian, LatencyP95, LateFrames, Stalls, FrameRate];
-    Figure {
-        name: "rebera-forecast",
-        about: "encoders aimed at what the estimate is forecast to become, on the recorded links: how often it may be less (delta), how far ahead, and the last value as the forecast",
-        experiment: Experiment::Runs { schemes: schemes(), links: Links::Recorded(""), readings },
-        setup: Setup { encoder: Encoder::Model, duration: Span::from_secs(120), runs: 3, ..Setup::USUAL },
-        published: vec![],
-        theirs: vec![],
-        scattered: false,
-    }
+    let about = "encoders aimed at what the estimate is forecast to become, on the recorded links: how often it may be less (delta), how far ahead, and the last value as the forecast";
+    let readings = [Utilization, VideoBitrate, Psnr, LatencyMedian, LatencyP95, LateFrames, Stalls, FrameRate];
+    let setup = Setup { encoder: Encoder::Model, runs: 3, ..Setup::USUAL };
+    Figure::of_runs("rebera-forecast", about, schemes(), Links::Recorded(""), &readings).setup(setup)
 }

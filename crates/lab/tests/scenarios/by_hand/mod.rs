@@ -190,8 +190,8 @@ impl Near {
 
     fn on_message(&mut self, now: Time, message: Message, say: &mut dyn FnMut(Report) -> Vec<Report>) {
         let mut decoder = None;
-        for rtcp_feedback in self.reader.read(message) {
-            match rtcp_feedback {
+        for feedback in self.reader.read(message) {
+            match feedback {
                 RtcpFeedback::Decoder(report) => decoder = Some(report),
                 RtcpFeedback::Arrivals { acknowledgements, hold } => {
                     for report in say(Report { acknowledgements, hold, decoder: decoder.take() }) {

@@ -70,9 +70,9 @@ impl Stream {
 
     /// The contents of a report now: what is new, which is marked as reported, and what was new in the last report.
     pub(super) fn take(&mut self) -> Vec<(u64, Option<Time>)> {
-        let Some(rtcp_feedback) = self.arrivals.begin() else { return Vec::new() };
-        let begin = self.before.map_or(rtcp_feedback, |before| before.min(rtcp_feedback));
-        self.before = Some(rtcp_feedback);
+        let Some(first) = self.arrivals.begin() else { return Vec::new() };
+        let begin = self.before.map_or(first, |before| before.min(first));
+        self.before = Some(first);
         self.discarded = self.discarded.split_off(&self.arrivals.first());
         self.arrivals.take_range(begin, u64::MAX)
     }

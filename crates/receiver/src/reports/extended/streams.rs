@@ -139,10 +139,8 @@ mod tests {
             let mut bytes = Vec::new();
             rtcp::write(std::slice::from_ref(message), &mut bytes).unwrap();
             assert!(bytes.len() + BEFORE <= LARGEST, "{}", bytes.len());
-            for rtcp_feedback in reader.read(&bytes, &sent).unwrap() {
-                let RtcpFeedback::Arrivals { acknowledgements, hold: None } = rtcp_feedback else {
-                    panic!("{rtcp_feedback:?}")
-                };
+            for feedback in reader.read(&bytes, &sent).unwrap() {
+                let RtcpFeedback::Arrivals { acknowledgements, hold: None } = feedback else { panic!("{feedback:?}") };
                 reported.extend(acknowledgements.iter().map(|one| (one.id.0, one.arrival)));
             }
         }

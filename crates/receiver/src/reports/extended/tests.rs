@@ -20,12 +20,12 @@ fn comes(extended: &mut Extended, now: Time, here: Time, id: u64) {
 
 /// What the sender reads, in order.
 fn read_back(reader: &mut Reader, sent: &Streams, datagrams: &[(Vec<u8>, u32)]) -> Vec<(u64, Option<Time>)> {
-    let rtcp_feedback = datagrams.iter().flat_map(|(datagram, _)| reader.read(datagram, sent).unwrap());
-    let reported = |rtcp_feedback| match rtcp_feedback {
+    let feedback = datagrams.iter().flat_map(|(datagram, _)| reader.read(datagram, sent).unwrap());
+    let reported = |feedback| match feedback {
         RtcpFeedback::Arrivals { acknowledgements, hold: None } => acknowledgements,
         other => panic!("{other:?}"),
     };
-    rtcp_feedback.flat_map(reported).map(|Acknowledgement { id, arrival, .. }| (id.0, arrival)).collect()
+    feedback.flat_map(reported).map(|Acknowledgement { id, arrival, .. }| (id.0, arrival)).collect()
 }
 
 fn blocks(datagram: &[u8]) -> Vec<XrBlock> {
@@ -130,9 +130,9 @@ fn a_clock_that_is_set_ahead_and_back_is_followed() {
             comes(&mut extended, *now, *now + here, *id);
         }
         let reported = read_back(&mut reader, &streams, &extended.datagrams(MS(200 * round + 5_200)));
-        let rtcp_feedback: Vec<_> = reported.into_iter().filter(|(id, _)| *id >= 10 * round).collect();
+        let feedback: Vec<_> = reported.into_iter().filter(|(id, _)| *id >= 10 * round).collect();
         assert_eq!(
-            rtcp_feedback,
+            feedback,
             times.iter().map(|(id, now)| (*id, Some(*now + here))).collect::<Vec<_>>(),
             "round {round}"
         );

@@ -106,7 +106,7 @@ fn a_retransmission_of_what_was_never_sent_makes_no_room_for_itself() {
 fn a_configuration_that_cannot_be_is_refused_with_what_to_do() {
     let wrong = [
         (Config { cname: String::new(), ..config() }, "1 to 255 bytes"),
-        (Config { report_interval: thalweg_units::Span::ZERO, ..config() }, "above 0 s"),
+        (Config { report_interval: thalweg_units::Span::ZERO, ..config() }, "above 0ms"),
         (with_video(|video| video.payload_type = 128), "0 to 127"),
         (with_video(|video| video.fec = Some(AUDIO)), "no two alike"),
         (with_video(|video| video.ssrcs.media = Some(OURS)), "no two alike"),

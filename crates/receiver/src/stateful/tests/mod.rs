@@ -75,7 +75,7 @@ impl Talk {
     /// The decoder state in the next report.
     fn report(&mut self) -> Option<DecoderReport> {
         let report = self.receiver.poll_report(self.at).expect("each packet is reported at once");
-        self.reader.read(report).into_iter().find_map(|rtcp_feedback| match rtcp_feedback {
+        self.reader.read(report).into_iter().find_map(|feedback| match feedback {
             RtcpFeedback::Decoder(report) => Some(report),
             _ => None,
         })
@@ -224,10 +224,10 @@ fn the_largest_report_holds_the_most_states() {
     let report = talk.receiver.poll_report(talk.at).unwrap();
     // 62 bytes of an acknowledgement and its headers.
     assert_eq!(report.size, Bytes::new(62 + 36 + 8 * MAX_STATES as u64));
-    let rtcp_feedback = talk.reader.read(report);
+    let feedback = talk.reader.read(report);
     assert!(
-        matches!(&rtcp_feedback[0], RtcpFeedback::Decoder(report) if report.complete.len() == MAX_STATES),
-        "{rtcp_feedback:?}"
+        matches!(&feedback[0], RtcpFeedback::Decoder(report) if report.complete.len() == MAX_STATES),
+        "{feedback:?}"
     );
 }
 

@@ -111,10 +111,8 @@ impl Config {
     /// # Errors
     /// When a part's parameter is out of range.
     pub fn build(&self) -> Result<LateChoice, ConfigError> {
-        if let Room::Within(time) = self.room
-            && time <= Span::ZERO
-        {
-            return Err(ConfigError::out_of_range("late_choice.room.within", time, "longer than 0, such as 33ms"));
+        if let Room::Within(time) = self.room {
+            check("late_choice.room.within", time).within(above(Span::ZERO), "33ms")?;
         }
         check("late_choice.cores", self.cores).within(above(0), "2")?;
         Ok(LateChoice {
@@ -162,10 +160,10 @@ pub struct LateChoice {
 
 impl LateChoice {
     /// Whether nothing has arrived for longer than a reply takes, so that frames may be going into a dead link.
-    fn is_silent(&self, view: &View) -> bool {
+    fn lacks_feedback(&self, view: &View) -> bool {
         let timeout = (view.srtt * 2).max(Span::from_millis(100));
         let waits = self.unheard.is_some() && self.choice != Choice::WhateverWasMade && self.skips >= self.max_skips;
-        waits && self.last_feedback.is_some_and(|heard| view.now - heard > timeout)
+        waits && self.last_feedback.is_some_and(|last| view.now - last > timeout)
     }
 
     /// Whether this picture stays unsent too when no candidate fits, rather than a frame being sent that does not fit.
@@ -212,14 +210,14 @@ impl FramePolicy for LateChoice {
         {
             return FramePlan::Skip(Why::NoCandidateFits);
         }
-        let silent = self.is_silent(view);
-        if silent && view.now < self.may_force_at {
+        let lacks_feedback = self.lacks_feedback(view);
+        if lacks_feedback && view.now < self.may_force_at {
             self.skips += 1;
             return FramePlan::Skip(Why::NoCandidateFits);
         }
-        let targets = if silent { vec![Target::Size(PROBE)] } else { self.aim.targets(view, room) };
+        let targets = if lacks_feedback { vec![Target::Size(PROBE)] } else { self.aim.targets(view, room) };
         let mut plan = EncodePlan { cores: self.cores, ..EncodePlan::new(targets, view.source, view.interval) };
-        self.recovery.plan(view.now, view.next_frame, silent, &mut plan);
+        self.recovery.plan(view.now, view.next_frame, lacks_feedback, &mut plan);
         FramePlan::Encode(plan)
     }
 

@@ -66,8 +66,8 @@ pub enum Recovery {
 impl Recovery {
     /// Sets in `plan` what the frame may refer to; the frame will have number `frame` if it is sent. With `in_doubt`,
     /// packets in flight may never arrive, so the frame does not depend on them where that costs nothing if they do
-    /// arrive: a picture in a long-term buffer stays there, whereas a receiver that has decoded newer frames forgets an
-    /// older state.
+    /// arrive: only with long-term buffers, once a picture is acknowledged, because it stays in its buffer, whereas a
+    /// receiver that has decoded newer frames forgets an older state.
     pub fn plan(&mut self, now: Time, frame: u64, in_doubt: bool, plan: &mut EncodePlan) {
         let basis = match self {
             Recovery::Keyframe => Some(Basis::Latest),

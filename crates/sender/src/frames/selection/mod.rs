@@ -17,7 +17,7 @@ mod selector;
 mod tests;
 
 use thalweg_media::layers;
-use thalweg_units::{ConfigError, Rate, Size, check};
+use thalweg_units::{ConfigError, Rate, Size, above, above_to, check};
 
 use super::rate_targeted::EncoderBounds;
 use super::resolution;
@@ -78,17 +78,8 @@ impl Config {
     pub fn build(&self, source: Size) -> Result<Selection, ConfigError> {
         check("selection.newest_size", self.newest_size).within(0.0..=1.0, "0.75")?;
         match self.aim {
-            Aim::Budget(share) if !(share > 0.0 && share <= 2.0) => {
-                return Err(ConfigError::out_of_range(
-                    "selection.aim.budget",
-                    share,
-                    "above 0 and at most 2, such as 1",
-                ));
-            }
-            Aim::Fixed(Rate::ZERO) => {
-                return Err(ConfigError::out_of_range("selection.aim.fixed", Rate::ZERO, "above 0, such as 600kbps"));
-            }
-            Aim::Budget(_) | Aim::Fixed(_) => {}
+            Aim::Budget(share) => check("selection.aim.budget", share).within(above_to(0.0, 2.0), "1")?,
+            Aim::Fixed(rate) => check("selection.aim.fixed", rate).within(above(Rate::ZERO), "600kbps")?,
         }
         self.encoder.check()?;
         let pattern = self.layers.build()?;

@@ -15,7 +15,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use thalweg_media::{Content, Fragment, Protected};
-use thalweg_units::{Bytes, ConfigError, Span, Time, check};
+use thalweg_units::{Bytes, ConfigError, Span, Time, above, above_to, check};
 
 pub use format::{Format, Written};
 use intervals::Interval;
@@ -92,25 +92,14 @@ impl Config {
     pub fn build(self) -> Result<Fec, ConfigError> {
         check("repair.fec.packets", self.packets).within(1..=Protected::LONGEST, "46")?;
         check("repair.fec.reach", self.reach).within(Span::ZERO.., "100ms")?;
-        if !(self.max_per_packet > 0.0 && self.max_per_packet <= 10.0) {
-            let (value, range) = (self.max_per_packet, "above 0 and at most 10, such as 3");
-            return Err(ConfigError::out_of_range("repair.fec.max_per_packet", value, range));
+        check("repair.fec.max_per_packet", self.max_per_packet).within(above_to(0.0, 10.0), "3")?;
+        if let Amount::Share(share) = self.amount {
+            check("repair.fec.amount.share", share).is((0.0..=0.9).contains(&share), "0 to 0.9: media is left")?;
         }
-        if let Amount::Share(share) = self.amount
-            && !(0.0..=0.9).contains(&share)
-        {
-            return Err(ConfigError::out_of_range("repair.fec.amount.share", share, "0 to 0.9: media is left"));
-        }
-        if self.deadline.is_some_and(|deadline| deadline <= Span::ZERO) {
-            let (value, range) = (self.deadline.unwrap_or(Span::ZERO), "longer than 0, such as 400ms, or none");
-            return Err(ConfigError::out_of_range("repair.fec.deadline", value, range));
-        }
-        if !(1.0..=10.0).contains(&self.keyframe_weight) {
-            let (value, range) = (self.keyframe_weight, "1 to 10, such as 2");
-            return Err(ConfigError::out_of_range("repair.fec.keyframe_weight", value, range));
-        }
-        if let Some(weight) = self.layer_weights.into_iter().find(|weight| !(0.0..=10.0).contains(weight)) {
-            return Err(ConfigError::out_of_range("repair.fec.layer_weights", weight, "0 to 10 each, such as 1"));
+        check("repair.fec.deadline", self.deadline.unwrap_or(Span::MAX)).within(above(Span::ZERO), "400ms, or none")?;
+        check("repair.fec.keyframe_weight", self.keyframe_weight).within(1.0..=10.0, "2")?;
+        for weight in self.layer_weights {
+            check("repair.fec.layer_weights", weight).within(0.0..=10.0, "1")?;
         }
         let (interval, uncovered, waiting) = Default::default();
         Ok(Fec { config: self, interval, earned: 0.0, among_media: 0, uncovered, waiting })

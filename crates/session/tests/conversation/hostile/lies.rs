@@ -17,7 +17,7 @@ const OURS: u32 = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lie {
     /// No reports at all.
-    Silence,
+    NoFeedback,
     /// Every second packet is reported as arrived, the others as lost.
     EverySecond,
     /// Everything is reported as arrived at once and without delay, whatever the path does.
@@ -60,7 +60,7 @@ impl Lie {
     pub fn say(self, now: Time, newest: u64, random: &mut Random, connection: &mut Connection) {
         let chance = random.bits();
         let packets = match self {
-            Lie::Silence => return,
+            Lie::NoFeedback => return,
             Lie::EverySecond => vec![arrivals(now, newest.saturating_sub(40), |at| at % 2 == 0)],
             Lie::Endless => vec![arrivals(now, newest.saturating_sub(200), |_| true)],
             Lie::NeverSent => {

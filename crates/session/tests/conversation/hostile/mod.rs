@@ -136,7 +136,7 @@ fn little_more(known: &Known, long: Span) -> Rate {
 
 #[test]
 fn a_peer_that_says_nothing_or_only_what_cannot_be_true_gets_little_more_than_an_honest_one() {
-    every_scheme_suffers(&[Lie::Silence, Lie::NeverSent, Lie::PlainReports, Lie::DecoderStates], little_more);
+    every_scheme_suffers(&[Lie::NoFeedback, Lie::NeverSent, Lie::PlainReports, Lie::DecoderStates], little_more);
 }
 
 #[test]

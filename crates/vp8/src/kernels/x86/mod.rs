@@ -12,7 +12,7 @@ mod quantize;
 mod transform;
 
 use super::Kernels;
-use compare::{coefficients::coefficient_error, sad, satd, squares};
+use compare::{sad, satd, squares, squares::coefficient_error};
 use loop_filter::{chroma, luma, simple};
 use predict::{bilinear, sixtap, sixtap_wide};
 use transform::{dc, forward, inverse, walsh};

@@ -16,9 +16,6 @@ pub const ZIGZAG: [u8; 16] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 
 /// positions, for look-ahead.
 pub const BANDS: [u8; 17] = [0, 1, 2, 3, 6, 4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7, 0];
 
-/// The largest level that a token can code.
-pub const LARGEST_TOKEN: u16 = 67 + (1 << 11) - 1;
-
 /// The kind of a block of coefficients: the first index of their probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockKind {

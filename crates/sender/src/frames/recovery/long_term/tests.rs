@@ -172,7 +172,7 @@ fn a_frame_is_not_known_to_be_decoded_while_a_later_one_may_have_been_there_befo
 }
 
 #[test]
-fn a_frame_queued_after_it_was_heard_that_one_came_was_not_there_before_it() {
+fn a_frame_queued_after_the_report_of_an_arrival_was_not_there_before_it() {
     let mut sender = two_that_do_without_one_another();
     sender.on_report(130, &[(2, at(105)), (3, Fate::Lost)]);
     sender.send(132, 1);
@@ -196,7 +196,7 @@ fn what_is_thrown_away_is_referred_to_no_more() {
 }
 
 #[test]
-fn silence_is_the_loss_of_everything_and_the_acknowledged_picture_outlives_it() {
+fn a_feedback_timeout_is_the_loss_of_everything_and_the_acknowledged_picture_outlives_it() {
     let mut sender = begun();
     (2..60).for_each(|frame| {
         sender.send(33 * frame, 1);
@@ -209,7 +209,7 @@ fn silence_is_the_loss_of_everything_and_the_acknowledged_picture_outlives_it() 
 }
 
 #[test]
-fn what_is_remembered_of_frames_is_bounded_whatever_is_heard_of_them() {
+fn what_is_remembered_of_frames_is_bounded_whatever_is_reported_of_them() {
     let mut sender = begun();
     sender.on_report(60, &[(1, Fate::Lost)]);
     for frame in 2..5000 {

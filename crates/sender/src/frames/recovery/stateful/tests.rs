@@ -244,7 +244,7 @@ fn of_frames_that_the_receiver_has_passed_only_what_it_names_is_kept() {
 }
 
 #[test]
-fn a_keyframe_is_kept_although_nothing_was_heard_for_as_many_frames_as_are_kept() {
+fn a_keyframe_is_kept_without_feedback_for_as_many_frames_as_are_kept() {
     let mut sender = Sender::new(4);
     (0..10).for_each(|frame| {
         sender.send(ms(frame));

@@ -1,6 +1,5 @@
 //! Difference metrics of two blocks.
 
-pub mod coefficients;
 pub mod sad;
 pub mod satd;
 pub mod squares;

@@ -2,7 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::super::super::Moments;
+use super::super::super::{Block, Moments};
+use super::super::coefficients::load_8;
 use super::super::pixels::Pixels;
 use super::{halves_of_32, sum_of_32};
 
@@ -136,3 +137,17 @@ macro_rules! squares_of_rows {
 
 squares_of_rows!("sse4.1", Running, squares_of_rows);
 squares_of_rows!("avx2", WideRunning, squares_of_rows_avx2);
+
+/// The sum of the squared differences of two blocks of coefficients.
+#[target_feature(enable = "sse4.1")]
+pub fn coefficient_error(coefficients: &Block, restored: &Block) -> u64 {
+    let zero = _mm_setzero_si128();
+    let [low, high] = [0, 1].map(|half| {
+        let difference = _mm_subs_epi16(load_8(coefficients, half), load_8(restored, half));
+        // Up to 2^31 per lane, which fits an unsigned number; two of these need 64 bits.
+        let squares = _mm_madd_epi16(difference, difference);
+        _mm_add_epi64(_mm_unpacklo_epi32(squares, zero), _mm_unpackhi_epi32(squares, zero))
+    });
+    let sums = _mm_add_epi64(low, high);
+    _mm_cvtsi128_si64(_mm_add_epi64(sums, _mm_unpackhi_epi64(sums, sums))) as u64
+}

@@ -47,28 +47,28 @@ mod tests {
 
     #[test]
     fn at_the_most_every_second_frame_goes_and_half_of_the_target() {
-        let mut push_back = Pushback::default();
+        let mut pushback = Pushback::default();
         let (target, min) = (Rate::from_kbps(400), Rate::from_kbps(30));
-        assert_eq!(push_back.update(0.0, target, min), Rate::from_kbps(200));
-        let dropped = (0..10).filter(|_| push_back.drops()).count();
+        assert_eq!(pushback.update(0.0, target, min), Rate::from_kbps(200));
+        let dropped = (0..10).filter(|_| pushback.drops()).count();
         assert_eq!(dropped, 5);
     }
 
     #[test]
     fn a_quarter_of_push_back_drops_one_frame_in_four_and_none_drops_none() {
-        let mut push_back = Pushback::default();
+        let mut pushback = Pushback::default();
         let (target, min) = (Rate::from_kbps(400), Rate::from_kbps(30));
-        assert_eq!(push_back.update(0.75, target, min), Rate::from_kbps(300));
-        assert_eq!((0..40).filter(|_| push_back.drops()).count(), 10);
-        assert_eq!(push_back.update(0.995, target, min), target);
-        assert!((0..40).all(|_| !push_back.drops()));
+        assert_eq!(pushback.update(0.75, target, min), Rate::from_kbps(300));
+        assert_eq!((0..40).filter(|_| pushback.drops()).count(), 10);
+        assert_eq!(pushback.update(0.995, target, min), target);
+        assert!((0..40).all(|_| !pushback.drops()));
     }
 
     #[test]
     fn a_target_at_the_encoders_least_is_left_alone() {
-        let mut push_back = Pushback::default();
+        let mut pushback = Pushback::default();
         let min = Rate::from_kbps(30);
-        assert_eq!(push_back.update(0.1, min, min), min);
-        assert!(!push_back.drops());
+        assert_eq!(pushback.update(0.1, min, min), min);
+        assert!(!pushback.drops());
     }
 }

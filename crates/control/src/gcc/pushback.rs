@@ -85,14 +85,14 @@ mod tests {
 
     #[test]
     fn the_ratio_follows_the_fill_as_in_the_worked_example() {
-        let mut push_back = Pushback::new(Config::default());
-        push_back.on_report(Some(Span::from_millis(100)), Rate::from_kbps(1000));
-        assert_eq!(push_back.window, Some(Bytes::new(56_250)));
+        let mut pushback = Pushback::new(Config::default());
+        pushback.on_report(Some(Span::from_millis(100)), Rate::from_kbps(1000));
+        assert_eq!(pushback.window, Some(Bytes::new(56_250)));
         for (fill, ratio) in [(1.2, 0.95), (1.2, 0.9025), (1.6, 0.81225), (0.5, 0.852_862_5), (0.05, 1.0)] {
-            push_back.on_in_flight(Bytes::new(56_250).scale(fill));
-            assert!((push_back.ratio() - ratio).abs() < 1e-9, "{fill}: {}", push_back.ratio());
+            pushback.on_in_flight(Bytes::new(56_250).scale(fill));
+            assert!((pushback.ratio() - ratio).abs() < 1e-9, "{fill}: {}", pushback.ratio());
         }
-        push_back.on_report(None, Rate::from_kbps(2000));
-        assert_eq!(push_back.window, Some(Bytes::new(84_375)));
+        pushback.on_report(None, Rate::from_kbps(2000));
+        assert_eq!(pushback.window, Some(Bytes::new(84_375)));
     }
 }

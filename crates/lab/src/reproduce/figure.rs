@@ -1,0 +1,200 @@
+//! The description of a figure, and how one is written down: a constructor for its experiment, and a method for each
+//! thing in which it differs from the defaults.
+
+use thalweg_link::FindTrace;
+use thalweg_sender::Scheme;
+use thalweg_units::{Seed, Size, Span};
+
+use super::{Encoder, EncoderStep, Links, Reading, Signals, Theirs};
+use crate::simulate::SimulateError;
+
+/// A published figure.
+#[derive(Debug, Clone)]
+pub struct Figure {
+    /// Its command-line name: paper, figure.
+    pub name: &'static str,
+    /// What is run, and what the figure shows according to this project's reading.
+    pub about: &'static str,
+    /// The experiment.
+    pub experiment: Experiment,
+    /// The default setup.
+    pub setup: Setup,
+    /// The known numbers of the paper.
+    pub published: Vec<Published>,
+    /// Locations of the authors' own points, for users who have their results.
+    pub theirs: Vec<Theirs>,
+    /// Whether it shows delay against quality.
+    pub scattered: bool,
+}
+
+/// The default setup of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setup {
+    /// Frames per second; `None` for the default: 30 for the built-in scene, a file's own rate.
+    pub frame_rate: Option<u32>,
+    /// Duration of a run over each link.
+    pub duration: Span,
+    /// One-way delay of the path, in each direction.
+    pub delay: Span,
+    /// Encoding time per picture; `None` for the scenario's default.
+    pub encode_time: Option<Span>,
+    /// Picture size; `None` for the default: 720p for the built-in scene, a file's own size.
+    pub size: Option<Size>,
+    /// The encoder, unless a codec is selected.
+    pub encoder: Encoder,
+    /// Whether the receiver knows the round-trip time, as when media is sent both ways (see
+    /// [`crate::scenario::Scenario::call`]).
+    pub call: bool,
+    /// Max age of a frame that is still shown (see [`crate::scenario::Scenario::discard_after`]).
+    pub discard_after: Option<Span>,
+    /// Number of runs of each scheme over each link, with consecutive seeds from the root seed on.
+    pub runs: u32,
+}
+
+impl Setup {
+    /// The laboratory's defaults: two minutes, 25 ms, a real codec.
+    pub const USUAL: Setup = Setup {
+        frame_rate: None,
+        duration: Span::from_secs(120),
+        delay: Span::from_millis(25),
+        encode_time: None,
+        size: None,
+        encoder: Encoder::Real,
+        call: false,
+        discard_after: None,
+        runs: 1,
+    };
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Setup::USUAL
+    }
+}
+
+/// An experiment.
+#[derive(Debug, Clone)]
+pub enum Experiment {
+    /// Every scheme over every link.
+    Runs {
+        /// The schemes; the others are compared with the first.
+        schemes: Vec<Scheme>,
+        /// The links.
+        links: Links,
+        /// The readings of each run.
+        readings: Vec<Reading>,
+    },
+    /// An encoder alone, with a target that steps up and down.
+    EncoderStep(EncoderStep),
+    /// Congestion signals on a synthetic queue.
+    Signals(Signals),
+    /// Numbers computed without a sender and a receiver.
+    Rows(Rows),
+}
+
+/// A computed table.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows {
+    /// The keys of its columns, as `--json` prints them.
+    pub keys: &'static [&'static str],
+    /// The names of the required recorded links.
+    pub traces: &'static [&'static str],
+    /// Computes the table.
+    pub play: fn(&mut FindTrace<'_>, Seed) -> Result<Vec<Row>, SimulateError>,
+}
+
+/// A row of a computed table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The link or setting.
+    pub link: String,
+    /// The scheme.
+    pub scheme: String,
+    /// One value per key.
+    pub values: Vec<Option<f64>>,
+}
+
+/// A number the paper prints.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Published {
+    /// The link of the figure; `None` for the mean over all.
+    pub link: Option<&'static str>,
+    /// The scheme.
+    pub scheme: &'static str,
+    /// The key of a [`Reading`], or of a comparison with the first scheme (see [`compare`]).
+    pub key: &'static str,
+    /// The value, in the unit of the key.
+    pub value: f64,
+    /// The printed standard deviation.
+    pub sigma: Option<f64>,
+    /// Where it is printed.
+    pub source: &'static str,
+}
+
+impl Figure {
+    /// Another experiment than runs.
+    pub(super) fn new(name: &'static str, about: &'static str, experiment: Experiment) -> Figure {
+        let (setup, published, theirs) = (Setup::USUAL, Vec::new(), Vec::new());
+        Figure { name, about, experiment, setup, published, theirs, scattered: false }
+    }
+
+    /// Every scheme over every link.
+    pub(super) fn of_runs(
+        name: &'static str,
+        about: &'static str,
+        schemes: Vec<Scheme>,
+        links: impl Into<Links>,
+        readings: &[Reading],
+    ) -> Figure {
+        Figure::new(name, about, Experiment::Runs { schemes, links: links.into(), readings: readings.to_vec() })
+    }
+
+    /// Sets the setup.
+    pub(super) fn setup(self, setup: Setup) -> Figure {
+        Figure { setup, ..self }
+    }
+
+    /// Sets the duration of a run.
+    pub(super) fn seconds(mut self, seconds: i64) -> Figure {
+        self.setup.duration = Span::from_secs(seconds);
+        self
+    }
+
+    /// Adds readings.
+    pub(super) fn reading(mut self, more: &[Reading]) -> Figure {
+        if let Experiment::Runs { readings, .. } = &mut self.experiment {
+            readings.extend(more);
+        }
+        self
+    }
+
+    /// Adds numbers of the paper.
+    pub(super) fn published(mut self, published: impl IntoIterator<Item = Published>) -> Figure {
+        self.published.extend(published);
+        self
+    }
+
+    /// Sets the authors' own points, and draws delay against quality.
+    pub(super) fn scattered(self, theirs: Vec<Theirs>) -> Figure {
+        Figure { theirs, scattered: true, ..self }
+    }
+}
+
+impl Published {
+    /// A number without a deviation.
+    pub(super) const fn new(
+        link: Option<&'static str>,
+        scheme: &'static str,
+        key: &'static str,
+        value: f64,
+        source: &'static str,
+    ) -> Published {
+        Published { link, scheme, key, value, sigma: None, source }
+    }
+}
+
+/// Schemes by name.
+pub(super) fn known(names: &[&str]) -> Vec<Scheme> {
+    let find = |name: &&str| name.parse().unwrap_or_else(|error| panic!("{error}"));
+    names.iter().map(find).collect()
+}

@@ -186,7 +186,7 @@ const KBPS: f64 = 1e3;
 const PERCENT: f64 = 0.01;
 
 fn varying_capacity() -> Figure {
-    let about = "table 1: one sender, the link at 100, 160, 256, 200 and 128 kbps in turn, 30 s each, from a second that is drawn (the paper \
+    let about = "table 1: one sender, the link at 100, 160, 256, 200 and 128 kbps in turn, 30 s each, from an instant that is drawn (the paper \
                  does not print how its capacity varies between 100 and 256 kbps; its goodput is above the mean of these)";
     let rates = [100, 160, 256, 200, 128].map(Rate::from_kbps).to_vec();
     let over = |millis| link(Origin::Drawn { rates: rates.clone(), each: Span::from_secs(30) }, millis);

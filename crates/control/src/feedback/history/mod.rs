@@ -1,9 +1,11 @@
 //! The history of sent packets, and the counters that all controllers share.
 //!
+//! * [`config`](Config): when the history declares losses and probes for feedback;
 //! * `packets`: the packets sent and the outcome of each;
 //! * `round_trips`: round-trip times, with and without the wait for reports;
 //! * `loss`: which packets are declared lost, because later ones overtook them or because of a feedback timeout.
 
+mod config;
 mod loss;
 mod packets;
 mod round_trips;
@@ -15,6 +17,7 @@ use thalweg_units::{Bytes, Span, Time};
 use super::timeout::{FeedbackTimeout, Then};
 use super::{Acknowledgement, Cause, Fate, Feedback, Report};
 use crate::packet::{PacketId, SentPacket};
+pub use config::Config;
 use loss::Loss;
 use packets::Packets;
 use round_trips::{Newest, RoundTrips};

@@ -114,12 +114,12 @@ impl Fbra {
     }
 
     /// Returns whether an interval that has lasted this long is over, and whether its report is early: trouble is
-    /// reported at once, but not twice in a row and not while reports are ignored.
+    /// reported at once, but not twice in a row and not while reports are ignored, unless each report ends one.
     fn is_due(&self, lasted: Span, trouble: bool) -> Option<bool> {
         if lasted >= self.interval() {
             return Some(false);
         }
-        let may_be_early = trouble && !self.was_early && self.pause.is_none();
+        let may_be_early = self.config.each_report || (trouble && !self.was_early && self.pause.is_none());
         let early = self.delays.round_trip().is_some_and(|rtt| lasted < rtt.scale(self.config.rate.early));
         may_be_early.then_some(early)
     }

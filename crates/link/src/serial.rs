@@ -16,7 +16,8 @@ use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, Time, above, check};
 use crate::queue::{DropReason, Queue, QueueConfig, Queued};
 use crate::{Departure, Drop, Link};
 
-/// Rates in turn, each for the same time, repeated from the first. Written as `1Mbps` or `2Mbps/1Mbps@30s`.
+/// Rates in turn, each for the same time, repeated from the first. Written as `1Mbps`, `2Mbps/1Mbps@30s`, or
+/// `2Mbps/1Mbps@30s+45s` for those whose 45th second is the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -26,6 +27,8 @@ use crate::{Departure, Drop, Link};
 pub struct Rates {
     rates: Vec<Rate>,
     each: Span,
+    /// How much of the sequence has passed at the beginning, less than a whole turn.
+    passed: Span,
 }
 
 impl Rates {
@@ -45,15 +48,29 @@ impl Rates {
         check("rates", "none above 0")
             .is(!rates.iter().all(|rate| *rate == Rate::ZERO), "at least one above 0, such as 1Mbps")?;
         check("rates' duration", each).within(above(Span::ZERO), "30s")?;
-        Ok(Rates { rates, each })
+        check("rates' duration", each)
+            .is(rates.len() as i128 * i128::from(each.as_nanos()) < i128::from(i64::MAX), "shorter")?;
+        Ok(Rates { rates, each, passed: Span::ZERO })
+    }
+
+    /// The same rates, begun after this much of them has passed.
+    #[must_use]
+    pub fn begun_after(self, passed: Span) -> Rates {
+        let turn = self.turn().as_nanos();
+        Rates { passed: Span::from_nanos(passed.as_nanos().rem_euclid(turn)), ..self }
+    }
+
+    /// The time after which the rates repeat.
+    pub fn turn(&self) -> Span {
+        self.each * self.rates.len() as i64
     }
 
     /// The rate at `at`, and when it changes next.
     pub fn at(&self, at: Time) -> (Rate, Time) {
-        let each = self.each.as_nanos() as u64;
-        let turn = at.as_nanos() / each;
-        let rate = self.rates[(turn % self.rates.len() as u64) as usize];
-        let until = turn.checked_add(1).and_then(|next| next.checked_mul(each)).map_or(Time::NEVER, Time::from_nanos);
+        let [each, passed] = [self.each, self.passed].map(|span| u128::from(span.as_nanos().unsigned_abs()));
+        let place = (u128::from(at.as_nanos()) + passed) / each;
+        let rate = self.rates[(place % self.rates.len() as u128) as usize];
+        let until = u64::try_from((place + 1) * each - passed).map_or(Time::NEVER, Time::from_nanos);
         (rate, until)
     }
 
@@ -96,7 +113,10 @@ impl fmt::Display for Rates {
             }
             write!(f, "{rate}")?;
         }
-        if self.rates.len() > 1 { write!(f, "@{}", self.each) } else { Ok(()) }
+        if self.rates.len() > 1 {
+            write!(f, "@{}", self.each)?;
+        }
+        if self.passed > Span::ZERO && self.rates.len() > 1 { write!(f, "+{}", self.passed) } else { Ok(()) }
     }
 }
 
@@ -107,16 +127,16 @@ impl FromStr for Rates {
         let wrong = || {
             ConfigError::out_of_range("rate", text, "a rate such as 1Mbps, or rates in turn such as 2Mbps/1Mbps@30s")
         };
-        let (rates, each) = match text.split_once('@') {
-            Some((rates, each)) => (rates, each.parse().map_err(|_| wrong())?),
-            None => (text, Span::from_secs(1)),
-        };
+        let span = |text: &str| text.parse::<Span>().map_err(|_| wrong());
+        let (rates, times) = text.split_once('@').unwrap_or((text, "1s"));
+        let (each, passed) = times.split_once('+').unwrap_or((times, "0s"));
+        let (each, passed) = (span(each)?, span(passed)?);
         let rates: Result<Vec<Rate>, _> = rates.split('/').map(str::parse).collect();
         let rates = rates.map_err(|_| wrong())?;
         if rates.len() > 1 && !text.contains('@') {
             return Err(wrong());
         }
-        Rates::in_turn(rates, each)
+        Ok(Rates::in_turn(rates, each)?.begun_after(passed))
     }
 }
 
@@ -254,7 +274,7 @@ mod tests {
 
     #[test]
     fn rates_are_read_as_they_are_written_and_say_what_is_wrong() {
-        for text in ["1Mbps", "2Mbps/1Mbps@30s"] {
+        for text in ["1Mbps", "2Mbps/1Mbps@30s", "2Mbps/1Mbps@30s+45123456.789us"] {
             assert_eq!(text.parse::<Rates>().unwrap().to_string(), text);
         }
         for text in ["fast", "2Mbps/1Mbps", "0bps", "1Mbps/2Mbps@0s", ""] {
@@ -262,6 +282,12 @@ mod tests {
         }
         let rates: Rates = "2Mbps/1Mbps@30s".parse().unwrap();
         assert_eq!(rates.passes(Time::from_secs_f64(29.0), Time::from_secs_f64(31.0)), Bytes::new(375_000));
+        // The same second of a sequence that began 45 s earlier, or a turn before that.
+        for passed in [45, 45 - 60] {
+            let later = rates.clone().begun_after(Span::from_secs(passed));
+            assert_eq!(later.at(Time::ZERO), (Rate::from_kbps(1000), Time::from_millis(15_000)));
+            assert_eq!(later.at(Time::from_millis(15_000)), (Rate::from_kbps(2000), Time::from_millis(45_000)));
+        }
     }
 
     proptest! {

@@ -20,6 +20,16 @@ pub enum FeedbackStyle {
     /// whichever is longer, and early when something is lost or arrived too late to be played, in at most one interval
     /// of two (RFC 4585): FBRA's. 1/90,000 s ticks.
     Extended,
+    /// The same with each interval multiplied by a number between 0.5 and 1.5, drawn anew (RFC 3550 section 6.3.1,
+    /// RFC 4585 section 3.4): a regular report may then come so soon that FBRA takes it for an early one.
+    ExtendedRandomised,
+}
+
+impl FeedbackStyle {
+    /// Whether it is one of RTCP extended reports.
+    pub fn is_extended(self) -> bool {
+        matches!(self, FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised)
+    }
 }
 
 /// How the receiver handles frames.

@@ -39,7 +39,7 @@ use thalweg_live::clock::Clock;
 use thalweg_live::emulate::{LinkConfig, Relay, RelayConfig, Statistics, Zero};
 use thalweg_live::reactor::{Lateness, Poller, PollerConfig, UdpConfig, UdpSocket};
 use thalweg_live::thread::spawn;
-use thalweg_sender::{Camera, FeedbackStyle, SenderFactory};
+use thalweg_sender::{Camera, SenderFactory};
 use thalweg_session::outgoing::FEEDBACK_REQUEST_INTERVAL;
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::footage::Footage;
@@ -144,7 +144,7 @@ pub fn run(
         codec_time: scenario.codec_time,
         format,
         duration: scenario.duration,
-        reports_round_trip: scenario.call || style == FeedbackStyle::Extended,
+        reports_round_trip: scenario.call || style.is_extended(),
     };
     let receiver = spawn("receiver", move || receiving.run())?;
     let sent = sending.run(progress);

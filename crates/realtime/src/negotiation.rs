@@ -16,10 +16,12 @@ use crate::RealTimeError;
 use thalweg_live::clock::Clock;
 use thalweg_live::publish::video_codec;
 
-/// The feedback style that SDP can negotiate in place of `style`: per-packet feedback becomes feedback on request.
+/// The feedback style that SDP can negotiate in place of `style`: per-packet feedback becomes feedback on request, and
+/// intervals are not drawn.
 pub(crate) fn negotiable(style: FeedbackStyle) -> FeedbackStyle {
     match style {
         FeedbackStyle::PerPacket => FeedbackStyle::TwccOnRequest,
+        FeedbackStyle::ExtendedRandomised => FeedbackStyle::Extended,
         FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest | FeedbackStyle::Ccfb | FeedbackStyle::Extended => style,
     }
 }
@@ -29,7 +31,7 @@ fn capabilities(scenario: &Scenario, style: FeedbackStyle, direction: Direction)
         FeedbackStyle::PerPacket | FeedbackStyle::TwccOnRequest => CongestionFeedback::TransportOnRequest,
         FeedbackStyle::Twcc => CongestionFeedback::Transport,
         FeedbackStyle::Ccfb => CongestionFeedback::PerStream,
-        FeedbackStyle::Extended => CongestionFeedback::Extended,
+        FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised => CongestionFeedback::Extended,
     };
     Capabilities {
         video: vec![video_codec(&scenario.codec)],

@@ -19,7 +19,7 @@ mod wants;
 use std::collections::VecDeque;
 
 use thalweg_media::{Content, FeedbackStyle, Fragment, Packet, ReceiverKind, StateHash};
-use thalweg_units::{Bytes, ConfigError, Span, Time, above, check};
+use thalweg_units::{Bytes, ConfigError, Seed, Span, Time, above, check};
 use thalweg_wire::rtcp::{self, Pli};
 
 pub use assembly::{Assembly, FrameInfo};
@@ -102,14 +102,23 @@ impl Receiver {
             ReceiverKind::Measures(config) => Some(PathReports::new(config)?),
             ReceiverKind::Standard | ReceiverKind::Stateful(_) => None,
         };
-        Ok(Receiver {
+        let receiver = Receiver {
             path,
             reports: Reports::new(style, clock_offset),
             recovery: Recovery::default(),
             recovered: VecDeque::new(),
             frames,
             discard_after: None,
-        })
+        };
+        Ok(receiver.seeded(Seed::default()))
+    }
+
+    /// Sets what the intervals of randomised reports are drawn from
+    /// ([`FeedbackStyle::ExtendedRandomised`](thalweg_media::FeedbackStyle::ExtendedRandomised)).
+    #[must_use]
+    pub fn seeded(mut self, seed: Seed) -> Receiver {
+        self.reports.seed(seed);
+        self
     }
 
     /// Sets a playout deadline: a frame whose last packet, or the last packet of a frame it refers to, arrives more

@@ -19,6 +19,11 @@ pub struct Config {
     pub report_round_trips: f64,
     /// ... but no longer than this (ours: 2 s; otherwise every report on a very long path would count as missing).
     pub longest_interval: Span,
+    /// Whether each report ends an interval, however short, as in the paper, where the receiver keeps time: a report in
+    /// less than `rate.early` round trips then counts as early whatever it reports. Otherwise reports are gathered for
+    /// an interval, and only one with a loss or a discard ends it early (ours: every other kind of feedback comes
+    /// more often).
+    pub each_report: bool,
     /// If no report arrives for this long, the rate is multiplied by `timeout_share` (2 s \[P\]).
     pub timeout: Span,
     /// Delay thresholds.
@@ -116,6 +121,7 @@ impl Default for Config {
             report_interval: Span::from_millis(200),
             report_round_trips: 2.0,
             longest_interval: Span::from_secs(2),
+            each_report: false,
             timeout: Span::from_secs(2),
             thresholds: Thresholds::default(),
             fec: FecConfig::default(),

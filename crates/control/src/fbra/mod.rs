@@ -31,6 +31,10 @@ use observed::{Delays, Rates, Signs};
 pub use states::State;
 use states::{Action, step};
 
+/// Datagrams within this many round trips are one report: a report on many packets takes several datagrams, and
+/// regular reports are half an interval apart at least, one round trip.
+const ONE_REPORT: f64 = 0.1;
+
 /// The state after an undershoot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Pause {
@@ -114,13 +118,15 @@ impl Fbra {
     }
 
     /// Returns whether an interval that has lasted this long is over, and whether its report is early: trouble is
-    /// reported at once, but not twice in a row and not while reports are ignored.
+    /// reported at once, but not twice in a row and not while reports are ignored, unless each report ends one.
     fn is_due(&self, lasted: Span, trouble: bool) -> Option<bool> {
         if lasted >= self.interval() {
             return Some(false);
         }
-        let may_be_early = trouble && !self.was_early && self.pause.is_none();
-        let early = self.delays.round_trip().is_some_and(|rtt| lasted < rtt.scale(self.config.rate.early));
+        let within = |round_trips: f64| self.delays.round_trip().is_some_and(|rtt| lasted < rtt.scale(round_trips));
+        let is_another = self.config.each_report && !within(ONE_REPORT);
+        let may_be_early = is_another || (trouble && !self.was_early && self.pause.is_none());
+        let early = within(self.config.rate.early);
         may_be_early.then_some(early)
     }
 

@@ -113,8 +113,8 @@ fn in_probe(signs: &Signs, limits: &Thresholds) -> Step {
 }
 
 fn in_up(signs: &Signs, limits: &Thresholds) -> Step {
-    if signs.recent_losses || signs.recent_discards {
-        DOWN("recent losses or discards after a rise")
+    if signs.recent_losses || signs.discards {
+        DOWN("recent losses, or discards, after a rise")
     } else if signs.high > limits.down_in_up {
         DOWN("delay above alpha_down after a rise")
     } else {
@@ -216,11 +216,11 @@ mod tests {
     }
 
     #[test]
-    fn up_stays_unless_something_recent_shows() {
+    fn up_stays_unless_recent_losses_discards_or_delay_show() {
         use State::{Down, Probe, Stay, Up};
         assert_eq!(after(Up, Probe, LOSS), (Stay, Action::Keep));
         assert_eq!(after(Up, Probe, RECENT_LOSS), (Down, CUT));
-        assert_eq!(after(Up, Probe, RECENT_DISCARD), (Down, CUT));
+        assert_eq!(after(Up, Probe, DISCARD), (Down, CUT));
         assert_eq!(after(Up, Probe, delayed(1.41)), (Down, CUT));
         assert_eq!(after(Up, Probe, delayed(1.4)), (Stay, Action::Keep));
     }

@@ -2,7 +2,7 @@
 
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, LossModel, QueueConfig, Rates};
-use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, check};
+use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span};
 
 use super::Seconds;
 use crate::Undershoot;
@@ -189,39 +189,37 @@ impl Link {
     }
 }
 
-/// `rates` in a repeating sequence, starting at a second within the first cycle that is drawn with the seed.
+/// `rates` in a repeating sequence, starting at an instant within the first cycle that is drawn with the seed: among
+/// the 150 seconds of five rates, thirty seeds would share some.
 ///
 /// # Errors
-/// When all rates are 0, or `each` is shorter than a second.
+/// When all rates are 0, or `each` is not longer than 0.
 pub fn drawn(rates: &[Rate], each: Span, seed: Seed) -> Result<Rates, ConfigError> {
-    const SECOND: Span = Span::from_secs(1);
-    let seconds = (each.as_nanos() / SECOND.as_nanos()).max(0) as usize;
-    check("rates' duration", each).is(seconds != 0, "1s or longer, such as 30s")?;
-    let mut round: Vec<Rate> = rates.iter().flat_map(|rate| std::iter::repeat_n(*rate, seconds)).collect();
-    if !round.is_empty() {
-        let first = seed.child("rates in turn").random().below(round.len() as u64);
-        round.rotate_left(first as usize);
-    }
-    Rates::in_turn(round, SECOND)
+    let rates = Rates::in_turn(rates.to_vec(), each)?;
+    let passed = seed.child("rates in turn").random().below(rates.turn().as_nanos().unsigned_abs());
+    Ok(rates.begun_after(Span::from_nanos(passed as i64)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_units::Time;
 
     #[test]
     fn rates_in_turn_begin_anywhere_in_their_round_by_the_seed() {
         let rates = [100, 160, 256].map(Rate::from_kbps);
         let of = |seed| drawn(&rates, Span::from_secs(30), Seed::new(seed)).unwrap();
-        let second = |rates: &Rates, second: i64| rates.at(thalweg_units::Time::ZERO + Span::from_secs(second)).0;
+        let second = |rates: &Rates, second: i64| rates.at(Time::ZERO + Span::from_secs(second)).0;
         let found = of(1);
         let order: Vec<Rate> = (0..180).map(|at| second(&found, at)).collect();
         let changes: Vec<usize> = (1..180).filter(|at| order[*at] != order[at - 1]).collect();
         assert!(changes.windows(2).all(|pair| pair[1] - pair[0] == 30) && changes.len() >= 5, "{changes:?}");
         let before = |rate: Rate| rates[(rates.iter().position(|known| *known == rate).unwrap() + 2) % 3];
         assert!(changes.iter().all(|at| order[at - 1] == before(order[*at])), "{order:?}");
-        assert!(of(1) == found && (2..9).any(|seed| of(seed) != found));
-        assert!(drawn(&rates, Span::from_millis(999), Seed::new(1)).is_err());
+        assert_eq!(of(1), found);
+        let begins: std::collections::BTreeSet<Time> = (1..=1000).map(|seed| of(seed).at(Time::ZERO).1).collect();
+        assert_eq!(begins.len(), 1000, "two seeds begin at one instant");
+        assert!(drawn(&rates, Span::ZERO, Seed::new(1)).is_err());
         assert!(drawn(&[], Span::from_secs(1), Seed::new(1)).is_err());
     }
 

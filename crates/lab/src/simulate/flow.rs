@@ -6,7 +6,7 @@ use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
 use thalweg_link::{DropReason, Link, Path};
 use thalweg_media::feedback::RtcpFeedback;
 use thalweg_sender::frames::EncodePlan;
-use thalweg_sender::{Camera, Engine, FeedbackStyle, Output, SenderFactory};
+use thalweg_sender::{Camera, Engine, Output, SenderFactory};
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::footage::Footage;
 use thalweg_video::quality::{Ssim, psnr, ssim_of_db};
@@ -119,10 +119,11 @@ impl Flow {
             video: video.clone(),
             engine: Engine::with(parts, camera, begin)?,
             receiver: Receiver::new(scheme.receiver(), style, scenario.clock_offset)?
-                .discarding_after(scenario.discard_after)?,
+                .discarding_after(scenario.discard_after)?
+                .seeded(seed.child("report intervals")),
             reader: MessageReader::default(),
-            round_trip_due: if scenario.call || style == FeedbackStyle::Extended { begin } else { Time::NEVER },
-            reports_extended: style == FeedbackStyle::Extended,
+            round_trip_due: if scenario.call || style.is_extended() { begin } else { Time::NEVER },
+            reports_extended: style.is_extended(),
             codec: codec.build_seeded(format.size, seed)?,
             undershoot: scenario.undershoot.build(seed)?,
             codec_time: scenario.codec_time,

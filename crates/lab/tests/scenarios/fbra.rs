@@ -1,5 +1,7 @@
 //! Short versions of FBRA's tables (specs/fbra.md 7).
 
+use std::collections::BTreeSet;
+
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::record::{Record, What};
 use thalweg_lab::reproduce::{Experiment, Figure, Links, Origin, drawn, figures};
@@ -71,6 +73,20 @@ fn cell(table: &str, millis: i64, scheme: &str) -> Cell {
          TFS {tfs:.2} and {tfs_of_tcp_alone:.2}"
     );
     cell
+}
+
+#[test]
+fn thirty_seeds_of_a_table_are_thirty_runs() {
+    // Long enough for a change of the link's rate and a page of the one reader.
+    const SECONDS: i64 = 60;
+    for table in 1..=5 {
+        let table = format!("fbra-table{table}");
+        for scheme in ["fbra", "rrtcc", "cnadu"] {
+            let of = |seed| play(&table, 50, scheme, SECONDS, seed).events_fingerprint;
+            let fingerprints: BTreeSet<String> = (1..=30).map(of).collect();
+            assert_eq!(fingerprints.len(), 30, "{table}, {scheme}");
+        }
+    }
 }
 
 #[test]

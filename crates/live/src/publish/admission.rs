@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use thalweg_sender::scheme::ReceiverKind;
-use thalweg_sender::{Camera, FeedbackStyle, SenderFactory};
+use thalweg_sender::{Camera, SenderFactory};
 use thalweg_session::{Outgoing, Setup};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction, Local, Negotiated, StreamIds};
@@ -57,7 +57,7 @@ impl Network {
         let scheme = &self.channels[prepared.channel].scheme;
         let mut offered = Capabilities { mid: true, ..self.capabilities(&**scheme) };
         // No server is known to send extended reports: unless the scheme needs them they are not offered.
-        if scheme.feedback() != FeedbackStyle::Extended {
+        if !scheme.feedback().is_extended() {
             offered.congestion.retain(|kind| *kind != CongestionFeedback::Extended);
         }
         if !matches!(scheme.receiver(), ReceiverKind::Measures(_)) {
@@ -83,7 +83,7 @@ impl Network {
     /// Our capabilities; the feedback that `scheme` needs comes first.
     fn capabilities(&self, scheme: &dyn SenderFactory) -> Capabilities {
         let mut all = Capabilities::all(Direction::SendOnly);
-        if scheme.feedback() == FeedbackStyle::Extended {
+        if scheme.feedback().is_extended() {
             all.congestion.sort_by_key(|kind| *kind != CongestionFeedback::Extended);
         }
         Capabilities {

@@ -8,7 +8,7 @@ mod pace;
 mod stream;
 mod streams;
 
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Seed, Span, Time};
 use thalweg_wire::rtcp::{Packet, ReceiverReport, Xr};
 
 use crate::message::datagram;
@@ -41,6 +41,11 @@ impl Extended {
     pub(super) fn new(sender_ssrc: u32, media_ssrc: u32) -> Extended {
         let (stream, source) = (Stream::new(media_ssrc, CLOCK), Source::new(CLOCK));
         Extended { sender_ssrc, stream, source, captured: Time::ZERO, pace: Pace::new() }
+    }
+
+    /// Draws the intervals from `seed` from now on.
+    pub(super) fn randomise(&mut self, seed: Seed) {
+        self.pace.randomise(seed);
     }
 
     /// Sets the round-trip time.

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use thalweg_control::{Acknowledgement, PacketId};
 use thalweg_media::{FeedbackStyle, Packet};
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Seed, Span, Time};
 use thalweg_wire::rtcp;
 
 use super::message::{About, EVERYTHING, MEDIA, Message, RECEIVER, datagram};
@@ -44,9 +44,18 @@ impl Reports {
             FeedbackStyle::PerPacket => Form::Reported(Vec::new()),
             FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Form::Transport(Transport::new(RECEIVER, MEDIA)),
             FeedbackStyle::Ccfb => Form::Congestion(Congestion::new(RECEIVER)),
-            FeedbackStyle::Extended => Form::Extended(Extended::new(RECEIVER, EVERYTHING)),
+            FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised => {
+                Form::Extended(Extended::new(RECEIVER, EVERYTHING))
+            }
         };
         Reports { style, clock_offset, form, next: Time::NEVER, made: VecDeque::new() }
+    }
+
+    /// Sets what the intervals of randomised reports are drawn from.
+    pub(super) fn seed(&mut self, seed: Seed) {
+        if let (FeedbackStyle::ExtendedRandomised, Form::Extended(extended)) = (self.style, &mut self.form) {
+            extended.randomise(seed);
+        }
     }
 
     /// Sets the round-trip time, which determines the interval of extended reports.

@@ -7,12 +7,13 @@ use thalweg_control::{PacketId, SentPacket};
 use thalweg_media::feedback::RtcpFeedback;
 use thalweg_media::{Content, Packet};
 
-const STYLES: [FeedbackStyle; 5] = [
+const STYLES: [FeedbackStyle; 6] = [
     FeedbackStyle::PerPacket,
     FeedbackStyle::Twcc,
     FeedbackStyle::TwccOnRequest,
     FeedbackStyle::Ccfb,
     FeedbackStyle::Extended,
+    FeedbackStyle::ExtendedRandomised,
 ];
 const AHEAD: Span = Span::from_secs(1);
 
@@ -71,7 +72,7 @@ fn resolution(style: FeedbackStyle) -> Span {
         FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Span::from_micros(125),
         FeedbackStyle::Ccfb => Span::from_nanos(488_283),
         // Rounded down.
-        FeedbackStyle::Extended => Span::from_nanos(11_112),
+        FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised => Span::from_nanos(11_112),
     }
 }
 

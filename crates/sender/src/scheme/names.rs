@@ -71,6 +71,11 @@ pub fn known() -> &'static [Known] {
             make: rtcp::fbra_extended,
         },
         Known {
+            name: "fbra:xr-random",
+            about: "with report intervals drawn as RTCP does, each report ending one",
+            make: rtcp::fbra_randomised,
+        },
+        Known {
             name: "rrtcc",
             about: "RRTCC: Google's of 2012 to 2014, frames through a Kalman filter",
             make: rtcp::rrtcc,
@@ -122,6 +127,11 @@ pub fn known() -> &'static [Known] {
             name: "rebera:paper",
             about: "to the letter: all that is under way is taken off, and what comes too fast says nothing",
             make: rebera::of_the_paper,
+        },
+        Known {
+            name: "rebera:precoded",
+            about: "and with video encoded beforehand at 415 kbps, of which frames are left out: the paper's testbed",
+            make: rebera::precoded,
         },
         Known {
             name: "salsify",

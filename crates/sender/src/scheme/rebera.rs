@@ -10,7 +10,7 @@ use thalweg_media::PacketSizes;
 use thalweg_units::{Bytes, Rate};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
-use crate::frames::selection::{self, Room};
+use crate::frames::selection::{self, Aim, Room};
 use crate::frames::{resolution, target_forecast};
 use crate::pacing::{self, PacingRate};
 use crate::repair::{self, fec};
@@ -18,6 +18,9 @@ use crate::repair::{self, fec};
 /// Added to each packet where the receiver measures: the number of bytes sent before it, in a header extension
 /// (RFC 8285: 4 bytes and their element header, padded to whole words).
 const BYTES_BEFORE: Bytes = Bytes::new(8);
+
+/// The rate of the paper's video with all frames (Rebera section V.B: Crew at a quantiser of 36).
+const PRECODED: Rate = Rate::from_kbps(415);
 
 /// The sender measures, from the arrival times in transport-wide feedback. No pacing, no window, no retransmissions.
 pub(super) fn measured_at_sender() -> Scheme {
@@ -79,6 +82,16 @@ pub(super) fn of_the_paper() -> Scheme {
     let predictor = forecast::Config::Rls(RlsConfig { max_ratio: Some(2.0), min_ratio: 0.0, ..RlsConfig::default() });
     let backlog = Backlog::All;
     measured_at_receiver(rebera::Config { measurement, margin, predictor, backlog, ..rebera::Config::default() })
+}
+
+/// To the letter, with the video of the paper's testbed: encoded beforehand at one rate, whatever the budget, so that
+/// the selection of frames alone follows the path.
+pub(super) fn precoded() -> Scheme {
+    let mut scheme = of_the_paper();
+    if let FramesConfig::Selection(frames) = &mut scheme.frames {
+        frames.aim = Aim::Fixed(PRECODED);
+    }
+    scheme
 }
 
 /// With FEC of unequal strength: a keyframe, on which thirty-one frames depend, counts three times, the base layer

@@ -35,6 +35,16 @@ pub(super) fn fbra_extended() -> Scheme {
     Scheme { controller: ControllerConfig::Fbra(config), feedback: FeedbackStyle::Extended, ..fbra() }
 }
 
+/// The same with the random intervals of RTCP (RFC 3550 section 6.3.1), each report ending one: a report that comes
+/// sooner than 1.5 round trips after the last is then an early one even if nothing was lost.
+pub(super) fn fbra_randomised() -> Scheme {
+    let mut scheme = fbra_extended();
+    if let ControllerConfig::Fbra(config) = &mut scheme.controller {
+        config.each_report = true;
+    }
+    Scheme { feedback: FeedbackStyle::ExtendedRandomised, ..scheme }
+}
+
 /// RRTCC (specs/rrtcc.md).
 pub(super) fn rrtcc() -> Scheme {
     of(ControllerConfig::Rrtcc(rrtcc_control::Config::default()))

@@ -68,7 +68,7 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
         Origin::Rates(of) => (vec![rates(of.clone())], None, of.to_string()),
         Origin::Drawn { rates: of, each } => {
             let names: Vec<String> = of.iter().map(Rate::to_string).collect();
-            let from = format!("{} in turn, {each} each, from a second that is drawn", names.join(", "));
+            let from = format!("{} in turn, {each} each, from an instant that is drawn", names.join(", "));
             (vec![rates(drawn(of, *each, seed)?)], None, from)
         }
         Origin::Recorded { forth, back } => {

@@ -1,5 +1,6 @@
 //! The history of sent packets, and the counters that all controllers share.
 //!
+//! * [`config`](Config): when the history declares losses and probes for feedback;
 //! * `packets`: the packets sent and the outcome of each;
 //! * `round_trips`: round-trip times, with and without the wait for reports;
 //! * `loss`: which packets are declared lost, because later ones overtook them or because of a feedback timeout.

@@ -4,7 +4,8 @@ use thalweg_control::estimate::forecast::{Config, Forecast, RlsConfig, rms};
 use thalweg_link::{FindTrace, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
-use super::super::{Experiment, Figure, Published, Row, Rows};
+use super::super::{Experiment, Figure, Published, Row, Rows, Seconds};
+use super::traces::{FORTH, TR1, TR7};
 use super::{SETUP, SOURCE};
 use crate::simulate::SimulateError;
 
@@ -56,6 +57,43 @@ pub(super) fn table2() -> Figure {
     let mean = published.iter().sum::<f64>() / published.len() as f64;
     let ratio = Published::new(None, "rls", "rls_over_best", mean, SOURCE);
     Figure::new("rebera-table2", about, experiment).setup(SETUP).published([ratio])
+}
+
+/// The traces themselves: what stands in for those of the paper's figure 7, beside its table I.
+pub(super) fn figure7() -> Figure {
+    let about = "the recordings that stand in for the paper's traces, scaled to their means, over 1000 periods of 1.07 s \
+                 (table I)";
+    let keys = &["mean_kbps", "deviation_kbps", "deviation_ratio", "outage_ratio"];
+    let rows = Rows { keys, traces: &TRACES, play: play_traces };
+    let table1 = [
+        ("Tr1", [176.0, 115.0, 0.654, 0.020]),
+        ("Tr2", [388.0, 165.0, 0.425, 0.005]),
+        ("Tr4", [634.0, 262.0, 0.413, 0.000]),
+        ("Tr5", [735.0, 264.0, 0.359, 0.002]),
+        ("Tr6", [937.0, 356.0, 0.379, 0.012]),
+        ("Tr7", [1055.0, 501.0, 0.475, 0.001]),
+    ];
+    let cells = |(link, values): (&'static str, [f64; 4])| {
+        keys.iter().zip(values).map(move |(key, value)| Published::new(Some(link), "trace", key, value, SOURCE))
+    };
+    Figure::new("rebera-fig7", about, Experiment::Rows(rows)).setup(SETUP).published(table1.into_iter().flat_map(cells))
+}
+
+fn play_traces(find: &mut FindTrace<'_>, _seed: Seed) -> Result<Vec<Row>, SimulateError> {
+    let traces = FORTH.into_iter().chain([("Tr1", TR1), ("Tr7", TR7)]);
+    let of = |(link, seconds): (&str, Seconds)| {
+        let trace = find(seconds.recording).map_err(SimulateError::Path)?;
+        let rates = seconds.rates(&trace)?;
+        let at = |period: usize| Time::ZERO + PERIOD * period as i64;
+        let kbps: Vec<f64> =
+            (0..MAX).map(|period| rates.passes(at(period), at(period + 1)).per(PERIOD).as_kbps_f64()).collect();
+        let mean = kbps.iter().sum::<f64>() / MAX as f64;
+        let deviation = (kbps.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / MAX as f64).sqrt();
+        let outage = kbps.iter().filter(|rate| **rate == 0.0).count() as f64 / MAX as f64;
+        let values = [mean, deviation, deviation / mean, outage].map(Some).to_vec();
+        Ok(Row { link: link.into(), scheme: "trace".into(), values })
+    };
+    traces.map(of).collect()
 }
 
 /// The trace's capacity in each period, for one pass.

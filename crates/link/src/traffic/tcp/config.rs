@@ -66,6 +66,19 @@ impl Default for ConnectionConfig {
 }
 
 impl ConnectionConfig {
+    /// NewReno as ns-2 has it: Reno's window, at most 20 segments of 1000 bytes in flight, and no probe of an
+    /// unacknowledged tail. Losses are still found by selective acknowledgements, so that several in one window are
+    /// repaired in one round trip and not in as many.
+    pub fn new_reno() -> ConnectionConfig {
+        ConnectionConfig {
+            segment: Bytes::new(1000) + HEADERS,
+            cubic: CubicConfig::RENO,
+            receive_window: Some(20),
+            tail_loss_probe: false,
+            ..ConnectionConfig::default()
+        }
+    }
+
     /// Application bytes in a full segment: 1448 of 1500.
     pub(super) fn payload(&self) -> u64 {
         self.segment.saturating_sub(HEADERS).get()

@@ -1,12 +1,13 @@
 //! Cubic's congestion window (RFC 9438; specs/cubic.md 1).
 
-use thalweg_units::{ConfigError, Span, Time, above_to, check};
+use thalweg_units::{ConfigError, Span, Time, check};
 
 /// Parameters of Cubic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct CubicConfig {
-    /// C of RFC 9438, the steepness of the cubic in segments per cubic second: 0.4.
+    /// C of RFC 9438, the steepness of the cubic in segments per cubic second: 0.4. 0 for none: the window then grows as
+    /// the Reno-friendly window alone.
     pub steepness: f64,
     /// beta of RFC 9438, the share of the window that is left after a loss: 0.7.
     pub decrease: f64,
@@ -23,8 +24,12 @@ impl Default for CubicConfig {
 }
 
 impl CubicConfig {
+    /// Reno's window (RFC 5681): half of it is left after a loss, and it grows by a segment in a round trip.
+    pub const RENO: CubicConfig =
+        CubicConfig { steepness: 0.0, decrease: 0.5, fast_convergence: false, initial_window: 2 };
+
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        check("cubic.steepness", self.steepness).within(above_to(0.0, 100.0), "0.4")?;
+        check("cubic.steepness", self.steepness).within(0.0..=100.0, "0.4")?;
         check("cubic.decrease", self.decrease).within(0.1..=0.95, "0.7")?;
         check("cubic.initial_window", self.initial_window).within(1..=10_000, "10")?;
         Ok(())
@@ -117,7 +122,7 @@ impl Cubic {
         let wanted = self.at(since + rtt.as_secs_f64(), &epoch).clamp(self.window, 1.5 * self.window);
         let increase = if epoch.friendly >= self.prior { 1.0 } else { self.config.friendly_increase() };
         epoch.friendly += increase * segments / self.window;
-        if self.at(since, &epoch) < epoch.friendly {
+        if self.config.steepness == 0.0 || self.at(since, &epoch) < epoch.friendly {
             self.window = self.window.max(epoch.friendly);
         } else {
             self.window += segments * (wanted - self.window) / self.window;
@@ -128,7 +133,8 @@ impl Cubic {
     fn begin(&mut self, now: Time) -> Epoch {
         // RFC 9438 starts at the window at the beginning of the epoch, where RFC 8312 had the plateau times 1 - beta.
         let below = self.plateau - self.window;
-        let level = if below > 0.0 { libm::cbrt(below / self.config.steepness) } else { 0.0 };
+        let level =
+            if below > 0.0 && self.config.steepness > 0.0 { libm::cbrt(below / self.config.steepness) } else { 0.0 };
         self.plateau = self.plateau.max(self.window);
         Epoch { began: now, level, friendly: self.window }
     }
@@ -238,6 +244,19 @@ mod tests {
         near(cubic.epoch.unwrap().friendly, 101.0);
         // The cubic is at 70, so the Reno-friendly window counts.
         near(cubic.window(), 101.0);
+    }
+
+    #[test]
+    fn reno_keeps_half_and_gains_a_segment_in_a_round_trip() {
+        let mut reno = Cubic { window: 100.0, threshold: 50.0, ..Cubic::new(CubicConfig::RENO) };
+        reno.on_loss(None);
+        assert_eq!(reno.window(), 50.0);
+        // A minute later the cubic would have grown without bounds.
+        for round in 0..600 {
+            let window = reno.window();
+            reno.on_acknowledged(Time::from_millis(100 * round), window, RTT, true);
+            near(reno.window(), window + 1.0);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! When extended reports are sent: at regular intervals, and early after losses or discards (RFC 4585 section 3.5).
 
-use thalweg_units::{Span, Time};
+use thalweg_units::{Random, Seed, Span, Time};
 
 use super::stream::Learned;
 
@@ -12,11 +12,17 @@ const ROUND_TRIPS: i64 = 2;
 /// nearly two intervals and a queue on the reverse path may pass until the next.
 const MAX: Span = Span::from_millis(900);
 
-/// Report times. With two peers an early report need not wait (RFC 4585's T_dither_max is 0), and regular reports are
-/// not randomised: both are for groups.
+/// A drawn interval is between these multiples of the interval (RFC 3550 section 6.3.1). It is not also divided by
+/// e - 1.5: that compensates for timer reconsideration, which two peers have no use for.
+const DRAWN: (f64, f64) = (0.5, 1.5);
+
+/// Report times. With two peers an early report need not wait (RFC 4585's T_dither_max is 0), and regular reports need
+/// not be randomised: both are for groups.
 #[derive(Debug)]
 pub(super) struct Pace {
     interval: Span,
+    /// What the intervals are drawn from; `None` for equal ones.
+    random: Option<Random>,
     /// When the next regular report is due; `None` before the first packet.
     regular: Option<Time>,
     /// When an early report is due.
@@ -29,7 +35,19 @@ pub(super) struct Pace {
 
 impl Pace {
     pub(super) fn new() -> Pace {
-        Pace { interval: MIN, regular: None, early: Time::NEVER, may_be_early: true, has_unreported: false }
+        let (random, regular) = (None, None);
+        Pace { interval: MIN, random, regular, early: Time::NEVER, may_be_early: true, has_unreported: false }
+    }
+
+    /// Draws the intervals from `seed` from now on.
+    pub(super) fn randomise(&mut self, seed: Seed) {
+        self.random = Some(seed.random());
+    }
+
+    /// The next interval.
+    fn draw(&mut self) -> Span {
+        let interval = self.interval;
+        self.random.as_mut().map_or(interval, |random| interval.scale(random.between(DRAWN.0, DRAWN.1)))
     }
 
     /// Sets the round-trip time.
@@ -50,7 +68,7 @@ impl Pace {
     /// There is something to report. Regular report times that passed without anything to report are skipped.
     pub(super) fn on_news(&mut self, now: Time) {
         self.has_unreported = true;
-        let at = self.regular.unwrap_or(now + self.interval);
+        let at = self.regular.unwrap_or_else(|| now + self.draw());
         let passed = (now - at).max(Span::ZERO).as_nanos();
         let intervals = passed / self.interval.as_nanos() + i64::from(passed % self.interval.as_nanos() != 0);
         self.regular = Some(at + self.interval * intervals);
@@ -75,7 +93,7 @@ impl Pace {
     pub(super) fn on_report(&mut self, now: Time) {
         let was_early = self.regular.is_some_and(|regular| now < regular);
         let from = if was_early { self.regular.unwrap_or(now) } else { now };
-        self.regular = Some(from + self.interval);
+        self.regular = Some(from + self.draw());
         (self.may_be_early, self.early, self.has_unreported) = (!was_early, Time::NEVER, false);
     }
 }
@@ -109,6 +127,25 @@ mod tests {
         assert_eq!(reports(20, &[], 700), [200, 400, 600]);
         assert_eq!(reports(150, &[], 1000), [300, 600, 900]);
         assert_eq!(reports(5000, &[], 3000), [900, 1800, 2700]);
+    }
+
+    #[test]
+    fn drawn_intervals_are_half_to_one_and_a_half_of_the_interval_and_as_long_on_average() {
+        let mut pace = Pace::new();
+        pace.randomise(Seed::new(1));
+        let mut at = MS(0);
+        let intervals: Vec<Span> = (0..1000)
+            .map(|_| {
+                pace.on_news(at);
+                let due = pace.next();
+                pace.on_report(due);
+                due - std::mem::replace(&mut at, due)
+            })
+            .collect();
+        let (least, most) = (*intervals.iter().min().unwrap(), *intervals.iter().max().unwrap());
+        assert!((100..110).contains(&least.as_millis()) && (290..300).contains(&most.as_millis()), "{least} {most}");
+        let mean = at.as_nanos() / 1_000_000 / 1000;
+        assert!((195..205).contains(&mean), "{mean}");
     }
 
     #[test]

@@ -125,16 +125,18 @@ pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Value {
         object.insert("trace".into(), json!(row.link));
         object.insert("scheme".into(), json!(row.scheme));
         let ours = |known: &Published| mean_of(keys, rows, known);
-        object.insert("paper".into(), paper(figure, None, &row.scheme, ours));
+        let over_it = figure.published.iter().any(|known| known.link == Some(&row.link));
+        object.insert("paper".into(), paper(figure, over_it.then_some(row.link.as_str()), &row.scheme, ours));
         object
     };
     json!({ "figure": figure.name, "about": figure.about, "runs": rows.iter().map(row).collect::<Vec<_>>() })
 }
 
-/// The mean over rows of our values for a published number.
+/// Our value for a published number: that of its link's row, or the mean over rows.
 pub(super) fn mean_of(keys: &[&str], rows: &[Row], known: &Published) -> Option<Spread> {
     let place = keys.iter().position(|key| *key == known.key)?;
-    let of = rows.iter().filter(|row| row.scheme == known.scheme);
+    let is_its = |row: &&Row| row.scheme == known.scheme && known.link.is_none_or(|link| link == row.link);
+    let of = rows.iter().filter(is_its);
     let values: Vec<f64> = of.filter_map(|row| row.values.get(place).copied().flatten()).collect();
     let mean = (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)?;
     Some(Spread { mean, sigma: None, runs: values.len() })

@@ -199,14 +199,18 @@ impl Camel {
         };
         // Packets given up at a feedback timeout are not known to be lost (specs/camel.md 7).
         if feedback.cause == Cause::Report {
+            let BurstReport { offset, size, first, of_frame, .. } = *burst_report;
             match &mut self.fallback {
-                Some(fallback) if burst_report.offset < self.config.burst_length.bin => {
-                    fallback.count(report.packet.at, outcome);
+                Some(fallback) if report.packet.at < fallback.since() => {}
+                Some(fallback) if !fallback.in_trial() => {
+                    if offset < self.config.burst_length.bin {
+                        fallback.count(outcome);
+                    }
                 }
-                None if burst_report.of_frame => {
-                    self.burst_length.on_packet(burst_report.offset, burst_report.first.is_some(), outcome);
+                fallback if of_frame || fallback.is_some() => {
+                    self.burst_length.on_packet(offset, size, first.is_some(), outcome)
                 }
-                Some(_) | None => {}
+                _ => {}
             }
         }
         if let (Some(in_flight), Some(delay)) = (burst_report.first, feedback.rtt_of(report)) {
@@ -271,12 +275,15 @@ impl Camel {
     }
 
     fn run_fallback(&mut self, now: Time) {
-        let (from, base) = (self.target(), self.burst_length.min_loss());
-        let burst_length::Config { margin, min_packets, period, .. } = self.config.burst_length;
+        let from = self.target();
+        let (bursts, base) = (self.burst_length.end_loss(), self.burst_length.min_loss());
         let Some(fallback) = &mut self.fallback else { return };
-        match fallback.on_timeout(now, base, margin, min_packets) {
+        match fallback.on_timeout(now, bursts, base, &self.config.burst_length) {
             Change::None => {}
-            Change::TrialBegins => self.decide(now, "try bursts", "GCC has run for long enough", from),
+            Change::TrialBegins => {
+                self.burst_length.restart();
+                self.decide(now, "try bursts", "GCC has run for long enough", from);
+            }
             Change::TrialFailed => {
                 self.forget_measurements();
                 self.decide(now, "stay with GCC", "the shortest burst still loses more than the path does", from);
@@ -287,7 +294,7 @@ impl Camel {
                 self.start = from;
                 self.idle_since = Some(now);
                 self.burst_length.restart();
-                self.next_judgement = now + period;
+                self.next_judgement = now + self.config.burst_length.period;
                 self.decide(now, "return from GCC", "bursts lose no more than paced packets", from);
             }
         }

@@ -219,7 +219,7 @@ fn gcc_takes_over_at_the_target_and_its_probes_have_numbers_of_their_own() {
     camel.burst_length.restart();
     for packet in 0..40 {
         let outcome = if packet % 2 == 0 { Outcome::Arrived } else { Outcome::Lost };
-        camel.burst_length.on_packet(Bytes::ZERO, packet % 2 == 0, outcome);
+        camel.burst_length.on_packet(Bytes::ZERO, Bytes::new(1200), packet % 2 == 0, outcome);
     }
     camel.judge_burst_length(Time::from_millis(5050));
     let limits = camel.limits();

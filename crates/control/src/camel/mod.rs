@@ -202,11 +202,8 @@ impl Camel {
             let BurstReport { offset, size, first, of_frame, .. } = *burst_report;
             match &mut self.fallback {
                 Some(fallback) if report.packet.at < fallback.since() => {}
-                Some(fallback) if !fallback.in_trial() => {
-                    if offset < self.config.burst_length.bin {
-                        fallback.count(outcome);
-                    }
-                }
+                Some(fallback) if !fallback.in_trial() && offset >= self.config.burst_length.bin => {}
+                Some(fallback) if !fallback.in_trial() => fallback.count(outcome),
                 fallback if of_frame || fallback.is_some() => {
                     self.burst_length.on_packet(offset, size, first.is_some(), outcome)
                 }

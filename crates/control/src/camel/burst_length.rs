@@ -23,6 +23,8 @@ pub struct Config {
     pub period: Span,
     /// Loss at the end of the burst may exceed loss at its beginning by this much (equation 7: 0.10).
     pub margin: f64,
+    /// What the bins divide.
+    pub bins: Bins,
     /// A bin with fewer packets is not evaluated (R).
     pub min_packets: u32,
     /// What happens to M while bursts are too short to show its effect.
@@ -30,6 +32,18 @@ pub struct Config {
     /// The min loss of the first bin within this time counts as the path's own loss, where first packets are too few to
     /// tell (R).
     pub memory: Span,
+}
+
+/// What the paper's "2 KB intervals" are (R: section 4.3 says that frames are cut into them, and that larger frames lose
+/// more).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Bins {
+    /// Slices of a burst: a packet's bin is that of its offset in the burst.
+    #[default]
+    Slices,
+    /// Classes of bursts by size: a packet's bin is that of its burst's last byte.
+    BurstSizes,
 }
 
 /// What happens to M when the bin of its last byte has too few packets.
@@ -55,6 +69,7 @@ impl Default for Config {
             max: Bytes::new(65_536),
             period: Span::from_secs(5),
             margin: 0.10,
+            bins: Bins::default(),
             min_packets: 10,
             unseen: Unseen::default(),
             memory: Span::from_secs(60),
@@ -133,7 +148,7 @@ pub(super) struct BurstLength {
     length: Bytes,
     bins: Vec<Count>,
     firsts: Count,
-    /// Losses of the first bin in earlier periods, in millionths.
+    /// L_0 of earlier periods, in millionths.
     min: WindowedMin<u32>,
     /// L_0 and L_i of the last period, for logs and charts.
     seen: (f64, f64),
@@ -168,9 +183,12 @@ impl BurstLength {
         self.forget();
     }
 
-    /// Counts the outcome of a packet that begins `offset` into its burst.
-    pub(super) fn on_packet(&mut self, offset: Bytes, first: bool, outcome: Outcome) {
-        let bin = (offset.get() / self.config.bin.get()) as usize;
+    /// Counts the outcome of a packet that begins `offset` into its burst of `size`.
+    pub(super) fn on_packet(&mut self, offset: Bytes, size: Bytes, first: bool, outcome: Outcome) {
+        let bin = match self.config.bins {
+            Bins::Slices => (offset.get() / self.config.bin.get()) as usize,
+            Bins::BurstSizes => self.config.last_bin(size),
+        };
         if let Some(bin) = self.bins.get_mut(bin) {
             bin.add(outcome);
         }
@@ -179,30 +197,42 @@ impl BurstLength {
         }
     }
 
-    /// The recent min loss of the first bin: the path's own loss.
+    /// The recent min of L_0: the path's own loss.
     pub(super) fn min_loss(&self) -> Option<f64> {
         self.min.get().map(|millionths| f64::from(millionths) * 1e-6)
+    }
+
+    /// L_i so far in this period.
+    pub(super) fn end_loss(&self) -> Option<f64> {
+        self.judged_bin().and_then(|bin| self.loss(bin))
+    }
+
+    fn loss(&self, bin: usize) -> Option<f64> {
+        self.bins[bin].loss(self.config.min_packets)
     }
 
     /// Ends the period: evaluates M and begins the next period.
     pub(super) fn judge(&mut self, now: Time) -> Verdict {
         let config = self.config;
         let judged = self.judged_bin();
-        let loss = |bin: usize| self.bins[bin].loss(config.min_packets);
-        let l0 = loss(0);
-        self.seen = (l0.unwrap_or(0.0), judged.and_then(loss).unwrap_or(0.0));
+        // L_0: the smallest interval that has packets, the first one if bins are slices.
+        let smallest = (0..self.bins.len()).find(|bin| self.loss(*bin).is_some());
+        let (l0, li) = (smallest.and_then(|bin| self.loss(bin)), self.end_loss());
+        self.seen = (l0.unwrap_or(0.0), li.unwrap_or(0.0));
         let reach = config.bin * (judged.unwrap_or(0) as u64 + 1);
         let whole = reach >= self.length;
-        let verdict = match (judged, l0, judged.and_then(loss)) {
-            (Some(0), Some(l0), _) => match self.firsts.loss(config.min_packets).or(self.min_loss()) {
-                Some(base) if l0 > base + config.margin && self.length > config.min => Verdict::Shrink,
-                Some(base) if l0 > base + config.margin => Verdict::GiveUp,
-                _ if whole => Verdict::Grow,
-                _ => Verdict::Keep,
+        // The smallest interval has no smaller one to compare with, only the first packets of bursts.
+        let own = match smallest == judged {
+            true => self.firsts.loss(config.min_packets).or(self.min_loss()),
+            false => l0,
+        };
+        let verdict = match (li, own) {
+            (Some(li), Some(own)) if li > own + config.margin => match self.length > config.min {
+                true => Verdict::Shrink,
+                false => Verdict::GiveUp,
             },
-            (Some(_), Some(l0), Some(li)) if li > l0 + config.margin => Verdict::Shrink,
-            (Some(_), Some(_), Some(_)) if whole => Verdict::Grow,
-            _ if config.unseen == Unseen::Grow => Verdict::Grow,
+            (Some(_), _) if whole => Verdict::Grow,
+            (None, _) if config.unseen == Unseen::Grow => Verdict::Grow,
             _ => Verdict::Keep,
         };
         if let Some(l0) = l0 {
@@ -221,7 +251,7 @@ impl BurstLength {
     /// The bin of M's last byte or, if no packets reached that bin, the one evaluated in its place.
     fn judged_bin(&self) -> Option<usize> {
         let last = self.config.last_bin(self.length).min(self.bins.len() - 1);
-        let seen = |bin: &usize| self.bins[*bin].loss(self.config.min_packets).is_some();
+        let seen = |bin: &usize| self.loss(*bin).is_some();
         match self.config.unseen {
             Unseen::FurthestSeen => (0..=last).rev().find(seen),
             Unseen::Keep | Unseen::Grow => Some(last).filter(seen),
@@ -248,7 +278,8 @@ mod tests {
     fn reported(length: &mut BurstLength, bin: u64, lost: u32, all: u32) {
         for packet in 0..all {
             let outcome = if packet < lost { Outcome::Lost } else { Outcome::Arrived };
-            length.on_packet(Bytes::new(2048 * bin + 100), false, outcome);
+            let offset = Bytes::new(2048 * bin + 100);
+            length.on_packet(offset, offset + Bytes::new(500), false, outcome);
         }
     }
 
@@ -290,7 +321,7 @@ mod tests {
             let mut length = BurstLength::new(shortest);
             for packet in 0..20 {
                 let outcome = if packet < firsts_lost { Outcome::Lost } else { Outcome::Arrived };
-                length.on_packet(Bytes::ZERO, true, outcome);
+                length.on_packet(Bytes::ZERO, Bytes::new(2000), true, outcome);
             }
             reported(&mut length, 0, lost - firsts_lost, 80);
             length.judge(Time::from_millis(5000))
@@ -298,6 +329,32 @@ mod tests {
         assert_eq!(judged(0, 11), Verdict::GiveUp);
         assert_eq!(judged(0, 10), Verdict::Grow);
         assert_eq!(judged(10, 50), Verdict::Grow, "half of everything lost is the path's own loss");
+    }
+
+    #[test]
+    fn a_burst_at_its_least_of_several_bins_is_given_up_when_its_end_loses_more() {
+        let min = Bytes::new(6144);
+        let mut length = BurstLength::new(Config { min, first: min, ..Config::default() });
+        reported(&mut length, 0, 0, 100);
+        reported(&mut length, 2, 11, 100);
+        assert_eq!((length.judge(Time::from_millis(5000)), length.get()), (Verdict::GiveUp, min));
+    }
+
+    #[test]
+    fn bins_of_burst_sizes_compare_large_bursts_with_small_ones() {
+        let judged = |bins: Bins, small_lost: u32, large_lost: u32| {
+            let mut length = BurstLength::new(Config { bins, ..Config::default() });
+            for packet in 0..100 {
+                let outcome = |lost: u32| if packet < lost { Outcome::Lost } else { Outcome::Arrived };
+                // Each burst is reported by a packet near its beginning.
+                length.on_packet(Bytes::new(100), Bytes::new(1500), false, outcome(small_lost));
+                length.on_packet(Bytes::new(100), Bytes::new(6144), false, outcome(large_lost));
+            }
+            (length.judge(Time::from_millis(5000)), length.get().get())
+        };
+        assert_eq!(judged(Bins::BurstSizes, 2, 15), (Verdict::Shrink, 4096));
+        assert_eq!(judged(Bins::BurstSizes, 2, 12), (Verdict::Grow, 8192));
+        assert_eq!(judged(Bins::Slices, 2, 15), (Verdict::Keep, 6144), "all are in the first slice");
     }
 
     #[test]

@@ -131,6 +131,8 @@ impl Burst {
 pub(super) struct BurstReport {
     /// The packet's offset in its burst.
     pub(super) offset: Bytes,
+    /// The size of the burst, as far as it was sent.
+    pub(super) size: Bytes,
     /// For the first packet of a burst: bytes in flight before it.
     pub(super) first: Option<Bytes>,
     /// Whether it belongs to the burst of a frame. Repair or padding that left alone behind a burst meets the queue
@@ -248,9 +250,9 @@ impl Bursts {
             burst.arrivals = Some(burst.arrivals.map_or(Arrivals::of(end), |arrivals| arrivals.with(end)));
         }
         let first = (id == burst.first).then_some(burst.in_flight_before);
-        let of_frame = burst.frame.is_some();
+        let (size, of_frame) = (burst.size, burst.frame.is_some());
         let train = burst.judge_if_complete();
-        Some(BurstReport { offset, first, of_frame, was_lost: before == State::Lost, train })
+        Some(BurstReport { offset, size, first, of_frame, was_lost: before == State::Lost, train })
     }
 
     /// Gives up an old burst of which some packets arrived and the rest were not reported within `timeout` of its

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-use super::burst_length::{Count, Outcome};
+use super::burst_length::{self, Count, Outcome};
 use crate::controller::{Controller, Demand, SendLimits};
 use crate::feedback::{Feedback, Report};
 use crate::gcc::{self, Gcc};
@@ -45,7 +45,7 @@ pub(super) enum Change {
     Over,
 }
 
-/// GCC, and the losses of paced packets and of burst packets.
+/// GCC, and the losses of paced packets.
 #[derive(Debug, Clone)]
 pub(super) struct Fallback {
     retry: Span,
@@ -54,7 +54,6 @@ pub(super) struct Fallback {
     phase: Phase,
     since: Time,
     paced: Count,
-    bursts: Count,
     /// Probe clusters numbered below this are not GCC's.
     base: u32,
     /// The highest probe cluster number so far.
@@ -77,7 +76,6 @@ impl Fallback {
             phase: Phase::Paced,
             since: now,
             paced: Count::default(),
-            bursts: Count::default(),
             base: clusters,
             clusters,
             reports: Vec::new(),
@@ -135,15 +133,25 @@ impl Fallback {
         self.follow_clusters();
     }
 
-    /// Counts a packet of the first bin, sent at `sent`.
-    pub(super) fn count(&mut self, sent: Time, outcome: Outcome) {
-        if sent >= self.since {
-            if self.in_trial() { &mut self.bursts } else { &mut self.paced }.add(outcome);
-        }
+    /// Counts a paced packet.
+    pub(super) fn count(&mut self, outcome: Outcome) {
+        self.paced.add(outcome);
     }
 
-    /// `base` is the path's own loss, used if too few paced packets were sent to measure it.
-    pub(super) fn on_timeout(&mut self, now: Time, base: Option<f64>, margin: f64, min_packets: u32) -> Change {
+    /// When GCC or the trial began.
+    pub(super) fn since(&self) -> Time {
+        self.since
+    }
+
+    /// `bursts` is the loss at the end of the trial's bursts; `base` the path's own loss, used if too few paced packets
+    /// were sent to measure it.
+    pub(super) fn on_timeout(
+        &mut self,
+        now: Time,
+        bursts: Option<f64>,
+        base: Option<f64>,
+        config: &burst_length::Config,
+    ) -> Change {
         if self.gcc.next_timeout() <= now {
             self.gcc.on_timeout(now);
             self.follow_clusters();
@@ -154,14 +162,13 @@ impl Fallback {
         self.since = now;
         if self.phase == Phase::Paced {
             self.phase = Phase::Trial;
-            self.bursts = Count::default();
             return Change::TrialBegins;
         }
         self.phase = Phase::Paced;
-        let own = self.paced.loss(min_packets).or(base).unwrap_or(0.0);
+        let own = self.paced.loss(config.min_packets).or(base).unwrap_or(0.0);
         self.paced = Count::default();
-        match self.bursts.loss(min_packets) {
-            Some(loss) if loss <= own + margin => Change::Over,
+        match bursts {
+            Some(loss) if loss <= own + config.margin => Change::Over,
             _ => Change::TrialFailed,
         }
     }

@@ -29,7 +29,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Controller, Decision, Demand, Probe, SendLimits};
 use crate::decisions::Decisions;
-use crate::estimate::WindowedMin;
+use crate::estimate::{Percentiles, WindowedMin};
 use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::feedback::{Cause, Fate, Feedback, Report};
 use crate::packet::SentPacket;
@@ -55,6 +55,10 @@ pub struct Camel {
     bursts: Bursts,
     bandwidth: Bandwidth,
     min_delay: WindowedMin<Span>,
+    /// D in the gradient's window.
+    delays: Percentiles,
+    /// What the window adds to min(D) for jitter.
+    jitter: Span,
     gradient: Gradient,
     verdict: gradient::Verdict,
     gamma: f64,
@@ -90,6 +94,8 @@ impl Camel {
             bursts: Bursts::default(),
             bandwidth: Bandwidth::new(config.bandwidth),
             min_delay: WindowedMin::default(),
+            delays: Percentiles::new(config.gradient.window, config.gradient.max_frames),
+            jitter: Span::ZERO,
             gradient: Gradient::new(config.gradient),
             verdict: gradient::Verdict::UNKNOWN,
             gamma: 1.0,
@@ -126,14 +132,22 @@ impl Camel {
         self.bounded(believed.scale(self.left))
     }
 
-    /// BDP = avg(B) * min(D), equation 3; `None` before both are known.
+    /// BDP = avg(B) * min(D), equation 3, plus what waits for reports and jitter; `None` before both are known.
     fn product(&self) -> Option<Bytes> {
         let mut delay = self.min_delay.get()?;
         // With reports at this interval, feedback waits for half of it on average.
         if self.config.window.covers_reports.is_some_and(|apart| self.held * 2 > apart) {
             delay += self.held;
         }
+        delay += self.jitter;
         Some(self.bandwidth.average()?.over(delay))
+    }
+
+    /// The jitter that the window must cover. While delay grows with bytes in flight, it is a queue's and not jitter.
+    fn jitter(&self) -> Span {
+        let covered = self.config.window.covers_jitter.filter(|_| !self.verdict.congested);
+        let high = covered.and_then(|quantile| self.delays.get(quantile));
+        high.zip(self.min_delay.get()).map_or(Span::ZERO, |(high, min)| (high - min).max(Span::ZERO))
     }
 
     /// cwnd = gamma * BDP, equation 1, with the additions that make it usable (specs/camel.md 5).
@@ -185,18 +199,20 @@ impl Camel {
         };
         // Packets given up at a feedback timeout are not known to be lost (specs/camel.md 7).
         if feedback.cause == Cause::Report {
+            let BurstReport { offset, size, first, of_frame, .. } = *burst_report;
             match &mut self.fallback {
-                Some(fallback) if burst_report.offset < self.config.burst_length.bin => {
-                    fallback.count(report.packet.at, outcome);
+                Some(fallback) if report.packet.at < fallback.since() => {}
+                Some(fallback) if !fallback.in_trial() && offset >= self.config.burst_length.bin => {}
+                Some(fallback) if !fallback.in_trial() => fallback.count(outcome),
+                fallback if of_frame || fallback.is_some() => {
+                    self.burst_length.on_packet(offset, size, first.is_some(), outcome)
                 }
-                None if burst_report.of_frame => {
-                    self.burst_length.on_packet(burst_report.offset, burst_report.first.is_some(), outcome);
-                }
-                Some(_) | None => {}
+                _ => {}
             }
         }
         if let (Some(in_flight), Some(delay)) = (burst_report.first, feedback.rtt_of(report)) {
             self.min_delay.add(feedback.now, delay, self.config.delay_window);
+            self.delays.add(feedback.now, delay);
             if self.fallback.is_none() {
                 self.gradient.add(feedback.now, in_flight, delay);
                 self.fresh = true;
@@ -219,6 +235,7 @@ impl Camel {
         let (before, from) = (self.gamma, self.target());
         let Gamma { factor, min, .. } = self.config.gamma;
         self.gamma = if self.verdict.congested { (self.gamma * factor).max(min) } else { 1.0 };
+        self.jitter = self.jitter();
         if self.gamma < before {
             self.decide(now, "slow down", self.verdict.why, from);
         } else if self.gamma > before {
@@ -251,15 +268,19 @@ impl Camel {
         self.gradient.clear();
         self.verdict = gradient::Verdict::UNKNOWN;
         self.gamma = 1.0;
+        self.jitter = Span::ZERO;
     }
 
     fn run_fallback(&mut self, now: Time) {
-        let (from, base) = (self.target(), self.burst_length.min_loss());
-        let burst_length::Config { margin, min_packets, period, .. } = self.config.burst_length;
+        let from = self.target();
+        let (bursts, base) = (self.burst_length.end_loss(), self.burst_length.min_loss());
         let Some(fallback) = &mut self.fallback else { return };
-        match fallback.on_timeout(now, base, margin, min_packets) {
+        match fallback.on_timeout(now, bursts, base, &self.config.burst_length) {
             Change::None => {}
-            Change::TrialBegins => self.decide(now, "try bursts", "GCC has run for long enough", from),
+            Change::TrialBegins => {
+                self.burst_length.restart();
+                self.decide(now, "try bursts", "GCC has run for long enough", from);
+            }
             Change::TrialFailed => {
                 self.forget_measurements();
                 self.decide(now, "stay with GCC", "the shortest burst still loses more than the path does", from);
@@ -270,7 +291,7 @@ impl Camel {
                 self.start = from;
                 self.idle_since = Some(now);
                 self.burst_length.restart();
-                self.next_judgement = now + period;
+                self.next_judgement = now + self.config.burst_length.period;
                 self.decide(now, "return from GCC", "bursts lose no more than paced packets", from);
             }
         }
@@ -417,6 +438,7 @@ impl Controller for Camel {
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         see("avg_B_bps", self.bandwidth.average().unwrap_or(Rate::ZERO).as_bps_f64());
+        see("jitter_ms", self.jitter.as_millis_f64());
         see("min_D_ms", self.min_delay.get().unwrap_or(Span::ZERO).as_millis_f64());
         see("BDP_bytes", self.product().unwrap_or(Bytes::ZERO).as_f64());
         see("cwnd_bytes", self.window().as_f64());

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::burst_length::Outcome;
-use super::{Camel, Config, Window};
+use super::{Camel, Config};
 use crate::controller::{Controller, Demand};
 use crate::packet::{FramePlace, Payload};
 use crate::testing::{Flow, place};
@@ -60,7 +60,7 @@ fn a_frame_of_five_packets_measures_a_megabit() {
 #[test]
 fn three_congested_updates_and_a_clean_one_move_gamma_as_the_worked_example_says() {
     // Worked example 2: avg(B) 1 Mbps, min(D) 50 ms.
-    let literal = Window { gain: 1.0, holds_burst: false, covers_reports: None, ..Window::default() };
+    let literal = Config::paper_literal().window;
     let mut sender = sender(Config { window: literal, ..Config::default() });
     sender.frame(0, 50, &FRAME);
     sender.on_report(160_200, &ARRIVALS);
@@ -219,7 +219,7 @@ fn gcc_takes_over_at_the_target_and_its_probes_have_numbers_of_their_own() {
     camel.burst_length.restart();
     for packet in 0..40 {
         let outcome = if packet % 2 == 0 { Outcome::Arrived } else { Outcome::Lost };
-        camel.burst_length.on_packet(Bytes::ZERO, packet % 2 == 0, outcome);
+        camel.burst_length.on_packet(Bytes::ZERO, Bytes::new(1200), packet % 2 == 0, outcome);
     }
     camel.judge_burst_length(Time::from_millis(5050));
     let limits = camel.limits();

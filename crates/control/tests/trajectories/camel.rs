@@ -1,7 +1,7 @@
 //! Camel compared with the table of specs/camel.md 6.1, and on difficult paths when its sender requests reports
 //! (`torture` covers them for every controller).
 
-use thalweg_control::camel::{Camel, Config};
+use thalweg_control::camel::{Camel, Config, Window, gradient};
 use thalweg_units::{Bytes, Rate, Seed, Span};
 
 use crate::support::subjects::built;
@@ -13,6 +13,13 @@ const MAX: Rate = Rate::from_kbps(400_000);
 
 fn run(scenario: &Scenario) -> Record {
     scenario.run(built(Camel::new(Config::default())))
+}
+
+/// The parameters of specs/camel.md 1 and 5, which has no term for jitter.
+fn specified() -> Config {
+    let window = Window { covers_jitter: None, ..Window::default() };
+    let gradient = gradient::Config { global_threshold: 0.25, ..gradient::Config::default() };
+    Config { window, gradient, ..Config::default() }
 }
 
 /// 30 frames a second of varying size, this share of the target, 25 ms each way, 100 KB of queue, one report per frame (specs/camel.md 6.1 and
@@ -32,10 +39,11 @@ fn steps() -> Schedule {
 }
 
 /// Mean target in kbps and mean frame delay in ms between two seconds, over eight seeds; no packet is lost.
-fn means(scenario: &Scenario, (from, to): (f64, f64)) -> (f64, f64) {
+fn means(config: &Config, scenario: &Scenario, (from, to): (f64, f64)) -> (f64, f64) {
     let (mut target, mut delay) = (0.0, 0.0);
     for seed in 1..=8 {
-        let record = run(&Scenario { seed: Seed::new(seed), ..scenario.clone() });
+        let scenario = Scenario { seed: Seed::new(seed), ..scenario.clone() };
+        let record = scenario.run(built(Camel::new(config.clone())));
         assert_eq!(record.dropped(0.0, to), 0.0);
         target += record.mean_target(from, to).as_kbps_f64() / 8.0;
         delay += record.frame_delay_ms(from, to).0 / 8.0;
@@ -53,12 +61,12 @@ fn the_closed_loop_does_what_the_specifications_model_does() {
         ("the encoder fills 60 % of it", path(MEGABIT, 0.6, 60), (5.0, 60.0), (1000.0, 44.0)),
         ("half the capacity in the middle third", halved, (33.0, 60.0), (943.0, 61.0)),
     ] {
-        let (target, delay) = means(&scenario, seconds);
+        let (target, delay) = means(&specified(), &scenario, seconds);
         within(target, kbps * 0.97, kbps * 1.03, &format!("{what}: target in kbps"));
         within(delay, delay_ms * 0.9, delay_ms * 1.1, &format!("{what}: mean frame delay in ms"));
     }
     let beside = Scenario { cross: Some((Rate::from_kbps(400), 20, 50)), ..full };
-    let (target, delay) = means(&beside, (23.0, 50.0));
+    let (target, delay) = means(&specified(), &beside, (23.0, 50.0));
     // 568 kbps and 59 ms there; the packet spacing of that flow is not known.
     within(target, 560.0, 680.0, "kbps beside 400 of another's");
     within(delay, 50.0, 100.0, "mean frame delay beside it in ms");
@@ -161,13 +169,15 @@ fn burst_length(record: &Record, at: f64) -> f64 {
 
 #[test]
 fn where_no_burst_fits_the_queue_gcc_takes_over_until_one_does() {
-    let record = run(&Scenario {
+    // With the window that covers jitter, first packets are lost as often as the others until 30 s, which delays GCC.
+    let record = Scenario {
         style: Style::PerPacket,
         // A packet, so that only paced packets fit.
         queue: Bytes::new(1200),
         later_queue: Some((60, Bytes::new(20_000))),
         ..path(MEGABIT, 1.0, 120)
-    });
+    }
+    .run(built(Camel::new(specified())));
     record.print("camel, a queue of 1200 bytes, of 20,000 from the 60th second");
     let said = record.decisions.iter().map(|decision| decision.what);
     let said: Vec<&str> = said.filter(|what| what.contains("GCC") || what.contains("try")).collect();
@@ -190,20 +200,22 @@ fn bursts_follow_the_depth_of_the_queue() {
 }
 
 #[test]
-fn jitter_is_taken_for_congestion_by_a_full_encoder() {
-    // Figure 18 does not say whether the jitter is per frame or per packet. Where order is kept, a late frame delays
-    // the next one as a queue would, so delay grows with bytes in flight. An encoder at 60 % is
-    // hardly affected: 847 kbps at 50 ms per packet over 24 seeds, with a standard error of 22 for eight.
+fn a_full_encoder_keeps_two_thirds_of_its_rate_under_jitter() {
+    // Figure 18 does not say whether the jitter is per frame or per packet. With a window of 1.25 BDP of min(D), frames
+    // waited at the sender: 400 to 530 kbps at 50 ms per frame, 450 to 580 per packet.
     for (jitter_ms, of_frames, of_packets) in [
-        (10, (790.0, 900.0), (770.0, 880.0)),
-        (30, (510.0, 630.0), (470.0, 590.0)),
-        (50, (400.0, 530.0), (450.0, 580.0)),
+        (10, (900.0, 1000.0), (800.0, 1000.0)),
+        (30, (720.0, 900.0), (740.0, 940.0)),
+        (50, (580.0, 760.0), (760.0, 990.0)),
     ] {
         let max = Span::from_millis(jitter_ms);
         for (jitter, (low, high)) in [(Jitter::Frame(max), of_frames), (Jitter::Packet(max), of_packets)] {
-            let kbps = |share| means(&Scenario { jitter, ..path(MEGABIT, share, 60) }, (5.0, 60.0)).0;
-            within(kbps(0.6), 780.0, 1150.0, &format!("{jitter:?}, kbps at 60 %"));
-            within(kbps(1.0), low, high, &format!("{jitter:?}, kbps"));
+            let kbps =
+                |share| means(&Config::default(), &Scenario { jitter, ..path(MEGABIT, share, 60) }, (5.0, 60.0)).0;
+            let (part, full) = (kbps(0.6), kbps(1.0));
+            println!("{jitter:?}: {part:.0} kbps at 60 %, {full:.0} full");
+            within(part, 780.0, 1250.0, &format!("{jitter:?}, kbps at 60 %"));
+            within(full, low, high, &format!("{jitter:?}, kbps"));
         }
     }
 }

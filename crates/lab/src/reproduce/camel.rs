@@ -18,10 +18,14 @@ use crate::scenario::{Competitor, Sender};
 const KILOBYTE: u64 = 1024;
 /// The link's queue, unless the figure has another (specs/camel.md 8).
 const QUEUE: Bytes = Bytes::new(100 * KILOBYTE);
-/// Max bitrate of the paper's encoder: no bitrate of Table 1 exceeds 2060 kbps (specs/camel.md C5).
+/// Max bitrate of the paper's encoder: no bitrate of Table 1 exceeds 2060 kbps (specs/camel.md C5). Headers, repair and
+/// headroom come on top, for which the controllers may use more.
 const TABLE_1_MAX: Rate = Rate::from_kbps(2100);
+const TABLE_1_DEMAND: Rate = Rate::from_kbps(2400);
 /// All schemes that the figures compare.
 const ALL: [&str; 6] = ["gcc", "copa", "bbr", "sqp", "pudica", "camel"];
+/// And Camel with an encoder that may use the whole estimate, as in the paper.
+const UNDERSHOOTING: [&str; 7] = ["gcc", "copa", "bbr", "sqp", "pudica", "camel", "camel:no-headroom"];
 
 /// An encoder with undershoot, by its command-line name.
 fn undershoot(name: &str) -> Undershoot {
@@ -89,19 +93,22 @@ pub(super) fn figures() -> Vec<Figure> {
             "1 Mbps, an encoder that makes less than it is asked for, drawn anew each 12 s as on iOS and Android (the paper: no \
              stalls; Copa more bitrate and much delay; BBR believes too little; Pudica swings)",
             150,
-            known(&ALL),
+            known(&UNDERSHOOTING),
             vec![megabit("iOS").undershot(undershoot("ios")), megabit("Android").undershot(undershoot("android"))],
         )
         .published([
             printed("iOS", "camel", "video_bitrate_ratio", 1.198),
             printed("Android", "camel", "video_bitrate_ratio", 1.047),
-        ]),
+            printed("iOS", "camel:no-headroom", "video_bitrate_ratio", 1.198),
+            printed("Android", "camel:no-headroom", "video_bitrate_ratio", 1.047),
+        ])
+        .reading(&[Reading::PaddingBitrate]),
         figure(
             "camel-fig10",
             "1 Mbps, the encoder at 60 % of its target from 30 to 60 s (the paper: only SQP, Pudica and Camel hold; BBR believes too \
              little, GCC and Copa too much)",
             90,
-            known(&ALL),
+            known(&UNDERSHOOTING),
             vec![megabit("60 %").undershot(undershoot("0.6@30s-60s"))],
         )
         .published([
@@ -114,7 +121,7 @@ pub(super) fn figures() -> Vec<Figure> {
             "2, 1 and 2 Mbps, 30 s each, the encoder at 60 %: seconds until the estimate is within a tenth of what there is and stays \
              (the paper: Camel, SQP and Pudica follow; BBR stays low; GCC and Copa believe too much)",
             90,
-            known(&ALL),
+            known(&UNDERSHOOTING),
             vec![rate("2/1/2 Mbps", "2Mbps/1Mbps@30s").undershot(undershoot("0.6"))],
         )
         .reading(&[
@@ -125,26 +132,23 @@ pub(super) fn figures() -> Vec<Figure> {
         figure(
             "camel-fig12",
             "1 Mbps behind queues of 1 to 10 KB, 10 fps (the paper's Figures 12 and 20: Camel in GCC's mode at 2 KB, bursts that grow with the \
-             queue to more than 12 KB at 10 KB; SQP works above 4 KB, Pudica above 6 KB)",
+             queue to more than 12 KB at 10 KB; at 2 KB SQP, Pudica and Copa overshoot and stall, BBR and GCC do well; SQP works \
+             above 4 KB, Pudica above 6 KB)",
             90,
-            known(&["gcc", "sqp", "pudica", "camel:paper", "camel"]),
+            known(&SHALLOW_QUEUES),
             SHALLOW.map(kilobytes).to_vec(),
         )
         .setup(large_frames())
         .reading(&[Reading::BurstLength, Reading::InGcc]),
-        figure(
+        figure("camel-fig20", "the same at 30 fps", 90, known(&SHALLOW_QUEUES), SHALLOW.map(kilobytes).to_vec())
+            .reading(&[Reading::BurstLength, Reading::InGcc]),
+        fixed_bursts(
             "camel-fig13",
-            "the same queues, bursts of Camel's own length against bursts of 20 KB; and with bursts shortened at 2 % of loss instead of 10 %",
-            90,
-            known(&["camel:fixed-burst", "camel", "camel:careful"]),
-            SHALLOW.map(kilobytes).to_vec(),
+            "the same queues, 10 fps, bursts of Camel's own length against bursts of 20 KB; and with bursts shortened at 2 % of loss instead \
+             of 10 %, and with bins of burst sizes",
         )
-        .setup(large_frames())
-        .published([
-            printed("2 KB", "camel", "video_bitrate_ratio", 1.79),
-            printed("2 KB", "camel", "stall_times", 0.33),
-        ])
-        .reading(&[Reading::BurstLength, Reading::InGcc]),
+        .setup(large_frames()),
+        fixed_bursts("camel-fig13-30fps", "the same at 30 fps"),
         figure(
             "camel-fig14",
             "three to five senders of a kind on 1 Mbps, another each 10 s (the paper: Jain's index near 1, delay converges)",
@@ -191,9 +195,9 @@ pub(super) fn figures() -> Vec<Figure> {
             "camel-fig18",
             "1 Mbps, jitter of up to 100 ms: the same for the packets of a burst, before the queue, or of each packet alone, behind \
              the link, order kept (the paper does not say which: Camel up to 94.9 % more bitrate than GCC; BBR, SQP and Pudica \
-             stall)",
+             stall, Copa too, at more bitrate)",
             90,
-            known(&["gcc", "bbr", "sqp", "pudica", "camel"]),
+            known(&ALL),
             jittery(),
         ),
         figure(
@@ -201,7 +205,7 @@ pub(super) fn figures() -> Vec<Figure> {
             "1 Mbps, up to half of all packets lost at random before the queue, and behind the link in the last row (the paper does \
              not say where); everybody repairs as Camel does and has per-packet feedback",
             90,
-            alike_but_for_the_controller(&["camel", "gcc", "sqp", "pudica"]),
+            alike_but_for_the_controller(&["camel", "gcc", "copa", "bbr", "sqp", "pudica"]),
             lossy(),
         )
         .published([
@@ -213,6 +217,21 @@ pub(super) fn figures() -> Vec<Figure> {
 
 /// Queues of Figures 12 and 13, in KB.
 const SHALLOW: [u64; 6] = [1, 2, 4, 6, 8, 10];
+
+/// What Figures 12 and 20 compare.
+const SHALLOW_QUEUES: [&str; 7] = ["gcc", "copa", "bbr", "sqp", "pudica", "camel:paper", "camel"];
+
+/// Figure 13.
+fn fixed_bursts(name: &'static str, about: &'static str) -> Figure {
+    let queues = SHALLOW.map(|kilobytes| megabit(format!("{kilobytes} KB")).queue(Bytes::new(kilobytes * KILOBYTE)));
+    let schemes = known(&["camel:fixed-burst", "camel", "camel:careful", "camel:burst-sizes"]);
+    figure(name, about, 90, schemes, queues.to_vec())
+        .published([
+            printed("2 KB", "camel", "video_bitrate_ratio", 1.79),
+            printed("2 KB", "camel", "stall_times", 0.33),
+        ])
+        .reading(&[Reading::BurstLength, Reading::InGcc])
+}
 
 /// 10 fps: frames of 10 KB. At 30 fps frames have 4 KB at a megabit and are too small for bursts of the lengths that
 /// the paper shows (12 KB and 20 KB).
@@ -265,6 +284,7 @@ fn bounded(names: &[&str]) -> Vec<Scheme> {
     let bound = |mut scheme: Scheme| {
         if let FramesConfig::RateTargeted(frames) = &mut scheme.frames {
             frames.encoder.max = TABLE_1_MAX;
+            frames.encoder.demand = Some(TABLE_1_DEMAND);
         }
         scheme
     };

@@ -60,8 +60,21 @@ mod tests {
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
         for of in [
-            "fig7", "fig9", "fig10", "fig11", "table1", "fig12", "fig13", "fig14", "fig15", "fig16", "fig17", "fig18",
+            "fig7",
+            "fig9",
+            "fig10",
+            "fig11",
+            "table1",
+            "fig12",
+            "fig13",
+            "fig14",
+            "fig15",
+            "fig16",
+            "fig17",
+            "fig18",
             "fig19",
+            "fig20",
+            "fig13-30fps",
         ] {
             let name = format!("camel-{of}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");

@@ -119,18 +119,22 @@ pub struct EncoderBounds {
     pub min: Rate,
     /// Max target rate (specs/vidaptive.md: 12 Mbps).
     pub max: Rate,
+    /// The rate at which the controller need not look for more; `None` for `max`. More than `max` leaves the encoder its
+    /// max rate although headers, repair and headroom come off the estimate.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub demand: Option<Rate>,
 }
 
 impl Default for EncoderBounds {
     fn default() -> EncoderBounds {
-        EncoderBounds { min: Rate::from_kbps(30), max: Rate::from_kbps(12_000) }
+        EncoderBounds { min: Rate::from_kbps(30), max: Rate::from_kbps(12_000), demand: None }
     }
 }
 
 impl EncoderBounds {
     /// The bounds as the controller takes them.
     pub(super) fn demand(self) -> Demand {
-        Demand { min: self.min, max: self.max }
+        Demand { min: self.min, max: self.demand.unwrap_or(self.max) }
     }
 
     /// Checks that the bounds are ordered.
@@ -140,6 +144,9 @@ impl EncoderBounds {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         check("encoder bounds", format_args!("{} to {}", self.min, self.max))
             .is(self.min <= self.max && self.max != Rate::ZERO, "min <= max and max above 0")?;
+        let demand = self.demand.unwrap_or(self.max);
+        check("encoder.demand", demand)
+            .is(demand >= self.min, "at least encoder.min, such as 1.2 times encoder.max")?;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Camel (specs/camel.md): frames leave in bursts, and the capacity that the bursts measure is the encoder's target.
 
-use thalweg_control::camel::{self, burst_length};
+use thalweg_control::camel::{self, burst_length, burst_length::Bins};
 use thalweg_control::feedback;
 use thalweg_media::PacketSizes;
 use thalweg_units::{Bytes, Span};
@@ -42,6 +42,17 @@ pub(super) fn camel() -> Scheme {
 /// With the paper's equations as printed.
 pub(super) fn of_the_paper() -> Scheme {
     with(camel::Config::paper_literal(), Share::PAPER)
+}
+
+/// Without headroom: the encoder may fill the target (equation 6), less what drains the sender's queue.
+pub(super) fn no_headroom() -> Scheme {
+    with(camel::Config::default(), Share { headroom: 1.0, ..Share::default() })
+}
+
+/// With losses by the size of the burst instead of the offset in it (docs/specs/camel.md, section 4, reading (b)).
+pub(super) fn burst_sizes() -> Scheme {
+    let length = burst_length::Config { bins: Bins::BurstSizes, ..burst_length::Config::default() };
+    with(camel::Config { burst_length: length, ..camel::Config::default() }, Share::default())
 }
 
 /// Without the bursting-length controller: what Figure 13 compares with.

@@ -97,6 +97,16 @@ pub fn known() -> &'static [Known] {
             about: "with bursts shortened at 2 % of loss instead of 10 %",
             make: camel::careful,
         },
+        Known {
+            name: "camel:no-headroom",
+            about: "with an encoder that may use the whole estimate",
+            make: camel::no_headroom,
+        },
+        Known {
+            name: "camel:burst-sizes",
+            about: "with losses compared by burst size, not by offset",
+            make: camel::burst_sizes,
+        },
         Known { name: "camel:fixed-burst", about: "with bursts of 20 KB whatever they lose", make: camel::fixed_burst },
         Known {
             name: "rebera",

@@ -114,7 +114,7 @@ impl Receiver {
     }
 
     /// Sets what the intervals of randomised reports are drawn from
-    /// ([`FeedbackStyle::ExtendedRandomised`](thalweg_media::FeedbackStyle::ExtendedRandomised)).
+    /// ([`FeedbackStyle::ExtendedRandomised`]).
     #[must_use]
     pub fn seeded(mut self, seed: Seed) -> Receiver {
         self.reports.seed(seed);

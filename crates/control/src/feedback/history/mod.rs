@@ -42,6 +42,8 @@ pub struct History {
     last_sent: Time,
     /// When the wait for arrivals began that now lasts: with the last arrival, or with what was sent into an idle path.
     waiting_since: Time,
+    /// When the last probe timeout was; its packets may have to wait for the pacer.
+    last_probe: Time,
     /// Probe timeouts since the last arrival.
     probe_timeouts: u32,
     /// Whether the feedback timeout has expired since the last arrival.
@@ -70,6 +72,7 @@ impl History {
             loss: Loss::default(),
             last_sent: Time::ZERO,
             waiting_since: Time::ZERO,
+            last_probe: Time::ZERO,
             probe_timeouts: 0,
             timed_out: false,
             outages: 0,
@@ -175,7 +178,8 @@ impl History {
             return Time::NEVER;
         }
         let base = self.round_trips.probe_timeout();
-        self.last_sent + (base * doubled(self.probe_timeouts)).min(self.config.max_probe_interval.max(base * 2))
+        let since = self.last_sent.max(self.last_probe);
+        since + (base * doubled(self.probe_timeouts)).min(self.config.max_probe_interval.max(base * 2))
     }
 
     /// Returns how many packets are to leave in spite of the window because no feedback came for so long, and counts
@@ -185,6 +189,7 @@ impl History {
             return 0;
         }
         self.probe_timeouts += 1;
+        self.last_probe = now;
         self.config.probe_packets
     }
 

@@ -271,6 +271,8 @@ mod tests {
         assert_eq!(history.next_probe(), Time::from_millis(450));
         assert_eq!(history.on_probe_timeout(Time::from_millis(449)), 0);
         assert_eq!(history.on_probe_timeout(Time::from_millis(450)), 2);
+        // Also if its packets must wait for the pacer.
+        assert_eq!(history.next_probe(), Time::from_millis(750));
         sent(&mut history, 3, 450);
         assert_eq!(history.next_probe(), Time::from_millis(750));
         history.on_probe_timeout(Time::from_millis(750));

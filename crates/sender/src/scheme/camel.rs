@@ -49,7 +49,7 @@ pub(super) fn no_headroom() -> Scheme {
     with(camel::Config::default(), Share { headroom: 1.0, ..Share::default() })
 }
 
-/// With losses by the size of the burst instead of the offset in it (docs/specs/camel.md, section 4, reading (b)).
+/// With losses by the size of the burst instead of the offset in it (specs/camel.md 4, reading (b)).
 pub(super) fn burst_sizes() -> Scheme {
     let length = burst_length::Config { bins: Bins::BurstSizes, ..burst_length::Config::default() };
     with(camel::Config { burst_length: length, ..camel::Config::default() }, Share::default())

@@ -38,8 +38,9 @@ fn parse(text: &str, name: &str) -> Result<Vec<(Time, f64)>, ConfigError> {
         check(&place("the time"), time).is((0.0..=LONGEST_S).contains(&time), "0 to 1000000000 s")?;
         let from = Time::from_secs_f64(time);
         if let Some((before, _)) = steps.last() {
-            let range = format_args!("later than the {} s of the line before", before.as_secs_f64());
-            check(&place("the time"), time).is(*before < from, range)?;
+            let before_s = before.as_secs_f64();
+            check(&place("the time"), time)
+                .is(*before < from, format_args!("later than the {before_s} s of the line before"))?;
         }
         steps.push((from, check_ratio(&place("the ratio"), ratio)?));
     }

@@ -46,7 +46,7 @@ fn target(made: &Candidate) -> StateHash {
 }
 
 #[test]
-fn a_frame_after_a_kept_one_decodes_on_whoever_goes_back_to_that() {
+fn a_frame_after_a_kept_one_decodes_on_a_receiver_that_goes_back_to_that() {
     let mut encoder = encoder();
     let mut decoders = [FunctionalDecoder::default(), FunctionalDecoder::default()];
     let frames: Vec<Candidate> = (0..6).map(|i| one(&mut encoder, i, &kept(i, Basis::Latest))).collect();

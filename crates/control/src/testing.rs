@@ -55,7 +55,7 @@ impl Sender {
     }
 }
 
-/// A controller that is told of a sender's packets and of the reports on them.
+/// A controller that is given a sender's packets and the reports on them.
 pub(crate) struct Flow<C> {
     pub(crate) sender: Sender,
     controller: C,

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_trace_is_an_error_of_whoever_looks_it_up() {
+    fn a_missing_trace_is_an_error_of_the_lookup() {
         let config = PathConfig { hops: vec![bottleneck("nowhere", QueueConfig::Infinite)] };
         let built = config.build::<u64, String>(Seed::new(1), &mut |name| Err(alloc::format!("no trace '{name}'")));
         assert_eq!(built.err(), Some(PathError::Trace("no trace 'nowhere'".into())));

@@ -11,7 +11,7 @@ use thalweg_units::{Bytes, Span, Time};
 use world::{World, addresses, bad, candidate, clean, identities, origin, report, rtp, usual};
 
 #[test]
-fn two_ends_connect_within_a_second_whoever_begins_in_either_version_of_dtls() {
+fn two_ends_connect_within_a_second_whichever_begins_in_either_version_of_dtls() {
     let (client, server) = (DtlsRole::Client, DtlsRole::Server);
     for (role, other, learns) in [(server, client, false), (client, server, false), (server, client, true)] {
         for (versions, expected) in [

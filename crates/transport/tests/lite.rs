@@ -29,7 +29,7 @@ fn has_checked(world: &World, end: usize) -> bool {
 }
 
 #[test]
-fn an_end_that_is_lite_is_connected_to_whoever_offered_and_whoever_begins_the_handshake() {
+fn an_end_that_is_lite_is_connected_whichever_end_offered_and_whichever_begins_the_handshake() {
     for (lite, setup) in [
         ([false, true], DtlsRole::Client),
         ([false, true], DtlsRole::Server),

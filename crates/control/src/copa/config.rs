@@ -48,9 +48,6 @@ pub enum LimitedBy {
     /// After a send within the last srtt, at least this share of the window was in flight, or no further packet fitted:
     /// for senders paced at window / srtt, whose bytes in flight stay just below the window (Vidaptive: 0.75).
     Share(f64),
-    /// After a send within the last srtt, more was there to send: pacing or the window held it back (RFC 9002 section
-    /// 7.8: a sender is not application-limited if it would have used its window without pacing delay).
-    Sending,
 }
 
 impl Default for Config {

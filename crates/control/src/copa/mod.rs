@@ -100,17 +100,15 @@ impl Copa {
         self.limited_at.is_some_and(|at| now - at <= self.srtt.max(flight))
     }
 
-    fn note_limited(&mut self, packet: &SentPacket) {
-        let in_flight = packet.in_flight;
+    fn note_limited(&mut self, now: Time, in_flight: Bytes) {
         let limited = match self.config.limited_by {
             LimitedBy::Room => in_flight + MSS * 2 >= self.window(),
             LimitedBy::Share(share) => {
                 in_flight + MSS > self.window() || in_flight.as_f64() >= share * self.window().as_f64()
             }
-            LimitedBy::Sending => !packet.app_limited,
         };
         if limited {
-            self.limited_at = Some(packet.at);
+            self.limited_at = Some(now);
         }
     }
 
@@ -218,7 +216,7 @@ impl Controller for Copa {
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
-        self.note_limited(packet);
+        self.note_limited(packet.at, packet.in_flight);
     }
 
     fn on_demand(&mut self, _now: Time, demand: Demand) {
@@ -244,7 +242,6 @@ impl Controller for Copa {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::PacketId;
 
     /// A Copa after slow start with this window and these delays, limited by the window.
     fn copa(cwnd: f64, rtt_min_ms: i64, standing_ms: i64) -> Copa {
@@ -284,14 +281,9 @@ mod tests {
     fn a_window_into_which_no_packet_fits_limits() {
         let mut copa = copa(2.2, 50, 50);
         copa.limited_at = None;
-        let sent = |in_flight| SentPacket {
-            in_flight: Bytes::new(in_flight),
-            app_limited: true,
-            ..SentPacket::new(PacketId(0), Time::from_millis(1000), MSS)
-        };
-        copa.note_limited(&sent(1200));
+        copa.note_limited(Time::from_millis(1000), Bytes::new(1200));
         assert_eq!(copa.limited_at, None);
-        copa.note_limited(&sent(2400));
+        copa.note_limited(Time::from_millis(1000), Bytes::new(2400));
         assert_eq!(copa.limited_at, Some(Time::from_millis(1000)), "2400 of 3300 bytes are 73 %, and 900 are left");
     }
 

@@ -162,8 +162,12 @@ impl<'a> Feedback<'a> {
 
     /// The mean of [`Feedback::held`] over the packets that arrived; `None` if none did.
     pub fn mean_held(&self) -> Option<Span> {
-        let held = || self.reports.iter().filter_map(|report| self.held(report));
-        let count = held().count() as i64;
-        (count > 0).then(|| held().sum::<Span>() / count)
+        mean(self.reports.iter().filter_map(|report| self.held(report)))
     }
+}
+
+/// The mean; `None` of nothing.
+pub(crate) fn mean(spans: impl Iterator<Item = Span>) -> Option<Span> {
+    let (sum, count) = spans.fold((Span::ZERO, 0), |(sum, count), span| (sum + span, count + 1));
+    (count > 0).then(|| sum / count)
 }

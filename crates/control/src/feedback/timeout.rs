@@ -33,11 +33,6 @@ impl FeedbackTimeout {
         FeedbackTimeout { min, round_trips, then, srtt: Span::ZERO, since: None, expired: 0 }
     }
 
-    /// Sets the wait before the first timeout.
-    pub(crate) fn set_min(&mut self, min: Span) {
-        self.min = min;
-    }
-
     /// Sets the wait before the first timeout and its equivalent in smoothed round trips.
     pub(crate) fn set_wait(&mut self, min: Span, round_trips: i64) {
         (self.min, self.round_trips) = (min, round_trips);

@@ -181,7 +181,7 @@ impl Controller for Rebera {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         if let Some(rtt) = feedback.path_rtt {
             let round_trip = self.config.measurement.interval * 2 + rtt;
-            self.timeout.set_min(self.config.stop_after.max(round_trip));
+            self.timeout.set_wait(self.config.stop_after.max(round_trip), 0);
         }
         let arrivals = self.sent.arrivals(feedback);
         let Some(newest) = arrivals.last().map(|arrival| arrival.at) else { return };

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::feedback_gap::FeedbackGap;
-use crate::feedback::{Cause, Fate, Feedback};
+use crate::feedback::{Cause, Fate, Feedback, mean};
 use crate::packet::SentPacket;
 
 /// A time without sending that is longer than this is a pause.
@@ -130,8 +130,7 @@ impl Interval {
 
     /// The mean round-trip time of the packets that arrived.
     pub(crate) fn mean_rtt(&self) -> Option<Span> {
-        let arrived = self.reported.iter().filter(|reported| !reported.is_lost()).count() as i64;
-        (arrived > 0).then(|| self.reported.iter().filter_map(|reported| reported.rtt).sum::<Span>() / arrived)
+        mean(self.reported.iter().filter_map(|reported| reported.rtt))
     }
 }
 

@@ -148,7 +148,7 @@ fn what_is_kept_changes_neither_the_fingerprint_nor_for_a_summary_any_figure() {
 }
 
 #[test]
-fn whoever_watches_a_run_may_end_it() {
+fn an_observer_of_a_run_may_end_it() {
     let scheme: Scheme = "gcc".parse().unwrap();
     let mut last = Time::ZERO;
     let mut until_three = |now: Time| {

@@ -12,7 +12,7 @@ use thalweg_sender::Scheme;
 use thalweg_sender::scheme::ControllerConfig;
 use thalweg_units::{Seed, Size, Span};
 
-use crate::support::{delay, scenario};
+use crate::support::{delay, named, scenario};
 
 /// Runs over these hops; a bottleneck of any trace is the synthetic LTE link.
 fn play(seconds: i64, hops: Vec<HopConfig>, scheme: &Scheme) -> Summary {
@@ -33,10 +33,6 @@ fn lte() -> HopConfig {
     HopConfig::Bottleneck { trace: "lte".into(), queue: QueueConfig::Infinite, once: false }
 }
 
-fn named(name: &str) -> Scheme {
-    name.parse().unwrap()
-}
-
 fn used(summary: &Summary) -> f64 {
     summary.utilization.unwrap()
 }
@@ -46,7 +42,7 @@ fn queued(summary: &Summary) -> f64 {
 }
 
 #[test]
-fn on_a_staircase_more_than_83_percent_is_used_whoever_measures() {
+fn on_a_staircase_more_than_83_percent_is_used_whichever_end_measures() {
     for (name, min) in [("rebera", 0.83), ("rebera:sender", 0.83), ("rebera:paper", 0.7)] {
         let hop = rates("300kbps/400kbps/500kbps/600kbps/500kbps/400kbps/300kbps@60s");
         let summary = play(420, vec![hop], &named(name));

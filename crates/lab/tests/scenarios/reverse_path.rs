@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{delay, scenario};
+use crate::support::{delay, named, scenario};
 use thalweg_codecs::Codec;
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::Scenario;
@@ -12,10 +12,6 @@ use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, LossModel, PathConfig, QueueConfig, Trace};
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Bytes, Rate, Size, Span};
-
-fn named(name: &str) -> Scheme {
-    name.parse().expect("a scheme")
-}
 
 /// A minute of the encoder model over a megabit, with this reverse path.
 fn play(scheme: &Scheme, reverse: Option<Rate>, loss: Option<LossModel>) -> Run {

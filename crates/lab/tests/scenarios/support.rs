@@ -48,8 +48,12 @@ pub fn square_wave() -> Trace {
     Trace::periodic(Rate::from_kbps(2000), Rate::from_kbps(500), Span::from_secs(40)).unwrap()
 }
 
+/// The known scheme of this name.
+pub fn named(name: &str) -> Scheme {
+    name.parse().unwrap()
+}
+
 pub fn play(scenario: &Scenario, scheme: &str, link: Trace) -> Run {
     let link = Arc::new(link);
-    let scheme: Scheme = scheme.parse().unwrap();
-    simulate(scenario, &scheme, &mut |_| Ok(link.clone()), &mut unattended).unwrap()
+    simulate(scenario, &named(scheme), &mut |_| Ok(link.clone()), &mut unattended).unwrap()
 }

@@ -67,21 +67,20 @@ impl Reports {
 
     /// A packet arrived. Returns whether it is new (duplicates are not).
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> bool {
-        let (packet, requests_feedback, may_wait) = (&packet.sent, packet.requests_feedback, packet.report_may_wait);
-        let here = now + self.clock_offset;
+        let (here, sent) = (now + self.clock_offset, &packet.sent);
         let is_new = match &mut self.form {
             Form::Reported(acknowledgements) => {
-                acknowledgements.push(Acknowledgement { id: packet.id, arrival: Some(here), ce: false });
+                acknowledgements.push(Acknowledgement { id: sent.id, arrival: Some(here), ce: false });
                 true
             }
-            Form::Transport(transport) => transport.on_packet(here, packet.id.0),
-            Form::Congestion(congestion) => congestion.on_packet(here, EVERYTHING, packet.id.0),
+            Form::Transport(transport) => transport.on_packet(here, sent.id.0),
+            Form::Congestion(congestion) => congestion.on_packet(here, EVERYTHING, sent.id.0),
             Form::Extended(extended) => {
-                extended.on_packet(now, here, packet.id.0, packet.place.map(|place| place.captured))
+                extended.on_packet(now, here, sent.id.0, sent.place.map(|place| place.captured))
             }
         };
         if is_new {
-            self.next = self.next.min(self.due(now, requests_feedback, may_wait));
+            self.next = self.next.min(self.due(now, packet));
         }
         is_new
     }
@@ -95,11 +94,11 @@ impl Reports {
     }
 
     /// When a packet is to be reported.
-    fn due(&self, now: Time, requests_feedback: bool, may_wait: bool) -> Time {
+    fn due(&self, now: Time, packet: &Packet) -> Time {
         match &self.form {
-            Form::Reported(_) if may_wait => now + CCFB_INTERVAL,
+            Form::Reported(_) if packet.report_may_wait => now + CCFB_INTERVAL,
             Form::Reported(_) => now,
-            Form::Transport(_) if requests_feedback && self.style == FeedbackStyle::TwccOnRequest => now,
+            Form::Transport(_) if packet.requests_feedback && self.style == FeedbackStyle::TwccOnRequest => now,
             Form::Transport(_) => now + TWCC_INTERVAL,
             Form::Congestion(_) => now + CCFB_INTERVAL,
             Form::Extended(extended) => extended.next(),

@@ -2,7 +2,7 @@
 
 use thalweg_units::{Span, Time};
 
-use crate::feedback::Report;
+use crate::feedback::{Report, mean};
 use crate::packet::PacketId;
 
 /// Drift rate applied to the min return delay: it grows by this share of the elapsed time, as it appears to when the
@@ -130,10 +130,12 @@ impl RoundTrips {
         match self.srtt.filter(|_| !self.restarting) {
             Some(srtt) => {
                 self.rttvar += ((flight - srtt).abs() - self.rttvar) / 4;
-                let waited = if flight < srtt { now - self.sampled } else { Span::ZERO };
-                let step = (flight - srtt) / 8;
-                let fall = (flight - srtt).scale((waited.as_secs_f64() / srtt.as_secs_f64()).min(1.0));
-                self.srtt = Some(srtt + if flight < srtt { step.min(fall) } else { step });
+                let mut step = (flight - srtt) / 8;
+                if flight < srtt {
+                    let waited = (now - self.sampled).as_secs_f64() / srtt.as_secs_f64();
+                    step = step.min((flight - srtt).scale(waited.min(1.0)));
+                }
+                self.srtt = Some(srtt + step);
             }
             None => (self.srtt, self.rttvar) = (Some(flight), flight / 2),
         }
@@ -154,11 +156,6 @@ impl RoundTrips {
         self.reverse_queueing = queueing.max(self.reverse_queueing - self.reverse_queueing / 16);
         Some((delay + min).max(MIN))
     }
-}
-
-fn mean(spans: impl Iterator<Item = Span>) -> Option<Span> {
-    let (sum, count) = spans.fold((Span::ZERO, 0), |(sum, count), span| (sum + span, count + 1));
-    (count > 0).then(|| sum / count)
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub enum Lie {
     Noise,
 }
 
-/// Those told beside honest reports; the others take their place.
+/// Those sent beside honest reports; the others take their place.
 pub const BESIDE: [Lie; 3] = [Lie::Nacks, Lie::Keyframes, Lie::Noise];
 
 impl Lie {

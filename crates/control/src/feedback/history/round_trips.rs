@@ -115,25 +115,27 @@ impl RoundTrips {
         let rtt = (now - newest.sent - hold.unwrap_or(Span::ZERO)).max(MIN);
         self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
         let samples = arrived.iter().filter(|report| report.is_sample(self.first));
+        let number = samples.clone().count();
         if let Some(flight) = mean(samples.map(|report| now - report.packet.at)) {
-            self.smooth(now, flight.max(MIN));
+            self.smooth(now, flight.max(MIN), number);
         }
         let path = self.path_rtt(now - hold.unwrap_or(Span::ZERO), newest.delay(), arrived);
         self.path = path.or(self.path);
         (rtt, path)
     }
 
-    /// Gain 1/8 (RFC 9002 section 5.3). A fall after a wait for samples counts by the share of a round trip that the
-    /// wait took: a sender paced at window / srtt gets the fewer samples the larger srtt is, and an eighth of each would
-    /// keep it slow for more than two of the old round trips after the queue is gone.
-    fn smooth(&mut self, now: Time, flight: Span) {
+    /// Gain 1/8 (RFC 9002 section 5.3). A fall counts by the share of a round trip that lies between two samples, where
+    /// that is more: a sender paced at window / srtt gets the fewer samples the larger srtt is, and an eighth of each
+    /// would keep it slow for more than two of the old round trips after the queue is gone. `number` samples of one
+    /// report share the wait for it, because a report that comes every 100 ms does not mean that little is sent.
+    fn smooth(&mut self, now: Time, flight: Span, number: usize) {
         match self.srtt.filter(|_| !self.restarting) {
             Some(srtt) => {
                 self.rttvar += ((flight - srtt).abs() - self.rttvar) / 4;
                 let mut step = (flight - srtt) / 8;
                 if flight < srtt {
-                    let waited = (now - self.sampled).as_secs_f64() / srtt.as_secs_f64();
-                    step = step.min((flight - srtt).scale(waited.min(1.0)));
+                    let apart = (now - self.sampled).as_secs_f64() / number as f64;
+                    step = step.min((flight - srtt).scale((apart / srtt.as_secs_f64()).min(1.0)));
                 }
                 self.srtt = Some(srtt + step);
             }
@@ -200,6 +202,26 @@ mod tests {
             assert!((path - Span::from_millis(50)).abs() < Span::from_micros(20), "{hold:?}: {path}");
             assert_eq!(feedback.rtt, Some(Span::from_millis(90)));
         }
+    }
+
+    #[test]
+    fn srtt_falls_by_the_time_between_samples_and_a_batch_of_them_is_not_far_apart() {
+        // 200 ms at first; 100 ms later a report of packets that took 40 ms.
+        let after = |number: u64| {
+            let mut history = History::new(Config::default());
+            sent(&mut history, 0, 0);
+            history.on_report(Time::from_millis(200), &[arrived(0, Time::from_millis(180))], None);
+            let batch: alloc::vec::Vec<_> = (1..=number).map(|id| arrived(id, Time::from_millis(280))).collect();
+            (1..=number).for_each(|id| {
+                sent(&mut history, id, 260);
+            });
+            history.on_report(Time::from_millis(300), &batch, None);
+            history.srtt().unwrap()
+        };
+        // Half a round trip between samples, a quarter, and less than the eighth that any report counts.
+        assert_eq!(after(1), Span::from_millis(120));
+        assert_eq!(after(2), Span::from_millis(160));
+        assert_eq!(after(20), Span::from_millis(180));
     }
 
     /// Packets 0 to 9, one each 10 ms, acknowledged 50 ms later; then 10 to 12, acknowledged at `ms` with `number` more.

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use std::time::Instant;
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
@@ -36,7 +35,6 @@ pub(super) fn write(figures: &[&Figure], arguments: &Arguments, folder: &Path) -
     let by = program_and_options(arguments)?;
     for (place, figure) in figures.iter().enumerate() {
         let kept = arguments.out.join(format!("{}.json", figure.name));
-        let begun = Instant::now();
         let known = std::fs::read(&kept).ok().and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
         let result = match known.filter(|known| known.by == by) {
             Some(known) => known,
@@ -51,7 +49,7 @@ pub(super) fn write(figures: &[&Figure], arguments: &Arguments, folder: &Path) -
         let page = folder.join(format!("{}.md", figure.name));
         std::fs::write(&page, &result.page).with_context(|| page.display().to_string())?;
         let verdict = verdict_of(&result.page).unwrap_or_default();
-        eprintln!("{}: {verdict} ({:.0} s)", figure.name, begun.elapsed().as_secs_f64());
+        eprintln!("{}: {verdict}", figure.name);
     }
     let index = folder.join("README.md");
     std::fs::write(&index, index_of(folder)).with_context(|| index.display().to_string())

@@ -151,7 +151,7 @@ fn table(runs: &[Outcome]) -> String {
 fn row(html: &mut String, name: &str, columns: &[&Column], run: &Summary) {
     let _ = write!(html, "<tr><td>{name}</td>");
     for column in columns {
-        let cell = (column.cell)(run);
+        let cell = column.cell(run);
         let _ = write!(html, "<td>{}</td>", cell.as_deref().unwrap_or("–"));
     }
     html.push_str("</tr>");

@@ -84,6 +84,10 @@ fn move_away(folder: &Path, list: &List) -> anyhow::Result<()> {
     entries.sort();
     entries.dedup();
     entries.retain(|entry| folder.join(entry).exists());
+    if entries == [PathBuf::from(LIST)] {
+        // That command failed before its first result.
+        return Ok(());
+    }
     let earlier = folder.join(EARLIER);
     let place = (1u32..).map(|number| earlier.join(number.to_string())).find(|place| !place.exists());
     let place = place.unwrap_or_else(|| earlier.join("1"));

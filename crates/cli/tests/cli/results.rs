@@ -158,6 +158,7 @@ fn names_that_are_none_are_answered_by_the_nearest_and_wrong_values_by_the_fix()
     for (arguments, word) in [
         (&["compare", "--scheme", "vidaptve"][..], "did you mean vidaptive"),
         (&["compare", "--trace", "lte-drivng"], "did you mean lte-driving"),
+        (&["compare", "--trace", "no-such-link"], "rates in turn such as 2Mbps/500kbps@40s"),
         (&["reproduce", "vidaptive-fig77"], "did you mean vidaptive-fig7"),
         (&["compare", "--duration", "-5s"], "as in 60s"),
         (&["compare", "--delay", "1000000s"], "from 0 to"),

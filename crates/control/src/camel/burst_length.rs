@@ -94,10 +94,9 @@ impl Config {
         check("camel.burst_length.max", format_args!("{} in bins of {}", self.max, self.bin))
             .is(self.max.get() / self.bin.get() <= 4096, "at most 4096 bins")?;
         check("camel.burst_length.period", self.period).within(above(Span::ZERO), "5s")?;
-        for (name, margin) in [
-            ("camel.burst_length.margin", self.margin),
-            ("camel.burst_length.margin_at_min", self.margin_at_min),
-        ] {
+        for (name, margin) in
+            [("camel.burst_length.margin", self.margin), ("camel.burst_length.margin_at_min", self.margin_at_min)]
+        {
             check(name, margin).within(0.0..=1.0, "0.1")?;
         }
         check("camel.burst_length.min_packets", self.min_packets).within(above(0), "10")?;

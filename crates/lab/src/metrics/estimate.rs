@@ -25,6 +25,8 @@ pub struct Accuracy {
     pub accuracy: f64,
     /// Mean of (E - C) / C: above 0 if the estimate is too high.
     pub bias: f64,
+    /// Standard deviation of (E - C) / C.
+    pub deviation: f64,
 }
 
 /// The rate available to a flow.
@@ -67,16 +69,20 @@ impl Available<'_> {
 pub fn accuracy(samples: Samples, available: Available, begin: f64, (from, until): (f64, f64)) -> Option<Accuracy> {
     let counted = available.counted(begin as usize);
     let counts = |at: f64| at >= from && at < until && counted.get(at as usize) == Some(&true);
-    let (mut accuracy, mut bias, mut count) = (0.0, 0.0, 0u32);
+    let (mut accuracy, mut bias, mut squares, mut count) = (0.0, 0.0, 0.0, 0u32);
     for (at, estimate) in samples.iter().filter(|(at, _)| counts(*at)) {
         let Some(capacity) = available.at(*at) else { continue };
         let off = (estimate - capacity) / capacity;
         accuracy += (1.0 - off.abs()).max(0.0);
         bias += off;
+        squares += off * off;
         count += 1;
     }
     let count = f64::from(count);
-    (count > 0.0).then(|| Accuracy { accuracy: accuracy / count, bias: bias / count })
+    (count > 0.0).then(|| {
+        let (accuracy, bias) = (accuracy / count, bias / count);
+        Accuracy { accuracy, bias, deviation: (squares / count - bias * bias).max(0.0).sqrt() }
+    })
 }
 
 /// Seconds from `from` until the estimate is within a tenth of the available rate and stays there for five seconds, or

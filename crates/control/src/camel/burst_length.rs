@@ -367,6 +367,20 @@ mod tests {
     }
 
     #[test]
+    fn the_margin_at_the_min_of_m_is_one_of_its_own_and_one_of_1_never_gives_up() {
+        let min = Bytes::new(6144);
+        let after = |margin: f64, margin_at_min: f64, lost: u32| {
+            let config = Config { min, first: min, margin, margin_at_min, ..Config::default() };
+            let mut length = BurstLength::new(config);
+            reported(&mut length, 0, 0, 100);
+            reported(&mut length, 2, lost, 100);
+            length.judge(Time::from_millis(5000))
+        };
+        assert_eq!((after(0.1, 0.0, 1), after(0.1, 0.0, 0)), (Verdict::GiveUp, Verdict::Grow));
+        assert_eq!((after(0.1, 0.1, 1), after(1.0, 1.0, 100)), (Verdict::Grow, Verdict::Grow));
+    }
+
+    #[test]
     fn without_first_packets_the_least_loss_of_a_minute_is_the_paths_own() {
         let mut length =
             BurstLength::new(Config { first: Bytes::new(2048), max: Bytes::new(2048), ..Config::default() });

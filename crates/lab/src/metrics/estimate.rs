@@ -130,6 +130,17 @@ mod tests {
     }
 
     #[test]
+    fn an_estimate_deviates_by_its_spread_and_not_by_its_bias() {
+        let mbps = of(|_| 2.0);
+        let available = Available { mbps: &mbps, bin_s: 0.1 };
+        let swings = |at: f64| if at % 2.0 < 1.0 { 1e6 } else { 2e6 };
+        let of = |value: &dyn Fn(f64) -> f64| accuracy(&samples(value), available, 0.0, (10.0, 90.0)).unwrap();
+        let (steady, swinging) = (of(&|_| 1e6), of(&swings));
+        assert!(steady.deviation < 1e-9 && (swinging.deviation - 0.25).abs() < 1e-9, "{steady:?} {swinging:?}");
+        assert!((swinging.bias + 0.25).abs() < 1e-9, "{swinging:?}");
+    }
+
+    #[test]
     fn five_seconds_after_a_change_do_not_count_and_the_beginning_is_one() {
         let mbps = of(|at| if (30.0..60.0).contains(&at) { 1.0 } else { 2.0 });
         let available = Available { mbps: &mbps, bin_s: 0.1 };

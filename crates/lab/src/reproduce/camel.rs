@@ -127,6 +127,7 @@ pub(super) fn figures() -> Vec<Figure> {
             high(SECTION_5_2, "60 %", "gcc", "estimate_bias_30_60"),
             high(SECTION_5_2, "60 %", "copa", "estimate_bias_30_60"),
         ])
+        .because("Today's GCC probes while the encoder undershoots: it is low, not high, and loses 9 points, not 24")
         .reading(&[
             within("accuracy_30_60", Windowed::Accuracy, 30.0, 60.0),
             within("estimate_bias_30_60", Windowed::Bias, 30.0, 60.0),
@@ -140,7 +141,8 @@ pub(super) fn figures() -> Vec<Figure> {
             vec![rate("2/1/2 Mbps", "2Mbps/1Mbps@30s").undershot(undershoot("0.6"))],
         )
         .published(["camel", "sqp", "pudica"].into_iter().flat_map(|scheme| {
-            let follows = |key| of(SECTION_5_2, "2/1/2 Mbps", scheme, key, 30.0).at_most();
+            // Settled for the five seconds that a settled estimate must stay (specs/metrics.md 6).
+            let follows = |key| of(SECTION_5_2, "2/1/2 Mbps", scheme, key, 25.0).at_most();
             [follows("settles_down_s"), follows("settles_up_s")]
         }))
         .published([
@@ -148,6 +150,10 @@ pub(super) fn figures() -> Vec<Figure> {
             high(SECTION_5_2, "2/1/2 Mbps", "gcc", "estimate_bias"),
             high(SECTION_5_2, "2/1/2 Mbps", "copa", "estimate_bias"),
         ])
+        .because(
+            "Pudica divides by the encoder's share, as the paper says, and never stays; today's GCC expects at most 1.5 times \
+             what arrives, so it is low",
+        )
         .reading(&[
             within("settles_down_s", Windowed::SettlingTime, 30.0, 60.0),
             within("settles_up_s", Windowed::SettlingTime, 60.0, 90.0),
@@ -157,6 +163,8 @@ pub(super) fn figures() -> Vec<Figure> {
             "camel-fig12",
             "1 Mbps behind queues of 1 to 10 KB, 10 fps, whose frames of 10 KB fill the bursts of Figure 12 (the paper: GCC's mode at 2 \
              KB, bursts that grow with the queue)",
+            "2 KB hold the shortest burst, four packets of 500 bytes, so GCC is not needed; with `burst_length.min` 4 KB it takes \
+             over, at 16 % less bitrate and more stalls",
         )
         .published([of(SECTION_5_4, "10 KB", "camel", "burst_length_bytes", 12.0 * KILOBYTE as f64).at_least()])
         .setup(large_frames()),
@@ -164,9 +172,14 @@ pub(super) fn figures() -> Vec<Figure> {
             "camel-fig13",
             "the queues of Figure 12, 10 fps, bursts of Camel's own length against bursts of 20 KB; with bursts shortened at 2 % of loss \
              instead of 10 %; and with bins of burst sizes",
+            "At 2 KB Camel keeps bursts of four small packets where the paper falls back to GCC, and gains more than the paper's",
         )
         .setup(large_frames()),
-        fixed_bursts("camel-fig13-30fps", "Figure 13 at 30 fps, where frames have 4 KB"),
+        fixed_bursts(
+            "camel-fig13-30fps",
+            "Figure 13 at 30 fps, where frames have 4 KB",
+            "Frames of 4 KB lose little behind 2 KB even in one burst, so there is less to gain in bitrate, and nearly no stall is left",
+        ),
         figure(
             "camel-fig14",
             "three to five senders of a kind on 1 Mbps, another each 10 s (the paper: fair shares, delay converges)",
@@ -216,6 +229,10 @@ pub(super) fn figures() -> Vec<Figure> {
             of(SECTION_5_5, "500 KB", "camel", "share", 0.1).at_most(),
             of(SECTION_5_5, "100 KB", "camel", "share", 0.5).within(0.2),
         ])
+        .because(
+            "A burst stays together in the queue and measures the whole link, and ten seconds of Cubic's queue become min(D), so \
+             Camel does not yield",
+        )
         .reading(&[Reading::Share, Reading::Jain, Reading::JainBySecond]),
         jitter(),
         figure(
@@ -233,11 +250,14 @@ pub(super) fn figures() -> Vec<Figure> {
             low(SECTION_5_3, "50 %", "bbr", "estimate_bias"),
             high(SECTION_5_3, "50 %", "sqp", "estimate_bias"),
             high(SECTION_5_3, "50 %", "pudica", "estimate_bias"),
-        ]),
+        ])
+        .because("The order holds; SQP here aims below what its bursts measure, Pudica overshoots more than the paper's"),
         shallow_queues(
             "camel-fig20",
             "1 Mbps behind queues of 1 to 10 KB (the paper: at 2 KB SQP, Pudica and Copa overshoot and stall, BBR and GCC do well, Camel \
              is as good in GCC's mode; SQP works above 4 KB, Pudica above 6 KB)",
+            "2 KB hold Camel's shortest burst, so GCC is not needed; SQP here aims below what its bursts measure and stalls no more \
+             than GCC",
         )
         .published([of(SECTION_5_3, "2 KB", "camel", "video_bitrate_ratio", 1.0).at_least()])
         .published(["copa", "sqp", "pudica"].map(|scheme| high(SECTION_5_3, "2 KB", scheme, "stall_gain")))
@@ -274,8 +294,9 @@ fn undershooting() -> Figure {
     let claims = |link: &'static str, gain: f64| {
         let ratio = |scheme| of(SECTION_5_2, link, scheme, "video_bitrate_ratio", gain);
         [
-            ratio("camel"),
-            ratio("camel:no-headroom"),
+            // The gains are small, so a tenth would not even tell a gain from a loss.
+            ratio("camel").within(0.05),
+            ratio("camel:no-headroom").within(0.05),
             ratio("copa").at_least(),
             ratio("bbr").at_most(),
             ratio("sqp").at_most(),
@@ -298,6 +319,7 @@ fn undershooting() -> Figure {
     )
     .published(claims("iOS", 1.198))
     .published(claims("Android", 1.047))
+    .because("Today's GCC probes while the encoder undershoots and is hardly hurt; Figure 3(a)'s shares are not printed")
     .reading(&[Reading::PaddingBitrate])
 }
 
@@ -315,6 +337,7 @@ fn jitter() -> Figure {
         known(&ALL),
         jittery(),
     )
+    .because("Jitter hurts today's GCC little; Camel keeps 95 % of its bitrate without jitter")
     .published([of(SECTION_5_3, MOST, "camel", "video_bitrate_ratio", 1.949)])
     .published(["copa", "bbr", "sqp", "pudica"].map(less))
     .published(["copa", "bbr", "sqp", "pudica"].map(stall))
@@ -333,21 +356,23 @@ fn kilobytes(kilobytes: u64) -> Link {
 }
 
 /// Figures 12 and 20.
-fn shallow_queues(name: &'static str, about: &'static str) -> Figure {
+fn shallow_queues(name: &'static str, about: &'static str, because: &'static str) -> Figure {
     let schemes = known(&["gcc", "copa", "bbr", "sqp", "pudica", "camel:paper", "camel"]);
     figure(name, about, 90, schemes, SHALLOW.map(kilobytes).to_vec())
+        .because(because)
         .published([of("Camel section 5.4, most of the time", "2 KB", "camel", "in_gcc", 0.5).at_least()])
         .reading(&[Reading::BurstLength, Reading::InGcc])
 }
 
 /// Figure 13.
-fn fixed_bursts(name: &'static str, about: &'static str) -> Figure {
+fn fixed_bursts(name: &'static str, about: &'static str, because: &'static str) -> Figure {
     let schemes = known(&["camel:fixed-burst", "camel", "camel:careful", "camel:burst-sizes"]);
     let better = |link| {
         let compared = |key| of(SECTION_5_4, link, "camel", key, 1.0);
         [compared("video_bitrate_ratio").at_least(), compared("stall_times").at_most()]
     };
     figure(name, about, 90, schemes, SHALLOW.map(kilobytes).to_vec())
+        .because(because)
         .published([
             of(SECTION_5_4, "2 KB", "camel", "video_bitrate_ratio", 1.79),
             of(SECTION_5_4, "2 KB", "camel", "stall_times", 0.33),
@@ -444,6 +469,10 @@ fn recorded_links() -> Figure {
     let schemes = bounded(&["camel", "gcc", "copa", "bbr", "sqp", "pudica", "salsify-2c"]);
     let mean = |scheme, key, value| Published::new(None, scheme, key, value, SECTION_5_3);
     let mut figure = figure("camel-table1", about, 250, schemes, TABLE_1_LINKS.map(link).to_vec())
+        .because(
+            "The bitrates come out, the delays do not: the paper's are two to eight times ours over the same files, with any \
+             queue from 100 KB to 2 MB, so its path is another; Salsify's encoder has no cap here",
+        )
         // Camel's bitrate is 1.52 of GCC's there, it stalls 13 to 49 % less, and its delay is 12 to 17 % less.
         .published([of(SECTION_5_3, "4G walking 50167", "gcc", "video_bitrate_ratio", 1.0 / 1.52)])
         .published(["sqp", "pudica", "salsify-2c"].map(|scheme| mean(scheme, "stall_times", 1.0 / 0.87).at_least()))

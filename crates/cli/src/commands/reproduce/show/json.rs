@@ -3,7 +3,6 @@
 use serde_json::{Map, Value, json};
 use thalweg_lab::reproduce::{Figure, Published, Row, Sample, Spread, beaten, compare, mean, spread};
 use thalweg_sender::Scheme;
-use thalweg_units::Span;
 
 use super::super::theirs;
 use super::Shown;

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use thalweg_lab::reproduce::{Figure, Row, Sample, Spread, beaten, compare, mean, spread};
-use thalweg_units::Span;
 
 use super::super::pages::VERDICT;
 use super::super::theirs;

@@ -21,7 +21,6 @@ mod salsify;
 mod sample;
 mod scatter;
 mod seconds;
-mod signals;
 mod verdict;
 mod vidaptive;
 

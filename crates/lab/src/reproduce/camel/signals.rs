@@ -6,7 +6,7 @@ use thalweg_control::camel::gradient::{Config, Gradient};
 use thalweg_control::estimate::slope;
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
-use super::{Row, Rows};
+use super::super::{Row, Rows};
 
 /// Three congestion signals on a synthetic queue, with increasing jitter on every delay. The keys: the share of frames
 /// that a signal classified correctly, and how much that is above the best of the other signals, 0..1.

@@ -21,8 +21,11 @@ pub struct Config {
     pub max: Bytes,
     /// Interval between evaluations of M (5 s).
     pub period: Span,
-    /// Loss at the end of the burst may exceed loss at its beginning by this much (equation 7: 0.10).
+    /// Loss at the end of the burst may exceed loss at its beginning by this much (equation 7: 0.10); with 1, M never
+    /// shrinks.
     pub margin: f64,
+    /// The same at the min of M, beyond which GCC takes over (R; the paper's "still above L_0" is 0).
+    pub margin_at_min: f64,
     /// What the bins divide.
     pub bins: Bins,
     /// A bin with fewer packets is not evaluated (R).
@@ -69,6 +72,7 @@ impl Default for Config {
             max: Bytes::new(65_536),
             period: Span::from_secs(5),
             margin: 0.10,
+            margin_at_min: 0.10,
             bins: Bins::default(),
             min_packets: 10,
             unseen: Unseen::default(),
@@ -90,7 +94,11 @@ impl Config {
         check("camel.burst_length.max", format_args!("{} in bins of {}", self.max, self.bin))
             .is(self.max.get() / self.bin.get() <= 4096, "at most 4096 bins")?;
         check("camel.burst_length.period", self.period).within(above(Span::ZERO), "5s")?;
-        check("camel.burst_length.margin", self.margin).within(0.0..1.0, "0.1")?;
+        for (name, margin) in
+            [("camel.burst_length.margin", self.margin), ("camel.burst_length.margin_at_min", self.margin_at_min)]
+        {
+            check(name, margin).within(0.0..=1.0, "0.1")?;
+        }
         check("camel.burst_length.min_packets", self.min_packets).within(above(0), "10")?;
         Ok(())
     }
@@ -226,11 +234,12 @@ impl BurstLength {
             true => self.firsts.loss(config.min_packets).or(self.min_loss()),
             false => l0,
         };
+        let (margin, worse) = match self.length > config.min {
+            true => (config.margin, Verdict::Shrink),
+            false => (config.margin_at_min, Verdict::GiveUp),
+        };
         let verdict = match (li, own) {
-            (Some(li), Some(own)) if li > own + config.margin => match self.length > config.min {
-                true => Verdict::Shrink,
-                false => Verdict::GiveUp,
-            },
+            (Some(li), Some(own)) if li > own + margin => worse,
             (Some(_), _) if whole => Verdict::Grow,
             (None, _) if config.unseen == Unseen::Grow => Verdict::Grow,
             _ => Verdict::Keep,
@@ -355,6 +364,20 @@ mod tests {
         assert_eq!(judged(Bins::BurstSizes, 2, 15), (Verdict::Shrink, 4096));
         assert_eq!(judged(Bins::BurstSizes, 2, 12), (Verdict::Grow, 8192));
         assert_eq!(judged(Bins::Slices, 2, 15), (Verdict::Keep, 6144), "all are in the first slice");
+    }
+
+    #[test]
+    fn the_margin_at_the_min_of_m_is_one_of_its_own_and_one_of_1_never_gives_up() {
+        let min = Bytes::new(6144);
+        let after = |margin: f64, margin_at_min: f64, lost: u32| {
+            let config = Config { min, first: min, margin, margin_at_min, ..Config::default() };
+            let mut length = BurstLength::new(config);
+            reported(&mut length, 0, 0, 100);
+            reported(&mut length, 2, lost, 100);
+            length.judge(Time::from_millis(5000))
+        };
+        assert_eq!((after(0.1, 0.0, 1), after(0.1, 0.0, 0)), (Verdict::GiveUp, Verdict::Grow));
+        assert_eq!((after(0.1, 0.1, 1), after(1.0, 1.0, 100)), (Verdict::Grow, Verdict::Grow));
     }
 
     #[test]

@@ -168,6 +168,7 @@ impl Config {
             },
             burst_length: burst_length::Config {
                 unseen: burst_length::Unseen::Grow,
+                margin_at_min: 0.0,
                 ..burst_length::Config::default()
             },
             ..Config::default()

@@ -168,7 +168,7 @@ impl Fallback {
         let own = self.paced.loss(config.min_packets).or(base).unwrap_or(0.0);
         self.paced = Count::default();
         match bursts {
-            Some(loss) if loss <= own + config.margin => Change::Over,
+            Some(loss) if loss <= own + config.margin_at_min => Change::Over,
             _ => Change::TrialFailed,
         }
     }

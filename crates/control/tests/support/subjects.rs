@@ -141,6 +141,7 @@ fn restless_camel() -> Box<dyn Controller> {
         first: Bytes::new(2048),
         period: Span::from_millis(50),
         margin: 0.0,
+        margin_at_min: 0.0,
         min_packets: 1,
         ..burst_length::Config::default()
     };

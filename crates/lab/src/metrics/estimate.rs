@@ -25,6 +25,8 @@ pub struct Accuracy {
     pub accuracy: f64,
     /// Mean of (E - C) / C: above 0 if the estimate is too high.
     pub bias: f64,
+    /// Standard deviation of (E - C) / C.
+    pub deviation: f64,
 }
 
 /// The rate available to a flow.
@@ -67,16 +69,20 @@ impl Available<'_> {
 pub fn accuracy(samples: Samples, available: Available, begin: f64, (from, until): (f64, f64)) -> Option<Accuracy> {
     let counted = available.counted(begin as usize);
     let counts = |at: f64| at >= from && at < until && counted.get(at as usize) == Some(&true);
-    let (mut accuracy, mut bias, mut count) = (0.0, 0.0, 0u32);
+    let (mut accuracy, mut bias, mut squares, mut count) = (0.0, 0.0, 0.0, 0u32);
     for (at, estimate) in samples.iter().filter(|(at, _)| counts(*at)) {
         let Some(capacity) = available.at(*at) else { continue };
         let off = (estimate - capacity) / capacity;
         accuracy += (1.0 - off.abs()).max(0.0);
         bias += off;
+        squares += off * off;
         count += 1;
     }
     let count = f64::from(count);
-    (count > 0.0).then(|| Accuracy { accuracy: accuracy / count, bias: bias / count })
+    (count > 0.0).then(|| {
+        let (accuracy, bias) = (accuracy / count, bias / count);
+        Accuracy { accuracy, bias, deviation: (squares / count - bias * bias).max(0.0).sqrt() }
+    })
 }
 
 /// Seconds from `from` until the estimate is within a tenth of the available rate and stays there for five seconds, or
@@ -121,6 +127,17 @@ mod tests {
         // Three times too much is as inaccurate as twice too much.
         let much = accuracy(&samples(|_| 6e6), available, 0.0, WHOLE).unwrap();
         assert!(much.accuracy == 0.0 && (much.bias - 2.0).abs() < 1e-9, "{much:?}");
+    }
+
+    #[test]
+    fn an_estimate_deviates_by_its_spread_and_not_by_its_bias() {
+        let mbps = of(|_| 2.0);
+        let available = Available { mbps: &mbps, bin_s: 0.1 };
+        let swings = |at: f64| if at % 2.0 < 1.0 { 1e6 } else { 2e6 };
+        let of = |value: &dyn Fn(f64) -> f64| accuracy(&samples(value), available, 0.0, (10.0, 90.0)).unwrap();
+        let (steady, swinging) = (of(&|_| 1e6), of(&swings));
+        assert!(steady.deviation < 1e-9 && (swinging.deviation - 0.25).abs() < 1e-9, "{steady:?} {swinging:?}");
+        assert!((swinging.bias + 0.25).abs() < 1e-9, "{swinging:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use thalweg_link::FindTrace;
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Size, Span};
 
-use super::{Claim, Encoder, EncoderStep, Links, Reading, Signals, Theirs};
+use super::{Claim, Encoder, EncoderStep, Links, Reading, Theirs};
 use crate::simulate::SimulateError;
 
 /// A published figure.
@@ -88,8 +88,6 @@ pub enum Experiment {
     },
     /// An encoder alone, with a target that steps up and down.
     EncoderStep(EncoderStep),
-    /// Congestion signals on a synthetic queue.
-    Signals(Signals),
     /// Numbers computed without a sender and a receiver.
     Rows(Rows),
 }

@@ -21,7 +21,6 @@ mod salsify;
 mod sample;
 mod scatter;
 mod seconds;
-mod signals;
 mod verdict;
 mod vidaptive;
 
@@ -34,7 +33,6 @@ pub use reading::{Reading, Windowed};
 pub use sample::{Sample, Spread, compare, mean, spread};
 pub use scatter::{beaten, scatters};
 pub use seconds::Seconds;
-pub use signals::Signals;
 pub use verdict::{Claim, Ranking, Verdict};
 
 /// All figures.
@@ -62,6 +60,7 @@ mod tests {
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
         for of in [
+            "fig3",
             "fig7",
             "fig9",
             "fig10",
@@ -102,7 +101,7 @@ mod tests {
         for figure in figures() {
             let played = |ours: &str| match &figure.experiment {
                 Experiment::Runs { schemes, .. } => schemes.iter().any(|scheme| scheme.name == ours),
-                Experiment::EncoderStep(_) | Experiment::Signals(_) | Experiment::Rows(_) => false,
+                Experiment::EncoderStep(_) | Experiment::Rows(_) => false,
             };
             let answered = figure.theirs.iter().filter(|theirs| theirs.ours.is_some_and(played)).count();
             assert!(
@@ -131,7 +130,6 @@ mod tests {
                         (schemes.iter().map(|scheme| scheme.name.clone()).collect(), keys.chain(compared).collect())
                     }
                     Experiment::EncoderStep(_) => (vec!["encoder".to_string()], StepResponse::KEYS.to_vec()),
-                    Experiment::Signals(_) => (vec!["signals".to_string()], Signals::KEYS.to_vec()),
                     Experiment::Rows(rows) => (vec![published.scheme.to_string()], rows.keys.to_vec()),
                 };
                 let (scheme, key) = (published.scheme.to_string(), published.key);

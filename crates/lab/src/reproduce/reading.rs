@@ -135,6 +135,10 @@ pub enum Reading {
 pub enum Windowed {
     /// Accuracy of the estimate relative to the available rate, excluding seconds after a change, 0..1.
     Accuracy,
+    /// Relative bias of the estimate, of the same seconds.
+    Bias,
+    /// Standard deviation of the estimate over the available rate, of the same seconds.
+    Deviation,
     /// Seconds until the estimate is within a tenth of the available rate and stays there.
     SettlingTime,
     /// Data delivered, from IP upwards, in bit/s.
@@ -148,10 +152,11 @@ impl Windowed {
         let series = &outcome.series;
         let available = Available { mbps: &series.available_mbps, bin_s: series.bin_s };
         let estimates = series.variable("capacity_bps");
+        let accuracy = || estimate::accuracy(estimates, available, 0.0, (from, until));
         match self {
-            Windowed::Accuracy => {
-                estimate::accuracy(estimates, available, 0.0, (from, until)).map(|found| found.accuracy)
-            }
+            Windowed::Accuracy => accuracy().map(|found| found.accuracy),
+            Windowed::Bias => accuracy().map(|found| found.bias),
+            Windowed::Deviation => accuracy().map(|found| found.deviation),
             Windowed::SettlingTime => estimate::settling_time(estimates, available, (from, until)),
             Windowed::Delivered => {
                 let mean = response::mean_between(&series.delivered_mbps, series.bin_s, from, until);

@@ -83,6 +83,7 @@ pub fn compare(ours: &[&Sample], base: &[&Sample]) -> Vec<(&'static str, Option<
         ("latency_p95_gain_ms", gain(Reading::LatencyP95)),
         ("latency_p95_ratio", ratio(Reading::LatencyP95)),
         ("latency_mean_gain_ms", gain(Reading::LatencyMean)),
+        ("latency_mean_ratio", ratio(Reading::LatencyMean)),
         ("frame_rate_ratio", ratio(Reading::FrameRate)),
         ("stall_gain", gain(Reading::Stalls)),
         ("stall_times", ratio(Reading::Stalls)),

@@ -78,8 +78,10 @@ impl Verdict {
             let of: Vec<&Published> =
                 published.iter().filter(|other| (other.link, other.key) == (known.link, known.key)).collect();
             let answers: Option<Vec<_>> = of.iter().map(|known| Some((known.scheme, value(known)?))).collect();
-            if let Some(answers) = answers.filter(|answers| answers.len() > 2) {
-                let paper = falling(of.iter().map(|known| (known.scheme, known.value)).collect());
+            let paper = falling(of.iter().map(|known| (known.scheme, known.value)).collect());
+            // One bound for all, such as "too much", ranks nothing.
+            let differ = paper.iter().any(|(_, value)| *value != paper[0].1);
+            if let Some(answers) = answers.filter(|answers| answers.len() > 2 && differ) {
                 rankings.push(Ranking { link: known.link, key: known.key, paper, ours: falling(answers) });
             }
         }
@@ -132,6 +134,13 @@ mod tests {
         assert_eq!(of([111.0, 49.0, 4.0]).to_string(), "order only: 0 of 3 numbers, 1 of 1 rankings");
         assert_eq!(of([110.0, 120.0, 4.0]).to_string(), "in part: 2 of 3 numbers, 0 of 1 rankings");
         assert_eq!(of([1.0, 2.0, 3.0]).to_string(), "not: 0 of 3 numbers, 0 of 1 rankings");
+    }
+
+    #[test]
+    fn one_bound_for_three_schemes_ranks_nothing() {
+        let published = ["a", "b", "c"].map(|scheme| Published::new(None, scheme, "key", 0.0, "text").at_least());
+        let verdict = Verdict::of(&published, |_| Some(Spread { mean: 1.0, sigma: None, runs: 1 }));
+        assert_eq!(verdict.to_string(), "reproduced: 3 of 3 numbers");
     }
 
     #[test]

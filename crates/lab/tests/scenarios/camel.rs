@@ -117,15 +117,14 @@ fn bursts_of_their_own_length_stall_less_than_fixed_ones_behind_shallow_queues()
     let (rate, stalls) = (own.video_bitrate_bps / fixed.video_bitrate_bps, own.stall_ratio / fixed.stall_ratio);
     println!("2 KB: {rate:.2} of the bitrate, {stalls:.2} of the stalls");
     // The paper: 1.79 and 0.33.
-    assert!((1.1..=2.5).contains(&rate) && (0.02..=0.5).contains(&stalls), "{rate} {stalls}");
+    assert!((1.6..=2.5).contains(&rate) && (0.05..=0.33).contains(&stalls), "{rate} {stalls}");
     let stalls = |scheme: &str| [4, 6, 8, 10].map(|kilobytes| of(kilobytes, scheme).stall_ratio).iter().sum::<f64>();
     let fixed = stalls("camel:fixed-burst");
     let (own, careful) = (stalls("camel") / fixed, stalls("camel:careful") / fixed);
     println!("4 to 10 KB: {own:.2} of the stalls, {careful:.2} where 2 % of loss shorten bursts");
-    // The paper accepts losing a tenth of a burst's end for good, which causes Camel's stalls. Fixed bursts stalled two to
-    // three times as much until the window covered jitter, which helps them most (docs/papers/camel.md, Figure 13).
-    assert!((0.9..=1.5).contains(&own), "{own}");
-    assert!((0.5..=0.9).contains(&careful), "{careful}");
+    // The paper accepts losing a tenth of a burst's end for good, which causes the remaining stalls.
+    assert!((0.2..=0.5).contains(&own), "{own}");
+    assert!((0.1..=0.35).contains(&careful), "{careful}");
 }
 
 /// The paper: 4.5 points below SQP, 2.6 below Pudica. All schemes repair as Camel does and have per-packet feedback, so

@@ -55,12 +55,14 @@ pub(super) fn burst_sizes() -> Scheme {
     with(camel::Config { burst_length: length, ..camel::Config::default() }, Share::default())
 }
 
-/// Without the bursting-length controller: what Figure 13 compares with.
+/// Without the bursting-length controller and so without its fall-back to GCC: what Figure 13 compares with.
 pub(super) fn fixed_burst() -> Scheme {
     let length = burst_length::Config {
         min: FIXED_BURST,
         first: FIXED_BURST,
         max: FIXED_BURST,
+        margin: 1.0,
+        margin_at_min: 1.0,
         ..burst_length::Config::default()
     };
     with(camel::Config { burst_length: length, ..camel::Config::default() }, Share::default())

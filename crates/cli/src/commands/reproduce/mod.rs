@@ -126,7 +126,6 @@ fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<Results> {
             let response = step.play(&pictures.codec(), &pictures.video(), arguments.seed)?;
             Ok(Results::of_step(figure, &response))
         }
-        Experiment::Signals(signals) => Ok(Results::of_signals(figure, &signals.play(arguments.seed))),
         Experiment::Rows(table) => {
             let traces = arguments.traces()?;
             let mut find = |name: &str| {

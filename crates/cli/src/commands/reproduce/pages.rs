@@ -88,7 +88,7 @@ fn setup(figure: &Figure, arguments: &Arguments) -> String {
             )
         }
         Experiment::EncoderStep(_) => pictures.to_string(),
-        Experiment::Signals(_) | Experiment::Rows(_) => "computed without a sender".into(),
+        Experiment::Rows(_) => "computed without a sender".into(),
     };
     format!("`thalweg reproduce {}`: {played}.", figure.name)
 }

@@ -1,9 +1,8 @@
 //! The results as JSON.
 
 use serde_json::{Map, Value, json};
-use thalweg_lab::reproduce::{Figure, Published, Row, Sample, Signals, Spread, beaten, compare, mean, spread};
+use thalweg_lab::reproduce::{Figure, Published, Row, Sample, Spread, beaten, compare, mean, spread};
 use thalweg_sender::Scheme;
-use thalweg_units::Span;
 
 use super::super::theirs;
 use super::Shown;
@@ -99,17 +98,6 @@ pub(super) fn step(figure: &Figure, values: &[(&str, Option<f64>)]) -> Value {
     };
     run.insert("paper".into(), paper(figure, None, "encoder", ours));
     json!({ "figure": figure.name, "about": figure.about, "runs": [run] })
-}
-
-/// How often each congestion signal was right.
-pub(super) fn signals(figure: &Figure, rows: &[(Span, [f64; 3])]) -> Value {
-    let row = |(jitter, accuracies): &(Span, [f64; 3])| {
-        let each = Signals::KEYS.into_iter().zip(accuracies).map(|(key, value)| (key.to_string(), json!(value)));
-        let mut row: Map<String, Value> = each.collect();
-        row.insert("jitter_ms".into(), json!(jitter.as_millis_f64()));
-        row
-    };
-    json!({ "figure": figure.name, "about": figure.about, "runs": rows.iter().map(row).collect::<Vec<_>>() })
 }
 
 /// Calculated numbers.

@@ -9,7 +9,6 @@ use serde_json::Value;
 use thalweg_lab::Outcome;
 use thalweg_lab::reproduce::{Figure, Published, Reading, Row, Sample, Spread, StepResponse, compare, spread};
 use thalweg_sender::Scheme;
-use thalweg_units::Span;
 
 use super::scenarios::Played;
 use super::theirs::Read;
@@ -31,11 +30,6 @@ impl Results {
     pub(super) fn of_step(figure: &Figure, response: &StepResponse) -> Results {
         let values: Vec<(&str, Option<f64>)> = StepResponse::KEYS.into_iter().zip(response.values()).collect();
         Results { page: table::step(figure, &values), json: json::step(figure, &values) }
-    }
-
-    /// Of congestion signals: how often each was right, by jitter.
-    pub(super) fn of_signals(figure: &Figure, rows: &[(Span, [f64; 3])]) -> Results {
-        Results { page: table::signals(figure, rows), json: json::signals(figure, rows) }
     }
 
     /// Of calculated numbers.

@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use thalweg_lab::reproduce::{Figure, Row, Sample, Signals, Spread, beaten, compare, mean, spread};
-use thalweg_units::Span;
+use thalweg_lab::reproduce::{Figure, Row, Sample, Spread, beaten, compare, mean, spread};
 
 use super::super::pages::VERDICT;
 use super::super::theirs;
@@ -143,15 +142,6 @@ pub(super) fn step(figure: &Figure, values: &[(&str, Option<f64>)]) -> Page {
     let mut readings = Grid::new(&["scheme"], values.iter().map(|(key, _)| head(key)));
     readings.row(&["encoder"], values.iter().map(|(key, value)| text(key, *value)));
     Page::of(readings, compared)
-}
-
-/// How often each congestion signal was right.
-pub(super) fn signals(figure: &Figure, rows: &[(Span, [f64; 3])]) -> Page {
-    let mut readings = Grid::new(&["jitter up to"], Signals::KEYS.into_iter().map(head));
-    for (jitter, accuracies) in rows {
-        readings.row(&[&jitter.to_string()], accuracies.iter().map(|accuracy| format!("{:.1}%", accuracy * 100.0)));
-    }
-    Page::of(readings, Compared::of(&figure.published, figure.because, |_| None))
 }
 
 /// Calculated numbers.

@@ -7,7 +7,7 @@ pub(super) fn text(key: &str, value: Option<f64>) -> String {
     let Some(value) = value else { return "-".into() };
     match key {
         "stall_gain" | "estimate_accuracy_gain" => format!("{:+.1}", value * 100.0),
-        "estimate_bias" => format!("{:+.1}%", value * 100.0),
+        _ if key.starts_with("estimate_bias") => format!("{:+.1}%", value * 100.0),
         _ if is_small_rate(key) => format!("{:.1}", value / 1e3),
         _ if key.ends_with("_bps") => format!("{:.2}", value / 1e6),
         _ if is_share(key) => format!("{:.1}%", value * 100.0),
@@ -29,12 +29,15 @@ pub(super) fn with_sigma(key: &str, of: Option<Spread>) -> String {
 
 /// Whether the papers give this rate in tens or hundreds of kbps.
 fn is_small_rate(key: &str) -> bool {
-    ["goodput_bps", "fec_bitrate_bps", "tcp_throughput_bps"].iter().any(|small| key.ends_with(small))
+    ["goodput_bps", "fec_bitrate_bps", "padding_bitrate_bps", "tcp_throughput_bps"]
+        .iter()
+        .any(|small| key.ends_with(small))
 }
 
 fn is_share(key: &str) -> bool {
     key.starts_with("utilization") && !key.ends_with("ratio")
         || key.contains("accuracy")
+        || key == "estimate_deviation"
         || ["_loss_ratio", "discard_ratio", "late_ratio", "fec_share", "ffre", "frcc"]
             .iter()
             .any(|end| key.ends_with(end))

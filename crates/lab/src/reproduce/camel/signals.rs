@@ -6,25 +6,36 @@ use thalweg_control::camel::gradient::{Config, Gradient};
 use thalweg_control::estimate::slope;
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
-/// Three congestion signals on a synthetic queue, with increasing jitter on every delay.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Signals {
-    /// The max of the uniform jitter in each row.
-    pub jitters: Vec<Span>,
-}
+use super::super::{Row, Rows};
 
-impl Signals {
-    /// The keys of the results: the share of frames that each signal classified correctly, 0..1.
-    pub const KEYS: [&'static str; 3] = ["gradient", "delay_above_min", "delay_over_time"];
+/// Three congestion signals on a synthetic queue, with increasing jitter on every delay. The keys: the share of frames
+/// that a signal classified correctly, and how much that is above the best of the other signals, 0..1.
+pub(super) const ROWS: Rows =
+    Rows { keys: &["accuracy", "accuracy_lead"], traces: &[], play: |_, seed| Ok(rows(seed)) };
 
-    /// For each jitter, the accuracies in the order of [`Signals::KEYS`].
-    pub fn play(&self, seed: Seed) -> Vec<(Span, [f64; 3])> {
-        let row = |jitter: &Span| {
-            let found = accuracy(Config::default(), *jitter, seed);
-            (*jitter, [found.gradient, found.delay_above_min, found.delay_over_time])
+/// The links: the max of the uniform jitter.
+pub(super) const JITTERS: [(&str, Span); 5] = [
+    ("no jitter", Span::ZERO),
+    ("jitter of 2 ms", Span::from_millis(2)),
+    ("jitter of 5 ms", Span::from_millis(5)),
+    ("jitter of 20 ms", Span::from_millis(20)),
+    ("jitter of 50 ms", Span::from_millis(50)),
+];
+/// The signals. The first is Camel's.
+pub(super) const SIGNALS: [&str; 3] = ["gradient", "delay above min", "delay over time"];
+
+fn rows(seed: Seed) -> Vec<Row> {
+    let over = |(link, jitter): (&str, Span)| {
+        let Accuracy { gradient, delay_above_min, delay_over_time } = accuracy(Config::default(), jitter, seed);
+        let all = [gradient, delay_above_min, delay_over_time];
+        let row = move |own: usize| {
+            let others = all.into_iter().enumerate().filter(|(other, _)| *other != own).map(|(_, value)| value);
+            let values = vec![Some(all[own]), Some(all[own] - others.fold(0.0, f64::max))];
+            Row { link: link.into(), scheme: SIGNALS[own].into(), values }
         };
-        self.jitters.iter().map(row).collect()
-    }
+        (0..SIGNALS.len()).map(row).collect::<Vec<Row>>()
+    };
+    JITTERS.into_iter().flat_map(over).collect()
 }
 
 /// Figure 7's link.

@@ -75,7 +75,6 @@ impl Config {
             loss: loss::Config::V1(loss::V1Config::default()),
             overuse: overuse::Config { whole_report: true, outlasts_pauses: true, ..overuse::Config::default() },
             alr: alr::Config { usage: 0.65, start: 0.80, stop: 0.50 },
-            pushback: None,
             rtt_limit: None,
             ..Config::of_2023()
         }
@@ -86,8 +85,11 @@ impl Config {
     /// `modules/congestion_controller/goog_cc/`: pacing at 2.5 times the estimate; the Bayesian acknowledged rate (the
     /// robust one became the default in 0fa90c3, August 2023); the loss-based rate by likelihood, on by default since
     /// e047262 (December 2022), without the holds and bounds of October 2023 and after; probes whether congested or not
-    /// (until 7c612c3, October 2023). Pushback was on already (4593047, February 2021), as was the RTT back-off.
-    /// `aimd_rate_control.cc` took no further 5 kbps off (98e71f5, September 2023).
+    /// (until 7c612c3, October 2023). `aimd_rate_control.cc` took no further 5 kbps off (98e71f5, September 2023).
+    ///
+    /// Pushback was on by default (4593047, February 2021), but their sender cannot have had it: with it latency settles
+    /// 2 to 3 s after the drop of Vidaptive's Fig. 1, without it after 9 to 12 s, and the paper says 12
+    /// (docs/papers/gcc.md). So it is off here, as `WebRTC-CongestionWindow` lets an application choose.
     pub fn of_2023() -> Config {
         Config {
             pacing_factor: 2.5,
@@ -100,6 +102,7 @@ impl Config {
                 raised_step: None,
                 ..probe_controller::Config::default()
             },
+            pushback: None,
             ..Config::default()
         }
     }

@@ -55,7 +55,7 @@ pub const ALL: &[Subject] = &[
     subject("copa-0.9", || copa_alone(0.9), Backlog, claims::copa),
     subject("rocc", || built(rocc::Rocc::new(rocc::Config::default())), Backlog, claims::rocc),
     subject("gcc", || built(gcc::Gcc::new(gcc::Config::default())), Backlog, claims::gcc),
-    subject("gcc-2023", || built(gcc::Gcc::new(gcc::Config::of_2023())), Backlog, claims::gcc),
+    subject("gcc-2023", gcc_of_2023, Backlog, claims::gcc),
     variant("gcc-2017", || built(gcc::Gcc::new(gcc::Config::of_2017()))),
     subject("bbr", || built(bbr::Bbr::new(bbr::Config::default())), Backlog, claims::bbr),
     subject("bbr-camel", || built(bbr::Bbr::new(bbr::Config::of_camel())), Frames, claims::bbr),
@@ -128,6 +128,12 @@ fn rrtcc_of_the_later_drafts() -> Box<dyn Controller> {
     let receiver = ReceiverConfig { increase: Increase::Additive, ..ReceiverConfig::default() };
     let filter = FilterConfig::Scalar(ScalarConfig::default());
     built(Rrtcc::new(Config { receiver, filter, ..Config::default() }))
+}
+
+/// Paced as today: a backlog at 2.5 times the target is no call.
+fn gcc_of_2023() -> Box<dyn Controller> {
+    let pacing_factor = gcc::Config::default().pacing_factor;
+    built(gcc::Gcc::new(gcc::Config { pacing_factor, ..gcc::Config::of_2023() }))
 }
 
 /// Switches to GCC and back as often as possible.

@@ -37,7 +37,7 @@ pub fn known() -> &'static [Known] {
         },
         Known {
             name: "gcc:2023",
-            about: "WebRTC of May 2023, as Vidaptive met it: paced at 2.5 times, the acknowledged rate smoothed",
+            about: "WebRTC of May 2023, as Vidaptive met it: paced at 2.5 times, no pushback, little bounded by loss",
             make: gcc::webrtc_of_2023,
         },
         Known {

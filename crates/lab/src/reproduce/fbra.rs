@@ -171,7 +171,10 @@ fn beside_readers(over: impl Fn(i64) -> Link) -> Vec<Link> {
 const SECOND: Other = Other::AlikeWithin { count: 1, within: SECOND_WITHIN };
 
 pub(super) fn figures() -> Vec<Figure> {
-    vec![varying_capacity(), beside_tcp(), two_beside_tcp(), two_calls(), beside_short_tcp()]
+    let mut figures = vec![varying_capacity(), beside_tcp(), two_beside_tcp(), two_calls(), beside_short_tcp()];
+    figures.extend(over_time());
+    figures.push(packet_delay());
+    figures
 }
 
 /// Every number of the paper's tables, and those of its text that a run answers: table, link, scheme, key, value in the
@@ -198,17 +201,18 @@ fn printed(table: &str) -> Vec<Published> {
     PRINTED.lines().skip(1).filter_map(row).collect()
 }
 
+/// The link of table 1, with steps of so many seconds.
+fn varying(seconds: i64, millis: i64) -> Link {
+    let rates = [100, 160, 256, 200, 128].map(Rate::from_kbps).to_vec();
+    link(Origin::Drawn { rates, each: Span::from_secs(seconds) }, millis)
+}
+
 fn varying_capacity() -> Figure {
     let about = "table 1: one sender, the link at 100, 160, 256, 200 and 128 kbps in turn, 30 s each (or 100 s, \"slowly\"), from an instant that is drawn (the paper \
                  does not print how its capacity varies between 100 and 256 kbps; its goodput is above the mean of these)";
-    let rates = [100, 160, 256, 200, 128].map(Rate::from_kbps).to_vec();
-    let over = |millis| link(Origin::Drawn { rates: rates.clone(), each: Span::from_secs(30) }, millis);
     // Over steps of 30 s RRTCC does not have the most goodput, as it has in the paper; over slower ones it does.
-    let slowly = |millis| {
-        let link = link(Origin::Drawn { rates: rates.clone(), each: Span::from_secs(100) }, millis);
-        Link { name: format!("{millis} ms, slowly"), ..link }
-    };
-    let links = DELAYS.into_iter().map(over).chain(DELAYS.map(slowly)).collect();
+    let slowly = |millis| Link { name: format!("{millis} ms, slowly"), ..varying(100, millis) };
+    let links = DELAYS.map(|millis| varying(30, millis)).into_iter().chain(DELAYS.map(slowly)).collect();
     let setup = setup(30, Encoder::EqualFrames, 30);
     figure(("fbra-table1", about), setup, links, &[Reading::Abu], printed("table1"))
 }
@@ -270,4 +274,67 @@ fn beside_short_tcp() -> Figure {
     let over = |millis| mbps(1, millis).shared_with(readers(1, cubic()));
     let more = [Reading::TcpThroughput, Reading::Tfs, Reading::ProtectedLostFrames, Reading::Psnr];
     figure(("fbra-table5", about), setup(10, RECORDED, 15), [50, 100].map(over).to_vec(), &more, printed("table5"))
+}
+
+/// Figures 6 to 9: single runs over time, which the report of `--out` draws.
+fn over_time() -> [Figure; 4] {
+    let beside_ten = |millis| mbps(5, millis).shared_with(readers(10, cubic()));
+    let of = |(name, about), encoder, frame_rate, links: Vec<Link>| {
+        let (schemes, setup) = (vec![of_the_paper("fbra"), n_up_to(10)], setup(1, encoder, frame_rate));
+        let readings = [Reading::Goodput, Reading::FecBitrate, Reading::FecShare, Reading::Frcc, Reading::Utilization];
+        Figure::of_runs(name, about, schemes, links, &readings).setup(setup).seconds(300)
+    };
+    let (equal, from_5_2) = (Encoder::EqualFrames, "\u{a7}5.2, figure 6");
+    let exact = |millis: &'static str| {
+        [
+            Published::new(Some(millis), "fbra", "frcc", 0.9, from_5_2).at_least(),
+            Published::new(Some(millis), "fbra", "fec_bitrate_bps", 17.5e3, from_5_2).within(0.15),
+            Published::new(Some(millis), "fbra", "fec_share", 0.1, from_5_2).within(0.25),
+        ]
+    };
+    [
+        of(
+            ("fbra-fig6", "the runs of table 1 over time: rate, FEC and capacity are in the report of --out"),
+            equal,
+            30,
+            DELAYS.map(|millis| varying(30, millis)).to_vec(),
+        )
+        .published(["50 ms", "100 ms", "240 ms"].map(exact).concat()),
+        of(("fbra-fig7", "the runs of table 2 over time"), equal, 30, DELAYS.map(beside_ten).to_vec()),
+        of(
+            ("fbra-fig8", "the runs of table 3 over time"),
+            equal,
+            30,
+            DELAYS.map(|millis| beside_ten(millis).shared_with(SECOND)).to_vec(),
+        )
+        .reading(&[OTHER_GOODPUT]),
+        of(
+            ("fbra-fig9", "the calls of table 4 over time, with their quality"),
+            RECORDED,
+            15,
+            [50, 100].map(|millis| mbps(1, millis).shared_with(SECOND)).to_vec(),
+        )
+        .reading(&[OTHER_GOODPUT, Reading::Psnr, OTHER_PSNR]),
+    ]
+}
+
+fn packet_delay() -> Figure {
+    let about = "packet delay of two calls, and of a call beside a reader of pages, on 1 Mbps and 100 ms";
+    let named = |name: &str, other| Link { name: name.into(), ..mbps(1, 100).shared_with(other) };
+    let links = vec![named("two calls", SECOND), named("beside TCP", readers(1, cubic()))];
+    let delays = [Reading::OneWayDelayPercentile(0.05), Reading::OneWayDelayPercentile(1.0), Reading::OneWayDelay];
+    let schemes = ["rrtcc", "fbra"].map(of_the_paper).to_vec();
+    let of = |link, scheme, key, value| Published::new(Some(link), scheme, key, value, "\u{a7}5.5, figure 10");
+    let calls = ["two calls", "beside TCP"].map(|link| {
+        [
+            of(link, "rrtcc", "one_way_delay_p5_ms", 400.0).at_least(),
+            of(link, "fbra", "one_way_delay_max_ms", 400.0).at_most(),
+        ]
+    });
+    Figure::of_runs("fbra-fig10", about, schemes, links, &delays)
+        .reading(&[Reading::Goodput])
+        .setup(setup(10, RECORDED, 15))
+        .published(calls.concat())
+        .published([of("beside TCP", "rrtcc", "one_way_delay_max_ms", 3000.0)])
+        .because("50 packets of 1 Mbps are 600 ms, so the paper's 3 s were not in this queue but at Chrome's sender")
 }

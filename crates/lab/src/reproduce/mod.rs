@@ -81,8 +81,8 @@ mod tests {
             let name = format!("camel-{of}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
-        for table in 1..=5 {
-            let name = format!("fbra-table{table}");
+        for of in (1..=5).map(|table| format!("table{table}")).chain((6..=10).map(|number| format!("fig{number}"))) {
+            let name = format!("fbra-{of}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
         for of in

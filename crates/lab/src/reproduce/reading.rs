@@ -68,6 +68,8 @@ pub enum Reading {
     Keyframes,
     /// Mean time from the sender to the receiver, per packet, in ms.
     OneWayDelay,
+    /// The 5th percentile (0.05) or the greatest (1.0) of that by tenths of a second, from the tenth second on, in ms.
+    OneWayDelayPercentile(f64),
     /// Accuracy of the controller's estimate relative to the available rate, 0..1.
     EstimateAccuracy,
     /// Relative bias of the estimate; positive if it is too high.
@@ -216,6 +218,8 @@ impl Reading {
             Reading::Keyframes => "keyframes_after_first",
             Reading::FreshFrame(_) => "fresh_frame_ms",
             Reading::OneWayDelay => "one_way_delay_mean_ms",
+            Reading::OneWayDelayPercentile(q) if *q < 0.5 => "one_way_delay_p5_ms",
+            Reading::OneWayDelayPercentile(_) => "one_way_delay_max_ms",
             Reading::EstimateAccuracy => "estimate_accuracy",
             Reading::EstimateBias => "estimate_bias",
             Reading::Jain => "jain",
@@ -255,6 +259,10 @@ impl Reading {
             }
             Reading::WorstLatency(from) => Some(response::after_drop(&outcome.frames, from, 20.0).worst_ms),
             Reading::Recovery(from) => Some(response::after_drop(&outcome.frames, from, 20.0).recovery_s),
+            Reading::OneWayDelayPercentile(q) => {
+                let delays = series.variable("one_way_delay_ms").iter().filter(|(at, _)| *at >= 10.0);
+                percentile(&delays.map(|(_, delay)| *delay).collect::<Vec<_>>(), q)
+            }
             Reading::SizeChanges => marks(Mark::Resize),
             Reading::MeanLines => {
                 let sent = outcome.frames.iter().filter(|frame| frame.queued_s.is_some());

@@ -135,7 +135,7 @@ mod tests {
                     Experiment::Rows(rows) => (vec![published.scheme.to_string()], rows.keys.to_vec()),
                 };
                 let (scheme, key) = (published.scheme.to_string(), published.key);
-                let is_known = schemes.contains(&scheme) || scheme == rebera::FACETIME;
+                let is_known = schemes.contains(&scheme) || published.claim == Claim::Elsewhere;
                 assert!(is_known && keys.contains(&key), "{}: {scheme} {key}", figure.name);
                 assert!(!published.source.is_empty());
                 if let (Some(link), Experiment::Runs { links, .. }) = (published.link, &figure.experiment) {

@@ -73,7 +73,7 @@ impl Compared {
 fn paper(published: &Published) -> String {
     let Published { key, value, sigma, claim, .. } = *published;
     match claim {
-        Claim::NEAR => with_sigma(key, Some(Spread { mean: value, sigma, runs: 1 })),
+        Claim::NEAR | Claim::Elsewhere => with_sigma(key, Some(Spread { mean: value, sigma, runs: 1 })),
         Claim::Within(share) => format!("{} within {:.0}%", text(key, Some(value)), share * 100.0),
         Claim::AtLeast => format!("at least {}", text(key, Some(value))),
         Claim::AtMost => format!("at most {}", text(key, Some(value))),

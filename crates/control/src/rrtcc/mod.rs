@@ -161,7 +161,9 @@ impl Controller for Rrtcc {
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         let (offset, frames, noise) = self.receiver.current();
-        see("media_bps", self.media().as_bps_f64());
+        if let Some(proof) = &self.proof {
+            see("media_bps", proof.media().as_bps_f64());
+        }
         see("A_s_bps", self.sending.as_bps_f64());
         see("A_r_bps", self.receiver.rate.rate().as_bps_f64());
         see("R_bps", self.receiver.received().as_bps_f64());

@@ -26,8 +26,12 @@ impl Compared {
         for known in published {
             let Published { link, scheme, key, source, .. } = *known;
             let found = ours(known);
-            let held = found.is_some_and(|found| known.holds(found.mean));
-            let cells = [paper(known), with_sigma(key, found), (if held { "yes" } else { "no" }).into()];
+            let held = match known.claim {
+                Claim::Elsewhere => "-",
+                _ if found.is_some_and(|found| known.holds(found.mean)) => "yes",
+                _ => "no",
+            };
+            let cells = [paper(known), with_sigma(key, found), held.into()];
             grid.row(&[link.unwrap_or("all"), scheme, &head(key), source], cells);
         }
         Compared { grid, verdict: Verdict::of(published, ours), because }

@@ -6,8 +6,8 @@
 //! and 5.
 //!
 //! The paper does not print how capacity varies, nor how long a run is, and its tables contradict each other in places
-//! (specs/fbra.md 7). Its loss counts packets that arrive too late as well: section 5.5 explains table 5's 4 % by
-//! discards.
+//! (specs/fbra.md 7). Its losses, of packets as of frames, count what arrives too late as well: section 5.5 explains
+//! table 5's 4 % by discards.
 
 use thalweg_link::WebConfig;
 use thalweg_link::traffic::tcp::{ConnectionConfig, CubicConfig};
@@ -124,7 +124,7 @@ fn figure(
     more: &[Reading],
     published: Vec<Published>,
 ) -> Figure {
-    Figure::of_runs(name, about, all(), links, &[Reading::Goodput, Reading::LostOrLate, Reading::LostFrames])
+    Figure::of_runs(name, about, all(), links, &[Reading::Goodput, Reading::LostOrLate, Reading::LostOrLateFrames])
         .reading(more)
         .reading(&[Reading::FecBitrate, Reading::FecShare, Reading::Ffre, Reading::Frcc])
         .setup(setup)
@@ -234,7 +234,8 @@ fn beside_tcp() -> Figure {
 const OTHER_GOODPUT: Reading = Reading::OfOther { key: "other_goodput_bps", of: &Reading::Goodput };
 const OTHER_WIRE: Reading = Reading::OfOther { key: "other_wire_bitrate_bps", of: &Reading::WireBitrate };
 const OTHER_LOSS: Reading = Reading::OfOther { key: "other_lost_or_late_ratio", of: &Reading::LostOrLate };
-const OTHER_LOST_FRAMES: Reading = Reading::OfOther { key: "other_lost_frames", of: &Reading::LostFrames };
+const OTHER_LOST_FRAMES: Reading =
+    Reading::OfOther { key: "other_lost_or_late_frames", of: &Reading::LostOrLateFrames };
 const OTHER_PROTECTED: Reading =
     Reading::OfOther { key: "other_protected_lost_frames", of: &Reading::ProtectedLostFrames };
 const OTHER_FEC: Reading = Reading::OfOther { key: "other_fec_bitrate_bps", of: &Reading::FecBitrate };

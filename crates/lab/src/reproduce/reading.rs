@@ -94,6 +94,8 @@ pub enum Reading {
     LostOrLate,
     /// Frames with a packet that was never recovered.
     LostFrames,
+    /// Frames with such a packet, or with one that was too late.
+    LostOrLateFrames,
     /// Frames with a packet that was dropped although FEC protected it.
     ProtectedLostFrames,
     /// Mean over seconds of goodput over link capacity.
@@ -232,6 +234,7 @@ impl Reading {
             Reading::Discards => "discard_ratio",
             Reading::LostOrLate => "lost_or_late_ratio",
             Reading::LostFrames => "lost_frames",
+            Reading::LostOrLateFrames => "lost_or_late_frames",
             Reading::ProtectedLostFrames => "protected_lost_frames",
             Reading::Abu => "abu",
             Reading::FecBitrate => "fec_bitrate_bps",
@@ -316,6 +319,7 @@ impl Reading {
             Reading::Discards => Some(summary.delivery?.discard_ratio),
             Reading::LostOrLate => Some(summary.packet_loss_ratio + summary.delivery?.discard_ratio),
             Reading::LostFrames => Some(summary.delivery?.lost_frames as f64),
+            Reading::LostOrLateFrames => Some(summary.delivery?.lost_or_late_frames as f64),
             Reading::ProtectedLostFrames => Some(summary.redundancy?.protected_lost_frames as f64),
             Reading::Abu => summary.delivery?.abu,
             Reading::FecBitrate => Some(summary.redundancy?.fec_bitrate_bps),

@@ -68,7 +68,7 @@ fn media_is_in_time_discarded_or_lost_and_none_of_it_without_fec_is_redundant() 
     let (delivery, redundancy) = figures(ledger);
     // Six directly and one by a retransmission, 8000 bits each, in two seconds.
     assert_eq!(delivery.goodput_bps, 28_000.0);
-    assert_eq!((delivery.discard_ratio, delivery.lost_frames), (0.1, 2));
+    assert_eq!((delivery.discard_ratio, delivery.lost_frames, delivery.lost_or_late_frames), (0.1, 2, 3));
     // All of it in the first second, of 100 kbit.
     assert!((delivery.abu.unwrap() - 0.28).abs() < 1e-9, "{delivery:?}");
     assert_eq!(redundancy, None);

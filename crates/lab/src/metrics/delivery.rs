@@ -16,6 +16,8 @@ pub struct Delivery {
     pub discard_ratio: f64,
     /// Frames with a packet that was dropped and recovered neither by FEC nor by retransmission.
     pub lost_frames: u64,
+    /// These, and frames with a packet received only after the deadline.
+    pub lost_or_late_frames: u64,
     /// Average bandwidth utilisation: mean over whole seconds of goodput over link capacity; above 1 for seconds that
     /// deliver what the previous second queued. Null when the path has no bottleneck.
     pub abu: Option<f64>,

@@ -209,6 +209,11 @@ impl Published {
         Published { claim: Claim::AtLeast, ..self }
     }
 
+    /// A number of a sender that is not to be had.
+    pub const fn elsewhere(self) -> Published {
+        Published { claim: Claim::Elsewhere, ..self }
+    }
+
     /// The paper says "less than".
     pub const fn at_most(self) -> Published {
         Published { claim: Claim::AtMost, ..self }

@@ -80,8 +80,8 @@ mod tests {
             let name = format!("camel-{of}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
-        for table in 1..=5 {
-            let name = format!("fbra-table{table}");
+        for of in (1..=5).map(|table| format!("table{table}")).chain((6..=10).map(|number| format!("fig{number}"))) {
+            let name = format!("fbra-{of}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
         for of in
@@ -133,7 +133,7 @@ mod tests {
                     Experiment::Rows(rows) => (vec![published.scheme.to_string()], rows.keys.to_vec()),
                 };
                 let (scheme, key) = (published.scheme.to_string(), published.key);
-                let is_known = schemes.contains(&scheme) || scheme == rebera::FACETIME;
+                let is_known = schemes.contains(&scheme) || published.claim == Claim::Elsewhere;
                 assert!(is_known && keys.contains(&key), "{}: {scheme} {key}", figure.name);
                 assert!(!published.source.is_empty());
                 if let (Some(link), Experiment::Runs { links, .. }) = (published.link, &figure.experiment) {

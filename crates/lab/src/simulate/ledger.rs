@@ -33,6 +33,7 @@ struct Media {
     protected: bool,
     /// How it was first obtained.
     came: Option<By>,
+    late: bool,
 }
 
 impl Media {
@@ -86,8 +87,8 @@ impl Ledger {
     fn sent_media(&mut self, sequence: u64, fragment: Fragment, size: Bytes) {
         debug_assert_eq!(sequence, self.media.len() as u64, "media packets have a gap");
         self.media_bytes += size;
-        let (dropped, protected, came) = (false, false, None);
-        self.media.push(Media { fragment, size, dropped, protected, came });
+        let (dropped, protected, came, late) = (false, false, None, false);
+        self.media.push(Media { fragment, size, dropped, protected, came, late });
     }
 
     fn sent_fec(&mut self, protects: &Protected, size: Bytes) {
@@ -121,6 +122,7 @@ impl Ledger {
         let Some(media) = self.media.get_mut(sequence as usize).filter(|media| media.came.is_none()) else { return };
         media.came = Some(by);
         if now - media.fragment.captured > self.deadline {
+            media.late = true;
             self.late += 1;
         } else {
             let payload = Bytes::new(media.fragment.length.into());
@@ -148,13 +150,17 @@ impl Ledger {
     /// The figures of a flow that was active from `from` to `until` seconds, over a path of the series' capacity.
     pub(super) fn figures(self, series: &Series, (from, until): (f64, f64)) -> (Delivery, Option<Redundancy>) {
         let rate = |bytes: Bytes| bytes.bits() as f64 / (until - from);
-        let mut missing: Vec<u64> =
-            self.media.iter().filter(|media| media.is_missing()).map(|media| media.fragment.frame).collect();
-        missing.dedup();
+        let frames = |of: fn(&Media) -> bool| {
+            let mut frames: Vec<u64> =
+                self.media.iter().filter(|media| of(media)).map(|media| media.fragment.frame).collect();
+            frames.dedup();
+            frames.len() as u64
+        };
         let delivery = Delivery {
             goodput_bps: rate(self.in_time),
             discard_ratio: self.late as f64 / self.media.len().max(1) as f64,
-            lost_frames: missing.len() as u64,
+            lost_frames: frames(Media::is_missing),
+            lost_or_late_frames: frames(|media| media.is_missing() || media.late),
             abu: abu(
                 &self.in_time_by_bin.values(series.capacity_mbps.len()),
                 &series.capacity_mbps,
@@ -170,6 +176,7 @@ impl Ledger {
             fec_bitrate_bps: rate(self.fec),
             fec_share: self.fec.as_f64() / self.media_bytes.as_f64().max(1.0),
             ffre: ffre(recovered, lost().count() as u64 - recovered),
+            protected_lost_frames: frames(|media| media.protected && media.dropped),
             useful_padding_ratio: useful.as_f64() / (self.fec + self.padding).as_f64().max(1.0),
             frcc: self.probes.frcc(),
             probes: self.probes.ended(),

@@ -76,7 +76,10 @@ pub(super) fn figure7() -> Figure {
     let cells = |(link, values): (&'static str, [f64; 4])| {
         keys.iter().zip(values).map(move |(key, value)| Published::new(Some(link), "trace", key, value, SOURCE))
     };
-    Figure::new("rebera-fig7", about, Experiment::Rows(rows)).setup(SETUP).published(table1.into_iter().flat_map(cells))
+    Figure::new("rebera-fig7", about, Experiment::Rows(rows))
+        .setup(SETUP)
+        .published(table1.into_iter().flat_map(cells))
+        .because("the paper's traces are not public: these are the nearest recordings, and they vary more")
 }
 
 fn play_traces(find: &mut FindTrace<'_>, _seed: Seed) -> Result<Vec<Row>, SimulateError> {

@@ -68,7 +68,7 @@ fn media_is_in_time_discarded_or_lost_and_none_of_it_without_fec_is_redundant() 
     let (delivery, redundancy) = figures(ledger);
     // Six directly and one by a retransmission, 8000 bits each, in two seconds.
     assert_eq!(delivery.goodput_bps, 28_000.0);
-    assert_eq!((delivery.discard_ratio, delivery.lost_frames), (0.1, 2));
+    assert_eq!((delivery.discard_ratio, delivery.lost_frames, delivery.lost_or_late_frames), (0.1, 2, 3));
     // All of it in the first second, of 100 kbit.
     assert!((delivery.abu.unwrap() - 0.28).abs() < 1e-9, "{delivery:?}");
     assert_eq!(redundancy, None);
@@ -102,6 +102,7 @@ fn fec_has_recovered_what_nothing_else_brought_before_it() {
     assert_eq!(delivery.lost_frames, 1);
     // Lost and protected: 0, 1, 4 and 5; recovered: 0 and 4.
     assert_eq!(redundancy.ffre, Some(0.5));
+    assert_eq!(redundancy.protected_lost_frames, 4);
     assert_eq!(redundancy.fec_bitrate_bps, 2.0 * 1102.0 * 8.0 / 2.0);
     assert!((redundancy.fec_share - 2204.0 / 10_740.0).abs() < 1e-12);
     // 0, 4 and 9 relative to two FEC packets and a padding packet.

@@ -26,8 +26,12 @@ impl Compared {
         for known in published {
             let Published { link, scheme, key, source, .. } = *known;
             let found = ours(known);
-            let held = found.is_some_and(|found| known.holds(found.mean));
-            let cells = [paper(known), with_sigma(key, found), (if held { "yes" } else { "no" }).into()];
+            let held = match known.claim {
+                Claim::Elsewhere => "-",
+                _ if found.is_some_and(|found| known.holds(found.mean)) => "yes",
+                _ => "no",
+            };
+            let cells = [paper(known), with_sigma(key, found), held.into()];
             grid.row(&[link.unwrap_or("all"), scheme, &head(key), source], cells);
         }
         Compared { grid, verdict: Verdict::of(published, ours), because }
@@ -73,7 +77,7 @@ impl Compared {
 fn paper(published: &Published) -> String {
     let Published { key, value, sigma, claim, .. } = *published;
     match claim {
-        Claim::NEAR => with_sigma(key, Some(Spread { mean: value, sigma, runs: 1 })),
+        Claim::NEAR | Claim::Elsewhere => with_sigma(key, Some(Spread { mean: value, sigma, runs: 1 })),
         Claim::Within(share) => format!("{} within {:.0}%", text(key, Some(value)), share * 100.0),
         Claim::AtLeast => format!("at least {}", text(key, Some(value))),
         Claim::AtMost => format!("at most {}", text(key, Some(value))),

@@ -11,7 +11,7 @@ pub(super) fn text(key: &str, value: Option<f64>) -> String {
         _ if is_small_rate(key) => format!("{:.1}", value / 1e3),
         _ if key.ends_with("_bps") => format!("{:.2}", value / 1e6),
         _ if is_share(key) => format!("{:.1}%", value * 100.0),
-        _ if key.ends_with("lost_frames") => format!("{value:.0}"),
+        _ if key.ends_with("_frames") => format!("{value:.0}"),
         _ if key.ends_with("_ms") || key.ends_with("_bytes") => format!("{value:.0}"),
         _ if key.starts_with("jain") => format!("{value:.3}"),
         _ => format!("{value:.2}"),

@@ -66,6 +66,16 @@ pub enum Reading {
     QoeDriving,
     /// Number of keyframes after the first.
     Keyframes,
+    /// The share of pictures of which the better candidate was sent, 0..1.
+    BetterSent,
+    /// The share of pictures of which the candidate of lower quality was sent, 0..1.
+    LowerSent,
+    /// The share of pictures of which no candidate was sent, 0..1.
+    NoneSent,
+    /// Decoder states that the sender keeps, on average.
+    SenderStates,
+    /// Decoder states that the receiver keeps, on average.
+    ReceiverStates,
     /// Mean time from the sender to the receiver, per packet, in ms.
     OneWayDelay,
     /// Accuracy of the controller's estimate relative to the available rate, 0..1.
@@ -212,6 +222,11 @@ impl Reading {
             Reading::QoeCall => "qoe_call",
             Reading::QoeDriving => "qoe_driving",
             Reading::Keyframes => "keyframes_after_first",
+            Reading::BetterSent => "better_sent_share",
+            Reading::LowerSent => "lower_sent_share",
+            Reading::NoneSent => "none_sent_share",
+            Reading::SenderStates => "sender_states",
+            Reading::ReceiverStates => "receiver_states",
             Reading::FreshFrame(_) => "fresh_frame_ms",
             Reading::OneWayDelay => "one_way_delay_mean_ms",
             Reading::EstimateAccuracy => "estimate_accuracy",
@@ -299,6 +314,11 @@ impl Reading {
             Reading::EstimateBias => summary.estimate_bias,
             Reading::Jain => summary.sharing.as_ref().map(|sharing| sharing.jain),
             Reading::JainBySecond => summary.sharing.as_ref().map(|sharing| sharing.jain_by_second),
+            Reading::BetterSent => Some(summary.choices?.better_share),
+            Reading::LowerSent => Some(summary.choices?.lower_share),
+            Reading::NoneSent => Some(summary.choices?.none_share),
+            Reading::SenderStates => summary.choices?.sender_states,
+            Reading::ReceiverStates => summary.choices?.receiver_states,
             Reading::Share => summary.sharing.as_ref()?.flows.first().map(|flow| flow.share),
             Reading::PacketLoss => Some(summary.packet_loss_ratio),
             Reading::Goodput => Some(summary.delivery?.goodput_bps),

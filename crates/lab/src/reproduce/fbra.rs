@@ -194,7 +194,7 @@ fn printed<const N: usize>(
         let (link, scheme, cells) = (Some(*link), *scheme, *cells);
         keys.into_iter().zip(cells).map(move |((key, unit), (value, sigma))| {
             let (value, sigma) = (value * unit, sigma.map(|sigma| sigma * unit));
-            Published { link, scheme, key, value, sigma, source }
+            Published { sigma, ..Published::new(link, scheme, key, value, source) }
         })
     };
     rows.iter().flat_map(row).collect()

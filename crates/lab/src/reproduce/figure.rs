@@ -5,7 +5,7 @@ use thalweg_link::FindTrace;
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Size, Span};
 
-use super::{Encoder, EncoderStep, Links, Reading, Signals, Theirs};
+use super::{Claim, Encoder, EncoderStep, Links, Reading, Signals, Theirs};
 use crate::simulate::SimulateError;
 
 /// A published figure.
@@ -25,6 +25,8 @@ pub struct Figure {
     pub theirs: Vec<Theirs>,
     /// Whether it shows delay against quality.
     pub scattered: bool,
+    /// Why what is missed is missed, in one line; empty if nothing is, or if the numbers say it.
+    pub because: &'static str,
 }
 
 /// The default setup of a figure.
@@ -125,6 +127,8 @@ pub struct Published {
     pub key: &'static str,
     /// The value, in the unit of the key.
     pub value: f64,
+    /// What it says of ours.
+    pub claim: Claim,
     /// The printed standard deviation.
     pub sigma: Option<f64>,
     /// Where it is printed.
@@ -135,7 +139,7 @@ impl Figure {
     /// Another experiment than runs.
     pub(super) fn new(name: &'static str, about: &'static str, experiment: Experiment) -> Figure {
         let (setup, published, theirs) = (Setup::USUAL, Vec::new(), Vec::new());
-        Figure { name, about, experiment, setup, published, theirs, scattered: false }
+        Figure { name, about, experiment, setup, published, theirs, scattered: false, because: "" }
     }
 
     /// Every scheme over every link.
@@ -174,6 +178,11 @@ impl Figure {
         self
     }
 
+    /// Says why what is missed is missed.
+    pub(super) fn because(self, because: &'static str) -> Figure {
+        Figure { because, ..self }
+    }
+
     /// Sets the authors' own points, and draws delay against quality.
     pub(super) fn scattered(self, theirs: Vec<Theirs>) -> Figure {
         Figure { theirs, scattered: true, ..self }
@@ -181,7 +190,7 @@ impl Figure {
 }
 
 impl Published {
-    /// A number without a deviation.
+    /// A number without a deviation, which ours should be near.
     pub(super) const fn new(
         link: Option<&'static str>,
         scheme: &'static str,
@@ -189,7 +198,22 @@ impl Published {
         value: f64,
         source: &'static str,
     ) -> Published {
-        Published { link, scheme, key, value, sigma: None, source }
+        Published { link, scheme, key, value, claim: Claim::NEAR, sigma: None, source }
+    }
+
+    /// The paper says "within this share", or its precision does.
+    pub const fn within(self, share: f64) -> Published {
+        Published { claim: Claim::Within(share), ..self }
+    }
+
+    /// The paper says "more than".
+    pub const fn at_least(self) -> Published {
+        Published { claim: Claim::AtLeast, ..self }
+    }
+
+    /// The paper says "less than".
+    pub const fn at_most(self) -> Published {
+        Published { claim: Claim::AtMost, ..self }
     }
 }
 

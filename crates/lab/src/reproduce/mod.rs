@@ -22,6 +22,7 @@ mod sample;
 mod scatter;
 mod seconds;
 mod signals;
+mod verdict;
 mod vidaptive;
 
 pub use authors::{Place, Point, Theirs};
@@ -34,6 +35,7 @@ pub use sample::{Sample, Spread, compare, mean, spread};
 pub use scatter::{beaten, scatters};
 pub use seconds::Seconds;
 pub use signals::Signals;
+pub use verdict::{Claim, Ranking, Verdict};
 
 /// All figures.
 pub fn figures() -> Vec<Figure> {

@@ -1,0 +1,149 @@
+//! Whether a figure's published numbers came out here: computed, so that no page can claim more than was measured.
+
+use std::fmt;
+
+use super::{Published, Spread};
+
+/// What a published number says of ours.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Claim {
+    /// Ours is within this share of it, or within the standard deviation that the paper prints.
+    Within(f64),
+    /// Ours is at least it.
+    AtLeast,
+    /// Ours is at most it.
+    AtMost,
+}
+
+impl Claim {
+    /// Within a tenth: what another encoder, video and random number generator may change.
+    pub const NEAR: Claim = Claim::Within(0.1);
+}
+
+impl Published {
+    /// Whether `ours` is what the paper claims.
+    pub fn holds(&self, ours: f64) -> bool {
+        match self.claim {
+            Claim::Within(share) => {
+                (ours - self.value).abs() <= (self.value.abs() * share).max(self.sigma.unwrap_or(0.0))
+            }
+            Claim::AtLeast => ours >= self.value,
+            Claim::AtMost => ours <= self.value,
+        }
+    }
+}
+
+/// How many of a figure's published numbers and rankings came out here.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Verdict {
+    /// Published numbers.
+    pub numbers: usize,
+    /// Those that hold here; one that no run answers does not.
+    pub held: usize,
+    /// The rankings of three or more schemes by a number over a link.
+    pub rankings: Vec<Ranking>,
+}
+
+/// Schemes from the highest value to the lowest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranking {
+    /// The link; `None` for the mean over all.
+    pub link: Option<&'static str>,
+    /// The key of the number.
+    pub key: &'static str,
+    /// The paper's order.
+    pub paper: Vec<(&'static str, f64)>,
+    /// Ours.
+    pub ours: Vec<(&'static str, f64)>,
+}
+
+impl Ranking {
+    /// Whether no two schemes that the paper ranks one above the other are the other way round here.
+    pub fn is_kept(&self) -> bool {
+        let ours = |scheme| self.ours.iter().find(|(known, _)| *known == scheme).map_or(f64::NAN, |(_, value)| *value);
+        self.paper.windows(2).all(|pair| pair[0].1 == pair[1].1 || ours(pair[0].0) >= ours(pair[1].0))
+    }
+}
+
+impl Verdict {
+    /// Compares published numbers with `ours`.
+    pub fn of(published: &[Published], ours: impl Fn(&Published) -> Option<Spread>) -> Verdict {
+        let value = |known: &Published| ours(known).map(|spread| spread.mean);
+        let held = published.iter().filter(|known| value(known).is_some_and(|ours| known.holds(ours))).count();
+        let mut rankings: Vec<Ranking> = Vec::new();
+        for known in published {
+            if rankings.iter().any(|ranking| (ranking.link, ranking.key) == (known.link, known.key)) {
+                continue;
+            }
+            let of: Vec<&Published> =
+                published.iter().filter(|other| (other.link, other.key) == (known.link, known.key)).collect();
+            let answers: Option<Vec<_>> = of.iter().map(|known| Some((known.scheme, value(known)?))).collect();
+            if let Some(answers) = answers.filter(|answers| answers.len() > 2) {
+                let paper = falling(of.iter().map(|known| (known.scheme, known.value)).collect());
+                rankings.push(Ranking { link: known.link, key: known.key, paper, ours: falling(answers) });
+            }
+        }
+        Verdict { numbers: published.len(), held, rankings }
+    }
+
+    /// Rankings that are as the paper's.
+    pub fn kept(&self) -> usize {
+        self.rankings.iter().filter(|ranking| ranking.is_kept()).count()
+    }
+}
+
+fn falling(mut values: Vec<(&'static str, f64)>) -> Vec<(&'static str, f64)> {
+    values.sort_by(|a, b| b.1.total_cmp(&a.1));
+    values
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Verdict { numbers, held, rankings } = self;
+        let (kept, ranked) = (self.kept(), rankings.len());
+        match () {
+            () if *numbers == 0 => return f.write_str("no number to compare with"),
+            () if held == numbers => write!(f, "reproduced: {held} of {numbers} numbers")?,
+            () if ranked > 0 && kept == ranked => write!(f, "order only: {held} of {numbers} numbers")?,
+            () if *held > 0 => write!(f, "in part: {held} of {numbers} numbers")?,
+            () => write!(f, "not: {held} of {numbers} numbers")?,
+        }
+        if ranked > 0 { write!(f, ", {kept} of {ranked} rankings") } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(ours: [f64; 3]) -> Verdict {
+        let published = [
+            Published::new(None, "a", "key", 100.0, "text"),
+            Published::new(None, "b", "key", 50.0, "text").at_least(),
+            Published::new(None, "c", "key", 10.0, "text").within(0.5),
+        ];
+        let place = |known: &Published| published.iter().position(|other| other == known).unwrap();
+        Verdict::of(&published, |known| Some(Spread { mean: ours[place(known)], sigma: None, runs: 1 }))
+    }
+
+    #[test]
+    fn a_figure_is_reproduced_when_each_number_is_what_the_paper_claims_of_it() {
+        assert_eq!(of([110.0, 50.0, 15.0]).to_string(), "reproduced: 3 of 3 numbers, 1 of 1 rankings");
+        assert_eq!(of([111.0, 49.0, 4.0]).to_string(), "order only: 0 of 3 numbers, 1 of 1 rankings");
+        assert_eq!(of([110.0, 120.0, 4.0]).to_string(), "in part: 2 of 3 numbers, 0 of 1 rankings");
+        assert_eq!(of([1.0, 2.0, 3.0]).to_string(), "not: 0 of 3 numbers, 0 of 1 rankings");
+    }
+
+    #[test]
+    fn a_number_that_no_run_answers_does_not_hold() {
+        let published = [Published::new(None, "a", "key", 100.0, "text")];
+        assert_eq!(Verdict::of(&published, |_| None).to_string(), "not: 0 of 1 numbers");
+        assert_eq!(Verdict::of(&[], |_| None).to_string(), "no number to compare with");
+    }
+
+    #[test]
+    fn a_number_within_the_deviation_that_the_paper_prints_holds() {
+        let published = Published { sigma: Some(30.0), ..Published::new(None, "a", "key", 100.0, "text") };
+        assert!(published.holds(129.0) && !published.holds(131.0));
+    }
+}

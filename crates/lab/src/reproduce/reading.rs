@@ -3,7 +3,7 @@
 use thalweg_units::percentile;
 
 use crate::metrics::estimate::{self, Available};
-use crate::metrics::{Summary, response, spacing};
+use crate::metrics::{Summary, latency, response, spacing, ssim_decibels};
 use crate::outcome::{FrameRecord, Mark, Outcome};
 
 /// One figure of a run.
@@ -151,6 +151,14 @@ pub enum Windowed {
     Delivered,
     /// Mean of the packets' one-way delay, in ms.
     OneWayDelay,
+    /// Mean frame latency of the pictures captured then, in ms.
+    LatencyMean,
+    /// 95th percentile of that, in ms.
+    LatencyP95,
+    /// dB of the mean SSIM of the pictures captured then.
+    Ssim,
+    /// Number of frames shown.
+    FramesShown,
 }
 
 impl Windowed {
@@ -158,6 +166,10 @@ impl Windowed {
         let series = &outcome.series;
         let available = Available { mbps: &series.available_mbps, bin_s: series.bin_s };
         let estimates = series.variable("capacity_bps");
+        let captured = || -> Vec<FrameRecord> {
+            let is_then = |frame: &&FrameRecord| (from..until).contains(&frame.captured_s);
+            outcome.frames.iter().filter(is_then).cloned().collect()
+        };
         match self {
             Windowed::Accuracy => {
                 estimate::accuracy(estimates, available, 0.0, (from, until)).map(|found| found.accuracy)
@@ -168,6 +180,13 @@ impl Windowed {
                 mean.is_finite().then_some(mean * 1e6)
             }
             Windowed::OneWayDelay => mean_of(series.variable("one_way_delay_ms"), from, until),
+            Windowed::LatencyMean => latency(&captured()).map(|latency| latency.mean_ms),
+            Windowed::LatencyP95 => latency(&captured()).map(|latency| latency.p95_ms),
+            Windowed::Ssim => ssim_decibels(&captured()).map(|(mean, _)| mean),
+            Windowed::FramesShown => {
+                let shown = outcome.frames.iter().filter_map(|frame| frame.displayed_s);
+                Some(shown.filter(|at| (from..until).contains(at)).count() as f64)
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use super::super::{Experiment, Figure, Published, Row, Rows};
 use crate::metrics::{qoe_call, qoe_driving};
 use crate::simulate::SimulateError;
 
-const KEYS: [&str; 5] = ["rating", "per_100ms", "per_db", "at_zero", "db_per_100ms"];
+const KEYS: [&str; 5] = ["rating", "rating_per_s", "rating_per_10db", "rating_at_zero", "db_per_100ms"];
 
 /// A study: its name, its model, and the settings of SSIM in dB and delay in ms.
 type Study = (&'static str, fn(f64, f64) -> f64, [f64; 3], [f64; 4]);
@@ -25,8 +25,8 @@ pub(super) fn figure() -> Figure {
     };
     let published = [
         // The coefficient of delay is printed as -6.39e-6 per ms, with which 100 ms would be worth 0.01 dB.
-        ("video call", [-0.0639, 0.0622, 3.30, 1.0]),
-        ("driving", [-0.192, 0.101, 2.67, 1.9]),
+        ("video call", [-0.639, 0.622, 3.30, 1.0]),
+        ("driving", [-1.92, 1.01, 2.67, 1.9]),
     ];
     Figure::new("salsify-fig10", about, Experiment::Rows(Rows { keys: &KEYS, traces: &[], play }))
         .published(published.into_iter().flat_map(of))
@@ -44,7 +44,7 @@ fn rows((name, model, decibels, delays): &Study) -> Vec<Row> {
     let per_db = model(delay, quality + 1.0) - model(delay, quality);
     let at_zero = model(delay, quality) - per_100ms * delay / 100.0 - per_db * quality;
     let row = |link: String, values: [Option<f64>; 5]| Row { link, scheme: (*name).into(), values: values.to_vec() };
-    let coefficients = [None, Some(per_100ms), Some(per_db), Some(at_zero), Some(-per_100ms / per_db)];
+    let coefficients = [None, Some(10.0 * per_100ms), Some(10.0 * per_db), Some(at_zero), Some(-per_100ms / per_db)];
     let settings = decibels.iter().flat_map(|ssim| delays.iter().map(move |delay| (*ssim, *delay)));
     let rated = settings
         .map(|(ssim, delay)| row(format!("{ssim} dB, {delay} ms"), [Some(model(delay, ssim)), None, None, None, None]));

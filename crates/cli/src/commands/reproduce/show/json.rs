@@ -5,7 +5,6 @@ use thalweg_lab::reproduce::{Figure, Published, Row, Sample, Signals, Spread, be
 use thalweg_sender::Scheme;
 use thalweg_units::Span;
 
-use super::super::theirs;
 use super::Shown;
 
 /// The runs of a figure, their results for each scheme, and the published numbers.
@@ -25,7 +24,6 @@ pub(super) fn runs(shown: &Shown) -> anyhow::Result<Value> {
         "runs": runs,
         "cells": cells,
         "schemes": schemes,
-        "authors": theirs::json(shown.theirs, first),
         "beaten": beaten.collect::<Vec<_>>(),
     }))
 }

@@ -13,7 +13,6 @@ use thalweg_sender::Scheme;
 use thalweg_units::Span;
 
 use super::scenarios::Played;
-use super::theirs::Read;
 use table::Page;
 
 /// What a figure came to.
@@ -68,11 +67,10 @@ pub(super) struct Shown<'a> {
     pub(super) samples: &'a [Sample],
     /// The outcomes of the first seed.
     pub(super) first: &'a [Outcome],
-    pub(super) theirs: &'a Read,
 }
 
 impl Shown<'_> {
-    /// Prints what belongs to single runs: which are beaten, and the authors' own points.
+    /// Prints which runs are beaten by another.
     pub(super) fn print_beyond(&self) {
         table::beyond(self);
     }

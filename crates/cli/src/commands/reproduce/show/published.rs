@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use thalweg_lab::reproduce::{Claim, Published, Ranking, Spread, Verdict};
+use thalweg_lab::reproduce::{Claim, Figure, Published, Ranking, Spread, Verdict};
 
 use super::grid::Grid;
 use super::text::{head, text, with_sigma};
@@ -16,21 +16,22 @@ pub(super) struct Compared {
 
 impl Compared {
     /// `ours` gives our value for each number.
-    pub(super) fn of(
-        published: &[Published],
-        because: &'static str,
-        ours: impl Fn(&Published) -> Option<Spread>,
-    ) -> Compared {
+    pub(super) fn of(figure: &Figure, ours: impl Fn(&Published) -> Option<Spread>) -> Compared {
         let numbers = ["paper", "ours", "held"].map(str::to_string);
         let mut grid = Grid::new(&["link", "scheme", "number", "read in"], numbers);
-        for known in published {
+        for known in &figure.published {
             let Published { link, scheme, key, source, .. } = *known;
             let found = ours(known);
             let held = found.is_some_and(|found| known.holds(found.mean));
             let cells = [paper(known), with_sigma(key, found), (if held { "yes" } else { "no" }).into()];
             grid.row(&[link.unwrap_or("all"), scheme, &head(key), source], cells);
         }
-        Compared { grid, verdict: Verdict::of(published, ours), because }
+        for known in &figure.products {
+            let Published { link, scheme, key, source, .. } = *known;
+            let cells = [paper(known), "-".into(), "not played".into()];
+            grid.row(&[link.unwrap_or("all"), scheme, &head(key), source], cells);
+        }
+        Compared { grid, verdict: Verdict::of(&figure.published, ours), because: figure.because }
     }
 
     pub(super) fn text(&self) -> String {

@@ -55,7 +55,8 @@ pub const ALL: &[Subject] = &[
     subject("copa-0.9", || copa_alone(0.9), Backlog, claims::copa),
     subject("rocc", || built(rocc::Rocc::new(rocc::Config::default())), Backlog, claims::rocc),
     subject("gcc", || built(gcc::Gcc::new(gcc::Config::default())), Backlog, claims::gcc),
-    subject("gcc-2021", gcc_of_2021, Backlog, claims::gcc),
+    subject("gcc-2023", gcc_of_2023, Backlog, claims::gcc),
+    variant("gcc-2017", || built(gcc::Gcc::new(gcc::Config::of_2017()))),
     subject("bbr", || built(bbr::Bbr::new(bbr::Config::default())), Backlog, claims::bbr),
     subject("bbr-camel", || built(bbr::Bbr::new(bbr::Config::of_camel())), Frames, claims::bbr),
     subject("bbr-media", || built(bbr::Bbr::new(bbr::Config::for_media())), Frames, claims::bbr),
@@ -129,9 +130,10 @@ fn rrtcc_of_the_later_drafts() -> Box<dyn Controller> {
     built(Rrtcc::new(Config { receiver, filter, ..Config::default() }))
 }
 
-fn gcc_of_2021() -> Box<dyn Controller> {
-    let (acknowledged_rate, loss) = (gcc::acknowledged_rate::Config::Bayesian, gcc::loss::Config::V1);
-    built(gcc::Gcc::new(gcc::Config { acknowledged_rate, loss, ..gcc::Config::default() }))
+/// Paced as today: a backlog at 2.5 times the target is no call.
+fn gcc_of_2023() -> Box<dyn Controller> {
+    let pacing_factor = gcc::Config::default().pacing_factor;
+    built(gcc::Gcc::new(gcc::Config { pacing_factor, ..gcc::Config::of_2023() }))
 }
 
 /// Switches to GCC and back as often as possible.

@@ -19,7 +19,7 @@ thalweg_data::data_tests! {
 const SALSIFYS: [(&str, &str); 6] = [
     ("Salsify-1c", "salsify:paper-1c@55ms"),
     ("Salsify-2c", "salsify:paper@55ms"),
-    ("WebRTC", "gcc"),
+    ("WebRTC", "gcc:2017"),
     ("Verizon LTE", "Verizon LTE, short"),
     ("Intermittent Link", "intermittent"),
     ("Emulated Wi-Fi Link", "emulated Wi-Fi"),

@@ -9,7 +9,7 @@ pub(super) const SALSIFY_1C: &str = "salsify:paper-1c@55ms";
 /// Salsify-2c at the speed of the authors' encoder.
 pub(super) const SALSIFY_2C: &str = "salsify:paper@55ms";
 /// Chrome's WebRTC of 2017.
-pub(super) const WEBRTC: &str = "gcc";
+pub(super) const WEBRTC: &str = "gcc:2017";
 const FACETIME: &str = "FaceTime";
 const HANGOUTS: &str = "Hangouts";
 const SKYPE: &str = "Skype";

@@ -269,6 +269,8 @@ impl FramePolicy for LateChoice {
     }
 
     fn on_flushed(&mut self, now: Time) -> bool {
+        // Its outcome may never become known.
+        self.forced = None;
         self.recovery.on_flushed(now)
     }
 

@@ -130,6 +130,22 @@ fn a_forced_frame_that_was_never_queued_does_not_make_the_next_one_count_as_forc
 }
 
 #[test]
+fn a_forced_frame_that_was_thrown_away_is_not_waited_for() {
+    let mut policy = Config::default().build().unwrap();
+    let candidates = [made(9000, 40), made(4000, 80)];
+    let forced = (0..20).filter(|picture| {
+        let now = Time::from_millis(100 + 25 * picture);
+        policy.on_feedback(&Feedback::new(now, Cause::Report, &[arrived(2, now)]));
+        if *picture == 10 {
+            policy.on_flushed(now);
+        }
+        let choice = policy.choose(&View { now, ..view(0) }, &candidates);
+        choice.inspect(|index| policy.on_queued(now, 7, &candidates[*index], 4)).is_some()
+    });
+    assert_eq!(forced.collect::<Vec<u64>>(), [4, 10]);
+}
+
+#[test]
 fn a_codec_that_codes_once_sends_what_it_made_and_codes_nothing_without_room() {
     let config = Config { choice: Choice::WhateverWasMade, candidates: Candidates::Guess, ..Config::default() };
     let mut policy = Config { unheard: None, ..config }.build().unwrap();

@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn choices_are_shares_of_the_pictures_that_had_several_candidates() {
         let mut choosing = Choosing::default();
-        [Some(0), Some(1), None, Some(0)].map(|chosen| choosing.on_choice(2, chosen));
+        [Some(0), Some(1), None, Some(0)].into_iter().for_each(|chosen| choosing.on_choice(2, chosen));
         choosing.on_choice(1, None);
         let found = choosing.figures().unwrap();
         assert_eq!((found.better_share, found.lower_share, found.none_share), (0.5, 0.25, 0.25));
@@ -109,7 +109,7 @@ mod tests {
         choosing.on_choice(2, Some(1));
         choosing.on_forgotten();
         choosing.on_choice(2, Some(1));
-        [1, 2, 3].map(|states| choosing.on_receiver(states));
+        (1..=3).for_each(|states| choosing.on_receiver(states));
         let found = choosing.figures().unwrap();
         assert_eq!((found.sender_states, found.receiver_states), (Some((1.0 + 2.0 + 2.0) / 3.0), Some(2.0)));
     }

@@ -142,7 +142,7 @@ fn att_lte() -> Figure {
         .published(of_the_text)
         .because(
             "Salsify's delays and choices are theirs; its states are 4.8 and 3.0 with the one before the first frame, \
-             which the authors' programs never give up (their sender's includes those being encoded); \
+             which the authors' programs never give up; \
              WebRTC as in salsify-fig1, SSIM of another video",
         )
 }

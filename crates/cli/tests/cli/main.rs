@@ -239,7 +239,7 @@ fn a_salsify_figure_says_where_its_links_are_from_and_has_the_papers_points_besi
     let folder = Folder::new("salsify");
     let out = folder.0.display().to_string();
     folder.file("0.57mbps-poisson.up", "20\n41\n63\n");
-    let options = ["--codec", "model", "--duration", "5s", "--out", &out];
+    let options = ["--codec", "model", "--duration", "5s", "--runs", "1", "--out", &out];
     let printed =
         json(&thalweg(&[&["reproduce", "salsify-fig6e", "--json", "--salsify-traces", &out][..], &options].concat()));
     assert!(printed["links"][0]["from"].as_str().unwrap().contains("the authors' own"), "{}", printed["links"]);

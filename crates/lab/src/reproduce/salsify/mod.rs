@@ -1,15 +1,15 @@
 //! The experiments of Salsify (Fouladi et al., NSDI 2018): Figures 1 and 6 to 10.
 //!
-//! 60 fps at 720p for 640 s, as long as the authors' recordings of the screen (per-run-summary.tsv; section 5.1 says ten
-//! minutes), 20 ms one way, and a drop-tail queue of 256 packets (section 4.3). Their Salsify is `salsify:paper` at the
-//! speed of their encoder, beside `salsify` at the speed of ours.
+//! 60 fps at 720p for 640 s, as long as the authors' recordings of the screen (excamera/salsify-results; section 5.1
+//! says ten minutes), 20 ms one way, and a drop-tail queue of 256 packets (section 4.3). Their Salsify is
+//! `salsify:paper` at the speed of their encoder, beside `salsify` at the speed of ours.
 //!
 //! Their senders used the downlink recordings: at a mean of 0.9 Mbps, the mean of both uplinks, their 15.4 dB on AT&T
 //! would be far above their own 10.2 to 10.6 dB at a constant 500 kbps. At 5.5 Mbps it is as expected between that and
 //! 16.6 dB at 12 Mbps.
 //!
-//! The encoder model stands for the encoders: the functional codec takes a minute or two for a minute of 720p60. Only the
-//! experiment on recovery (Figure 8), which a model's states could flatter, is played with real ones.
+//! The encoder model stands for the encoders: the functional codec takes a minute or two for a minute of 720p60. Only
+//! the experiment on recovery (Figure 8), which a model's states could flatter, is played with real ones.
 
 mod published;
 mod study;
@@ -22,8 +22,8 @@ use super::{Encoder, Figure, Folder, Link, Links, Origin, Published, Reading, Se
 use published::{PRODUCTS, SALSIFY_1C, SALSIFY_2C, WEBRTC, appendix_b};
 
 /// The names end in 55 ms, the encoding time per picture of the authors' encoder: their Salsify-2 shows 15 to 18 fps on
-/// any link, two candidates at a time, and Salsify-1 11 to 12 (per-run-summary.tsv). The effect of a sender's parts
-/// depends on it: grace periods matter when pauses are long compared with the 100 ms of the transport.
+/// any link, two candidates at a time, and Salsify-1 11 to 12 (excamera/salsify-results). The effect of a sender's
+/// parts depends on it: grace periods matter when pauses are long compared with the 100 ms of the transport.
 const COMPARED: [&str; 7] = [SALSIFY_1C, SALSIFY_2C, "salsify-1c", "salsify-2c", WEBRTC, "gcc", "vidaptive"];
 
 const SETUP: Setup = Setup {
@@ -149,8 +149,8 @@ fn att_lte() -> Figure {
 
 fn tmobile_umts() -> Figure {
     let link = "T-Mobile UMTS";
-    let published = appendix_b(link, published::TMOBILE_UMTS);
-    figure("salsify-fig6c", "T-Mobile UMTS", &COMPARED, vec![cellular(link, "TMobile-UMTS-driving")], published).because(
+    let links = vec![cellular(link, "TMobile-UMTS-driving")];
+    figure("salsify-fig6c", link, &COMPARED, links, appendix_b(link, published::TMOBILE_UMTS)).because(
         "The size of forced frames decides P95, half a minute at 10 to 80 kbps: 6.1 s with the scene, 2.5 s with the \
          model's talking head, theirs between; SSIM of another video",
     )
@@ -171,7 +171,7 @@ fn wifi() -> Figure {
     let links = vec![authors(link, "0.57mbps-poisson.up", "poisson:rate=570kbps")];
     let about = "emulated Wi-Fi: 570 kbps, opportunities at random";
     figure("salsify-fig6e", about, &COMPARED, links, appendix_b(link, published::WIFI)).because(
-        "gcc:2017 shows 58 frames a second in 0.20 of 0.57 Mbps, theirs 14 (per-run-summary.tsv); SSIM of another video",
+        "gcc:2017 shows 58 frames a second in 0.20 of 0.57 Mbps, theirs 14 by their results; SSIM of another video",
     )
 }
 

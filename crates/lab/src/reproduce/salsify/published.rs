@@ -1,6 +1,6 @@
-//! The numbers of the paper: those it prints, and the points of Figures 6a and 9, which it only draws, from the authors'
-//! results (excamera/salsify-results, graphs/paper). In both the 67 ms of their apparatus are already subtracted
-//! (section 5.1).
+//! The numbers of the paper: those it prints, and the points of Figures 6a and 9, which it only draws, from the
+//! authors' results (excamera/salsify-results, graphs/paper). In both the 67 ms of their apparatus are already
+//! subtracted (section 5.1).
 
 use super::super::Published;
 

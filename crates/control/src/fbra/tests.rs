@@ -46,6 +46,31 @@ fn fec_that_was_borne_becomes_media() {
 }
 
 #[test]
+fn where_each_report_ends_an_interval_one_within_1_5_round_trips_is_early_and_a_second_datagram_of_it_is_none() {
+    let round_trip = Span::from_millis(100);
+    let is_due = |each_report, lasted, trouble| {
+        let mut fbra = Fbra::new(Config { each_report, ..Config::default() }).unwrap();
+        fbra.delays.add(Time::ZERO, round_trip);
+        let reported = alloc::vec![reported_of(Payload::Media, 1, 500, Some(round_trip.as_millis()))];
+        fbra.delays.judge(Time::ZERO, &Interval { span: round_trip, reported }, false);
+        fbra.is_due(Span::from_millis(lasted), trouble)
+    };
+    // An interval is 200 ms, two round trips.
+    for (lasted, each, trouble) in [
+        (5, None, Some(true)),
+        (20, Some(true), Some(true)),
+        (149, Some(true), Some(true)),
+        (150, Some(false), Some(false)),
+        (199, Some(false), Some(false)),
+    ] {
+        assert_eq!(is_due(true, lasted, false), each, "each report, {lasted} ms");
+        assert_eq!(is_due(false, lasted, false), None, "gathered, {lasted} ms");
+        assert_eq!(is_due(false, lasted, true), trouble, "gathered, with a loss, {lasted} ms");
+    }
+    assert_eq!((is_due(true, 200, false), is_due(false, 200, false)), (Some(false), Some(false)));
+}
+
+#[test]
 fn n_follows_what_the_encoder_makes_and_what_an_interval_holds() {
     let mut fbra = at(240);
     // specs/fbra.md 3.1.

@@ -21,6 +21,10 @@ pub struct Config {
     pub loss: LossConfig,
     /// The pacing rate as a multiple of the rate (2.5, libwebrtc's pacer of the time).
     pub pacing_gain: f64,
+    /// A raised rate is first sent as FEC, and given to media if it is still allowed after this long (FBRA section 7:
+    /// "it can allocate the difference in the current rate and the new rate to FEC"); `None` gives it to media at once.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub prove_for: Option<Span>,
 }
 
 /// How the queue's trend is estimated from the frames.
@@ -139,6 +143,7 @@ impl Default for Config {
             receiver: ReceiverConfig::default(),
             loss: LossConfig::default(),
             pacing_gain: 2.5,
+            prove_for: None,
         }
     }
 }
@@ -218,6 +223,8 @@ impl Config {
         ] {
             check(name, span).within(Span::from_millis(1).., example)?;
         }
+        check("rrtcc.prove_for", format_args!("{:?}", self.prove_for))
+            .is(self.prove_for.is_none_or(|span| span > Span::ZERO), "above 0")?;
         let filter = match self.filter {
             FilterConfig::Kalman(KalmanConfig { slope, error, process, noise, noise_floor }) => [
                 ("rrtcc.filter.slope", slope, (0.0, 10.0), "0.015625"),

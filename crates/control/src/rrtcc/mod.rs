@@ -8,13 +8,14 @@
 //! * [`config`](Config): the differences between the versions, by field;
 //! * `kalman`, `scalar`: the queue's trend; `detector`: overuse; `rate`, `greatest`: A_r; `receiver`: all of these
 //!   combined;
-//! * `loss`: A_s.
+//! * `loss`: A_s; `proof`: raises tried with FEC first, if so configured.
 
 mod config;
 mod detector;
 mod greatest;
 mod kalman;
 mod loss;
+mod proof;
 mod rate;
 mod receiver;
 mod scalar;
@@ -33,6 +34,7 @@ pub use config::{
     Config, DetectorConfig, FilterConfig, Increase, KalmanConfig, LossConfig, ReceiverConfig, ScalarConfig,
 };
 pub use detector::Usage;
+use proof::{Proof, Taken};
 use receiver::Receiver;
 
 /// The round-trip time before the first sample (200 ms, `remote_rate_control.cc`).
@@ -50,6 +52,7 @@ pub struct Rrtcc {
     rtt: Span,
     /// p of the last receiver report.
     loss: f64,
+    proof: Option<Proof>,
     decisions: Decisions,
 }
 
@@ -68,6 +71,7 @@ impl Rrtcc {
             sending: limits.clamp(config.start),
             rtt: RTT_BEFORE_SAMPLES,
             loss: 0.0,
+            proof: config.prove_for.map(|lasting| Proof::new(lasting, limits.clamp(config.start))),
             decisions: Decisions::default(),
             config,
         })
@@ -83,8 +87,24 @@ impl Rrtcc {
         self.receiver.usage()
     }
 
+    /// The rate of media: that of both halves, less what FEC still tries.
+    pub fn media(&self) -> Rate {
+        self.proof.as_ref().map_or(self.rate(), Proof::media)
+    }
+
     fn decide(&mut self, at: Time, why: &'static str, from: Rate) {
         let to = self.rate();
+        if let Some(proof) = &mut self.proof {
+            let from = proof.media();
+            let (what, why) = match proof.on_rate(at, to) {
+                Taken::Fell => ("decrease", why),
+                Taken::Begun => ("probe", why),
+                Taken::Proved => ("raise", "the path has borne it as FEC"),
+                Taken::Unchanged => return,
+            };
+            self.decisions.push(Decision { at, what, why, from, to: proof.media() });
+            return;
+        }
         if to != from {
             let what = if to > from { "increase" } else { "decrease" };
             self.decisions.push(Decision { at, what, why, from, to });
@@ -121,7 +141,8 @@ impl Controller for Rrtcc {
 
     fn limits(&self) -> SendLimits {
         let rate = self.rate();
-        SendLimits { capacity: rate, ..SendLimits::of_rate(rate.scale(self.config.pacing_gain)) }
+        let fec_interval = self.proof.as_ref().and_then(Proof::fec_interval);
+        SendLimits { capacity: self.media(), fec_interval, ..SendLimits::of_rate(rate.scale(self.config.pacing_gain)) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
@@ -140,6 +161,7 @@ impl Controller for Rrtcc {
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         let (offset, frames, noise) = self.receiver.current();
+        see("media_bps", self.media().as_bps_f64());
         see("A_s_bps", self.sending.as_bps_f64());
         see("A_r_bps", self.receiver.rate.rate().as_bps_f64());
         see("R_bps", self.receiver.received().as_bps_f64());

@@ -73,6 +73,7 @@ pub const ALL: &[Subject] = &[
     subject("cnadu", || built(cnadu::Cnadu::new(cnadu::Config::default())), Course, claims::none),
     subject("tfrc", || built(tfrc::Tfrc::new(tfrc::Config::default())), Course, claims::none),
     variant("rrtcc-gcc-02", rrtcc_of_the_later_drafts),
+    variant("rrtcc-fec-probes", rrtcc_with_fec_probes),
     variant("tfrc-damped", || built(tfrc::Tfrc::new(tfrc::Config { damped: true, ..tfrc::Config::default() }))),
     variant("scream-all", scream_with_everything),
     variant("camel-restless", restless_camel),
@@ -134,6 +135,12 @@ fn rrtcc_of_the_later_drafts() -> Box<dyn Controller> {
 fn gcc_of_2023() -> Box<dyn Controller> {
     let pacing_factor = gcc::Config::default().pacing_factor;
     built(gcc::Gcc::new(gcc::Config { pacing_factor, ..gcc::Config::of_2023() }))
+}
+
+/// Each raise is tried with FEC first.
+fn rrtcc_with_fec_probes() -> Box<dyn Controller> {
+    let prove_for = Some(Span::from_secs(1));
+    built(rrtcc::Rrtcc::new(rrtcc::Config { prove_for, ..rrtcc::Config::default() }))
 }
 
 /// Switches to GCC and back as often as possible.

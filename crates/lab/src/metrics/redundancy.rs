@@ -12,6 +12,8 @@ pub struct Redundancy {
     /// FFRE, the share of losses that FEC recovered, 0..1: of media packets that were dropped and were protected by an
     /// FEC packet, those that FEC recovered before a retransmission arrived. Null if no protected packet was lost.
     pub ffre: Option<f64>,
+    /// Number of frames of which a protected packet was dropped.
+    pub protected_lost_frames: u64,
     /// Bytes of media packets first recovered by FEC or by retransmissions sent in place of padding, relative to the
     /// wire bytes of FEC and padding. An early keyframe is media, and not counted.
     pub useful_padding_ratio: f64,

@@ -21,8 +21,6 @@ pub struct Figure {
     pub setup: Setup,
     /// The known numbers of the paper.
     pub published: Vec<Published>,
-    /// The paper's numbers of systems that nothing here stands for: listed and drawn, not compared.
-    pub products: Vec<Published>,
     /// Whether it shows delay against quality.
     pub scattered: bool,
     /// Why what is missed is missed, in one line; empty if nothing is, or if the numbers say it.
@@ -135,8 +133,8 @@ pub struct Published {
 impl Figure {
     /// Another experiment than runs.
     pub(super) fn new(name: &'static str, about: &'static str, experiment: Experiment) -> Figure {
-        let (setup, published, products) = (Setup::USUAL, Vec::new(), Vec::new());
-        Figure { name, about, experiment, setup, published, products, scattered: false, because: "" }
+        let (setup, published) = (Setup::USUAL, Vec::new());
+        Figure { name, about, experiment, setup, published, scattered: false, because: "" }
     }
 
     /// Every scheme over every link.
@@ -206,6 +204,11 @@ impl Published {
     /// The paper says "more than".
     pub const fn at_least(self) -> Published {
         Published { claim: Claim::AtLeast, ..self }
+    }
+
+    /// A number of a sender that is not to be had.
+    pub const fn elsewhere(self) -> Published {
+        Published { claim: Claim::Elsewhere, ..self }
     }
 
     /// The paper says "less than".

@@ -79,8 +79,8 @@ mod tests {
             let name = format!("camel-{of}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
-        for table in 1..=5 {
-            let name = format!("fbra-table{table}");
+        for of in (1..=5).map(|table| format!("table{table}")).chain((6..=10).map(|number| format!("fig{number}"))) {
+            let name = format!("fbra-{of}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
         for of in
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn every_published_number_belongs_to_a_scheme_and_a_key_that_its_figure_has() {
         for figure in figures() {
-            for published in figure.published.iter().chain(&figure.products) {
+            for published in &figure.published {
                 let (schemes, keys) = match &figure.experiment {
                     Experiment::Runs { schemes, readings, .. } => {
                         let keys = readings.iter().map(|reading| reading.key());
@@ -112,10 +112,7 @@ mod tests {
                     Experiment::Rows(rows) => (vec![published.scheme.to_string()], rows.keys.to_vec()),
                 };
                 let (scheme, key) = (published.scheme.to_string(), published.key);
-                let is_known = match figure.products.contains(published) {
-                    true => scheme.parse::<Scheme>().is_err(),
-                    false => schemes.contains(&scheme) || scheme == rebera::FACETIME,
-                };
+                let is_known = schemes.contains(&scheme) || published.claim == Claim::Elsewhere;
                 assert!(is_known && keys.contains(&key), "{}: {scheme} {key}", figure.name);
                 assert!(!published.source.is_empty());
                 if let (Some(link), Experiment::Runs { links, .. }) = (published.link, &figure.experiment) {

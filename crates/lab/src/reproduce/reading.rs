@@ -78,6 +78,8 @@ pub enum Reading {
     ReceiverStates,
     /// Mean time from the sender to the receiver, per packet, in ms.
     OneWayDelay,
+    /// The 5th percentile (0.05) or the greatest (1.0) of that by tenths of a second, from the tenth second on, in ms.
+    OneWayDelayPercentile(f64),
     /// Accuracy of the controller's estimate relative to the available rate, 0..1.
     EstimateAccuracy,
     /// Relative bias of the estimate; positive if it is too high.
@@ -102,6 +104,8 @@ pub enum Reading {
     LostOrLate,
     /// Frames with a packet that was never recovered.
     LostFrames,
+    /// Frames with a packet that was dropped although FEC protected it.
+    ProtectedLostFrames,
     /// Mean over seconds of goodput over link capacity.
     Abu,
     /// FEC on the wire, in bit/s.
@@ -248,6 +252,8 @@ impl Reading {
             Reading::ReceiverStates => "receiver_states",
             Reading::FreshFrame(_) => "fresh_frame_ms",
             Reading::OneWayDelay => "one_way_delay_mean_ms",
+            Reading::OneWayDelayPercentile(q) if *q < 0.5 => "one_way_delay_p5_ms",
+            Reading::OneWayDelayPercentile(_) => "one_way_delay_max_ms",
             Reading::EstimateAccuracy => "estimate_accuracy",
             Reading::EstimateBias => "estimate_bias",
             Reading::Jain => "jain",
@@ -260,6 +266,7 @@ impl Reading {
             Reading::Discards => "discard_ratio",
             Reading::LostOrLate => "lost_or_late_ratio",
             Reading::LostFrames => "lost_frames",
+            Reading::ProtectedLostFrames => "protected_lost_frames",
             Reading::Abu => "abu",
             Reading::FecBitrate => "fec_bitrate_bps",
             Reading::FecShare => "fec_share",
@@ -286,6 +293,10 @@ impl Reading {
             }
             Reading::WorstLatency(from) => Some(response::after_drop(&outcome.frames, from, 20.0).worst_ms),
             Reading::Recovery(from) => Some(response::after_drop(&outcome.frames, from, 20.0).recovery_s),
+            Reading::OneWayDelayPercentile(q) => {
+                let delays = series.variable("one_way_delay_ms").iter().filter(|(at, _)| *at >= 10.0);
+                percentile(&delays.map(|(_, delay)| *delay).collect::<Vec<_>>(), q)
+            }
             Reading::SizeChanges => marks(Mark::Resize),
             Reading::MeanLines => {
                 let sent = outcome.frames.iter().filter(|frame| frame.queued_s.is_some());
@@ -344,6 +355,7 @@ impl Reading {
             Reading::Discards => Some(summary.delivery?.discard_ratio),
             Reading::LostOrLate => Some(summary.packet_loss_ratio + summary.delivery?.discard_ratio),
             Reading::LostFrames => Some(summary.delivery?.lost_frames as f64),
+            Reading::ProtectedLostFrames => Some(summary.redundancy?.protected_lost_frames as f64),
             Reading::Abu => summary.delivery?.abu,
             Reading::FecBitrate => Some(summary.redundancy?.fec_bitrate_bps),
             Reading::FecShare => Some(summary.redundancy?.fec_share),

@@ -13,6 +13,8 @@ pub enum Claim {
     AtLeast,
     /// Ours is at most it.
     AtMost,
+    /// Of a sender that is not to be had: shown beside ours, and in no verdict.
+    Elsewhere,
 }
 
 impl Claim {
@@ -29,6 +31,7 @@ impl Published {
             }
             Claim::AtLeast => ours >= self.value,
             Claim::AtMost => ours <= self.value,
+            Claim::Elsewhere => false,
         }
     }
 }
@@ -68,15 +71,16 @@ impl Ranking {
 impl Verdict {
     /// Compares published numbers with `ours`.
     pub fn of(published: &[Published], ours: impl Fn(&Published) -> Option<Spread>) -> Verdict {
+        let published: Vec<&Published> = published.iter().filter(|known| known.claim != Claim::Elsewhere).collect();
         let value = |known: &Published| ours(known).map(|spread| spread.mean);
         let held = published.iter().filter(|known| value(known).is_some_and(|ours| known.holds(ours))).count();
         let mut rankings: Vec<Ranking> = Vec::new();
-        for known in published {
+        for &known in &published {
             if rankings.iter().any(|ranking| (ranking.link, ranking.key) == (known.link, known.key)) {
                 continue;
             }
-            let of: Vec<&Published> =
-                published.iter().filter(|other| (other.link, other.key) == (known.link, known.key)).collect();
+            let is_of = |other: &&Published| (other.link, other.key) == (known.link, known.key);
+            let of: Vec<&Published> = published.iter().copied().filter(is_of).collect();
             let answers: Option<Vec<_>> = of.iter().map(|known| Some((known.scheme, value(known)?))).collect();
             if let Some(answers) = answers.filter(|answers| answers.len() > 2) {
                 let paper = falling(of.iter().map(|known| (known.scheme, known.value)).collect());
@@ -139,6 +143,16 @@ mod tests {
         let published = [Published::new(None, "a", "key", 100.0, "text")];
         assert_eq!(Verdict::of(&published, |_| None).to_string(), "not: 0 of 1 numbers");
         assert_eq!(Verdict::of(&[], |_| None).to_string(), "no number to compare with");
+    }
+
+    #[test]
+    fn a_number_of_a_sender_that_is_not_to_be_had_is_in_no_verdict() {
+        let published = [
+            Published::new(None, "a", "key", 100.0, "text"),
+            Published::new(None, "other", "key", 50.0, "text").elsewhere(),
+        ];
+        let ours = |_: &Published| Some(Spread { mean: 100.0, sigma: None, runs: 1 });
+        assert_eq!(Verdict::of(&published, ours).to_string(), "reproduced: 1 of 1 numbers");
     }
 
     #[test]

@@ -163,6 +163,8 @@ impl Ledger {
             ),
         };
         let lost = || self.media.iter().filter(|media| media.protected && media.dropped);
+        let mut protected: Vec<u64> = lost().map(|media| media.fragment.frame).collect();
+        protected.dedup();
         let recovered = lost().filter(|media| media.came == Some(By::Fec)).count() as u64;
         let useful = self.media.iter().filter(|media| matches!(media.came, Some(By::Fec | By::Padding)));
         let useful: Bytes = useful.map(|media| media.size).sum();
@@ -170,6 +172,7 @@ impl Ledger {
             fec_bitrate_bps: rate(self.fec),
             fec_share: self.fec.as_f64() / self.media_bytes.as_f64().max(1.0),
             ffre: ffre(recovered, lost().count() as u64 - recovered),
+            protected_lost_frames: protected.len() as u64,
             useful_padding_ratio: useful.as_f64() / (self.fec + self.padding).as_f64().max(1.0),
             frcc: self.probes.frcc(),
             probes: self.probes.ended(),

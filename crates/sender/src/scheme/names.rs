@@ -91,6 +91,11 @@ pub fn known() -> &'static [Known] {
             make: rtcp::rrtcc,
         },
         Known {
+            name: "rrtcc:fec-probes",
+            about: "RRTCC that tries each raise with FEC first, as FBRA's paper suggests",
+            make: rtcp::rrtcc_with_fec,
+        },
+        Known {
             name: "cnadu",
             about: "C-NADU-like: between a TCP's rate and the receiver's (a reading)",
             make: rtcp::cnadu,

@@ -17,10 +17,15 @@ fn of(controller: ControllerConfig) -> Scheme {
 /// FBRA (specs/fbra.md), whose probes are FEC packets that can still help in time.
 pub(super) fn fbra() -> Scheme {
     let config = fbra_control::Config::default();
-    let (amount, deadline) = (fec::Amount::Asked, Some(config.delay_max));
-    let fec = Some(fec::Config { amount, deadline, ..fec::Config::default() });
-    let repair = Some(repair::Config { fec, ..repair::Config::default() });
+    let repair = fec_as_asked(config.delay_max);
     Scheme { repair, ..of(ControllerConfig::Fbra(config)) }
+}
+
+/// FEC where the controller asks for it, if it can arrive within `deadline`.
+fn fec_as_asked(deadline: Span) -> Option<repair::Config> {
+    let (amount, deadline) = (fec::Amount::Asked, Some(deadline));
+    let fec = Some(fec::Config { amount, deadline, ..fec::Config::default() });
+    Some(repair::Config { fec, ..repair::Config::default() })
 }
 
 /// FBRA with RTCP extended reports, as in its paper. The receiver keeps the interval, so each report ends one: a report
@@ -48,6 +53,15 @@ pub(super) fn fbra_randomised() -> Scheme {
 /// RRTCC (specs/rrtcc.md).
 pub(super) fn rrtcc() -> Scheme {
     of(ControllerConfig::Rrtcc(rrtcc_control::Config::default()))
+}
+
+/// RRTCC that tries a raise with FEC for a second, the interval of its updates, before it gives it to media (FBRA
+/// section 7).
+pub(super) fn rrtcc_with_fec() -> Scheme {
+    let config = rrtcc_control::Config::default();
+    let config = rrtcc_control::Config { prove_for: Some(config.receiver.period), ..config };
+    let repair = fec_as_asked(fbra_control::Config::default().delay_max);
+    Scheme { repair, ..of(ControllerConfig::Rrtcc(config)) }
 }
 
 /// A reading of the C-NADU paper (specs/cnadu.md).

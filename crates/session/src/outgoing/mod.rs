@@ -4,6 +4,7 @@
 //! begins when the connection is established; earlier pictures are ignored.
 
 mod audio;
+mod codec;
 mod counted;
 mod dependencies;
 mod extensions;
@@ -35,6 +36,8 @@ use thalweg_wire::rtcp::{self, Bye};
 pub use crate::peer::ConnectionEvent;
 use crate::peer::{Next, Peer};
 pub use audio::AudioFrame;
+use codec::Codec;
+pub use codec::{Bitrate, Preferences, SettingError};
 pub use extensions::FEEDBACK_REQUEST_INTERVAL;
 use fitted::Fitted;
 use labels::Layered;
@@ -50,6 +53,7 @@ pub struct Outgoing {
     video: Video,
     peer: Peer,
     flow: Option<Flow>,
+    codec: Codec,
     figures: Figures,
     /// Unprotected packets, if they are captured.
     plain: Option<Vec<Plain>>,
@@ -81,7 +85,7 @@ impl Outgoing {
         // Reports errors of the scheme now and not when the connection is established.
         Engine::new(&*setup.scheme, setup.camera, now)?;
         let (peer, figures) = (Peer::new(connection), Figures::default());
-        Ok(Outgoing { setup, video, peer, flow: None, figures, plain: None, now })
+        Ok(Outgoing { setup, video, peer, flow: None, codec: Codec::default(), figures, plain: None, now })
     }
 
     /// A datagram arrived; returns what it was.
@@ -93,9 +97,40 @@ impl Outgoing {
     /// The camera delivered a picture; `picture` is the caller's number for it, one higher each time.
     pub fn on_picture(&mut self, now: Time, picture: u64) {
         self.now = now;
-        if let Some(flow) = &mut self.flow {
+        if let Some(flow) = &mut self.flow
+            && self.codec.is_due(now)
+        {
             flow.engine.on_picture(now, picture);
         }
+    }
+
+    /// Sets what the application prefers, in place of its earlier preferences.
+    ///
+    /// # Errors
+    /// When another codec was negotiated or a value is out of range; then nothing has changed.
+    pub fn set_preferences(&mut self, preferences: &Preferences) -> Result<(), SettingError> {
+        self.codec.prefer(preferences, self.video.codec)
+    }
+
+    /// Sets a parameter of the encoder: `max-bitrate` (as `1500kbps`), `max-frame-rate` (per second) or `max-lines`.
+    ///
+    /// # Errors
+    /// When there is no such parameter or the value does not fit it; then nothing has changed.
+    pub fn set_param(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
+        self.codec.set(name, value)
+    }
+
+    /// The value of a parameter of the encoder; `None` if it is not set.
+    ///
+    /// # Errors
+    /// When there is no such parameter.
+    pub fn param(&self, name: &str) -> Result<Option<String>, SettingError> {
+        self.codec.get(name)
+    }
+
+    /// The rate last requested of the encoder, and the rate that it makes.
+    pub fn bitrate(&self) -> Bitrate {
+        self.codec.bitrate(self.now)
     }
 
     /// The candidates that the encoder made of the picture asked for; empty when its rate control dropped the picture.
@@ -271,7 +306,8 @@ impl Outgoing {
                     Ok(bytes) => self.send_rtp(bytes),
                     Err(error) => self.peer.on_unsent(error.to_string()),
                 },
-                engine::Output::Encode { picture, plan } => {
+                engine::Output::Encode { picture, mut plan } => {
+                    self.codec.bound(&mut plan);
                     flow.layered = Layered::of(&plan);
                     return Output::Encode { picture, plan };
                 }
@@ -279,6 +315,7 @@ impl Outgoing {
                     if let Some((index, frame)) = choice
                         && let Some(chosen) = flow.candidates.get(index)
                     {
+                        self.codec.on_frame(self.now, chosen.frame.size);
                         flow.writer.keep_frame(frame, chosen.data.clone(), flow.layered);
                     }
                     flow.candidates.clear();

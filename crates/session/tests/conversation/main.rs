@@ -17,6 +17,7 @@ use thalweg_receiver::rtp::Statistics;
 use thalweg_sender::event::Event;
 use thalweg_sender::frames::StateHash;
 use thalweg_sender::{Scheme, SenderFactory};
+use thalweg_session::outgoing::Preferences;
 use thalweg_transport::Config;
 use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction, VideoCodec};
 use thalweg_units::{Rate, Span};
@@ -281,4 +282,24 @@ fn a_sender_that_cannot_be_built_once_the_connection_stands_says_so_and_sends_no
         world.errors
     );
     assert!(world.outgoing.engine().is_none() && world.encoded.is_empty() && world.shown.is_empty());
+}
+
+/// AMuSys's codec interface (MMSys 2014, section 6.1).
+#[test]
+fn an_application_bounds_rate_and_frames_of_its_encoder_and_sees_what_it_makes() {
+    let mut world = play("gcc", 0.0, |_| {});
+    let outgoing = &mut world.outgoing;
+    let free = outgoing.bitrate();
+    assert!(free.made > Rate::from_kbps(600), "{free:?}");
+    outgoing.set_param("max-bitrate", "300kbps").expect("a rate");
+    outgoing.set_preferences(&Preferences { frame_rate: Some(10.0), ..Preferences::default() }).expect("in range");
+    assert!(outgoing.set_param("gop", "14").is_err());
+    assert_eq!(outgoing.param("max-frame-rate"), Ok(Some("10".into())));
+    let shown = world.shown.len();
+    world.run(Span::from_secs(5));
+    let bound = world.outgoing.bitrate();
+    assert_eq!(bound.requested, Some(Rate::from_kbps(300)));
+    assert!((48..=53).contains(&(world.shown.len() - shown)), "{}", world.shown.len() - shown);
+    assert!(bound.made < Rate::from_kbps(360) && bound.made > Rate::from_kbps(240), "{bound:?}");
+    assert_exact(&world);
 }

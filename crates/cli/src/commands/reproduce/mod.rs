@@ -138,10 +138,7 @@ fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<Results> {
                 if !arguments.json {
                     shown.print_beyond();
                 }
-                let scatters = match figure.scattered {
-                    true => scatters(first, &[&figure.published[..], &figure.products].concat()),
-                    false => Vec::new(),
-                };
+                let scatters = if figure.scattered { scatters(first, &figure.published) } else { Vec::new() };
                 let title = format!("{}: {}", figure.name, figure.about);
                 play::write_report(first, title, scatters, &out.join("report.html"))?;
             }

@@ -19,7 +19,7 @@ use thalweg_units::Span;
 
 use super::figure::known;
 use super::{Encoder, Figure, Folder, Link, Links, Origin, Published, Reading, Setup, Windowed};
-use published::{PRODUCTS, SALSIFY_1C, SALSIFY_2C, WEBRTC, appendix_b};
+use published::{SALSIFY_1C, SALSIFY_2C, WEBRTC, appendix_b};
 
 /// The names end in 55 ms, the encoding time per picture of the authors' encoder: their Salsify-2 shows 15 to 18 fps on
 /// any link, two candidates at a time, and Salsify-1 11 to 12 (excamera/salsify-results). The effect of a sender's
@@ -83,10 +83,7 @@ fn figure(
     links: impl Into<Links>,
     published: Vec<Published>,
 ) -> Figure {
-    let (products, played): (Vec<_>, Vec<_>) =
-        published.into_iter().partition(|known| PRODUCTS.contains(&known.scheme));
-    let figure = Figure::of_runs(name, about, known(schemes), links, &READINGS);
-    Figure { products, ..figure.setup(SETUP).published(played).scattered() }
+    Figure::of_runs(name, about, known(schemes), links, &READINGS).setup(SETUP).published(published).scattered()
 }
 
 pub(super) fn figures() -> Vec<Figure> {

@@ -14,8 +14,8 @@ const FACETIME: &str = "FaceTime";
 const HANGOUTS: &str = "Hangouts";
 const SKYPE: &str = "Skype";
 const SVC: &str = "WebRTC (VP9-SVC)";
-/// Products that nothing here stands for.
-pub(super) const PRODUCTS: [&str; 4] = [FACETIME, HANGOUTS, SKYPE, SVC];
+/// Products that are not to be had.
+const PRODUCTS: [&str; 4] = [FACETIME, HANGOUTS, SKYPE, SVC];
 
 /// The systems in the order of appendix B.
 const SYSTEMS: [&str; 7] = [SALSIFY_1C, SALSIFY_2C, FACETIME, HANGOUTS, SKYPE, WEBRTC, SVC];
@@ -28,7 +28,10 @@ fn rows<const N: usize>(
     source: &'static str,
 ) -> Vec<Published> {
     let of = |(system, values): (&'static str, [f64; N])| {
-        let cell = move |(key, value)| Published::new(Some(link), system, key, value, source);
+        let cell = move |(key, value)| {
+            let published = Published::new(Some(link), system, key, value, source);
+            if PRODUCTS.contains(&system) { published.elsewhere() } else { published }
+        };
         keys.into_iter().zip(values).map(cell)
     };
     systems.into_iter().flat_map(of).collect()

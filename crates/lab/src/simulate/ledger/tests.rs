@@ -102,6 +102,7 @@ fn fec_has_recovered_what_nothing_else_brought_before_it() {
     assert_eq!(delivery.lost_frames, 1);
     // Lost and protected: 0, 1, 4 and 5; recovered: 0 and 4.
     assert_eq!(redundancy.ffre, Some(0.5));
+    assert_eq!(redundancy.protected_lost_frames, 4);
     assert_eq!(redundancy.fec_bitrate_bps, 2.0 * 1102.0 * 8.0 / 2.0);
     assert!((redundancy.fec_share - 2204.0 / 10_740.0).abs() < 1e-12);
     // 0, 4 and 9 relative to two FEC packets and a padding packet.

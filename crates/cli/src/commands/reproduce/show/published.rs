@@ -20,15 +20,14 @@ impl Compared {
         let numbers = ["paper", "ours", "held"].map(str::to_string);
         let mut grid = Grid::new(&["link", "scheme", "number", "read in"], numbers);
         for known in &figure.published {
-            let Published { link, scheme, key, source, .. } = *known;
+            let Published { link, scheme, key, source, claim, .. } = *known;
             let found = ours(known);
-            let held = found.is_some_and(|found| known.holds(found.mean));
-            let cells = [paper(known), with_sigma(key, found), (if held { "yes" } else { "no" }).into()];
-            grid.row(&[link.unwrap_or("all"), scheme, &head(key), source], cells);
-        }
-        for known in &figure.products {
-            let Published { link, scheme, key, source, .. } = *known;
-            let cells = [paper(known), "-".into(), "not played".into()];
+            let held = match found {
+                _ if claim == Claim::Elsewhere => "not played",
+                Some(found) if known.holds(found.mean) => "yes",
+                _ => "no",
+            };
+            let cells = [paper(known), with_sigma(key, found), held.into()];
             grid.row(&[link.unwrap_or("all"), scheme, &head(key), source], cells);
         }
         Compared { grid, verdict: Verdict::of(&figure.published, ours), because: figure.because }
@@ -74,7 +73,7 @@ impl Compared {
 fn paper(published: &Published) -> String {
     let Published { key, value, sigma, claim, .. } = *published;
     match claim {
-        Claim::NEAR => with_sigma(key, Some(Spread { mean: value, sigma, runs: 1 })),
+        Claim::NEAR | Claim::Elsewhere => with_sigma(key, Some(Spread { mean: value, sigma, runs: 1 })),
         Claim::Within(share) => format!("{} within {:.0}%", text(key, Some(value)), share * 100.0),
         Claim::AtLeast => format!("at least {}", text(key, Some(value))),
         Claim::AtMost => format!("at most {}", text(key, Some(value))),

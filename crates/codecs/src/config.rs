@@ -118,6 +118,11 @@ impl Default for CodecTime {
 }
 
 impl CodecTime {
+    /// With this encoding time for a picture of `size`.
+    pub fn encoding_in(self, time: Span, size: Size) -> CodecTime {
+        CodecTime { encode_ns_per_pixel: time.as_nanos() as f64 / size.pixels() as f64, ..self }
+    }
+
     /// Encoding time of one picture. Candidates coded in parallel take as long as one.
     pub fn encode(&self, plan: &EncodePlan) -> Span {
         let rounds = plan.targets.len().div_ceil(usize::from(plan.cores).max(1)).max(1);

@@ -173,6 +173,7 @@ pub fn run(
         codec: sent.codec.clone(),
         quality,
         frames: converted.frames,
+        choices: None,
     };
     let mut outcome = summarize(&scenario, fitted.name(), played, &converted.recorder, capacity.as_ref());
     outcome.summary.live = true;

@@ -202,6 +202,14 @@ impl Receiver {
         is_late.then(|| Bytes::new(fragment.length.into()))
     }
 
+    /// How many decoder states are kept; `None` if a frame is decoded from the one before.
+    pub fn kept_states(&self) -> Option<usize> {
+        match &self.frames {
+            Frames::Stateful(frames) => Some(frames.kept_states()),
+            Frames::Standard(_) => None,
+        }
+    }
+
     /// The decoder's state does not match the one a frame claimed.
     pub fn on_disagreement(&mut self, claimed: StateHash) {
         if let Frames::Stateful(frames) = &mut self.frames {

@@ -108,6 +108,11 @@ impl Stateful {
         if fragment.frame < self.next_frame { Vec::new() } else { self.on_fragment(fragment) }
     }
 
+    /// How many states are kept.
+    pub(super) fn kept_states(&self) -> usize {
+        self.kept.len()
+    }
+
     /// Updates the interarrival time, less the grace period, which the header extension carries.
     fn on_arrival(&mut self, now: Time, packet: &Packet, fragment: Option<Fragment>) {
         let begins = fragment.is_none_or(|fragment| fragment.index == 0);

@@ -32,8 +32,8 @@ pub(super) struct Pictures {
     /// same for every scheme), or a file of lines `seconds ratio` or of one ratio per second
     #[arg(long, default_value = "none")]
     undershoot: Undershoot,
-    /// The time to encode a picture in virtual time, such as 55ms; when absent that of a paper's figure, else the time
-    /// it takes on this machine
+    /// The time to encode a picture in virtual time, such as 55ms; when absent the time it takes on this machine. A
+    /// figure's scheme with a time of its own, such as salsify:paper@55ms, keeps it
     #[arg(long)]
     encode_time: Option<Span>,
     /// The variant of SSIM: window (8x8, as x264 and ffmpeg) or daala (Gaussian, as Salsify reports; slower)
@@ -79,7 +79,6 @@ impl Pictures {
     pub(super) fn of_figure(&self, setup: &Setup) -> Pictures {
         Pictures {
             frame_rate: self.frame_rate.or(setup.frame_rate),
-            encode_time: self.encode_time.or(setup.encode_time),
             size: self.size.or(setup.size),
             codec: self.codec.clone().or_else(|| setup.encoder.codec()),
             ..self.clone()
@@ -88,9 +87,7 @@ impl Pictures {
 
     fn codec_time(&self) -> CodecTime {
         let usual = CodecTime::default();
-        let Some(time) = self.encode_time else { return usual };
-        let pixels = self.size.unwrap_or(Size::HD).pixels() as f64;
-        CodecTime { encode_ns_per_pixel: time.as_nanos() as f64 / pixels, ..usual }
+        self.encode_time.map_or(usual, |time| usual.encoding_in(time, self.size.unwrap_or(Size::HD)))
     }
 
     pub(super) fn codec(&self) -> Codec {

@@ -235,29 +235,28 @@ fn a_figure_prints_the_papers_numbers_beside_ours() {
 }
 
 #[test]
-fn a_salsify_figure_says_where_its_links_are_from_and_has_the_authors_points_beside_ours() {
+fn a_salsify_figure_says_where_its_links_are_from_and_has_the_papers_points_beside_ours() {
     let folder = Folder::new("salsify");
     let out = folder.0.display().to_string();
     folder.file("0.57mbps-poisson.up", "20\n41\n63\n");
-    let points = folder.0.join("graphs/paper/wifi");
-    std::fs::create_dir_all(&points).unwrap();
-    std::fs::write(points.join("WebRTC.dat"), "# means\n315.23 153.87 721.04 10.1963 9.2991 11.1138\n").unwrap();
-    let options = ["--codec", "model", "--duration", "5s", "--out", &out];
-    let theirs = ["reproduce", "salsify-wifi", "--json", "--salsify-traces", &out, "--salsify-results", &out];
-    let printed = json(&thalweg(&[&theirs[..], &options].concat()));
+    let options = ["--codec", "model", "--duration", "5s", "--runs", "1", "--out", &out];
+    let printed =
+        json(&thalweg(&[&["reproduce", "salsify-fig6e", "--json", "--salsify-traces", &out][..], &options].concat()));
     assert!(printed["links"][0]["from"].as_str().unwrap().contains("the authors' own"), "{}", printed["links"]);
-    let point = &printed["authors"][0];
-    assert_eq!((&point["their_scheme"], &point["scheme"]), (&"WebRTC".into(), &"gcc".into()));
-    assert_eq!(point["theirs"]["latency_p95_ms"], 721.04);
-    assert!(point["ours"]["latency_p95_ms"].as_f64().is_some(), "{point}");
-    let run = &printed["runs"][0];
+    let of = |scheme: &str| printed["runs"].as_array().unwrap().iter().find(|run| run["scheme"] == scheme).unwrap();
+    let run = of("salsify:paper@55ms");
+    let paper = run["paper"].as_array().unwrap().iter().find(|known| known["key"] == "latency_p95_ms").unwrap();
+    assert!(paper["value"] == 429.2 && paper["ours"] == run["latency_p95_ms"], "{paper}");
     assert!(["qoe_call", "qoe_driving", "ssim_p25_db", "keyframes_after_first"].iter().all(|key| run[*key].is_f64()));
-    let report = std::fs::read_to_string(folder.0.join("salsify-wifi/report.html")).unwrap();
-    assert!(report.contains("Delay against quality") && report.contains("WebRTC"));
+    // At 55 ms a picture no more than 18 are shown per second.
+    let rate = |scheme: &str| of(scheme)["frame_rate_fps"].as_f64().unwrap();
+    assert!(rate("salsify:paper@55ms") < 18.5 && rate("salsify-2c") > 25.0, "{printed}");
+    let report = std::fs::read_to_string(folder.0.join("salsify-fig6e/report.html")).unwrap();
+    assert!(report.contains("Delay against quality") && report.contains("Skype"));
 
-    let alone = ["reproduce", "salsify-wifi", "--salsify-traces", "/nowhere", "--salsify-results", "/nowhere"];
+    let alone = ["reproduce", "salsify-fig6e", "--salsify-traces", "/nowhere"];
     let table = text(&thalweg(&[&alone[..], &options].concat()).stdout);
-    let words = ["poisson:rate=570kbps, made here", "--salsify-results", "against gcc"];
+    let words = ["poisson:rate=570kbps, made here", "WebRTC (VP9-SVC)", "against salsify:paper-1c@55ms"];
     assert!(words.iter().all(|word| table.contains(word)), "{table}");
 }
 
@@ -340,7 +339,11 @@ fn recordings_by_the_second_are_played_at_the_papers_means_whatever_theirs_are()
 #[test]
 fn a_figure_that_is_none_lists_those_that_are_and_missing_links_say_where_to_get_them() {
     let done = thalweg(&["reproduce", "vidaptive-fig99"]);
-    assert!(!done.status.success() && text(&done.stderr).contains("did you mean vidaptive-fig"), "{}", text(&done.stderr));
+    assert!(
+        !done.status.success() && text(&done.stderr).contains("did you mean vidaptive-fig"),
+        "{}",
+        text(&done.stderr)
+    );
     let done = thalweg(&["reproduce", "vidaptive-fig7", "--traces", "/nowhere"]);
     assert!(
         !done.status.success() && text(&done.stderr).contains("`thalweg data fetch mahimahi`"),

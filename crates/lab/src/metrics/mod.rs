@@ -1,5 +1,6 @@
 //! Every figure of a run, as specs/metrics.md defines it.
 
+mod choices;
 mod columns;
 mod delivery;
 pub mod estimate;
@@ -17,6 +18,7 @@ use thalweg_units::percentile;
 use thalweg_video::quality;
 
 use crate::outcome::FrameRecord;
+pub use choices::{Choices, Choosing};
 pub use columns::{Column, columns, every_column};
 pub use delivery::{DEADLINE, Delivery, abu};
 pub use fairness::{Portion, Sharer, Sharing, TcpShare, jain, sharing, tcp_share};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thalweg_video::quality::Ssim;
 
+use super::choices::Choices;
 use super::delivery::Delivery;
 use super::fairness::{Sharing, TcpShare};
 use super::redundancy::Redundancy;
@@ -89,6 +90,9 @@ pub struct Summary {
     /// Cost and effect of redundancy; null if no FEC was sent.
     #[serde(default)]
     pub redundancy: Option<Redundancy>,
+    /// Which candidates were sent; null if there was nothing to choose.
+    #[serde(default)]
+    pub choices: Option<Choices>,
     /// The share of TCP on the path; null without any.
     #[serde(default)]
     pub tcp: Option<TcpShare>,

@@ -5,7 +5,7 @@ use thalweg_link::FindTrace;
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Size, Span};
 
-use super::{Claim, Encoder, EncoderStep, Links, Reading, Theirs};
+use super::{Claim, Encoder, EncoderStep, Links, Reading};
 use crate::simulate::SimulateError;
 
 /// A published figure.
@@ -21,8 +21,6 @@ pub struct Figure {
     pub setup: Setup,
     /// The known numbers of the paper.
     pub published: Vec<Published>,
-    /// Locations of the authors' own points, for users who have their results.
-    pub theirs: Vec<Theirs>,
     /// Whether it shows delay against quality.
     pub scattered: bool,
     /// Why what is missed is missed, in one line; empty if nothing is, or if the numbers say it.
@@ -38,8 +36,6 @@ pub struct Setup {
     pub duration: Span,
     /// One-way delay of the path, in each direction.
     pub delay: Span,
-    /// Encoding time per picture; `None` for the scenario's default.
-    pub encode_time: Option<Span>,
     /// Picture size; `None` for the default: 720p for the built-in scene, a file's own size.
     pub size: Option<Size>,
     /// The encoder, unless a codec is selected.
@@ -59,7 +55,6 @@ impl Setup {
         frame_rate: None,
         duration: Span::from_secs(120),
         delay: Span::from_millis(25),
-        encode_time: None,
         size: None,
         encoder: Encoder::Real,
         call: false,
@@ -136,8 +131,8 @@ pub struct Published {
 impl Figure {
     /// Another experiment than runs.
     pub(super) fn new(name: &'static str, about: &'static str, experiment: Experiment) -> Figure {
-        let (setup, published, theirs) = (Setup::USUAL, Vec::new(), Vec::new());
-        Figure { name, about, experiment, setup, published, theirs, scattered: false, because: "" }
+        let (setup, published) = (Setup::USUAL, Vec::new());
+        Figure { name, about, experiment, setup, published, scattered: false, because: "" }
     }
 
     /// Every scheme over every link.
@@ -181,9 +176,9 @@ impl Figure {
         Figure { because, ..self }
     }
 
-    /// Sets the authors' own points, and draws delay against quality.
-    pub(super) fn scattered(self, theirs: Vec<Theirs>) -> Figure {
-        Figure { theirs, scattered: true, ..self }
+    /// Draws delay against quality.
+    pub(super) fn scattered(self) -> Figure {
+        Figure { scattered: true, ..self }
     }
 }
 
@@ -220,8 +215,17 @@ impl Published {
     }
 }
 
-/// Schemes by name.
+/// Schemes by name. `NAME@55ms` is the scheme NAME with an encoder that takes 55 ms for a picture ([`encode_time`]).
 pub(super) fn known(names: &[&str]) -> Vec<Scheme> {
-    let find = |name: &&str| name.parse().unwrap_or_else(|error| panic!("{error}"));
+    let find = |name: &&str| {
+        let plain = name.split_once('@').map_or(*name, |(plain, _)| plain);
+        let scheme: Scheme = plain.parse().unwrap_or_else(|error| panic!("{error}"));
+        Scheme { name: (*name).into(), ..scheme }
+    };
     names.iter().map(find).collect()
+}
+
+/// The encoding time per picture in the name of a figure's scheme; `None` for the scenario's own.
+pub fn encode_time(scheme: &str) -> Option<Span> {
+    scheme.split_once('@')?.1.parse().ok()
 }

@@ -3,7 +3,7 @@
 use thalweg_units::percentile;
 
 use crate::metrics::estimate::{self, Available};
-use crate::metrics::{Summary, response, spacing};
+use crate::metrics::{Summary, latency, response, spacing, ssim_decibels};
 use crate::outcome::{FrameRecord, Mark, Outcome};
 
 /// One figure of a run.
@@ -66,6 +66,16 @@ pub enum Reading {
     QoeDriving,
     /// Number of keyframes after the first.
     Keyframes,
+    /// The share of pictures of which the better candidate was sent, 0..1.
+    BetterSent,
+    /// The share of pictures of which the candidate of lower quality was sent, 0..1.
+    LowerSent,
+    /// The share of pictures of which no candidate was sent, 0..1.
+    NoneSent,
+    /// Decoder states that the sender keeps, on average.
+    SenderStates,
+    /// Decoder states that the receiver keeps, on average.
+    ReceiverStates,
     /// Mean time from the sender to the receiver, per packet, in ms.
     OneWayDelay,
     /// The 5th percentile (0.05) or the greatest (1.0) of that by tenths of a second, from the tenth second on, in ms.
@@ -151,6 +161,14 @@ pub enum Windowed {
     Delivered,
     /// Mean of the packets' one-way delay, in ms.
     OneWayDelay,
+    /// Mean frame latency of the pictures captured then, in ms.
+    LatencyMean,
+    /// 95th percentile of that, in ms.
+    LatencyP95,
+    /// dB of the mean SSIM of the pictures captured then.
+    Ssim,
+    /// Number of frames shown.
+    FramesShown,
 }
 
 impl Windowed {
@@ -159,6 +177,10 @@ impl Windowed {
         let available = Available { mbps: &series.available_mbps, bin_s: series.bin_s };
         let estimates = series.variable("capacity_bps");
         let accuracy = || estimate::accuracy(estimates, available, 0.0, (from, until));
+        let captured = || -> Vec<FrameRecord> {
+            let is_then = |frame: &&FrameRecord| (from..until).contains(&frame.captured_s);
+            outcome.frames.iter().filter(is_then).cloned().collect()
+        };
         match self {
             Windowed::Accuracy => accuracy().map(|found| found.accuracy),
             Windowed::Bias => accuracy().map(|found| found.bias),
@@ -169,6 +191,13 @@ impl Windowed {
                 mean.is_finite().then_some(mean * 1e6)
             }
             Windowed::OneWayDelay => mean_of(series.variable("one_way_delay_ms"), from, until),
+            Windowed::LatencyMean => latency(&captured()).map(|latency| latency.mean_ms),
+            Windowed::LatencyP95 => latency(&captured()).map(|latency| latency.p95_ms),
+            Windowed::Ssim => ssim_decibels(&captured()).map(|(mean, _)| mean),
+            Windowed::FramesShown => {
+                let shown = outcome.frames.iter().filter_map(|frame| frame.displayed_s);
+                Some(shown.filter(|at| (from..until).contains(at)).count() as f64)
+            }
         }
     }
 }
@@ -223,6 +252,11 @@ impl Reading {
             Reading::QoeCall => "qoe_call",
             Reading::QoeDriving => "qoe_driving",
             Reading::Keyframes => "keyframes_after_first",
+            Reading::BetterSent => "better_sent_share",
+            Reading::LowerSent => "lower_sent_share",
+            Reading::NoneSent => "none_sent_share",
+            Reading::SenderStates => "sender_states",
+            Reading::ReceiverStates => "receiver_states",
             Reading::FreshFrame(_) => "fresh_frame_ms",
             Reading::OneWayDelay => "one_way_delay_mean_ms",
             Reading::OneWayDelayPercentile(q) if *q < 0.5 => "one_way_delay_p5_ms",
@@ -318,6 +352,11 @@ impl Reading {
             Reading::EstimateBias => summary.estimate_bias,
             Reading::Jain => summary.sharing.as_ref().map(|sharing| sharing.jain),
             Reading::JainBySecond => summary.sharing.as_ref().map(|sharing| sharing.jain_by_second),
+            Reading::BetterSent => Some(summary.choices?.better_share),
+            Reading::LowerSent => Some(summary.choices?.lower_share),
+            Reading::NoneSent => Some(summary.choices?.none_share),
+            Reading::SenderStates => summary.choices?.sender_states,
+            Reading::ReceiverStates => summary.choices?.receiver_states,
             Reading::Share => summary.sharing.as_ref()?.flows.first().map(|flow| flow.share),
             Reading::PacketLoss => Some(summary.packet_loss_ratio),
             Reading::Goodput => Some(summary.delivery?.goodput_bps),

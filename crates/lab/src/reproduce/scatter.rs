@@ -3,12 +3,12 @@
 use thalweg_units::percentile;
 use thalweg_video::quality::ssim_db;
 
-use super::Point;
+use super::{Published, Reading};
 use crate::outcome::Outcome;
 use crate::report::{Scatter, ScatterPoint};
 
-/// A chart for each link, with the authors' published points. Runs without measured or modelled quality are excluded.
-pub fn scatters(outcomes: &[Outcome], theirs: &[Point]) -> Vec<Scatter> {
+/// A chart for each link, with the published points. Runs without measured or modelled quality are excluded.
+pub fn scatters(outcomes: &[Outcome], published: &[Published]) -> Vec<Scatter> {
     let mut links: Vec<&str> = Vec::new();
     let mut schemes: Vec<&str> = Vec::new();
     for outcome in outcomes {
@@ -30,13 +30,17 @@ pub fn scatters(outcomes: &[Outcome], theirs: &[Point]) -> Vec<Scatter> {
                 ours: true,
             })
         });
-        let theirs = theirs.iter().filter(|point| point.of.link == *link).map(|point| ScatterPoint {
-            label: point.of.scheme.into(),
-            delay_ms: point.delay_p95_ms,
-            ssim_db: point.ssim_db,
-            ssim_range_db: Some(point.ssim_range_db),
-            scheme: point.of.ours.and_then(place),
-            ours: false,
+        let over: Vec<&Published> = published.iter().filter(|known| known.link == Some(*link)).collect();
+        let theirs = over.iter().filter(|known| known.key == Reading::LatencyP95.key()).filter_map(|delay| {
+            let is_its = |known: &&&Published| known.scheme == delay.scheme && known.key == Reading::Ssim.key();
+            Some(ScatterPoint {
+                label: delay.scheme.into(),
+                delay_ms: delay.value,
+                ssim_db: over.iter().find(is_its)?.value,
+                ssim_range_db: None,
+                scheme: place(delay.scheme),
+                ours: false,
+            })
         });
         Scatter { title: (*link).into(), points: ours.chain(theirs).collect() }
     };
@@ -56,7 +60,6 @@ pub fn beaten(outcomes: &[Outcome]) -> Vec<(String, String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Place, Theirs};
     use super::*;
     use crate::metrics::Summary;
     use crate::outcome::Series;
@@ -72,22 +75,21 @@ mod tests {
     }
 
     #[test]
-    fn each_link_has_its_chart_with_the_authors_points_in_the_colour_of_what_answers_to_them() {
+    fn each_link_has_its_chart_with_the_papers_points_in_the_colour_of_what_answers_to_them() {
         let outcomes = [
             outcome("a", "gcc", 300.0, Some(12.0)),
             outcome("a", "vidaptive", 200.0, Some(13.0)),
             outcome("b", "gcc", 90.0, None),
         ];
-        let of = |link, ours| Theirs { link, scheme: "WebRTC", ours, place: Place::Points("f") };
-        let point = |of| Point {
-            of,
-            delay_mean_ms: 1.0,
-            delay_p95_ms: 500.0,
-            ssim_db: 10.0,
-            ssim_range_db: (9.0, 11.0),
-            source: "f".into(),
-        };
-        let charts = scatters(&outcomes, &[point(of("a", Some("gcc"))), point(of("a", None))]);
+        let of = |scheme, key, value| Published::new(Some("a"), scheme, key, value, "Figure 6");
+        let published = [
+            of("gcc", "latency_p95_ms", 500.0),
+            of("gcc", "ssim_db", 10.0),
+            of("Skype", "ssim_db", 8.0),
+            of("Skype", "latency_p95_ms", 600.0),
+            of("Hangouts", "latency_p95_ms", 700.0),
+        ];
+        let charts = scatters(&outcomes, &published);
         assert_eq!(charts.len(), 1, "a link without quality has no chart");
         let schemes: Vec<_> = charts[0].points.iter().map(|point| (point.ours, point.scheme)).collect();
         assert_eq!(schemes, [(true, Some(0)), (true, Some(1)), (false, Some(0)), (false, None)]);

@@ -19,7 +19,7 @@ use super::frames::Frames;
 use super::ledger::Ledger;
 use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
 use super::summarize::Played;
-use crate::metrics::{DEADLINE, QualitySource};
+use crate::metrics::{Choosing, DEADLINE, QualitySource};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Scenario, Video};
 use crate::undershoot::Ratios;
@@ -78,6 +78,7 @@ pub(super) struct Flow {
     pub(super) frames: Frames,
     under_way: UnderWay,
     ledger: Ledger,
+    choosing: Choosing,
     requests: FeedbackRequests,
     candidates: Vec<Candidate>,
     encoding_done: Time,
@@ -134,6 +135,7 @@ impl Flow {
             frames: Frames::default(),
             under_way: UnderWay::default(),
             ledger: Ledger::new(scenario.discard_after.unwrap_or(DEADLINE)),
+            choosing: Choosing::default(),
             requests: FeedbackRequests::every(scenario.request_feedback_every),
             candidates: Vec::new(),
             encoding_done: Time::NEVER,
@@ -168,6 +170,7 @@ impl Flow {
             codec: self.codec.encoder.settings(),
             quality: self.quality(),
             frames: self.frames.into_records(),
+            choices: self.choosing.figures(),
         };
         (played, self.ledger)
     }
@@ -198,6 +201,7 @@ impl Flow {
         let what = What::Arrived { id: number, payload: packet.sent.payload, size, queued };
         recorder.push(Record { at: now, flow: self.number, what });
         let mut ready = self.receiver.on_packet(now, &packet);
+        self.receiver.kept_states().into_iter().for_each(|states| self.choosing.on_receiver(states));
         while let Some(sequence) = self.receiver.poll_recovered() {
             let Some(fragment) = self.ledger.recovered(now, sequence) else { continue };
             ready.extend(self.receiver.on_recovered(now, sequence, fragment));
@@ -427,7 +431,10 @@ impl Flow {
                     self.encode(now, picture, &plan)?;
                 }
                 Output::Commit { choice } => self.commit(choice)?,
-                Output::Forget { frame } => self.codec.encoder.forget(frame),
+                Output::Forget { frame } => {
+                    self.choosing.on_forgotten();
+                    self.codec.encoder.forget(frame);
+                }
                 Output::Wait { until, .. } => {
                     self.wake = self.until_end(until);
                     break;
@@ -457,7 +464,9 @@ impl Flow {
     }
 
     fn commit(&mut self, choice: Option<(usize, u64)>) -> Result<(), SimulateError> {
-        self.codec.encoder.commit(choice.map(|(index, _)| index))?;
+        let index = choice.map(|(index, _)| index);
+        self.choosing.on_choice(self.candidates.len(), index);
+        self.codec.encoder.commit(index)?;
         if let Some((index, frame)) = choice {
             self.frames.on_commit(frame, &self.candidates[index]);
         }

@@ -5,7 +5,9 @@ use thalweg_units::{Time, percentile};
 
 use super::sharing::available;
 use crate::metrics::estimate::{self, Available};
-use crate::metrics::{QualitySource, Summary, latency, mean_psnr, qoe_call, qoe_driving, ssim_decibels, stall};
+use crate::metrics::{
+    Choices, QualitySource, Summary, latency, mean_psnr, qoe_call, qoe_driving, ssim_decibels, stall,
+};
 use crate::outcome::{FrameRecord, Outcome, Series};
 use crate::record::{BIN_S, Recorder, Tally};
 use crate::scenario::Scenario;
@@ -27,6 +29,8 @@ pub struct Played {
     pub quality: QualitySource,
     /// The outcome of its captured frames.
     pub frames: Vec<FrameRecord>,
+    /// Which candidates were sent, where there was a choice.
+    pub choices: Option<Choices>,
 }
 
 /// The outcome of one sender of a scenario with this scheme, over a path with the bottleneck `link`.
@@ -40,7 +44,7 @@ pub fn summarize(
     let count = (scenario.duration.as_secs_f64() / BIN_S).ceil() as usize;
     let nothing = Tally::default();
     let tally = recorder.tally(played.number).unwrap_or(&nothing);
-    let Played { number, video: label, begin, end: stopped, mut codec, quality, frames } = played;
+    let Played { number, video: label, begin, end: stopped, mut codec, quality, frames, choices } = played;
     let duration = (stopped - begin).as_secs_f64();
     let (began, stopped) = (begin.as_secs_f64(), stopped.as_secs_f64());
     let Tally { sent, video, padding, delivered, wire_bytes, padding_bytes, delivered_bytes, .. } = tally;
@@ -99,6 +103,7 @@ pub fn summarize(
         sharing: None,
         delivery: None,
         redundancy: None,
+        choices,
         tcp: None,
         competitors: Vec::new(),
         traffic: Vec::new(),

@@ -170,6 +170,11 @@ pub fn known() -> &'static [Known] {
             about: "to the letter, without what this project mended for sixty frames per second",
             make: salsify::of_the_paper,
         },
+        Known {
+            name: "salsify:paper-1c",
+            about: "the same on one core, one candidate after the other",
+            make: salsify::of_the_paper_on_one_core,
+        },
         Known { name: "salsify:no-grace", about: "without grace periods", make: salsify::no_grace },
         Known {
             name: "salsify:conventional-codec",

@@ -79,9 +79,17 @@ pub(super) fn of_the_paper() -> Scheme {
     }
 }
 
+/// The same on one core (Salsify-1c).
+pub(super) fn of_the_paper_on_one_core() -> Scheme {
+    changed(of_the_paper(), |frames| frames.cores = 1)
+}
+
 /// The two-core scheme with a changed frame policy.
 fn with_frames(change: impl Fn(&mut late_choice::Config)) -> Scheme {
-    let mut scheme = two_cores();
+    changed(two_cores(), change)
+}
+
+fn changed(mut scheme: Scheme, change: impl Fn(&mut late_choice::Config)) -> Scheme {
     if let FramesConfig::LateChoice(frames) = &mut scheme.frames {
         change(frames);
     }

@@ -3,7 +3,6 @@
 mod pages;
 mod scenarios;
 mod show;
-mod theirs;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,10 +42,6 @@ pub(crate) struct Arguments {
     /// replace those that are missing
     #[arg(long)]
     lumos5g_traces: Option<PathBuf>,
-    /// The folder of the results that Salsify's authors measured (`thalweg data fetch salsify-results`), drawn next to
-    /// ours if present
-    #[arg(long)]
-    salsify_results: Option<PathBuf>,
     #[command(flatten)]
     pictures: Pictures,
     /// Duration of each run; the figure's own when absent
@@ -80,10 +75,6 @@ impl Arguments {
 
     fn lumos5g_traces(&self) -> Result<PathBuf, thalweg_data::Error> {
         recorded::folder(self.lumos5g_traces.as_ref(), "lumos5g")
-    }
-
-    fn salsify_results(&self) -> Result<PathBuf, thalweg_data::Error> {
-        recorded::folder(self.salsify_results.as_ref(), "salsify-results")
     }
 }
 
@@ -142,17 +133,13 @@ fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<Results> {
             let played = scenarios::played(links, figure.setup, arguments)?;
             let out = arguments.pages.is_none().then(|| arguments.out.join(figure.name));
             let Runs { samples, first } = runs(&jobs(schemes, &played, out.as_deref()), readings)?;
-            let theirs = match out {
-                Some(_) => theirs::read(&figure.theirs, &arguments.salsify_results()?),
-                None => theirs::Read::default(),
-            };
-            let (played, samples, first, theirs) = (&played, &samples, &first, &theirs);
-            let shown = show::Shown { figure, schemes, readings, played, samples, first, theirs };
+            let (played, samples, first) = (&played, &samples, &first);
+            let shown = show::Shown { figure, schemes, readings, played, samples, first };
             if let Some(out) = out {
                 if !arguments.json {
                     shown.print_beyond();
                 }
-                let scatters = if figure.scattered { scatters(first, &theirs.points) } else { Vec::new() };
+                let scatters = if figure.scattered { scatters(first, &figure.published) } else { Vec::new() };
                 let title = format!("{}: {}", figure.name, figure.about);
                 play::write_report(first, title, scatters, &out.join("report.html"))?;
             }

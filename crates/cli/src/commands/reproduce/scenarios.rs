@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use thalweg_lab::reproduce::{Folder, Link, Links, Origin, Seconds, Setup, drawn};
+use thalweg_lab::reproduce::{Folder, Link, Links, Origin, Seconds, Setup, drawn, encode_time};
 use thalweg_lab::scenario::Scenario;
 use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Rates, Trace};
-use thalweg_units::{Rate, Seed, Span, Time};
+use thalweg_units::{Rate, Seed, Size, Span, Time};
 
 use super::Arguments;
 
@@ -23,10 +23,18 @@ impl Played {
         &self.link.name
     }
 
-    /// The scenarios for a scheme: the competitors may depend on it.
+    /// The scenarios for a scheme: the competitors may depend on it, and it may have an encoding time of its own.
     pub(super) fn scenarios(&self, scheme: &str) -> impl Iterator<Item = Scenario> {
-        let competitors = |scenario: &Scenario| self.link.competitors(scheme, scenario.seed);
-        self.scenarios.iter().map(move |scenario| Scenario { competitors: competitors(scenario), ..scenario.clone() })
+        let encode_time = encode_time(scheme);
+        let with = move |scenario: &Scenario| {
+            let (usual, size) = (scenario.codec_time, scenario.video.size.unwrap_or(Size::HD));
+            Scenario {
+                competitors: self.link.competitors(scheme, scenario.seed),
+                codec_time: encode_time.map_or(usual, |time| usual.encoding_in(time, size)),
+                ..scenario.clone()
+            }
+        };
+        self.scenarios.iter().map(with)
     }
 }
 

@@ -201,6 +201,8 @@ impl FramePolicy for LateChoice {
     }
 
     fn plan(&mut self, view: &View) -> FramePlan {
+        // The picture before, if it was forced, may have been dropped by the encoder or lost its reference.
+        self.forcing = false;
         let room = self.room.of(view);
         self.last_room = room;
         // A codec that encodes once must know beforehand whether there is any room.
@@ -267,6 +269,8 @@ impl FramePolicy for LateChoice {
     }
 
     fn on_flushed(&mut self, now: Time) -> bool {
+        // Its outcome may never become known.
+        self.forced = None;
         self.recovery.on_flushed(now)
     }
 

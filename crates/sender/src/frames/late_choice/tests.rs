@@ -21,6 +21,14 @@ fn targets(policy: &mut LateChoice, room: u64) -> Vec<Target> {
     }
 }
 
+/// Feedback on a packet of a frame.
+fn arrived(frame: u64, at: Time) -> Report {
+    let mut packet = SentPacket::new(PacketId(frame), Time::ZERO, Bytes::new(1000));
+    let (offset, captured) = (Bytes::ZERO, Time::ZERO);
+    packet.place = Some(FramePlace { frame, first: true, last: false, offset, captured, keyframe: false });
+    Report { packet, fate: Fate::Arrived { at, ce: false, was_lost: false } }
+}
+
 #[test]
 fn the_candidates_are_a_step_better_and_a_step_worse_than_the_last_one_sent() {
     let mut policy = Config::default().build().unwrap();
@@ -79,12 +87,6 @@ fn into_a_link_that_answers_nothing_a_frame_is_forced_each_150_ms() {
 #[test]
 fn where_something_arrives_one_forced_frame_at_a_time_is_on_its_way_and_none_behind_a_long_queue() {
     let candidates = [made(9000, 40), made(4000, 80)];
-    let arrived = |frame, at| {
-        let mut packet = SentPacket::new(PacketId(frame), Time::ZERO, Bytes::new(1000));
-        let (offset, captured) = (Bytes::ZERO, Time::ZERO);
-        packet.place = Some(FramePlace { frame, first: true, last: false, offset, captured, keyframe: false });
-        Report { packet, fate: Fate::Arrived { at, ce: false, was_lost: false } }
-    };
     // A picture each 25 ms; something arrives before each: packets of frame 2, and from picture `known` on of the forced
     // frame 7.
     let forced = |known: u64, in_flight: u64| -> Vec<u64> {
@@ -103,6 +105,44 @@ fn where_something_arrives_one_forced_frame_at_a_time_is_on_its_way_and_none_beh
     // 4 Mbps: 250 kB are half a second.
     assert_eq!(forced(20, 250_000).len(), 5);
     assert_eq!(forced(20, 250_001), []);
+}
+
+#[test]
+fn a_forced_frame_that_was_never_queued_does_not_make_the_next_one_count_as_forced() {
+    let mut policy = Config::default().build().unwrap();
+    let candidates = [made(9000, 40), made(4000, 80)];
+    // A picture each 25 ms, and something arrives before each.
+    let mut choose = |picture: u64, room: u64| {
+        let now = Time::from_millis(100 + 25 * picture);
+        policy.on_feedback(&Feedback::new(now, Cause::Report, &[arrived(2, now)]));
+        let view = View { now, ..view(room) };
+        policy.plan(&view);
+        let choice = policy.choose(&view, &candidates);
+        // The engine does not queue the first forced frame: its reference was flushed while it was encoded.
+        choice.filter(|_| picture > 4).inspect(|index| policy.on_queued(now, picture, &candidates[*index], 4));
+        choice
+    };
+    let forced: Vec<u64> = (0..5).filter(|picture| choose(*picture, 0).is_some()).collect();
+    assert_eq!(forced, [4]);
+    assert_eq!(choose(5, 9000), Some(0), "one that fits");
+    let forced: Vec<u64> = (6..12).filter(|picture| choose(*picture, 0).is_some()).collect();
+    assert_eq!(forced, [10]);
+}
+
+#[test]
+fn a_forced_frame_that_was_thrown_away_is_not_waited_for() {
+    let mut policy = Config::default().build().unwrap();
+    let candidates = [made(9000, 40), made(4000, 80)];
+    let forced = (0..20).filter(|picture| {
+        let now = Time::from_millis(100 + 25 * picture);
+        policy.on_feedback(&Feedback::new(now, Cause::Report, &[arrived(2, now)]));
+        if *picture == 10 {
+            policy.on_flushed(now);
+        }
+        let choice = policy.choose(&View { now, ..view(0) }, &candidates);
+        choice.inspect(|index| policy.on_queued(now, 7, &candidates[*index], 4)).is_some()
+    });
+    assert_eq!(forced.collect::<Vec<u64>>(), [4, 10]);
 }
 
 #[test]

@@ -4,7 +4,6 @@ use serde_json::{Map, Value, json};
 use thalweg_lab::reproduce::{Figure, Published, Row, Sample, Spread, beaten, compare, mean, spread};
 use thalweg_sender::Scheme;
 
-use super::super::theirs;
 use super::Shown;
 
 /// The runs of a figure, their results for each scheme, and the published numbers.
@@ -24,7 +23,6 @@ pub(super) fn runs(shown: &Shown) -> anyhow::Result<Value> {
         "runs": runs,
         "cells": cells,
         "schemes": schemes,
-        "authors": theirs::json(shown.theirs, first),
         "beaten": beaten.collect::<Vec<_>>(),
     }))
 }

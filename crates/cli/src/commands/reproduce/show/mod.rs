@@ -11,7 +11,6 @@ use thalweg_lab::reproduce::{Figure, Published, Reading, Row, Sample, Spread, St
 use thalweg_sender::Scheme;
 
 use super::scenarios::Played;
-use super::theirs::Read;
 use table::Page;
 
 /// What a figure came to.
@@ -61,11 +60,10 @@ pub(super) struct Shown<'a> {
     pub(super) samples: &'a [Sample],
     /// The outcomes of the first seed.
     pub(super) first: &'a [Outcome],
-    pub(super) theirs: &'a Read,
 }
 
 impl Shown<'_> {
-    /// Prints what belongs to single runs: which are beaten, and the authors' own points.
+    /// Prints which runs are beaten by another.
     pub(super) fn print_beyond(&self) {
         table::beyond(self);
     }

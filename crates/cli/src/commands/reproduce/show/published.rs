@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use thalweg_lab::reproduce::{Claim, Published, Ranking, Spread, Verdict};
+use thalweg_lab::reproduce::{Claim, Figure, Published, Ranking, Spread, Verdict};
 
 use super::text::{head, text, with_sigma};
 use crate::grid::Grid;
@@ -16,25 +16,21 @@ pub(super) struct Compared {
 
 impl Compared {
     /// `ours` gives our value for each number.
-    pub(super) fn of(
-        published: &[Published],
-        because: &'static str,
-        ours: impl Fn(&Published) -> Option<Spread>,
-    ) -> Compared {
+    pub(super) fn of(figure: &Figure, ours: impl Fn(&Published) -> Option<Spread>) -> Compared {
         let numbers = ["paper", "ours", "held"].map(str::to_string);
         let mut grid = Grid::new(&["link", "scheme", "number", "read in"], numbers);
-        for known in published {
-            let Published { link, scheme, key, source, .. } = *known;
+        for known in &figure.published {
+            let Published { link, scheme, key, source, claim, .. } = *known;
             let found = ours(known);
-            let held = match known.claim {
-                Claim::Elsewhere => "-",
-                _ if found.is_some_and(|found| known.holds(found.mean)) => "yes",
+            let held = match found {
+                _ if claim == Claim::Elsewhere => "not played",
+                Some(found) if known.holds(found.mean) => "yes",
                 _ => "no",
             };
             let cells = [paper(known), with_sigma(key, found), held.into()];
             grid.row(&[link.unwrap_or("all"), scheme, &head(key), source], cells);
         }
-        Compared { grid, verdict: Verdict::of(published, ours), because }
+        Compared { grid, verdict: Verdict::of(&figure.published, ours), because: figure.because }
     }
 
     pub(super) fn text(&self) -> String {

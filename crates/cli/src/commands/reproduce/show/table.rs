@@ -5,7 +5,6 @@ use std::fmt::Write;
 use thalweg_lab::reproduce::{Figure, Row, Sample, Spread, beaten, compare, mean, spread};
 
 use super::super::pages::VERDICT;
-use super::super::theirs;
 use super::Shown;
 use super::published::Compared;
 use super::text::{head, text, with_sigma};
@@ -81,7 +80,7 @@ pub(super) fn runs(shown: &Shown) -> Page {
             grid.row(&["mean", &scheme.name], keys().map(|key| text(key, mean(&all, key))));
         }
     }
-    let compared = Compared::of(&figure.published, figure.because, |published| shown.answer(published));
+    let compared = Compared::of(figure, |published| shown.answer(published));
     let played = played.iter().map(|played| format!("{}: {}", played.name(), played.from)).collect();
     Page { played, readings: grid, note, against: against(shown), means: means(shown), compared }
 }
@@ -93,7 +92,6 @@ pub(super) fn beyond(shown: &Shown) {
         outln!("\nbeaten on both P95 latency and SSIM: {}", if beaten.is_empty() { "nothing" } else { "" });
         beaten.iter().for_each(|(link, scheme, by)| outln!("  {scheme:20} {link:26} by {by}"));
     }
-    theirs::print(shown.theirs, shown.first);
 }
 
 /// Every scheme compared with the first, over each link and for the means.
@@ -136,7 +134,7 @@ fn means(shown: &Shown) -> Option<(String, Grid)> {
 
 /// How an encoder followed a step of its target.
 pub(super) fn step(figure: &Figure, values: &[(&str, Option<f64>)]) -> Page {
-    let compared = Compared::of(&figure.published, figure.because, |published| {
+    let compared = Compared::of(figure, |published| {
         Some(Spread { mean: values.iter().find(|(key, _)| *key == published.key)?.1?, sigma: None, runs: 1 })
     });
     let mut readings = Grid::new(&["scheme"], values.iter().map(|(key, _)| head(key)));
@@ -152,7 +150,7 @@ pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Page {
         readings.row(&[&row.link, &row.scheme], cells);
     }
     let ours = |published: &_| super::json::mean_of(keys, rows, published);
-    Page::of(readings, Compared::of(&figure.published, figure.because, ours))
+    Page::of(readings, Compared::of(figure, ours))
 }
 
 impl Page {

@@ -38,7 +38,7 @@ fn is_share(key: &str) -> bool {
     key.starts_with("utilization") && !key.ends_with("ratio")
         || key.contains("accuracy")
         || key == "estimate_deviation"
-        || ["_loss_ratio", "discard_ratio", "late_ratio", "fec_share", "ffre", "frcc"]
+        || ["_loss_ratio", "discard_ratio", "late_ratio", "fec_share", "sent_share", "ffre", "frcc"]
             .iter()
             .any(|end| key.ends_with(end))
         || ["stall_ratio", "share", "in_gcc", "abu", "tfs", "tfs_of_tcp_alone"].contains(&key)

@@ -65,7 +65,7 @@ impl Compared {
 
     /// The verdict, and why what is missed is missed.
     pub(super) fn verdict(&self) -> String {
-        if self.because.is_empty() { self.verdict.to_string() } else { format!("{}. {}", self.verdict, self.because) }
+        if self.because.is_empty() { self.verdict.to_string() } else { format!("{}: {}", self.verdict, self.because) }
     }
 }
 

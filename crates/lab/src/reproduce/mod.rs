@@ -47,7 +47,6 @@ pub fn figures() -> Vec<Figure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_sender::Scheme;
 
     #[test]
     fn every_figure_the_papers_owe_is_there_once() {

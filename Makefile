@@ -13,7 +13,7 @@ FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist check test test-live test-browser test-whip nightly package programs soak fuzz bench agree setup setup-test setup-live clean
+.PHONY: demo dist check test reproduce test-live test-browser test-whip nightly package programs soak fuzz bench agree setup setup-test setup-live clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -72,6 +72,11 @@ soak: setup-test
 # let libFuzzer loose on the same targets.
 fuzz:
 	$(CARGO) test -p thalweg-fuzz
+
+# Every figure and table of the papers, into docs/papers/results: a page each and the index with the verdicts. Takes an hour; when
+# stopped, it goes on where it was. FIGURES=camel, or names of figures, plays these alone.
+reproduce: setup
+	$(CARGO) run --release -q -p thalweg-cli -- reproduce $(or $(FIGURES),all) --pages docs/papers/results --out out/reproduce
 
 # What a packet, a report, a frame and a whole run cost.
 bench: setup

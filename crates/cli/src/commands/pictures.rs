@@ -1,5 +1,7 @@
 //! The video, the encoder and the quality metric: options that `compare` and `reproduce` share.
 
+use std::fmt;
+
 use thalweg_codecs::{Codec, CodecTime};
 use thalweg_lab::Undershoot;
 use thalweg_lab::reproduce::Setup;
@@ -8,7 +10,7 @@ use thalweg_link::PathConfig;
 use thalweg_units::{Seed, Size, Span};
 use thalweg_video::quality::Ssim;
 
-#[derive(Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct Pictures {
     /// The video: `scene`, `scene:easy` (a static scene, on which an encoder cannot spend its target), a .y4m file, `-`
     /// for y4m on standard input, or anything ffmpeg reads
@@ -88,6 +90,23 @@ impl Pictures {
 
     pub(super) fn codec(&self) -> Codec {
         self.codec.clone().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Pictures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.codec {
+            Some(codec) => write!(f, "encoder {codec}")?,
+            None => f.write_str("a real encoder")?,
+        }
+        write!(f, ", video {}", self.video)?;
+        if let Some(size) = self.size {
+            write!(f, " at {size}")?;
+        }
+        match self.frame_rate {
+            Some(rate) => write!(f, ", {rate} fps"),
+            None => Ok(()),
+        }
     }
 }
 

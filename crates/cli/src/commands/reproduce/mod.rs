@@ -1,5 +1,6 @@
 //! `thalweg reproduce`: a paper's figure, its numbers next to ours.
 
+mod pages;
 mod scenarios;
 mod show;
 mod theirs;
@@ -9,9 +10,11 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use thalweg_lab::Outcome;
-use thalweg_lab::reproduce::{Experiment, Reading, Sample, figures, scatters};
+use thalweg_lab::reproduce::{Experiment, Figure, Reading, Sample, figures, scatters};
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Span};
+
+use show::Results;
 
 use super::pictures::Pictures;
 use crate::play::{self, Job};
@@ -19,8 +22,13 @@ use crate::{link, recorded};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The figure, such as vidaptive-fig7 or salsify-cellular, or `list`
-    figure: String,
+    /// The figures: a name such as vidaptive-fig7, all of a paper (`vidaptive`), `all`, or `list`
+    #[arg(required = true)]
+    figures: Vec<String>,
+    /// Write a page of Markdown for each figure, and an index of verdicts, to this folder instead of printing tables;
+    /// a figure that this program has played before, by what is in --out, is not played again
+    #[arg(long, value_name = "FOLDER", conflicts_with = "json")]
+    pages: Option<PathBuf>,
     /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down; when absent where `thalweg
     /// data fetch mahimahi` puts them
     #[arg(long)]
@@ -78,22 +86,45 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let figures = figures();
-    if arguments.figure == "list" {
-        figures.iter().for_each(|figure| outln!("{:22} {}", figure.name, figure.about));
+    let known = figures();
+    if arguments.figures == ["list"] {
+        known.iter().for_each(|figure| outln!("{:22} {}", figure.name, figure.about));
         return Ok(());
     }
-    let Some(figure) = figures.iter().find(|figure| figure.name == arguments.figure) else {
-        let names: Vec<&str> = figures.iter().map(|figure| figure.name).collect();
-        bail!("'{}' is no figure: choose from {}", arguments.figure, names.join(", "));
+    let chosen = chosen(&known, &arguments.figures)?;
+    if let Some(folder) = &arguments.pages {
+        return pages::write(&chosen, arguments, folder);
+    }
+    if arguments.json && chosen.len() > 1 {
+        bail!("--json prints one figure, and these are {}: name one, or write --pages", chosen.len());
+    }
+    for figure in chosen {
+        play(figure, arguments)?.print(figure, arguments.json)?;
+    }
+    Ok(())
+}
+
+/// The figures with these names or of these papers, in the order of the list.
+fn chosen<'a>(known: &'a [Figure], names: &[String]) -> anyhow::Result<Vec<&'a Figure>> {
+    let is_named = |figure: &Figure, name: &str| {
+        name == "all" || figure.name == name || figure.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'))
     };
+    if let Some(unknown) = names.iter().find(|name| !known.iter().any(|figure| is_named(figure, name))) {
+        let known: Vec<&str> = known.iter().map(|figure| figure.name).collect();
+        bail!("'{unknown}' is no figure and no paper with figures: choose all or from {}", known.join(", "));
+    }
+    Ok(known.iter().filter(|figure| names.iter().any(|name| is_named(figure, name))).collect())
+}
+
+/// Plays a figure. Its runs have folders and a report, unless only a page of results is wanted.
+fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<Results> {
     match &figure.experiment {
         Experiment::EncoderStep(step) => {
             let pictures = arguments.pictures.of_figure(&figure.setup);
             let response = step.play(&pictures.codec(), &pictures.video(), arguments.seed)?;
-            show::step(figure, &response, arguments.json)
+            Ok(Results::of_step(figure, &response))
         }
-        Experiment::Signals(signals) => show::signals(figure, &signals.play(arguments.seed), arguments.json),
+        Experiment::Signals(signals) => Ok(Results::of_signals(figure, &signals.play(arguments.seed))),
         Experiment::Rows(table) => {
             let traces = arguments.traces()?;
             let mut find = |name: &str| {
@@ -104,31 +135,40 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 let path = path.display().to_string();
                 link::find(&path, figure.setup.duration, arguments.seed).map_err(|error| format!("{error:#}"))
             };
-            show::rows(figure, table.keys, &(table.play)(&mut find, arguments.seed)?, arguments.json)
+            Ok(Results::of_rows(figure, table.keys, &(table.play)(&mut find, arguments.seed)?))
         }
         Experiment::Runs { schemes, links, readings } => {
             let played = scenarios::played(links, figure.setup, arguments)?;
-            let theirs = theirs::read(&figure.theirs, &arguments.salsify_results()?);
-            let out = arguments.out.join(figure.name);
-            let Runs { samples, first } = runs(&jobs(schemes, &played, &out), readings)?;
+            let out = arguments.pages.is_none().then(|| arguments.out.join(figure.name));
+            let Runs { samples, first } = runs(&jobs(schemes, &played, out.as_deref()), readings)?;
+            let theirs = match out {
+                Some(_) => theirs::read(&figure.theirs, &arguments.salsify_results()?),
+                None => theirs::Read::default(),
+            };
             let (played, samples, first, theirs) = (&played, &samples, &first, &theirs);
-            show::Shown { figure, schemes, readings, played, samples, first, theirs }.print(arguments.json)?;
-            let scatters = if figure.scattered { scatters(first, &theirs.points) } else { Vec::new() };
-            let title = format!("{}: {}", figure.name, figure.about);
-            play::write_report(first, title, scatters, &out.join("report.html"))
+            let shown = show::Shown { figure, schemes, readings, played, samples, first, theirs };
+            if let Some(out) = out {
+                if !arguments.json {
+                    shown.print_beyond();
+                }
+                let scatters = if figure.scattered { scatters(first, &theirs.points) } else { Vec::new() };
+                let title = format!("{}: {}", figure.name, figure.about);
+                play::write_report(first, title, scatters, &out.join("report.html"))?;
+            }
+            Results::of(&shown)
         }
     }
 }
 
-/// One job for every scheme, link and seed; only the runs of the first seed have folders.
-fn jobs(schemes: &[Scheme], played: &[scenarios::Played], out: &Path) -> Vec<Job> {
+/// One job for every scheme, link and seed; the runs of the first seed have folders in `out`.
+fn jobs(schemes: &[Scheme], played: &[scenarios::Played], out: Option<&Path>) -> Vec<Job> {
     let over = |played: &scenarios::Played, scheme: &Scheme| -> Vec<Job> {
-        let out = out.join(play::folder_name(played.name())).join(play::folder_name(&scheme.name));
+        let folder = out.map(|out| out.join(play::folder_name(played.name())).join(play::folder_name(&scheme.name)));
         let job = |(run, scenario)| Job {
             scenario,
             scheme: Arc::new(scheme.clone()),
-            folder: out.clone(),
-            is_written: run == 0,
+            folder: folder.clone().unwrap_or_default(),
+            is_written: run == 0 && out.is_some(),
         };
         played.scenarios(&scheme.name).enumerate().map(job).collect()
     };

@@ -8,11 +8,6 @@ use thalweg_units::Span;
 use super::super::theirs;
 use super::Shown;
 
-pub(super) fn print(whole: &Value) -> anyhow::Result<()> {
-    outln!("{}", serde_json::to_string_pretty(whole)?);
-    Ok(())
-}
-
 /// The runs of a figure, their results for each scheme, and the published numbers.
 pub(super) fn runs(shown: &Shown) -> anyhow::Result<Value> {
     let Shown { figure, schemes, played, samples, first, .. } = *shown;

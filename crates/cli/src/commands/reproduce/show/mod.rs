@@ -1,10 +1,12 @@
-//! The results of a figure's runs: as tables, as JSON, and as the page's charts.
+//! The results of a figure: as tables for the terminal, as JSON, and as a page of Markdown.
 
+mod grid;
 mod json;
 mod published;
 mod table;
 mod text;
 
+use serde_json::Value;
 use thalweg_lab::Outcome;
 use thalweg_lab::reproduce::{Figure, Published, Reading, Row, Sample, Spread, StepResponse, compare, spread};
 use thalweg_sender::Scheme;
@@ -12,6 +14,50 @@ use thalweg_units::Span;
 
 use super::scenarios::Played;
 use super::theirs::Read;
+use table::Page;
+
+/// What a figure came to.
+pub(super) struct Results {
+    page: Page,
+    json: Value,
+}
+
+impl Results {
+    /// Of runs.
+    pub(super) fn of(shown: &Shown) -> anyhow::Result<Results> {
+        Ok(Results { page: table::runs(shown), json: json::runs(shown)? })
+    }
+
+    /// Of an encoder that follows a step of its target.
+    pub(super) fn of_step(figure: &Figure, response: &StepResponse) -> Results {
+        let values: Vec<(&str, Option<f64>)> = StepResponse::KEYS.into_iter().zip(response.values()).collect();
+        Results { page: table::step(figure, &values), json: json::step(figure, &values) }
+    }
+
+    /// Of congestion signals: how often each was right, by jitter.
+    pub(super) fn of_signals(figure: &Figure, rows: &[(Span, [f64; 3])]) -> Results {
+        Results { page: table::signals(figure, rows), json: json::signals(figure, rows) }
+    }
+
+    /// Of calculated numbers.
+    pub(super) fn of_rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Results {
+        Results { page: table::rows(figure, keys, rows), json: json::rows(figure, keys, rows) }
+    }
+
+    /// Prints them.
+    pub(super) fn print(&self, figure: &Figure, as_json: bool) -> anyhow::Result<()> {
+        match as_json {
+            true => outln!("{}", serde_json::to_string_pretty(&self.json)?),
+            false => out!("{}", self.page.text(figure)),
+        }
+        Ok(())
+    }
+
+    /// A page of Markdown; `setup` is a paragraph on what was played.
+    pub(super) fn markdown(&self, figure: &Figure, setup: &str) -> String {
+        self.page.markdown(figure, setup)
+    }
+}
 
 /// A figure with its results.
 pub(super) struct Shown<'a> {
@@ -26,13 +72,9 @@ pub(super) struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Prints the results.
-    pub(super) fn print(&self, as_json: bool) -> anyhow::Result<()> {
-        if as_json {
-            return json::print(&json::runs(self)?);
-        }
-        table::runs(self);
-        Ok(())
+    /// Prints what belongs to single runs: which are beaten, and the authors' own points.
+    pub(super) fn print_beyond(&self) {
+        table::beyond(self);
     }
 
     /// The runs of a scheme over all links.
@@ -61,32 +103,4 @@ impl Shown<'_> {
         let (_, value) = compare(&ours, &base).into_iter().find(|(known, _)| *known == published.key)?;
         value.map(|mean| Spread { mean, sigma: None, runs: ours.len() })
     }
-}
-
-/// Prints how an encoder followed a step of its target.
-pub(super) fn step(figure: &Figure, response: &StepResponse, as_json: bool) -> anyhow::Result<()> {
-    let values: Vec<(&str, Option<f64>)> = StepResponse::KEYS.into_iter().zip(response.values()).collect();
-    if as_json {
-        return json::print(&json::step(figure, &values));
-    }
-    table::step(figure, &values);
-    Ok(())
-}
-
-/// Prints how often each congestion signal was right, by jitter.
-pub(super) fn signals(figure: &Figure, rows: &[(Span, [f64; 3])], as_json: bool) -> anyhow::Result<()> {
-    if as_json {
-        return json::print(&json::signals(figure, rows));
-    }
-    table::signals(figure, rows);
-    Ok(())
-}
-
-/// Prints calculated numbers.
-pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row], as_json: bool) -> anyhow::Result<()> {
-    if as_json {
-        return json::print(&json::rows(figure, keys, rows));
-    }
-    table::rows(figure, keys, rows);
-    Ok(())
 }

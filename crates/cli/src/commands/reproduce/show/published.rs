@@ -1,81 +1,87 @@
 //! The numbers that a paper prints for a figure, next to ours.
 
-use thalweg_lab::reproduce::{Published, Spread};
+use std::fmt::Write;
 
-use super::text::{head, with_sigma};
+use thalweg_lab::reproduce::{Claim, Published, Ranking, Spread, Verdict};
 
-/// Prints them; `ours` gives our value for each number.
-pub(super) fn print(published: &[Published], ours: impl Fn(&Published) -> Option<Spread>) {
-    if published.is_empty() {
-        outln!("\nThe paper's own numbers for this figure were not at hand.");
-        return;
+use super::grid::Grid;
+use super::text::{head, text, with_sigma};
+
+/// A paper's numbers beside ours, and what comes of it.
+pub(super) struct Compared {
+    grid: Grid,
+    verdict: Verdict,
+    because: &'static str,
+}
+
+impl Compared {
+    /// `ours` gives our value for each number.
+    pub(super) fn of(
+        published: &[Published],
+        because: &'static str,
+        ours: impl Fn(&Published) -> Option<Spread>,
+    ) -> Compared {
+        let numbers = ["paper", "ours", "held"].map(str::to_string);
+        let mut grid = Grid::new(&["link", "scheme", "number", "read in"], numbers);
+        for known in published {
+            let Published { link, scheme, key, source, .. } = *known;
+            let found = ours(known);
+            let held = found.is_some_and(|found| known.holds(found.mean));
+            let cells = [paper(known), with_sigma(key, found), (if held { "yes" } else { "no" }).into()];
+            grid.row(&[link.unwrap_or("all"), scheme, &head(key), source], cells);
+        }
+        Compared { grid, verdict: Verdict::of(published, ours), because }
     }
-    let (by_link, of_means): (Vec<&Published>, Vec<&Published>) =
-        published.iter().partition(|published| published.link.is_some());
-    if !of_means.is_empty() {
-        outln!("\n{:20} {:24} {:>10} {:>10}  read in", "scheme", "", "paper", "ours");
+
+    pub(super) fn text(&self) -> String {
+        if self.grid.rows.is_empty() {
+            return "\nThe paper has no number for this figure.\n".into();
+        }
+        let mut text = format!("\n{}", self.grid.text());
+        for Ranking { link, key, paper, ours } in &self.verdict.rankings {
+            let link = link.unwrap_or("mean over all links");
+            let _ = writeln!(text, "\n{link}, {}, highest first", head(key));
+            let _ = writeln!(text, "  paper: {}\n  ours:  {}", order(paper), order(ours));
+        }
+        let _ = writeln!(text, "\n{}", self.verdict());
+        text
     }
-    for published in of_means {
-        let Published { scheme, key, source, .. } = published;
-        let (paper, ours) = (paper(published), with_sigma(key, ours(published)));
-        outln!("{scheme:20} {:24} {paper:>10} {ours:>10}  {source}", head(key));
+
+    pub(super) fn markdown(&self) -> String {
+        if self.grid.rows.is_empty() {
+            return String::new();
+        }
+        let mut text = format!("\n## The paper's numbers beside ours\n\n{}", self.grid.markdown());
+        let missed = self.verdict.rankings.iter().filter(|ranking| !ranking.is_kept());
+        for (place, Ranking { link, key, paper, ours }) in missed.enumerate() {
+            if place == 0 {
+                text += "\nRankings that are not the paper's, highest first:\n\n";
+            }
+            let link = link.unwrap_or("mean over all links");
+            let _ = writeln!(text, "* {link}, {}: {}; ours {}", head(key), order(paper), order(ours));
+        }
+        text
     }
-    if !by_link.is_empty() {
-        over_links(&by_link, ours);
+
+    /// The verdict, and why what is missed is missed.
+    pub(super) fn verdict(&self) -> String {
+        if self.because.is_empty() { self.verdict.to_string() } else { format!("{}. {}", self.verdict, self.because) }
     }
 }
 
-/// The paper's number, with its deviation if given.
+/// The paper's number with its claim, and its deviation if given.
 fn paper(published: &Published) -> String {
-    let Published { key, value, sigma, .. } = *published;
-    with_sigma(key, Some(Spread { mean: value, sigma, runs: 1 }))
-}
-
-/// A row for each link and scheme, a pair of columns for each key; then the ranking of the schemes.
-fn over_links(published: &[&Published], ours: impl Fn(&Published) -> Option<Spread>) {
-    let keys = distinct(published, |published| published.key);
-    out!("\n{:26} {:20}", "the paper's, ours", "");
-    let repeats = published.iter().any(|published| published.sigma.is_some());
-    let cell = if repeats { 14 } else { 11 };
-    keys.iter().for_each(|key| out!(" {:>width$}", head(key), width = 2 * cell + 1));
-    outln!("");
-    let links = distinct(published, |published| published.link.unwrap_or_default());
-    for link in &links {
-        let over: Vec<&Published> =
-            published.iter().filter(|published| published.link == Some(*link)).copied().collect();
-        for scheme in distinct(&over, |published| published.scheme) {
-            out!("{link:26} {scheme:20}");
-            for key in &keys {
-                let found = over.iter().find(|published| published.scheme == scheme && published.key == *key);
-                let (paper, ours) = match found {
-                    Some(found) => (paper(found), with_sigma(key, ours(found))),
-                    None => Default::default(),
-                };
-                out!(" {paper:>cell$} {ours:>cell$}");
-            }
-            outln!("");
-        }
+    let Published { key, value, sigma, claim, .. } = *published;
+    match claim {
+        Claim::NEAR => with_sigma(key, Some(Spread { mean: value, sigma, runs: 1 })),
+        Claim::Within(share) => format!("{} within {:.0}%", text(key, Some(value)), share * 100.0),
+        Claim::AtLeast => format!("at least {}", text(key, Some(value))),
+        Claim::AtMost => format!("at most {}", text(key, Some(value))),
     }
-    for link in &links {
-        for key in &keys {
-            let of: Vec<&&Published> =
-                published.iter().filter(|known| known.link == Some(*link) && known.key == *key).collect();
-            let theirs = of.iter().map(|known| (known.scheme, known.value)).collect();
-            let answers: Vec<(&str, f64)> =
-                of.iter().filter_map(|known| Some((known.scheme, ours(known)?.mean))).collect();
-            if of.len() > 2 && answers.len() == of.len() {
-                outln!("\n{link}, {}, highest first", head(key));
-                outln!("  paper: {}\n  ours:  {}", order(theirs), order(answers));
-            }
-        }
-    }
-    let sources = distinct(published, |published| published.source);
-    outln!("\nthe paper's numbers: {}", sources.join("; "));
 }
 
 /// Schemes from the highest value to the lowest, with `=` between equal ones.
-fn order(mut values: Vec<(&str, f64)>) -> String {
-    values.sort_by(|a, b| b.1.total_cmp(&a.1));
+fn order(values: &[(&str, f64)]) -> String {
     let mut order = String::new();
     for (place, (scheme, value)) in values.iter().enumerate() {
         if let Some((_, before)) = place.checked_sub(1).map(|before| values[before]) {
@@ -84,14 +90,4 @@ fn order(mut values: Vec<(&str, f64)>) -> String {
         order += scheme;
     }
     order
-}
-
-/// The distinct values of `of`, in order of first occurrence.
-fn distinct<'a>(published: &[&'a Published], of: impl Fn(&'a Published) -> &'static str) -> Vec<&'static str> {
-    published.iter().map(|published| of(published)).fold(Vec::new(), |mut known, next| {
-        if !known.contains(&next) {
-            known.push(next);
-        }
-        known
-    })
 }

@@ -47,23 +47,3 @@ pub(super) fn head(key: &str) -> String {
     let rate = if is_small_rate(key) { " kbps" } else { " Mbps" };
     key.replace("_bps", rate).replace("utilization", "used").replace('_', " ") + points
 }
-
-/// Wraps a heading to the width of its column.
-pub(super) fn wrap(head: &str) -> String {
-    head.replace("latency ", "")
-        .replace("video ", "")
-        .replace("frame distance", "distance")
-        .replace("frame rate ", "")
-        .replace(" after first", "")
-        .replace("estimate ", "")
-        .replace("one way", "one-way")
-        .replace(" delay mean", "")
-        .replace("packet loss ratio", "loss")
-        .replace("lost or late ratio", "lost or late")
-        .replace("throughput ", "")
-        .replace("fec bitrate", "FEC")
-        .replace("of tcp alone", "TCP alone")
-        .chars()
-        .take(14)
-        .collect()
-}

@@ -5,7 +5,8 @@ use thalweg_link::FindTrace;
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Size, Span};
 
-use super::{Claim, Encoder, EncoderStep, Links, Reading, Signals, Theirs};
+use super::{Claim, Distribution, Encoder, EncoderStep, Links, Reading, Signals, Statistic, Theirs};
+use crate::playout;
 use crate::simulate::SimulateError;
 
 /// A published figure.
@@ -23,6 +24,10 @@ pub struct Figure {
     pub published: Vec<Published>,
     /// Locations of the authors' own points, for users who have their results.
     pub theirs: Vec<Theirs>,
+    /// How schemes are compared over several links.
+    pub statistic: Statistic,
+    /// Distributions that are shown for each link and for all together.
+    pub distributions: Vec<Distribution>,
     /// Whether it shows delay against quality.
     pub scattered: bool,
     /// Why what is missed is missed, in one line; empty if nothing is, or if the numbers say it.
@@ -47,6 +52,10 @@ pub struct Setup {
     /// Whether the receiver knows the round-trip time, as when media is sent both ways (see
     /// [`crate::scenario::Scenario::call`]).
     pub call: bool,
+    /// A clip of the data manifest; `None` for the built-in scene.
+    pub video: Option<&'static str>,
+    /// How long the receiver holds frames back; `None` for not at all.
+    pub playout: Option<playout::Config>,
     /// Max age of a frame that is still shown (see [`crate::scenario::Scenario::discard_after`]).
     pub discard_after: Option<Span>,
     /// Number of runs of each scheme over each link, with consecutive seeds from the root seed on.
@@ -63,6 +72,8 @@ impl Setup {
         size: None,
         encoder: Encoder::Real,
         call: false,
+        video: None,
+        playout: None,
         discard_after: None,
         runs: 1,
     };
@@ -139,7 +150,19 @@ impl Figure {
     /// Another experiment than runs.
     pub(super) fn new(name: &'static str, about: &'static str, experiment: Experiment) -> Figure {
         let (setup, published, theirs) = (Setup::USUAL, Vec::new(), Vec::new());
-        Figure { name, about, experiment, setup, published, theirs, scattered: false, because: "" }
+        let (statistic, distributions) = (Statistic::default(), Vec::new());
+        Figure {
+            name,
+            about,
+            experiment,
+            setup,
+            published,
+            theirs,
+            statistic,
+            distributions,
+            scattered: false,
+            because: "",
+        }
     }
 
     /// Every scheme over every link.
@@ -162,6 +185,11 @@ impl Figure {
     pub(super) fn seconds(mut self, seconds: i64) -> Figure {
         self.setup.duration = Span::from_secs(seconds);
         self
+    }
+
+    /// Compares link by link, and shows these distributions.
+    pub(super) fn per_link(self, distributions: &[Distribution]) -> Figure {
+        Figure { statistic: Statistic::PerLink, distributions: distributions.to_vec(), ..self }
     }
 
     /// Adds readings.

@@ -9,12 +9,14 @@
 
 mod authors;
 mod camel;
+mod distribution;
 mod encoder;
 mod encoder_step;
 mod fbra;
 mod figure;
 mod links;
 mod padding;
+mod per_link;
 mod reading;
 mod rebera;
 mod salsify;
@@ -26,10 +28,12 @@ mod verdict;
 mod vidaptive;
 
 pub use authors::{Place, Point, Theirs};
+pub use distribution::{BOX, Distribution, Quantiles};
 pub use encoder::Encoder;
 pub use encoder_step::{EncoderStep, StepResponse};
 pub use figure::{Experiment, Figure, Published, Row, Rows, Setup};
 pub use links::{Folder, Link, Links, Origin, Other, drawn};
+pub use per_link::{Statistic, each_link, pooled};
 pub use reading::{Reading, Windowed};
 pub use sample::{Sample, Spread, compare, mean, spread};
 pub use scatter::{beaten, scatters};
@@ -127,7 +131,7 @@ mod tests {
                 let (schemes, keys) = match &figure.experiment {
                     Experiment::Runs { schemes, readings, .. } => {
                         let keys = readings.iter().map(|reading| reading.key());
-                        let compared = compare(&[], &[]).into_iter().map(|(key, _)| key);
+                        let compared = figure.statistic.compare(&[], &[]).into_iter().map(|(key, _)| key);
                         (schemes.iter().map(|scheme| scheme.name.clone()).collect(), keys.chain(compared).collect())
                     }
                     Experiment::EncoderStep(_) => (vec!["encoder".to_string()], StepResponse::KEYS.to_vec()),

@@ -126,6 +126,8 @@ pub enum Reading {
         /// End, in seconds of the run.
         until: f64,
     },
+    /// Seconds in which the link had at least 0.5 Mbps and less than 5 % of it was sent.
+    Starved,
     /// Milliseconds from the return of the link at this second of the run until a picture captured since is shown.
     FreshFrame(f64),
 }
@@ -141,6 +143,12 @@ pub enum Windowed {
     Delivered,
     /// Mean of the packets' one-way delay, in ms.
     OneWayDelay,
+    /// Padding sent, in bit/s.
+    Padding,
+    /// Frames shown per second.
+    FrameRate,
+    /// Mean of Vidaptive's alpha.
+    Alpha,
 }
 
 impl Windowed {
@@ -158,6 +166,15 @@ impl Windowed {
                 mean.is_finite().then_some(mean * 1e6)
             }
             Windowed::OneWayDelay => mean_of(series.variable("one_way_delay_ms"), from, until),
+            Windowed::Alpha => mean_of(series.variable("alpha"), from, until),
+            Windowed::Padding => {
+                let mean = response::mean_between(&series.padding_mbps, series.bin_s, from, until);
+                mean.is_finite().then_some(mean * 1e6)
+            }
+            Windowed::FrameRate => {
+                let shown = outcome.frames.iter().filter_map(|frame| frame.displayed_s);
+                Some(shown.filter(|at| (from..until).contains(at)).count() as f64 / (until - from))
+            }
         }
     }
 }
@@ -212,6 +229,7 @@ impl Reading {
             Reading::QoeCall => "qoe_call",
             Reading::QoeDriving => "qoe_driving",
             Reading::Keyframes => "keyframes_after_first",
+            Reading::Starved => "starved_s",
             Reading::FreshFrame(_) => "fresh_frame_ms",
             Reading::OneWayDelay => "one_way_delay_mean_ms",
             Reading::EstimateAccuracy => "estimate_accuracy",
@@ -271,6 +289,7 @@ impl Reading {
             Reading::InGcc => mean_of(series.variable("in_gcc"), 0.0, f64::INFINITY),
             Reading::Within { of, from, until, .. } => of.of(outcome, from, until),
             Reading::OfOther { of, .. } => of.of_summary(outcome.summary.competitors.first()?),
+            Reading::Starved => Some(response::starved_s(series)),
             Reading::FreshFrame(back) => response::first_fresh_ms(&outcome.frames, back),
             _ => self.of_summary(&outcome.summary),
         }

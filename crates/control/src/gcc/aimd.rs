@@ -12,6 +12,8 @@ use super::overuse::Usage;
 pub struct Config {
     /// beta: a decrease sets the rate to this share of the acknowledged rate.
     pub beta: f64,
+    /// A decrease goes this much further down, if the rate exceeds it.
+    pub margin: Rate,
     /// Growth factor per second while the link capacity is unknown.
     pub growth: f64,
     /// Whether not to increase in application-limited regions (the DontIncreaseInAlr trial; off by default).
@@ -20,7 +22,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { beta: 0.85, growth: 1.08, hold_in_alr: false }
+        Config { beta: 0.85, margin: Rate::from_kbps(5), growth: 1.08, hold_in_alr: false }
     }
 }
 
@@ -33,8 +35,6 @@ const INITIALISATION: Span = Span::from_secs(5);
 /// at intervals of 50 ms or more, but not with one report per packet, where the rate went from 5.7 Mbps to the minimum
 /// in 12 ms.
 const BLIND_INTERVAL: Span = Span::from_millis(200);
-/// A decrease goes this far below the acknowledged rate.
-const DECREASE_MARGIN: Rate = Rate::from_kbps(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -206,8 +206,8 @@ impl Aimd {
     fn decrease(&mut self, now: Time) {
         let arriving = self.last_acknowledged;
         let mut reduced = arriving.scale(self.config.beta);
-        if reduced > DECREASE_MARGIN {
-            reduced = reduced - DECREASE_MARGIN;
+        if reduced > self.config.margin {
+            reduced = reduced - self.config.margin;
         }
         if reduced > self.rate
             && let Some(mean) = self.capacity.mean()

@@ -12,7 +12,8 @@ const FLOOR: Rate = Rate::from_kbps(5);
 /// The age of the feedback.
 #[derive(Debug, Clone)]
 pub(super) struct BackOff {
-    limit: Span,
+    /// `None` for never.
+    limit: Option<Span>,
     interval: Span,
     share: f64,
     /// Round-trip time of the least delayed packet in the newest report, without its wait for the report.
@@ -24,7 +25,7 @@ pub(super) struct BackOff {
 }
 
 impl BackOff {
-    pub(super) fn new(limit: Span, interval: Span, share: f64) -> BackOff {
+    pub(super) fn new(limit: Option<Span>, interval: Span, share: f64) -> BackOff {
         BackOff {
             limit,
             interval,
@@ -50,7 +51,7 @@ impl BackOff {
     /// Whether the round-trip time, plus the time without feedback while packets left, exceeds the limit.
     pub(super) fn above_limit(&self) -> bool {
         let unreported = self.last_feedback.map_or(Span::ZERO, |reported| (self.last_sent - reported).max(Span::ZERO));
-        self.rtt + unreported > self.limit
+        self.limit.is_some_and(|limit| self.rtt + unreported > limit)
     }
 
     /// Returns the lowered target if it is time to lower it.
@@ -68,7 +69,7 @@ mod tests {
     use super::*;
 
     fn back_off() -> BackOff {
-        BackOff::new(Span::from_secs(3), Span::from_secs(1), 0.8)
+        BackOff::new(Some(Span::from_secs(3)), Span::from_secs(1), 0.8)
     }
 
     #[test]

@@ -4,7 +4,7 @@ use thalweg_units::{ConfigError, Rate, Span, above_to, between, check};
 
 use super::{acknowledged_rate, aimd, alr, loss, overuse, probe_controller, pushback};
 
-/// GCC as libwebrtc runs it for a camera today; to run an older version, change the relevant part.
+/// GCC as libwebrtc runs it for a camera today; [`Config::of_2017`] and [`Config::of_2023`] are older builds.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -12,8 +12,8 @@ pub struct Config {
     pub start: Rate,
     /// The min estimate.
     pub min: Rate,
-    /// Pacing is this many times the target: 1.1 with transport-wide feedback, 2.5 before transport-wide feedback
-    /// existed (specs/gcc.md 11).
+    /// Pacing is this many times the target: 1.1 with transport-wide feedback since December 2025, 2.5 before
+    /// (specs/gcc.md 11; `kDefaultPaceMultiplier`).
     pub pacing_factor: f64,
     /// The overuse detector.
     pub overuse: overuse::Config,
@@ -30,8 +30,10 @@ pub struct Config {
     /// Pushback; `None` switches it off.
     #[cfg_attr(feature = "serde", serde(default))]
     pub pushback: Option<pushback::Config>,
-    /// Back off when the round-trip time, plus the time without feedback, exceeds this (specs/gcc.md 7) ...
-    pub rtt_limit: Span,
+    /// Back off when the round-trip time, plus the time without feedback, exceeds this (specs/gcc.md 7), `None` for
+    /// never ...
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub rtt_limit: Option<Span>,
     /// ... at this interval ...
     pub rtt_back_off_interval: Span,
     /// ... by this factor.
@@ -51,7 +53,7 @@ impl Default for Config {
             probing: probe_controller::Config::default(),
             alr: alr::Config::default(),
             pushback: Some(pushback::Config::default()),
-            rtt_limit: Span::from_secs(3),
+            rtt_limit: Some(Span::from_secs(3)),
             rtt_back_off_interval: Span::from_secs(1),
             rtt_back_off: 0.8,
         }
@@ -59,6 +61,49 @@ impl Default for Config {
 }
 
 impl Config {
+    /// libwebrtc as Salsify's authors measured it in Chrome 62 (Salsify figure 5): at 4c14009, of 31 August 2017, the
+    /// day M62 was branched.
+    ///
+    /// `webrtc/modules/`: `pacing/paced_sender.cc` paces at 2.5 times the estimate; `bitrate_controller/
+    /// send_side_bandwidth_estimation.cc` has the thresholds of 2 and 10 % over receiver reports, and no back-off for
+    /// missing feedback (WebRTC-FeedbackTimeout was an experiment); `congestion_controller/` has the trendline, the
+    /// Bayesian acknowledged rate, probes at 3 and 6 times the start rate and after a drop in application-limited
+    /// regions, all of them whether congested or not; WebRTC-CwndExperiment, the ancestor of pushback, was off.
+    pub fn of_2017() -> Config {
+        Config {
+            acknowledged_rate: acknowledged_rate::Config::Bayesian,
+            loss: loss::Config::V1(loss::V1Config::default()),
+            overuse: overuse::Config { whole_report: true, outlasts_pauses: true, ..overuse::Config::default() },
+            alr: alr::Config { usage: 0.65, start: 0.80, stop: 0.50 },
+            pushback: None,
+            rtt_limit: None,
+            ..Config::of_2023()
+        }
+    }
+
+    /// libwebrtc as Vidaptive's authors built on it (first version of September 2023): at f42cfc5, of 1 May 2023 (M114).
+    ///
+    /// `modules/congestion_controller/goog_cc/`: pacing at 2.5 times the estimate; the Bayesian acknowledged rate (the
+    /// robust one became the default in 0fa90c3, August 2023); the loss-based rate by likelihood, on by default since
+    /// e047262 (December 2022), without the holds and bounds of October 2023 and after; probes whether congested or not
+    /// (until 7c612c3, October 2023). Pushback was on already (4593047, February 2021), as was the RTT back-off.
+    /// `aimd_rate_control.cc` took no further 5 kbps off (98e71f5, September 2023).
+    pub fn of_2023() -> Config {
+        Config {
+            pacing_factor: 2.5,
+            acknowledged_rate: acknowledged_rate::Config::Bayesian,
+            aimd: aimd::Config { margin: Rate::ZERO, ..aimd::Config::default() },
+            loss: loss::Config::V2(loss::V2Config::of_2023()),
+            probing: probe_controller::Config {
+                while_congested: true,
+                at_least_acknowledged: false,
+                raised_step: None,
+                ..probe_controller::Config::default()
+            },
+            ..Config::default()
+        }
+    }
+
     /// Checks that every parameter is in range.
     ///
     /// # Errors
@@ -67,6 +112,7 @@ impl Config {
         check("gcc rates", format_args!("min {}, start {}", self.min, self.start))
             .is(self.min != Rate::ZERO && self.start >= self.min, "0 < min <= start")?;
         check("gcc.pacing_factor", self.pacing_factor).within(1.0..=10.0, "1.1")?;
+        self.loss.check()?;
         check("gcc.aimd.beta", self.aimd.beta).within(between(0.0, 1.0), "0.85")?;
         check("gcc.aimd.growth", self.aimd.growth).within(above_to(1.0, 2.0), "the default")?;
         check("gcc.overuse", format_args!("{:?}", self.overuse)).is(

@@ -120,15 +120,19 @@ impl Gcc {
         }
     }
 
-    /// Updates the delay-based part from one report; returns whether the delay returned to normal.
-    fn judge_delay(&mut self, now: Time) -> bool {
+    /// Updates the delay-based part from one report; returns how the path is used, and whether the delay returned to
+    /// normal.
+    fn judge_delay(&mut self, now: Time) -> (Usage, bool) {
         let mut recovered = false;
+        let mut overused = false;
         for report in &self.arrived {
             let Some(arrival) = report.arrival() else { continue };
             if self.last_packet_seen.is_some_and(|last| now - last > STREAM_TIMEOUT) {
                 self.groups = PacketGroups::default();
                 self.trendline = Trendline::default();
-                self.detector = Detector::new(self.config.overuse);
+                if !self.config.overuse.outlasts_pauses {
+                    self.detector = Detector::new(self.config.overuse);
+                }
             }
             self.last_packet_seen = Some(now);
             if let Some(delta) = self.groups.on_packet(report.packet.at, arrival, now) {
@@ -137,8 +141,10 @@ impl Gcc {
                 let usage = self.detector.on_slope(slope, self.trendline.deltas(), delta.sent, arrival);
                 recovered |= before == Usage::Under && usage == Usage::Normal;
             }
+            overused |= self.detector.usage() == Usage::Over;
         }
-        recovered
+        let usage = if overused && self.config.overuse.whole_report { Usage::Over } else { self.detector.usage() };
+        (usage, recovered)
     }
 
     /// Records the age of this report's feedback.
@@ -158,7 +164,9 @@ impl Gcc {
         }
         let (probed, acknowledged) = (result?, self.acknowledged.rate());
         Some(match acknowledged {
-            Some(rate) if probed < rate => probed.max(self.aimd.rate().min(rate.scale(self.config.aimd.beta))),
+            Some(rate) if probed < rate && self.config.probing.at_least_acknowledged => {
+                probed.max(self.aimd.rate().min(rate.scale(self.config.aimd.beta)))
+            }
             _ => probed,
         })
     }
@@ -234,12 +242,9 @@ impl Controller for Gcc {
         self.note_age(now);
         let acknowledged = self.acknowledged.rate();
         let probed = self.probe_result();
-        let recovered = self.judge_delay(now);
-        let change = if self.arrived.is_empty() {
-            Change::None
-        } else {
-            self.aimd.on_usage(now, self.detector.usage(), acknowledged, probed)
-        };
+        let (usage, recovered) = self.judge_delay(now);
+        let change =
+            if self.arrived.is_empty() { Change::None } else { self.aimd.on_usage(now, usage, acknowledged, probed) };
         let (what, why) = match change {
             Change::Decreased => ("decrease", "delay trend above threshold"),
             Change::Probed => {

@@ -17,11 +17,25 @@ pub struct Config {
     pub gain: f64,
     /// The trend must stay above the threshold for longer than this.
     pub overuse_time: Span,
+    /// An overuse at any packet of a report counts, not only at its last one (until c643204,
+    /// January 2018: "Remove sparse BWE update field trial").
+    pub whole_report: bool,
+    /// The threshold outlasts a pause of two seconds, which begins trendline and groups anew (4c14009, where
+    /// `OveruseDetector` was not yet part of the trendline estimator).
+    pub outlasts_pauses: bool,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { initial_threshold: 12.5, rise: 0.0087, fall: 0.039, gain: 4.0, overuse_time: Span::from_millis(10) }
+        Config {
+            initial_threshold: 12.5,
+            rise: 0.0087,
+            fall: 0.039,
+            gain: 4.0,
+            overuse_time: Span::from_millis(10),
+            whole_report: false,
+            outlasts_pauses: false,
+        }
     }
 }
 

@@ -25,6 +25,16 @@ pub struct Config {
     pub spacing: Span,
     /// Whether to probe every five seconds in application-limited regions (WebRTC: screen sharing only).
     pub periodic_in_alr: bool,
+    /// Whether to probe while delay, round trip or loss says that the path is congested (until 7c612c3,
+    /// October 2023).
+    pub while_congested: bool,
+    /// A result below the acknowledged rate is raised to 0.85 of it, but not above the estimate
+    /// (`limit_probes_lower_than_throughput_estimate_`, since 8e18e2e, October 2023).
+    pub at_least_acknowledged: bool,
+    /// A raised maximum is probed only in application-limited regions, by at most this many times the estimate at once
+    /// (`alloc_current_bwe_limit`); `None` to probe it as such, at any time (`SetBitrates`).
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub raised_step: Option<f64>,
 }
 
 impl Default for Config {
@@ -37,6 +47,9 @@ impl Default for Config {
             duration: Span::from_millis(15),
             spacing: Span::from_millis(2),
             periodic_in_alr: false,
+            while_congested: false,
+            at_least_acknowledged: true,
+            raised_step: Some(2.0),
         }
     }
 }
@@ -53,8 +66,6 @@ const DROP_SHARE: f64 = 0.66;
 const DROP_RECENT: Span = Span::from_secs(5);
 /// ... by a probe at this share of the estimate before the drop.
 const RECOVERY_SHARE: f64 = 0.85;
-/// A raised maximum is probed in steps of at most this many times the estimate (`alloc_current_bwe_limit`).
-const MAX_STEP: f64 = 2.0;
 /// Probe only when the result could exceed the estimate by this margin.
 const PROBE_UNCERTAINTY: f64 = 0.05;
 
@@ -117,13 +128,22 @@ impl ProbeController {
         if first { self.pending.pop_front() } else { None }
     }
 
-    /// Sets the application's maximum; in an application-limited region, a change is probed.
+    /// Sets the application's maximum; a raised one is probed.
     pub(super) fn set_max(&mut self, now: Time, max: Rate) {
         let raised = max > self.max;
         self.max = max;
-        if raised && self.state == State::Complete && self.alr_since.is_some() && self.estimate < max {
-            let ceiling = self.estimate.scale(MAX_STEP);
-            self.probe(now, &[max.min(ceiling)], ceiling < max);
+        if !raised || self.state != State::Complete || self.estimate >= max {
+            return;
+        }
+        match self.config.raised_step {
+            None => {
+                self.probe(now, &[max], false);
+            }
+            Some(step) if self.alr_since.is_some() => {
+                let ceiling = self.estimate.scale(step);
+                self.probe(now, &[max.min(ceiling)], ceiling < max);
+            }
+            Some(_) => {}
         }
     }
 
@@ -189,7 +209,7 @@ impl ProbeController {
     }
 
     fn probe(&mut self, now: Time, rates: &[Rate], further: bool) -> bool {
-        if self.congested {
+        if self.congested && !self.config.while_congested {
             return false;
         }
         let mut further = further;
@@ -289,10 +309,24 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_probed_while_the_path_is_congested() {
-        let mut controller = ProbeController::new(Config::default(), Rate::from_kbps(300));
-        controller.on_estimate(Time::ZERO, Rate::from_kbps(300), true);
+    fn nothing_is_probed_while_the_path_is_congested_except_by_the_builds_before_october_2023() {
+        for (while_congested, expected) in [(false, &[][..]), (true, &[900, 1800])] {
+            let config = Config { while_congested, ..Config::default() };
+            let mut controller = ProbeController::new(config, Rate::from_kbps(300));
+            controller.on_estimate(Time::ZERO, Rate::from_kbps(300), true);
+            controller.on_available(Time::ZERO);
+            assert_eq!(pending(&controller), expected);
+        }
+    }
+
+    #[test]
+    fn without_a_step_a_raised_maximum_is_probed_as_such_and_at_once() {
+        let config = Config { raised_step: None, ..Config::default() };
+        let mut controller = ProbeController::new(config, Rate::from_kbps(300));
+        controller.set_max(Time::ZERO, Rate::from_kbps(1000));
         controller.on_available(Time::ZERO);
-        assert_eq!(pending(&controller), [0u64; 0]);
+        controller.pending.clear();
+        controller.set_max(Time::from_millis(2000), Rate::from_kbps(2500));
+        assert_eq!(pending(&controller), [2500]);
     }
 }

@@ -14,7 +14,11 @@ struct Call {
 
 impl Call {
     fn new(start: Rate) -> Call {
-        Call { gcc: Flow::new(Gcc::new(Config { start, ..Config::default() }).unwrap()), now: 0, reported: 0 }
+        Call::of(Config { start, ..Config::default() })
+    }
+
+    fn of(config: Config) -> Call {
+        Call { gcc: Flow::new(Gcc::new(config).unwrap()), now: 0, reported: 0 }
     }
 
     /// Runs until `until` ms. A packet sent at s arrives at `arrival(s)`, in ms.
@@ -77,6 +81,38 @@ fn frames_are_held_back_for_as_long_as_an_outage_lasts() {
     call.reported = 1000;
     call.play(11_000, outage);
     assert_eq!(call.kept(), 1.0);
+}
+
+#[test]
+fn in_2017_an_outage_changed_nothing_until_its_reports_came() {
+    let mut call = Call::of(Config { start: Rate::from_kbps(1000), ..Config::of_2017() });
+    call.play(5_100, outage);
+    let (target, threshold) = (call.gcc.target, call.gcc.detector.threshold());
+    assert!(threshold < 7.0, "adapted: {threshold}");
+    call.play(9_900, outage);
+    assert_eq!((call.gcc.target, call.kept()), (target, 1.0), "neither back-off nor pushback");
+    call.reported = 1000;
+    call.play(10_090, outage);
+    assert!(call.gcc.detector.threshold() < 7.0, "the threshold outlasts the pause: {}", call.gcc.detector.threshold());
+}
+
+#[test]
+fn in_2017_an_overuse_anywhere_in_a_report_counted_and_today_only_one_at_its_end() {
+    // The delay grows by a tenth of the time for two seconds, falls as fast, and stays: one report covers it all.
+    let arrival = |sent: u64| sent + 25 + if sent < 2000 { sent / 10 } else { 400_u64.saturating_sub(sent / 10) };
+    for (config, decreased) in [(Config::of_2017(), true), (Config::of_2023(), false)] {
+        let mut call = Call::of(Config { start: Rate::from_kbps(1000), ..config });
+        call.play(500, |sent| sent + 25);
+        for id in 0..600 {
+            call.gcc.send(Time::from_millis(500 + id * 10), 1250, |_| {});
+        }
+        let (first, last) = (call.reported, call.gcc.sender.next - 1);
+        let due: Vec<(u64, Time)> =
+            (first..last).map(|id| (id, Time::from_millis(500 + arrival((id - first) * 10)))).collect();
+        let before = call.gcc.aimd.rate();
+        call.gcc.report(Time::from_millis(6600), &due);
+        assert_eq!(call.gcc.aimd.rate() < before, decreased, "{before} to {}", call.gcc.aimd.rate());
+    }
 }
 
 #[test]

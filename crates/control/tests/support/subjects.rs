@@ -55,7 +55,8 @@ pub const ALL: &[Subject] = &[
     subject("copa-0.9", || copa_alone(0.9), Backlog, claims::copa),
     subject("rocc", || built(rocc::Rocc::new(rocc::Config::default())), Backlog, claims::rocc),
     subject("gcc", || built(gcc::Gcc::new(gcc::Config::default())), Backlog, claims::gcc),
-    subject("gcc-2021", gcc_of_2021, Backlog, claims::gcc),
+    subject("gcc-2023", || built(gcc::Gcc::new(gcc::Config::of_2023())), Backlog, claims::gcc),
+    variant("gcc-2017", || built(gcc::Gcc::new(gcc::Config::of_2017()))),
     subject("bbr", || built(bbr::Bbr::new(bbr::Config::default())), Backlog, claims::bbr),
     subject("bbr-camel", || built(bbr::Bbr::new(bbr::Config::of_camel())), Frames, claims::bbr),
     subject("bbr-media", || built(bbr::Bbr::new(bbr::Config::for_media())), Frames, claims::bbr),
@@ -127,11 +128,6 @@ fn rrtcc_of_the_later_drafts() -> Box<dyn Controller> {
     let receiver = ReceiverConfig { increase: Increase::Additive, ..ReceiverConfig::default() };
     let filter = FilterConfig::Scalar(ScalarConfig::default());
     built(Rrtcc::new(Config { receiver, filter, ..Config::default() }))
-}
-
-fn gcc_of_2021() -> Box<dyn Controller> {
-    let (acknowledged_rate, loss) = (gcc::acknowledged_rate::Config::Bayesian, gcc::loss::Config::V1);
-    built(gcc::Gcc::new(gcc::Config { acknowledged_rate, loss, ..gcc::Config::default() }))
 }
 
 /// Switches to GCC and back as often as possible.

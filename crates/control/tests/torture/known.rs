@@ -2,7 +2,7 @@
 
 use crate::bars::Exception;
 
-const GCC: &[&str] = &["gcc", "gcc-2021"];
+const GCC: &[&str] = &["gcc", "gcc-2023"];
 const BBR: &[&str] = &["bbr", "bbr-camel", "bbr-media"];
 
 const EIGHT_PERCENT: &str = "docs/papers/gcc.md: 8 % a second, and less where reports are batched";
@@ -25,19 +25,19 @@ pub const KNOWN: &[Exception] = &[
         .used(0.3, 0.6),
     // GCC
     Exception::of(&["gcc"], "200000 kbps, 5 ms", ADDITIVE).used(0.65, 0.9),
-    Exception::of(&["gcc-2021"], "200000 kbps, 500 ms", BAYESIAN).used(0.1, 0.3),
-    Exception::of(&["gcc-2021"], "200000 kbps, *", BAYESIAN).never_back().used(0.03, 0.7),
-    Exception::of(&["gcc-2021"], "30000 kbps, 200 ms", BAYESIAN).back(15.0, 24.0).used(0.65, 0.85),
-    Exception::of(&["gcc-2021"], "30000 kbps, 500 ms", BAYESIAN).back(11.0, 18.0),
-    Exception::of(&["gcc-2021"], "100 kbps, *", BAYESIAN).used(0.6, 1.0),
+    Exception::of(&["gcc-2023"], "200000 kbps, 500 ms", BAYESIAN).used(0.1, 0.3),
+    Exception::of(&["gcc-2023"], "200000 kbps, *", BAYESIAN).never_back().used(0.03, 0.7),
+    Exception::of(&["gcc-2023"], "30000 kbps, 200 ms", BAYESIAN).back(15.0, 24.0).used(0.65, 0.85),
+    Exception::of(&["gcc-2023"], "30000 kbps, 500 ms", BAYESIAN).back(11.0, 18.0),
+    Exception::of(&["gcc-2023"], "100 kbps, *", BAYESIAN).used(0.6, 1.0),
     Exception::of(&["gcc"], "a quarter, PerPacket", EIGHT_PERCENT).back(12.0, 17.0).used(0.7, 0.85),
-    Exception::of(&["gcc-2021"], "a quarter, PerPacket", EIGHT_PERCENT).back(12.0, 18.0).used(0.65, 0.85),
-    Exception::of(&["gcc-2021"], "a quarter, Rfc8888", EIGHT_PERCENT).back(14.0, 19.5).used(0.55, 0.8),
+    Exception::of(&["gcc-2023"], "a quarter, PerPacket", EIGHT_PERCENT).back(12.0, 18.0).used(0.65, 0.85),
+    Exception::of(&["gcc-2023"], "a quarter, Rfc8888", EIGHT_PERCENT).back(14.0, 19.5).used(0.55, 0.8),
     Exception::of(GCC, "a quarter, *", EIGHT_PERCENT).never_back().used(0.45, 0.7),
     Exception::of(GCC, "four times, *", EIGHT_PERCENT).back(13.0, 27.0).used(0.7, 1.0),
-    Exception::of(&["gcc-2021"], "outage, PerPacket", GRADIENT).queue(150.0, 400.0),
-    Exception::of(&["gcc-2021"], "outage, Rfc8888", GRADIENT).queue(150.0, 400.0),
-    Exception::of(&["gcc-2021"], "outage, 100 kbps, 500 ms", BAYESIAN).back(10.5, 15.0),
+    Exception::of(&["gcc-2023"], "outage, PerPacket", GRADIENT).queue(150.0, 400.0),
+    Exception::of(&["gcc-2023"], "outage, Rfc8888", GRADIENT).queue(150.0, 400.0),
+    Exception::of(&["gcc-2023"], "outage, 100 kbps, 500 ms", BAYESIAN).back(10.5, 15.0),
     Exception::of(GCC, "to a quarter, PerPacket", GRADIENT).queue(200.0, 500.0),
     Exception::of(&["gcc"], "to a quarter, *", GRADIENT).queue(150.0, 350.0),
     // The other controllers that pace packets

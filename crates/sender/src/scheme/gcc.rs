@@ -1,4 +1,4 @@
-//! WebRTC as Chromium ships it (specs/gcc.md).
+//! WebRTC as Chromium ships it (specs/gcc.md), and as it was when the papers measured it.
 
 use alloc::string::String;
 
@@ -14,12 +14,29 @@ use crate::{pacing, repair};
 /// GCC; pacing up to 40 ms ahead and draining within 2 s; the target is the estimate less overhead, the size follows
 /// the quantiser.
 pub(super) fn webrtc() -> Scheme {
+    composed(gcc::Config::default(), Span::from_millis(40), resolution::QualityScalerConfig::default())
+}
+
+/// Of May 2023, before the pacer's bursts (b202bc1, November 2023: "Per default set PacingController burst interval to
+/// 40ms").
+pub(super) fn webrtc_of_2023() -> Scheme {
+    composed(gcc::Config::of_2023(), Span::ZERO, resolution::QualityScalerConfig::default())
+}
+
+/// Of August 2017: the pacer worked every 5 ms (`kMinPacketLimitMs`), and the size followed the average quantiser of the
+/// last 150 frames (`quality_scaler.cc` at 4c14009).
+pub(super) fn webrtc_of_2017() -> Scheme {
+    let scaler = resolution::QualityScalerConfig { moving: Some(150), ..resolution::QualityScalerConfig::default() };
+    composed(gcc::Config::of_2017(), Span::from_millis(5), scaler)
+}
+
+fn composed(controller: gcc::Config, burst: Span, scaler: resolution::QualityScalerConfig) -> Scheme {
     Scheme {
         name: String::new(),
-        controller: ControllerConfig::Gcc(gcc::Config::default()),
+        controller: ControllerConfig::Gcc(controller),
         pacing: pacing::Config {
             rate: pacing::PacingRate::Controller,
-            burst: Span::from_millis(40),
+            burst,
             drain_within: Some(Span::from_secs(2)),
             ..pacing::Config::default()
         },
@@ -28,7 +45,7 @@ pub(super) fn webrtc() -> Scheme {
         frames: FramesConfig::RateTargeted(rate_targeted::Config {
             base: TargetBase::CapacityLessOverhead,
             safeguards: safeguards::Config::NONE,
-            resolution: resolution::Config::QualityScaler(resolution::QualityScalerConfig::default()),
+            resolution: resolution::Config::QualityScaler(scaler),
             ..rate_targeted::Config::default()
         }),
         repair: Some(repair::Config::default()),

@@ -31,6 +31,16 @@ pub fn known() -> &'static [Known] {
     &[
         Known { name: "gcc", about: "WebRTC today: GCC, paced, target = estimate", make: gcc::webrtc },
         Known {
+            name: "gcc:2017",
+            about: "WebRTC of Chrome 62, as Salsify met it: paced at 2.5 times, loss by thresholds, no pushback",
+            make: gcc::webrtc_of_2017,
+        },
+        Known {
+            name: "gcc:2023",
+            about: "WebRTC of May 2023, as Vidaptive met it: paced at 2.5 times, the acknowledged rate smoothed",
+            make: gcc::webrtc_of_2023,
+        },
+        Known {
             name: "copa",
             about: "Vidaptive's first ablation: Copa alone, nothing fills the path",
             make: copa::alone,

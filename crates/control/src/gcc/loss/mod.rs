@@ -3,21 +3,40 @@
 mod v1;
 mod v2;
 
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{ConfigError, Rate, Span, Time, check};
 
 use crate::feedback::Report;
 use v1::LossV1;
+pub use v1::V1Config;
 use v2::LossV2;
+pub use v2::V2Config;
 
 /// The loss-based controller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Config {
-    /// Today's default: the rate with the highest likelihood for the observed losses (specs/gcc.md 6.2).
-    #[default]
-    V2,
-    /// Thresholds of 2 and 10 % (specs/gcc.md 6.1), as before 2021.
-    V1,
+    /// The rate with the highest likelihood for the observed losses (specs/gcc.md 6.2), the default since December 2022.
+    V2(V2Config),
+    /// Thresholds of 2 and 10 % (specs/gcc.md 6.1), the default before.
+    V1(V1Config),
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config::V2(V2Config::default())
+    }
+}
+
+impl Config {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        match self {
+            Config::V1(v1) => check("gcc.loss.v1.interval", v1.interval).is(v1.interval >= Span::ZERO, "not negative"),
+            Config::V2(v2) => check("gcc.loss.v2", format_args!("{v2:?}")).is(
+                v2.window >= 1 && v2.min_observations >= 1 && v2.balance > 0.0 && (0.0..1.0).contains(&v2.turn),
+                "window and min_observations at least 1, balance above 0, turn within 0..1",
+            ),
+        }
+    }
 }
 
 /// Input of a loss-based controller, with each report.
@@ -39,6 +58,8 @@ pub(super) struct Input<'a> {
 pub(super) enum LossState {
     /// Delay determines the rate.
     DelayBased,
+    /// Loss limits, and the rate grows.
+    Increasing,
     /// Loss limits, and the rate grows, with padding to probe the higher rate.
     IncreaseUsingPadding,
     /// Loss limits, and the rate does not grow.
@@ -55,8 +76,8 @@ pub(super) enum LossBased {
 impl LossBased {
     pub(super) fn new(config: Config, start: Rate) -> LossBased {
         match config {
-            Config::V1 => LossBased::V1(LossV1::new(start)),
-            Config::V2 => LossBased::V2(LossV2::new(start)),
+            Config::V1(v1) => LossBased::V1(LossV1::new(v1, start)),
+            Config::V2(v2) => LossBased::V2(LossV2::new(v2, start)),
         }
     }
 

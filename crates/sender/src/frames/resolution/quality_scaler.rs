@@ -5,6 +5,7 @@
 //! slow one's memory of ten seconds is why Chromium stays small for 11 to 22 s after a start at a low rate (measured in
 //! data set chromium-gcc).
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use thalweg_media::EncodedFrame;
@@ -21,6 +22,10 @@ pub struct QualityScalerConfig {
     pub low_quantizer: u8,
     /// Down when the quick average exceeds this (VP8: `kHighVp8QpThreshold`).
     pub high_quantizer: u8,
+    /// Both averages are over this many of the last frames, all alike (libwebrtc before WebRTC-Video-QualityScaling: five
+    /// seconds of 30 frames); `None` for the exponential ones below.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub moving: Option<usize>,
     /// What the quick average keeps of itself per millisecond (`alpha_high` of the WebRTC-Video-QualityScaling
     /// defaults).
     pub quick_memory: f64,
@@ -47,6 +52,7 @@ impl Default for QualityScalerConfig {
         QualityScalerConfig {
             low_quantizer: 29,
             high_quantizer: 95,
+            moving: None,
             quick_memory: 0.9995,
             slow_memory: 0.9999,
             period: Span::from_secs(2),
@@ -71,6 +77,7 @@ impl QualityScalerConfig {
         for (name, value) in [("quick_memory", self.quick_memory), ("slow_memory", self.slow_memory)] {
             check(name, value).within(between(0.0, 1.0), "0.9995")?;
         }
+        check("quality_scaler.moving", format_args!("{:?}", self.moving)).is(self.moving != Some(0), "at least 1")?;
         check(
             "quality_scaler.period",
             format_args!("{}, factor {}, {} frames", self.period, self.period_factor, self.min_frames),
@@ -91,8 +98,8 @@ impl QualityScalerConfig {
             rungs,
             level: 0,
             started: false,
-            quick: Average::new(self.quick_memory),
-            slow: Average::new(self.slow_memory),
+            quick: Average::new(self.moving, self.quick_memory),
+            slow: Average::new(self.moving, self.slow_memory),
             frames: 0,
             dropped: 0,
             quick_start: true,
@@ -165,7 +172,7 @@ impl QualityScaler {
         if seen < self.config.min_frames {
             return (self.level, Why::NoSamples);
         }
-        let (Some(quick), Some(slow)) = (self.quick.value, self.slow.value) else {
+        let (Some(quick), Some(slow)) = (self.quick.get(), self.slow.get()) else {
             return (self.level, Why::NoSamples);
         };
         if f64::from(self.dropped) >= self.config.drop_share * f64::from(seen) {
@@ -182,8 +189,8 @@ impl QualityScaler {
     }
 
     fn forget(&mut self) {
-        self.quick = Average::new(self.config.quick_memory);
-        self.slow = Average::new(self.config.slow_memory);
+        self.quick = Average::new(self.config.moving, self.config.quick_memory);
+        self.slow = Average::new(self.config.moving, self.config.slow_memory);
         self.frames = 0;
         self.dropped = 0;
     }
@@ -207,28 +214,48 @@ impl QualityScaler {
     }
 }
 
-/// An average that decays with time (libwebrtc `ExpFilter` fed with milliseconds).
+/// An average of quantisers.
 #[derive(Debug, Clone)]
-struct Average {
-    memory: f64,
-    value: Option<f64>,
-    at: Time,
+enum Average {
+    /// It decays with time (libwebrtc `ExpFilter` fed with milliseconds): the value, and when it was last updated.
+    Exponential { memory: f64, value: Option<(f64, Time)> },
+    /// Of the last frames (libwebrtc `MovingAverage`).
+    Moving { most: usize, samples: VecDeque<f64> },
 }
 
 impl Average {
-    fn new(memory: f64) -> Average {
-        Average { memory, value: None, at: Time::ZERO }
+    fn new(moving: Option<usize>, memory: f64) -> Average {
+        match moving {
+            Some(most) => Average::Moving { most, samples: VecDeque::new() },
+            None => Average::Exponential { memory, value: None },
+        }
+    }
+
+    fn get(&self) -> Option<f64> {
+        match self {
+            Average::Exponential { value, .. } => value.map(|(value, _)| value),
+            Average::Moving { samples, .. } => {
+                (!samples.is_empty()).then(|| samples.iter().sum::<f64>() / samples.len() as f64)
+            }
+        }
     }
 
     fn add(&mut self, now: Time, sample: f64) {
-        self.value = Some(match self.value {
-            None => sample,
-            Some(value) => {
-                let kept = libm::pow(self.memory, (now - self.at).as_millis_f64());
-                kept * value + (1.0 - kept) * sample
+        match self {
+            Average::Exponential { memory, value } => {
+                let updated = value.map_or(sample, |(value, at)| {
+                    let kept = libm::pow(*memory, (now - at).as_millis_f64());
+                    kept * value + (1.0 - kept) * sample
+                });
+                *value = Some((updated, now));
             }
-        });
-        self.at = now;
+            Average::Moving { most, samples } => {
+                if samples.len() >= *most {
+                    samples.pop_front();
+                }
+                samples.push_back(sample);
+            }
+        }
     }
 }
 
@@ -289,6 +316,16 @@ mod tests {
         let ups: Vec<_> = changes.iter().filter(|change| change.2 == Why::QuantizerLow).collect();
         assert!((10.0..16.5).contains(&ups[0].0), "{changes:?}");
         assert!((1.9..2.2).contains(&(ups[1].0 - ups[0].0)), "{changes:?}");
+    }
+
+    #[test]
+    fn with_a_moving_average_a_coarse_start_is_forgotten_after_as_many_frames() {
+        let config = QualityScalerConfig { moving: Some(150), ..QualityScalerConfig::default() };
+        let mut scaler = config.build(Size::HD).unwrap();
+        // At 4 s the average of 120 frames is 44; at 6 s the first 30 are no longer among the last 150.
+        let changes = run(&mut scaler, 0, 7, |frame| Some(if frame < 30 { 127 } else { 16 }));
+        let up = changes.iter().find(|change| change.2 == Why::QuantizerLow).unwrap();
+        assert!((5.9..6.1).contains(&up.0), "{changes:?}");
     }
 
     #[test]

@@ -6,19 +6,18 @@ use alloc::vec::Vec;
 
 use thalweg_units::{Bytes, Span, Time};
 
+use super::V2Config;
 use crate::feedback::{Fate, Report};
 use crate::packet::PacketId;
 
 /// The min sending time that an observation covers.
 const OBSERVATION: Span = Span::from_millis(250);
-/// Number of observations remembered.
-const WINDOW: usize = 15;
 /// Weight of an observation relative to the next newer one.
 const TEMPORAL_WEIGHT: f64 = 0.9;
 /// Losses of an observation sent at this many times the median rate are attributed to that rate; they are no outlier.
 const SUDDEN: f64 = 2.0;
 
-/// Bytes in kB and a rate in kbps, as the constants of the likelihood expect.
+/// Bytes in kB (or packets) and a rate in kbps, as the constants of the likelihood expect.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Observation {
     pub(super) bytes: f64,
@@ -34,19 +33,25 @@ impl Observation {
 
 #[derive(Debug, Clone, Default)]
 struct Partial {
+    packets: u32,
     bytes: Bytes,
     lost: BTreeMap<PacketId, Bytes>,
 }
 
 /// The newest observations, oldest first, and the partial next one.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Observations {
+    config: V2Config,
     complete: VecDeque<Observation>,
     partial: Partial,
     until: Option<Time>,
 }
 
 impl Observations {
+    pub(super) fn new(config: V2Config) -> Observations {
+        Observations { config, complete: VecDeque::new(), partial: Partial::default(), until: None }
+    }
+
     /// Number of complete observations.
     pub(super) fn len(&self) -> usize {
         self.complete.len()
@@ -64,6 +69,7 @@ impl Observations {
         for report in reports {
             match report.fate {
                 Fate::Lost => {
+                    self.partial.packets += 1;
                     self.partial.bytes += report.packet.size;
                     self.partial.lost.insert(report.packet.id, report.packet.size);
                 }
@@ -71,6 +77,7 @@ impl Observations {
                 // this observation.
                 Fate::Arrived { .. } => {
                     if self.partial.lost.remove(&report.packet.id).is_none() {
+                        self.partial.packets += 1;
                         self.partial.bytes += report.packet.size;
                     }
                 }
@@ -82,16 +89,17 @@ impl Observations {
         }
         self.until = Some(last);
         let partial = core::mem::take(&mut self.partial);
-        self.push(Observation {
-            bytes: partial.bytes.as_f64() / 1e3,
-            lost: partial.lost.values().copied().sum::<Bytes>().as_f64() / 1e3,
-            rate: partial.bytes.per(span).as_kbps_f64(),
-        });
+        let (bytes, lost) = if self.config.by_packets {
+            (f64::from(partial.packets), partial.lost.len() as f64)
+        } else {
+            (partial.bytes.as_f64() / 1e3, partial.lost.values().copied().sum::<Bytes>().as_f64() / 1e3)
+        };
+        self.push(Observation { bytes, lost, rate: partial.bytes.per(span).as_kbps_f64() });
         true
     }
 
     pub(super) fn push(&mut self, observation: Observation) {
-        if self.complete.len() == WINDOW {
+        if self.complete.len() == self.config.window {
             self.complete.pop_front();
         }
         self.complete.push_back(observation);
@@ -105,8 +113,8 @@ impl Observations {
         })
     }
 
-    /// The average loss without the observations of the most and the least loss, unless the most was sent at twice the
-    /// usual rate.
+    /// The average loss without the observations of the most and the least loss, if so configured, unless the most was
+    /// sent at twice the usual rate.
     pub(super) fn average_loss(&self) -> f64 {
         let outliers = self.outliers();
         let (mut lost, mut bytes) = (0.0, 0.0);
@@ -121,7 +129,7 @@ impl Observations {
 
     /// The observations with the most and the least loss, if they are excluded.
     fn outliers(&self) -> Option<(usize, usize)> {
-        if self.complete.len() <= 3 {
+        if self.complete.len() <= 3 || !self.config.without_outliers {
             return None;
         }
         let (mut max, mut min) = (0, 0);

@@ -35,12 +35,12 @@ fn reports(from: u64, count: u64, lost: u64) -> Vec<Report> {
 
 #[test]
 fn a_tenth_and_a_twentieth_more_lost_allow_a_megabit() {
-    assert!((INSTANT_BALANCE / (0.15 - INSTANT_OFFSET) - 1000.0).abs() < 1e-9);
+    assert!((V2Config::default().balance / (0.15 - INSTANT_OFFSET) - 1000.0).abs() < 1e-9);
 }
 
 #[test]
 fn a_delay_based_rate_that_rose_counts_from_the_next_observation_on_and_one_that_fell_at_once() {
-    let mut v2 = LossV2::new(Rate::from_kbps(300));
+    let mut v2 = LossV2::new(V2Config::default(), Rate::from_kbps(300));
     for i in 0..4 {
         v2.update(&input(i * 300, &reports(i * 300, 30, 0), 1000, Some(1000)));
     }
@@ -50,8 +50,21 @@ fn a_delay_based_rate_that_rose_counts_from_the_next_observation_on_and_one_that
 }
 
 #[test]
+fn in_2023_loss_bounded_the_rate_whatever_arrived_and_the_bound_was_lower() {
+    let mut v2 = LossV2::new(V2Config::of_2023(), Rate::from_kbps(300));
+    for i in 0..3 {
+        v2.update(&input(i * 300, &reports(i * 300, 30, 3), 1000, Some(900)));
+    }
+    // A loss of a third of the packets allows 75 / (0.3333 - 0.05) kbps.
+    assert!((v2.result.as_kbps_f64() - 264.7).abs() < 0.1, "{}", v2.result);
+    // The estimate itself is the best candidate: what arrives, then 0.95 of it, twice.
+    assert!((v2.bandwidth - 900.0 * 0.95 * 0.95).abs() < 1e-9, "{}", v2.bandwidth);
+    assert_eq!((v2.hold, v2.state), (None, LossState::Decreasing));
+}
+
+#[test]
 fn an_acknowledged_rate_that_is_not_known_for_a_while_is_the_last_that_was() {
-    let mut v2 = LossV2::new(Rate::from_kbps(300));
+    let mut v2 = LossV2::new(V2Config::default(), Rate::from_kbps(300));
     for i in 0..20 {
         let acknowledged = (i < 10).then_some(900);
         v2.update(&input(i * 300, &reports(i * 300, 30, 3), 1000, acknowledged));
@@ -96,7 +109,7 @@ impl Call {
 
 #[test]
 fn after_a_spell_of_loss_the_rate_comes_back_by_three_tenths_in_two_observations_at_most() {
-    let v2 = LossV2::new(Rate::from_kbps(1000));
+    let v2 = LossV2::new(V2Config::default(), Rate::from_kbps(1000));
     let mut call = Call { v2, now: 0, next: 0, allowed: Vec::new() };
     call.play(3_000, 2_000);
     assert_eq!(call.allowed.last().unwrap().2, LossState::DelayBased);
@@ -122,7 +135,7 @@ fn after_a_spell_of_loss_the_rate_comes_back_by_three_tenths_in_two_observations
 
 #[test]
 fn a_rate_that_is_held_is_no_lower_than_what_arrives() {
-    let mut v2 = LossV2::new(Rate::from_kbps(1000));
+    let mut v2 = LossV2::new(V2Config::default(), Rate::from_kbps(1000));
     for i in 0..8 {
         v2.update(&input(i * 300, &reports(i * 300, 30, 3), 1000, Some(300)));
     }

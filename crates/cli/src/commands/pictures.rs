@@ -13,9 +13,9 @@ use thalweg_video::quality::Ssim;
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Pictures {
     /// The video: `scene`, `scene:easy` (a static scene, on which an encoder cannot spend its target), a .y4m file, `-`
-    /// for y4m on standard input, or anything ffmpeg reads
-    #[arg(long, default_value = "scene", value_parser = crate::recorded::video)]
-    video: String,
+    /// for y4m on standard input, or anything ffmpeg reads; when absent that of a paper's figure, else `scene`
+    #[arg(long, value_parser = crate::recorded::video)]
+    video: Option<String>,
     /// Scale the video to this size, such as 1280x720 or 720p; when absent that of a paper's figure, a file's own, or
     /// 720p for the built-in scene
     #[arg(long)]
@@ -66,19 +66,28 @@ impl Pictures {
     }
 
     pub(super) fn video(&self) -> Video {
-        let (source, retimed) = (self.video.clone(), self.frame_rate.is_some());
+        let (source, retimed) = (self.source().to_string(), self.frame_rate.is_some());
         Video { source, size: self.size, frame_rate: self.frame_rate.unwrap_or(30), retimed }
     }
 
     /// These options, with those that are absent as in a paper's figure.
-    pub(super) fn of_figure(&self, setup: &Setup) -> Pictures {
-        Pictures {
+    ///
+    /// # Errors
+    /// When the figure's clip is not present; the error says how to get it.
+    pub(super) fn of_figure(&self, setup: &Setup) -> Result<Pictures, thalweg_data::Error> {
+        let clip = setup.video.filter(|_| self.video.is_none()).map(crate::recorded::video).transpose()?;
+        Ok(Pictures {
+            video: clip.or_else(|| self.video.clone()),
             frame_rate: self.frame_rate.or(setup.frame_rate),
             encode_time: self.encode_time.or(setup.encode_time),
             size: self.size.or(setup.size),
             codec: self.codec.clone().or_else(|| setup.encoder.codec()),
             ..self.clone()
-        }
+        })
+    }
+
+    fn source(&self) -> &str {
+        self.video.as_deref().unwrap_or("scene")
     }
 
     fn codec_time(&self) -> CodecTime {
@@ -99,7 +108,7 @@ impl fmt::Display for Pictures {
             Some(codec) => write!(f, "encoder {codec}")?,
             None => f.write_str("a real encoder")?,
         }
-        write!(f, ", video {}", self.video)?;
+        write!(f, ", video {}", self.source())?;
         if let Some(size) = self.size {
             write!(f, " at {size}")?;
         }

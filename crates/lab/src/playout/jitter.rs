@@ -165,7 +165,8 @@ impl Line {
         let innovation = variation_ms - self.at(grown);
         let scale = grown * projected[0] + projected[1] + noise;
         let gain = projected.map(|value| value / scale);
-        self.weights = [(self.weights[0] + gain[0] * innovation).max(LEAST_SLOPE), self.weights[1] + gain[1] * innovation];
+        self.weights =
+            [(self.weights[0] + gain[0] * innovation).max(LEAST_SLOPE), self.weights[1] + gain[1] * innovation];
         let row = [grown * p00 + p10, grown * p01 + p11];
         self.covariance =
             [[p00 - gain[0] * row[0], p01 - gain[0] * row[1]], [p10 - gain[1] * row[0], p11 - gain[1] * row[1]]];

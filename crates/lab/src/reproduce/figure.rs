@@ -5,7 +5,7 @@ use thalweg_link::FindTrace;
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Size, Span};
 
-use super::{Claim, Distribution, Encoder, EncoderStep, Links, Reading, Signals, Statistic, Theirs};
+use super::{Claim, Distribution, Encoder, EncoderStep, Links, Order, Reading, Signals, Statistic, Theirs};
 use crate::playout;
 use crate::simulate::SimulateError;
 
@@ -22,6 +22,8 @@ pub struct Figure {
     pub setup: Setup,
     /// The known numbers of the paper.
     pub published: Vec<Published>,
+    /// Orders that the paper states or draws without printing numbers.
+    pub orders: Vec<Order>,
     /// Locations of the authors' own points, for users who have their results.
     pub theirs: Vec<Theirs>,
     /// How schemes are compared over several links.
@@ -157,6 +159,7 @@ impl Figure {
             experiment,
             setup,
             published,
+            orders: Vec::new(),
             theirs,
             statistic,
             distributions,
@@ -206,6 +209,12 @@ impl Figure {
         self
     }
 
+    /// Adds orders that the paper states.
+    pub(super) fn orders(mut self, orders: impl IntoIterator<Item = Order>) -> Figure {
+        self.orders.extend(orders);
+        self
+    }
+
     /// Says why what is missed is missed.
     pub(super) fn because(self, because: &'static str) -> Figure {
         Figure { because, ..self }
@@ -227,6 +236,11 @@ impl Published {
         source: &'static str,
     ) -> Published {
         Published { link, scheme, key, value, claim: Claim::NEAR, sigma: None, source }
+    }
+
+    /// What an order asks of a scheme: a number over all links that the paper does not print.
+    pub const fn asked(scheme: &'static str, key: &'static str) -> Published {
+        Published::new(None, scheme, key, f64::NAN, "")
     }
 
     /// The paper says "within this share", or its precision does.

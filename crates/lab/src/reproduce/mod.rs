@@ -39,7 +39,7 @@ pub use sample::{Sample, Spread, compare, mean, spread};
 pub use scatter::{beaten, scatters};
 pub use seconds::Seconds;
 pub use signals::Signals;
-pub use verdict::{Claim, Ranking, Verdict};
+pub use verdict::{Claim, Order, Ranking, Verdict};
 
 /// All figures.
 pub fn figures() -> Vec<Figure> {
@@ -61,7 +61,8 @@ mod tests {
     fn every_figure_the_papers_owe_is_there_once() {
         let figures = figures();
         let names: Vec<&str> = figures.iter().map(|figure| figure.name).collect();
-        for number in [1, 2, 6, 7, 9, 10, 11, 12, 13, 15, 16, 17] {
+        let numbers = [1, 2, 3].into_iter().chain(7..=27).map(|number| number.to_string());
+        for number in numbers.chain(["6a", "6b", "7-vp8"].map(str::to_string)) {
             let name = format!("vidaptive-fig{number}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
@@ -120,6 +121,26 @@ mod tests {
                 };
                 assert!(links.iter().any(|link| link.name == theirs.link), "{}: {}", figure.name, theirs.link);
                 assert!(theirs.ours.is_none_or(|ours| ours.parse::<Scheme>().is_ok()), "{}: {theirs:?}", figure.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_order_ranks_schemes_of_its_figure_by_a_key_that_it_has() {
+        for figure in figures() {
+            let Experiment::Runs { schemes, readings, .. } = &figure.experiment else {
+                assert!(figure.orders.is_empty(), "{}", figure.name);
+                continue;
+            };
+            let compared = figure.statistic.compare(&[], &[]).into_iter().map(|(key, _)| key);
+            let keys: Vec<&str> = readings.iter().map(|reading| reading.key()).chain(compared).collect();
+            for Order { key, falling } in &figure.orders {
+                let is_played = |of: &&&str| schemes.iter().any(|scheme| scheme.name == ***of);
+                assert!(
+                    keys.contains(key) && falling.iter().filter(is_played).count() == falling.len(),
+                    "{}",
+                    figure.name
+                );
             }
         }
     }

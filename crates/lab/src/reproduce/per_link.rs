@@ -151,7 +151,11 @@ mod tests {
 
     #[test]
     fn pictures_count_as_taller_where_both_schemes_sent_them() {
-        let with = |heights: &[u16]| Sample { heights: heights.to_vec(), ..run("a", 1.0, 1.0, 1.0, &[]) };
+        let with = |heights: &[u16]| {
+            let mut sample = run("a", 1.0, 1.0, 1.0, &[]);
+            sample.heights = heights.to_vec();
+            sample
+        };
         let (ours, base) = (with(&[720, 0, 360, 360, 180]), with(&[360, 360, 0, 360, 360]));
         assert_eq!(taller(&[&ours], &[&base]), Some(1.0 / 3.0));
         assert_eq!(taller(&[&with(&[])], &[&base]), None);

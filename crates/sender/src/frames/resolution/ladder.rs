@@ -167,7 +167,13 @@ struct EncoderRatio {
 
 impl EncoderRatio {
     fn new(window: Span) -> EncoderRatio {
-        EncoderRatio { window, frames: VecDeque::new(), quantizers: VecDeque::new(), asked_per_frame: 0.0, started: None }
+        EncoderRatio {
+            window,
+            frames: VecDeque::new(),
+            quantizers: VecDeque::new(),
+            asked_per_frame: 0.0,
+            started: None,
+        }
     }
 
     fn set_target(&mut self, now: Time, target: Rate, interval: Span) {

@@ -92,7 +92,11 @@ fn intervals() -> Vec<Scheme> {
 
 /// Copa that always has something to send: dummies around the least video an encoder can be asked for.
 fn backlogged() -> Scheme {
-    variant("copa+dummy", "copa, backlogged", |frames| frames.encoder.max = frames.encoder.min)
+    variant("copa+dummy", "copa, backlogged", |frames| {
+        // The controller may look for all that a video could use, although none is sent.
+        frames.encoder.demand = Some(frames.encoder.max);
+        frames.encoder.max = frames.encoder.min;
+    })
 }
 
 fn with_feedback((name, feedback): (&str, FeedbackStyle)) -> Scheme {
@@ -117,8 +121,11 @@ fn noisy() -> Vec<Link> {
         _ => Rate::from_kbps(1500),
     };
     let rates = (0..400).map(&mut rate).collect();
-    let rates = Rates::in_turn(rates, Span::from_millis(100)).unwrap_or_else(|error| panic!("{error}"));
-    vec![Link::of_rate("1.5 Mbps with noise", rates)]
+    vec![Link::of_rate("1.5 Mbps with noise", in_turn(rates, Span::from_millis(100)))]
+}
+
+fn in_turn(rates: Vec<Rate>, each: Span) -> Rates {
+    Rates::in_turn(rates, each).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Some of the recorded links.
@@ -388,7 +395,10 @@ fn parts() -> Vec<Figure> {
             "vidaptive-fig10",
             "Copa with and without dummies on 5 Mbps, 2 Mbps from 40 s and 5 Mbps from 80 s: how soon the link is used",
             known(&["copa", DUMMY]),
-            vec![Link::named("5/2/5 Mbps", "5Mbps/2Mbps/5Mbps@40s")],
+            vec![Link::of_rate(
+                "5/2/5 Mbps",
+                in_turn([5000, 2000, 5000].map(Rate::from_kbps).into(), Span::from_secs(40)),
+            )],
             &[
                 WireReaches(80.0, 4.5),
                 VideoReaches(80.0, 0.9, 120.0),

@@ -327,11 +327,11 @@ fn overall() -> Vec<Figure> {
         0.9,
     ));
     let clips = [
-        ("vidaptive-fig14-scene", "the built-in scene", None),
-        ("vidaptive-fig14-head", "a talking head", Some("talking-head-720p30.mp4")),
-        ("vidaptive-fig14-flower", "a flower", Some("flower-720p30.264")),
-        ("vidaptive-fig14-bunny", "an animated film", Some("bigbuckbunny-720p25.mp4")),
-        ("vidaptive-fig14-foreman", "a foreman in 352x288", Some("foreman-cif30.mp4")),
+        ("vidaptive-vp8-fig14-scene", "the built-in scene", None),
+        ("vidaptive-vp8-fig14-head", "a talking head", Some("talking-head-720p30.mp4")),
+        ("vidaptive-vp8-fig14-flower", "a flower", Some("flower-720p30.264")),
+        ("vidaptive-vp8-fig14-bunny", "an animated film", Some("bigbuckbunny-720p25.mp4")),
+        ("vidaptive-vp8-fig14-foreman", "a foreman in 352x288", Some("foreman-cif30.mp4")),
     ];
     for (name, about, video) in clips {
         let links = recorded(&["TMobile-LTE-short.down", "Verizon-LTE-short.up", "ATT-LTE-driving.up"]);
@@ -360,7 +360,7 @@ fn overall() -> Vec<Figure> {
         )
         .reading(&[QueueDelayP95]),
         Figure::of_runs(
-            "vidaptive-fig7-vp8",
+            "vidaptive-vp8-fig7",
             "Fig. 7 to 9 with the real VP8 on four of the links, a minute each",
             known(&[BASE, ours]),
             recorded(&[

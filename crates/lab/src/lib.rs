@@ -6,6 +6,7 @@
 
 pub mod metrics;
 pub mod outcome;
+pub mod playout;
 pub mod record;
 pub mod report;
 pub mod reproduce;

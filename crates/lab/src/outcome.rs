@@ -16,6 +16,9 @@ pub struct Outcome {
     pub series: Series,
     /// Every captured picture, in order.
     pub frames: Vec<FrameRecord>,
+    /// Percentiles 0 to 100 of the waiting time of packets in the path's queues, in ms; empty if none arrived.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queue_delay_percentiles_ms: Vec<f64>,
 }
 
 /// Time series of a run. Lists with one value per bin have `bins` values.

@@ -8,7 +8,7 @@ use thalweg_units::{Seed, Size, Span};
 pub use thalweg_video::Video;
 use thalweg_video::quality::Ssim;
 
-use crate::Undershoot;
+use crate::{Undershoot, playout};
 
 /// Everything that determines a run except the scheme. The same scenario, scheme and seed give the same events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,6 +58,9 @@ pub struct Scenario {
     /// `None` shows every frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discard_after: Option<Span>,
+    /// How long the receiver holds frames back to show them evenly; `None` shows each when it is decoded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub playout: Option<playout::Config>,
     /// How far the receiver's clock is ahead of the sender's.
     #[serde(default)]
     pub clock_offset: Span,
@@ -88,6 +91,7 @@ impl Scenario {
             ssim: Ssim::Window,
             call: false,
             discard_after: None,
+            playout: None,
             // The clocks of two machines never agree; results must not depend on the offset.
             clock_offset: Span::from_millis(1234),
             competitors: Vec::new(),

@@ -11,6 +11,8 @@ use thalweg_units::{Bytes, Rate, Size, Span, Time};
 pub enum Why {
     /// A packet has waited in the queue longer than the pause threshold.
     QueueOld,
+    /// The queue would take longer to send than its limit.
+    QueueLong,
     /// A packet has waited in the queue longer than the reset age.
     QueueHopeless,
     /// The queue has become empty.
@@ -72,6 +74,7 @@ impl Why {
     pub const fn text(self) -> &'static str {
         match self {
             Why::QueueOld => "a packet waited longer than the pause threshold",
+            Why::QueueLong => "the queue would take longer to send than its limit",
             Why::QueueHopeless => "a packet waited longer than the reset age",
             Why::QueueEmpty => "the queue is empty",
             Why::PictureOld => "the picture is too old",

@@ -13,8 +13,9 @@ use thalweg_video::quality::Ssim;
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Pictures {
     /// The video: `scene`, `scene:easy` (a static scene, on which an encoder cannot spend its target), a .y4m file, `-`
-    /// for y4m on standard input, or anything ffmpeg reads. Given several times, `compare` plays each
-    #[arg(long, default_value = "scene", value_parser = crate::recorded::video)]
+    /// for y4m on standard input, or anything ffmpeg reads; when absent that of a paper's figure, else `scene`. Given
+    /// several times, `compare` plays each
+    #[arg(long, value_parser = crate::recorded::video)]
     video: Vec<String>,
     /// Scale the video to this size, such as 1280x720 or 720p; when absent that of a paper's figure, a file's own, or
     /// 720p for the built-in scene
@@ -67,22 +68,34 @@ impl Pictures {
 
     /// These options with each of the videos alone.
     pub(super) fn each(&self) -> Vec<Pictures> {
+        if self.video.is_empty() {
+            return vec![self.clone()];
+        }
         self.video.iter().map(|video| Pictures { video: vec![video.clone()], ..self.clone() }).collect()
     }
 
     pub(super) fn video(&self) -> Video {
-        let (source, retimed) = (self.video.last().cloned().unwrap_or_default(), self.frame_rate.is_some());
+        let (source, retimed) = (self.source().to_string(), self.frame_rate.is_some());
         Video { source, size: self.size, frame_rate: self.frame_rate.unwrap_or(30), retimed }
     }
 
     /// These options, with those that are absent as in a paper's figure.
-    pub(super) fn of_figure(&self, setup: &Setup) -> Pictures {
-        Pictures {
+    ///
+    /// # Errors
+    /// When the figure's clip is not present; the error says how to get it.
+    pub(super) fn of_figure(&self, setup: &Setup) -> Result<Pictures, thalweg_data::Error> {
+        let clip = setup.video.filter(|_| self.video.is_empty()).map(crate::recorded::video).transpose()?;
+        Ok(Pictures {
+            video: clip.map_or_else(|| self.video.clone(), |clip| vec![clip]),
             frame_rate: self.frame_rate.or(setup.frame_rate),
             size: self.size.or(setup.size),
             codec: self.codec.clone().or_else(|| setup.encoder.codec()),
             ..self.clone()
-        }
+        })
+    }
+
+    fn source(&self) -> &str {
+        self.video.last().map_or("scene", String::as_str)
     }
 
     fn codec_time(&self) -> CodecTime {
@@ -101,7 +114,7 @@ impl fmt::Display for Pictures {
             Some(codec) => write!(f, "encoder {codec}")?,
             None => f.write_str("a real encoder")?,
         }
-        write!(f, ", video {}", self.video.join(", "))?;
+        write!(f, ", video {}", self.source())?;
         if let Some(size) = self.size {
             write!(f, " at {size}")?;
         }

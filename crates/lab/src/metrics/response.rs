@@ -62,6 +62,17 @@ pub fn instantaneous_utilization(series: &Series) -> Vec<f64> {
     sums.filter(|(capacity, _)| *capacity > 0.0).map(|(capacity, delivered)| delivered / capacity).collect()
 }
 
+/// A half second counts as starved where the link had at least this many Mbps and less than this share of it was sent.
+const STARVED: (f64, f64) = (0.5, 0.05);
+
+/// Seconds, by whole half seconds, in which the link was free and the sender hardly sent.
+pub fn starved_s(series: &Series) -> f64 {
+    let bins = (0.5 / series.bin_s).round() as usize;
+    let halves = series.capacity_mbps.chunks_exact(bins).zip(series.sent_mbps.chunks_exact(bins));
+    let means = halves.map(|(capacity, sent)| [capacity, sent].map(|bin| bin.iter().sum::<f64>() / bins as f64));
+    0.5 * means.filter(|[capacity, sent]| *capacity >= STARVED.0 && *sent < STARVED.1 * capacity).count() as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,6 +115,17 @@ mod tests {
         ];
         assert!((first_fresh_ms(&frames, 31.0).unwrap() - 250.0).abs() < 1e-6);
         assert_eq!(first_fresh_ms(&frames, 31.3), None);
+    }
+
+    #[test]
+    fn a_sender_starves_while_the_link_is_free_and_it_hardly_sends() {
+        let series = Series {
+            bin_s: 0.1,
+            capacity_mbps: [vec![2.0; 10], vec![0.4; 5], vec![1.0; 5]].concat(),
+            sent_mbps: [vec![1.0; 5], vec![0.09; 5], vec![0.0; 5], vec![0.06; 5]].concat(),
+            ..Series::default()
+        };
+        assert_eq!(starved_s(&series), 0.5);
     }
 
     #[test]

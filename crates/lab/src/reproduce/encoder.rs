@@ -14,6 +14,8 @@ pub enum Encoder {
     Real,
     /// The model of libvpx on the built-in scene: for figures about the path alone.
     Model,
+    /// The model of libvpx on a talking head.
+    TalkingHead,
     /// Frames exactly as large as the rate allows, including keyframes, from the first frame after a change: as in
     /// simulations of rate control (FBRA section 5).
     EqualFrames,
@@ -35,6 +37,7 @@ impl Encoder {
         let config = match self {
             Encoder::Real => return None,
             Encoder::Model => Config::default(),
+            Encoder::TalkingHead => Config { content: ContentPreset::TalkingHead, ..Config::default() },
             Encoder::EqualFrames => equal_frames(),
             Encoder::Groups { frame_rate } => groups(frame_rate),
         };

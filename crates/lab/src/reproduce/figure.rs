@@ -5,7 +5,8 @@ use thalweg_link::FindTrace;
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Size, Span};
 
-use super::{Claim, Encoder, EncoderStep, Links, Reading};
+use super::{Claim, Distribution, Encoder, EncoderStep, Links, Order, Reading, Statistic};
+use crate::playout;
 use crate::simulate::SimulateError;
 
 /// A published figure.
@@ -21,6 +22,12 @@ pub struct Figure {
     pub setup: Setup,
     /// The known numbers of the paper.
     pub published: Vec<Published>,
+    /// Orders that the paper states or draws without printing numbers.
+    pub orders: Vec<Order>,
+    /// How schemes are compared over several links.
+    pub statistic: Statistic,
+    /// Distributions that are shown for each link and for all together.
+    pub distributions: Vec<Distribution>,
     /// Whether it shows delay against quality.
     pub scattered: bool,
     /// Why what is missed is missed, in one line; empty if nothing is, or if the numbers say it.
@@ -43,6 +50,10 @@ pub struct Setup {
     /// Whether the receiver knows the round-trip time, as when media is sent both ways (see
     /// [`crate::scenario::Scenario::call`]).
     pub call: bool,
+    /// A clip of the data manifest; `None` for the built-in scene.
+    pub video: Option<&'static str>,
+    /// How long the receiver holds frames back; `None` for not at all.
+    pub playout: Option<playout::Config>,
     /// Max age of a frame that is still shown (see [`crate::scenario::Scenario::discard_after`]).
     pub discard_after: Option<Span>,
     /// Number of runs of each scheme over each link, with consecutive seeds from the root seed on.
@@ -58,6 +69,8 @@ impl Setup {
         size: None,
         encoder: Encoder::Real,
         call: false,
+        video: None,
+        playout: None,
         discard_after: None,
         runs: 1,
     };
@@ -132,7 +145,19 @@ impl Figure {
     /// Another experiment than runs.
     pub(super) fn new(name: &'static str, about: &'static str, experiment: Experiment) -> Figure {
         let (setup, published) = (Setup::USUAL, Vec::new());
-        Figure { name, about, experiment, setup, published, scattered: false, because: "" }
+        let (statistic, distributions) = (Statistic::default(), Vec::new());
+        Figure {
+            name,
+            about,
+            experiment,
+            setup,
+            published,
+            orders: Vec::new(),
+            statistic,
+            distributions,
+            scattered: false,
+            because: "",
+        }
     }
 
     /// Every scheme over every link.
@@ -157,6 +182,11 @@ impl Figure {
         self
     }
 
+    /// Compares link by link, and shows these distributions.
+    pub(super) fn per_link(self, distributions: &[Distribution]) -> Figure {
+        Figure { statistic: Statistic::PerLink, distributions: distributions.to_vec(), ..self }
+    }
+
     /// Adds readings.
     pub(super) fn reading(mut self, more: &[Reading]) -> Figure {
         if let Experiment::Runs { readings, .. } = &mut self.experiment {
@@ -168,6 +198,12 @@ impl Figure {
     /// Adds numbers of the paper.
     pub(super) fn published(mut self, published: impl IntoIterator<Item = Published>) -> Figure {
         self.published.extend(published);
+        self
+    }
+
+    /// Adds orders that the paper states.
+    pub(super) fn orders(mut self, orders: impl IntoIterator<Item = Order>) -> Figure {
+        self.orders.extend(orders);
         self
     }
 
@@ -192,6 +228,11 @@ impl Published {
         source: &'static str,
     ) -> Published {
         Published { link, scheme, key, value, claim: Claim::NEAR, sigma: None, source }
+    }
+
+    /// What an order asks of a scheme: a number over all links that the paper does not print.
+    pub const fn asked(scheme: &'static str, key: &'static str) -> Published {
+        Published::new(None, scheme, key, f64::NAN, "")
     }
 
     /// The paper says "within this share", or its precision does.

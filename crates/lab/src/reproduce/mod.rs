@@ -8,12 +8,14 @@
 //! what differs from the defaults (`figure.rs`). The command line plays and prints every figure alike.
 
 mod camel;
+mod distribution;
 mod encoder;
 mod encoder_step;
 mod fbra;
 mod figure;
 mod links;
 mod padding;
+mod per_link;
 mod reading;
 mod rebera;
 mod salsify;
@@ -23,15 +25,17 @@ mod seconds;
 mod verdict;
 mod vidaptive;
 
+pub use distribution::{BOX, Distribution, Quantiles};
 pub use encoder::Encoder;
 pub use encoder_step::{EncoderStep, StepResponse};
 pub use figure::{Experiment, Figure, Published, Row, Rows, Setup, encode_time};
 pub use links::{Folder, Link, Links, Origin, Other, drawn};
+pub use per_link::{Statistic, each_link, pooled};
 pub use reading::{Reading, Windowed};
 pub use sample::{Sample, Spread, compare, mean, spread};
 pub use scatter::{beaten, scatters};
 pub use seconds::Seconds;
-pub use verdict::{Claim, Ranking, Verdict};
+pub use verdict::{Claim, Order, Ranking, Verdict};
 
 /// All figures.
 pub fn figures() -> Vec<Figure> {
@@ -52,7 +56,8 @@ mod tests {
     fn every_figure_the_papers_owe_is_there_once() {
         let figures = figures();
         let names: Vec<&str> = figures.iter().map(|figure| figure.name).collect();
-        for number in [1, 2, 6, 7, 9, 10, 11, 12, 13, 15, 16, 17] {
+        let numbers = [1, 2, 3].into_iter().chain(7..=27).map(|number| number.to_string());
+        for number in numbers.chain(["6a", "6b"].map(str::to_string)) {
             let name = format!("vidaptive-fig{number}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
@@ -96,13 +101,33 @@ mod tests {
     }
 
     #[test]
+    fn an_order_ranks_schemes_of_its_figure_by_a_key_that_it_has() {
+        for figure in figures() {
+            let Experiment::Runs { schemes, readings, .. } = &figure.experiment else {
+                assert!(figure.orders.is_empty(), "{}", figure.name);
+                continue;
+            };
+            let compared = figure.statistic.compare(&[], &[]).into_iter().map(|(key, _)| key);
+            let keys: Vec<&str> = readings.iter().map(|reading| reading.key()).chain(compared).collect();
+            for Order { key, falling } in &figure.orders {
+                let is_played = |of: &&&str| schemes.iter().any(|scheme| scheme.name == ***of);
+                assert!(
+                    keys.contains(key) && falling.iter().filter(is_played).count() == falling.len(),
+                    "{}",
+                    figure.name
+                );
+            }
+        }
+    }
+
+    #[test]
     fn every_published_number_belongs_to_a_scheme_and_a_key_that_its_figure_has() {
         for figure in figures() {
             for published in &figure.published {
                 let (schemes, keys) = match &figure.experiment {
                     Experiment::Runs { schemes, readings, .. } => {
                         let keys = readings.iter().map(|reading| reading.key());
-                        let compared = compare(&[], &[]).into_iter().map(|(key, _)| key);
+                        let compared = figure.statistic.compare(&[], &[]).into_iter().map(|(key, _)| key);
                         (schemes.iter().map(|scheme| scheme.name.clone()).collect(), keys.chain(compared).collect())
                     }
                     Experiment::EncoderStep(_) => (vec!["encoder".to_string()], StepResponse::KEYS.to_vec()),

@@ -142,6 +142,8 @@ pub enum Reading {
         /// End, in seconds of the run.
         until: f64,
     },
+    /// Seconds in which the link had at least 0.5 Mbps and less than 5 % of it was sent.
+    Starved,
     /// Milliseconds from the return of the link at this second of the run until a picture captured since is shown.
     FreshFrame(f64),
 }
@@ -169,6 +171,12 @@ pub enum Windowed {
     Ssim,
     /// Number of frames shown.
     FramesShown,
+    /// Padding sent, in bit/s.
+    Padding,
+    /// Frames shown per second.
+    FrameRate,
+    /// Mean of Vidaptive's alpha.
+    Alpha,
 }
 
 impl Windowed {
@@ -197,6 +205,15 @@ impl Windowed {
             Windowed::FramesShown => {
                 let shown = outcome.frames.iter().filter_map(|frame| frame.displayed_s);
                 Some(shown.filter(|at| (from..until).contains(at)).count() as f64)
+            }
+            Windowed::Alpha => mean_of(series.variable("alpha"), from, until),
+            Windowed::Padding => {
+                let mean = response::mean_between(&series.padding_mbps, series.bin_s, from, until);
+                mean.is_finite().then_some(mean * 1e6)
+            }
+            Windowed::FrameRate => {
+                let shown = outcome.frames.iter().filter_map(|frame| frame.displayed_s);
+                Some(shown.filter(|at| (from..until).contains(at)).count() as f64 / (until - from))
             }
         }
     }
@@ -257,6 +274,7 @@ impl Reading {
             Reading::NoneSent => "none_sent_share",
             Reading::SenderStates => "sender_states",
             Reading::ReceiverStates => "receiver_states",
+            Reading::Starved => "starved_s",
             Reading::FreshFrame(_) => "fresh_frame_ms",
             Reading::OneWayDelay => "one_way_delay_mean_ms",
             Reading::OneWayDelayPercentile(q) if *q < 0.5 => "one_way_delay_p5_ms",
@@ -324,6 +342,7 @@ impl Reading {
             Reading::InGcc => mean_of(series.variable("in_gcc"), 0.0, f64::INFINITY),
             Reading::Within { of, from, until, .. } => of.of(outcome, from, until),
             Reading::OfOther { of, .. } => of.of_summary(outcome.summary.competitors.first()?),
+            Reading::Starved => Some(response::starved_s(series)),
             Reading::FreshFrame(back) => response::first_fresh_ms(&outcome.frames, back),
             _ => self.of_summary(&outcome.summary),
         }

@@ -1,8 +1,8 @@
 //! Readings of runs, and their statistics over several seeds.
 
-use super::Reading;
+use super::{Distribution, Reading};
 use crate::metrics::Summary;
-use crate::outcome::Outcome;
+use crate::outcome::{FrameRecord, Outcome};
 
 /// The readings of one run: everything that is kept of a run when there are many.
 #[derive(Debug, Clone)]
@@ -10,6 +10,10 @@ pub struct Sample {
     /// Its summary.
     pub summary: Summary,
     values: Vec<(&'static str, Option<f64>)>,
+    /// The values of each distribution that the figure asks for.
+    pub(super) distributed: Vec<(Distribution, Vec<f32>)>,
+    /// Where heights are among them, the lines of each picture, 0 for one that was not sent.
+    pub(super) heights: Vec<u16>,
 }
 
 /// Readings by which schemes are compared, in addition to a figure's own ([`compare`]).
@@ -29,10 +33,19 @@ const COMPARED: [Reading; 12] = [
 ];
 
 impl Sample {
-    /// Takes `readings`, and those for comparing schemes, from a run.
-    pub fn of(outcome: &Outcome, readings: &[Reading]) -> Sample {
+    /// Takes `readings`, those for comparing schemes, and distributions from a run.
+    pub fn of(outcome: &Outcome, readings: &[Reading], distributions: &[Distribution]) -> Sample {
         let values = readings.iter().chain(&COMPARED).map(|reading| (reading.key(), reading.of(outcome)));
-        Sample { summary: outcome.summary.clone(), values: values.collect() }
+        let distributed = distributions.iter().map(|of| (*of, of.of(outcome))).collect();
+        let sent = |frame: &FrameRecord| if frame.queued_s.is_some() { frame.height } else { 0 };
+        let frames = if distributions.contains(&Distribution::Height) { &outcome.frames[..] } else { &[] };
+        let heights = frames.iter().map(sent).collect();
+        Sample { summary: outcome.summary.clone(), values: values.collect(), distributed, heights }
+    }
+
+    /// The values of a distribution; none where the figure did not ask for it.
+    pub fn values_of(&self, of: Distribution) -> &[f32] {
+        self.distributed.iter().find(|(known, _)| *known == of).map_or(&[], |(_, values)| values)
     }
 
     /// The reading with this key; `None` if it is missing or does not apply.
@@ -93,26 +106,28 @@ pub fn compare(ours: &[&Sample], base: &[&Sample]) -> Vec<(&'static str, Option<
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn sample(value: Option<f64>) -> Sample {
+    /// A run with these readings.
+    pub(crate) fn sample(values: &[(&'static str, Option<f64>)]) -> Sample {
         let summary = serde_json::json!({
             "scheme": "s", "trace": "t", "video": "v", "seed": 1, "duration_s": 1.0, "video_bitrate_bps": 0.0, "wire_bitrate_bps": 0.0,
             "padding_bitrate_bps": 0.0, "frame_rate_fps": 0.0, "stall_ratio": 0.0, "packet_loss_ratio": 0.0, "tail_missing": 0,
             "events_fingerprint": "",
         });
-        Sample { summary: serde_json::from_value(summary).unwrap(), values: vec![("x", value)] }
+        let summary = serde_json::from_value(summary).unwrap();
+        Sample { summary, values: values.to_vec(), distributed: Vec::new(), heights: Vec::new() }
     }
 
     #[test]
     fn runs_come_to_their_mean_and_the_deviation_of_a_sample() {
-        let samples = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0].map(|value| sample(Some(value)));
+        let samples = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0].map(|value| sample(&[("x", Some(value))]));
         let found = spread(&samples.iter().collect::<Vec<_>>(), "x").unwrap();
         assert_eq!((found.mean, found.runs), (5.0, 8));
         assert!((found.sigma.unwrap() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12, "{found:?}");
         // Runs to which a figure does not apply are excluded from it.
-        let two = [sample(Some(3.0)), sample(None)];
+        let two = [sample(&[("x", Some(3.0))]), sample(&[("x", None)])];
         assert_eq!(spread(&two.iter().collect::<Vec<_>>(), "x"), Some(Spread { mean: 3.0, sigma: None, runs: 1 }));
         assert_eq!(spread(&[&two[1]], "x"), None);
         assert_eq!(spread(&[&two[0]], "y"), None);

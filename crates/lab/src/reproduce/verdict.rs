@@ -36,6 +36,15 @@ impl Published {
     }
 }
 
+/// An order of schemes that a paper states or draws, without printing the numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Order {
+    /// The key of the number.
+    pub key: &'static str,
+    /// The schemes, from the highest value to the lowest.
+    pub falling: &'static [&'static str],
+}
+
 /// How many of a figure's published numbers and rankings came out here.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Verdict {
@@ -43,7 +52,7 @@ pub struct Verdict {
     pub numbers: usize,
     /// Those that hold here; one that no run answers does not.
     pub held: usize,
-    /// The rankings of three or more schemes by a number over a link.
+    /// The rankings of three or more schemes by a published number over a link, and the orders that the paper states.
     pub rankings: Vec<Ranking>,
 }
 
@@ -92,6 +101,23 @@ impl Verdict {
         Verdict { numbers: published.len(), held, rankings }
     }
 
+    /// Adds the orders that the paper states, `ours` giving our value of a scheme and a key.
+    #[must_use]
+    pub fn with_orders(
+        mut self,
+        orders: &[Order],
+        ours: impl Fn(&'static str, &'static str) -> Option<f64>,
+    ) -> Verdict {
+        for Order { key, falling: schemes } in orders {
+            // The paper's place, from the last, stands for the number that it does not print.
+            let paper = schemes.iter().rev().enumerate().map(|(place, scheme)| (*scheme, place as f64)).collect();
+            let value = |scheme: &&'static str| (*scheme, ours(scheme, key).unwrap_or(f64::NAN));
+            let ours = falling(schemes.iter().map(value).collect());
+            self.rankings.push(Ranking { link: None, key, paper: falling(paper), ours });
+        }
+        self
+    }
+
     /// Rankings that are as the paper's.
     pub fn kept(&self) -> usize {
         self.rankings.iter().filter(|ranking| ranking.is_kept()).count()
@@ -108,8 +134,18 @@ impl fmt::Display for Verdict {
         let Verdict { numbers, held, rankings } = self;
         let (kept, ranked) = (self.kept(), rankings.len());
         match () {
-            () if *numbers == 0 => return f.write_str("no number to compare with"),
-            () if held == numbers => write!(f, "reproduced: {held} of {numbers} numbers")?,
+            () if *numbers == 0 && ranked == 0 => return f.write_str("no number to compare with"),
+            () if *numbers == 0 => {
+                let came_out = if kept == ranked {
+                    "reproduced"
+                } else if kept > 0 {
+                    "in part"
+                } else {
+                    "not"
+                };
+                return write!(f, "{came_out}: {kept} of {ranked} rankings");
+            }
+            () if held == numbers && kept == ranked => write!(f, "reproduced: {held} of {numbers} numbers")?,
             () if ranked > 0 && kept == ranked => write!(f, "order only: {held} of {numbers} numbers")?,
             () if *held > 0 => write!(f, "in part: {held} of {numbers} numbers")?,
             () => write!(f, "not: {held} of {numbers} numbers")?,
@@ -145,6 +181,25 @@ mod tests {
         let published = ["a", "b", "c"].map(|scheme| Published::new(None, scheme, "key", 0.0, "text").at_least());
         let verdict = Verdict::of(&published, |_| Some(Spread { mean: 1.0, sigma: None, runs: 1 }));
         assert_eq!(verdict.to_string(), "reproduced: 3 of 3 numbers");
+    }
+
+    #[test]
+    fn an_order_without_numbers_is_judged_by_ours() {
+        let orders = [Order { key: "key", falling: &["a", "b"] }, Order { key: "key", falling: &["c", "a"] }];
+        let verdict = |c: f64| {
+            let ours = |scheme: &str, _: &str| {
+                Some(match scheme {
+                    "a" => 2.0,
+                    "b" => 1.0,
+                    _ => c,
+                })
+            };
+            Verdict::of(&[], |_| None).with_orders(&orders, ours).to_string()
+        };
+        assert_eq!(verdict(3.0), "reproduced: 2 of 2 rankings");
+        assert_eq!(verdict(1.0), "in part: 1 of 2 rankings");
+        assert_eq!(verdict(f64::NAN), "in part: 1 of 2 rankings");
+        assert_eq!(Verdict::of(&[], |_| None).with_orders(&orders, |_, _| None).to_string(), "not: 0 of 2 rankings");
     }
 
     #[test]

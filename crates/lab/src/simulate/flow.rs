@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
 use thalweg_link::{DropReason, Link, Path};
+use thalweg_media::Content as PacketContent;
 use thalweg_media::feedback::RtcpFeedback;
 use thalweg_sender::frames::EncodePlan;
 use thalweg_sender::{Camera, Engine, Output, SenderFactory};
@@ -20,6 +21,7 @@ use super::ledger::Ledger;
 use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
 use super::summarize::Played;
 use crate::metrics::{Choosing, DEADLINE, QualitySource};
+use crate::playout::{self, Complete, Playout};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Scenario, Video};
 use crate::undershoot::Ratios;
@@ -28,9 +30,9 @@ use thalweg_receiver::{About, FrameInfo, Message, MessageReader, Moves, Ready, R
 /// Interval at which the receiver updates the round-trip time, in a call.
 const ROUND_TRIP_INTERVAL: Span = Span::from_secs(1);
 
-/// A frame being decoded.
+/// A frame being decoded, or decoded and not yet shown.
 struct Decoding {
-    done: Time,
+    shown: Time,
     info: FrameInfo,
     /// The decoded picture, if any; `None` if decoding has not been done yet.
     picture: Option<Option<Picture>>,
@@ -59,6 +61,8 @@ pub(super) struct Flow {
     video: Video,
     pub(super) engine: Engine,
     receiver: Receiver,
+    /// When frames are shown; `None` for when they are decoded.
+    playout: Option<Playout>,
     /// Parses the receiver's messages.
     reader: MessageReader,
     /// When the receiver next learns the round-trip time; never if media is sent one way only.
@@ -122,6 +126,7 @@ impl Flow {
             receiver: Receiver::new(scheme.receiver(), style, scenario.clock_offset)?
                 .discarding_after(scenario.discard_after)?
                 .seeded(seed.child("report intervals")),
+            playout: scenario.playout.map(playout::Config::build).transpose()?,
             reader: MessageReader::default(),
             round_trip_due: if scenario.call || style.is_extended() { begin } else { Time::NEVER },
             reports_extended: style.is_extended(),
@@ -179,7 +184,7 @@ impl Flow {
         self.camera_time
             .min(self.wake)
             .min(self.encoding_done)
-            .min(self.decoding.front().map_or(Time::NEVER, |decoding| decoding.done))
+            .min(self.decoding.front().map_or(Time::NEVER, |decoding| decoding.shown))
             .min(self.receiver.next_event())
     }
 
@@ -200,6 +205,7 @@ impl Flow {
         self.ledger.arrived(now, &packet);
         let what = What::Arrived { id: number, payload: packet.sent.payload, size, queued };
         recorder.push(Record { at: now, flow: self.number, what });
+        let repaired = matches!(packet.content, PacketContent::Retransmission { .. });
         let mut ready = self.receiver.on_packet(now, &packet);
         self.receiver.kept_states().into_iter().for_each(|states| self.choosing.on_receiver(states));
         while let Some(sequence) = self.receiver.poll_recovered() {
@@ -210,7 +216,6 @@ impl Flow {
         }
         for Ready { info, moves, discarded } in ready {
             let size = self.frames.encoded(info.frame).map_or(self.format.size, |encoded| encoded.size);
-            let begin = self.decoding.back().map_or(now, |last| last.done.max(now));
             // A stateful receiver reports its state immediately.
             let damaged = moves.as_ref().is_some_and(|moves| moves.target.is_none());
             let picture = moves.map(|moves| self.decode(now, info.frame, &moves, recorder)).transpose()?;
@@ -220,7 +225,15 @@ impl Flow {
                 self.frames.let_go(info.frame);
                 continue;
             }
-            self.decoding.push_back(Decoding { done: begin + self.codec_time.decode(size), info, picture, discarded });
+            let decode = self.codec_time.decode(size);
+            let shown = match &mut self.playout {
+                None => self.decoding.back().map_or(now, |last| last.shown.max(now)) + decode,
+                Some(playout) => {
+                    let size = self.frames.size(info.picture);
+                    playout.on_frame(now, &Complete { captured: info.captured, size, repaired, decode })
+                }
+            };
+            self.decoding.push_back(Decoding { shown, info, picture, discarded });
         }
         while let Some(frame) = self.receiver.poll_abandoned() {
             recorder.push(Record { at: now, flow: self.number, what: What::FrameAbandoned { frame } });
@@ -328,9 +341,9 @@ impl Flow {
         self.receiver.poll_requests(now).into_iter().for_each(send);
     }
 
-    /// Decodes, compares and shows the frames whose decoding time has passed.
+    /// Decodes, compares and shows the frames that are due.
     pub(super) fn show(&mut self, now: Time, recorder: &mut Recorder) -> Result<(), SimulateError> {
-        while self.decoding.front().is_some_and(|decoding| decoding.done <= now) {
+        while self.decoding.front().is_some_and(|decoding| decoding.shown <= now) {
             let Some(Decoding { info, picture, discarded, .. }) = self.decoding.pop_front() else { break };
             let mut quality = self.modelled(info.frame);
             if let (Some(decoder), Some(encoded)) = (&mut self.codec.decoder, self.frames.encoded(info.frame)) {

@@ -82,6 +82,11 @@ impl Frames {
         self.pictures.remove(&frame);
     }
 
+    /// The payload bytes of the frame of a picture.
+    pub fn size(&self, picture: u64) -> Bytes {
+        Bytes::new(self.records.get(picture as usize).map_or(0, |record| record.bytes))
+    }
+
     /// A frame that may still be shown.
     pub fn encoded(&self, frame: u64) -> Option<&Encoded> {
         self.encoded.get(&frame)

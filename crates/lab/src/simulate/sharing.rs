@@ -113,6 +113,7 @@ mod tests {
             request_feedback_every: None,
             call: false,
             discard_after: None,
+            playout: None,
             competitors,
         }
     }

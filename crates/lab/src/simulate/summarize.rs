@@ -120,5 +120,17 @@ pub fn summarize(
         marks: tally.marks.clone(),
         others: Vec::new(),
     };
-    Outcome { summary, codec, series, frames }
+    Outcome { summary, codec, series, frames, queue_delay_percentiles_ms: percentiles(&tally.queued_ms) }
+}
+
+/// Percentiles 0 to 100; none of no values.
+fn percentiles(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let at = |percent: usize| {
+        let at = (sorted.len() - 1) as f64 * percent as f64 / 100.0;
+        let low = sorted[at as usize];
+        low + (sorted[at.ceil() as usize] - low) * at.fract()
+    };
+    if sorted.is_empty() { Vec::new() } else { (0..=100).map(at).collect() }
 }

@@ -38,6 +38,7 @@ pub fn scenario(seconds: i64, size: Size) -> Scenario {
         request_feedback_every: None,
         call: false,
         discard_after: None,
+        playout: None,
         clock_offset: Span::from_millis(1234),
         competitors: Vec::new(),
     }

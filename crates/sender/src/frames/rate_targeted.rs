@@ -43,6 +43,11 @@ pub struct Config {
     pub reserve: Option<Reserve>,
     /// Pause and reset; [`safeguards::Config::NONE`] for none.
     pub safeguards: safeguards::Config,
+    /// Encode nothing while the queue holds more than the pacer sends in this time: libwebrtc's emergency stop
+    /// (`congestion_control_handler.cc` sets the target to 0 while the pacer's expected queue exceeds
+    /// `kMaxExpectedQueueLength`, 2 s); `None` for no bound.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub queue_limit: Option<Span>,
     /// The alpha optimiser; `None` keeps alpha at 1.
     pub headroom: Option<headroom::Config>,
     /// How the size is chosen.
@@ -62,6 +67,7 @@ impl Default for Config {
             target_forecast: None,
             reserve: None,
             safeguards: safeguards::Config::NONE,
+            queue_limit: None,
             headroom: None,
             resolution: resolution::Config::Fixed,
             encoder: EncoderBounds::default(),
@@ -151,6 +157,11 @@ impl EncoderBounds {
     }
 }
 
+fn checked_limit(limit: Option<Span>) -> Result<Option<Span>, ConfigError> {
+    check("queue_limit", limit.unwrap_or(Span::MAX)).within(above(Span::ZERO), "2s, or absent")?;
+    Ok(limit)
+}
+
 impl Config {
     /// Builds the policy for a camera of this size.
     ///
@@ -163,6 +174,7 @@ impl Config {
             target_forecast: self.target_forecast.map(target_forecast::Config::build).transpose()?,
             reserve: self.reserve.map(Reserve::checked).transpose()?,
             safeguards: self.safeguards.build()?,
+            queue_limit: checked_limit(self.queue_limit)?,
             headroom: self.headroom.map(headroom::Config::build).transpose()?,
             resolution: self.resolution.build(source)?,
             encoder: self.encoder,
@@ -181,6 +193,7 @@ pub struct RateTargeted {
     target_forecast: Option<TargetForecast>,
     reserve: Option<Reserve>,
     safeguards: Safeguards,
+    queue_limit: Option<Span>,
     headroom: Option<Headroom>,
     resolution: Resolution,
     encoder: EncoderBounds,
@@ -248,6 +261,9 @@ impl FramePolicy for RateTargeted {
         if view.occasion == Occasion::QueueEmpty && !self.safeguards.still_fresh(view.picture_age, view.interval) {
             return FramePlan::Skip(Why::PictureOld);
         }
+        if self.queue_limit.is_some_and(|limit| view.queue.bytes > view.pacing.over(limit)) {
+            return FramePlan::Skip(Why::QueueLong);
+        }
         if self.pushback.drops() {
             return FramePlan::Skip(Why::Pushback);
         }
@@ -302,8 +318,27 @@ impl FramePolicy for RateTargeted {
 #[cfg(test)]
 mod tests {
     use thalweg_control::{MediaLimit, SendLimits};
+    use thalweg_units::Bytes;
 
     use super::*;
+
+    #[test]
+    fn nothing_is_encoded_while_the_queue_holds_more_than_two_seconds() {
+        let source = Size { width: 1280, height: 720 };
+        let config = Config { queue_limit: Some(Span::from_secs(2)), ..Config::default() };
+        let mut policy = config.build(source).unwrap();
+        let mut plan = |bytes| {
+            let limits = SendLimits::of_rate(Rate::from_kbps(400));
+            let mut view = View::new(Time::ZERO, limits, source, Span::from_millis(33));
+            view.pacing = Rate::from_kbps(400);
+            view.queue = QueueView { bytes: Bytes::new(bytes), packets: 80, oldest: Some(Time::ZERO) };
+            policy.plan(&view)
+        };
+        // 400 kbps for two seconds are 100 kB.
+        assert_eq!(plan(100_001), FramePlan::Skip(Why::QueueLong));
+        assert!(matches!(plan(100_000), FramePlan::Encode(_)));
+        assert!(Config { queue_limit: Some(Span::ZERO), ..Config::default() }.build(source).is_err());
+    }
 
     #[test]
     fn the_encoder_is_told_the_cameras_interval_although_push_back_leaves_every_second_picture_out() {

@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use thalweg_control::{copa, feedback};
 use thalweg_media::PacketSizes;
-use thalweg_units::Rate;
+use thalweg_units::{Rate, Span};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
 use crate::frames::rate_targeted::{self, TargetBase};
@@ -50,6 +50,8 @@ fn frames(safeguards: safeguards::Config) -> FramesConfig {
         // delay.
         base: TargetBase::PacingRateLessOverhead,
         safeguards,
+        // WebRTC's own, which the authors' ablations kept (Vidaptive section 5.3: the other modules unchanged).
+        queue_limit: Some(Span::from_secs(2)),
         resolution: resolution::Config::QualityScaler(resolution::QualityScalerConfig::default()),
         ..rate_targeted::Config::default()
     })

@@ -54,6 +54,16 @@ pub fn known() -> &'static [Known] {
         Known { name: "vidaptive", about: "Vidaptive over Copa (delta 0.9): all of it", make: vidaptive::over_copa },
         Known { name: "vidaptive:rocc", about: "Vidaptive over RoCC (gamma 0.5)", make: vidaptive::over_rocc },
         Known {
+            name: "vidaptive:resolution-by-quantizer",
+            about: "with more lines while the quantiser is fine, whatever alpha is",
+            make: vidaptive::resolution_by_quantizer,
+        },
+        Known {
+            name: "vidaptive:gaps",
+            about: "with Copa's standing round trip over a whole srtt, for links that deliver in gaps",
+            make: vidaptive::for_gaps,
+        },
+        Known {
             name: "vidaptive+fec",
             about: "Vidaptive with FEC where it sends dummies",
             make: vidaptive::filled_with_fec,

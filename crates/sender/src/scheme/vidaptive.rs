@@ -39,6 +39,28 @@ pub(super) fn over_rocc() -> Scheme {
     Scheme { controller: ControllerConfig::Rocc(config), ..over_copa() }
 }
 
+/// With a size that also rises while the quantiser is fine: the paper's rule asks for an alpha above 0.9, and frames that
+/// vary by a fifth keep alpha near 0.7. Not in the paper.
+pub(super) fn resolution_by_quantizer() -> Scheme {
+    let mut scheme = over_copa();
+    if let FramesConfig::RateTargeted(frames) = &mut scheme.frames
+        && let resolution::Config::Ladder(ladder) = &mut frames.resolution
+    {
+        ladder.up_quantizer = Some(resolution::QualityScalerConfig::default().low_quantizer);
+    }
+    scheme
+}
+
+/// With a standing round trip over a whole srtt: half of one lies within the gaps of a link that delivers in bursts
+/// (TMobile-LTE-driving: up to 178 ms), which Copa then takes for a queue. Not in the paper.
+pub(super) fn for_gaps() -> Scheme {
+    let mut scheme = over_copa();
+    if let ControllerConfig::Copa(copa) = &mut scheme.controller {
+        copa.standing_share = 1.0;
+    }
+    scheme
+}
+
 /// Over GCC's estimate, which has no window: dummies fill up to its pacing rate. Not in the paper.
 pub(super) fn over_gcc() -> Scheme {
     Scheme {

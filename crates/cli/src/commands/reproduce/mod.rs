@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use thalweg_lab::Outcome;
-use thalweg_lab::reproduce::{Experiment, Figure, Reading, Sample, figures, scatters};
+use thalweg_lab::reproduce::{Distribution, Experiment, Figure, Reading, Sample, figures, scatters};
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Span};
 
@@ -113,7 +113,7 @@ fn chosen<'a>(known: &'a [Figure], names: &[String]) -> anyhow::Result<Vec<&'a F
 fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<Results> {
     match &figure.experiment {
         Experiment::EncoderStep(step) => {
-            let pictures = arguments.pictures.of_figure(&figure.setup);
+            let pictures = arguments.pictures.of_figure(&figure.setup)?;
             let response = step.play(&pictures.codec(), &pictures.video(), arguments.seed)?;
             Ok(Results::of_step(figure, &response))
         }
@@ -132,7 +132,8 @@ fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<Results> {
         Experiment::Runs { schemes, links, readings } => {
             let played = scenarios::played(links, figure.setup, arguments)?;
             let out = arguments.pages.is_none().then(|| arguments.out.join(figure.name));
-            let Runs { samples, first } = runs(&jobs(schemes, &played, out.as_deref()), readings)?;
+            let Runs { samples, first } =
+                runs(&jobs(schemes, &played, out.as_deref()), readings, &figure.distributions)?;
             let (played, samples, first) = (&played, &samples, &first);
             let shown = show::Shown { figure, schemes, readings, played, samples, first };
             if let Some(out) = out {
@@ -171,8 +172,10 @@ struct Runs {
     first: Vec<Outcome>,
 }
 
-fn runs(jobs: &[Job], readings: &[Reading]) -> anyhow::Result<Runs> {
-    let see = |job: &Job, outcome: Outcome| (Sample::of(&outcome, readings), job.is_written.then_some(outcome));
+fn runs(jobs: &[Job], readings: &[Reading], distributions: &[Distribution]) -> anyhow::Result<Runs> {
+    let see = |job: &Job, outcome: Outcome| {
+        (Sample::of(&outcome, readings, distributions), job.is_written.then_some(outcome))
+    };
     let (samples, whole): (Vec<_>, Vec<_>) = play::all_seen(jobs, &see)?.into_iter().unzip();
     Ok(Runs { samples, first: whole.into_iter().flatten().collect() })
 }

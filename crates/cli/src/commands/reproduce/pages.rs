@@ -41,7 +41,7 @@ pub(super) fn write(figures: &[&Figure], arguments: &Arguments, folder: &Path) -
             None => {
                 eprintln!("{} of {}: {}", place + 1, figures.len(), figure.name);
                 let results = super::play(figure, arguments).with_context(|| figure.name)?;
-                let result = Kept { by: by.clone(), page: results.markdown(figure, &setup(figure, arguments)) };
+                let result = Kept { by: by.clone(), page: results.markdown(figure, &setup(figure, arguments)?) };
                 std::fs::write(&kept, serde_json::to_vec(&result)?).with_context(|| kept.display().to_string())?;
                 result
             }
@@ -75,22 +75,23 @@ fn program_and_options(arguments: &Arguments) -> anyhow::Result<String> {
 }
 
 /// What was played, and the command that plays it.
-fn setup(figure: &Figure, arguments: &Arguments) -> String {
+fn setup(figure: &Figure, arguments: &Arguments) -> anyhow::Result<String> {
     let setup = &figure.setup;
-    let pictures = arguments.pictures.of_figure(setup);
+    let pictures = arguments.pictures.of_figure(setup)?;
     let played = match &figure.experiment {
         Experiment::Runs { .. } => {
             let (duration, runs) = (arguments.duration.unwrap_or(setup.duration), arguments.runs.unwrap_or(setup.runs));
             let each = if runs == 1 { "one run".into() } else { format!("{runs} runs") };
+            let playout = if setup.playout.is_some() { ", frames held back as WebRTC's receiver does" } else { "" };
             format!(
-                "{pictures}, {duration} a run, {each} of each scheme over each link, {} one way unless a link says otherwise",
+                "{pictures}{playout}, {duration} a run, {each} of each scheme over each link, {} one way unless a link says otherwise",
                 setup.delay
             )
         }
         Experiment::EncoderStep(_) => pictures.to_string(),
         Experiment::Rows(_) => "computed without a sender".into(),
     };
-    format!("`thalweg reproduce {}`: {played}.", figure.name)
+    Ok(format!("`thalweg reproduce {}`: {played}.", figure.name))
 }
 
 /// The index of all pages in the folder, whenever they were written.

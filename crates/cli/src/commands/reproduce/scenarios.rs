@@ -130,10 +130,10 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
     let up = before.chain(hops).chain(behind).chain([delay()]).collect();
     let down = reverse.into_iter().chain([delay()]).collect();
     let duration = arguments.duration.unwrap_or(setup.duration);
-    let pictures = arguments.pictures.of_figure(setup);
+    let pictures = arguments.pictures.of_figure(setup)?;
     let [up, down] = [up, down].map(|hops| PathConfig { hops });
     let mut scenario = pictures.over(&link.name, duration, seed, up, down);
-    (scenario.call, scenario.discard_after) = (setup.call, setup.discard_after);
+    (scenario.call, scenario.discard_after, scenario.playout) = (setup.call, setup.discard_after, setup.playout);
     if scenario.undershoot.is_none() {
         scenario.undershoot = link.undershoot.clone();
     }

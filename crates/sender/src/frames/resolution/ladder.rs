@@ -21,6 +21,10 @@ pub struct LadderConfig {
     pub min_encoder_ratio: f64,
     /// Up only while alpha exceeds this.
     pub up_alpha: f64,
+    /// Up also while the mean quantiser of the last window is at most this (VP8's scale, 0..=127), whatever alpha is;
+    /// `None` for the paper's rule alone, which at the alpha of 0.7 that variable frames lead to never goes up.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub up_quantizer: Option<u8>,
     /// Up after this many consecutive camera frames that allow it (ResUpThresh).
     pub up_after: u32,
     /// Down after this many consecutive camera frames in an outage (ResDownThresh).
@@ -35,6 +39,7 @@ impl Default for LadderConfig {
             heights: vec![180, 270, 360, 540, 720, 1080],
             min_encoder_ratio: 0.9,
             up_alpha: 0.9,
+            up_quantizer: None,
             up_after: 30,
             down_after: 15,
             window: Span::from_secs(1),
@@ -107,8 +112,11 @@ impl Ladder {
     pub(super) fn on_camera(&mut self, signals: &Signals) -> Option<(Size, Why)> {
         let ratio = self.output.ratio(signals.now);
         self.output.set_target(signals.now, signals.target, signals.interval);
+        let is_fine = self.config.up_quantizer.is_some_and(|fine| self.output.quantizer() <= f64::from(fine));
         let signal = if signals.outage {
             Signal::Down
+        } else if is_fine {
+            Signal::Up
         } else if ratio < self.config.min_encoder_ratio && signals.alpha > self.config.up_alpha {
             Signal::Up
         } else {
@@ -140,7 +148,8 @@ impl Ladder {
     }
 
     pub(super) fn on_encoded(&mut self, now: Time, encoded: Option<&EncodedFrame>) {
-        self.output.on_encoded(now, encoded.map_or(Bytes::ZERO, |frame| frame.size));
+        let quantizer = encoded.and_then(|frame| frame.quantizer);
+        self.output.on_encoded(now, encoded.map_or(Bytes::ZERO, |frame| frame.size), quantizer);
     }
 }
 
@@ -151,13 +160,20 @@ impl Ladder {
 struct EncoderRatio {
     window: Span,
     frames: VecDeque<(Time, f64, f64)>,
+    quantizers: VecDeque<(Time, u8)>,
     asked_per_frame: f64,
     started: Option<Time>,
 }
 
 impl EncoderRatio {
     fn new(window: Span) -> EncoderRatio {
-        EncoderRatio { window, frames: VecDeque::new(), asked_per_frame: 0.0, started: None }
+        EncoderRatio {
+            window,
+            frames: VecDeque::new(),
+            quantizers: VecDeque::new(),
+            asked_per_frame: 0.0,
+            started: None,
+        }
     }
 
     fn set_target(&mut self, now: Time, target: Rate, interval: Span) {
@@ -165,14 +181,24 @@ impl EncoderRatio {
         self.started.get_or_insert(now);
     }
 
-    fn on_encoded(&mut self, now: Time, size: Bytes) {
+    fn on_encoded(&mut self, now: Time, size: Bytes, quantizer: Option<u8>) {
         self.frames.push_back((now, size.bits() as f64, self.asked_per_frame));
+        self.quantizers.extend(quantizer.map(|quantizer| (now, quantizer)));
+    }
+
+    /// The mean quantiser of the window; infinite without frames.
+    fn quantizer(&self) -> f64 {
+        let sum: f64 = self.quantizers.iter().map(|frame| f64::from(frame.1)).sum();
+        if self.quantizers.is_empty() { f64::INFINITY } else { sum / self.quantizers.len() as f64 }
     }
 
     /// The ratio; 1 until a whole window has run.
     fn ratio(&mut self, now: Time) -> f64 {
         while self.frames.front().is_some_and(|frame| frame.0 + self.window <= now) {
             self.frames.pop_front();
+        }
+        while self.quantizers.front().is_some_and(|frame| frame.0 + self.window <= now) {
+            self.quantizers.pop_front();
         }
         let asked: f64 = self.frames.iter().map(|frame| frame.2).sum();
         let warm = self.started.is_some_and(|started| now - started >= self.window);

@@ -1,10 +1,13 @@
 //! The results as JSON.
 
 use serde_json::{Map, Value, json};
-use thalweg_lab::reproduce::{Figure, Published, Row, Sample, Spread, beaten, compare, mean, spread};
+use thalweg_lab::reproduce::{
+    Figure, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, each_link, mean, pooled, spread,
+};
 use thalweg_sender::Scheme;
 
 use super::Shown;
+use super::table::{OVER_LINKS, values_over_links};
 
 /// The runs of a figure, their results for each scheme, and the published numbers.
 pub(super) fn runs(shown: &Shown) -> anyhow::Result<Value> {
@@ -37,6 +40,7 @@ fn one_cell(shown: &Shown, scheme: &Scheme, link: &str) -> Value {
         "scheme": scheme.name,
         "runs": runs.len(),
         "readings": read.collect::<Map<String, Value>>(),
+        "distributions": distributions(shown, &runs),
         "paper": paper(shown.figure, Some(link), &scheme.name, |key| shown.answer(key)),
     })
 }
@@ -53,9 +57,33 @@ fn one_scheme(shown: &Shown, scheme: &Scheme) -> Value {
     json!({
         "scheme": scheme.name,
         "mean": object(shown.readings.iter().map(|reading| (reading.key(), mean(&ours, reading.key()))).collect()),
-        "compared": object(compare(&ours, &shown.schemes.first().map(|first| shown.of(first)).unwrap_or_default())),
+        "compared": object(shown.figure.statistic.compare(&ours, &shown.schemes.first().map(|first| shown.of(first)).unwrap_or_default())),
+        "statistic": shown.figure.statistic.name(),
+        "boxes": boxes(shown, &ours),
+        "pooled": distributions(shown, &ours),
         "paper": paper(shown.figure, None, &scheme.name, |key| shown.answer(key)),
     })
+}
+
+/// The boxes over links of a scheme's comparison with the first.
+fn boxes(shown: &Shown, ours: &[&Sample]) -> Map<String, Value> {
+    let Some(first) = shown.schemes.first().filter(|_| shown.figure.statistic == Statistic::PerLink) else {
+        return Map::new();
+    };
+    let links = each_link(ours, &shown.of(first));
+    let of = |key: &&str| Some(((*key).to_string(), box_of(Quantiles::of(values_over_links(&links, key))?)));
+    OVER_LINKS.iter().filter_map(of).collect()
+}
+
+/// The distributions over all of a scheme's runs `of`.
+fn distributions(shown: &Shown, of: &[&Sample]) -> Map<String, Value> {
+    let known = shown.figure.distributions.iter();
+    known.filter_map(|known| Some((known.name().to_string(), box_of(pooled(of, *known)?)))).collect()
+}
+
+fn box_of(found: Quantiles) -> Value {
+    let [p5, p25, p50, p75, p95] = found.at;
+    json!({ "p5": p5, "p25": p25, "p50": p50, "p75": p75, "p95": p95, "mean": found.mean })
 }
 
 fn one_run(shown: &Shown, sample: &Sample) -> anyhow::Result<Value> {

@@ -7,7 +7,7 @@ mod text;
 
 use serde_json::Value;
 use thalweg_lab::Outcome;
-use thalweg_lab::reproduce::{Figure, Published, Reading, Row, Sample, Spread, StepResponse, compare, spread};
+use thalweg_lab::reproduce::{Figure, Published, Reading, Row, Sample, Spread, StepResponse, spread};
 use thalweg_sender::Scheme;
 
 use super::scenarios::Played;
@@ -91,7 +91,8 @@ impl Shown<'_> {
             return spread(&ours, published.key);
         }
         let base = self.schemes.first().map(of).unwrap_or_default();
-        let (_, value) = compare(&ours, &base).into_iter().find(|(known, _)| *known == published.key)?;
+        let (_, value) =
+            self.figure.statistic.compare(&ours, &base).into_iter().find(|(known, _)| *known == published.key)?;
         value.map(|mean| Spread { mean, sigma: None, runs: ours.len() })
     }
 }

@@ -17,6 +17,7 @@ pub(super) struct Compared {
 impl Compared {
     /// `ours` gives our value for each number.
     pub(super) fn of(figure: &Figure, ours: impl Fn(&Published) -> Option<Spread>) -> Compared {
+        let Figure { published, orders, because, .. } = figure;
         let numbers = ["paper", "ours", "held"].map(str::to_string);
         let mut grid = Grid::new(&["link", "scheme", "number", "read in"], numbers);
         for known in &figure.published {
@@ -30,14 +31,19 @@ impl Compared {
             let cells = [paper(known), with_sigma(key, found), held.into()];
             grid.row(&[link.unwrap_or("all"), scheme, &head(key), source], cells);
         }
-        Compared { grid, verdict: Verdict::of(&figure.published, ours), because: figure.because }
+        let verdict = Verdict::of(published, &ours)
+            .with_orders(orders, |scheme, key| ours(&Published::asked(scheme, key)).map(|spread| spread.mean));
+        Compared { grid, verdict, because }
     }
 
     pub(super) fn text(&self) -> String {
-        if self.grid.is_empty() {
+        if self.grid.is_empty() && self.verdict.rankings.is_empty() {
             return "\nThe paper has no number for this figure.\n".into();
         }
-        let mut text = format!("\n{}", self.grid.text(usize::MAX));
+        let mut text = String::new();
+        if !self.grid.is_empty() {
+            let _ = write!(text, "\n{}", self.grid.text(usize::MAX));
+        }
         for Ranking { link, key, paper, ours } in &self.verdict.rankings {
             let link = link.unwrap_or("mean over all links");
             let _ = writeln!(text, "\n{link}, {}, highest first", head(key));
@@ -48,10 +54,10 @@ impl Compared {
     }
 
     pub(super) fn markdown(&self) -> String {
-        if self.grid.is_empty() {
-            return String::new();
+        let mut text = String::new();
+        if !self.grid.is_empty() {
+            let _ = write!(text, "\n## The paper's numbers beside ours\n\n{}", self.grid.markdown());
         }
-        let mut text = format!("\n## The paper's numbers beside ours\n\n{}", self.grid.markdown());
         let missed = self.verdict.rankings.iter().filter(|ranking| !ranking.is_kept());
         for (place, Ranking { link, key, paper, ours }) in missed.enumerate() {
             if place == 0 {

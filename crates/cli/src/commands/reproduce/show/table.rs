@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use thalweg_lab::reproduce::{Figure, Row, Sample, Spread, beaten, compare, mean, spread};
+use thalweg_lab::reproduce::{
+    Figure, Quantiles, Row, Sample, Spread, Statistic, beaten, compare, each_link, mean, pooled, spread,
+};
 
 use super::super::pages::VERDICT;
 use super::Shown;
@@ -18,9 +20,10 @@ pub(super) struct Page {
     readings: Grid,
     /// What the readings are.
     note: String,
-    /// Each scheme against the first, over each link (terminal) and of the means (both).
+    /// Each scheme against the first, over each link (terminal).
     against: Vec<String>,
-    means: Option<(String, Grid)>,
+    /// Further tables with their headings.
+    tables: Vec<(String, Grid)>,
     /// The paper's numbers.
     compared: Compared,
 }
@@ -36,6 +39,9 @@ impl Page {
             let _ = writeln!(text, "{}", self.note);
         }
         self.against.iter().for_each(|line| text += &format!("{line}\n"));
+        for (heading, table) in &self.tables {
+            let _ = write!(text, "\n{heading}\n{}", table.text(usize::MAX));
+        }
         text + &self.compared.text()
     }
 
@@ -49,8 +55,8 @@ impl Page {
             let note = if self.note.is_empty() { String::new() } else { format!("{}.\n\n", self.note) };
             let _ = write!(text, "\n## Readings\n\n{note}{}", self.readings.markdown());
         }
-        if let Some((first, means)) = &self.means {
-            let _ = write!(text, "\n## Against {first}, of the means over links\n\n{}", means.markdown());
+        for (heading, table) in &self.tables {
+            let _ = write!(text, "\n## {heading}\n\n{}", table.markdown());
         }
         text
     }
@@ -82,7 +88,8 @@ pub(super) fn runs(shown: &Shown) -> Page {
     }
     let compared = Compared::of(figure, |published| shown.answer(published));
     let played = played.iter().map(|played| format!("{}: {}", played.name(), played.from)).collect();
-    Page { played, readings: grid, note, against: against(shown), means: means(shown), compared }
+    let tables = [overall(shown), boxes(shown), distributions(shown)].into_iter().flatten().collect();
+    Page { played, readings: grid, note, against: against(shown), tables, compared }
 }
 
 /// What is printed of runs beyond their tables.
@@ -94,7 +101,7 @@ pub(super) fn beyond(shown: &Shown) {
     }
 }
 
-/// Every scheme compared with the first, over each link and for the means.
+/// Every scheme compared with the first, over each link.
 fn against(shown: &Shown) -> Vec<String> {
     let [first, others @ ..] = shown.schemes else { return Vec::new() };
     if others.is_empty() {
@@ -111,25 +118,77 @@ fn against(shown: &Shown) -> Vec<String> {
     for scheme in others {
         let over = |link: &str| line(&scheme.name, link, &shown.over(scheme, link), &shown.over(first, link));
         lines.extend(shown.played.iter().map(|played| over(played.name())));
-        if shown.played.len() > 1 {
-            lines.push(line(&scheme.name, "of the means", &shown.of(scheme), &shown.of(first)));
-        }
     }
     lines
 }
 
-/// Every scheme compared with the first, of the means.
-fn means(shown: &Shown) -> Option<(String, Grid)> {
+/// Every scheme compared with the first, over all links.
+fn overall(shown: &Shown) -> Option<(String, Grid)> {
     let ([first, others @ ..], [_, _, ..]) = (shown.schemes, shown.played) else { return None };
-    let compared: Vec<_> = others.iter().map(|scheme| (scheme, compare(&shown.of(scheme), &shown.of(first)))).collect();
-    let keys: Vec<&str> =
-        compared.first()?.1.iter().filter(|(_, value)| value.is_some()).map(|(key, _)| *key).collect();
-    let mut grid = Grid::new(&["scheme"], keys.iter().map(|key| head(key)));
-    for (scheme, values) in &compared {
-        let value = |key: &&str| values.iter().find(|(known, _)| known == key).and_then(|(_, value)| *value);
-        grid.row(&[&scheme.name], keys.iter().map(|key| text(key, value(key))));
+    let compare = |scheme| shown.figure.statistic.compare(&shown.of(scheme), &shown.of(first));
+    let compared: Vec<_> = others.iter().map(compare).collect();
+    let keys: Vec<&str> = compared.first()?.iter().filter(|(_, value)| value.is_some()).map(|(key, _)| *key).collect();
+    let mut grid = Grid::new(&["number"], others.iter().map(|scheme| scheme.name.to_string()));
+    for key in keys {
+        let value =
+            |of: &Vec<(&str, Option<f64>)>| of.iter().find(|(known, _)| *known == key).and_then(|(_, value)| *value);
+        grid.row(&[&head(key)], compared.iter().map(|of| text(key, value(of))));
     }
-    Some((first.name.to_string(), grid))
+    Some((format!("Against {}, {}", first.name, shown.figure.statistic.name()), grid))
+}
+
+/// What is drawn as boxes over links, each compared with the first scheme.
+pub(super) const OVER_LINKS: [&str; 6] = [
+    "utilization_ratio",
+    "video_bitrate_ratio",
+    "latency_p95_ratio",
+    "latency_p95_gain_ms",
+    "frame_rate_ratio",
+    "psnr_gain_db",
+];
+
+/// A number of each link's comparison.
+pub(super) fn values_over_links(links: &[(&str, Vec<(&'static str, Option<f64>)>)], key: &str) -> Vec<f64> {
+    let value = |of: &[(&'static str, Option<f64>)]| of.iter().find(|(known, _)| *known == key)?.1;
+    links.iter().filter_map(|(_, of)| value(of)).collect()
+}
+
+const QUANTILES: [&str; 6] = ["P5", "P25", "P50", "P75", "P95", "mean"];
+
+fn quantiles(key: &str, of: Option<Quantiles>) -> Vec<String> {
+    let values = of.map(|of| of.at.into_iter().chain([of.mean]).map(Some).collect()).unwrap_or_else(|| vec![None; 6]);
+    values.into_iter().map(|value| text(key, value)).collect()
+}
+
+/// Boxes over links of each scheme compared with the first, where the figure compares link by link.
+fn boxes(shown: &Shown) -> Option<(String, Grid)> {
+    let ([first, others @ ..], Statistic::PerLink) = (shown.schemes, shown.figure.statistic) else { return None };
+    let mut grid = Grid::new(&["number", "scheme"], QUANTILES.map(str::to_string));
+    for key in OVER_LINKS {
+        for scheme in others {
+            let (ours, base) = (shown.of(scheme), shown.of(first));
+            let found = Quantiles::of(values_over_links(&each_link(&ours, &base), key));
+            grid.row(&[&head(key), &scheme.name], quantiles(key, found));
+        }
+    }
+    Some((format!("Boxes over links, each against {}", first.name), grid))
+}
+
+/// The figure's distributions: of each link, and of all frames of all links together.
+fn distributions(shown: &Shown) -> Option<(String, Grid)> {
+    let mut grid = Grid::new(&["of", "link", "scheme"], QUANTILES.map(str::to_string));
+    for of in &shown.figure.distributions {
+        let mut row = |link: &str, scheme: &str, samples: &[&Sample]| {
+            grid.row(&[&head(of.name()), link, scheme], quantiles(of.name(), pooled(samples, *of)));
+        };
+        shown.schemes.iter().for_each(|scheme| row("all, pooled", &scheme.name, &shown.of(scheme)));
+        for played in shown.played.iter().filter(|_| shown.played.len() > 1) {
+            shown.schemes.iter().for_each(|scheme| {
+                row(played.name(), &scheme.name, &shown.over(scheme, played.name()));
+            });
+        }
+    }
+    (!grid.is_empty()).then(|| ("Distributions".into(), grid))
 }
 
 /// How an encoder followed a step of its target.
@@ -155,6 +214,6 @@ pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Page {
 
 impl Page {
     fn of(readings: Grid, compared: Compared) -> Page {
-        Page { played: Vec::new(), readings, note: String::new(), against: Vec::new(), means: None, compared }
+        Page { played: Vec::new(), readings, note: String::new(), against: Vec::new(), tables: Vec::new(), compared }
     }
 }

@@ -7,6 +7,7 @@ pub(super) fn text(key: &str, value: Option<f64>) -> String {
     let Some(value) = value else { return "-".into() };
     match key {
         "stall_gain" | "estimate_accuracy_gain" => format!("{:+.1}", value * 100.0),
+        _ if key.ends_with("_better_share") || key == "taller_share" => format!("{:.0}%", value * 100.0),
         _ if key.starts_with("estimate_bias") => format!("{:+.1}%", value * 100.0),
         _ if is_small_rate(key) => format!("{:.1}", value / 1e3),
         _ if key.ends_with("_bps") => format!("{:.2}", value / 1e6),

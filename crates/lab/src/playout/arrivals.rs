@@ -1,0 +1,150 @@
+//! When a frame would arrive on average: a line through arrival times over capture times, by recursive least squares
+//! (libwebrtc `timestamp_extrapolator.cc`, without forgetting), with a detector of lasting changes of the delay.
+
+use thalweg_units::{Span, Time};
+
+/// Ticks of the video clock per millisecond (RFC 3551: 90 kHz), the unit of the constants below.
+const TICKS_PER_MS: f64 = 90.0;
+/// Initial uncertainty of the clock rate and of the offset; the latter is restored when the delay has changed (`kP11`).
+const UNCERTAINTY: [f64; 2] = [1.0, 1e10];
+/// Each arrival counts at most this error (`kAccMaxError`), less this drift (`kAccDrift`), towards this sum
+/// (`kAlarmThreshold`): 150 arrivals in a row at least 78 ms late are a change.
+const MAX_ERROR: f64 = 7000.0;
+const DRIFT: f64 = 6600.0;
+const ALARM: f64 = 60_000.0;
+/// The line is used from this many arrivals on (`kStartUpFilterDelayInPackets`).
+const FIRST_ARRIVALS: u32 = 2;
+/// After a silence longer than this the line begins anew.
+const SILENCE: Span = Span::from_secs(10);
+
+/// The line.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Arrivals {
+    line: Option<Line>,
+}
+
+#[derive(Debug, Clone)]
+struct Line {
+    /// The first arrival, from which arrival times count, and its capture.
+    start: (Time, Time),
+    last: (Time, Time),
+    /// Ticks per ms, and ticks at the start.
+    weights: [f64; 2],
+    /// Covariance of the weights.
+    covariance: [[f64; 2]; 2],
+    count: u32,
+    /// Sums of errors beyond the drift: early, late.
+    sums: [f64; 2],
+}
+
+fn ticks(span: Span) -> f64 {
+    span.as_millis_f64() * TICKS_PER_MS
+}
+
+impl Arrivals {
+    /// A frame captured then arrived now.
+    pub(super) fn update(&mut self, now: Time, captured: Time) {
+        if self.line.as_ref().is_some_and(|line| now - line.last.0 > SILENCE) {
+            self.line = None;
+        }
+        self.line.get_or_insert_with(|| Line::new(now, captured)).update(now, captured);
+    }
+
+    /// When a frame captured then would arrive on average; `None` before the first arrival.
+    pub(super) fn expected(&self, captured: Time) -> Option<Time> {
+        let line = self.line.as_ref()?;
+        if line.count < FIRST_ARRIVALS {
+            return Some(line.last.0 + (captured - line.last.1));
+        }
+        let since_start_ms = (ticks(captured - line.start.1) - line.weights[1]) / line.weights[0];
+        Some(line.start.0 + Span::from_secs_f64(since_start_ms / 1e3))
+    }
+}
+
+impl Line {
+    fn new(now: Time, captured: Time) -> Line {
+        Line {
+            start: (now, captured),
+            last: (now, captured),
+            weights: [TICKS_PER_MS, 0.0],
+            covariance: [[UNCERTAINTY[0], 0.0], [0.0, UNCERTAINTY[1]]],
+            count: 0,
+            sums: [0.0; 2],
+        }
+    }
+
+    fn update(&mut self, now: Time, captured: Time) {
+        let at = (now - self.start.0).as_millis_f64();
+        let residual = ticks(captured - self.start.1) - at * self.weights[0] - self.weights[1];
+        if self.has_changed(residual) && self.count >= FIRST_ARRIVALS {
+            self.covariance[1][1] = UNCERTAINTY[1];
+        }
+        // A reordered frame is not followed.
+        if captured < self.last.1 {
+            return;
+        }
+        let [[p00, p01], [p10, p11]] = self.covariance;
+        let scale = 1.0 + at * (at * p00 + p01) + at * p10 + p11;
+        let gain = [(at * p00 + p01) / scale, (at * p10 + p11) / scale];
+        self.weights[0] += gain[0] * residual;
+        self.weights[1] += gain[1] * residual;
+        let row = [at * p00 + p10, at * p01 + p11];
+        self.covariance =
+            [[p00 - gain[0] * row[0], p01 - gain[0] * row[1]], [p10 - gain[1] * row[0], p11 - gain[1] * row[1]]];
+        self.last = (now, captured);
+        self.count += 1;
+    }
+
+    /// A cumulative sum of errors to either side.
+    fn has_changed(&mut self, residual: f64) -> bool {
+        let error = residual.clamp(-MAX_ERROR, MAX_ERROR);
+        self.sums = [(self.sums[0] + error - DRIFT).max(0.0), (self.sums[1] + error + DRIFT).min(0.0)];
+        let changed = self.sums[0] > ALARM || self.sums[1] < -ALARM;
+        if changed {
+            self.sums = [0.0; 2];
+        }
+        changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plays arrivals 30 times a second with these transit times, and returns how long after its capture a next frame
+    /// would be expected, in ms.
+    fn expected_ms(transits: impl Iterator<Item = u64>) -> f64 {
+        let mut arrivals = Arrivals::default();
+        let mut captured = Time::ZERO;
+        for (number, transit) in transits.enumerate() {
+            captured = Time::from_nanos(number as u64 * 33_333_333);
+            arrivals.update(captured + Span::from_millis(transit as i64), captured);
+        }
+        (arrivals.expected(captured).unwrap() - captured).as_millis_f64()
+    }
+
+    #[test]
+    fn a_frame_is_expected_after_the_mean_transit_time() {
+        assert!((expected_ms((0..300).map(|_| 40)) - 40.0).abs() < 0.1);
+        assert!((expected_ms((0..3000).map(|number| 40 + 20 * (number % 2))) - 50.0).abs() < 0.5);
+    }
+
+    #[test]
+    fn a_lasting_change_beyond_78_ms_is_taken_over_after_150_frames_and_a_shorter_one_is_not() {
+        let change = |frames: u64| expected_ms((0..300 + frames).map(|number| if number < 300 { 40 } else { 240 }));
+        assert!(change(100) < 140.0, "{}", change(100));
+        assert!(change(200) > 230.0, "{}", change(200));
+    }
+
+    #[test]
+    fn after_ten_seconds_of_silence_the_line_begins_anew() {
+        let mut arrivals = Arrivals::default();
+        for number in 0..300 {
+            let captured = Time::from_millis(number * 33);
+            arrivals.update(captured + Span::from_millis(40), captured);
+        }
+        let captured = Time::from_millis(25_000);
+        arrivals.update(captured + Span::from_millis(500), captured);
+        assert_eq!(arrivals.expected(captured), Some(captured + Span::from_millis(500)));
+    }
+}

@@ -68,7 +68,7 @@ mod tests {
             "frame_rate_fps": 0.0, "stall_ratio": 0.0, "packet_loss_ratio": 0.0, "tail_missing": 0, "events_fingerprint": "",
         });
         let summary: Summary = serde_json::from_value(empty).unwrap();
-        Outcome { summary, codec: String::new(), series: Series::default(), frames: Vec::new() }
+        Outcome { summary, codec: String::new(), series: Series::default(), frames: Vec::new(), stills: Vec::new() }
     }
 
     #[test]

@@ -115,5 +115,5 @@ pub fn summarize(
         marks: tally.marks.clone(),
         others: Vec::new(),
     };
-    Outcome { summary, codec, series, frames }
+    Outcome { summary, codec, series, frames, stills: Vec::new() }
 }

@@ -1,14 +1,18 @@
 //! Links by name.
 
+use std::fmt;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use thalweg_link::queue::Limits;
+use thalweg_link::synthesize::presets;
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace};
-use thalweg_units::{Bytes, Seed, Span};
+use thalweg_units::{Bytes, Rate, Seed, Span};
 
 use crate::recorded;
+use crate::suggest::Unknown;
 
 /// A trace by name: a file (Mahimahi's format, or one throughput value a second), a recording of the data manifest such as
 /// `TMobile-LTE-short.down`, a rate such as `2Mbps`, rates in turn such as
@@ -21,7 +25,19 @@ pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc
         return read(&text).map(Arc::new).with_context(shown);
     }
     let named = Trace::named(name, duration, seed).map(Arc::new);
-    named.map_err(|error| anyhow!("{error}; or a trace file (there is no file '{name}')"))
+    named.map_err(|error| match is_word(name) {
+        true => Unknown::new("link", name, presets().iter().map(|preset| preset.name), LINKS).into(),
+        false => anyhow!("{error}; or a trace file (there is no file '{name}')"),
+    })
+}
+
+const LINKS: &str = "a trace file, a rate such as 2Mbps, rates in turn such as 2Mbps/500kbps@40s, a recording of `thalweg data list`, \
+                     or what `thalweg trace synthesize list` has";
+
+/// Whether it can only be the name of a preset or a recording: no parameters, no unit, no path.
+fn is_word(name: &str) -> bool {
+    name.starts_with(|letter: char| letter.is_alphabetic())
+        && name.chars().all(|letter| letter.is_alphanumeric() || ['-', '_'].contains(&letter))
 }
 
 /// A short name for tables: the file's own, or the name as given.
@@ -39,10 +55,60 @@ pub(crate) fn read(text: &str) -> anyhow::Result<Trace> {
     Ok(if per_second { Trace::parse_per_second(text)? } else { Trace::parse(text)? })
 }
 
-/// A drop-tail queue of so many bytes; unlimited when absent.
-pub(crate) fn queue(bytes: Option<Bytes>) -> QueueConfig {
-    bytes.map_or(QueueConfig::Infinite, |bytes| QueueConfig::DropTail(Limits::bytes(bytes)))
+/// The length of a drop-tail queue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum QueueLength {
+    /// In bytes: 64kB.
+    Bytes(Bytes),
+    /// What the link carries in this time at its mean rate: 100ms.
+    Time(Span),
+    /// So many bandwidth-delay products, of the link's mean rate and the path's round trip: 1bdp.
+    Products(f64),
 }
+
+impl FromStr for QueueLength {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<QueueLength, String> {
+        let products = text.to_lowercase().strip_suffix("bdp").map(|number| number.trim().parse::<f64>());
+        match products {
+            Some(Ok(products)) if products > 0.0 && products.is_finite() => return Ok(QueueLength::Products(products)),
+            Some(_) => return Err(format!("'{text}' is no queue: a number above 0 stands before bdp, as in 1bdp")),
+            None => (),
+        }
+        if let Ok(bytes) = text.parse() {
+            return Ok(QueueLength::Bytes(bytes));
+        }
+        match text.parse() {
+            Ok(time) if time > Span::ZERO => Ok(QueueLength::Time(time)),
+            _ => Err(format!("'{text}' is no queue: write bytes (64kB), time at the link's mean rate (100ms) or 1bdp")),
+        }
+    }
+}
+
+impl fmt::Display for QueueLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QueueLength::Bytes(bytes) => bytes.fmt(f),
+            QueueLength::Time(time) => time.fmt(f),
+            QueueLength::Products(products) => write!(f, "{products}bdp"),
+        }
+    }
+}
+
+/// A drop-tail queue before a link of this mean rate, on a path with this round trip; unlimited when absent.
+pub(crate) fn queue(length: Option<QueueLength>, mean: Rate, round_trip: Span) -> QueueConfig {
+    let bytes = match length {
+        None => return QueueConfig::Infinite,
+        Some(QueueLength::Bytes(bytes)) => bytes,
+        Some(QueueLength::Time(time)) => mean.over(time),
+        Some(QueueLength::Products(products)) => mean.over(round_trip).scale(products),
+    };
+    QueueConfig::DropTail(Limits::bytes(bytes.max(MIN_QUEUE)))
+}
+
+/// A queue holds at least one full packet: nothing would pass otherwise.
+const MIN_QUEUE: Bytes = Bytes::new(1500);
 
 /// The delivery opportunities of a trace, repeated without end, behind a queue.
 pub(crate) fn bottleneck(trace: &str, queue: QueueConfig) -> HopConfig {
@@ -54,4 +120,26 @@ pub(crate) fn path(bottlenecks: impl IntoIterator<Item = HopConfig>, loss: Optio
     let loss = loss.map(|probability| HopConfig::Loss(LossModel::Random { probability }));
     let delay = HopConfig::Delay { delay, jitter: Jitter::None, reorders: false };
     PathConfig { hops: bottlenecks.into_iter().chain(loss).chain([delay]).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_is_bytes_or_time_at_the_mean_rate_or_bandwidth_delay_products() {
+        let bytes = |text: &str| {
+            let config = queue(Some(text.parse().unwrap()), Rate::from_kbps(2000), Span::from_millis(50));
+            let QueueConfig::DropTail(limits) = config else { panic!("{config:?}") };
+            limits
+        };
+        assert_eq!(bytes("64kB"), Limits::bytes(Bytes::new(64_000)));
+        assert_eq!(bytes("100ms"), Limits::bytes(Bytes::new(25_000)));
+        assert_eq!(bytes("2 BDP"), Limits::bytes(Bytes::new(25_000)));
+        assert_eq!(bytes("1ms"), Limits::bytes(MIN_QUEUE));
+        assert_eq!(queue(None, Rate::from_kbps(2000), Span::from_millis(50)), QueueConfig::Infinite);
+        for wrong in ["fast", "-1ms", "0bdp", "bdp", "xbdp"] {
+            assert!(wrong.parse::<QueueLength>().unwrap_err().contains("is no queue"), "{wrong}");
+        }
+    }
 }

@@ -1,17 +1,22 @@
 //! `thalweg`: real-time video over changing networks.
 //!
-//! Results go to standard output, progress to standard error. Exit codes: 0 success, 1 failure, 2 wrong command line.
+//! Results go to standard output, progress to standard error. Exit codes: 0 success, 1 failure, 2 wrong command line, 3 a
+//! condition of --fail-if holds, 130 interrupted.
 
 #[macro_use]
 mod out;
 
 mod clock;
 mod commands;
+mod folder;
+mod grid;
+mod interrupt;
 mod link;
 mod play;
 mod progress;
 mod recorded;
 mod standard_input;
+mod suggest;
 mod table;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -21,7 +26,8 @@ use clap::{CommandFactory, Parser, Subcommand};
     name = "thalweg",
     version,
     about = "Real-time video over networks that change under it",
-    max_term_width = 110
+    max_term_width = 110,
+    after_help = "Exit codes: 0 success, 1 failure, 2 wrong command line, 3 a condition of --fail-if holds, 130 interrupted."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -36,6 +42,8 @@ enum Command {
     Run(commands::run::Arguments),
     /// Write the report of earlier runs again
     Report(commands::report::Arguments),
+    /// Print what changed between two sets of results
+    Diff(commands::diff::Arguments),
     /// Play a paper's figure, its numbers next to ours
     Reproduce(commands::reproduce::Arguments),
     #[command(flatten)]
@@ -63,6 +71,7 @@ fn main() -> std::process::ExitCode {
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
+        Command::Diff(arguments) => commands::diff::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Live(command) => commands::live::run(&command),
         Command::Explain(arguments) => commands::explain::run(&arguments),
@@ -71,7 +80,9 @@ fn main() -> std::process::ExitCode {
         Command::Trace(arguments) => commands::trace::run(&arguments),
         Command::Data(arguments) => commands::data::run(&arguments),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Arguments::command(), "thalweg", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "thalweg", &mut script);
+            out!("{}", String::from_utf8_lossy(&script));
             Ok(())
         }
     };
@@ -79,8 +90,20 @@ fn main() -> std::process::ExitCode {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("thalweg: {}", words(&error));
-            std::process::ExitCode::FAILURE
+            exit_code(&error)
         }
+    }
+}
+
+fn exit_code(error: &anyhow::Error) -> std::process::ExitCode {
+    if error.is::<commands::conditions::Failed>() {
+        3.into()
+    } else if error.is::<play::Interrupted>() {
+        interrupt::EXIT_CODE.into()
+    } else if error.is::<suggest::Unknown>() {
+        2.into()
+    } else {
+        std::process::ExitCode::FAILURE
     }
 }
 

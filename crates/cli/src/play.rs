@@ -1,17 +1,22 @@
 //! Playing runs and showing their results, for `compare`, `run` and `reproduce`.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+use thalweg_lab::metrics::Summary;
 use thalweg_lab::report::{self, About, Scatter};
+use thalweg_lab::simulate::SimulateError;
 use thalweg_lab::{Outcome, Scenario, run_folder, simulate};
 use thalweg_sender::{Registry, SenderFactory};
 
+use crate::commands::results::Results;
 use crate::progress::Progress;
 use crate::standard_input::Spooled;
-use crate::{link, table};
+use crate::suggest::Unknown;
+use crate::{folder, interrupt, link};
 
 /// A run to play.
 pub(crate) struct Job {
@@ -26,18 +31,62 @@ pub(crate) struct Job {
 /// Schemes by their names.
 pub(crate) fn schemes(names: &[String]) -> anyhow::Result<Vec<Arc<dyn SenderFactory>>> {
     let registry = Registry::new();
-    names.iter().map(|name| Ok(registry.find(name)?)).collect()
+    let find = |name: &String| {
+        // Names are written in lower case, also where a paper writes its own in capitals.
+        let found = registry.find(name).or_else(|_| registry.find(&name.to_lowercase()));
+        found.map_err(|_| Unknown::new("scheme", name, registry.names(), "`thalweg schemes` lists them").into())
+    };
+    names.iter().map(find).collect()
 }
 
-/// A run of each scheme, each with a folder in `out`.
-pub(crate) fn each(scenario: &Scenario, schemes: &[Arc<dyn SenderFactory>], out: &Path) -> Vec<Job> {
-    let job = |scheme: &Arc<dyn SenderFactory>| Job {
-        scenario: scenario.clone(),
-        scheme: scheme.clone(),
-        folder: out.join(folder_name(scheme.name())),
-        is_written: true,
+/// A run of each scheme in each scenario. A run's folder in `out` is named by what distinguishes it: link, video, seed
+/// where there are several, then the scheme.
+pub(crate) fn matrix(scenarios: &[Scenario], schemes: &[Arc<dyn SenderFactory>], out: &Path) -> Vec<Job> {
+    let several = |of: &dyn Fn(&Scenario) -> String| {
+        scenarios.first().is_some_and(|first| scenarios.iter().any(|scenario| of(scenario) != of(first)))
     };
-    schemes.iter().map(job).collect()
+    let link = |scenario: &Scenario| scenario.name.clone();
+    let video = |scenario: &Scenario| scenario.video.label();
+    let seed = |scenario: &Scenario| format!("seed-{}", scenario.seed.get());
+    let parts: [&dyn Fn(&Scenario) -> String; 3] = [&link, &video, &seed];
+    let named: Vec<_> = parts.into_iter().filter(|of| several(of)).collect();
+    let job = |scenario: &Scenario, scheme: &Arc<dyn SenderFactory>| {
+        let folder = named.iter().fold(out.to_path_buf(), |folder, of| folder.join(folder_name(&of(scenario))));
+        Job {
+            scenario: scenario.clone(),
+            scheme: scheme.clone(),
+            folder: folder.join(folder_name(scheme.name())),
+            is_written: true,
+        }
+    };
+    scenarios.iter().flat_map(|scenario| schemes.iter().map(move |scheme| job(scenario, scheme))).collect()
+}
+
+/// Makes the folder ready before anything is played.
+///
+/// # Errors
+/// When it cannot be written to, or two runs would have the same folder.
+pub(crate) fn prepare(jobs: &[Job], out: &Path, resume: bool) -> anyhow::Result<()> {
+    let folders: Vec<PathBuf> =
+        jobs.iter().map(|job| job.folder.strip_prefix(out).unwrap_or(&job.folder).to_path_buf()).collect();
+    let twice = folders.iter().enumerate().find(|(place, folder)| folders[..*place].contains(folder));
+    if let Some((_, folder)) = twice {
+        bail!("{} would be played twice into one folder: name each scheme, link and video once", folder.display());
+    }
+    folder::prepare(out, &folders, resume)
+}
+
+/// Plays the jobs, and shows what was played even if not all of it could be.
+pub(crate) fn run(jobs: &[Job], out: &Path, resume: bool, results: &Results) -> anyhow::Result<()> {
+    prepare(jobs, out, resume)?;
+    interrupt::listen();
+    let Played { outcomes, problem } = all(jobs, resume)?;
+    let Some(problem) = problem else { return results.show(&outcomes, out) };
+    eprintln!("partial: {} of {} runs", outcomes.len(), jobs.len());
+    if let Err(error) = results.show(&outcomes, out) {
+        eprintln!("thalweg: {error:#}");
+    }
+    Err(problem)
 }
 
 /// A name made fit for a folder.
@@ -45,14 +94,87 @@ pub(crate) fn folder_name(name: &str) -> String {
     name.replace([':', '+', ' ', '/'], "-")
 }
 
-/// Plays the jobs, as many at once as there are cores; outcomes in the order of the jobs.
-pub(crate) fn all(jobs: &[Job]) -> anyhow::Result<Vec<Outcome>> {
-    all_seen(jobs, &|_, outcome| outcome)
+/// What came of several jobs.
+pub(crate) struct Played {
+    /// Outcomes of the jobs that were played, in their order.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// Why some results are missing: a run that failed, a file that could not be written, an interruption.
+    pub(crate) problem: Option<anyhow::Error>,
+}
+
+/// Ctrl-C: the program's exit code is 130.
+#[derive(Debug)]
+pub(crate) struct Interrupted {
+    played: usize,
+    jobs: usize,
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Interrupted { played, jobs } = self;
+        write!(f, "interrupted: {played} of {jobs} runs were finished; the same command with --resume goes on")
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
+/// Plays the jobs, as many at once as there are cores. With `resume`, a job whose folder has its results is read.
+///
+/// # Errors
+/// When nothing was played; otherwise what failed is the result's problem, so that the rest is not lost.
+pub(crate) fn all(jobs: &[Job], resume: bool) -> anyhow::Result<Played> {
+    let (mut outcomes, mut left) = (Vec::new(), Vec::new());
+    for (place, job) in jobs.iter().enumerate() {
+        if resume && run_folder::is_played(&job.folder, &job.scenario, &*job.scheme) {
+            outcomes.push((place, run_folder::read_outcome(&job.folder)?));
+        } else {
+            left.push((place, job));
+        }
+    }
+    let wanted: Vec<&Job> = left.iter().map(|(_, job)| *job).collect();
+    let mut problem = None;
+    for (index, played) in several(&wanted, &|_, outcome| outcome)? {
+        match played {
+            Ok(outcome) => outcomes.push((left[index].0, outcome)),
+            Err(error) => {
+                problem.get_or_insert(error);
+            }
+        }
+    }
+    outcomes.sort_by_key(|(place, _)| *place);
+    let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
+    match problem {
+        Some(error) if outcomes.is_empty() => Err(interrupted(error, 0, jobs.len())),
+        problem => {
+            let played = outcomes.len();
+            Ok(Played { outcomes, problem: problem.map(|error| interrupted(error, played, jobs.len())) })
+        }
+    }
+}
+
+/// Says how much was played, if the error is an interruption.
+fn interrupted(error: anyhow::Error, played: usize, jobs: usize) -> anyhow::Error {
+    let is_one = error.chain().any(|cause| matches!(cause.downcast_ref(), Some(SimulateError::Interrupted)));
+    if is_one { Interrupted { played, jobs }.into() } else { error }
 }
 
 /// The same, but keeps only the result of `see` for each run: the complete outcomes of many runs would not fit into
 /// memory.
+///
+/// # Errors
+/// When a run fails.
 pub(crate) fn all_seen<T: Send>(jobs: &[Job], see: &(impl Fn(&Job, Outcome) -> T + Sync)) -> anyhow::Result<Vec<T>> {
+    let jobs: Vec<&Job> = jobs.iter().collect();
+    let played = several(&jobs, see)?.into_iter().map(|(_, result)| result);
+    played.collect::<Result<_, _>>().map_err(|error| interrupted(error, 0, jobs.len()))
+}
+
+/// The results of the jobs by their places: an outcome, an error, or both if the outcome could not be written. Jobs after
+/// a failed one are not played.
+fn several<T: Send>(
+    jobs: &[&Job],
+    see: &(impl Fn(&Job, Outcome) -> T + Sync),
+) -> anyhow::Result<Vec<(usize, anyhow::Result<T>)>> {
     let spooled = Spooled::of(jobs.iter().map(|job| &job.scenario))?;
     let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(jobs.len());
@@ -61,12 +183,17 @@ pub(crate) fn all_seen<T: Send>(jobs: &[Job], see: &(impl Fn(&Job, Outcome) -> T
         let work = || {
             let mut done = Vec::new();
             while let Some(index) = next.lock().ok().and_then(|mut next| next.next()) {
-                let outcome = one(&jobs[index], &spooled, &progress).map(|outcome| see(&jobs[index], outcome));
-                if outcome.is_err() {
+                let (outcome, written) = match one(jobs[index], &spooled, &progress) {
+                    Ok((outcome, written)) => (Ok(see(jobs[index], outcome)), written),
+                    Err(error) => (Err(error), Ok(())),
+                };
+                if outcome.is_err() || written.is_err() {
                     // The remaining runs would only delay the error message.
                     next.lock().into_iter().for_each(|mut next| *next = 0..0);
                 }
                 done.push((index, outcome));
+                // What was played is shown even if it could not be written.
+                done.extend(written.err().map(|error| (index, Err(error))));
             }
             done
         };
@@ -77,10 +204,11 @@ pub(crate) fn all_seen<T: Send>(jobs: &[Job], see: &(impl Fn(&Job, Outcome) -> T
             .collect()
     });
     done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, outcome)| outcome).collect()
+    Ok(done)
 }
 
-fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<Outcome> {
+/// Plays a job; returns its outcome, and whether its folder could be written.
+fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<(Outcome, anyhow::Result<()>)> {
     let Job { scenario, scheme, folder, is_written } = job;
     let seed = if *is_written { String::new() } else { format!(", seed {}", scenario.seed.get()) };
     let label = format!("{} over {}{seed}", scheme.name(), scenario.name);
@@ -89,36 +217,31 @@ fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<Outc
     let progress = progress.begin(label.clone(), scenario.duration);
     let mut say = |now| {
         progress.report(now);
-        ControlFlow::Continue(())
+        if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let mut run = simulate(&spooled.scenario(scenario), &**scheme, &mut find, &mut say).with_context(|| label)?;
     run.outcome.summary.speed_x = Some(progress.finish());
     run.outcome.summary.video = scenario.video.label();
-    if *is_written {
-        run_folder::write(folder, scenario, &**scheme, &run)?;
-    }
-    Ok(run.outcome)
+    let written = if *is_written { run_folder::write(folder, scenario, &**scheme, &run) } else { Ok(()) };
+    Ok((run.outcome, written.map_err(anyhow::Error::from)))
 }
 
-/// Prints the table or the JSON, and writes the report.
-pub(crate) fn show(outcomes: &[Outcome], json: bool, out: &Path) -> anyhow::Result<()> {
-    let summaries: Vec<_> = outcomes.iter().map(|outcome| outcome.summary.clone()).collect();
-    if json {
-        outln!("{}", serde_json::to_string_pretty(&serde_json::json!({ "runs": summaries }))?);
-    } else {
-        table::print(&summaries);
-    }
-    let title = match outcomes.first() {
-        Some(first) => format!("{} schemes over {}", outcomes.len(), first.summary.trace),
-        None => "No runs".into(),
+/// The title of a report.
+pub(crate) fn title(runs: &[Summary]) -> String {
+    let distinct = |of: fn(&Summary) -> &str| {
+        let mut known: Vec<&str> = runs.iter().map(of).collect();
+        known.sort_unstable();
+        known.dedup();
+        known
     };
-    write_report(outcomes, title, Vec::new(), &out.join("report.html"))?;
-    if cfg!(not(feature = "parquet")) {
-        eprintln!(
-            "no events.parquet: this build lacks the feature `parquet` (cargo build --release -p thalweg-cli has it)"
-        );
+    let (schemes, links) = (distinct(|run| &run.scheme), distinct(|run| &run.trace));
+    match (schemes.len(), &links[..]) {
+        (_, []) => "No runs".into(),
+        (1, [link]) => format!("{} over {link}", schemes[0]),
+        (several, [link]) => format!("{several} schemes over {link}"),
+        (several, links) if links.len() < 4 => format!("{several} schemes over {}", links.join(", ")),
+        (several, links) => format!("{several} schemes over {} links", links.len()),
     }
-    Ok(())
 }
 
 /// Writes the report of these runs, with these charts of latency against quality.
@@ -133,7 +256,7 @@ pub(crate) fn write_report(
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
-    std::fs::write(path, html).with_context(|| path.display().to_string())?;
+    crate::folder::write_whole(path, html.as_bytes())?;
     eprintln!("report: {}", path.display());
     Ok(())
 }

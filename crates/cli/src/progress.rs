@@ -119,13 +119,28 @@ impl Drop for Progress {
     }
 }
 
-/// Columns of the terminal.
+/// Columns of the terminal that standard error is.
 fn width() -> usize {
     #[cfg(unix)]
-    let asked = rustix::termios::tcgetwinsize(std::io::stderr()).ok().map(|size| usize::from(size.ws_col));
+    let asked = columns_of(&std::io::stderr());
     #[cfg(not(unix))]
     let asked = None;
-    asked.filter(|columns| *columns > 1).unwrap_or(WIDTH)
+    asked.unwrap_or(WIDTH)
+}
+
+/// Columns for tables on standard output: those of the terminal; in a pipe or file each row stays one line.
+pub(crate) fn width_of_output() -> usize {
+    #[cfg(unix)]
+    let asked = columns_of(&std::io::stdout());
+    #[cfg(not(unix))]
+    let asked = std::io::stdout().is_terminal().then_some(WIDTH);
+    asked.unwrap_or(usize::MAX)
+}
+
+#[cfg(unix)]
+fn columns_of(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(terminal).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 1)
 }
 
 /// One run's view of the progress.

@@ -1,30 +1,227 @@
-//! The table of results.
+//! The results of runs as tables and as JSON: each run, and what several say together.
 
-use thalweg_lab::metrics::{Column, Summary, columns};
+use serde_json::{Map, Value, json};
+use thalweg_lab::metrics::{Column, Summary, columns, every_column};
+use thalweg_lab::statistics::{Against, Estimate, over, paired};
 
-/// Prints one row for each run, and one for each sender and each cross traffic that it competed with.
-pub(crate) fn print(runs: &[Summary]) {
-    let columns = columns(runs);
-    print_row("scheme", columns.iter().map(|column| column.name));
-    print_row("", columns.iter().map(|column| column.unit));
-    for run in runs {
-        print_run(&run.scheme, &columns, run);
-        for competitor in &run.competitors {
-            print_run(&format!("  and {}", competitor.scheme), &columns, competitor);
+use crate::grid::Grid;
+
+/// A table with its title, if it needs one.
+pub(crate) struct Table {
+    pub(crate) title: String,
+    pub(crate) grid: Grid,
+}
+
+/// The columns of these names or keys.
+///
+/// # Errors
+/// When there is none of a name; the error lists them.
+pub(crate) fn chosen(names: &[String]) -> Result<Vec<&'static Column>, String> {
+    let find = |name: &String| {
+        let is_it = |column: &&Column| column.key == name || column.name.eq_ignore_ascii_case(name);
+        every_column().find(is_it).ok_or_else(|| {
+            let known: Vec<&str> = every_column().map(|column| column.name).collect();
+            format!("'{name}' is no column: choose from {}, or a key of summary.json", known.join(", "))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+/// The tables of these runs: one row for each run, or, of several seeds, links or videos, the mean of each scheme over
+/// each link and video, over all of them, and against the first scheme.
+pub(crate) fn tables(runs: &[Summary], columns: &[&Column]) -> Vec<Table> {
+    let all = Group::all(runs);
+    if all.seeds == 1 && all.cells().len() == 1 {
+        return vec![Table { title: String::new(), grid: each(runs, columns) }];
+    }
+    let mut tables = Vec::new();
+    if all.seeds == 1 {
+        for cell in all.cells() {
+            let of: Vec<Summary> = cell.runs.iter().map(|run| (*run).clone()).collect();
+            tables.push(Table { title: cell.name(), grid: each(&of, columns) });
         }
-        for traffic in &run.traffic {
-            outln!("{:20} {traffic}", format!("  and {}", traffic.name));
+    } else {
+        for cell in all.cells() {
+            tables.push(Table { title: format!("{}: {}", cell.name(), meaning(&cell)), grid: cell.means(columns) });
+        }
+    }
+    if all.cells().len() > 1 {
+        tables.push(Table { title: meaning(&all), grid: all.means(columns) });
+    }
+    if all.schemes().len() > 1 {
+        let title = format!(
+            "against {}, by pairs of the same link, video and seed: ratios (x) and differences; * where chance does not explain it \
+             (95 % interval)",
+            all.schemes()[0]
+        );
+        tables.push(Table { title, grid: all.against(columns) });
+    }
+    tables
+}
+
+/// The columns that say something about these runs.
+pub(crate) fn columns_of(runs: &[Summary]) -> Vec<&'static Column> {
+    columns(runs)
+}
+
+/// The default table: a row for each run, and one for each sender and each cross traffic that it competed with.
+fn each(runs: &[Summary], columns: &[&Column]) -> Grid {
+    let mut grid = Grid::new(&["scheme"], columns.iter().map(|column| head(column)));
+    let cells = |run: &Summary| -> Vec<String> {
+        columns.iter().map(|column| column.cell(run).unwrap_or_else(|| "-".into())).collect()
+    };
+    for run in runs {
+        grid.row(&[&run.scheme], cells(run));
+        for competitor in &run.competitors {
+            grid.row(&[&format!("  and {}", competitor.scheme)], cells(competitor));
+        }
+    }
+    grid
+}
+
+/// What cross traffic came to, in words.
+pub(crate) fn traffic(runs: &[Summary]) -> Vec<String> {
+    let of = |run: &Summary| -> Vec<String> {
+        run.traffic.iter().map(|traffic| format!("beside {}: {} {traffic}", run.scheme, traffic.name)).collect()
+    };
+    runs.iter().flat_map(of).collect()
+}
+
+/// Every number of every run, by the keys of summary.json.
+pub(crate) fn raw(runs: &[Summary], columns: &[&Column]) -> Grid {
+    let mut grid =
+        Grid::new(&["scheme", "trace", "video", "seed"], columns.iter().map(|column| column.key.to_string()));
+    for run in runs {
+        let numbers = columns.iter().map(|column| (column.value)(run).map_or(String::new(), |value| value.to_string()));
+        grid.row(&[&run.scheme, &run.trace, &run.video, &run.seed.to_string()], numbers);
+    }
+    grid
+}
+
+/// The estimates of each scheme for `--json`: over all runs, and against the first scheme.
+pub(crate) fn json(runs: &[Summary]) -> Value {
+    let all = Group::all(runs);
+    let schemes = all.schemes();
+    let of = |scheme: &&str| {
+        let (ours, base) = (all.of(scheme), all.of(schemes[0]));
+        let mut figures = Map::new();
+        let mut against = Map::new();
+        for column in every_column() {
+            figures.extend(over(&ours, column.value).map(|found| (column.key.to_string(), of_estimate(found))));
+            let compared = paired(&ours, &base, column.against(), column.value).filter(|_| *scheme != schemes[0]);
+            against.extend(compared.map(|found| {
+                let mut value = of_estimate(found);
+                let kind = if column.against() == Against::Ratio { "ratio" } else { "difference" };
+                value.as_object_mut().map(|object| object.insert("kind".into(), json!(kind)));
+                (column.key.to_string(), value)
+            }));
+        }
+        json!({ "scheme": scheme, "figures": figures, "against": { "scheme": schemes[0], "figures": against } })
+    };
+    Value::Array(schemes.iter().map(of).collect())
+}
+
+fn of_estimate(found: Estimate) -> Value {
+    let (low, high) = found.interval.map_or((None, None), |(low, high)| (Some(low), Some(high)));
+    json!({ "mean": found.mean, "low": low, "high": high, "runs": found.runs })
+}
+
+/// A column's heading: name and unit in two lines.
+fn head(column: &Column) -> String {
+    format!("{}\n{}", column.name, column.unit)
+}
+
+fn meaning(group: &Group) -> String {
+    match (group.cells().len(), group.seeds) {
+        (1, seeds) => format!("mean of {seeds} seeds and half its 95 % interval"),
+        (cells, 1) => format!("mean over {cells} links and videos and half its 95 % interval (bootstrap)"),
+        (cells, seeds) => {
+            format!("mean over {cells} links and videos of {seeds} seeds each, and half its 95 % interval (bootstrap)")
         }
     }
 }
 
-fn print_run(name: &str, columns: &[&Column], run: &Summary) {
-    let cells: Vec<Option<String>> = columns.iter().map(|column| (column.cell)(run)).collect();
-    print_row(name, cells.iter().map(|cell| cell.as_deref().unwrap_or("-")));
+/// Runs of several schemes.
+struct Group<'a> {
+    runs: Vec<&'a Summary>,
+    seeds: usize,
 }
 
-fn print_row<'a>(name: &str, cells: impl Iterator<Item = &'a str>) {
-    out!("{name:20}");
-    cells.for_each(|cell| out!(" {cell:>7}"));
-    outln!("");
+impl<'a> Group<'a> {
+    fn all(runs: &'a [Summary]) -> Group<'a> {
+        Group::with(runs.iter().collect())
+    }
+
+    fn with(runs: Vec<&'a Summary>) -> Group<'a> {
+        let seeds = distinct(runs.iter().map(|run| run.seed)).len();
+        Group { runs, seeds }
+    }
+
+    fn schemes(&self) -> Vec<&'a str> {
+        distinct(self.runs.iter().map(|run| run.scheme.as_str()))
+    }
+
+    /// The runs of each link and video.
+    fn cells(&self) -> Vec<Group<'a>> {
+        let cells = distinct(self.runs.iter().map(|run| (run.trace.as_str(), run.video.as_str())));
+        let of = |cell: &(&str, &str)| {
+            let its = self.runs.iter().filter(|run| (run.trace.as_str(), run.video.as_str()) == *cell);
+            Group::with(its.copied().collect())
+        };
+        cells.iter().map(of).collect()
+    }
+
+    /// The name of its first run's link and video.
+    fn name(&self) -> String {
+        self.runs.first().map_or(String::new(), |run| format!("{}, {}", run.trace, run.video))
+    }
+
+    fn of(&self, scheme: &str) -> Vec<&'a Summary> {
+        self.runs.iter().copied().filter(|run| run.scheme == scheme).collect()
+    }
+
+    fn means(&self, columns: &[&Column]) -> Grid {
+        let mut grid = Grid::new(&["scheme"], columns.iter().map(|column| head(column)));
+        for scheme in self.schemes() {
+            let runs = self.of(scheme);
+            grid.row(&[scheme], columns.iter().map(|column| mean(column, over(&runs, column.value))));
+        }
+        grid
+    }
+
+    fn against(&self, columns: &[&Column]) -> Grid {
+        let mut grid = Grid::new(&["scheme"], columns.iter().map(|column| head(column)));
+        let schemes = self.schemes();
+        let base = schemes.first().map(|first| self.of(first)).unwrap_or_default();
+        for scheme in schemes.iter().skip(1) {
+            let runs = self.of(scheme);
+            let cell = |column: &Column| {
+                paired(&runs, &base, column.against(), column.value).map_or("-".into(), |found| {
+                    let nothing = if column.against() == Against::Ratio { 1.0 } else { 0.0 };
+                    let star = if found.excludes(nothing) { "*" } else { "" };
+                    format!("{}{star}", column.compared(found.mean))
+                })
+            };
+            grid.row(&[scheme], columns.iter().map(|column| cell(column)));
+        }
+        grid
+    }
+}
+
+/// A mean with half its interval.
+fn mean(column: &Column, found: Option<Estimate>) -> String {
+    let Some(found) = found else { return "-".into() };
+    match found.margin() {
+        Some(margin) => format!("{}±{}", column.text(found.mean), column.text(margin)),
+        None => column.text(found.mean),
+    }
+}
+
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.fold(Vec::new(), |mut known, next| {
+        if !known.contains(&next) {
+            known.push(next);
+        }
+        known
+    })
 }

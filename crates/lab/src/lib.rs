@@ -12,6 +12,7 @@ pub mod reproduce;
 pub mod run_folder;
 pub mod scenario;
 pub mod simulate;
+pub mod statistics;
 pub mod undershoot;
 
 pub use outcome::Outcome;

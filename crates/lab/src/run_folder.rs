@@ -2,6 +2,7 @@
 //! `summary.json`, and the outcome from which reports are drawn.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -69,7 +70,7 @@ pub enum FolderError {
         /// The file.
         path: PathBuf,
         /// The error.
-        error: std::io::Error,
+        error: io::Error,
     },
     /// The content of a file is invalid.
     #[error("{path}: {problem}")]
@@ -81,45 +82,84 @@ pub enum FolderError {
     },
 }
 
-/// Writes a run into `folder`, which is created.
+/// Writes a run into `folder`, which is created. Each file appears when it is whole, `outcome.json` last: a folder that
+/// has it is complete.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// When a file cannot be written; no part of it stays.
 pub fn write(folder: &Path, scenario: &Scenario, sender: &dyn SenderFactory, run: &Run) -> Result<(), FolderError> {
-    let io = |path: &Path| {
+    let failed = |path: &Path| {
         let path = path.to_path_buf();
         move |error| FolderError::Io { path, error }
     };
-    fs::create_dir_all(folder).map_err(io(folder))?;
+    fs::create_dir_all(folder).map_err(failed(folder))?;
     let content = |path: &Path, problem: String| FolderError::Content { path: path.to_path_buf(), problem };
     let path = folder.join("run.toml");
     let text = run_file(scenario, sender).map_err(|problem| content(&path, problem))?;
-    fs::write(&path, text).map_err(io(&path))?;
+    write_whole(&path, |file| file.write_all(text.as_bytes())).map_err(failed(&path))?;
+    write_events(folder.join("events.parquet"), &run.recorder)?;
     for (name, text) in [
         ("summary.json", serde_json::to_string_pretty(&run.outcome.summary)),
         ("outcome.json", serde_json::to_string(&run.outcome)),
     ] {
         let path = folder.join(name);
         let text = text.map_err(|error| content(&path, error.to_string()))?;
-        fs::write(&path, text).map_err(io(&path))?;
+        write_whole(&path, |file| file.write_all(text.as_bytes())).map_err(failed(&path))?;
     }
-    write_events(folder.join("events.parquet"), &run.recorder)
+    Ok(())
+}
+
+/// Writes a file under another name in the same folder, and renames it when it is whole.
+///
+/// # Errors
+/// When it cannot be written; the unfinished file is removed.
+pub fn write_whole(path: &Path, write: impl FnOnce(&mut fs::File) -> io::Result<()>) -> io::Result<()> {
+    let unfinished = unfinished(path);
+    let written = fs::File::create(&unfinished).and_then(|mut file| {
+        write(&mut file)?;
+        file.flush()
+    });
+    let done = written.and_then(|()| fs::rename(&unfinished, path));
+    if done.is_err() {
+        let _ = fs::remove_file(&unfinished);
+    }
+    done
+}
+
+/// The name that a file has until it is whole.
+fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".unfinished");
+    path.with_file_name(name)
+}
+
+/// Whether `folder` has the complete results of this scenario and sender, played by this version.
+pub fn is_played(folder: &Path, scenario: &Scenario, sender: &dyn SenderFactory) -> bool {
+    let same = |text: String| run_file(scenario, sender).is_ok_and(|wanted| wanted == text);
+    folder.join("outcome.json").is_file() && fs::read_to_string(folder.join("run.toml")).is_ok_and(same)
 }
 
 #[cfg(feature = "parquet")]
 fn write_events(path: PathBuf, recorder: &Recorder) -> Result<(), FolderError> {
     use crate::record::{TableError, write_table};
-    write_table(&path, recorder).map_err(|error| match error {
-        TableError::Io(error) => FolderError::Io { path, error },
-        TableError::Parquet(error) => FolderError::Content { path, problem: error.to_string() },
-    })
+    let unfinished = unfinished(&path);
+    let written = write_table(&unfinished, recorder).map_err(|error| match error {
+        TableError::Io(error) => FolderError::Io { path: path.clone(), error },
+        TableError::Parquet(error) => FolderError::Content { path: path.clone(), problem: error.to_string() },
+    });
+    let done = written
+        .and_then(|()| fs::rename(&unfinished, &path).map_err(|error| FolderError::Io { path: path.clone(), error }));
+    if done.is_err() {
+        let _ = fs::remove_file(&unfinished);
+    }
+    done
 }
 
 /// A build that cannot write the file removes the one of an earlier run, which would be mistaken for this run's.
 #[cfg(not(feature = "parquet"))]
 fn write_events(path: PathBuf, _: &Recorder) -> Result<(), FolderError> {
     match fs::remove_file(&path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(FolderError::Io { path, error }),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FolderError::Io { path, error }),
         _ => Ok(()),
     }
 }

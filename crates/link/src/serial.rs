@@ -65,6 +65,12 @@ impl Rates {
         self.each * self.rates.len() as i64
     }
 
+    /// The mean over a turn.
+    pub fn mean(&self) -> Rate {
+        let turn = self.turn();
+        self.passes(Time::ZERO, Time::ZERO + turn).per(turn)
+    }
+
     /// The rate at `at`, and when it changes next.
     pub fn at(&self, at: Time) -> (Rate, Time) {
         let [each, passed] = [self.each, self.passed].map(|span| u128::from(span.as_nanos().unsigned_abs()));

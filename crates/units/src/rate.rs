@@ -140,6 +140,9 @@ impl FromStr for Rate {
                 ("Mbps", 1e6),
                 ("Gbps", 1e9),
                 ("bps", 1.0),
+                ("k", 1e3),
+                ("M", 1e6),
+                ("G", 1e9),
             ],
             units: "bps, kbps, Mbps, Gbps",
             example: "1.5Mbps or 500kbps",
@@ -172,6 +175,9 @@ mod tests {
 
     #[test]
     fn rates_are_read_and_written_with_their_unit() {
+        for (text, kbps) in [("1M", 1000), ("1.5M", 1500), ("500k", 500), ("2G", 2_000_000)] {
+            assert_eq!(text.parse(), Ok(Rate::from_kbps(kbps)));
+        }
         for (text, bps) in [("1.5Mbps", 1_500_000), ("500kbps", 500_000), ("4.95Mbps", 4_950_000), ("7bps", 7)] {
             assert_eq!(text.parse(), Ok(Rate::from_bps(bps)));
             assert_eq!(Rate::from_bps(bps).to_string(), text);

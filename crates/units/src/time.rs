@@ -250,8 +250,17 @@ impl FromStr for Span {
     fn from_str(text: &str) -> Result<Span, ParseQuantityError> {
         const NOTATION: Notation = Notation {
             kind: "a duration",
-            suffixes: &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("min", 60e9), ("s", 1e9)],
-            units: "ns, us, ms, s, min",
+            suffixes: &[
+                ("ns", 1.0),
+                ("us", 1e3),
+                ("µs", 1e3),
+                ("ms", 1e6),
+                ("min", 60e9),
+                ("s", 1e9),
+                ("m", 60e9),
+                ("h", 3600e9),
+            ],
+            units: "ns, us, ms, s, m, h",
             example: "20ms or 1.5s",
         };
         NOTATION.parse(text).map(|nanos| Span(nanos as i64))
@@ -290,7 +299,9 @@ mod tests {
             assert_eq!(text.parse(), Ok(span));
             assert_eq!(span.to_string(), text);
         }
-        assert_eq!("2 min".parse(), Ok(Span::from_secs(120)));
+        for (text, seconds) in [("2 min", 120), ("5m", 300), ("1.5h", 5400)] {
+            assert_eq!(text.parse(), Ok(Span::from_secs(seconds)));
+        }
         assert_eq!("33.333333ms".parse::<Span>().unwrap().to_string(), "33333.333us");
     }
 

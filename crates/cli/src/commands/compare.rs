@@ -7,6 +7,9 @@ use thalweg_link::{HopConfig, QueueConfig, Rates};
 use thalweg_units::{Seed, Span};
 
 use super::pictures::Pictures;
+use super::results::Results;
+use super::seeds::Seeds;
+use super::values;
 use crate::link;
 
 #[derive(clap::Args)]
@@ -14,9 +17,10 @@ pub(crate) struct Arguments {
     /// Schemes to compare, separated by commas (see `thalweg schemes`)
     #[arg(long, default_value = "gcc,copa,vidaptive,vidaptive:rocc", value_delimiter = ',')]
     scheme: Vec<String>,
-    /// The link: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving)
+    /// The link: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving). Given
+    /// several times, each is played
     #[arg(long, default_value = "lte-driving")]
-    trace: String,
+    trace: Vec<String>,
     /// A link that sends bit by bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), instead of at a trace's
     /// delivery opportunities
     #[arg(long, conflicts_with = "trace")]
@@ -30,44 +34,72 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pictures: Pictures,
     /// Duration of each run
-    #[arg(long, default_value = "60s")]
+    #[arg(long, default_value = "60s", allow_hyphen_values = true, value_parser = values::duration)]
     duration: Span,
     /// One-way delay of the path in each direction
-    #[arg(long, default_value = "25ms")]
+    #[arg(long, default_value = "25ms", allow_hyphen_values = true, value_parser = values::delay)]
     delay: Span,
-    /// Capacity of the bottleneck's queue in bytes, drop-tail; unlimited when absent
+    /// Length of the bottleneck's queue, drop-tail: 64kB, 100ms (at the link's mean rate) or 1bdp (of its mean rate and the
+    /// path's round trip); unlimited when absent
     #[arg(long)]
-    queue: Option<thalweg_units::Bytes>,
-    /// The seed of every random choice
-    #[arg(long, default_value_t = Seed::new(1))]
-    seed: Seed,
-    /// Print one JSON object instead of a table
-    #[arg(long)]
-    json: bool,
-    /// The folder for the report and for each run: run.toml, events.parquet, summary.json
+    queue: Option<link::QueueLength>,
+    #[command(flatten)]
+    seeds: Seeds,
+    #[command(flatten)]
+    results: Results,
+    /// The folder for the report and for each run: run.toml, events.parquet, summary.json. Results of an earlier command
+    /// in it move to earlier/1, earlier/2 and so on
     #[arg(long, short, default_value = "out")]
     out: PathBuf,
+    /// Go on with the same command that was interrupted: what it finished is not played again
+    #[arg(long)]
+    resume: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    arguments.results.check()?;
     let schemes = crate::play::schemes(&arguments.scheme)?;
-    let scenario = scenario(arguments);
-    let outcomes = crate::play::all(&crate::play::each(&scenario, &schemes, &arguments.out))?;
-    crate::play::show(&outcomes, arguments.json, &arguments.out)
+    let scenarios = scenarios(arguments)?;
+    let jobs = crate::play::matrix(&scenarios, &schemes, &arguments.out);
+    crate::play::run(&jobs, &arguments.out, arguments.resume, &arguments.results)
 }
 
-fn scenario(arguments: &Arguments) -> Scenario {
-    let queue = link::queue(arguments.queue);
-    let (first_name, first) = match &arguments.rate {
-        Some(rate) => (rate.to_string(), HopConfig::Rate { rate: rate.clone(), queue }),
-        None => (link::label(&arguments.trace), link::bottleneck(&arguments.trace, queue)),
+/// A scenario for each link, video and seed.
+fn scenarios(arguments: &Arguments) -> anyhow::Result<Vec<Scenario>> {
+    let queue = |mean| link::queue(arguments.queue, mean, arguments.delay * 2);
+    let bottleneck = |trace: &String| -> anyhow::Result<HopConfig> {
+        let mean = link::find(trace, arguments.duration, Seed::new(1))?.mean_rate();
+        Ok(link::bottleneck(trace, queue(mean)))
     };
-    let (name, second) = match &arguments.then {
-        Some(then) => (format!("{first_name}, {}", link::label(then)), Some(link::bottleneck(then, queue))),
-        None => (first_name, None),
+    let firsts: Vec<(String, HopConfig)> = match &arguments.rate {
+        Some(rate) => {
+            let queue = queue(rate.mean());
+            vec![(rate.to_string(), HopConfig::Rate { rate: rate.clone(), queue })]
+        }
+        None => {
+            let each = arguments.trace.iter().map(|trace| Ok((link::label(trace), bottleneck(trace)?)));
+            each.collect::<anyhow::Result<_>>()?
+        }
     };
-    let forth = link::path([first].into_iter().chain(second), None, arguments.delay);
-    let reverse = arguments.reverse.as_ref().map(|name| link::bottleneck(name, QueueConfig::Infinite));
-    let back = link::path(reverse, None, arguments.delay);
-    arguments.pictures.over(&name, arguments.duration, arguments.seed, forth, back)
+    let then = arguments.then.as_ref().map(bottleneck).transpose()?;
+    let reverse = arguments.reverse.as_ref().map(|name| -> anyhow::Result<HopConfig> {
+        link::find(name, arguments.duration, Seed::new(1))?;
+        Ok(link::bottleneck(name, QueueConfig::Infinite))
+    });
+    let reverse = reverse.transpose()?;
+    let mut scenarios = Vec::new();
+    for (name, first) in firsts {
+        let name = match &arguments.then {
+            Some(then) => format!("{name}, {}", link::label(then)),
+            None => name,
+        };
+        for pictures in arguments.pictures.each() {
+            for seed in arguments.seeds.list(Seed::new(1))? {
+                let forth = link::path([first.clone()].into_iter().chain(then.clone()), None, arguments.delay);
+                let back = link::path(reverse.clone(), None, arguments.delay);
+                scenarios.push(pictures.over(&name, arguments.duration, seed, forth, back));
+            }
+        }
+    }
+    Ok(scenarios)
 }

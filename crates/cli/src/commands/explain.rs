@@ -1,7 +1,7 @@
 //! `thalweg explain`: the decisions of a run around a moment, with their reasons.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use thalweg_lab::record::{Row, What};
@@ -10,13 +10,17 @@ use thalweg_lab::simulate;
 use thalweg_sender::{Event, Registry};
 use thalweg_units::{Span, Time};
 
-use crate::link;
+use crate::play::folder_name;
 use crate::progress::Progress;
+use crate::{folder, link};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The folder of a run
+    /// The folder of a run, or with --scheme the folder that `compare` or `run` wrote it into
     run: PathBuf,
+    /// Which run of the folder: that of this scheme
+    #[arg(long)]
+    scheme: Option<String>,
     /// The moment, such as 12.3s
     #[arg(long)]
     at: Span,
@@ -27,7 +31,7 @@ pub(crate) struct Arguments {
 
 /// Plays the run again up to the moment (same scenario, scheme and seed give the same events) and prints the decisions.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let path = arguments.run.join("run.toml");
+    let path = chosen(&arguments.run, arguments.scheme.as_deref())?.join("run.toml");
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let (mut scenario, sender) = read_run(&text, &Registry::new()).with_context(|| path.display().to_string())?;
     if arguments.at < Span::ZERO || arguments.at >= scenario.duration {
@@ -66,6 +70,27 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The run that is meant.
+fn chosen(path: &Path, scheme: Option<&str>) -> anyhow::Result<PathBuf> {
+    let mut runs = folder::runs_in(path)?;
+    if let Some(scheme) = scheme {
+        let name = folder_name(scheme);
+        runs.retain(|run| run.file_name().is_some_and(|file| file.to_string_lossy() == name));
+    }
+    match &runs[..] {
+        [run] => Ok(run.clone()),
+        [] => bail!("{}: no run of {}", path.display(), scheme.unwrap_or_default()),
+        several => {
+            let names: Vec<String> = several.iter().map(|run| run.display().to_string()).collect();
+            bail!(
+                "{} has several runs: choose one with --scheme, or give its own folder: {}",
+                path.display(),
+                names.join(", ")
+            )
+        }
+    }
 }
 
 /// A decision as one line; `None` for packets, reports and samples.

@@ -2,7 +2,9 @@
 
 pub(crate) mod codec;
 pub(crate) mod compare;
+pub(crate) mod conditions;
 pub(crate) mod data;
+pub(crate) mod diff;
 pub(crate) mod explain;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) mod live;
@@ -12,6 +14,9 @@ pub(crate) mod live;
 mod pictures;
 pub(crate) mod report;
 pub(crate) mod reproduce;
+pub(crate) mod results;
 pub(crate) mod run;
 pub(crate) mod schemes;
+mod seeds;
 pub(crate) mod trace;
+mod values;

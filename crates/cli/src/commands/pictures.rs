@@ -13,9 +13,9 @@ use thalweg_video::quality::Ssim;
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Pictures {
     /// The video: `scene`, `scene:easy` (a static scene, on which an encoder cannot spend its target), a .y4m file, `-`
-    /// for y4m on standard input, or anything ffmpeg reads
+    /// for y4m on standard input, or anything ffmpeg reads. Given several times, `compare` plays each
     #[arg(long, default_value = "scene", value_parser = crate::recorded::video)]
-    video: String,
+    video: Vec<String>,
     /// Scale the video to this size, such as 1280x720 or 720p; when absent that of a paper's figure, a file's own, or
     /// 720p for the built-in scene
     #[arg(long)]
@@ -65,8 +65,13 @@ impl Pictures {
         }
     }
 
+    /// These options with each of the videos alone.
+    pub(super) fn each(&self) -> Vec<Pictures> {
+        self.video.iter().map(|video| Pictures { video: vec![video.clone()], ..self.clone() }).collect()
+    }
+
     pub(super) fn video(&self) -> Video {
-        let (source, retimed) = (self.video.clone(), self.frame_rate.is_some());
+        let (source, retimed) = (self.video.last().cloned().unwrap_or_default(), self.frame_rate.is_some());
         Video { source, size: self.size, frame_rate: self.frame_rate.unwrap_or(30), retimed }
     }
 
@@ -99,7 +104,7 @@ impl fmt::Display for Pictures {
             Some(codec) => write!(f, "encoder {codec}")?,
             None => f.write_str("a real encoder")?,
         }
-        write!(f, ", video {}", self.video)?;
+        write!(f, ", video {}", self.video.join(", "))?;
         if let Some(size) = self.size {
             write!(f, " at {size}")?;
         }

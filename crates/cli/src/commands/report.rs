@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
+use thalweg_lab::metrics::Summary;
 use thalweg_lab::run_folder;
+
+use crate::folder;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Folders of runs (each with an outcome.json), in the order of the charts
+    /// Folders of runs, or a folder that `compare` or `run` wrote them into, in the order of the charts
     #[arg(required = true)]
     runs: Vec<PathBuf>,
     /// The file to write the page to
@@ -16,9 +18,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let folders: Vec<Vec<PathBuf>> =
+        arguments.runs.iter().map(|path| folder::runs_in(path)).collect::<Result<_, _>>()?;
     let outcomes =
-        arguments.runs.iter().map(|folder| run_folder::read_outcome(folder)).collect::<Result<Vec<_>, _>>()?;
-    let Some(first) = outcomes.first() else { bail!("no runs given") };
-    let title = format!("{} runs over {}", outcomes.len(), first.summary.trace);
-    crate::play::write_report(&outcomes, title, Vec::new(), &arguments.out)
+        folders.iter().flatten().map(|folder| run_folder::read_outcome(folder)).collect::<Result<Vec<_>, _>>()?;
+    let runs: Vec<Summary> = outcomes.iter().map(|outcome| outcome.summary.clone()).collect();
+    crate::play::write_report(&outcomes, crate::play::title(&runs), Vec::new(), &arguments.out)
 }

@@ -8,7 +8,11 @@ use thalweg_codecs::Codec;
 use thalweg_lab::run_folder::read_run;
 use thalweg_lab::{Scenario, Undershoot};
 use thalweg_sender::{Registry, SenderFactory};
-use thalweg_units::{Seed, Size, Span};
+use thalweg_units::{Size, Span};
+
+use super::results::Results;
+use super::seeds::Seeds;
+use super::values;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -19,15 +23,14 @@ pub(crate) struct Arguments {
     /// run's own for a run.toml
     #[arg(long, value_delimiter = ',')]
     scheme: Vec<String>,
-    /// A seed, or a range of seeds (1..10), instead of the scenario's
-    #[arg(long, value_parser = seeds)]
-    seed: Option<Seeds>,
+    #[command(flatten)]
+    seeds: Seeds,
     /// The encoder's undershoot instead of the scenario's: none, 0.6, 0.6@30s-60s, ios, android or a file (see `thalweg
     /// compare --help`)
     #[arg(long)]
     undershoot: Option<Undershoot>,
     /// The duration instead of the scenario's
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true, value_parser = values::duration)]
     duration: Option<Span>,
     /// The video instead of the scenario's: `scene`, `scene:easy`, a .y4m file, `-` for y4m on standard input, or
     /// anything ffmpeg reads
@@ -48,24 +51,15 @@ pub(crate) struct Arguments {
     /// two differ
     #[arg(long, requires = "live")]
     against_simulator: bool,
-    /// Print one JSON object instead of a table
-    #[arg(long)]
-    json: bool,
-    /// The folder for the report and for each run
+    #[command(flatten)]
+    results: Results,
+    /// The folder for the report and for each run. Results of an earlier command in it move to earlier/1, earlier/2 and so
+    /// on
     #[arg(long, short, default_value = "out")]
     out: PathBuf,
-}
-
-/// Seeds from..=to.
-#[derive(Debug, Clone, Copy)]
-struct Seeds(u64, u64);
-
-fn seeds(text: &str) -> Result<Seeds, String> {
-    let (from, to) = text.split_once("..").unwrap_or((text, text));
-    match (from.parse(), to.parse()) {
-        (Ok(from), Ok(to)) if from <= to => Ok(Seeds(from, to)),
-        _ => Err(format!("'{text}' is no seed: write a number, or a range such as 1..10 (both ends played)")),
-    }
+    /// Go on with the same command that was interrupted: what it finished is not played again
+    #[arg(long, conflicts_with = "live")]
+    resume: bool,
 }
 
 /// Reads a scenario file or a run.toml, with the schemes to play unless others are requested.
@@ -80,6 +74,7 @@ pub(crate) fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Arc<dyn SenderFa
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    arguments.results.check()?;
     let path = arguments.scenario.display().to_string();
     let text = std::fs::read_to_string(&arguments.scenario).with_context(|| path.clone())?;
     let (mut scenario, own) = read(&text).with_context(|| path)?;
@@ -95,20 +90,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         scenario.codec.clone_from(codec);
     }
     let schemes = if arguments.scheme.is_empty() { own } else { crate::play::schemes(&arguments.scheme)? };
-    let Seeds(from, to) = arguments.seed.unwrap_or(Seeds(scenario.seed.get(), scenario.seed.get()));
-    let mut jobs = Vec::new();
-    for seed in from..=to {
-        let scenario = Scenario { seed: Seed::new(seed), ..scenario.clone() };
-        let out = if from == to { arguments.out.clone() } else { arguments.out.join(format!("seed-{seed}")) };
-        jobs.extend(crate::play::each(&scenario, &schemes, &out));
+    let seeds = arguments.seeds.list(scenario.seed)?;
+    let scenarios: Vec<Scenario> = seeds.into_iter().map(|seed| Scenario { seed, ..scenario.clone() }).collect();
+    let jobs = crate::play::matrix(&scenarios, &schemes, &arguments.out);
+    if !arguments.live {
+        return crate::play::run(&jobs, &arguments.out, arguments.resume, &arguments.results);
     }
-    let outcomes = if arguments.live {
-        super::live::real_time::all(&jobs, arguments.against_simulator)?
-    } else {
-        crate::play::all(&jobs)?
-    };
-    crate::play::show(&outcomes, arguments.json, &arguments.out)?;
-    if arguments.against_simulator && !arguments.json {
+    crate::play::prepare(&jobs, &arguments.out, false)?;
+    let outcomes = super::live::real_time::all(&jobs, arguments.against_simulator)?;
+    arguments.results.show(&outcomes, &arguments.out)?;
+    if arguments.against_simulator && arguments.results.is_text() {
         super::live::real_time::print_agreement(&outcomes);
     }
     Ok(())

@@ -1,65 +1,116 @@
 //! The columns of a table of runs, for all outputs.
 
 use super::Summary;
+use crate::statistics::Against;
 
 /// One column of a table of results.
+#[derive(Debug)]
 pub struct Column {
+    /// The key of the number in `--json` and `summary.json`.
+    pub key: &'static str,
     /// The figure's name.
     pub name: &'static str,
     /// Its unit; empty if it has none.
     pub unit: &'static str,
-    /// The value for a run; `None` when the figure does not apply.
-    pub cell: fn(&Summary) -> Option<String>,
+    /// The value for a run, in the unit of the key; `None` when the figure does not apply.
+    pub value: fn(&Summary) -> Option<f64>,
+    form: Form,
 }
 
-/// The columns after the scheme's name, in order: columns on redundancy only if one of the runs has any.
-pub fn columns<'a>(runs: impl IntoIterator<Item = &'a Summary>) -> Vec<&'static Column> {
-    let mut runs = runs.into_iter();
-    let redundant =
-        runs.any(|run| run.redundancy.is_some() || run.competitors.iter().any(|run| run.redundancy.is_some()));
-    ALWAYS.iter().chain(REDUNDANCY.iter().filter(|_| redundant)).collect()
+/// How a value is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// bit/s as Mbps.
+    Mbps,
+    /// A share as a percentage with so many digits.
+    Percent(usize),
+    /// As it is, with so many digits.
+    Digits(usize),
 }
 
-const ALWAYS: [Column; 15] = [
-    column("video", "Mbps", |run| mbps(run.video_bitrate_bps)),
-    column("wire", "Mbps", |run| mbps(run.wire_bitrate_bps)),
-    column("padding", "Mbps", |run| mbps(run.padding_bitrate_bps)),
-    column("utilisation", "", |run| run.utilization.map(|share| format!("{:.0}%", share * 100.0))),
-    column("PSNR", "dB", |run| digits(run.psnr_db, 2)),
-    column("SSIM", "dB", |run| digits(run.ssim_db, 2)),
-    column("p50", "ms", |run| digits(run.latency_p50_ms, 0)),
-    column("p95", "ms", |run| digits(run.latency_p95_ms, 0)),
-    column("mean", "ms", |run| digits(run.latency_mean_ms, 0)),
-    column("estimate", "accuracy", |run| run.estimate_accuracy.and_then(percent)),
-    column("fps", "", |run| digits(Some(run.frame_rate_fps), 1)),
-    column("stalls", "", |run| percent(run.stall_ratio)),
-    column("loss", "", |run| percent(run.packet_loss_ratio)),
-    column("call", "QoE", |run| digits(run.qoe_call, 2)),
-    column("driving", "QoE", |run| digits(run.qoe_driving, 2)),
+impl Column {
+    /// The text for a run; `None` when the figure does not apply.
+    pub fn cell(&self, run: &Summary) -> Option<String> {
+        (self.value)(run).map(|value| self.text(value))
+    }
+
+    /// A value as text.
+    pub fn text(&self, value: f64) -> String {
+        match self.form {
+            Form::Mbps => format!("{:.2}", value / 1e6),
+            Form::Percent(digits) => format!("{:.digits$}%", value * 100.0),
+            Form::Digits(digits) => format!("{value:.digits$}"),
+        }
+    }
+
+    /// How this number is compared with another scheme's: rates and durations by their ratio, dB, shares and ratings by
+    /// their difference (specs/metrics.md 10).
+    pub fn against(&self) -> Against {
+        let is_ratio = self.form == Form::Mbps || ["ms", "fps"].contains(&self.unit) || self.name == "fps";
+        if is_ratio { Against::Ratio } else { Against::Difference }
+    }
+
+    /// A comparison with another scheme's as text: a factor, or a signed difference (of shares in points).
+    pub fn compared(&self, value: f64) -> String {
+        match (self.against(), self.form) {
+            (Against::Ratio, _) => format!("x{value:.2}"),
+            (Against::Difference, Form::Percent(_)) => format!("{:+.1}", value * 100.0),
+            (Against::Difference, Form::Digits(digits)) => format!("{value:+.digits$}"),
+            (Against::Difference, Form::Mbps) => format!("{:+.2}", value / 1e6),
+        }
+    }
+}
+
+/// The columns after the scheme's name, in order: columns on redundancy only if one of the runs has any, and none that
+/// applies to no run.
+pub fn columns<'a>(runs: impl IntoIterator<Item = &'a Summary> + Clone) -> Vec<&'static Column> {
+    let all = || runs.clone().into_iter().flat_map(|run| std::iter::once(run).chain(&run.competitors));
+    let redundant = all().any(|run| run.redundancy.is_some());
+    let applies = |column: &&Column| all().any(|run| (column.value)(run).is_some());
+    ALWAYS.iter().chain(REDUNDANCY.iter().filter(|_| redundant)).filter(applies).collect()
+}
+
+/// Every column, by key.
+pub fn every_column() -> impl Iterator<Item = &'static Column> {
+    ALWAYS.iter().chain(&REDUNDANCY)
+}
+
+static ALWAYS: [Column; 15] = [
+    column("video_bitrate_bps", "video", "Mbps", Form::Mbps, |run| Some(run.video_bitrate_bps)),
+    column("wire_bitrate_bps", "wire", "Mbps", Form::Mbps, |run| Some(run.wire_bitrate_bps)),
+    column("padding_bitrate_bps", "padding", "Mbps", Form::Mbps, |run| Some(run.padding_bitrate_bps)),
+    column("utilization", "utilisation", "", Form::Percent(0), |run| run.utilization),
+    column("psnr_db", "PSNR", "dB", Form::Digits(2), |run| run.psnr_db),
+    column("ssim_db", "SSIM", "dB", Form::Digits(2), |run| run.ssim_db),
+    column("latency_p50_ms", "p50", "ms", Form::Digits(0), |run| run.latency_p50_ms),
+    column("latency_p95_ms", "p95", "ms", Form::Digits(0), |run| run.latency_p95_ms),
+    column("latency_mean_ms", "mean", "ms", Form::Digits(0), |run| run.latency_mean_ms),
+    column("estimate_accuracy", "estimate", "accuracy", Form::Percent(1), |run| run.estimate_accuracy),
+    column("frame_rate_fps", "fps", "", Form::Digits(1), |run| Some(run.frame_rate_fps)),
+    column("stall_ratio", "stalls", "", Form::Percent(1), |run| Some(run.stall_ratio)),
+    column("packet_loss_ratio", "loss", "", Form::Percent(1), |run| Some(run.packet_loss_ratio)),
+    column("qoe_call", "call", "QoE", Form::Digits(2), |run| run.qoe_call),
+    column("qoe_driving", "driving", "QoE", Form::Digits(2), |run| run.qoe_driving),
 ];
 
-const REDUNDANCY: [Column; 7] = [
-    column("goodput", "Mbps", |run| mbps(run.delivery?.goodput_bps)),
-    column("late", "", |run| percent(run.delivery?.discard_ratio)),
-    column("lost", "frames", |run| Some(run.delivery?.lost_frames.to_string())),
-    column("FEC", "media", |run| percent(run.redundancy?.fec_share)),
-    column("FFRE", "", |run| percent(run.redundancy?.ffre?)),
-    column("useful", "padding", |run| percent(run.redundancy?.useful_padding_ratio)),
-    column("FRCC", "", |run| percent(run.redundancy?.frcc?)),
+static REDUNDANCY: [Column; 7] = [
+    column("delivery.goodput_bps", "goodput", "Mbps", Form::Mbps, |run| Some(run.delivery?.goodput_bps)),
+    column("delivery.discard_ratio", "late", "", Form::Percent(1), |run| Some(run.delivery?.discard_ratio)),
+    column("delivery.lost_frames", "lost", "frames", Form::Digits(0), |run| Some(run.delivery?.lost_frames as f64)),
+    column("redundancy.fec_share", "FEC", "media", Form::Percent(1), |run| Some(run.redundancy?.fec_share)),
+    column("redundancy.ffre", "FFRE", "", Form::Percent(1), |run| run.redundancy?.ffre),
+    column("redundancy.useful_padding_ratio", "useful", "padding", Form::Percent(1), |run| {
+        Some(run.redundancy?.useful_padding_ratio)
+    }),
+    column("redundancy.frcc", "FRCC", "", Form::Percent(1), |run| run.redundancy?.frcc),
 ];
 
-const fn column(name: &'static str, unit: &'static str, cell: fn(&Summary) -> Option<String>) -> Column {
-    Column { name, unit, cell }
-}
-
-fn mbps(bps: f64) -> Option<String> {
-    digits(Some(bps / 1e6), 2)
-}
-
-fn percent(share: f64) -> Option<String> {
-    Some(format!("{:.1}%", share * 100.0))
-}
-
-fn digits(value: Option<f64>, digits: usize) -> Option<String> {
-    value.map(|value| format!("{value:.digits$}"))
+const fn column(
+    key: &'static str,
+    name: &'static str,
+    unit: &'static str,
+    form: Form,
+    value: fn(&Summary) -> Option<f64>,
+) -> Column {
+    Column { key, name, unit, value, form }
 }

@@ -17,7 +17,7 @@ use thalweg_units::percentile;
 use thalweg_video::quality;
 
 use crate::outcome::FrameRecord;
-pub use columns::{Column, columns};
+pub use columns::{Column, columns, every_column};
 pub use delivery::{DEADLINE, Delivery, abu};
 pub use fairness::{Portion, Sharer, Sharing, TcpShare, jain, sharing, tcp_share};
 pub use latency::{Latency, latency};

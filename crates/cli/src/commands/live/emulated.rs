@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use thalweg_lab::Scenario;
 use thalweg_link::{HopConfig, Rates, Trace};
 use thalweg_live::emulate::{LinkConfig, Zero};
-use thalweg_units::{Bytes, Seed, Span};
+use thalweg_units::{Seed, Span};
 
 use crate::link;
 
@@ -33,9 +33,10 @@ pub(crate) struct Emulated {
     /// Share of packets lost at random in each direction, between bottleneck and delay, such as 0.02
     #[arg(long)]
     loss: Option<f64>,
-    /// Capacity of each bottleneck's queue in bytes, drop-tail; unlimited when absent
+    /// Length of each bottleneck's queue, drop-tail: 64kB, 100ms (at the link's mean rate) or 1bdp (of its mean rate and
+    /// twice the delay); unlimited when absent
     #[arg(long)]
-    queue: Option<Bytes>,
+    queue: Option<link::QueueLength>,
     /// A scenario file, as for `thalweg run`: its forward path is the uplink, its reverse path the downlink
     #[arg(long, conflicts_with_all = ["up", "down", "rate", "delay", "loss", "queue"])]
     scenario: Option<PathBuf>,
@@ -113,10 +114,17 @@ impl Emulated {
             let config = LinkConfig { up, down, seed: self.seed.unwrap_or(seed), ..common };
             return Ok(Link { config, duration });
         }
-        let queue = link::queue(self.queue);
-        let trace = |name: &Option<String>| name.as_ref().map(|name| link::bottleneck(name, queue));
-        let rate = self.rate.as_ref().map(|rate| HopConfig::Rate { rate: rate.clone(), queue });
-        let (up, down) = (rate.clone().or_else(|| trace(&self.up)), rate.or_else(|| trace(&self.down)));
+        let queue = |mean| link::queue(self.queue, mean, self.delay * 2);
+        let trace = |name: &Option<String>| -> anyhow::Result<Option<HopConfig>> {
+            let Some(name) = name else { return Ok(None) };
+            let mean = link::find(name, SYNTHETIC, self.seed())?.mean_rate();
+            Ok(Some(link::bottleneck(name, queue(mean))))
+        };
+        let rate = self.rate.as_ref().map(|rate| HopConfig::Rate { rate: rate.clone(), queue: queue(rate.mean()) });
+        let (up, down) = match rate {
+            Some(rate) => (Some(rate.clone()), Some(rate)),
+            None => (trace(&self.up)?, trace(&self.down)?),
+        };
         if let Some(queue) = self.queue
             && up.is_none()
             && down.is_none()

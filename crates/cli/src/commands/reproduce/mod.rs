@@ -17,7 +17,9 @@ use thalweg_units::{Seed, Span};
 use show::Results;
 
 use super::pictures::Pictures;
+use super::values;
 use crate::play::{self, Job};
+use crate::suggest::Unknown;
 use crate::{link, recorded};
 
 #[derive(clap::Args)]
@@ -48,7 +50,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pictures: Pictures,
     /// Duration of each run; the figure's own when absent
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true, value_parser = values::duration)]
     duration: Option<Span>,
     /// Leave the reverse path unlimited instead of using the recorded one
     #[arg(long)]
@@ -110,8 +112,8 @@ fn chosen<'a>(known: &'a [Figure], names: &[String]) -> anyhow::Result<Vec<&'a F
         name == "all" || figure.name == name || figure.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'))
     };
     if let Some(unknown) = names.iter().find(|name| !known.iter().any(|figure| is_named(figure, name))) {
-        let known: Vec<&str> = known.iter().map(|figure| figure.name).collect();
-        bail!("'{unknown}' is no figure and no paper with figures: choose all or from {}", known.join(", "));
+        let known = known.iter().map(|figure| figure.name);
+        return Err(Unknown::new("figure", unknown, known, "`thalweg reproduce list` has all of them").into());
     }
     Ok(known.iter().filter(|figure| names.iter().any(|name| is_named(figure, name))).collect())
 }

@@ -1,6 +1,5 @@
 //! The results of a figure: as tables for the terminal, as JSON, and as a page of Markdown.
 
-mod grid;
 mod json;
 mod published;
 mod table;

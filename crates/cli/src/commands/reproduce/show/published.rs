@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use thalweg_lab::reproduce::{Claim, Published, Ranking, Spread, Verdict};
 
-use super::grid::Grid;
 use super::text::{head, text, with_sigma};
+use crate::grid::Grid;
 
 /// A paper's numbers beside ours, and what comes of it.
 pub(super) struct Compared {
@@ -34,10 +34,10 @@ impl Compared {
     }
 
     pub(super) fn text(&self) -> String {
-        if self.grid.rows.is_empty() {
+        if self.grid.is_empty() {
             return "\nThe paper has no number for this figure.\n".into();
         }
-        let mut text = format!("\n{}", self.grid.text());
+        let mut text = format!("\n{}", self.grid.text(usize::MAX));
         for Ranking { link, key, paper, ours } in &self.verdict.rankings {
             let link = link.unwrap_or("mean over all links");
             let _ = writeln!(text, "\n{link}, {}, highest first", head(key));
@@ -48,7 +48,7 @@ impl Compared {
     }
 
     pub(super) fn markdown(&self) -> String {
-        if self.grid.rows.is_empty() {
+        if self.grid.is_empty() {
             return String::new();
         }
         let mut text = format!("\n## The paper's numbers beside ours\n\n{}", self.grid.markdown());

@@ -8,9 +8,9 @@ use thalweg_units::Span;
 use super::super::pages::VERDICT;
 use super::super::theirs;
 use super::Shown;
-use super::grid::Grid;
 use super::published::Compared;
 use super::text::{head, text, with_sigma};
+use crate::grid::Grid;
 
 /// A figure's results in words and tables.
 pub(super) struct Page {
@@ -31,8 +31,8 @@ impl Page {
     pub(super) fn text(&self, figure: &Figure) -> String {
         let mut text = format!("{}: {}\n\n", figure.name, figure.about);
         self.played.iter().for_each(|played| text += &format!("{played}\n"));
-        if !self.readings.rows.is_empty() {
-            let _ = write!(text, "\n{}", self.readings.text());
+        if !self.readings.is_empty() {
+            let _ = write!(text, "\n{}", self.readings.text(usize::MAX));
         }
         if !self.note.is_empty() {
             let _ = writeln!(text, "{}", self.note);
@@ -47,7 +47,7 @@ impl Page {
         let about = about.next().into_iter().flat_map(char::to_uppercase).chain(about).collect::<String>();
         let mut text = format!("# {}\n\n{about}.\n\n{setup}\n\n{VERDICT}{verdict}\n", figure.name);
         text += &self.compared.markdown();
-        if !self.readings.rows.is_empty() {
+        if !self.readings.is_empty() {
             let note = if self.note.is_empty() { String::new() } else { format!("{}.\n\n", self.note) };
             let _ = write!(text, "\n## Readings\n\n{note}{}", self.readings.markdown());
         }

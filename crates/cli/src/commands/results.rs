@@ -1,0 +1,101 @@
+//! How results are shown and judged: options that `compare` and `run` share.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use thalweg_lab::Outcome;
+use thalweg_lab::metrics::Summary;
+
+use super::conditions::{self, Condition};
+use crate::{play, progress, table};
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Results")]
+pub(crate) struct Results {
+    /// Print one JSON object instead of tables
+    #[arg(long, group = "form")]
+    json: bool,
+    /// Print comma-separated values, a line for each run, instead of tables
+    #[arg(long, group = "form")]
+    csv: bool,
+    /// Print tables in Markdown
+    #[arg(long, group = "form")]
+    markdown: bool,
+    /// The columns, by name or by key of summary.json, separated by commas: video,p95,latency_p50_ms
+    #[arg(long, value_delimiter = ',')]
+    columns: Vec<String>,
+    /// Fail (exit code 3) if this holds for a scheme: `latency_p95_ms > 200`, or of a scheme alone, `vidaptive:
+    /// latency_p95_ms > 200`, or of pairs of runs, `vidaptive: ratio(video_bitrate_bps, gcc) < 1.2`, `difference(psnr_db,
+    /// gcc) < 0.5`. The mean over all runs counts. May be given several times
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<Condition>,
+    /// Write the conditions of --fail-if as a JUnit file, a test case each
+    #[arg(long, value_name = "FILE", requires = "fail_if")]
+    junit: Option<PathBuf>,
+}
+
+impl Results {
+    /// Refuses options that cannot be followed, before anything is played.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        table::chosen(&self.columns).map(|_| ()).map_err(anyhow::Error::msg)
+    }
+
+    /// Whether standard output is for people.
+    pub(crate) fn is_text(&self) -> bool {
+        !(self.json || self.csv)
+    }
+
+    /// Prints the results, then writes the report into `out`, then judges the conditions.
+    pub(crate) fn show(&self, outcomes: &[Outcome], out: &Path) -> anyhow::Result<()> {
+        let runs: Vec<Summary> = outcomes.iter().map(|outcome| outcome.summary.clone()).collect();
+        self.print(&runs)?;
+        play::write_report(outcomes, play::title(&runs), Vec::new(), &out.join("report.html"))?;
+        if cfg!(not(feature = "parquet")) {
+            eprintln!(
+                "no events.parquet: this build lacks the feature `parquet` (cargo build --release -p thalweg-cli has it)"
+            );
+        }
+        self.judge(&runs)
+    }
+
+    fn print(&self, runs: &[Summary]) -> anyhow::Result<()> {
+        let columns = match self.columns[..] {
+            [] => table::columns_of(runs),
+            _ => table::chosen(&self.columns).map_err(anyhow::Error::msg)?,
+        };
+        if self.json {
+            let whole = serde_json::json!({ "runs": runs, "schemes": table::json(runs) });
+            outln!("{}", serde_json::to_string_pretty(&whole)?);
+            return Ok(());
+        }
+        if self.csv {
+            out!("{}", table::raw(runs, &columns).csv());
+            return Ok(());
+        }
+        for (place, table) in table::tables(runs, &columns).iter().enumerate() {
+            if place > 0 {
+                outln!("");
+            }
+            if !table.title.is_empty() {
+                outln!("{}", table.title);
+            }
+            if self.markdown {
+                out!("{}", table.grid.markdown());
+            } else {
+                out!("{}", table.grid.text(progress::width_of_output()));
+            }
+        }
+        table::traffic(runs).iter().for_each(|line| outln!("{line}"));
+        Ok(())
+    }
+
+    fn judge(&self, runs: &[Summary]) -> anyhow::Result<()> {
+        let verdicts: Vec<_> = self.fail_if.iter().map(|condition| condition.judge(runs)).collect::<Result<_, _>>()?;
+        let verdicts: Vec<_> = verdicts.into_iter().flatten().collect();
+        if let Some(path) = &self.junit {
+            std::fs::write(path, conditions::junit(&verdicts)).with_context(|| path.display().to_string())?;
+        }
+        let held: Vec<String> = verdicts.iter().filter(|verdict| verdict.holds).map(ToString::to_string).collect();
+        if held.is_empty() { Ok(()) } else { bail!(conditions::Failed(held.join("; "))) }
+    }
+}

@@ -1,0 +1,114 @@
+//! A table of texts: for the terminal, as Markdown and as CSV.
+
+use std::fmt::Write;
+
+/// A table whose first columns name things and whose others are numbers. A heading may have two lines.
+#[derive(Default)]
+pub(crate) struct Grid {
+    /// Number of columns that name things.
+    names: usize,
+    heads: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    pub(crate) fn new(names: &[&str], numbers: impl IntoIterator<Item = String>) -> Grid {
+        let heads = names.iter().map(|name| (*name).to_string()).chain(numbers).collect();
+        Grid { names: names.len(), heads, rows: Vec::new() }
+    }
+
+    pub(crate) fn row(&mut self, names: &[&str], numbers: impl IntoIterator<Item = String>) {
+        self.rows.push(names.iter().map(|name| (*name).to_string()).chain(numbers).collect());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Names to the left, numbers to the right, each column as wide as it must be; columns that do not fit into `width`
+    /// characters follow below, with the names again.
+    pub(crate) fn text(&self, width: usize) -> String {
+        let height = self.heads.iter().map(|head| head.lines().count()).max().unwrap_or(1);
+        let heads = (0..height)
+            .map(|line| self.heads.iter().map(|head| head.lines().nth(line).unwrap_or("").to_string()).collect());
+        let lines: Vec<Vec<String>> = heads.chain(self.rows.iter().cloned()).collect();
+        let wide = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.heads.len()).map(wide).collect();
+        let named: usize = widths[..self.names].iter().map(|width| width + GAP).sum();
+        let mut text = String::new();
+        let mut from = self.names;
+        loop {
+            let mut until = from;
+            let mut used = named;
+            while until < widths.len() && (until == from || used + widths[until] <= width) {
+                used += widths[until] + GAP;
+                until += 1;
+            }
+            for line in &lines {
+                let name = (0..self.names).map(|column| format!("{:1$}", line[column], widths[column]));
+                let numbers = (from..until).map(|column| format!("{:>1$}", line[column], widths[column]));
+                let cells: Vec<String> = name.chain(numbers).collect();
+                let _ = writeln!(text, "{}", cells.join(&" ".repeat(GAP)).trim_end());
+            }
+            from = until;
+            if from >= widths.len() {
+                return text;
+            }
+            text.push('\n');
+        }
+    }
+
+    /// The same in Markdown.
+    pub(crate) fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
+        let rule = (0..self.heads.len()).map(|column| if column < self.names { "---" } else { "---:" });
+        let rule: Vec<String> = rule.map(str::to_string).collect();
+        [&self.heads, &rule].into_iter().chain(&self.rows).map(|cells| line(cells)).collect()
+    }
+
+    /// The same as comma-separated values (RFC 4180).
+    pub(crate) fn csv(&self) -> String {
+        let quoted = |cell: &String| match cell.contains([',', '"', '\n', '\r']) {
+            true => format!("\"{}\"", cell.replace('"', "\"\"")),
+            false => cell.clone(),
+        };
+        let line = |cells: &Vec<String>| cells.iter().map(quoted).collect::<Vec<_>>().join(",") + "\r\n";
+        std::iter::once(&self.heads).chain(&self.rows).map(line).collect()
+    }
+}
+
+/// Characters between columns.
+const GAP: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid() -> Grid {
+        let mut grid = Grid::new(&["scheme"], ["video\nMbps", "p95\nms"].map(String::from));
+        grid.row(&["gcc"], ["1.90", "481"].map(String::from));
+        grid.row(&["salsify, 2c"], ["2.10", "90"].map(String::from));
+        grid
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_they_must_be_and_numbers_stand_to_the_right() {
+        let text =
+            "scheme       video  p95\n              Mbps   ms\ngcc           1.90  481\nsalsify, 2c   2.10   90\n";
+        assert_eq!(grid().text(80), text);
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_follow_below_with_the_names_again() {
+        let text = grid().text(20);
+        assert_eq!(text.lines().filter(|line| line.starts_with("gcc")).count(), 2, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 20), "{text}");
+        assert_eq!(grid().text(1).lines().filter(|line| line.starts_with("gcc")).count(), 2);
+    }
+
+    #[test]
+    fn markdown_has_one_line_of_headings_and_csv_quotes_what_must_be() {
+        assert!(grid().markdown().starts_with("| scheme | video Mbps | p95 ms |\n| --- | ---: | ---: |\n"));
+        assert!(grid().csv().ends_with("gcc,1.90,481\r\n\"salsify, 2c\",2.10,90\r\n"), "{}", grid().csv());
+    }
+}

@@ -1,0 +1,174 @@
+//! Results that one can trust and that are not lost: several runs, gates, folders, interruptions.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use super::{Folder, json, text, thalweg};
+
+const MODEL: [&str; 5] = ["compare", "--encoder", "model", "--duration", "5s"];
+
+fn compare(folder: &Folder, options: &[&str]) -> std::process::Output {
+    let out = folder.0.join("out").display().to_string();
+    thalweg(&[&MODEL[..], options, &["--out", &out]].concat())
+}
+
+#[test]
+fn several_seeds_links_and_videos_are_means_with_intervals_and_paired_differences() {
+    let folder = Folder::new("matrix");
+    let options = ["--scheme", "gcc,vidaptive", "--runs", "3", "--trace", "lte-driving", "--trace", "3Mbps"];
+    let table = text(&compare(&folder, &options).stdout);
+    let words = ["lte-driving, scene: mean of 3 seeds", "mean over 2 links", "±", "against gcc, by pairs", "x1."];
+    assert!(words.iter().all(|word| table.contains(word)), "{table}");
+    let printed = json(&compare(&folder, &[&options[..], &["--json"]].concat()));
+    assert_eq!(printed["runs"].as_array().unwrap().len(), 12);
+    let vidaptive = &printed["schemes"][1];
+    let figure = &vidaptive["figures"]["latency_p95_ms"];
+    let [low, mean, high] = ["low", "mean", "high"].map(|key| figure[key].as_f64().unwrap());
+    assert!(low < mean && mean < high && figure["runs"] == 6, "{figure}");
+    let ratio = &vidaptive["against"]["figures"]["video_bitrate_bps"];
+    assert!(ratio["kind"] == "ratio" && (0.5..3.0).contains(&ratio["mean"].as_f64().unwrap()), "{ratio}");
+    let place = folder.0.join("out/lte-driving/seed-2/vidaptive/summary.json");
+    assert!(place.is_file(), "{}", place.display());
+    let lines = text(&compare(&folder, &[&options[..], &["--csv", "--columns", "video,p95"]].concat()).stdout);
+    assert_eq!(lines.lines().next(), Some("scheme,trace,video,seed,video_bitrate_bps,latency_p95_ms"));
+    assert_eq!(lines.lines().count(), 13);
+}
+
+#[test]
+fn a_condition_that_holds_is_exit_code_3_and_a_junit_failure() {
+    let folder = Folder::new("gate");
+    let junit = folder.0.join("junit.xml");
+    let gate = |condition: &str| {
+        let options = ["--scheme", "gcc,vidaptive", "--fail-if", condition, "--junit", junit.to_str().unwrap()];
+        let done = compare(&folder, &options);
+        (done.status.code(), text(&done.stderr), std::fs::read_to_string(&junit).unwrap_or_default())
+    };
+    let (code, said, xml) = gate("latency_p95_ms > 1");
+    assert!(code == Some(3) && said.contains("--fail-if holds: gcc: latency_p95_ms > 1"), "{code:?} {said}");
+    assert!(xml.contains("failures=\"2\""), "{xml}");
+    let (code, _, xml) = gate("ratio(video_bitrate_bps, gcc) < 0.01");
+    assert!(code == Some(0) && xml.contains("tests=\"1\" failures=\"0\""), "{code:?} {xml}");
+    assert_eq!(gate("latency_p96_ms > 1").0, Some(2), "a wrong condition is a wrong command line");
+}
+
+#[test]
+fn earlier_results_move_aside_and_runs_that_no_command_listed_are_never_overwritten() {
+    let folder = Folder::new("aside");
+    let first = compare(&folder, &["--scheme", "gcc,vidaptive"]);
+    assert!(first.status.success(), "{}", text(&first.stderr));
+    let second = compare(&folder, &["--scheme", "gcc"]);
+    assert!(text(&second.stderr).contains("earlier results"), "{}", text(&second.stderr));
+    let here = |name: &str| folder.0.join("out").join(name).exists();
+    assert!(here("gcc/run.toml") && !here("vidaptive"), "no neighbour of another command");
+    assert!(here("earlier/1/gcc/run.toml") && here("earlier/1/vidaptive/run.toml") && here("earlier/1/report.html"));
+    std::fs::remove_file(folder.0.join("out/results.json")).unwrap();
+    let third = compare(&folder, &["--scheme", "gcc"]);
+    assert!(!third.status.success() && text(&third.stderr).contains("would be overwritten"), "{}", text(&third.stderr));
+    let twice = compare(&folder, &["--scheme", "gcc,gcc"]);
+    assert!(!twice.status.success() && text(&twice.stderr).contains("twice"), "{}", text(&twice.stderr));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_refused_before_anything_is_played() {
+    let folder = Folder::new("refused");
+    let file = folder.file("clip.y4m", "");
+    let done = thalweg(&[&MODEL[..], &["--out", &file]].concat());
+    let said = text(&done.stderr);
+    assert!(!done.status.success() && said.contains("clip.y4m") && !said.contains("done in"), "{said}");
+    assert!(std::fs::read(&file).unwrap().is_empty(), "it is as it was");
+}
+
+/// A run's folder that is a file is as good as a full disk: found only when the run is written.
+#[test]
+fn what_was_played_is_shown_even_if_it_cannot_be_written() {
+    let folder = Folder::new("full");
+    std::fs::create_dir_all(folder.0.join("out")).unwrap();
+    folder.file("out/vidaptive", "no folder");
+    let done = compare(&folder, &["--scheme", "gcc,vidaptive"]);
+    let (table, said) = (text(&done.stdout), text(&done.stderr));
+    assert!(!done.status.success() && said.contains("out/vidaptive"), "{said}");
+    assert!(table.contains("gcc") && table.contains("vidaptive"), "{table}");
+}
+
+#[test]
+fn ctrl_c_shows_what_is_done_as_partial_and_resume_plays_only_the_rest() {
+    let folder = Folder::new("interrupted");
+    let out = folder.0.join("out").display().to_string();
+    let arguments = |more: &[&'static str]| -> Vec<String> {
+        let all =
+            ["compare", "--encoder", "model", "--duration", "20m", "--scheme", "gcc,copa,vidaptive,nada,camel,bbr"];
+        all.iter().chain(more).map(|word| (*word).to_string()).chain(["--out".into(), out.clone()]).collect()
+    };
+    let mut child = Command::new(env!("CARGO_BIN_EXE_thalweg"))
+        .args(arguments(&[]))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let first = said.by_ref().map(Result::unwrap).find(|line| line.contains("done in")).expect("a run is done");
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let rest: Vec<String> = said.map(Result::unwrap).collect();
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(130), "{first} {rest:?}");
+    assert!(rest.iter().any(|line| line.contains("partial: ")), "{rest:?}");
+    assert!(rest.iter().any(|line| line.contains("--resume goes on")), "{rest:?}");
+    let played = text(&done.stdout).lines().count() - 2;
+    assert!((1..6).contains(&played), "{}", text(&done.stdout));
+
+    let resumed = Command::new(env!("CARGO_BIN_EXE_thalweg")).args(arguments(&["--resume"])).output().unwrap();
+    let (table, said) = (text(&resumed.stdout), text(&resumed.stderr));
+    assert!(resumed.status.success(), "{said}");
+    assert_eq!(table.lines().count(), 8, "{table}");
+    assert_eq!(said.matches("done in").count(), 6 - played, "{said}");
+}
+
+#[test]
+fn diff_says_what_changed_between_two_folders() {
+    let folder = Folder::new("diff");
+    let path = |name: &str| folder.0.join(name).display().to_string();
+    for (name, delay) in [("a", "25ms"), ("b", "25ms"), ("c", "60ms")] {
+        let options = ["--scheme", "gcc,vidaptive", "--runs", "2", "--delay", delay, "--out", &path(name)];
+        assert!(thalweg(&[&MODEL[..], &options].concat()).status.success());
+    }
+    let same = text(&thalweg(&["diff", &path("a"), &path("b"), "--changed"]).stdout);
+    assert!(same.contains("no difference in 4 pairs"), "{same}");
+    let other = text(&thalweg(&["diff", &path("a"), &path("c"), "--columns", "p50,video"]).stdout);
+    assert!(other.contains("4 pairs of runs") && other.contains("p50 ms") && other.contains("x1."), "{other}");
+    let one = thalweg(&["diff", &path("a/seed-1/gcc/summary.json"), &path("c/seed-2/gcc")]);
+    assert!(!one.status.success() && text(&one.stderr).contains("nothing to compare"), "{}", text(&one.stderr));
+}
+
+#[test]
+fn report_and_explain_take_the_folder_that_compare_made() {
+    let folder = Folder::new("parent");
+    assert!(compare(&folder, &["--scheme", "gcc,vidaptive"]).status.success());
+    let [out, page] = ["out", "page.html"].map(|name| folder.0.join(name).display().to_string());
+    assert!(thalweg(&["report", &out, "--out", &page]).status.success());
+    assert!(std::fs::read_to_string(&page).unwrap().contains("vidaptive"));
+    let which = thalweg(&["explain", &out, "--at", "2s"]);
+    assert!(!which.status.success() && text(&which.stderr).contains("--scheme"), "{}", text(&which.stderr));
+    let told = thalweg(&["explain", &out, "--at", "2s", "--scheme", "gcc"]);
+    assert!(text(&told.stdout).contains("gcc over lte-driving at 2"), "{}", text(&told.stderr));
+}
+
+#[test]
+fn names_that_are_none_are_answered_by_the_nearest_and_wrong_values_by_the_fix() {
+    for (arguments, word) in [
+        (&["compare", "--scheme", "vidaptve"][..], "did you mean vidaptive"),
+        (&["compare", "--trace", "lte-drivng"], "did you mean lte-driving"),
+        (&["reproduce", "vidaptive-fig77"], "did you mean vidaptive-fig7"),
+        (&["compare", "--duration", "-5s"], "as in 60s"),
+        (&["compare", "--delay", "1000000s"], "from 0 to"),
+        (&["compare", "--seed", "-1"], "no seed"),
+        (&["compare", "--queue", "fast"], "1bdp"),
+        (&["compare", "--columns", "speed"], "choose from"),
+    ] {
+        let done = thalweg(arguments);
+        assert!(!done.status.success() && text(&done.stderr).contains(word), "{arguments:?}: {}", text(&done.stderr));
+    }
+    assert_eq!(thalweg(&["compare", "--scheme", "vidaptve"]).status.code(), Some(2));
+    let folder = Folder::new("names");
+    assert!(compare(&folder, &["--scheme", "GCC", "--rate", "2M", "--queue", "1bdp"]).status.success());
+}

@@ -3,6 +3,7 @@
 mod columns;
 mod delivery;
 pub mod estimate;
+mod explained;
 mod fairness;
 mod latency;
 mod qoe;
@@ -19,6 +20,7 @@ use thalweg_video::quality;
 use crate::outcome::FrameRecord;
 pub use columns::{Column, columns, every_column};
 pub use delivery::{DEADLINE, Delivery, abu};
+pub use explained::Better;
 pub use fairness::{Portion, Sharer, Sharing, TcpShare, jain, sharing, tcp_share};
 pub use latency::{Latency, latency};
 pub use qoe::{qoe_call, qoe_driving};

@@ -70,12 +70,22 @@ impl<'a> Page<'a> {
     }
 
     /// The place of the entry for the `repeat`-th of this name; added if there is none.
-    pub(super) fn entry(&mut self, name: &str, repeat: usize) -> usize {
+    fn entry(&mut self, name: &str, repeat: usize) -> usize {
         let label = if repeat == 0 { name.to_string() } else { format!("{name} ({})", repeat + 1) };
-        self.entries.iter().position(|entry| entry.name == label).unwrap_or_else(|| {
-            self.entries.push(Entry { name: label, style: style(name, repeat) });
+        self.labelled(label, style(name, repeat))
+    }
+
+    fn labelled(&mut self, name: String, style: Style) -> usize {
+        self.entries.iter().position(|entry| entry.name == name).unwrap_or_else(|| {
+            self.entries.push(Entry { name, style });
             self.entries.len() - 1
         })
+    }
+
+    /// The place of the entry for a flow that competed with the schemes under test, the `repeat`-th of this name.
+    pub(super) fn competitor(&mut self, name: &str, repeat: usize) -> usize {
+        let label = if repeat == 0 { format!("and {name}") } else { format!("and {name} ({})", repeat + 1) };
+        self.labelled(label, style(name, repeat + 1))
     }
 
     /// The summaries of a scheme's runs, over all cells.

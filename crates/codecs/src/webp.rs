@@ -10,7 +10,8 @@ use crate::functional::to_image;
 /// `None` for a size that VP8 has not.
 pub fn webp(picture: &Picture, quantizer: u8) -> Option<Vec<u8>> {
     let (start, image) = (State::new(), to_image(picture)?);
-    let frame = Analysis::new(&start, &image, &Plan::key(quantizer), &Settings::default()).ok()?.finish(quantizer).frame;
+    let frame =
+        Analysis::new(&start, &image, &Plan::key(quantizer), &Settings::default()).ok()?.finish(quantizer).frame;
     let length = u32::try_from(frame.len()).ok()?;
     // A chunk of odd length is followed by a byte that its length does not count.
     let padding = length % 2;

@@ -56,8 +56,12 @@ impl Column {
                 "Rating of driving a car by video, 1 to 5, by the same study's model, which weighs latency more.",
                 Some(Higher),
             ),
-            "delivery.goodput_bps" => ("Media that arrived within the deadline of its frame, as it was sent or repaired.", Some(Higher)),
-            "delivery.discard_ratio" => ("Media packets that arrived only after the deadline over those sent.", Some(Lower)),
+            "delivery.goodput_bps" => {
+                ("Media that arrived within the deadline of its frame, as it was sent or repaired.", Some(Higher))
+            }
+            "delivery.discard_ratio" => {
+                ("Media packets that arrived only after the deadline over those sent.", Some(Lower))
+            }
             "delivery.lost_frames" => ("Frames with a packet that was lost and never repaired.", Some(Lower)),
             "redundancy.fec_share" => ("FEC sent over media sent.", None),
             "redundancy.ffre" => ("Share of the protected packets lost that FEC recovered.", Some(Higher)),

@@ -81,7 +81,8 @@ fn over_seconds(cell: &Cell<'_>, data: &mut Data) -> Vec<Chart> {
             unit: "Mbps",
             zero: true,
             top: (available > 0.0).then_some(1.5 * available),
-            area: area(cell, data, |series| &series.available_mbps).map(|line| ("a fair share of what there was", line)),
+            area: area(cell, data, |series| &series.available_mbps)
+                .map(|line| ("a fair share of what there was", line)),
             lines: lines(cell, data, Thin::Extremes, &|run| {
                 variable(run, "capacity_bps").into_iter().map(|(at, bps)| (at, bps / 1e6)).collect()
             }),

@@ -141,7 +141,8 @@ mod tests {
             for colour in colours {
                 assert!(contrast(colour, &papers[0]) >= 3.0, "{theme} {colour}");
             }
-            for (text, paper) in ["ink", "quiet", "link"].iter().flat_map(|text| papers.iter().map(move |p| (text, p))) {
+            for (text, paper) in ["ink", "quiet", "link"].iter().flat_map(|text| papers.iter().map(move |p| (text, p)))
+            {
                 let colour = variable(theme, text);
                 assert!(contrast(&colour, paper) >= 4.5, "{theme} {text} on {paper}: {}", contrast(&colour, paper));
             }

@@ -6,6 +6,7 @@ mod charts;
 mod colours;
 mod data;
 mod groups;
+mod html;
 mod page;
 mod scatter;
 mod series;

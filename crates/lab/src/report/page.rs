@@ -5,7 +5,8 @@ use std::fmt::Write;
 use super::About;
 use super::charts::charts;
 use super::data::{Data, Named, Points, Spot};
-use super::groups::{Entry, Page};
+use super::groups::Page;
+use super::html::escape;
 use super::scatter::front;
 use super::table::table;
 use super::verdict::verdict;
@@ -106,16 +107,6 @@ fn data(about: &About, page: &mut Page<'_>, runs: &[Outcome]) -> Data {
     data.scatters = scatters.collect();
     data.entries = page.entries.iter().map(|entry| Named { name: entry.name.clone(), style: entry.style }).collect();
     data
-}
-
-/// A square in an entry's colour, of the light or the dark page.
-pub(super) fn key(entry: &Entry) -> String {
-    let (light, dark) = (entry.style.light, entry.style.dark);
-    format!("<span class=\"key\" style=\"--light:{light};--dark:{dark}\"></span>")
-}
-
-pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

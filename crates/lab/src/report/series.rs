@@ -52,7 +52,8 @@ pub(super) fn cumulative(mut runs: Vec<Vec<f64>>) -> Series {
     let step = (all.len() / 400).max(1);
     let mut grid: Vec<f64> = all.iter().copied().step_by(step).chain(all.last().copied()).collect();
     grid.dedup();
-    let share = |values: &[f64], at: f64| 100.0 * values.partition_point(|value| *value <= at) as f64 / values.len() as f64;
+    let share =
+        |values: &[f64], at: f64| 100.0 * values.partition_point(|value| *value <= at) as f64 / values.len() as f64;
     together(grid.into_iter().map(|at| (at, runs.iter().map(|values| share(values, at)).collect())))
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::groups::{Cell, Group, Page};
-use super::page::{escape, key};
+use super::html::{escape, key};
 use crate::metrics::{Better, Column, Summary, columns};
 use crate::outcome::Outcome;
 use crate::statistics::{Against, over, paired};
@@ -18,8 +18,8 @@ pub(super) fn table(page: &Page<'_>, runs: &[Outcome]) -> String {
          aria-label=\"Results\"><table id=\"results\"><thead><tr><th>scheme</th>",
     );
     html.push_str(if several { "<th>link</th>" } else { "" });
-    for Column { name, unit, .. } in &columns {
-        let about = columns.iter().find(|column| column.name == *name).map_or("", |column| column.about());
+    for column in &columns {
+        let (Column { name, unit, .. }, about) = (column, column.about());
         // Writing to a string cannot fail.
         let _ = write!(html, "<th title=\"{}\">{name}<br><span class=\"unit\">{unit}</span></th>", escape(about));
     }
@@ -61,7 +61,11 @@ pub(super) fn table(page: &Page<'_>, runs: &[Outcome]) -> String {
             html,
             "<p class=\"quiet\"><b class=\"best\">★</b> is the best of its column; small figures compare with {name}: a \
              factor, or a difference (of shares in points){}.</p>",
-            if page.most_runs() > 1 { ", * where the 95 % interval excludes no difference; ± is half the interval of a mean" } else { "" }
+            if page.most_runs() > 1 {
+                ", * where the 95 % interval excludes no difference; ± is half the interval of a mean"
+            } else {
+                ""
+            }
         );
     }
     html.push_str("<details class=\"about\"><summary>What the columns mean</summary><dl>");

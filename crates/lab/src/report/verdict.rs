@@ -33,7 +33,9 @@ pub(super) fn verdict(page: &Page<'_>) -> Vec<String> {
     if !said.is_empty() {
         said.push(match (page.most_runs(), page.cells.len()) {
             (1, 1) => "One run each: another seed or another link may well say otherwise.".into(),
-            (1, cells) => format!("One run each over {cells} links or videos; in parentheses the 95 % interval over them."),
+            (1, cells) => {
+                format!("One run each over {cells} links or videos; in parentheses the 95 % interval over them.")
+            }
             (runs, _) => format!(
                 "Up to {runs} runs each, compared in pairs of the same seed; in parentheses the 95 % interval, \
                  \"within chance\" where it includes no difference."

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::groups::{Group, Page};
-use super::page::{escape, key};
+use super::html::{escape, key};
 use crate::metrics::latency;
 use crate::outcome::{Outcome, Worst};
 
@@ -53,7 +53,11 @@ pub(super) fn worst(page: &Page<'_>) -> String {
             }
         }
     }
-    if rows.is_empty() { rows } else { format!("<h2 id=\"worst\">Worst moments</h2><div class=\"moments\">{rows}</div>") }
+    if rows.is_empty() {
+        rows
+    } else {
+        format!("<h2 id=\"worst\">Worst moments</h2><div class=\"moments\">{rows}</div>")
+    }
 }
 
 /// The frame that was shown latest.
@@ -70,7 +74,9 @@ fn latest<'a>(group: &Group<'a>) -> Option<Moment<'a>> {
 /// The shown frame of the lowest PSNR.
 fn poorest<'a>(group: &Group<'a>) -> Option<Moment<'a>> {
     let each = group.runs.iter().flat_map(|run| {
-        run.frames.iter().filter_map(|frame| Some((*run, frame.captured_s, frame.psnr_db.filter(|_| frame.displayed_s.is_some())?)))
+        run.frames
+            .iter()
+            .filter_map(|frame| Some((*run, frame.captured_s, frame.psnr_db.filter(|_| frame.displayed_s.is_some())?)))
     });
     let (run, at, psnr) = each.min_by(|a, b| a.2.total_cmp(&b.2))?;
     Some(Moment { run, at, lasted: 0.0, text: format!("{psnr:.1} dB at {at:.2} s, its lowest PSNR") })

@@ -55,6 +55,8 @@ test('the cursor shows the values of one moment in all charts over time', async 
     const shown = await page.$$eval('.charts figure:not(.half)', figures => figures.map(figure => [...figure.querySelectorAll('.values b')].map(it => it.textContent)));
     assert.ok(shown.length >= 6, `${shown.length} charts`);
     shown.forEach((values, chart) => assert.ok(values.every(value => /^-?[\d.e-]+$/.test(value)), `chart ${chart}: ${values}`));
+    const labels = await page.evaluate(() => report.charts.map(({ u }) => u.axes.map(axis => axis._values.filter(text => text).length)));
+    assert.ok(labels.flat().every(count => count >= 2), `an axis without figures: ${JSON.stringify(labels)}`);
     await screenshot(page, 'report-hover');
   });
 });

@@ -132,8 +132,8 @@
         },
       },
       axes: [
-        { ...axis(overTime ? 'time, s' : chart.x + (logX ? ', log scale' : ''), 34), ...(logX ? { values: logs } : { values: plain }) },
-        { ...axis(unit, 56), ...(logY ? { values: logs } : { values: plain }) },
+        { ...axis(overTime ? 'time, s' : chart.x + (logX ? ', log scale' : ''), 34), ...(logX ? logs : { values: plain }) },
+        { ...axis(unit, 56), ...(logY ? logs : { values: plain }) },
       ],
       cursor: {
         y: false, points: { size: 6 },
@@ -158,13 +158,18 @@
     show(kept, kept.u);
   }
 
-  // Of a logarithmic axis: 1, 2 and 5 of each decade.
-  function logs(u, splits) {
-    return splits.map(value => {
-      const lead = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
-      return [1, 2, 5].some(known => Math.abs(lead - known) < 0.01) ? String(+value.toPrecision(3)) : null;
-    });
-  }
+  // A logarithmic axis with lines at 1, 2 and 5 of each decade, or at decades alone over more than four of them.
+  const logs = {
+    splits: (u, side, min, max) => {
+      const all = [];
+      for (let power = Math.floor(Math.log10(min)); power <= Math.log10(max); power++) {
+        for (const lead of max / min > 1e4 ? [1] : max / min > 100 ? [1, 3] : [1, 2, 5]) all.push(lead * 10 ** power);
+      }
+      return all.filter(value => value >= min && value <= max);
+    },
+    filter: (u, splits) => splits,
+    values: plain,
+  };
 
   const fit = kept => {
     const width = Math.floor(kept.figure.clientWidth);
@@ -417,7 +422,7 @@
       width: Math.max(figure.clientWidth, 200), height: 360, legend: { show: false }, cursor: { show: false },
       scales: { x: { time: false, distr: 3, dir: -1, range: () => [x[0] / 2, x.at(-1) * 1.8] }, y: { range: () => [low, high] } },
       series: [{}, { paths: () => null, points: { show: false } }],
-      axes: [{ ...axis('P95 latency, ms, log scale: quicker to the right', 34), values: logs }, { ...axis('SSIM, dB', 50), values: plain }],
+      axes: [{ ...axis('P95 latency, ms, log scale: quicker to the right', 34), ...logs }, { ...axis('SSIM, dB', 50), values: plain }],
       hooks: { draw: [draw] },
     }, [x, sorted.map(point => point.y)], figure.lastChild);
   }
@@ -443,6 +448,7 @@
   addEventListener('beforeprint', () => {
     before = root.dataset.theme;
     theme('light');
+    document.querySelectorAll('details').forEach(notes => { notes.open = true; });
     charts.forEach(({ u, overTime }) => u.setSize({ width: overTime ? 680 : 330, height: u.height }));
   });
   addEventListener('afterprint', () => { theme(before); charts.forEach(fit); });

@@ -59,8 +59,11 @@ pub(super) struct Chart {
     pub(super) lines: Vec<Line>,
     /// What the ticks at the top are, and their times for entries.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) marks: Option<(&'static str, Vec<(usize, Vec<f64>)>)>,
+    pub(super) marks: Option<(&'static str, Vec<Times>)>,
 }
+
+/// An entry's times, in seconds.
+type Times = (usize, Vec<f64>);
 
 /// A line of an entry.
 #[derive(Debug, Clone, Default, Serialize)]

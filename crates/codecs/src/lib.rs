@@ -14,10 +14,12 @@ pub mod openh264;
 pub mod seam;
 #[cfg(any(feature = "libvpx", feature = "openh264"))]
 mod single;
+mod webp;
 
 pub use config::{Codec, CodecPair, CodecTime};
 pub use names::ParseCodecError;
 pub use seam::{Candidate, DecodeError, Decoder, EncodeError, Encoder, Image, ModelledQuality, States};
+pub use webp::webp;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -19,6 +19,36 @@ pub struct Outcome {
     /// Percentiles 0 to 100 of the waiting time of packets in the path's queues, in ms; empty if none arrived.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue_delay_percentiles_ms: Vec<f64>,
+    /// What was seen at the worst moments; empty without pixels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stills: Vec<Still>,
+}
+
+/// What camera and viewer saw at a bad moment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Still {
+    /// In what respect it is the run's worst.
+    pub worst: Worst,
+    /// When it was, in seconds.
+    pub at_s: f64,
+    /// Capture time of the picture from the camera, in seconds.
+    pub source_captured_s: f64,
+    /// Capture time of the picture that the viewer saw, in seconds.
+    pub shown_captured_s: f64,
+    /// The picture from the camera, scaled down, as a data URI.
+    pub source: String,
+    /// The picture that the viewer saw.
+    pub shown: String,
+}
+
+/// In what respect a moment is a run's worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Worst {
+    /// The picture on the screen is older than ever: just before the next one is shown.
+    Latency,
+    /// The picture on the screen has the lowest PSNR.
+    Quality,
 }
 
 /// Time series of a run. Lists with one value per bin have `bins` values.

@@ -48,6 +48,7 @@ pub(crate) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
         request_feedback_every: None,
         call: false,
         discard_after: None,
+        playout: None,
         clock_offset: Span::ZERO,
         competitors: Vec::new(),
     }

@@ -27,7 +27,7 @@ fn hash(state: &State) -> StateHash {
     StateHash(state.hash().0)
 }
 
-fn to_image(picture: &Picture) -> Option<Image> {
+pub(crate) fn to_image(picture: &Picture) -> Option<Image> {
     let (width, height) = (picture.size().width.into(), picture.size().height.into());
     Image::from_i420(thalweg_vp8::Size::new(width, height).ok()?, picture.data()).ok()
 }

@@ -1,28 +1,21 @@
-//! A comparison as one self-contained, printable HTML page without external resources.
+//! A comparison as one HTML file without external resources: a table, a verdict, and charts to work in.
+//!
+//! The page carries its data as JSON and draws it in the browser by uPlot (`vendor/uplot`) and `web/report.js`.
 
-mod chart;
+mod charts;
+mod colours;
+mod data;
+mod groups;
 mod html;
 mod page;
-mod scale;
 mod scatter;
-mod shares;
+mod series;
+mod table;
+mod verdict;
+mod worst;
 
 use crate::outcome::Outcome;
-pub use chart::{Chart, Line, Stroke};
 pub use scatter::{Scatter, ScatterPoint};
-
-/// Colours that are distinguishable in print and for most colour-blind readers (Okabe and Ito 2008, without the
-/// palest), followed by five that differ from those as much as possible in lightness or hue: a figure may have a dozen
-/// schemes.
-const COLOURS: [&str; 12] = [
-    "#d55e00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#e69f00", "#000000", "#8c8c8c", "#6a3d9a", "#7f3b08",
-    "#86b817", "#e0218a",
-];
-
-/// The colour of the scheme with this index on a page.
-fn colour(index: usize) -> &'static str {
-    COLOURS[index % COLOURS.len()]
-}
 
 /// Content of the page besides the runs.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -35,7 +28,8 @@ pub struct About {
     pub scatters: Vec<Scatter>,
 }
 
-/// The page as HTML. The runs should share video and duration; runs over the same link are drawn on one time axis.
+/// The page as HTML. Runs of one scheme over the same link and video that differ in their seeds are one line with a band
+/// and one row with intervals; every other run has its own. The first scheme is what the others are compared with.
 pub fn html(about: &About, runs: &[Outcome]) -> String {
     page::page(about, runs)
 }

@@ -16,7 +16,7 @@ pub fn scatters(outcomes: &[Outcome], published: &[Published]) -> Vec<Scatter> {
         links.extend((!links.contains(&link)).then_some(link));
         schemes.extend((!schemes.contains(&scheme)).then_some(scheme));
     }
-    let place = |scheme: &str| schemes.iter().position(|known| *known == scheme);
+    let place = |scheme: &str| schemes.contains(&scheme).then(|| scheme.to_string());
     let over = |link: &&str| {
         let ours = outcomes.iter().filter(|outcome| outcome.summary.trace == **link).filter_map(|outcome| {
             let summary = &outcome.summary;
@@ -77,6 +77,7 @@ mod tests {
             series: Series::default(),
             frames: Vec::new(),
             queue_delay_percentiles_ms: Vec::new(),
+            stills: Vec::new(),
         }
     }
 
@@ -97,8 +98,8 @@ mod tests {
         ];
         let charts = scatters(&outcomes, &published);
         assert_eq!(charts.len(), 1, "a link without quality has no chart");
-        let schemes: Vec<_> = charts[0].points.iter().map(|point| (point.ours, point.scheme)).collect();
-        assert_eq!(schemes, [(true, Some(0)), (true, Some(1)), (false, Some(0)), (false, None)]);
+        let schemes: Vec<_> = charts[0].points.iter().map(|point| (point.ours, point.scheme.as_deref())).collect();
+        assert_eq!(schemes, [(true, Some("gcc")), (true, Some("vidaptive")), (false, Some("gcc")), (false, None)]);
     }
 
     #[test]

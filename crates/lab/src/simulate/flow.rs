@@ -19,8 +19,10 @@ use super::feedback_requests::FeedbackRequests;
 use super::frames::Frames;
 use super::ledger::Ledger;
 use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
+use super::stills::Stills;
 use super::summarize::Played;
 use crate::metrics::{Choosing, DEADLINE, QualitySource};
+use crate::outcome::Still;
 use crate::playout::{self, Complete, Playout};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Scenario, Video};
@@ -80,6 +82,7 @@ pub(super) struct Flow {
     measure_quality: bool,
     ssim: Ssim,
     pub(super) frames: Frames,
+    stills: Stills,
     under_way: UnderWay,
     ledger: Ledger,
     choosing: Choosing,
@@ -138,6 +141,7 @@ impl Flow {
             measure_quality: scenario.measure_quality,
             ssim: scenario.ssim,
             frames: Frames::default(),
+            stills: Stills::default(),
             under_way: UnderWay::default(),
             ledger: Ledger::new(scenario.discard_after.unwrap_or(DEADLINE)),
             choosing: Choosing::default(),
@@ -165,8 +169,8 @@ impl Flow {
         }
     }
 
-    /// The results of its frames and packets, for its figures.
-    pub(super) fn into_played(self) -> (Played, Ledger) {
+    /// The results of its frames and packets, for its figures, and pictures of its worst moments.
+    pub(super) fn into_played(self) -> (Played, Ledger, Vec<Still>) {
         let played = Played {
             number: self.number,
             video: self.video.label(),
@@ -177,7 +181,7 @@ impl Flow {
             frames: self.frames.into_records(),
             choices: self.choosing.figures(),
         };
-        (played, self.ledger)
+        (played, self.ledger, self.stills.finish())
     }
 
     pub(super) fn next_event(&self) -> Time {
@@ -356,7 +360,15 @@ impl Flow {
                     && let Some(source) = footage.picture(info.picture)?
                 {
                     let shown = scale(&decoded, source.size());
-                    quality = Some((psnr(&source, &shown), self.ssim.measure(&source, &shown)));
+                    let psnr_db = psnr(&source, &shown);
+                    quality = Some((psnr_db, self.ssim.measure(&source, &shown)));
+                    if self.stills.is_oldest(now)
+                        && let Some(newest) = self.next_picture.checked_sub(1)
+                        && let Some(camera) = footage.picture(newest)?
+                    {
+                        self.stills.on_oldest(now, (self.begin + self.format.time_of(newest), camera));
+                    }
+                    self.stills.on_shown(now, info.captured, psnr_db, source, shown);
                 }
             }
             let latency = now - info.captured;

@@ -8,6 +8,7 @@ mod ledger;
 mod network;
 mod sharing;
 mod simulation;
+mod stills;
 mod summarize;
 
 use std::ops::ControlFlow;

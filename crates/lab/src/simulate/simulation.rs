@@ -126,11 +126,12 @@ impl Simulation {
         let capacity = network.forward.bottlenecks().first().cloned();
         let mut outcomes = flows.into_iter().map(|flow| {
             let scheme = flow.scheme.clone();
-            let (played, ledger) = flow.into_played();
+            let (played, ledger, stills) = flow.into_played();
             let there = (played.begin.as_secs_f64(), played.end.as_secs_f64());
             let mut outcome = summarize(&scenario, &scheme, played, &recorder, capacity.as_ref());
             let (delivery, redundancy) = ledger.figures(&outcome.series, there);
             (outcome.summary.delivery, outcome.summary.redundancy) = (Some(delivery), redundancy);
+            outcome.stills = stills;
             outcome
         });
         let Some(mut outcome) = outcomes.next() else { unreachable!("the sender under test is a flow") };

@@ -120,7 +120,7 @@ pub fn summarize(
         marks: tally.marks.clone(),
         others: Vec::new(),
     };
-    Outcome { summary, codec, series, frames, queue_delay_percentiles_ms: percentiles(&tally.queued_ms) }
+    Outcome { summary, codec, series, frames, queue_delay_percentiles_ms: percentiles(&tally.queued_ms), stills: Vec::new() }
 }
 
 /// Percentiles 0 to 100; none of no values.

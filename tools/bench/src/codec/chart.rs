@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use thalweg_lab::report::{Chart, Line, Stroke};
-
 use super::contenders::Aim;
 use super::curve::{Curve, Point};
+use super::lines::{Chart, Line, Stroke};
 use super::{Measured, RANGE};
 
 /// Height above the rows, for the legend.
@@ -109,12 +108,9 @@ fn draw(svg: &mut String, panel: &Panel, curves: &[Curve], (left, top): (f64, f6
         return;
     }
     let chart = Chart {
-        title: panel.title,
         x: "kbit/s",
         x_range: RANGE,
         y_range: (min.floor(), max.ceil()),
-        logarithmic_x: true,
-        logarithmic_y: false,
         height: ROW - TITLES,
         width_share: 1.0 / PANELS.len() as f64,
         lines,

@@ -3,8 +3,10 @@
 mod chart;
 mod contenders;
 mod curve;
+mod lines;
 mod print;
 mod report;
+mod scale;
 
 use std::path::PathBuf;
 use std::sync::Arc;

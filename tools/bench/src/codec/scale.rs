@@ -12,12 +12,12 @@ pub(super) struct Scale {
 
 impl Scale {
     /// Maps values `from..to` linearly to positions `start..end`.
-    pub(super) fn linear(from: f64, to: f64, start: f64, end: f64) -> Scale {
+    pub(super) fn linear((from, to): (f64, f64), start: f64, end: f64) -> Scale {
         Scale { from, to: if to > from { to } else { from + 1.0 }, start, end, logarithmic: false }
     }
 
     /// Maps values logarithmically; `from` is above zero.
-    pub(super) fn logarithmic(from: f64, to: f64, start: f64, end: f64) -> Scale {
+    pub(super) fn logarithmic((from, to): (f64, f64), start: f64, end: f64) -> Scale {
         Scale { from: from.ln(), to: to.max(from * 1.01).ln(), start, end, logarithmic: true }
     }
 
@@ -53,20 +53,20 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_inside() {
-        assert_eq!(Scale::linear(0.0, 60.0, 0.0, 1.0).ticks(6), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
-        let ticks = Scale::logarithmic(20.0, 5000.0, 0.0, 1.0).ticks(5);
+        assert_eq!(Scale::linear((0.0, 60.0), 0.0, 1.0).ticks(6), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
+        let ticks = Scale::logarithmic((20.0, 5000.0), 0.0, 1.0).ticks(5);
         assert_eq!(ticks.iter().map(|tick| tick.round()).collect::<Vec<_>>(), [30.0, 100.0, 300.0, 1000.0, 3000.0]);
     }
 
     #[test]
     fn an_axis_of_little_more_than_a_decade_has_more_ticks() {
-        let ticks = Scale::logarithmic(90.0, 2100.0, 0.0, 1.0).ticks(5);
+        let ticks = Scale::logarithmic((90.0, 2100.0), 0.0, 1.0).ticks(5);
         assert_eq!(ticks.iter().map(|tick| tick.round()).collect::<Vec<_>>(), [100.0, 200.0, 500.0, 1000.0, 2000.0]);
     }
 
     #[test]
     fn values_beyond_the_ends_lie_on_them() {
-        let scale = Scale::linear(0.0, 10.0, 100.0, 200.0);
+        let scale = Scale::linear((0.0, 10.0), 100.0, 200.0);
         assert_eq!((scale.place(-5.0), scale.place(5.0), scale.place(99.0)), (100.0, 150.0, 200.0));
     }
 }

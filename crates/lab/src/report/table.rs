@@ -1,0 +1,107 @@
+//! The table of results: values with intervals, the best of each column, differences to the first scheme.
+
+use std::fmt::Write;
+
+use super::groups::{Cell, Group, Page};
+use super::html::{escape, key};
+use crate::metrics::{Better, Column, Summary, columns};
+use crate::outcome::Outcome;
+use crate::statistics::{Against, over, paired};
+
+/// The table and the explanations under it.
+pub(super) fn table(page: &Page<'_>, runs: &[Outcome]) -> String {
+    let several = page.cells.len() > 1;
+    let summaries: Vec<&Summary> = runs.iter().map(|run| &run.summary).collect();
+    let columns = columns(summaries);
+    let mut html = String::from(
+        "<p class=\"hint\">The table scrolls sideways.</p><div class=\"wide\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"Results\"><table id=\"results\"><thead><tr><th>scheme</th>",
+    );
+    html.push_str(if several { "<th>link</th>" } else { "" });
+    for column in &columns {
+        let (Column { name, unit, .. }, about) = (column, column.about());
+        // Writing to a string cannot fail.
+        let _ = write!(html, "<th title=\"{}\">{name}<br><span class=\"unit\">{unit}</span></th>", escape(about));
+    }
+    html.push_str("</tr></thead><tbody>");
+    for cell in &page.cells {
+        let best: Vec<Option<f64>> = columns.iter().map(|column| best(cell, column)).collect();
+        let base = cell.groups.first().filter(|_| page.schemes > 1);
+        for group in &cell.groups {
+            let entry = &page.entries[group.entry];
+            let link = if several { format!("<td class=\"words\">{}</td>", escape(cell.link)) } else { String::new() };
+            let (key, name) = (key(entry), escape(&entry.name));
+            let _ = write!(html, "<tr data-entry=\"{}\"><th scope=\"row\">{key}{name}</th>{link}", group.entry);
+            for (column, best) in columns.iter().zip(&best) {
+                let _ = write!(html, "{}", value(column, group, base.filter(|base| base.entry != group.entry), *best));
+            }
+            html.push_str("</tr>");
+            let first = &group.runs[0].summary;
+            for competitor in &first.competitors {
+                let _ = write!(html, "<tr><th scope=\"row\">and {}</th>{link}", escape(&competitor.scheme));
+                for column in &columns {
+                    let _ = write!(html, "<td>{}</td>", column.cell(competitor).as_deref().unwrap_or("–"));
+                }
+                html.push_str("</tr>");
+            }
+            for traffic in &first.traffic {
+                let (name, columns) = (escape(&traffic.name), columns.len());
+                let _ = write!(
+                    html,
+                    "<tr><th scope=\"row\">and {name}</th>{link}<td class=\"words\" colspan=\"{columns}\">{traffic}</td></tr>"
+                );
+            }
+        }
+    }
+    html.push_str("</tbody></table></div>");
+    let base = page.entries.first().filter(|_| page.schemes > 1);
+    if let Some(base) = base {
+        let name = escape(&base.name);
+        let _ = write!(
+            html,
+            "<p class=\"quiet\"><b class=\"best\">★</b> is the best of its column; small figures compare with {name}: a \
+             factor, or a difference (of shares in points){}.</p>",
+            if page.most_runs() > 1 {
+                ", * where the 95 % interval excludes no difference; ± is half the interval of a mean"
+            } else {
+                ""
+            }
+        );
+    }
+    html.push_str("<details class=\"about\"><summary>What the columns mean</summary><dl>");
+    for column in &columns {
+        let _ = write!(html, "<dt>{}</dt><dd>{}</dd>", column.name, escape(column.about()));
+    }
+    html.push_str("</dl></details>");
+    html
+}
+
+/// The best mean of a column; `None` if no value differs or none is better.
+fn best(cell: &Cell<'_>, column: &Column) -> Option<f64> {
+    let better = column.better()?;
+    let means = cell.groups.iter().filter_map(|group| Some(over(&group.summaries(), column.value)?.mean));
+    let means: Vec<f64> = means.collect();
+    let pick = |a: f64, b: f64| if better == Better::Higher { a.max(b) } else { a.min(b) };
+    let best = means.iter().copied().reduce(pick)?;
+    means.iter().any(|mean| column.text(*mean) != column.text(best)).then_some(best)
+}
+
+fn value(column: &Column, group: &Group<'_>, base: Option<&Group<'_>>, best: Option<f64>) -> String {
+    let runs = group.summaries();
+    let Some(found) = over(&runs, column.value) else { return "<td>–</td>".into() };
+    let is_best = best.is_some_and(|best| column.text(best) == column.text(found.mean));
+    let class = if is_best { " class=\"best\"" } else { "" };
+    let mut html = format!("<td{class} data-value=\"{}\">", found.mean);
+    html.push_str(&column.text(found.mean));
+    html.push_str(if is_best { "<span class=\"star\" title=\"the best\"> ★</span>" } else { "" });
+    if let Some(margin) = found.margin() {
+        let _ = write!(html, "<small>±{}</small>", column.text(margin));
+    }
+    let against = column.against();
+    if let Some(compared) = base.and_then(|base| paired(&runs, &base.summaries(), against, column.value)) {
+        let same = if against == Against::Ratio { 1.0 } else { 0.0 };
+        let star = if compared.excludes(same) { "*" } else { "" };
+        let _ = write!(html, "<small class=\"delta\">{}{star}</small>", column.compared(compared.mean));
+    }
+    html + "</td>"
+}

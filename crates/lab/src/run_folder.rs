@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use thalweg_sender::scheme::UnknownScheme;
 use thalweg_sender::{Registry, Scheme, SenderFactory};
 
+#[cfg(feature = "parquet")]
+use crate::metrics::Summary;
 use crate::outcome::Outcome;
-use crate::record::Recorder;
 use crate::scenario::Scenario;
 use crate::simulate::Run;
 
@@ -103,13 +104,21 @@ pub fn write(folder: &Path, scenario: &Scenario, sender: &dyn SenderFactory, run
         let text = text.map_err(|error| content(&path, error.to_string()))?;
         fs::write(&path, text).map_err(io(&path))?;
     }
-    write_events(folder.join("events.parquet"), &run.recorder)
+    write_events(folder.join("events.parquet"), run)
 }
 
 #[cfg(feature = "parquet")]
-fn write_events(path: PathBuf, recorder: &Recorder) -> Result<(), FolderError> {
+fn write_events(path: PathBuf, run: &Run) -> Result<(), FolderError> {
     use crate::record::{TableError, write_table};
-    write_table(&path, recorder).map_err(|error| match error {
+    let Summary { scheme, trace, video, codec, seed, .. } = &run.outcome.summary;
+    let metadata = [
+        ("scheme", scheme.clone()),
+        ("trace", trace.clone()),
+        ("video", video.clone()),
+        ("codec", codec.clone()),
+        ("seed", seed.to_string()),
+    ];
+    write_table(&path, &run.recorder, &metadata).map_err(|error| match error {
         TableError::Io(error) => FolderError::Io { path, error },
         TableError::Parquet(error) => FolderError::Content { path, problem: error.to_string() },
     })
@@ -117,7 +126,7 @@ fn write_events(path: PathBuf, recorder: &Recorder) -> Result<(), FolderError> {
 
 /// A build that cannot write the file removes the one of an earlier run, which would be mistaken for this run's.
 #[cfg(not(feature = "parquet"))]
-fn write_events(path: PathBuf, _: &Recorder) -> Result<(), FolderError> {
+fn write_events(path: PathBuf, _: &Run) -> Result<(), FolderError> {
     match fs::remove_file(&path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(FolderError::Io { path, error }),
         _ => Ok(()),

@@ -9,6 +9,7 @@
 
 mod authors;
 mod camel;
+mod chromium;
 mod encoder;
 mod encoder_step;
 mod fbra;
@@ -43,6 +44,7 @@ pub fn figures() -> Vec<Figure> {
     figures.extend(salsify::figures());
     figures.extend(camel::figures());
     figures.extend(fbra::figures());
+    figures.extend(chromium::figures());
     figures.extend(padding::figures());
     figures.extend(rebera::figures());
     figures

@@ -5,7 +5,9 @@ use thalweg_units::{Time, percentile};
 
 use super::sharing::available;
 use crate::metrics::estimate::{self, Available};
-use crate::metrics::{QualitySource, Summary, latency, mean_psnr, qoe_call, qoe_driving, ssim_decibels, stall};
+use crate::metrics::{
+    QualitySource, SCHEMA_VERSION, Summary, latency, mean_psnr, qoe_call, qoe_driving, ssim_decibels, stall,
+};
 use crate::outcome::{FrameRecord, Outcome, Series};
 use crate::record::{BIN_S, Recorder, Tally};
 use crate::scenario::Scenario;
@@ -66,9 +68,12 @@ pub fn summarize(
     let latency = latency(&frames);
     let ssim = ssim_decibels(&frames);
     let summary = Summary {
+        schema_version: SCHEMA_VERSION,
+        version: env!("CARGO_PKG_VERSION").to_string(),
         scheme: scheme.to_string(),
         trace: scenario.name.clone(),
         video: label,
+        codec: codec.clone(),
         seed: scenario.seed.get(),
         duration_s: duration,
         video_bitrate_bps: shown_bytes as f64 * 8.0 / duration,

@@ -32,7 +32,8 @@ pub fn files(root: &Path) -> Result<Vec<(&'static str, String)>, String> {
     let json = |model: &Model, root: &str, title: &str, about: &str| {
         serde_json::to_string_pretty(&schema::schema(model, root, title, about)).map(|text| text + "\n")
     };
-    let schema_of = |model, root: &str, title, about| json(model, root, title, about).map_err(|error| error.to_string());
+    let schema_of =
+        |model, root: &str, title, about| json(model, root, title, about).map_err(|error| error.to_string());
     Ok(vec![
         ("docs/reference/scenario.md", wrapped(SCENARIO) + &page::sections(&scenario, false)),
         (

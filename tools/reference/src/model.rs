@@ -173,7 +173,9 @@ impl Model {
                     "Vec" => Form::List(Box::new(self.form(sources, module, &argument()?, at)?)),
                     "Box" | "Arc" => self.form(sources, module, &argument()?, at)?,
                     "f64" | "f32" => Form::Number,
-                    "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i32" | "i64" | "NonZeroU32" | "Seed" => Form::Whole,
+                    "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i32" | "i64" | "NonZeroU32" | "Seed" => {
+                        Form::Whole
+                    }
                     "bool" => Form::Switch,
                     "String" | "PathBuf" | "str" => Form::Text("text"),
                     "Span" => Form::Text("duration"),
@@ -273,10 +275,18 @@ impl Model {
                 None => empty(&form),
             };
             // A field's own default is that of a missing key; a type's fills in every missing field.
-            let default = told.default.as_ref().map(own).or_else(|| whole.map(|whole| whole.field(sources, &name, &form)));
+            let default =
+                told.default.as_ref().map(own).or_else(|| whole.map(|whole| whole.field(sources, &name, &form)));
             let default = default.or_else(|| matches!(form, Form::Optional(_)).then(|| "none".into()));
             let range = permitted(sources, &path);
-            fields.push(Field { name, form: Some(form), fields: Vec::new(), default, range, about: comment(&field.attrs) });
+            fields.push(Field {
+                name,
+                form: Some(form),
+                fields: Vec::new(),
+                default,
+                range,
+                about: comment(&field.attrs),
+            });
         }
         Ok(fields)
     }

@@ -13,5 +13,6 @@ mod pictures;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
+pub(crate) mod scenario;
 pub(crate) mod schemes;
 pub(crate) mod trace;

@@ -7,6 +7,9 @@ mod documented;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod emulate;
 mod input;
+#[cfg(feature = "parquet")]
+mod queries;
+mod scenario;
 mod undershoot;
 
 use std::path::PathBuf;

@@ -41,6 +41,11 @@ check: setup-test
 book:
 	.ci/book
 
+# The pictures of docs/ again, in Chromium: the report, a duel, gcc beside Chromium. Two minutes.
+pictures: setup setup-live
+	$(CARGO) build --release -p thalweg-cli
+	.ci/pictures
+
 # Every test, and the ten slowest.
 test: setup-test
 	tests/all

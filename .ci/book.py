@@ -1,5 +1,5 @@
-"""What mkdocs does not do itself for the book: a folder in the navigation stands for its pages, and a link out of docs/ to a file of the
-repository is checked and leads to the repository. A warning fails the build (`make book`)."""
+"""What mkdocs does not do itself for the book: a folder in the navigation stands for its pages, a list may follow a paragraph without an
+empty line as on GitHub, and a link out of docs/ to a file of the repository is checked and leads to the repository. A warning fails the build (`make book`)."""
 import logging
 import pathlib
 import re
@@ -8,6 +8,9 @@ log = logging.getLogger("mkdocs.hooks.book")
 # A link or an image: its text, its target, and what follows a `#`.
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?(\))")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.S)
+FENCE = re.compile(r"(^```.*?^```)", re.S | re.M)
+# A line of a paragraph before the first item of a list.
+LIST = re.compile(r"^(?![*-] |\d+\. |#)(\S[^\n]*)\n(?=[*-] |1\. )", re.M)
 
 
 def pages(docs, folder):
@@ -48,5 +51,7 @@ def on_page_markdown(markdown, page, config, **_):
         kind = "tree" if target.is_dir() else "blob"
         return f"{link[1]}{config.repo_url.rstrip('/')}/{kind}/main/{target.relative_to(docs.parent)}{link[3] or ''}{link[4]}"
 
+    parts = FENCE.split(markdown)
+    markdown = "".join(part if odd % 2 else LIST.sub(r"\1\n\n", part) for odd, part in enumerate(parts))
     parts = CODE.split(markdown)
     return "".join(part if odd % 2 else LINK.sub(outside, part) for odd, part in enumerate(parts))

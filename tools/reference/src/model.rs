@@ -243,7 +243,11 @@ impl Model {
         let is_general = ["Config", "Settings"].contains(&name);
         let mut parts: Vec<&str> = module.iter().skip(1).map(String::as_str).collect();
         let mut title = match is_general {
-            true => parts.pop().unwrap_or(name).replace('_', "-"),
+            true => {
+                // A file of settings says nothing; the folder it is in does.
+                parts.pop_if(|part| ["config", "settings"].contains(part));
+                parts.pop().unwrap_or(&module[0]).replace('_', "-")
+            }
             false => name.to_string(),
         };
         while self.titles.values().any(|known| known.eq_ignore_ascii_case(&title)) {

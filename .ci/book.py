@@ -27,7 +27,7 @@ def expand(docs, entries):
             ((title, below),) = entry.items()
             yield {title: list(expand(docs, [below] if isinstance(below, str) else below))}
         else:
-            yield entry
+            yield f"{entry}.md"
 
 
 def on_config(config):
@@ -47,7 +47,7 @@ def on_page_markdown(markdown, page, config, **_):
             log.warning("%s: there is no %s", page.file.src_uri, link[2])
         if target.is_relative_to(docs):
             index = target / "README.md"
-            return f"{link[1]}{link[2].rstrip('/')}/README.md{link[3] or ''}{link[4]}" if index.exists() else link[0]
+            return f"{link[1]}{link[2].rstrip('/')}/{index.name}{link[3] or ''}{link[4]}" if index.exists() else link[0]
         kind = "tree" if target.is_dir() else "blob"
         return f"{link[1]}{config.repo_url.rstrip('/')}/{kind}/main/{target.relative_to(docs.parent)}{link[3] or ''}{link[4]}"
 

@@ -13,7 +13,7 @@ FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist check test reproduce test-live test-browser test-whip nightly package programs soak fuzz bench agree setup setup-test setup-live clean
+.PHONY: demo dist book pictures check test reproduce test-live test-browser test-whip nightly package programs soak fuzz bench agree setup setup-test setup-live clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -35,6 +35,16 @@ check: setup-test
 	$(CARGO) clippy --workspace --all-targets --features $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	.ci/supply-chain
+	.ci/book
+
+# The book of docs/ into target/book, its links checked.
+book:
+	.ci/book
+
+# The pictures of docs/ again, in Chromium: the report, a duel, gcc beside Chromium. Two minutes.
+pictures: setup setup-live
+	$(CARGO) build --release -p thalweg-cli
+	.ci/pictures
 
 # Every test, and the ten slowest.
 test: setup-test

@@ -1,7 +1,8 @@
 //! `thalweg`: real-time video over changing networks.
 //!
 //! Results go to standard output, progress to standard error. Exit codes: 0 success, 1 failure, 2 wrong command line, 3 a
-//! condition of --fail-if holds, 130 interrupted.
+//! condition of --fail-if holds, 130 interrupted
+//! (docs/reference/exit-codes.md).
 
 #[macro_use]
 mod out;
@@ -40,6 +41,9 @@ enum Command {
     Compare(commands::compare::Arguments),
     /// Play a scenario file
     Run(commands::run::Arguments),
+    /// Check a scenario file, or print what one may say
+    #[command(subcommand)]
+    Scenario(commands::scenario::Command),
     /// Write the report of earlier runs again
     Report(commands::report::Arguments),
     /// Print what changed between two sets of results
@@ -70,6 +74,7 @@ fn main() -> std::process::ExitCode {
     let done = match arguments.command {
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
+        Command::Scenario(command) => commands::scenario::run(&command),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Diff(arguments) => commands::diff::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),

@@ -1,5 +1,6 @@
 //! Every event of a run, in order: the source of figures, charts, files and `explain`.
 
+pub mod columns;
 mod row;
 #[cfg(feature = "parquet")]
 mod table;

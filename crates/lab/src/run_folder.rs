@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use thalweg_sender::scheme::UnknownScheme;
 use thalweg_sender::{Registry, Scheme, SenderFactory};
 
+#[cfg(feature = "parquet")]
+use crate::metrics::Summary;
 use crate::outcome::Outcome;
-use crate::record::Recorder;
 use crate::scenario::Scenario;
 use crate::simulate::Run;
 
@@ -97,7 +98,7 @@ pub fn write(folder: &Path, scenario: &Scenario, sender: &dyn SenderFactory, run
     let path = folder.join("run.toml");
     let text = run_file(scenario, sender).map_err(|problem| content(&path, problem))?;
     write_whole(&path, |file| file.write_all(text.as_bytes())).map_err(failed(&path))?;
-    write_events(folder.join("events.parquet"), &run.recorder)?;
+    write_events(folder.join("events.parquet"), run)?;
     for (name, text) in [
         ("summary.json", serde_json::to_string_pretty(&run.outcome.summary)),
         ("outcome.json", serde_json::to_string(&run.outcome)),
@@ -140,10 +141,18 @@ pub fn is_played(folder: &Path, scenario: &Scenario, sender: &dyn SenderFactory)
 }
 
 #[cfg(feature = "parquet")]
-fn write_events(path: PathBuf, recorder: &Recorder) -> Result<(), FolderError> {
+fn write_events(path: PathBuf, run: &Run) -> Result<(), FolderError> {
     use crate::record::{TableError, write_table};
+    let Summary { scheme, trace, video, codec, seed, .. } = &run.outcome.summary;
+    let metadata = [
+        ("scheme", scheme.clone()),
+        ("trace", trace.clone()),
+        ("video", video.clone()),
+        ("codec", codec.clone()),
+        ("seed", seed.to_string()),
+    ];
     let unfinished = unfinished(&path);
-    let written = write_table(&unfinished, recorder).map_err(|error| match error {
+    let written = write_table(&unfinished, &run.recorder, &metadata).map_err(|error| match error {
         TableError::Io(error) => FolderError::Io { path: path.clone(), error },
         TableError::Parquet(error) => FolderError::Content { path: path.clone(), problem: error.to_string() },
     });
@@ -157,7 +166,7 @@ fn write_events(path: PathBuf, recorder: &Recorder) -> Result<(), FolderError> {
 
 /// A build that cannot write the file removes the one of an earlier run, which would be mistaken for this run's.
 #[cfg(not(feature = "parquet"))]
-fn write_events(path: PathBuf, _: &Recorder) -> Result<(), FolderError> {
+fn write_events(path: PathBuf, _: &Run) -> Result<(), FolderError> {
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FolderError::Io { path, error }),
         _ => Ok(()),

@@ -32,6 +32,7 @@ fn scenario(seconds: i64) -> Scenario {
         request_feedback_every: None,
         call: false,
         discard_after: None,
+        playout: None,
         clock_offset: Span::ZERO,
         competitors: Vec::new(),
     }

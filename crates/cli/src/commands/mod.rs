@@ -16,6 +16,7 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod results;
 pub(crate) mod run;
+pub(crate) mod scenario;
 pub(crate) mod schemes;
 mod seeds;
 pub(crate) mod trace;

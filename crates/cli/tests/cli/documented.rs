@@ -1,4 +1,4 @@
-//! Every command of README.md and docs/commands.md, run as printed, or as `documented.toml` shortens it.
+//! Every command of README.md and of the book's pages for readers, run as printed, or as `documented.toml` shortens it.
 
 #![allow(clippy::disallowed_methods, reason = "people want to know how long each took")]
 
@@ -14,7 +14,15 @@ use serde::Deserialize;
 use crate::input::clip;
 use crate::{Folder, text, thalweg};
 
-const PAGES: [&str; 2] = ["README.md", "docs/commands.md"];
+const PAGES: [&str; 7] = [
+    "README.md",
+    "docs/commands.md",
+    "docs/faq.md",
+    "docs/tutorials/controller.md",
+    "docs/tutorials/link.md",
+    "docs/tutorials/papers.md",
+    "docs/tutorials/product.md",
+];
 
 #[derive(Deserialize)]
 struct Table {
@@ -81,6 +89,13 @@ fn stand_ins(folder: &Path) {
     for name in ["traces/car.up", "traces/car.down"] {
         write(name, trace(5).as_bytes());
     }
+    // The recorded links of a figure that names them.
+    fs::create_dir_all(folder.join("recordings")).unwrap();
+    for link in ["ATT-LTE-driving", "TMobile-LTE-short", "Verizon-LTE-short", "ATT-LTE-driving-2016"] {
+        for way in ["up", "down"] {
+            write(&format!("recordings/{link}.{way}"), trace(5).as_bytes());
+        }
+    }
     symlink(root().join("examples").canonicalize().unwrap(), folder.join("examples")).unwrap();
     fs::create_dir_all(folder.join("bin")).unwrap();
     symlink(env!("CARGO_BIN_EXE_thalweg"), folder.join("bin/thalweg")).unwrap();
@@ -134,7 +149,7 @@ fn run(folder: &Path, printed: &str, short: Option<&Short>) -> Result<(), String
 }
 
 #[test]
-fn every_command_of_the_readme_and_of_the_commands_page_works() {
+fn every_command_of_the_readme_and_of_the_book_works() {
     let folder = Folder::new("documented");
     let things = folder.0.join("things");
     fs::create_dir_all(&things).unwrap();
@@ -164,6 +179,15 @@ fn every_command_of_the_readme_and_of_the_commands_page_works() {
     });
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// A tutorial that is not in the list would not be run.
+#[test]
+fn every_tutorial_is_run() {
+    for tutorial in fs::read_dir(root().join("docs/tutorials")).unwrap() {
+        let name = format!("docs/tutorials/{}", tutorial.unwrap().file_name().display());
+        assert!(PAGES.contains(&name.as_str()), "{name}");
+    }
 }
 
 #[test]

@@ -7,7 +7,10 @@ mod documented;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod emulate;
 mod input;
+#[cfg(feature = "parquet")]
+mod queries;
 mod results;
+mod scenario;
 mod undershoot;
 
 use std::path::PathBuf;

@@ -28,7 +28,7 @@ pub use latency::{Latency, latency};
 pub use qoe::{qoe_call, qoe_driving};
 pub use redundancy::{Probes, Redundancy, ffre};
 pub use stall::{Stall, stall};
-pub use summary::{QualitySource, Summary};
+pub use summary::{QualitySource, SCHEMA_VERSION, Summary};
 pub use traffic::Traffic;
 
 /// Mean PSNR of shown frames, in dB.

@@ -9,15 +9,28 @@ use super::fairness::{Sharing, TcpShare};
 use super::redundancy::Redundancy;
 use super::traffic::Traffic;
 
+/// The version of the keys of `summary.json` and of `--json`. Keys are only added, with a value or null; it is raised when
+/// one is removed or changes its meaning (docs/reference/summary.md).
+pub const SCHEMA_VERSION: u32 = 1;
+
 /// The figures of a run, with the keys that `--json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
+    /// The version of these keys; 0 in files from before they had one.
+    #[serde(default)]
+    pub schema_version: u32,
+    /// The version of the program.
+    #[serde(default)]
+    pub version: String,
     /// The scheme's name.
     pub scheme: String,
     /// The link's name.
     pub trace: String,
     /// The video's name.
     pub video: String,
+    /// The codec's settings, as it prints them.
+    #[serde(default)]
+    pub codec: String,
     /// The seed.
     pub seed: u64,
     /// Duration of the run, in seconds.

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
+use super::columns::{COLUMNS, SCHEMA_VERSION};
 use super::{Recorder, Row};
 
 /// Why the file could not be written.
@@ -24,15 +26,17 @@ pub enum TableError {
     Parquet(#[from] ParquetError),
 }
 
-/// Writes all records to `path`.
+/// Writes all records to `path`, with `metadata` and the columns' units as key-value metadata of the file, whose keys
+/// begin with `thalweg.`.
 ///
 /// # Errors
 /// When the file cannot be created or written.
-pub fn write_table(path: &Path, recorder: &Recorder) -> Result<(), TableError> {
+pub fn write_table(path: &Path, recorder: &Recorder, metadata: &[(&str, String)]) -> Result<(), TableError> {
     // Min and max statistics would cost more than everything else, and a run's events are not filtered by them.
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::None)
+        .set_key_value_metadata(Some(key_values(recorder, metadata)))
         .build();
     let mut writer = SerializedFileWriter::new(File::create(path)?, Arc::new(schema()?), Arc::new(properties))?;
     for block in recorder.blocks() {
@@ -43,6 +47,18 @@ pub fn write_table(path: &Path, recorder: &Recorder) -> Result<(), TableError> {
     }
     writer.close()?;
     Ok(())
+}
+
+fn key_values(recorder: &Recorder, metadata: &[(&str, String)]) -> Vec<KeyValue> {
+    let units = COLUMNS.iter().map(|column| (column.name.into(), column.unit.into())).collect();
+    let known = [
+        ("schema_version", SCHEMA_VERSION.to_string()),
+        ("version", env!("CARGO_PKG_VERSION").into()),
+        ("fingerprint", format!("{:016x}", recorder.fingerprint())),
+        ("units", serde_json::Value::Object(units).to_string()),
+    ];
+    let all = known.iter().chain(metadata);
+    all.map(|(key, value)| KeyValue::new(format!("thalweg.{key}"), value.clone())).collect()
 }
 
 fn schema() -> Result<Type, ParquetError> {

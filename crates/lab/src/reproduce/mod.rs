@@ -8,6 +8,7 @@
 //! what differs from the defaults (`figure.rs`). The command line plays and prints every figure alike.
 
 mod camel;
+mod chromium;
 mod distribution;
 mod encoder;
 mod encoder_step;
@@ -43,6 +44,7 @@ pub fn figures() -> Vec<Figure> {
     figures.extend(salsify::figures());
     figures.extend(camel::figures());
     figures.extend(fbra::figures());
+    figures.extend(chromium::figures());
     figures.extend(padding::figures());
     figures.extend(rebera::figures());
     figures

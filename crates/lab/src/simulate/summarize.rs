@@ -6,7 +6,7 @@ use thalweg_units::{Time, percentile};
 use super::sharing::available;
 use crate::metrics::estimate::{self, Available};
 use crate::metrics::{
-    Choices, QualitySource, Summary, latency, mean_psnr, qoe_call, qoe_driving, ssim_decibels, stall,
+    Choices, QualitySource, SCHEMA_VERSION, Summary, latency, mean_psnr, qoe_call, qoe_driving, ssim_decibels, stall,
 };
 use crate::outcome::{FrameRecord, Outcome, Series};
 use crate::record::{BIN_S, Recorder, Tally};
@@ -70,9 +70,12 @@ pub fn summarize(
     let latency = latency(&frames);
     let ssim = ssim_decibels(&frames);
     let summary = Summary {
+        schema_version: SCHEMA_VERSION,
+        version: env!("CARGO_PKG_VERSION").to_string(),
         scheme: scheme.to_string(),
         trace: scenario.name.clone(),
         video: label,
+        codec: codec.clone(),
         seed: scenario.seed.get(),
         duration_s: duration,
         video_bitrate_bps: shown_bytes as f64 * 8.0 / duration,
@@ -120,7 +123,14 @@ pub fn summarize(
         marks: tally.marks.clone(),
         others: Vec::new(),
     };
-    Outcome { summary, codec, series, frames, queue_delay_percentiles_ms: percentiles(&tally.queued_ms), stills: Vec::new() }
+    Outcome {
+        summary,
+        codec,
+        series,
+        frames,
+        queue_delay_percentiles_ms: percentiles(&tally.queued_ms),
+        stills: Vec::new(),
+    }
 }
 
 /// Percentiles 0 to 100; none of no values.

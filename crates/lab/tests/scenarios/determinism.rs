@@ -26,8 +26,8 @@ fn two_files_of_the_same_run_are_the_same_bytes() {
     std::fs::create_dir_all(&folder).unwrap();
     let bytes = |name: &str| {
         let path = folder.join(name);
-        thalweg_lab::record::write_table(&path, &play(&scenario(2, SIZE), "vidaptive", square_wave()).recorder)
-            .unwrap();
+        let run = play(&scenario(2, SIZE), "vidaptive", square_wave());
+        thalweg_lab::record::write_table(&path, &run.recorder, &[("scheme", "vidaptive".into())]).unwrap();
         std::fs::read(path).unwrap()
     };
     let (first, second) = (bytes("a"), bytes("b"));

@@ -10,12 +10,13 @@ use thalweg_lab::reproduce::{Experiment, Figure, figures};
 use super::Arguments;
 
 /// The papers, by the first word of their figures' names.
-const PAPERS: [(&str, &str); 6] = [
+const PAPERS: [(&str, &str); 7] = [
     ("vidaptive", "[Vidaptive](../vidaptive.md) (Karimi et al., arXiv 2309.16869)"),
     ("camel", "[Camel](../camel.md) (arXiv 2602.09500)"),
     ("salsify", "[Salsify](../salsify.md) (Fouladi et al., NSDI 2018)"),
     ("fbra", "[FBRA](../fbra.md) (Nagy et al., MMSys 2014)"),
     ("rebera", "[Rebera](../rebera.md) (Kurdoglu et al., MMSys 2016)"),
+    ("gcc", "[GCC](../gcc.md) beside stock Chromium 156"),
     ("padding", "[What padding carries](../padding.md) (no paper's)"),
 ];
 

@@ -240,14 +240,16 @@ mod tests {
     }
 
     #[test]
-    fn the_slope_is_the_time_a_byte_takes_and_the_largest_frame_decides() {
-        // 2 Mbps: 4 us a byte. Every tenth frame has 15 kB, the others 5.
-        let size = |number: u64| if number % 10 == 0 { 15_000.0 } else { 5_000.0 };
-        let frames = (1..2000).map(|number| ((size(number) - size(number - 1)) * 0.004, size(number)));
-        let jitter = after(frames);
-        assert!((jitter.line.slope() - 0.004).abs() < 4e-4, "{}", jitter.line.slope());
-        // (15 000 - 5000) x 4 us, 10 ms for the machine, 1 ms of threshold.
-        assert!((jitter.estimate_ms() - 51.0).abs() < 6.0, "{}", jitter.estimate_ms());
+    fn the_slope_is_the_time_a_byte_takes_where_noise_bounds_what_is_clamped() {
+        // 2 Mbps: 4 us a byte. Every tenth frame is larger.
+        let slope = |larger: f64| {
+            let size = |number: u64| 5000.0 + if number % 10 == 0 { larger } else { 0.0 };
+            let frames = (1..4000).map(|number| ((size(number) - size(number - 1)) * 0.004, size(number)));
+            after(frames).line.slope()
+        };
+        assert!((slope(500.0) - 0.004).abs() < 4e-4, "{}", slope(500.0));
+        // 40 ms are beyond 3.5 deviations of the least noise (1 ms) and half a ms: clamped to 4 ms for 10 kB.
+        assert!((slope(10_000.0) - 0.0004).abs() < 4e-5, "{}", slope(10_000.0));
     }
 
     #[test]

@@ -175,10 +175,11 @@ mod tests {
     }
 
     #[test]
-    fn on_a_steady_path_a_frame_waits_for_the_least_jitter_estimate_and_its_decoding() {
-        // 50 ms of path, 10 ms of jitter of the operating system, 1 ms of noise threshold, 5 ms to decode.
+    fn on_a_steady_path_a_frame_waits_for_the_least_jitter_estimate() {
+        // 50 ms of path, 10 ms of jitter of the machine, 1 ms of noise threshold. The delay was set by the first frames,
+        // whose decoding time does not count, and no frame is late since: 5 ms of decoding fit into it.
         let latencies = latencies(600, |_| 50);
-        assert!((latencies[599] - 66.0).abs() < 0.5, "{:?}", &latencies[590..]);
+        assert!((latencies[599] - 61.0).abs() < 0.5, "{:?}", &latencies[590..]);
     }
 
     #[test]
@@ -198,10 +199,19 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_due_further_away_than_the_longest_delay_begins_anew() {
-        let latencies = latencies(400, |number| if number < 300 { 50 } else { 12_000 });
-        assert_eq!(latencies[300], 12_005.0);
-        assert!((latencies[399] - 12_016.0).abs() < 2.0, "{}", latencies[399]);
+    fn a_frame_due_further_away_than_the_longest_delay_is_shown_at_once() {
+        let mut playout = Config::default().build().unwrap();
+        let mut waits = Vec::new();
+        for number in 0..400u64 {
+            // Frames keep arriving; from the 301st on they bear capture times 12 s older.
+            let now = Time::from_secs_f64(20.0) + Span::from_nanos(number as i64 * 33_333_333);
+            let captured = now - Span::from_millis(if number < 300 { 50 } else { 12_050 });
+            let decode = Span::from_millis(5);
+            let frame = Complete { captured, size: Bytes::new(5000), repaired: false, decode };
+            waits.push((playout.on_frame(now, &frame) - now).as_millis_f64());
+        }
+        assert!((waits[299] - 11.0).abs() < 0.5 && waits[300] == 5.0, "{:?}", &waits[298..302]);
+        assert!((waits[399] - 11.0).abs() < 6.0, "{}", waits[399]);
     }
 
     #[test]

@@ -12,7 +12,6 @@ use thalweg_lab::simulate::SimulateError;
 use thalweg_lab::{Outcome, Scenario, run_folder, simulate};
 use thalweg_sender::{Registry, SenderFactory};
 
-use crate::commands::results::Results;
 use crate::progress::Progress;
 use crate::standard_input::Spooled;
 use crate::suggest::Unknown;
@@ -74,19 +73,6 @@ pub(crate) fn prepare(jobs: &[Job], out: &Path, resume: bool) -> anyhow::Result<
         bail!("{} would be played twice into one folder: name each scheme, link and video once", folder.display());
     }
     folder::prepare(out, &folders, resume)
-}
-
-/// Plays the jobs, and shows what was played even if not all of it could be.
-pub(crate) fn run(jobs: &[Job], out: &Path, resume: bool, results: &Results) -> anyhow::Result<()> {
-    prepare(jobs, out, resume)?;
-    interrupt::listen();
-    let Played { outcomes, problem } = all(jobs, resume)?;
-    let Some(problem) = problem else { return results.show(&outcomes, out) };
-    eprintln!("partial: {} of {} runs", outcomes.len(), jobs.len());
-    if let Err(error) = results.show(&outcomes, out) {
-        eprintln!("thalweg: {error:#}");
-    }
-    Err(problem)
 }
 
 /// A name made fit for a folder.

@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let schemes = crate::play::schemes(&arguments.scheme)?;
     let scenarios = scenarios(arguments)?;
     let jobs = crate::play::matrix(&scenarios, &schemes, &arguments.out);
-    crate::play::run(&jobs, &arguments.out, arguments.resume, &arguments.results)
+    arguments.results.of(&jobs, &arguments.out, arguments.resume)
 }
 
 /// A scenario for each link, video and seed.

@@ -7,7 +7,8 @@ use thalweg_lab::Outcome;
 use thalweg_lab::metrics::Summary;
 
 use super::conditions::{self, Condition};
-use crate::{play, progress, table};
+use crate::play::{Job, Played};
+use crate::{interrupt, play, progress, table};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Results")]
@@ -43,6 +44,19 @@ impl Results {
     /// Whether standard output is for people.
     pub(crate) fn is_text(&self) -> bool {
         !(self.json || self.csv)
+    }
+
+    /// Plays the jobs, and shows what was played even if not all of it could be.
+    pub(crate) fn of(&self, jobs: &[Job], out: &Path, resume: bool) -> anyhow::Result<()> {
+        play::prepare(jobs, out, resume)?;
+        interrupt::listen();
+        let Played { outcomes, problem } = play::all(jobs, resume)?;
+        let Some(problem) = problem else { return self.show(&outcomes, out) };
+        eprintln!("partial: {} of {} runs", outcomes.len(), jobs.len());
+        if let Err(error) = self.show(&outcomes, out) {
+            eprintln!("thalweg: {error:#}");
+        }
+        Err(problem)
     }
 
     /// Prints the results, then writes the report into `out`, then judges the conditions.

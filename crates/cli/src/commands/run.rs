@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let scenarios: Vec<Scenario> = seeds.into_iter().map(|seed| Scenario { seed, ..scenario.clone() }).collect();
     let jobs = crate::play::matrix(&scenarios, &schemes, &arguments.out);
     if !arguments.live {
-        return crate::play::run(&jobs, &arguments.out, arguments.resume, &arguments.results);
+        return arguments.results.of(&jobs, &arguments.out, arguments.resume);
     }
     crate::play::prepare(&jobs, &arguments.out, false)?;
     let outcomes = super::live::real_time::all(&jobs, arguments.against_simulator)?;

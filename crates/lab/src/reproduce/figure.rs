@@ -5,7 +5,7 @@ use thalweg_link::FindTrace;
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Size, Span};
 
-use super::{Claim, Distribution, Encoder, EncoderStep, Links, Order, Reading, Statistic};
+use super::{Distribution, Encoder, EncoderStep, Links, Order, Published, Reading, Statistic};
 use crate::playout;
 use crate::simulate::SimulateError;
 
@@ -122,25 +122,6 @@ pub struct Row {
     pub values: Vec<Option<f64>>,
 }
 
-/// A number the paper prints.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Published {
-    /// The link of the figure; `None` for the mean over all.
-    pub link: Option<&'static str>,
-    /// The scheme.
-    pub scheme: &'static str,
-    /// The key of a [`Reading`], or of a comparison with the first scheme (see [`compare`](super::compare)).
-    pub key: &'static str,
-    /// The value, in the unit of the key.
-    pub value: f64,
-    /// What it says of ours.
-    pub claim: Claim,
-    /// The printed standard deviation.
-    pub sigma: Option<f64>,
-    /// Where it is printed.
-    pub source: &'static str,
-}
-
 impl Figure {
     /// Another experiment than runs.
     pub(super) fn new(name: &'static str, about: &'static str, experiment: Experiment) -> Figure {
@@ -215,44 +196,6 @@ impl Figure {
     /// Draws delay against quality.
     pub(super) fn scattered(self) -> Figure {
         Figure { scattered: true, ..self }
-    }
-}
-
-impl Published {
-    /// A number without a deviation, which ours should be near.
-    pub(super) const fn new(
-        link: Option<&'static str>,
-        scheme: &'static str,
-        key: &'static str,
-        value: f64,
-        source: &'static str,
-    ) -> Published {
-        Published { link, scheme, key, value, claim: Claim::NEAR, sigma: None, source }
-    }
-
-    /// What an order asks of a scheme: a number over all links that the paper does not print.
-    pub const fn asked(scheme: &'static str, key: &'static str) -> Published {
-        Published::new(None, scheme, key, f64::NAN, "")
-    }
-
-    /// The paper says "within this share", or its precision does.
-    pub const fn within(self, share: f64) -> Published {
-        Published { claim: Claim::Within(share), ..self }
-    }
-
-    /// The paper says "more than".
-    pub const fn at_least(self) -> Published {
-        Published { claim: Claim::AtLeast, ..self }
-    }
-
-    /// A number of a sender that is not to be had.
-    pub const fn elsewhere(self) -> Published {
-        Published { claim: Claim::Elsewhere, ..self }
-    }
-
-    /// The paper says "less than".
-    pub const fn at_most(self) -> Published {
-        Published { claim: Claim::AtMost, ..self }
     }
 }
 

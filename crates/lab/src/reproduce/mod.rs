@@ -17,6 +17,7 @@ mod figure;
 mod links;
 mod padding;
 mod per_link;
+mod published;
 mod reading;
 mod rebera;
 mod salsify;
@@ -29,14 +30,15 @@ mod vidaptive;
 pub use distribution::{BOX, Distribution, Quantiles};
 pub use encoder::Encoder;
 pub use encoder_step::{EncoderStep, StepResponse};
-pub use figure::{Experiment, Figure, Published, Row, Rows, Setup, encode_time};
+pub use figure::{Experiment, Figure, Row, Rows, Setup, encode_time};
 pub use links::{Folder, Link, Links, Origin, Other, drawn};
 pub use per_link::{Statistic, each_link, pooled};
+pub use published::{Claim, Order, Published};
 pub use reading::{Reading, Windowed};
 pub use sample::{Sample, Spread, compare, mean, spread};
 pub use scatter::{beaten, scatters};
 pub use seconds::Seconds;
-pub use verdict::{Claim, Order, Ranking, Verdict};
+pub use verdict::{Ranking, Verdict};
 
 /// All figures.
 pub fn figures() -> Vec<Figure> {

@@ -2,48 +2,7 @@
 
 use std::fmt;
 
-use super::{Published, Spread};
-
-/// What a published number says of ours.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Claim {
-    /// Ours is within this share of it, or within the standard deviation that the paper prints.
-    Within(f64),
-    /// Ours is at least it.
-    AtLeast,
-    /// Ours is at most it.
-    AtMost,
-    /// Of a sender that is not to be had: shown beside ours, and in no verdict.
-    Elsewhere,
-}
-
-impl Claim {
-    /// Within a tenth: what another encoder, video and random number generator may change.
-    pub const NEAR: Claim = Claim::Within(0.1);
-}
-
-impl Published {
-    /// Whether `ours` is what the paper claims.
-    pub fn holds(&self, ours: f64) -> bool {
-        match self.claim {
-            Claim::Within(share) => {
-                (ours - self.value).abs() <= (self.value.abs() * share).max(self.sigma.unwrap_or(0.0))
-            }
-            Claim::AtLeast => ours >= self.value,
-            Claim::AtMost => ours <= self.value,
-            Claim::Elsewhere => false,
-        }
-    }
-}
-
-/// An order of schemes that a paper states or draws, without printing the numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Order {
-    /// The key of the number.
-    pub key: &'static str,
-    /// The schemes, from the highest value to the lowest.
-    pub falling: &'static [&'static str],
-}
+use super::{Claim, Order, Published, Spread};
 
 /// How many of a figure's published numbers and rankings came out here.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -7,7 +7,7 @@ use thalweg_lab::reproduce::{
 use thalweg_sender::Scheme;
 
 use super::Shown;
-use super::table::{OVER_LINKS, values_over_links};
+use super::table::{OVER_LINKS, mean_of, values_over_links};
 
 /// The runs of a figure, their results for each scheme, and the published numbers.
 pub(super) fn runs(shown: &Shown) -> anyhow::Result<Value> {
@@ -139,14 +139,4 @@ pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Value {
         object
     };
     json!({ "figure": figure.name, "about": figure.about, "runs": rows.iter().map(row).collect::<Vec<_>>() })
-}
-
-/// Our value for a published number: that of its link's row, or the mean over rows.
-pub(super) fn mean_of(keys: &[&str], rows: &[Row], known: &Published) -> Option<Spread> {
-    let place = keys.iter().position(|key| *key == known.key)?;
-    let is_its = |row: &&Row| row.scheme == known.scheme && known.link.is_none_or(|link| link == row.link);
-    let of = rows.iter().filter(is_its);
-    let values: Vec<f64> = of.filter_map(|row| row.values.get(place).copied().flatten()).collect();
-    let mean = (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)?;
-    Some(Spread { mean, sigma: None, runs: values.len() })
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use thalweg_lab::reproduce::{
-    Figure, Quantiles, Row, Sample, Spread, Statistic, beaten, compare, each_link, mean, pooled, spread,
+    Figure, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, compare, each_link, mean, pooled, spread,
 };
 
 use super::super::pages::VERDICT;
@@ -208,7 +208,7 @@ pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Page {
         let cells = keys.iter().zip(&row.values).map(|(key, value)| text(key, *value));
         readings.row(&[&row.link, &row.scheme], cells);
     }
-    let ours = |published: &_| super::json::mean_of(keys, rows, published);
+    let ours = |published: &_| mean_of(keys, rows, published);
     Page::of(readings, Compared::of(figure, ours))
 }
 
@@ -216,4 +216,14 @@ impl Page {
     fn of(readings: Grid, compared: Compared) -> Page {
         Page { played: Vec::new(), readings, note: String::new(), against: Vec::new(), tables: Vec::new(), compared }
     }
+}
+
+/// Our value for a published number: that of its link's row, or the mean over rows.
+pub(super) fn mean_of(keys: &[&str], rows: &[Row], known: &Published) -> Option<Spread> {
+    let place = keys.iter().position(|key| *key == known.key)?;
+    let is_its = |row: &&Row| row.scheme == known.scheme && known.link.is_none_or(|link| link == row.link);
+    let of = rows.iter().filter(is_its);
+    let values: Vec<f64> = of.filter_map(|row| row.values.get(place).copied().flatten()).collect();
+    let mean = (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)?;
+    Some(Spread { mean, sigma: None, runs: values.len() })
 }

@@ -33,7 +33,7 @@ pub use encoder::Encoder;
 pub use encoder_step::{EncoderStep, StepResponse};
 pub use figure::{Experiment, Figure, Published, Row, Rows, Setup};
 pub use links::{Folder, Link, Links, Origin, Other, drawn};
-pub use per_link::{Statistic, each_link, pooled};
+pub use per_link::{Comparison, Statistic, each_link, pooled};
 pub use reading::{Reading, Windowed};
 pub use sample::{Sample, Spread, compare, mean, spread};
 pub use scatter::{beaten, scatters};

@@ -243,7 +243,7 @@ mod tests {
     fn the_slope_is_the_time_a_byte_takes_where_noise_bounds_what_is_clamped() {
         // 2 Mbps: 4 us a byte. Every tenth frame is larger.
         let slope = |larger: f64| {
-            let size = |number: u64| 5000.0 + if number % 10 == 0 { larger } else { 0.0 };
+            let size = |number: u64| 5000.0 + if number.is_multiple_of(10) { larger } else { 0.0 };
             let frames = (1..4000).map(|number| ((size(number) - size(number - 1)) * 0.004, size(number)));
             after(frames).line.slope()
         };

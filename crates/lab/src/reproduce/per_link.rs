@@ -33,8 +33,11 @@ impl Statistic {
     }
 }
 
+/// The numbers of a comparison by their keys.
+pub type Comparison = Vec<(&'static str, Option<f64>)>;
+
 /// Each link's comparison ([`compare`]), by link: the points that a box over links is drawn of.
-pub fn each_link<'a>(ours: &[&'a Sample], base: &[&Sample]) -> Vec<(&'a str, Vec<(&'static str, Option<f64>)>)> {
+pub fn each_link<'a>(ours: &[&'a Sample], base: &[&Sample]) -> Vec<(&'a str, Comparison)> {
     let mut links: Vec<&str> = Vec::new();
     for sample in ours {
         if !links.contains(&sample.summary.trace.as_str()) {
@@ -69,7 +72,7 @@ fn taller(ours: &[&Sample], base: &[&Sample]) -> Option<f64> {
 fn per_link(ours: &[&Sample], base: &[&Sample]) -> Vec<(&'static str, Option<f64>)> {
     let links = each_link(ours, base);
     let of = |key: &str| -> Vec<f64> {
-        let value = |link: &Vec<(&'static str, Option<f64>)>| link.iter().find(|(known, _)| *known == key)?.1;
+        let value = |link: &Comparison| link.iter().find(|(known, _)| *known == key)?.1;
         links.iter().filter_map(|(_, link)| value(link)).collect()
     };
     let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);

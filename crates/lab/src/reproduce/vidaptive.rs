@@ -411,7 +411,8 @@ fn parts() -> Vec<Figure> {
             ],
         )
         .setup(SETUP)
-        .published([says("copa", "wire_rise_s", 6.0, FIG10), says(DUMMY, "wire_rise_s", 2.0, FIG10)]),
+        .published([says("copa", "wire_rise_s", 6.0, FIG10), says(DUMMY, "wire_rise_s", 2.0, FIG10)])
+        .because("Copa alone has a queue of its own to send from, so dummies have nothing to do at the rise."),
         over_links("vidaptive-fig11", "Vidaptive's parts added one after another, against GCC", known(&ABLATIONS), &[])
             .published([
                 says("copa", "video_bitrate_ratio", 2.0, FIG11).at_least(),

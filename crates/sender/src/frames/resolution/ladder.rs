@@ -115,9 +115,7 @@ impl Ladder {
         let is_fine = self.config.up_quantizer.is_some_and(|fine| self.output.quantizer() <= f64::from(fine));
         let signal = if signals.outage {
             Signal::Down
-        } else if is_fine {
-            Signal::Up
-        } else if ratio < self.config.min_encoder_ratio && signals.alpha > self.config.up_alpha {
+        } else if is_fine || ratio < self.config.min_encoder_ratio && signals.alpha > self.config.up_alpha {
             Signal::Up
         } else {
             Signal::Hold
@@ -255,6 +253,21 @@ mod tests {
         }
         // The ratio is defined after a second (31 frames at 33.3 ms), then thirty consecutive frames allow the change.
         assert_eq!(changes, [(60, 540, Why::EncoderUnderuses)]);
+    }
+
+    #[test]
+    fn a_fine_quantiser_takes_one_rung_up_whatever_alpha_is_where_that_is_asked_for() {
+        let heights = |up_quantizer, quantizer| {
+            let mut ladder = LadderConfig { up_quantizer, ..LadderConfig::default() }.build(Size::HD).unwrap();
+            ladder.level = 2;
+            for i in 0..45 {
+                ladder.on_camera(&signals(i, false, 0.7));
+                let frame = EncodedFrame { quantizer: Some(quantizer), ..encoded(12_000) };
+                ladder.on_encoded(signals(i, false, 0.7).now, Some(&frame));
+            }
+            ladder.size().height
+        };
+        assert_eq!([heights(Some(29), 29), heights(Some(29), 30), heights(None, 29)], [540, 360, 360]);
     }
 
     #[test]

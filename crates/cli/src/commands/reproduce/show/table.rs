@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use thalweg_lab::reproduce::{
-    Figure, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, compare, each_link, mean, pooled, spread,
+    Comparison, Figure, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, compare, each_link, mean, pooled,
+    spread,
 };
 
 use super::super::pages::VERDICT;
@@ -148,7 +149,7 @@ pub(super) const OVER_LINKS: [&str; 6] = [
 ];
 
 /// A number of each link's comparison.
-pub(super) fn values_over_links(links: &[(&str, Vec<(&'static str, Option<f64>)>)], key: &str) -> Vec<f64> {
+pub(super) fn values_over_links(links: &[(&str, Comparison)], key: &str) -> Vec<f64> {
     let value = |of: &[(&'static str, Option<f64>)]| of.iter().find(|(known, _)| *known == key)?.1;
     links.iter().filter_map(|(_, of)| value(of)).collect()
 }

@@ -2,8 +2,8 @@
 //! (libwebrtc `timing.cc`, `video_stream_buffer_controller.cc`, as of 2020 to 2023). A file that Vidaptive's and other
 //! authors' receivers recorded has these delays in it, so medians compare only with them.
 //!
-//! A frame is due when it would arrive on average ([`Arrivals`]), plus a delay that follows a target: what jitter needs
-//! ([`Jitter`]), the time to decode, and the time to draw.
+//! A frame is due when it would arrive on average (`arrivals`), plus a delay that follows a target: what jitter needs
+//! (`jitter`), the time to decode, and the time to draw.
 
 mod arrivals;
 mod jitter;

@@ -7,7 +7,7 @@ pub struct Published {
     pub link: Option<&'static str>,
     /// The scheme.
     pub scheme: &'static str,
-    /// The key of a [`Reading`], or of a comparison with the first scheme (see [`compare`](super::compare)).
+    /// The key of a [`Reading`](super::Reading), or of a comparison with the first scheme (see [`compare`](super::compare)).
     pub key: &'static str,
     /// The value, in the unit of the key.
     pub value: f64,

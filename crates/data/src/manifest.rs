@@ -160,7 +160,7 @@ mod tests {
                 assert!(source.commit.as_ref().is_none_or(|commit| hexadecimal(commit, 40)), "{source:?}");
             }
         }
-        assert!(paths.len() > 400, "{}", paths.len());
+        assert!(paths.len() > 250, "{}", paths.len());
     }
 
     #[test]

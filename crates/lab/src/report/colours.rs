@@ -20,10 +20,11 @@ const COLOURS: [(&str, &str); 8] = [
 const PLAIN: usize = 5;
 
 /// Lengths of dashes and gaps in pixels; none for a solid line.
-const DASHES: [&[u8]; 6] = [&[], &[8, 4], &[2, 3], &[8, 3, 2, 3], &[14, 4], &[14, 3, 2, 3, 2, 3]];
+const DASHES: [&[u8]; 8] =
+    [&[], &[8, 4], &[2, 3], &[8, 3, 2, 3], &[14, 4], &[14, 3, 2, 3, 2, 3], &[4, 8], &[14, 3, 4, 3]];
 
 /// The schemes in the order of their styles. A new one goes to the end, so that no other changes.
-const SCHEMES: [&str; 45] = [
+const SCHEMES: [&str; 51] = [
     "gcc",
     "copa",
     "vidaptive",
@@ -69,6 +70,12 @@ const SCHEMES: [&str; 45] = [
     "salsify:standard-decoder",
     "tcp",
     "web",
+    "gcc:2017",
+    "gcc:2023",
+    "vidaptive:resolution-by-quantizer",
+    "vidaptive:gaps",
+    "rrtcc:fec-probes",
+    "salsify:paper-1c",
 ];
 
 /// How a scheme's lines are drawn.

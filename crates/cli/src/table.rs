@@ -1,8 +1,9 @@
 //! The results of runs as tables and as JSON: each run, and what several say together.
 
+use anyhow::Context;
 use serde_json::{Map, Value, json};
 use thalweg_lab::metrics::{Column, Summary, columns, every_column};
-use thalweg_lab::statistics::{Against, Estimate, over, paired};
+use thalweg_lab::statistics::{Against, Cell, Estimate, cell_of, distinct, over, paired};
 
 use crate::grid::Grid;
 
@@ -12,14 +13,20 @@ pub(crate) struct Table {
     pub(crate) grid: Grid,
 }
 
-/// The columns of these names or keys.
+/// The columns of these names or keys; without any, those that say something about `runs`.
 ///
 /// # Errors
 /// When there is none of a name; the error lists them.
-pub(crate) fn chosen(names: &[String]) -> Result<Vec<&'static Column>, String> {
+pub(crate) fn chosen<'a>(
+    names: &[String],
+    runs: impl IntoIterator<Item = &'a Summary> + Clone,
+) -> anyhow::Result<Vec<&'static Column>> {
+    if names.is_empty() {
+        return Ok(columns(runs));
+    }
     let find = |name: &String| {
         let is_it = |column: &&Column| column.key == name || column.name.eq_ignore_ascii_case(name);
-        every_column().find(is_it).ok_or_else(|| {
+        every_column().find(is_it).with_context(|| {
             let known: Vec<&str> = every_column().map(|column| column.name).collect();
             format!("'{name}' is no column: choose from {}, or a key of summary.json", known.join(", "))
         })
@@ -32,20 +39,15 @@ pub(crate) fn chosen(names: &[String]) -> Result<Vec<&'static Column>, String> {
 pub(crate) fn tables(runs: &[Summary], columns: &[&Column]) -> Vec<Table> {
     let all = Group::all(runs);
     if all.seeds == 1 && all.cells().len() == 1 {
-        return vec![Table { title: String::new(), grid: each(runs, columns) }];
+        return vec![Table { title: String::new(), grid: each(&all.runs, columns) }];
     }
-    let mut tables = Vec::new();
-    if all.seeds == 1 {
-        for cell in all.cells() {
-            let of: Vec<Summary> = cell.runs.iter().map(|run| (*run).clone()).collect();
-            tables.push(Table { title: cell.name(), grid: each(&of, columns) });
-        }
-    } else {
-        for cell in all.cells() {
-            tables.push(Table { title: format!("{}: {}", cell.name(), meaning(&cell)), grid: cell.means(columns) });
-        }
-    }
-    if all.cells().len() > 1 {
+    let cells = all.cells();
+    let table = |cell: &Group| match all.seeds {
+        1 => Table { title: cell.name(), grid: each(&cell.runs, columns) },
+        _ => Table { title: format!("{}: {}", cell.name(), meaning(cell)), grid: cell.means(columns) },
+    };
+    let mut tables: Vec<Table> = cells.iter().map(table).collect();
+    if cells.len() > 1 {
         tables.push(Table { title: meaning(&all), grid: all.means(columns) });
     }
     if all.schemes().len() > 1 {
@@ -59,13 +61,8 @@ pub(crate) fn tables(runs: &[Summary], columns: &[&Column]) -> Vec<Table> {
     tables
 }
 
-/// The columns that say something about these runs.
-pub(crate) fn columns_of(runs: &[Summary]) -> Vec<&'static Column> {
-    columns(runs)
-}
-
 /// The default table: a row for each run, and one for each sender and each cross traffic that it competed with.
-fn each(runs: &[Summary], columns: &[&Column]) -> Grid {
+fn each(runs: &[&Summary], columns: &[&Column]) -> Grid {
     let mut grid = Grid::new(&["scheme"], columns.iter().map(|column| head(column)));
     let cells = |run: &Summary| -> Vec<String> {
         columns.iter().map(|column| column.cell(run).unwrap_or_else(|| "-".into())).collect()
@@ -163,12 +160,8 @@ impl<'a> Group<'a> {
 
     /// The runs of each link and video.
     fn cells(&self) -> Vec<Group<'a>> {
-        let cells = distinct(self.runs.iter().map(|run| (run.trace.as_str(), run.video.as_str())));
-        let of = |cell: &(&str, &str)| {
-            let its = self.runs.iter().filter(|run| (run.trace.as_str(), run.video.as_str()) == *cell);
-            Group::with(its.copied().collect())
-        };
-        cells.iter().map(of).collect()
+        let of = |cell: Cell<'_>| Group::with(self.runs.iter().copied().filter(|run| cell_of(run) == cell).collect());
+        distinct(self.runs.iter().map(|run| cell_of(run))).into_iter().map(of).collect()
     }
 
     /// The name of its first run's link and video.
@@ -196,11 +189,9 @@ impl<'a> Group<'a> {
         for scheme in schemes.iter().skip(1) {
             let runs = self.of(scheme);
             let cell = |column: &Column| {
-                paired(&runs, &base, column.against(), column.value).map_or("-".into(), |found| {
-                    let nothing = if column.against() == Against::Ratio { 1.0 } else { 0.0 };
-                    let star = if found.excludes(nothing) { "*" } else { "" };
-                    format!("{}{star}", column.compared(found.mean))
-                })
+                let against = column.against();
+                let found = paired(&runs, &base, against, column.value);
+                found.map_or("-".into(), |found| column.compared(against, found))
             };
             grid.row(&[scheme], columns.iter().map(|column| cell(column)));
         }
@@ -215,13 +206,4 @@ fn mean(column: &Column, found: Option<Estimate>) -> String {
         Some(margin) => format!("{}±{}", column.text(found.mean), column.text(margin)),
         None => column.text(found.mean),
     }
-}
-
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    values.fold(Vec::new(), |mut known, next| {
-        if !known.contains(&next) {
-            known.push(next);
-        }
-        known
-    })
 }

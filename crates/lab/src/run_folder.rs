@@ -2,7 +2,7 @@
 //! `summary.json`, and the outcome from which reports are drawn.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ pub fn write(folder: &Path, scenario: &Scenario, sender: &dyn SenderFactory, run
     let content = |path: &Path, problem: String| FolderError::Content { path: path.to_path_buf(), problem };
     let path = folder.join("run.toml");
     let text = run_file(scenario, sender).map_err(|problem| content(&path, problem))?;
-    write_whole(&path, |file| file.write_all(text.as_bytes())).map_err(failed(&path))?;
+    write_whole(&path, |path| fs::write(path, &text)).map_err(failed(&path))?;
     write_events(folder.join("events.parquet"), run)?;
     for (name, text) in [
         ("summary.json", serde_json::to_string_pretty(&run.outcome.summary)),
@@ -105,33 +105,24 @@ pub fn write(folder: &Path, scenario: &Scenario, sender: &dyn SenderFactory, run
     ] {
         let path = folder.join(name);
         let text = text.map_err(|error| content(&path, error.to_string()))?;
-        write_whole(&path, |file| file.write_all(text.as_bytes())).map_err(failed(&path))?;
+        write_whole(&path, |path| fs::write(path, &text)).map_err(failed(&path))?;
     }
     Ok(())
 }
 
-/// Writes a file under another name in the same folder, and renames it when it is whole.
+/// Has a file written under another name in the same folder, and renames it when it is whole.
 ///
 /// # Errors
 /// When it cannot be written; the unfinished file is removed.
-pub fn write_whole(path: &Path, write: impl FnOnce(&mut fs::File) -> io::Result<()>) -> io::Result<()> {
-    let unfinished = unfinished(path);
-    let written = fs::File::create(&unfinished).and_then(|mut file| {
-        write(&mut file)?;
-        file.flush()
-    });
-    let done = written.and_then(|()| fs::rename(&unfinished, path));
+pub fn write_whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&Path) -> Result<(), E>) -> Result<(), E> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".unfinished");
+    let unfinished = path.with_file_name(name);
+    let done = write(&unfinished).and_then(|()| Ok(fs::rename(&unfinished, path)?));
     if done.is_err() {
         let _ = fs::remove_file(&unfinished);
     }
     done
-}
-
-/// The name that a file has until it is whole.
-fn unfinished(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".unfinished");
-    path.with_file_name(name)
 }
 
 /// Whether `folder` has the complete results of this scenario and sender, played by this version.
@@ -151,17 +142,11 @@ fn write_events(path: PathBuf, run: &Run) -> Result<(), FolderError> {
         ("codec", codec.clone()),
         ("seed", seed.to_string()),
     ];
-    let unfinished = unfinished(&path);
-    let written = write_table(&unfinished, &run.recorder, &metadata).map_err(|error| match error {
-        TableError::Io(error) => FolderError::Io { path: path.clone(), error },
-        TableError::Parquet(error) => FolderError::Content { path: path.clone(), problem: error.to_string() },
-    });
-    let done = written
-        .and_then(|()| fs::rename(&unfinished, &path).map_err(|error| FolderError::Io { path: path.clone(), error }));
-    if done.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
-    done
+    let written = write_whole(&path, |path| write_table(path, &run.recorder, &metadata));
+    written.map_err(|error| match error {
+        TableError::Io(error) => FolderError::Io { path, error },
+        TableError::Parquet(error) => FolderError::Content { path, problem: error.to_string() },
+    })
 }
 
 /// A build that cannot write the file removes the one of an earlier run, which would be mistaken for this run's.

@@ -5,7 +5,7 @@
 
 use thalweg_units::{Seed, percentile};
 
-use crate::metrics::Summary;
+use crate::metrics::{Summary, mean};
 
 /// A mean and the interval that holds the true mean with 95 % confidence.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -54,34 +54,40 @@ const RESAMPLES: usize = 2000;
 /// other links and other chances might have given.
 pub fn estimate(cells: &[Vec<f64>]) -> Option<Estimate> {
     let cells: Vec<&Vec<f64>> = cells.iter().filter(|cell| !cell.is_empty()).collect();
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let runs = cells.iter().map(|cell| cell.len()).sum();
     let interval = match cells[..] {
         [] => return None,
-        [one] => spread(one, mean(one)),
+        [one] => spread(one),
         _ => {
             let mut random = Seed::new(1).child("bootstrap").random();
             let mut draw = |of: usize| random.below(of as u64) as usize;
             let mut resample = || {
                 let each = (0..cells.len()).map(|_| {
                     let cell = cells[draw(cells.len())];
-                    (0..cell.len()).map(|_| cell[draw(cell.len())]).sum::<f64>() / cell.len() as f64
+                    mean((0..cell.len()).map(|_| cell[draw(cell.len())]))
                 });
-                each.sum::<f64>() / cells.len() as f64
+                mean(each.flatten())
             };
-            let means: Vec<f64> = (0..RESAMPLES).map(|_| resample()).collect();
+            let means: Vec<f64> = (0..RESAMPLES).filter_map(|_| resample()).collect();
             percentile(&means, 0.025).zip(percentile(&means, 0.975))
         }
     };
-    let means: Vec<f64> = cells.iter().map(|cell| mean(cell)).collect();
-    Some(Estimate { mean: mean(&means), interval, runs })
+    let mean = mean(cells.iter().filter_map(|cell| mean(cell.iter().copied())))?;
+    Some(Estimate { mean, interval, runs })
 }
 
-fn spread(values: &[f64], mean: f64) -> Option<(f64, f64)> {
-    let degrees = values.len().checked_sub(1).filter(|degrees| *degrees > 0)?;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let margin = student(degrees) * (squares / degrees as f64 / values.len() as f64).sqrt();
+fn spread(values: &[f64]) -> Option<(f64, f64)> {
+    let (mean, deviation) = mean_and_deviation(values)?;
+    let margin = student(values.len() - 1) * deviation? / (values.len() as f64).sqrt();
     Some((mean - margin, mean + margin))
+}
+
+/// Mean and standard deviation, with n - 1, which a single value has not; `None` of no values.
+pub(crate) fn mean_and_deviation(values: &[f64]) -> Option<(f64, Option<f64>)> {
+    let mean = mean(values.iter().copied())?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let degrees = values.len() - 1;
+    Some((mean, (degrees > 0).then(|| (squares / degrees as f64).sqrt())))
 }
 
 /// How a number is compared with another scheme's.
@@ -93,11 +99,19 @@ pub enum Against {
     Difference,
 }
 
-/// A link and a video.
-type Cell<'a> = (&'a str, &'a str);
+impl Against {
+    /// The value of no difference.
+    pub fn unchanged(self) -> f64 {
+        match self {
+            Against::Ratio => 1.0,
+            Against::Difference => 0.0,
+        }
+    }
+}
 
-fn cells<'a>(runs: &[&'a Summary]) -> Vec<Cell<'a>> {
-    runs.iter().map(|run| (run.trace.as_str(), run.video.as_str())).fold(Vec::new(), |mut known, next| {
+/// The distinct values, in the order of their first occurrence.
+pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    values.into_iter().fold(Vec::new(), |mut known, next| {
         if !known.contains(&next) {
             known.push(next);
         }
@@ -105,13 +119,25 @@ fn cells<'a>(runs: &[&'a Summary]) -> Vec<Cell<'a>> {
     })
 }
 
+/// Whether two runs met the same link, video and seed.
+pub fn is_pair(a: &Summary, b: &Summary) -> bool {
+    (&a.trace, &a.video, a.seed) == (&b.trace, &b.video, b.seed)
+}
+
+/// A link and a video.
+pub type Cell<'a> = (&'a str, &'a str);
+
+/// Where a run was played.
+pub fn cell_of(run: &Summary) -> Cell<'_> {
+    (&run.trace, &run.video)
+}
+
 /// The estimate of a number over the runs of a scheme; `None` if it applies to none.
 pub fn over(runs: &[&Summary], value: impl Fn(&Summary) -> Option<f64>) -> Option<Estimate> {
     let of = |cell: Cell<'_>| -> Vec<f64> {
-        let its = runs.iter().filter(|run| (run.trace.as_str(), run.video.as_str()) == cell);
-        its.filter_map(|run| value(run)).collect()
+        runs.iter().filter(|run| cell_of(run) == cell).filter_map(|run| value(run)).collect()
     };
-    estimate(&cells(runs).into_iter().map(of).collect::<Vec<_>>())
+    estimate(&distinct(runs.iter().map(|run| cell_of(run))).into_iter().map(of).collect::<Vec<_>>())
 }
 
 /// The estimate of a number against another scheme's, by pairs of runs with the same link, video and seed; runs
@@ -122,9 +148,7 @@ pub fn paired(
     against: Against,
     value: impl Fn(&Summary) -> Option<f64>,
 ) -> Option<Estimate> {
-    let partner = |run: &Summary| {
-        base.iter().find(|other| (&other.trace, &other.video, other.seed) == (&run.trace, &run.video, run.seed))
-    };
+    let partner = |run: &Summary| base.iter().find(|other| is_pair(other, run));
     let compared = |run: &Summary| {
         let (ours, theirs) = (value(run)?, value(partner(run)?)?);
         match against {
@@ -170,12 +194,7 @@ mod tests {
     #[test]
     fn a_difference_that_all_pairs_share_is_seen_though_the_runs_vary_more() {
         let summary = |scheme: &str, seed: u64, value: f64| -> Summary {
-            serde_json::from_value(serde_json::json!({
-                "scheme": scheme, "trace": "t", "video": "v", "seed": seed, "duration_s": 1.0, "video_bitrate_bps": value,
-                "wire_bitrate_bps": 0.0, "padding_bitrate_bps": 0.0, "frame_rate_fps": 0.0, "stall_ratio": 0.0,
-                "packet_loss_ratio": 0.0, "tail_missing": 0, "events_fingerprint": "",
-            }))
-            .unwrap()
+            Summary { video_bitrate_bps: value, ..Summary::empty(scheme, "t", seed) }
         };
         let value = |seed: u64| 100.0 + (seed * 7 % 11) as f64;
         let base: Vec<Summary> = (1..=30).map(|seed| summary("a", seed, value(seed))).collect();

@@ -70,9 +70,9 @@ pub struct Model {
     titles: BTreeMap<(Name, String), String>,
 }
 
-/// What serde is told about a type or a field.
+/// serde's attributes of a type or a field.
 #[derive(Default)]
-struct Told {
+struct SerdeAttributes {
     is_kebab: bool,
     is_closed: bool,
     is_transparent: bool,
@@ -83,28 +83,28 @@ struct Told {
     into: Option<String>,
 }
 
-fn told(attributes: &[syn::Attribute]) -> Told {
-    let mut told = Told::default();
+fn serde_attributes(attributes: &[syn::Attribute]) -> SerdeAttributes {
+    let mut found = SerdeAttributes::default();
     for attribute in attributes {
         let text = attribute.meta.to_token_stream().to_string();
         if !text.contains("serde") {
             continue;
         }
         let has = |what: &str| text.contains(what);
-        told.is_kebab |= has("rename_all = \"kebab-case\"");
-        told.is_closed |= has("deny_unknown_fields");
-        told.is_transparent |= has("transparent");
-        told.is_skipped |= has("serde (skip)");
+        found.is_kebab |= has("rename_all = \"kebab-case\"");
+        found.is_closed |= has("deny_unknown_fields");
+        found.is_transparent |= has("transparent");
+        found.is_skipped |= has("serde (skip)");
         if let Some((_, rest)) = text.split_once("into = \"") {
-            told.into = rest.split('"').next().map(str::to_string);
+            found.into = rest.split('"').next().map(str::to_string);
         }
         if let Some((_, rest)) = text.split_once("default = \"") {
-            told.default = Some(rest.split('"').next().map(str::to_string));
+            found.default = Some(rest.split('"').next().map(str::to_string));
         } else if has("serde (default") || has(", default)") {
-            told.default = Some(None);
+            found.default = Some(None);
         }
     }
-    told
+    found
 }
 
 /// A comment as Markdown without rustdoc's links.
@@ -207,7 +207,7 @@ impl Model {
             syn::Item::Type(of) => return self.form(sources, module, &of.ty, at),
             _ => return Err(unknown()),
         };
-        let of_type = told(attributes);
+        let of_type = serde_attributes(attributes);
         if of_type.into.is_some() {
             return Ok(Form::Text("text"));
         }
@@ -226,7 +226,7 @@ impl Model {
                 self.fields(sources, module, &of.fields, whole.as_ref(), at)?
             }
             syn::Item::Enum(of) => {
-                let variants = of.variants.iter().filter(|variant| !told(&variant.attrs).is_skipped);
+                let variants = of.variants.iter().filter(|variant| !serde_attributes(&variant.attrs).is_skipped);
                 let each = variants.map(|variant| self.variant(sources, module, variant, of_type.is_kebab, at));
                 each.collect::<Result<_, _>>()?
             }
@@ -267,8 +267,8 @@ impl Model {
     ) -> Result<Vec<Field>, String> {
         let mut fields = Vec::new();
         for field in of {
-            let (Some(ident), told) = (&field.ident, told(&field.attrs)) else { continue };
-            if told.is_skipped {
+            let (Some(ident), found) = (&field.ident, serde_attributes(&field.attrs)) else { continue };
+            if found.is_skipped {
                 continue;
             }
             let name = ident.to_string();
@@ -280,7 +280,7 @@ impl Model {
             };
             // A field's own default is that of a missing key; a type's fills in every missing field.
             let default =
-                told.default.as_ref().map(own).or_else(|| whole.map(|whole| whole.field(sources, &name, &form)));
+                found.default.as_ref().map(own).or_else(|| whole.map(|whole| whole.field(sources, &name, &form)));
             let default = default.or_else(|| matches!(form, Form::Optional(_)).then(|| "none".into()));
             let range = permitted(sources, &path);
             fields.push(Field {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use anyhow::bail;
 use thalweg_lab::metrics::{Column, Summary, every_column};
-use thalweg_lab::statistics::{Against, over, paired};
+use thalweg_lab::statistics::{Against, distinct, over, paired};
 
 /// `KEY > NUMBER`, `ratio(KEY, SCHEME) < NUMBER` or `difference(KEY, SCHEME) < NUMBER`, of every scheme or, after
 /// `SCHEME:`, of one.
@@ -19,7 +19,7 @@ pub(crate) struct Condition {
     bound: f64,
 }
 
-/// What became of a condition for a scheme.
+/// The outcome of a condition for a scheme.
 pub(crate) struct Verdict {
     condition: String,
     scheme: String,
@@ -90,10 +90,8 @@ impl Condition {
     /// # Errors
     /// When it names a scheme that was not played, or nothing was measured: a gate that is never closed is none.
     pub(crate) fn judge(&self, runs: &[Summary]) -> anyhow::Result<Vec<Verdict>> {
-        let mut schemes: Vec<&str> = runs.iter().map(|run| run.scheme.as_str()).collect();
-        schemes.dedup();
+        let mut schemes = distinct(runs.iter().map(|run| run.scheme.as_str()));
         schemes.sort_unstable();
-        schemes.dedup();
         let named = self.scheme.iter().chain(self.base.iter().map(|(_, base)| base));
         for name in named {
             if !schemes.contains(&name.as_str()) {

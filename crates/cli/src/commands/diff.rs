@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use thalweg_lab::metrics::{Column, Summary};
-use thalweg_lab::statistics::{Against, over, paired};
+use thalweg_lab::statistics::{Against, distinct, is_pair, over, paired};
 
 use crate::grid::Grid;
 use crate::{folder, progress, table};
@@ -26,34 +26,19 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let [before, after] = [&arguments.before, &arguments.after].map(|path| read(path));
     let (before, after) = (before?, after?);
-    let both = || before.iter().chain(&after);
-    let columns = match arguments.columns[..] {
-        [] => table::columns_of(&both().cloned().collect::<Vec<_>>()),
-        _ => table::chosen(&arguments.columns).map_err(anyhow::Error::msg)?,
-    };
-    let mut schemes: Vec<&str> = Vec::new();
-    for run in both() {
-        if !schemes.contains(&run.scheme.as_str()) {
-            schemes.push(&run.scheme);
-        }
-    }
+    let both = before.iter().chain(&after);
+    let columns = table::chosen(&arguments.columns, both.clone())?;
     let mut grid = Grid::new(&["scheme", "figure"], ["before", "after", "change"].map(String::from));
     let mut pairs = 0;
-    for scheme in &schemes {
-        let of = |runs: &'_ [Summary]| -> Vec<Summary> {
-            runs.iter().filter(|run| run.scheme == *scheme).cloned().collect()
-        };
-        let (was, is) = (of(&before), of(&after));
+    for scheme in distinct(both.map(|run| run.scheme.as_str())) {
+        let [was, is]: [Vec<&Summary>; 2] =
+            [&before, &after].map(|runs| runs.iter().filter(|run| run.scheme == scheme).collect());
         if was.is_empty() || is.is_empty() {
             let place = if was.is_empty() { &arguments.after } else { &arguments.before };
             eprintln!("{scheme} is in {} alone", place.display());
             continue;
         }
-        let [was, is]: [Vec<&Summary>; 2] = [was.iter().collect(), is.iter().collect()];
-        let same = |run: &&&Summary| {
-            was.iter().any(|other| (&other.trace, &other.video, other.seed) == (&run.trace, &run.video, run.seed))
-        };
-        pairs += is.iter().filter(same).count();
+        pairs += is.iter().filter(|run| was.iter().any(|other| is_pair(other, run))).count();
         for column in &columns {
             line(&mut grid, scheme, column, &was, &is, arguments.changed);
         }
@@ -78,18 +63,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 fn line(grid: &mut Grid, scheme: &str, column: &Column, was: &[&Summary], is: &[&Summary], changed: bool) {
     let (Some(before), Some(after)) = (over(was, column.value), over(is, column.value)) else { return };
-    let Some(found) =
-        paired(is, was, column.against(), column.value).or_else(|| paired(is, was, Against::Difference, column.value))
-    else {
-        return;
-    };
-    let nothing = if column.against() == Against::Ratio && before.mean > 0.0 { 1.0 } else { 0.0 };
-    let differs = if found.interval.is_some() { found.excludes(nothing) } else { found.mean != nothing };
+    // From nothing there is no ratio, only a difference.
+    let forms = [column.against(), Against::Difference].into_iter();
+    let found = forms.filter_map(|against| Some((against, paired(is, was, against, column.value)?))).next();
+    let Some((against, found)) = found else { return };
+    let unchanged = against.unchanged();
+    let differs = if found.interval.is_some() { found.excludes(unchanged) } else { found.mean != unchanged };
     if changed && !differs {
         return;
     }
-    let star = if found.excludes(nothing) { "*" } else { "" };
-    let cells = [column.text(before.mean), column.text(after.mean), format!("{}{star}", column.compared(found.mean))];
+    let cells = [column.text(before.mean), column.text(after.mean), column.compared(against, found)];
     grid.row(&[scheme, &format!("{} {}", column.name, column.unit)], cells);
 }
 

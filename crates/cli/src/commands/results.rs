@@ -38,7 +38,7 @@ pub(crate) struct Results {
 impl Results {
     /// Refuses options that cannot be followed, before anything is played.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
-        table::chosen(&self.columns).map(|_| ()).map_err(anyhow::Error::msg)
+        table::chosen(&self.columns, []).map(|_| ())
     }
 
     /// Whether standard output is for people.
@@ -73,10 +73,7 @@ impl Results {
     }
 
     fn print(&self, runs: &[Summary]) -> anyhow::Result<()> {
-        let columns = match self.columns[..] {
-            [] => table::columns_of(runs),
-            _ => table::chosen(&self.columns).map_err(anyhow::Error::msg)?,
-        };
+        let columns = table::chosen(&self.columns, runs)?;
         if self.json {
             let whole = serde_json::json!({ "runs": runs, "schemes": table::json(runs) });
             outln!("{}", serde_json::to_string_pretty(&whole)?);

@@ -149,8 +149,8 @@ fn report_and_explain_take_the_folder_that_compare_made() {
     assert!(std::fs::read_to_string(&page).unwrap().contains("vidaptive"));
     let which = thalweg(&["explain", &out, "--at", "2s"]);
     assert!(!which.status.success() && text(&which.stderr).contains("--scheme"), "{}", text(&which.stderr));
-    let told = thalweg(&["explain", &out, "--at", "2s", "--scheme", "gcc"]);
-    assert!(text(&told.stdout).contains("gcc over lte-driving at 2"), "{}", text(&told.stderr));
+    let explained = thalweg(&["explain", &out, "--at", "2s", "--scheme", "gcc"]);
+    assert!(text(&explained.stdout).contains("gcc over lte-driving at 2"), "{}", text(&explained.stderr));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The columns of a table of runs, for all outputs.
 
 use super::Summary;
-use crate::statistics::Against;
+use crate::statistics::{Against, Estimate};
 
 /// One column of a table of results.
 #[derive(Debug)]
@@ -50,14 +50,17 @@ impl Column {
         if is_ratio { Against::Ratio } else { Against::Difference }
     }
 
-    /// A comparison with another scheme's as text: a factor, or a signed difference (of shares in points).
-    pub fn compared(&self, value: f64) -> String {
-        match (self.against(), self.form) {
+    /// A comparison with other runs as text: a factor, or a signed difference (of shares in points), with a star where
+    /// chance does not explain it.
+    pub fn compared(&self, against: Against, found: Estimate) -> String {
+        let value = found.mean;
+        let text = match (against, self.form) {
             (Against::Ratio, _) => format!("x{value:.2}"),
             (Against::Difference, Form::Percent(_)) => format!("{:+.1}", value * 100.0),
             (Against::Difference, Form::Digits(digits)) => format!("{value:+.digits$}"),
             (Against::Difference, Form::Mbps) => format!("{:+.2}", value / 1e6),
-        }
+        };
+        if found.excludes(against.unchanged()) { text + "*" } else { text }
     }
 }
 
@@ -113,4 +116,23 @@ const fn column(
     value: fn(&Summary) -> Option<f64>,
 ) -> Column {
     Column { key, name, unit, value, form }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_is_a_factor_or_a_difference_with_a_star_where_chance_does_not_explain_it() {
+        let column = |name: &str| every_column().find(|column| column.name == name).unwrap();
+        let found = |mean, interval| Estimate { mean, interval, runs: 3 };
+        let said = |name: &str, against, found| column(name).compared(against, found);
+        assert_eq!(said("video", Against::Ratio, found(1.5, Some((1.2, 1.8)))), "x1.50*");
+        assert_eq!(said("video", Against::Ratio, found(1.5, Some((0.9, 2.1)))), "x1.50");
+        assert_eq!(said("video", Against::Ratio, found(1.5, None)), "x1.50");
+        // From nothing there is no factor.
+        assert_eq!(said("padding", Against::Difference, found(5e5, Some((4e5, 6e5)))), "+0.50*");
+        assert_eq!(said("loss", Against::Difference, found(-0.01, Some((-0.02, 0.01)))), "-1.0");
+        assert_eq!(said("PSNR", Against::Difference, found(0.25, Some((0.1, 0.4)))), "+0.25*");
+    }
 }

@@ -43,7 +43,8 @@ pub fn ssim_decibels(frames: &[FrameRecord]) -> Option<(f64, f64)> {
     Some((quality::ssim_db(mean), percentile(&each, 0.25)?))
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+/// The mean; `None` of no values.
+pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0u64);
     for value in values {
         sum += value;

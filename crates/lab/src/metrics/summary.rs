@@ -117,6 +117,19 @@ pub struct Summary {
     pub traffic: Vec<Traffic>,
 }
 
+#[cfg(test)]
+impl Summary {
+    /// The figures of a run that sent nothing, for tests to fill in what they are about.
+    pub(crate) fn empty(scheme: &str, trace: &str, seed: u64) -> Summary {
+        let nothing = serde_json::json!({
+            "scheme": scheme, "trace": trace, "video": "v", "seed": seed, "duration_s": 1.0, "video_bitrate_bps": 0.0,
+            "wire_bitrate_bps": 0.0, "padding_bitrate_bps": 0.0, "frame_rate_fps": 0.0, "stall_ratio": 0.0,
+            "packet_loss_ratio": 0.0, "tail_missing": 0, "events_fingerprint": "",
+        });
+        serde_json::from_value(nothing).expect("all that has no default is there")
+    }
+}
+
 /// Origin of the quality figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

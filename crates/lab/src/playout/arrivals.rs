@@ -3,6 +3,8 @@
 
 use thalweg_units::{Span, Time};
 
+use super::line::Line;
+
 /// Ticks of the video clock per millisecond (RFC 3551: 90 kHz), the unit of the constants below.
 const TICKS_PER_MS: f64 = 90.0;
 /// Initial uncertainty of the clock rate and of the offset; the latter is restored when the delay has changed (`kP11`).
@@ -17,21 +19,19 @@ const FIRST_ARRIVALS: u32 = 2;
 /// After a silence longer than this the line begins anew.
 const SILENCE: Span = Span::from_secs(10);
 
-/// The line.
+/// The line of capture over arrival.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Arrivals {
-    line: Option<Line>,
+    stream: Option<Stream>,
 }
 
 #[derive(Debug, Clone)]
-struct Line {
+struct Stream {
     /// The first arrival, from which arrival times count, and its capture.
     start: (Time, Time),
     last: (Time, Time),
     /// Ticks per ms, and ticks at the start.
-    weights: [f64; 2],
-    /// Covariance of the weights.
-    covariance: [[f64; 2]; 2],
+    line: Line,
     count: u32,
     /// Sums of errors beyond the drift: early, late.
     sums: [f64; 2],
@@ -44,30 +44,29 @@ fn ticks(span: Span) -> f64 {
 impl Arrivals {
     /// A frame captured then arrived now.
     pub(super) fn update(&mut self, now: Time, captured: Time) {
-        if self.line.as_ref().is_some_and(|line| now - line.last.0 > SILENCE) {
-            self.line = None;
+        if self.stream.as_ref().is_some_and(|stream| now - stream.last.0 > SILENCE) {
+            self.stream = None;
         }
-        self.line.get_or_insert_with(|| Line::new(now, captured)).update(now, captured);
+        self.stream.get_or_insert_with(|| Stream::new(now, captured)).update(now, captured);
     }
 
     /// When a frame captured then would arrive on average; `None` before the first arrival.
     pub(super) fn expected(&self, captured: Time) -> Option<Time> {
-        let line = self.line.as_ref()?;
-        if line.count < FIRST_ARRIVALS {
-            return Some(line.last.0 + (captured - line.last.1));
+        let Stream { start, last, line, count, .. } = self.stream.as_ref()?;
+        if *count < FIRST_ARRIVALS {
+            return Some(last.0 + (captured - last.1));
         }
-        let since_start_ms = (ticks(captured - line.start.1) - line.weights[1]) / line.weights[0];
-        Some(line.start.0 + Span::from_secs_f64(since_start_ms / 1e3))
+        let since_start_ms = (ticks(captured - start.1) - line.weights[1]) / line.weights[0];
+        Some(start.0 + Span::from_secs_f64(since_start_ms / 1e3))
     }
 }
 
-impl Line {
-    fn new(now: Time, captured: Time) -> Line {
-        Line {
+impl Stream {
+    fn new(now: Time, captured: Time) -> Stream {
+        Stream {
             start: (now, captured),
             last: (now, captured),
-            weights: [TICKS_PER_MS, 0.0],
-            covariance: [[UNCERTAINTY[0], 0.0], [0.0, UNCERTAINTY[1]]],
+            line: Line::new([TICKS_PER_MS, 0.0], UNCERTAINTY),
             count: 0,
             sums: [0.0; 2],
         }
@@ -75,22 +74,15 @@ impl Line {
 
     fn update(&mut self, now: Time, captured: Time) {
         let at = (now - self.start.0).as_millis_f64();
-        let residual = ticks(captured - self.start.1) - at * self.weights[0] - self.weights[1];
+        let residual = ticks(captured - self.start.1) - self.line.at(at);
         if self.has_changed(residual) && self.count >= FIRST_ARRIVALS {
-            self.covariance[1][1] = UNCERTAINTY[1];
+            self.line.covariance[1][1] = UNCERTAINTY[1];
         }
         // A reordered frame is not followed.
         if captured < self.last.1 {
             return;
         }
-        let [[p00, p01], [p10, p11]] = self.covariance;
-        let scale = 1.0 + at * (at * p00 + p01) + at * p10 + p11;
-        let gain = [(at * p00 + p01) / scale, (at * p10 + p11) / scale];
-        self.weights[0] += gain[0] * residual;
-        self.weights[1] += gain[1] * residual;
-        let row = [at * p00 + p10, at * p01 + p11];
-        self.covariance =
-            [[p00 - gain[0] * row[0], p01 - gain[0] * row[1]], [p10 - gain[1] * row[0], p11 - gain[1] * row[1]]];
+        self.line.correct(at, residual, 1.0);
         self.last = (now, captured);
         self.count += 1;
     }

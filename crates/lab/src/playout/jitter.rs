@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 
 use thalweg_units::Time;
 
+use super::line::Line;
+
 /// What averages of size keep of themselves per frame (`kPhi`), and the max of sizes (`kPsi`).
 const MEAN_KEEPS: f64 = 0.97;
 const MAX_KEEPS: f64 = 0.9999;
@@ -50,7 +52,8 @@ pub(super) struct Jitter {
 
 impl Default for Jitter {
     fn default() -> Jitter {
-        Jitter { sizes: Sizes::default(), line: Line::default(), noise: Noise::default(), estimate_ms: BOUNDS_MS.0 }
+        let line = Line::new([1.0 / 64_000.0, 0.0], [1e-4, 1e2]);
+        Jitter { sizes: Sizes::default(), line, noise: Noise::default(), estimate_ms: BOUNDS_MS.0 }
     }
 }
 
@@ -66,13 +69,13 @@ impl Jitter {
         if beside.abs() < DELAY_OUTLIER * deviation || is_large {
             if grown > -SMALLER * self.sizes.max {
                 self.noise.add(now, beside);
-                self.line.update(variation_ms, grown, self.sizes.max, self.noise.variance);
+                follow(&mut self.line, variation_ms, grown, self.sizes.max, self.noise.variance);
             }
         } else {
             self.noise.add(now, beside.signum() * DELAY_OUTLIER * deviation);
         }
         let threshold = (NOISE_DEVIATIONS * self.noise.variance.sqrt() - NOISE_OFFSET_MS).max(1.0);
-        let needed = self.line.slope() * (self.sizes.max - self.sizes.mean) + threshold;
+        let needed = self.line.weights[0] * (self.sizes.max - self.sizes.mean) + threshold;
         if needed >= BOUNDS_MS.0 {
             self.estimate_ms = needed.min(BOUNDS_MS.1);
         }
@@ -126,51 +129,21 @@ impl Sizes {
     }
 }
 
-/// The line of delay variation (ms) over size variation (bytes).
-#[derive(Debug, Clone)]
-struct Line {
-    weights: [f64; 2],
-    covariance: [[f64; 2]; 2],
-}
-
-impl Default for Line {
-    fn default() -> Line {
-        Line { weights: [1.0 / 64_000.0, 0.0], covariance: [[1e-4, 0.0], [0.0, 1e2]] }
-    }
-}
-
 /// What the covariance of the line grows by with each frame.
 const PROCESS_NOISE: [f64; 2] = [2.5e-10, 1e-10];
 /// The least slope, in ms per byte (`kMaxBandwidth`, 8 Gbps).
 const LEAST_SLOPE: f64 = 1e-6;
 
-impl Line {
-    fn slope(&self) -> f64 {
-        self.weights[0]
+/// Moves the line of delay variation (ms) over size variation (bytes) towards a frame's.
+fn follow(line: &mut Line, variation_ms: f64, grown: f64, max: f64, noise_variance: f64) {
+    for (index, noise) in PROCESS_NOISE.into_iter().enumerate() {
+        line.covariance[index][index] += noise;
     }
-
-    fn at(&self, grown: f64) -> f64 {
-        self.weights[0] * grown + self.weights[1]
-    }
-
-    fn update(&mut self, variation_ms: f64, grown: f64, max: f64, noise_variance: f64) {
-        for (index, noise) in PROCESS_NOISE.into_iter().enumerate() {
-            self.covariance[index][index] += noise;
-        }
-        let [[p00, p01], [p10, p11]] = self.covariance;
-        // A frame of nearly the size of the one before says little about the slope. The deviation stands where the
-        // variance should: libwebrtc's own.
-        let noise = ((300.0 * (-grown.abs() / max).exp() + 1.0) * noise_variance.sqrt()).max(1.0);
-        let projected = [p00 * grown + p01, p10 * grown + p11];
-        let innovation = variation_ms - self.at(grown);
-        let scale = grown * projected[0] + projected[1] + noise;
-        let gain = projected.map(|value| value / scale);
-        self.weights =
-            [(self.weights[0] + gain[0] * innovation).max(LEAST_SLOPE), self.weights[1] + gain[1] * innovation];
-        let row = [grown * p00 + p10, grown * p01 + p11];
-        self.covariance =
-            [[p00 - gain[0] * row[0], p01 - gain[0] * row[1]], [p10 - gain[1] * row[0], p11 - gain[1] * row[1]]];
-    }
+    // A frame of nearly the size of the one before says little about the slope. The deviation stands where the variance
+    // should: libwebrtc's own.
+    let noise = ((300.0 * (-grown.abs() / max).exp() + 1.0) * noise_variance.sqrt()).max(1.0);
+    line.correct(grown, variation_ms - line.at(grown), noise);
+    line.weights[0] = line.weights[0].max(LEAST_SLOPE);
 }
 
 /// The noise around the line, in ms.
@@ -245,7 +218,7 @@ mod tests {
         let slope = |larger: f64| {
             let size = |number: u64| 5000.0 + if number.is_multiple_of(10) { larger } else { 0.0 };
             let frames = (1..4000).map(|number| ((size(number) - size(number - 1)) * 0.004, size(number)));
-            after(frames).line.slope()
+            after(frames).line.weights[0]
         };
         assert!((slope(500.0) - 0.004).abs() < 4e-4, "{}", slope(500.0));
         // 40 ms are beyond 3.5 deviations of the least noise (1 ms) and half a ms: clamped to 4 ms for 10 kB.

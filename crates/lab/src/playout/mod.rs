@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod jitter;
+mod line;
 
 use std::collections::VecDeque;
 

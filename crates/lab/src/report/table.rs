@@ -6,7 +6,7 @@ use super::groups::{Cell, Group, Page};
 use super::html::{escape, key};
 use crate::metrics::{Better, Column, Summary, columns};
 use crate::outcome::Outcome;
-use crate::statistics::{Against, over, paired};
+use crate::statistics::{over, paired};
 
 /// The table and the explanations under it.
 pub(super) fn table(page: &Page<'_>, runs: &[Outcome]) -> String {
@@ -99,9 +99,7 @@ fn value(column: &Column, group: &Group<'_>, base: Option<&Group<'_>>, best: Opt
     }
     let against = column.against();
     if let Some(compared) = base.and_then(|base| paired(&runs, &base.summaries(), against, column.value)) {
-        let same = if against == Against::Ratio { 1.0 } else { 0.0 };
-        let star = if compared.excludes(same) { "*" } else { "" };
-        let _ = write!(html, "<small class=\"delta\">{}{star}</small>", column.compared(compared.mean));
+        let _ = write!(html, "<small class=\"delta\">{}</small>", column.compared(against, compared));
     }
     html + "</td>"
 }

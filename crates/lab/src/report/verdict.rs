@@ -22,7 +22,7 @@ pub(super) fn verdict(page: &Page<'_>) -> Vec<String> {
         let rates = parts.join(" at ");
         let psnr = psnr.map(|difference| {
             let way = if difference.mean < 0.0 { "lower" } else { "higher" };
-            let chance = if chance(difference, 0.0) { ", within chance" } else { "" };
+            let chance = if chance(difference, Against::Difference) { ", within chance" } else { "" };
             format!("PSNR {:.1} dB {way}{}{chance}", difference.mean.abs(), interval(difference, 1))
         });
         let parts: Vec<String> = (!rates.is_empty()).then_some(rates).into_iter().chain(psnr).collect();
@@ -46,13 +46,13 @@ pub(super) fn verdict(page: &Page<'_>) -> Vec<String> {
 }
 
 fn times(ratio: Estimate, what: &str) -> String {
-    let chance = if chance(ratio, 1.0) { " (within chance)" } else { "" };
+    let chance = if chance(ratio, Against::Ratio) { " (within chance)" } else { "" };
     format!("{:.2} times {what}{}{chance}", ratio.mean, interval(ratio, 2))
 }
 
 /// Whether the interval includes the value of no difference.
-fn chance(found: Estimate, same: f64) -> bool {
-    found.interval.is_some() && !found.excludes(same)
+fn chance(found: Estimate, against: Against) -> bool {
+    found.interval.is_some() && !found.excludes(against.unchanged())
 }
 
 fn interval(found: Estimate, digits: usize) -> String {

@@ -2,7 +2,7 @@
 
 use thalweg_units::percentile;
 
-use crate::metrics::{latency, response};
+use crate::metrics::{latency, mean, response};
 use crate::outcome::Outcome;
 
 /// What is distributed.
@@ -67,8 +67,7 @@ impl Quantiles {
     /// Of these values; `None` if there are none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Quantiles> {
         let values: Vec<f64> = values.into_iter().collect();
-        percentile(&values, 0.5)?;
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let mean = mean(values.iter().copied())?;
         Some(Quantiles { at: BOX.map(|share| percentile(&values, share).unwrap_or(f64::NAN)), mean })
     }
 }

@@ -32,7 +32,7 @@ pub use encoder::Encoder;
 pub use encoder_step::{EncoderStep, StepResponse};
 pub use figure::{Experiment, Figure, Row, Rows, Setup, encode_time};
 pub use links::{Folder, Link, Links, Origin, Other, drawn};
-pub use per_link::{Comparison, Statistic, each_link, pooled};
+pub use per_link::{Comparison, Statistic, each_link, pooled, values_over_links};
 pub use published::{Claim, Order, Published};
 pub use reading::{Reading, Windowed};
 pub use sample::{Sample, Spread, compare, mean, spread};

@@ -3,6 +3,8 @@
 
 use super::distribution::{Distribution, Quantiles};
 use super::sample::{Sample, compare};
+use crate::metrics::mean;
+use crate::statistics::distinct;
 
 /// How a figure compares schemes over several links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,13 +40,14 @@ pub type Comparison = Vec<(&'static str, Option<f64>)>;
 
 /// Each link's comparison ([`compare`]), by link: the points that a box over links is drawn of.
 pub fn each_link<'a>(ours: &[&'a Sample], base: &[&Sample]) -> Vec<(&'a str, Comparison)> {
-    let mut links: Vec<&str> = Vec::new();
-    for sample in ours {
-        if !links.contains(&sample.summary.trace.as_str()) {
-            links.push(&sample.summary.trace);
-        }
-    }
+    let links = distinct(ours.iter().map(|sample| sample.summary.trace.as_str()));
     links.into_iter().map(|link| (link, compared(&over(ours, link), &over(base, link)))).collect()
+}
+
+/// A number of each link's comparison, of those that have it.
+pub fn values_over_links(links: &[(&str, Comparison)], key: &str) -> Vec<f64> {
+    let value = |of: &Comparison| of.iter().find(|(known, _)| *known == key)?.1;
+    links.iter().filter_map(|(_, of)| value(of)).collect()
 }
 
 fn over<'a>(samples: &[&'a Sample], link: &str) -> Vec<&'a Sample> {
@@ -71,11 +74,7 @@ fn taller(ours: &[&Sample], base: &[&Sample]) -> Option<f64> {
 
 fn per_link(ours: &[&Sample], base: &[&Sample]) -> Vec<(&'static str, Option<f64>)> {
     let links = each_link(ours, base);
-    let of = |key: &str| -> Vec<f64> {
-        let value = |link: &Comparison| link.iter().find(|(known, _)| *known == key)?.1;
-        links.iter().filter_map(|(_, link)| value(link)).collect()
-    };
-    let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let of = |key: &str| values_over_links(&links, key);
     let most = |key: &str| of(key).into_iter().max_by(f64::total_cmp);
     let least = |key: &str| of(key).into_iter().min_by(f64::total_cmp);
     let share = |is: &dyn Fn(f64, f64) -> bool| {
@@ -84,7 +83,7 @@ fn per_link(ours: &[&Sample], base: &[&Sample]) -> Vec<(&'static str, Option<f64
         (!psnr.is_empty() && psnr.len() == latency.len()).then(|| better as f64 / psnr.len() as f64)
     };
     let keys: Vec<&'static str> = compared(&[], &[]).into_iter().map(|(key, _)| key).collect();
-    let mut values: Vec<(&'static str, Option<f64>)> = keys.into_iter().map(|key| (key, mean(&of(key)))).collect();
+    let mut values: Vec<(&'static str, Option<f64>)> = keys.into_iter().map(|key| (key, mean(of(key)))).collect();
     let frame_rate = |samples: &[&Sample]| samples.iter().map(|one| one.summary.frame_rate_fps).min_by(f64::total_cmp);
     values.extend([
         ("video_bitrate_ratio_max", most("video_bitrate_ratio")),

@@ -3,6 +3,7 @@
 use super::{Distribution, Reading};
 use crate::metrics::Summary;
 use crate::outcome::{FrameRecord, Outcome};
+use crate::statistics::mean_and_deviation;
 
 /// The readings of one run: everything that is kept of a run when there are many.
 #[derive(Debug, Clone)]
@@ -68,11 +69,8 @@ pub struct Spread {
 /// Mean and deviation of the reading `key`, over runs to which it applies; `None` if there are none.
 pub fn spread(samples: &[&Sample], key: &str) -> Option<Spread> {
     let values: Vec<f64> = samples.iter().filter_map(|sample| sample.value(key)).collect();
-    let runs = values.len();
-    let mean = (runs > 0).then(|| values.iter().sum::<f64>() / runs as f64)?;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let sigma = (runs > 1).then(|| (squares / (runs - 1) as f64).sqrt());
-    Some(Spread { mean, sigma, runs })
+    let (mean, sigma) = mean_and_deviation(&values)?;
+    Some(Spread { mean, sigma, runs: values.len() })
 }
 
 /// Mean of the reading `key`; `None` if it applies to no run.
@@ -111,13 +109,12 @@ pub(super) mod tests {
 
     /// A run with these readings.
     pub(crate) fn sample(values: &[(&'static str, Option<f64>)]) -> Sample {
-        let summary = serde_json::json!({
-            "scheme": "s", "trace": "t", "video": "v", "seed": 1, "duration_s": 1.0, "video_bitrate_bps": 0.0, "wire_bitrate_bps": 0.0,
-            "padding_bitrate_bps": 0.0, "frame_rate_fps": 0.0, "stall_ratio": 0.0, "packet_loss_ratio": 0.0, "tail_missing": 0,
-            "events_fingerprint": "",
-        });
-        let summary = serde_json::from_value(summary).unwrap();
-        Sample { summary, values: values.to_vec(), distributed: Vec::new(), heights: Vec::new() }
+        Sample {
+            summary: Summary::empty("s", "t", 1),
+            values: values.to_vec(),
+            distributed: Vec::new(),
+            heights: Vec::new(),
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::Context;
+use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 use thalweg_lab::reproduce::{Experiment, Figure, figures};
 
@@ -66,13 +67,10 @@ fn verdict_of(page: &str) -> Option<&str> {
 /// What decides about a result: this program's own bytes, and the options.
 fn program_and_options(arguments: &Arguments) -> anyhow::Result<String> {
     let program = std::fs::read(std::env::current_exe()?)?;
-    let hash = program.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-        // FNV-1a.
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let hash = Md5::digest(program);
     let Arguments { traces, salsify_traces, lumos5g_traces, pictures, duration, unloaded, runs, seed, .. } = arguments;
     let folders = (traces, salsify_traces, lumos5g_traces);
-    Ok(format!("{hash:016x} {folders:?} {pictures:?} {duration:?} {unloaded} {runs:?} {seed:?}"))
+    Ok(format!("{hash:x} {folders:?} {pictures:?} {duration:?} {unloaded} {runs:?} {seed:?}"))
 }
 
 /// What was played, and the command that plays it.
@@ -103,7 +101,7 @@ fn index_of(folder: &Path) -> String {
         verdict_of(&page).map(str::to_string)
     };
     let mut index = String::from(
-        "# Every figure and table of the five papers, and what became of it here\n\n\
+        "# Every figure and table of the five papers, and its result here\n\n\
          Written by `make reproduce`; each page has the paper's numbers beside ours and the command that plays it. A\n\
          number holds if ours is within a tenth of it or within the deviation that the paper prints, unless the page\n\
          says otherwise; a number that the paper bounds (\"more than twice\") holds on its side of the bound. A ranking\n\

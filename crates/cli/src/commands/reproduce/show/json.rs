@@ -3,11 +3,12 @@
 use serde_json::{Map, Value, json};
 use thalweg_lab::reproduce::{
     Figure, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, each_link, mean, pooled, spread,
+    values_over_links,
 };
 use thalweg_sender::Scheme;
 
 use super::Shown;
-use super::table::{OVER_LINKS, mean_of, values_over_links};
+use super::table::{OVER_LINKS, mean_of};
 
 /// The runs of a figure, their results for each scheme, and the published numbers.
 pub(super) fn runs(shown: &Shown) -> anyhow::Result<Value> {

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use thalweg_lab::reproduce::{
-    Comparison, Figure, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, compare, each_link, mean, pooled,
-    spread,
+    Figure, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, compare, each_link, mean, pooled, spread,
+    values_over_links,
 };
 
 use super::super::pages::VERDICT;
@@ -148,12 +148,6 @@ pub(super) const OVER_LINKS: [&str; 6] = [
     "psnr_gain_db",
 ];
 
-/// A number of each link's comparison.
-pub(super) fn values_over_links(links: &[(&str, Comparison)], key: &str) -> Vec<f64> {
-    let value = |of: &[(&'static str, Option<f64>)]| of.iter().find(|(known, _)| *known == key)?.1;
-    links.iter().filter_map(|(_, of)| value(of)).collect()
-}
-
 const QUANTILES: [&str; 6] = ["P5", "P25", "P50", "P75", "P95", "mean"];
 
 fn quantiles(key: &str, of: Option<Quantiles>) -> Vec<String> {
@@ -165,11 +159,11 @@ fn quantiles(key: &str, of: Option<Quantiles>) -> Vec<String> {
 fn boxes(shown: &Shown) -> Option<(String, Grid)> {
     let ([first, others @ ..], Statistic::PerLink) = (shown.schemes, shown.figure.statistic) else { return None };
     let mut grid = Grid::new(&["number", "scheme"], QUANTILES.map(str::to_string));
+    let base = shown.of(first);
+    let links: Vec<_> = others.iter().map(|scheme| (scheme, each_link(&shown.of(scheme), &base))).collect();
     for key in OVER_LINKS {
-        for scheme in others {
-            let (ours, base) = (shown.of(scheme), shown.of(first));
-            let found = Quantiles::of(values_over_links(&each_link(&ours, &base), key));
-            grid.row(&[&head(key), &scheme.name], quantiles(key, found));
+        for (scheme, links) in &links {
+            grid.row(&[&head(key), &scheme.name], quantiles(key, Quantiles::of(values_over_links(links, key))));
         }
     }
     Some((format!("Boxes over links, each against {}", first.name), grid))

@@ -60,7 +60,7 @@ pub fn known() -> &'static [Known] {
         },
         Known {
             name: "vidaptive:gaps",
-            about: "with Copa's standing round trip over a whole srtt, for links that deliver in gaps",
+            about: "for links that deliver in gaps: Copa's standing round trip over a whole srtt, and a window of at least four packets",
             make: vidaptive::for_gaps,
         },
         Known {

@@ -51,12 +51,15 @@ pub(super) fn resolution_by_quantizer() -> Scheme {
     scheme
 }
 
-/// With a standing round trip over a whole srtt: half of one lies within the gaps of a link that delivers in bursts
-/// (TMobile-LTE-driving: up to 178 ms), which Copa then takes for a queue. Not in the paper.
+/// For links that deliver in gaps (TMobile-LTE-driving: up to 178 ms). Half an srtt, over which Copa takes its standing
+/// round trip, lies within such a gap, and the gap counts as a queue; and with two packets a window that was cut in one
+/// gap takes seconds to grow. So: a whole srtt, and BBR's least window of four packets (draft-ietf-ccwg-bbr,
+/// BBRMinPipeCwnd). Not in the paper.
 pub(super) fn for_gaps() -> Scheme {
     let mut scheme = over_copa();
     if let ControllerConfig::Copa(copa) = &mut scheme.controller {
         copa.standing_share = 1.0;
+        copa.min_window = 4.0;
     }
     scheme
 }

@@ -96,7 +96,10 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
             let traces = arguments.traces()?;
             let hops = forth.iter().map(|of| Ok(rates(scaled(of, &traces)?)));
             let reverse = back.map(|of| scaled(&of, &traces)).transpose()?;
-            let named = |of: &Seconds| format!("{} by the second, {} on average", of.recording, of.mean);
+            let named = |of: &Seconds| match of.mean {
+                Some(mean) => format!("{} by the second, {mean} on average", of.recording),
+                None => format!("{} by the second", of.recording),
+            };
             let hops_named: Vec<String> = forth.iter().map(named).collect();
             let back_named = back.as_ref().map_or("unlimited".into(), named);
             let from = format!("{}, reverse path {back_named}", hops_named.join(" and then "));

@@ -11,7 +11,7 @@ use thalweg_units::Rate;
 use super::super::Seconds;
 
 const fn trace(kbps: u64, recording: &'static str) -> Seconds {
-    Seconds { recording, mean: Rate::from_kbps(kbps) }
+    Seconds { recording, mean: Some(Rate::from_kbps(kbps)) }
 }
 
 /// 0.65 and 2.0 %; 0.64 and 0.0 %, 140 s.

@@ -3,6 +3,7 @@
 mod line;
 
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,22 @@ use thalweg_units::{Span, Time};
 
 use crate::clock::cpu_seconds;
 use line::Line;
+
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on there is neither progress nor a note.
+pub(crate) fn be_quiet() {
+    IS_QUIET.store(true, Ordering::Relaxed);
+}
+
+pub(crate) fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
+}
+
+/// `eprintln!` of what is neither a result nor an error, unless --quiet was given.
+macro_rules! note {
+    ($($part:tt)*) => { if !$crate::progress::is_quiet() { eprintln!($($part)*); } };
+}
 
 /// Interval between drawings of the bar.
 const BAR_INTERVAL: Duration = Duration::from_millis(100);
@@ -85,7 +102,7 @@ impl Progress {
     fn draw(&self, state: &mut State) {
         let now = Instant::now();
         let interval = if self.terminal { BAR_INTERVAL } else { LOG_INTERVAL };
-        if now.duration_since(state.drawn) < interval {
+        if is_quiet() || now.duration_since(state.drawn) < interval {
             return;
         }
         state.drawn = now;
@@ -107,7 +124,7 @@ impl Progress {
     }
 
     fn erase(&self) {
-        if self.terminal {
+        if self.terminal && !is_quiet() {
             eprint!("\r\x1b[K");
         }
     }
@@ -170,7 +187,7 @@ impl RunProgress<'_> {
         state.played += self.duration.as_secs_f64();
         state.playing.retain(|(number, _)| *number != self.number);
         self.all.erase();
-        eprintln!("{:50} done in {:.1} s", self.label, self.started.elapsed().as_secs_f64());
+        note!("{:50} done in {:.1} s", self.label, self.started.elapsed().as_secs_f64());
         self.all.draw(&mut state);
         self.duration.as_secs_f64() / (cpu_seconds() - self.cpu).max(1e-9)
     }

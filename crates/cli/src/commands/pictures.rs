@@ -44,7 +44,7 @@ pub(super) struct Pictures {
     /// ratio per second.
     #[arg(long, default_value = "none")]
     undershoot: Undershoot,
-    /// The time to encode a picture in virtual time, such as 55ms; when absent that of a table by size
+    /// The time to encode a picture in virtual time, such as 55ms; when absent by its pixels
     ///
     /// A figure's scheme with a time of its own, such as salsify:paper@55ms, keeps it.
     #[arg(long, value_parser = values::duration)]

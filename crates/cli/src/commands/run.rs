@@ -28,8 +28,9 @@ pub(crate) struct Arguments {
     /// A scenario (see examples/), or the run.toml of a run: to repeat it, or to change any parameter of its scenario
     /// or scheme
     scenario: PathBuf,
-    /// Schemes to play, separated by commas (see `thalweg schemes`); when absent gcc,vidaptive for a scenario, the
-    /// run's own for a run.toml
+    /// Schemes to play, separated by commas (see `thalweg schemes`)
+    ///
+    /// When absent gcc,vidaptive for a scenario, the run's own for a run.toml.
     #[arg(long, value_delimiter = ',')]
     scheme: Vec<String>,
     /// The encoder's undershoot: none, 0.6, 0.6@30s-60s, ios, android or a file (see `thalweg compare --help`)

@@ -207,7 +207,7 @@ mod tests {
         assert!(near.contains("did you mean scheme.controller.copa.delta"), "{near}");
         assert!(said("scenario.clock_ofset=20ms").contains("did you mean scenario.clock_offset"));
         let wrong = said("scheme.controller.copa.delta=fast");
-        assert!(wrong.contains("fast") && wrong.contains("float"), "{wrong}");
+        assert!(wrong.contains("fast") && wrong.contains("expected f64"), "{wrong}");
         let range = said("scheme.controller.copa.delta=-1");
         assert!(range.contains("delta") && range.contains("must be"), "{range}");
         for text in ["copa.delta=1", "scheme", "scheme.=1", "scheme=1"] {

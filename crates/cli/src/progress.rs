@@ -115,9 +115,7 @@ impl Progress {
             playing: state.playing.iter().map(|(_, run)| (run.label.as_str(), run.played / run.duration)).collect(),
         };
         if self.terminal {
-            // One character less than the width: a full line would wrap on some terminals.
-            eprint!("\r\x1b[K{}", line.bar(width() - 1));
-            let _ = std::io::stderr().flush();
+            draw_over(&line.bar(width() - 1));
         } else {
             eprintln!("{line}");
         }
@@ -134,6 +132,14 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.erase();
     }
+}
+
+/// Draws one line of a terminal over the previous one, cut to its width.
+pub(crate) fn draw_over(line: &str) {
+    // One character less than the width: a full line would wrap on some terminals.
+    let fits: String = line.chars().take(width() - 1).collect();
+    eprint!("\r\x1b[K{fits}");
+    let _ = std::io::stderr().flush();
 }
 
 /// Columns of the terminal that standard error is.

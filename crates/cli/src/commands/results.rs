@@ -52,6 +52,7 @@ impl Results {
     /// Plays the jobs, and shows what was played even if not all of it could be.
     pub(crate) fn of(&self, jobs: &[Job], playing: &Playing) -> anyhow::Result<()> {
         let Playing { out, resume, effort, .. } = playing;
+        effort.begin();
         play::prepare(jobs, out, *resume)?;
         interrupt::listen();
         let Played { outcomes, problem } = play::all(jobs, *resume, effort)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use thalweg_codecs::Codec;
-use thalweg_lab::run_folder::read_run;
+use thalweg_lab::run_folder::{RunFileError, read_run};
 use thalweg_lab::{Scenario, Undershoot};
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{Size, Span};
@@ -69,11 +69,15 @@ pub(crate) struct Arguments {
 pub(crate) fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Arc<dyn SenderFactory>>)> {
     let table: toml::Table = toml::from_str(text)?;
     if table.contains_key("scenario") && table.contains_key("scheme") {
-        let (scenario, scheme) = read_run(text, &Registry::new())?;
+        let (scenario, scheme) = read_run(text, &Registry::new()).map_err(|error| match error {
+            RunFileError::Content(error) => super::scenario::explained(text, &error),
+            error => error.into(),
+        })?;
         return Ok((scenario, vec![scheme]));
     }
     let default = ["gcc", "vidaptive"].map(String::from);
-    Ok((toml::from_str(text)?, crate::play::schemes(&default)?))
+    let scenario = toml::from_str(text).map_err(|error| super::scenario::explained(text, &error))?;
+    Ok((scenario, crate::play::schemes(&default)?))
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -101,8 +105,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if !arguments.live {
         return arguments.results.of(&jobs, playing);
     }
-    crate::play::prepare(&jobs, &playing.out, false)?;
     playing.effort.begin();
+    crate::play::prepare(&jobs, &playing.out, false)?;
     let outcomes = super::live::real_time::all(&jobs, arguments.against_simulator)?;
     arguments.results.show(&outcomes, &playing.out)?;
     if arguments.against_simulator && arguments.results.is_text() {

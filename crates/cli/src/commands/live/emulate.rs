@@ -1,6 +1,6 @@
 //! `thalweg emulate`: the simulator's link between other programs.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 
 use anyhow::Context;
@@ -12,6 +12,7 @@ use thalweg_units::{Bytes, Span, Time};
 use super::addresses::local_address;
 use super::emulated::Emulated;
 use crate::commands::values;
+use crate::progress::draw_over;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -73,14 +74,12 @@ fn watch(relay: &Relay, clock: Clock, end: Time, signals: &mut Signals) -> anyho
         // A relay that has failed reports the reason when it is stopped.
         let Some(statistics) = relay.statistics() else { break };
         if terminal && woken.due {
-            let line = line(&statistics, before);
-            eprint!("\r{line:110}");
-            let _ = std::io::stderr().flush();
+            draw_over(&line(&statistics, before));
             before = [statistics.up.delivered_bytes, statistics.down.delivered_bytes];
         }
     }
     if terminal {
-        eprint!("\r{:110}\r", "");
+        draw_over("");
     }
     Ok(())
 }

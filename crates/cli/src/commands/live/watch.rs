@@ -11,6 +11,7 @@ use thalweg_units::{Span, Time};
 
 use super::authorities::{authorities, refused};
 use crate::commands::values;
+use crate::progress::draw_over;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -97,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         poller.wait(end.min(clock.now() + Span::from_millis(200)), &[&signals])?;
         if is_shown && clock.now() >= line {
             line = clock.now() + Span::from_secs(1);
-            eprint!("\r\x1b[K{}", summary(&watcher.report()));
+            draw_over(&summary(&watcher.report()));
         }
     }
     if is_shown {

@@ -253,12 +253,14 @@ pub(crate) fn title(runs: &[Summary]) -> String {
         known
     };
     let (schemes, links) = (sorted(|run| &run.scheme), sorted(|run| &run.trace));
-    match (schemes.len(), &links[..]) {
-        (_, []) => "No runs".into(),
-        (1, [link]) => format!("{} over {link}", schemes[0]),
-        (several, [link]) => format!("{several} schemes over {link}"),
-        (several, links) if links.len() < 4 => format!("{several} schemes over {}", links.join(", ")),
-        (several, links) => format!("{several} schemes over {} links", links.len()),
+    let who = match &schemes[..] {
+        [] => return "No runs".into(),
+        [scheme] => (*scheme).into(),
+        several => format!("{} schemes", several.len()),
+    };
+    match links.len() {
+        ..4 => format!("{who} over {}", links.join(", ")),
+        several => format!("{who} over {several} links"),
     }
 }
 

@@ -18,7 +18,8 @@ pub(crate) enum Command {
     ///
     /// Everyone who opens the page is a viewer, each with a sender of their own. A link given by --rate, --up, --delay and
     /// so on is emulated between here and the viewers: `up` is the way of the video. Runs until Ctrl-C, the end of the video
-    /// or --duration; the exit code is 1 if a WHIP server was asked for and never reached.
+    /// or --duration; the exit code is 1 if a WHIP server was asked for and never reached. The page's server has /metrics
+    /// for Prometheus.
     Publish(publish::Arguments),
     /// Receive what is published (a page's link, or any WHEP address), measure it, record it
     ///

@@ -63,7 +63,8 @@ const DELAY: Span = Span::from_millis(25);
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.results.check()?;
     let playing = &arguments.playing;
-    let (scenarios, schemes) = playing.set(scenarios(arguments)?, crate::play::schemes(&arguments.scheme)?)?;
+    let (mut scenarios, mut schemes) = (scenarios(arguments)?, crate::play::schemes(&arguments.scheme)?);
+    playing.set(&mut scenarios, &mut schemes)?;
     let jobs = crate::play::matrix(&scenarios, &schemes, &playing.out);
     arguments.results.of(&jobs, playing)
 }

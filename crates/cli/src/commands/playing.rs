@@ -33,15 +33,8 @@ pub(crate) struct Playing {
 }
 
 impl Playing {
-    /// The scenarios and schemes with the parameters of --set.
-    pub(super) fn set(
-        &self,
-        mut scenarios: Vec<Scenario>,
-        mut schemes: Vec<Arc<dyn SenderFactory>>,
-    ) -> anyhow::Result<(Vec<Scenario>, Vec<Arc<dyn SenderFactory>>)> {
-        for setting in &self.set {
-            applied(setting, &mut scenarios, &mut schemes)?;
-        }
-        Ok((scenarios, schemes))
+    /// Sets the parameters of --set.
+    pub(super) fn set(&self, scenarios: &mut [Scenario], schemes: &mut [Arc<dyn SenderFactory>]) -> anyhow::Result<()> {
+        self.set.iter().try_for_each(|setting| applied(setting, scenarios, schemes))
     }
 }

@@ -8,7 +8,7 @@ use thalweg_codecs::Codec;
 use thalweg_lab::run_folder::{RunFileError, read_run};
 use thalweg_lab::{Scenario, Undershoot};
 use thalweg_sender::{Registry, SenderFactory};
-use thalweg_units::{Size, Span};
+use thalweg_units::{FrameRate, Size, Span};
 
 use super::playing::Playing;
 use super::results::Results;
@@ -46,6 +46,9 @@ pub(crate) struct Arguments {
     /// The size, such as 640x360 or 360p
     #[arg(long, help_heading = INSTEAD)]
     size: Option<Size>,
+    /// Frames per second: 30, 29.97 or 30000/1001; pictures of a file are repeated or dropped to reach it
+    #[arg(long, value_name = "FPS", help_heading = INSTEAD)]
+    frame_rate: Option<FrameRate>,
     /// The encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8) or model (a statistical one)
     #[arg(long, visible_alias = "codec", help_heading = INSTEAD)]
     encoder: Option<Codec>,
@@ -93,14 +96,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         scenario.video.source.clone_from(source);
     }
     scenario.video.size = arguments.size.or(scenario.video.size);
+    if let Some(frame_rate) = arguments.frame_rate {
+        (scenario.video.frame_rate, scenario.video.retimed) = (frame_rate, true);
+    }
     if let Some(codec) = &arguments.encoder {
         scenario.codec.clone_from(codec);
     }
-    let schemes = if arguments.scheme.is_empty() { own } else { crate::play::schemes(&arguments.scheme)? };
+    let mut schemes = if arguments.scheme.is_empty() { own } else { crate::play::schemes(&arguments.scheme)? };
     let playing = &arguments.playing;
     let seeds = playing.seeds.list(scenario.seed)?;
-    let scenarios = seeds.into_iter().map(|seed| Scenario { seed, ..scenario.clone() }).collect();
-    let (scenarios, schemes) = playing.set(scenarios, schemes)?;
+    let mut scenarios: Vec<_> = seeds.into_iter().map(|seed| Scenario { seed, ..scenario.clone() }).collect();
+    playing.set(&mut scenarios, &mut schemes)?;
     let jobs = crate::play::matrix(&scenarios, &schemes, &playing.out);
     if !arguments.live {
         return arguments.results.of(&jobs, playing);

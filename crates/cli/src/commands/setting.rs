@@ -84,7 +84,7 @@ impl Setting {
         let read: Result<T, _> = whole.try_into();
         let changed = match read {
             Ok(changed) => changed,
-            Err(error) if error.message().starts_with("unknown ") => return Ok(None),
+            Err(error) if error.message().starts_with("unknown field") => return Ok(None),
             Err(error) => bail!("--set {}={}: {}", self.name(), self.value, error.message()),
         };
         // A name that the type does not know, and does not refuse, is gone again.
@@ -208,6 +208,8 @@ mod tests {
         assert!(said("scenario.clock_ofset=20ms").contains("did you mean scenario.clock_offset"));
         let wrong = said("scheme.controller.copa.delta=fast");
         assert!(wrong.contains("fast") && wrong.contains("expected f64"), "{wrong}");
+        let word = said("scenario.ssim=fast");
+        assert!(word.contains("unknown variant `fast`"), "{word}");
         let range = said("scheme.controller.copa.delta=-1");
         assert!(range.contains("delta") && range.contains("must be"), "{range}");
         for text in ["copa.delta=1", "scheme", "scheme.=1", "scheme=1"] {

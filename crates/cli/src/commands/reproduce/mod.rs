@@ -99,6 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         known.iter().for_each(|figure| outln!("{:22} {}", figure.name, figure.about));
         return Ok(());
     }
+    arguments.effort.begin();
     let chosen = chosen(&known, &arguments.figures)?;
     if let Some(folder) = &arguments.pages {
         return pages::write(&chosen, arguments, folder);

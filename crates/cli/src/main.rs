@@ -154,7 +154,8 @@ mod tests {
     use super::*;
     use anyhow::anyhow;
 
-    /// The words of a line of a shell: quotes and pipes are all that the examples have.
+    /// The words of a line of a shell: quotes are all that the examples have.
+    #[cfg(all(feature = "live", target_os = "linux"))]
     fn words_of(line: &str) -> Vec<String> {
         let mut parts: Vec<String> = Vec::new();
         for (place, part) in line.split('\'').enumerate() {
@@ -171,6 +172,8 @@ mod tests {
         std::iter::once(of).chain(below).collect()
     }
 
+    // A command that is not in the build has no help.
+    #[cfg(all(feature = "live", target_os = "linux"))]
     #[test]
     fn every_example_of_the_help_is_a_command_line_and_every_command_has_one() {
         let root = Arguments::command();
@@ -178,10 +181,7 @@ mod tests {
             let name = command.get_name();
             let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             let examples: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("  ")).collect();
-            assert!(
-                !examples.is_empty() || ["completions", "man", "scenario"].contains(&name),
-                "{name} has no example"
-            );
+            assert!(!examples.is_empty(), "{name} has no example");
             for line in examples {
                 let parsed = Arguments::try_parse_from(words_of(line));
                 assert!(line.starts_with(&format!("thalweg {name} ")) || line == format!("thalweg {name}"), "{line}");

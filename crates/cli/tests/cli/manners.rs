@@ -1,5 +1,6 @@
 //! How the program speaks: its help, its manual, its exit codes, and what it says to values that are none.
 
+#[cfg(all(feature = "live", target_os = "linux"))]
 use std::process::Command;
 
 use crate::{Folder, json, text, thalweg};
@@ -8,6 +9,7 @@ fn fingerprints(printed: &serde_json::Value) -> Vec<String> {
     printed["runs"].as_array().unwrap().iter().map(|run| run["events_fingerprint"].to_string()).collect()
 }
 
+#[cfg(all(feature = "live", target_os = "linux"))]
 #[test]
 fn every_command_has_a_manual_page_that_groff_reads_without_a_warning() {
     let folder = Folder::new("manual");

@@ -15,9 +15,9 @@ use crate::commands::values;
 use crate::recorded;
 use crate::suggest::Unknown;
 
-/// A trace by name: a file (Mahimahi's format, or one throughput value a second), a recording of the data manifest such as
-/// `TMobile-LTE-short.down`, a rate such as `2Mbps`, rates in turn such as
-/// `2Mbps/500kbps@40s`, or a synthetic link such as `lte-driving` or `poisson:rate=2Mbps`.
+/// A trace by name: a file (Mahimahi's format, or one throughput value a second), a recording of the data manifest such
+/// as `TMobile-LTE-short.down`, a rate such as `2Mbps`, rates in turn such as `2Mbps/500kbps@40s`, or a synthetic link
+/// such as `lte-driving` or `poisson:rate=2Mbps`.
 pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc<Trace>> {
     let recorded = recorded::find(name)?.unwrap_or_else(|| name.into());
     if recorded.is_file() {

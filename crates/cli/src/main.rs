@@ -1,8 +1,7 @@
 //! `thalweg`: real-time video over changing networks.
 //!
-//! Results go to standard output, progress to standard error. Exit codes: 0 success, 1 failure, 2 wrong command line, 3 a
-//! condition of --fail-if holds, 130 interrupted
-//! (docs/reference/exit-codes.md).
+//! Results go to standard output, progress to standard error. Exit codes: 0 success, 1 failure, 2 wrong command line, 3
+//! a condition of --fail-if holds, 130 interrupted (docs/reference/exit-codes.md).
 
 #[macro_use]
 mod out;

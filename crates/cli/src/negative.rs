@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-/// `--seed -1` as `--seed=-1`. No option begins with a digit, so `-1` is a value, and the error should be about the value
-/// instead of about an unknown option. What follows `--` belongs to another program.
+/// `--seed -1` as `--seed=-1`. No option begins with a digit, so `-1` is a value, and the error should be about the
+/// value instead of about an unknown option. What follows `--` belongs to another program.
 pub(crate) fn as_values(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::new();
     let mut is_own = true;

@@ -23,7 +23,8 @@ use crate::{folder, interrupt, link};
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Effort {
     /// The number of runs at a time; when absent as many as there are cores
-    #[arg(long, value_name = "NUMBER", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    #[arg(long, value_name = "NUMBER")]
+    #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1024))]
     jobs: Option<usize>,
     /// Print nothing but results and errors
     #[arg(long, short)]
@@ -187,8 +188,8 @@ pub(crate) fn all_seen<T: Send>(
     played.collect::<Result<_, _>>().map_err(|error| interrupted(error, 0, jobs.len()))
 }
 
-/// The results of the jobs by their places: an outcome, an error, or both if the outcome could not be written. Jobs after
-/// a failed one are not played.
+/// The results of the jobs by their places: an outcome, an error, or both if the outcome could not be written. Jobs
+/// after a failed one are not played.
 fn several<T: Send>(
     jobs: &[&Job],
     effort: &Effort,

@@ -15,9 +15,11 @@ use crate::play::Effort;
 pub(crate) struct Playing {
     #[command(flatten)]
     pub(super) seeds: Seeds,
-    /// Change a parameter of each scheme that has it, or of the scenario, as run.toml names it; may be given several times
+    /// Change a parameter of each scheme that has it, or of the scenario, as run.toml names it; may be given several
+    /// times
     ///
-    /// Such as scheme.controller.copa.delta=0.5 or scenario.clock_offset=0ms. docs/reference/scheme.md and docs/reference/scenario.md list them.
+    /// Such as scheme.controller.copa.delta=0.5 or scenario.clock_offset=0ms. docs/reference/scheme.md and
+    /// docs/reference/scenario.md list them.
     #[arg(long, value_name = "PARAMETER=VALUE")]
     set: Vec<Setting>,
     #[command(flatten)]

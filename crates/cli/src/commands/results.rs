@@ -29,7 +29,8 @@ pub(crate) struct Results {
     columns: Vec<String>,
     /// Fail (exit code 3) if this holds for a scheme: `latency_p95_ms > 200`; may be given several times
     ///
-    /// Of a scheme alone: `vidaptive: latency_p95_ms > 200`. Of pairs of runs: `vidaptive: ratio(video_bitrate_bps, gcc) <
+    /// Of a scheme alone: `vidaptive: latency_p95_ms > 200`. Of pairs of runs: `vidaptive: ratio(video_bitrate_bps,
+    /// gcc) <
     /// 1.2`, `difference(psnr_db, gcc) < 0.5`. The mean over all runs counts.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Condition>,

@@ -31,7 +31,8 @@ pub(crate) struct Emulated {
     #[command(flatten)]
     around: link::Around,
     /// A scenario file, as for `thalweg run`: its forward path is the uplink, its reverse path the downlink
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["up", "down", "rate", "delay", "loss", "jitter", "queue", "aqm"])]
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["up", "down", "rate", "delay", "loss", "jitter", "queue", "aqm"])]
     scenario: Option<PathBuf>,
     /// The seed of every random choice; when absent the scenario's own, or 1
     #[arg(long, value_parser = values::seed)]

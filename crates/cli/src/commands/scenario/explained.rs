@@ -5,8 +5,8 @@ use std::fmt::Write;
 use anyhow::anyhow;
 use serde_json::Value;
 
-/// The error of reading `text`. A word where a table must be, such as `queue = "codel"`, gets the table's keys, from the
-/// schema.
+/// The error of reading `text`. A word where a table must be, such as `queue = "codel"`, gets the table's keys, from
+/// the schema.
 pub(in crate::commands) fn explained(text: &str, error: &toml::de::Error) -> anyhow::Error {
     let mut said = error.to_string();
     if error.message().starts_with("invalid type: unit variant")

@@ -13,7 +13,7 @@ FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist book pictures check test reproduce test-live test-browser test-whip nightly package programs soak fuzz bench agree setup setup-test setup-live clean
+.PHONY: demo dist man book pictures check test reproduce test-live test-browser test-whip nightly package programs soak fuzz bench agree setup setup-test setup-live clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -24,9 +24,14 @@ demo: setup
 	$(TARGET)/release/thalweg compare --size 720p --out out
 	@echo "open out/report.html in a browser"
 
-# What is handed out: every feature, optimised across crates.
+# What is handed out: every feature, optimised across crates, and the manual pages beside it.
 dist: setup
 	$(CARGO) build --profile dist -p thalweg-cli
+	$(TARGET)/dist/thalweg man $(TARGET)/dist/man
+
+# A manual page of each command into target/man: `man target/man/thalweg-compare.1` reads one.
+man: setup
+	$(CARGO) run --release -q -p thalweg-cli -- man $(TARGET)/man
 
 # Formatting, lints, documentation, dependencies: what an editor should have said.
 check: setup-test

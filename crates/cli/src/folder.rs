@@ -97,6 +97,6 @@ fn move_away(folder: &Path, list: &List) -> anyhow::Result<()> {
         fs::rename(folder.join(&entry), place.join(&entry))
             .with_context(|| folder.join(&entry).display().to_string())?;
     }
-    eprintln!("earlier results: {}", place.display());
+    note!("earlier results: {}", place.display());
     Ok(())
 }

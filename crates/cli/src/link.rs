@@ -11,12 +11,13 @@ use thalweg_link::synthesize::presets;
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span};
 
+use crate::commands::values;
 use crate::recorded;
 use crate::suggest::Unknown;
 
-/// A trace by name: a file (Mahimahi's format, or one throughput value a second), a recording of the data manifest such as
-/// `TMobile-LTE-short.down`, a rate such as `2Mbps`, rates in turn such as
-/// `2Mbps/500kbps@40s`, or a synthetic link such as `lte-driving` or `poisson:rate=2Mbps`.
+/// A trace by name: a file (Mahimahi's format, or one throughput value a second), a recording of the data manifest such
+/// as `TMobile-LTE-short.down`, a rate such as `2Mbps`, rates in turn such as `2Mbps/500kbps@40s`, or a synthetic link
+/// such as `lte-driving` or `poisson:rate=2Mbps`.
 pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc<Trace>> {
     let recorded = recorded::find(name)?.unwrap_or_else(|| name.into());
     if recorded.is_file() {
@@ -110,21 +111,113 @@ pub(crate) fn queue(length: Option<QueueLength>, mean: Rate, round_trip: Span) -
 /// A queue holds at least one full packet: nothing would pass otherwise.
 const MIN_QUEUE: Bytes = Bytes::new(1500);
 
+/// What a bottleneck's queue does when it grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Discipline {
+    /// Drops packets that arrive at a full queue
+    DropTail,
+    /// Drops the oldest packets of a full queue
+    DropHead,
+    /// Controlled delay (RFC 8289): 5 ms of target, 100 ms of interval
+    Codel,
+    /// Proportional integral controller enhanced (RFC 8033): 15 ms of reference, bursts of 150 ms
+    Pie,
+}
+
+impl Discipline {
+    /// The queue of this kind in place of a drop-tail one of the same length.
+    ///
+    /// # Errors
+    /// When an unlimited queue would never be full.
+    pub(crate) fn over(self, queue: QueueConfig) -> anyhow::Result<QueueConfig> {
+        let limits = match queue {
+            QueueConfig::DropTail(limits) => Some(limits),
+            _ => None,
+        };
+        // As many packets as Linux's codel and pie hold by default (tc-codel(8), tc-pie(8)).
+        let managed = limits.unwrap_or(Limits::packets(1000));
+        Ok(match (self, limits) {
+            (Discipline::DropTail | Discipline::DropHead, None) => {
+                anyhow::bail!("an unlimited queue is never full: give its length by --queue, such as 100ms")
+            }
+            (Discipline::DropTail, Some(limits)) => QueueConfig::DropTail(limits),
+            (Discipline::DropHead, Some(limits)) => QueueConfig::DropHead(limits),
+            // RFC 8289 sections 4.2 and 4.3.
+            (Discipline::Codel, _) => {
+                let (target, interval) = (Span::from_millis(5), Span::from_millis(100));
+                QueueConfig::Codel { limits: managed, target, interval }
+            }
+            // RFC 8033 section 4.
+            (Discipline::Pie, _) => {
+                let (reference, max_burst) = (Span::from_millis(15), Span::from_millis(150));
+                QueueConfig::Pie { limits: managed, reference, max_burst }
+            }
+        })
+    }
+}
+
 /// The delivery opportunities of a trace, repeated without end, behind a queue.
 pub(crate) fn bottleneck(trace: &str, queue: QueueConfig) -> HopConfig {
     HopConfig::Bottleneck { trace: trace.into(), queue, once: false }
 }
 
-/// A path: bottlenecks in series, then random loss, then the delay.
-pub(crate) fn path(bottlenecks: impl IntoIterator<Item = HopConfig>, loss: Option<f64>, delay: Span) -> PathConfig {
-    let loss = loss.map(|probability| HopConfig::Loss(LossModel::Random { probability }));
-    let delay = HopConfig::Delay { delay, jitter: Jitter::None, reorders: false };
-    PathConfig { hops: bottlenecks.into_iter().chain(loss).chain([delay]).collect() }
+/// The options of a path besides its bottleneck, for the laboratory and for real sockets.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Around {
+    /// One-way delay of the path in each direction; when absent 25ms in virtual time, none on real sockets
+    #[arg(long, value_parser = values::delay)]
+    pub(crate) delay: Option<Span>,
+    /// Share of packets lost at random in each direction, between bottleneck and delay: 0.02 or 2%
+    #[arg(long, value_parser = values::share, value_name = "SHARE")]
+    pub(crate) loss: Option<f64>,
+    /// The longest extra delay of a packet, drawn evenly from 0 on, in each direction; packets stay in order
+    #[arg(long, value_parser = values::delay)]
+    pub(crate) jitter: Option<Span>,
+    /// Length of each bottleneck's queue: 64kB, 100ms or 1bdp; unlimited when absent
+    ///
+    /// A time is at the link's mean rate; 1bdp is one bandwidth-delay product, of that rate and twice the delay.
+    #[arg(long, value_name = "LENGTH")]
+    pub(crate) queue: Option<QueueLength>,
+    /// What the queue does when it grows; drop-tail when absent
+    #[arg(long, value_name = "DISCIPLINE")]
+    pub(crate) aqm: Option<Discipline>,
+}
+
+impl Around {
+    /// The queue before a link of this mean rate, with this one-way delay.
+    ///
+    /// # Errors
+    /// When the options do not fit each other.
+    pub(crate) fn queue(&self, mean: Rate, delay: Span) -> anyhow::Result<QueueConfig> {
+        let plain = queue(self.queue, mean, delay * 2);
+        self.aqm.map_or(Ok(plain), |discipline| discipline.over(plain))
+    }
+
+    /// A path: bottlenecks in series, then random loss, then the delay.
+    pub(crate) fn path(&self, bottlenecks: impl IntoIterator<Item = HopConfig>, delay: Span) -> PathConfig {
+        let loss = self.loss.map(|probability| HopConfig::Loss(LossModel::Random { probability }));
+        let jitter = self.jitter.map_or(Jitter::None, |max| Jitter::Uniform { max });
+        let delay = HopConfig::Delay { delay, jitter, reorders: false };
+        PathConfig { hops: bottlenecks.into_iter().chain(loss).chain([delay]).collect() }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_queue_discipline_takes_the_queues_length_or_linuxs() {
+        let limits = Limits::bytes(Bytes::new(64_000));
+        let (length, none) = (QueueConfig::DropTail(limits), QueueConfig::Infinite);
+        assert_eq!(Discipline::DropHead.over(length).unwrap(), QueueConfig::DropHead(limits));
+        let limits_of = |queue| match Discipline::Codel.over(queue).unwrap() {
+            QueueConfig::Codel { limits, .. } => limits,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((limits_of(length), limits_of(none)), (limits, Limits::packets(1000)));
+        assert!(Discipline::DropHead.over(none).unwrap_err().to_string().contains("--queue"));
+    }
 
     #[test]
     fn a_queue_is_bytes_or_time_at_the_mean_rate_or_bandwidth_delay_products() {

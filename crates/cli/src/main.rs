@@ -1,11 +1,12 @@
 //! `thalweg`: real-time video over changing networks.
 //!
-//! Results go to standard output, progress to standard error. Exit codes: 0 success, 1 failure, 2 wrong command line, 3 a
-//! condition of --fail-if holds, 130 interrupted
-//! (docs/reference/exit-codes.md).
+//! Results go to standard output, progress to standard error. Exit codes: 0 success, 1 failure, 2 wrong command line, 3
+//! a condition of --fail-if holds, 130 interrupted (docs/reference/exit-codes.md).
 
 #[macro_use]
 mod out;
+#[macro_use]
+mod progress;
 
 mod clock;
 mod commands;
@@ -13,13 +14,16 @@ mod folder;
 mod grid;
 mod interrupt;
 mod link;
+mod negative;
 mod play;
-mod progress;
 mod recorded;
 mod standard_input;
 mod suggest;
 mod table;
 
+use std::path::Path;
+
+use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
 
 #[derive(Parser)]
@@ -28,7 +32,14 @@ use clap::{CommandFactory, Parser, Subcommand};
     version,
     about = "Real-time video over networks that change under it",
     max_term_width = 110,
-    after_help = "Exit codes: 0 success, 1 failure, 2 wrong command line, 3 a condition of --fail-if holds, 130 interrupted."
+    after_help = "Examples:
+  thalweg compare --encoder model
+  thalweg run examples/step.toml --duration 20s --size 360p
+  thalweg reproduce camel-fig10
+  thalweg publish --rate 3Mbps/1Mbps@10s --delay 25ms
+
+Exit codes: 0 success, 1 failure, 2 wrong command line, 3 a condition of --fail-if holds, 130 interrupted.
+`thalweg help COMMAND` explains each option, `thalweg COMMAND -h` lists them briefly."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -56,21 +67,29 @@ enum Command {
     Explain(commands::explain::Arguments),
     /// Encode, decode and inspect VP8 with the functional codec
     Codec(commands::codec::Arguments),
-    /// List the schemes
+    /// List the schemes, and the suffixes that their names may have
+    #[command(after_help = "Examples:\n  thalweg schemes")]
     Schemes,
     /// Inspect, convert and make link traces
     Trace(commands::trace::Arguments),
     /// List, fetch and check the recordings and clips that figures and tests use
     Data(commands::data::Arguments),
     /// Print a completion script for a shell
+    #[command(after_help = "Examples:\n  thalweg completions bash")]
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
     },
+    /// Write a manual page of each command into a folder
+    #[command(hide = true)]
+    Man {
+        /// The folder
+        folder: std::path::PathBuf,
+    },
 }
 
 fn main() -> std::process::ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::parse_from(negative::as_values(std::env::args_os()));
     let done = match arguments.command {
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
@@ -90,6 +109,7 @@ fn main() -> std::process::ExitCode {
             out!("{}", String::from_utf8_lossy(&script));
             Ok(())
         }
+        Command::Man { folder } => manual(&folder).with_context(|| folder.display().to_string()),
     };
     match done {
         Ok(()) => std::process::ExitCode::SUCCESS,
@@ -98,6 +118,13 @@ fn main() -> std::process::ExitCode {
             exit_code(&error)
         }
     }
+}
+
+/// Writes `thalweg.1`, `thalweg-compare.1` and so on, from the texts of --help.
+fn manual(folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    clap_mangen::generate_to(Arguments::command().disable_help_subcommand(true), folder)?;
+    Ok(())
 }
 
 fn exit_code(error: &anyhow::Error) -> std::process::ExitCode {
@@ -123,8 +150,52 @@ fn words(error: &anyhow::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::words;
-    use anyhow::{Context, anyhow};
+    use super::*;
+    use anyhow::anyhow;
+
+    /// The words of a line of a shell: quotes are all that the examples have.
+    #[cfg(all(feature = "live", target_os = "linux"))]
+    fn words_of(line: &str) -> Vec<String> {
+        let mut parts: Vec<String> = Vec::new();
+        for (place, part) in line.split('\'').enumerate() {
+            match place % 2 {
+                0 => parts.extend(part.split_whitespace().map(String::from)),
+                _ => parts.push(part.into()),
+            }
+        }
+        parts
+    }
+
+    fn commands(of: &clap::Command) -> Vec<&clap::Command> {
+        let below = of.get_subcommands().flat_map(commands);
+        std::iter::once(of).chain(below).collect()
+    }
+
+    // A command that is not in the build has no help.
+    #[cfg(all(feature = "live", target_os = "linux"))]
+    #[test]
+    fn every_example_of_the_help_is_a_command_line_and_every_command_has_one() {
+        let root = Arguments::command();
+        for command in root.get_subcommands().filter(|command| !command.is_hide_set()) {
+            let name = command.get_name();
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+            assert!(!examples.is_empty(), "{name} has no example");
+            for line in examples {
+                let parsed = Arguments::try_parse_from(words_of(line));
+                assert!(line.starts_with(&format!("thalweg {name} ")) || line == format!("thalweg {name}"), "{line}");
+                assert!(parsed.is_ok(), "{line}: {}", parsed.err().unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn brief_help_has_one_line_of_text_for_each_option() {
+        let root = Arguments::command();
+        let options = commands(&root).into_iter().flat_map(clap::Command::get_arguments);
+        let texts = options.filter_map(|option| option.get_help()).map(ToString::to_string);
+        assert_eq!(texts.filter(|text| text.len() > 125).collect::<Vec<_>>(), Vec::<String>::new());
+    }
 
     #[test]
     fn a_cause_is_said_once() {

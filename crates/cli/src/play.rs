@@ -8,16 +8,42 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, bail};
 use thalweg_lab::metrics::Summary;
-use thalweg_lab::report::{self, About, Scatter};
+use thalweg_lab::report::{self, About};
 use thalweg_lab::simulate::SimulateError;
 use thalweg_lab::statistics::distinct;
 use thalweg_lab::{Outcome, Scenario, run_folder, simulate};
 use thalweg_sender::{Registry, SenderFactory};
 
-use crate::progress::Progress;
+use crate::progress::{self, Progress};
 use crate::standard_input::Spooled;
 use crate::suggest::Unknown;
 use crate::{folder, interrupt, link};
+
+/// How much of the machine, and of the terminal, playing takes.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Effort {
+    /// The number of runs at a time; when absent as many as there are cores
+    #[arg(long, value_name = "NUMBER")]
+    #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    jobs: Option<usize>,
+    /// Print nothing but results and errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Effort {
+    /// Follows --quiet from here on.
+    pub(crate) fn begin(&self) {
+        if self.quiet {
+            progress::be_quiet();
+        }
+    }
+
+    fn threads(&self, jobs: usize) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, |threads| threads.get());
+        self.jobs.unwrap_or_else(cores).min(jobs)
+    }
+}
 
 /// A run to play.
 pub(crate) struct Job {
@@ -77,9 +103,10 @@ pub(crate) fn prepare(jobs: &[Job], out: &Path, resume: bool) -> anyhow::Result<
     folder::prepare(out, &folders, resume)
 }
 
-/// A name made fit for a folder.
+/// A name made fit for a folder that shells and file systems take without quotes.
 pub(crate) fn folder_name(name: &str) -> String {
-    name.replace([':', '+', ' ', '/'], "-")
+    let is_plain = |letter: char| letter.is_alphanumeric() || ['-', '_', '.', ',', '=', '@'].contains(&letter);
+    name.replace(" %", "-percent").replace('%', "-percent").replace(|letter| !is_plain(letter), "-")
 }
 
 /// What came of several jobs.
@@ -110,7 +137,7 @@ impl std::error::Error for Interrupted {}
 ///
 /// # Errors
 /// When nothing was played; otherwise what failed is the result's problem, so that the rest is not lost.
-pub(crate) fn all(jobs: &[Job], resume: bool) -> anyhow::Result<Played> {
+pub(crate) fn all(jobs: &[Job], resume: bool, effort: &Effort) -> anyhow::Result<Played> {
     let (mut outcomes, mut left) = (Vec::new(), Vec::new());
     for (place, job) in jobs.iter().enumerate() {
         if resume && run_folder::is_played(&job.folder, &job.scenario, &*job.scheme) {
@@ -121,7 +148,7 @@ pub(crate) fn all(jobs: &[Job], resume: bool) -> anyhow::Result<Played> {
     }
     let wanted: Vec<&Job> = left.iter().map(|(_, job)| *job).collect();
     let mut problem = None;
-    for (index, played) in several(&wanted, &|_, outcome| outcome)? {
+    for (index, played) in several(&wanted, effort, &|_, outcome| outcome)? {
         match played {
             Ok(outcome) => outcomes.push((left[index].0, outcome)),
             Err(error) => {
@@ -151,21 +178,26 @@ fn interrupted(error: anyhow::Error, played: usize, jobs: usize) -> anyhow::Erro
 ///
 /// # Errors
 /// When a run fails.
-pub(crate) fn all_seen<T: Send>(jobs: &[Job], see: &(impl Fn(&Job, Outcome) -> T + Sync)) -> anyhow::Result<Vec<T>> {
+pub(crate) fn all_seen<T: Send>(
+    jobs: &[Job],
+    effort: &Effort,
+    see: &(impl Fn(&Job, Outcome) -> T + Sync),
+) -> anyhow::Result<Vec<T>> {
     let jobs: Vec<&Job> = jobs.iter().collect();
-    let played = several(&jobs, see)?.into_iter().map(|(_, result)| result);
+    let played = several(&jobs, effort, see)?.into_iter().map(|(_, result)| result);
     played.collect::<Result<_, _>>().map_err(|error| interrupted(error, 0, jobs.len()))
 }
 
-/// The results of the jobs by their places: an outcome, an error, or both if the outcome could not be written. Jobs after
-/// a failed one are not played.
+/// The results of the jobs by their places: an outcome, an error, or both if the outcome could not be written. Jobs
+/// after a failed one are not played.
 fn several<T: Send>(
     jobs: &[&Job],
+    effort: &Effort,
     see: &(impl Fn(&Job, Outcome) -> T + Sync),
 ) -> anyhow::Result<Vec<(usize, anyhow::Result<T>)>> {
+    effort.begin();
     let spooled = Spooled::of(jobs.iter().map(|job| &job.scenario))?;
     let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
-    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(jobs.len());
     let next = Mutex::new(0..jobs.len());
     let mut done: Vec<(usize, anyhow::Result<T>)> = std::thread::scope(|scope| {
         let work = || {
@@ -185,7 +217,7 @@ fn several<T: Send>(
             }
             done
         };
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..effort.threads(jobs.len())).map(|_| scope.spawn(work)).collect();
         workers
             .into_iter()
             .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -222,28 +254,37 @@ pub(crate) fn title(runs: &[Summary]) -> String {
         known
     };
     let (schemes, links) = (sorted(|run| &run.scheme), sorted(|run| &run.trace));
-    match (schemes.len(), &links[..]) {
-        (_, []) => "No runs".into(),
-        (1, [link]) => format!("{} over {link}", schemes[0]),
-        (several, [link]) => format!("{several} schemes over {link}"),
-        (several, links) if links.len() < 4 => format!("{several} schemes over {}", links.join(", ")),
-        (several, links) => format!("{several} schemes over {} links", links.len()),
+    let who = match &schemes[..] {
+        [] => return "No runs".into(),
+        [scheme] => (*scheme).into(),
+        several => format!("{} schemes", several.len()),
+    };
+    match links.len() {
+        ..4 => format!("{who} over {}", links.join(", ")),
+        several => format!("{who} over {several} links"),
     }
 }
 
-/// Writes the report of these runs, with these charts of latency against quality.
-pub(crate) fn write_report(
-    outcomes: &[Outcome],
-    title: String,
-    scatters: Vec<Scatter>,
-    path: &Path,
-) -> anyhow::Result<()> {
+/// Writes the report of these runs.
+pub(crate) fn write_report(outcomes: &[Outcome], about: About, path: &Path) -> anyhow::Result<()> {
     let command = std::env::args().collect::<Vec<_>>().join(" ");
-    let html = report::html(&About { title, command, scatters }, outcomes);
+    let html = report::html(&About { command, ..about }, outcomes);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
     crate::folder::write_whole(path, html.as_bytes())?;
-    eprintln!("report: {}", path.display());
+    note!("report: {}", path.display());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folder_name;
+
+    #[test]
+    fn a_folders_name_needs_no_quotes_and_no_escaping() {
+        let names = ["vidaptive:rocc", "60 %", "2Mbps/500kbps@40s", "poisson:rate=2Mbps", "a\\b*c?"];
+        let folders = ["vidaptive-rocc", "60-percent", "2Mbps-500kbps@40s", "poisson-rate=2Mbps", "a-b-c-"];
+        assert_eq!(names.map(folder_name), folders);
+    }
 }

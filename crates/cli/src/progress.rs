@@ -3,6 +3,7 @@
 mod line;
 
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,22 @@ use thalweg_units::{Span, Time};
 
 use crate::clock::cpu_seconds;
 use line::Line;
+
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on there is neither progress nor a note.
+pub(crate) fn be_quiet() {
+    IS_QUIET.store(true, Ordering::Relaxed);
+}
+
+pub(crate) fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
+}
+
+/// `eprintln!` of what is neither a result nor an error, unless --quiet was given.
+macro_rules! note {
+    ($($part:tt)*) => { if !$crate::progress::is_quiet() { eprintln!($($part)*); } };
+}
 
 /// Interval between drawings of the bar.
 const BAR_INTERVAL: Duration = Duration::from_millis(100);
@@ -85,7 +102,7 @@ impl Progress {
     fn draw(&self, state: &mut State) {
         let now = Instant::now();
         let interval = if self.terminal { BAR_INTERVAL } else { LOG_INTERVAL };
-        if now.duration_since(state.drawn) < interval {
+        if is_quiet() || now.duration_since(state.drawn) < interval {
             return;
         }
         state.drawn = now;
@@ -98,16 +115,14 @@ impl Progress {
             playing: state.playing.iter().map(|(_, run)| (run.label.as_str(), run.played / run.duration)).collect(),
         };
         if self.terminal {
-            // One character less than the width: a full line would wrap on some terminals.
-            eprint!("\r\x1b[K{}", line.bar(width() - 1));
-            let _ = std::io::stderr().flush();
+            draw_over(&line.bar(width() - 1));
         } else {
             eprintln!("{line}");
         }
     }
 
     fn erase(&self) {
-        if self.terminal {
+        if self.terminal && !is_quiet() {
             eprint!("\r\x1b[K");
         }
     }
@@ -117,6 +132,14 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.erase();
     }
+}
+
+/// Draws one line of a terminal over the previous one, cut to its width.
+pub(crate) fn draw_over(line: &str) {
+    // One character less than the width: a full line would wrap on some terminals.
+    let fits: String = line.chars().take(width() - 1).collect();
+    eprint!("\r\x1b[K{fits}");
+    let _ = std::io::stderr().flush();
 }
 
 /// Columns of the terminal that standard error is.
@@ -170,7 +193,7 @@ impl RunProgress<'_> {
         state.played += self.duration.as_secs_f64();
         state.playing.retain(|(number, _)| *number != self.number);
         self.all.erase();
-        eprintln!("{:50} done in {:.1} s", self.label, self.started.elapsed().as_secs_f64());
+        note!("{:50} done in {:.1} s", self.label, self.started.elapsed().as_secs_f64());
         self.all.draw(&mut state);
         self.duration.as_secs_f64() / (cpu_seconds() - self.cpu).max(1e-9)
     }

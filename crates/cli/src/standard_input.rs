@@ -22,7 +22,7 @@ impl Spooled {
         let Some(longest) = durations.iter().max().filter(|_| durations.len() > 1) else { return Ok(Spooled(None)) };
         let path = std::env::temp_dir().join(format!("thalweg-standard-input-{}.y4m", std::process::id()));
         let name = || path.display().to_string();
-        eprintln!("standard input is kept in {} while {} runs play it", name(), durations.len());
+        note!("standard input is kept in {} while {} runs play it", name(), durations.len());
         let mut video = Y4mReader::new(std::io::stdin(), "standard input")?;
         let format = video.format();
         let file = BufWriter::new(File::create(&path).with_context(name)?);

@@ -45,8 +45,8 @@ impl Rates {
     /// # Errors
     /// When there is none above 0, or `each` is not longer than 0.
     pub fn in_turn(rates: Vec<Rate>, each: Span) -> Result<Rates, ConfigError> {
-        check("rates", "none above 0")
-            .is(!rates.iter().all(|rate| *rate == Rate::ZERO), "at least one above 0, such as 1Mbps")?;
+        let greatest = rates.iter().max().copied().unwrap_or(Rate::ZERO);
+        check("rate", greatest).within(above(Rate::ZERO), "1Mbps, or 2Mbps/0bps@30s in turn")?;
         check("rates' duration", each).within(above(Span::ZERO), "30s")?;
         check("rates' duration", each)
             .is(rates.len() as i128 * i128::from(each.as_nanos()) < i128::from(i64::MAX), "shorter")?;

@@ -100,7 +100,10 @@ pub fn run(
     // Read by the encoder, and again after the run to measure quality.
     let open = || Footage::open(&scenario.video, scenario.seed).map_err(SimulateError::from);
     let footage = if scenario.codec.is_model() { None } else { Some(open()?) };
-    let format = footage.as_ref().map_or(scenario.video.scene_format(), Footage::format);
+    let format = match &footage {
+        Some(footage) => footage.format(),
+        None => Footage::format_of(&scenario.video).map_err(SimulateError::from)?,
+    };
     let seed = scenario.seed.child("flow 0");
     let wants_candidates = scheme.parts(format.size)?.frames.wants_candidates();
     let codec = if wants_candidates { scenario.codec.functional() } else { scenario.codec.clone() };

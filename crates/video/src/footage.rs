@@ -42,6 +42,19 @@ impl Footage {
         Ok(Footage { pictures: Recent::new(clip, KEPT), format })
     }
 
+    /// Size and rate of the pictures of `video`, for an encoder that looks at none of them: a file's own.
+    ///
+    /// # Errors
+    /// When a file cannot be read, with what to do about it.
+    pub fn format_of(video: &Video) -> Result<Format, SourceError> {
+        let is_scene = SceneConfig::is_named_by(&video.source);
+        if is_scene {
+            Ok(video.scene_format())
+        } else {
+            Footage::open(video, Seed::new(1)).map(|footage| footage.format)
+        }
+    }
+
     /// Size and rate, after scaling.
     pub fn format(&self) -> Format {
         self.format
@@ -102,7 +115,21 @@ impl Clip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_units::Size;
+    use thalweg_units::{Size, Span};
+
+    #[test]
+    fn an_encoder_without_pixels_has_a_files_size_and_rate() {
+        let path = std::env::temp_dir().join(format!("thalweg-format-{}.y4m", std::process::id()));
+        std::fs::write(&path, b"YUV4MPEG2 W32 H16 F30000:1001 Ip A1:1 C420\n").unwrap();
+        let file = Video { source: path.display().to_string(), size: None, ..Video::scene(Size::HD, 30) };
+        let format = Footage::format_of(&file).unwrap();
+        assert_eq!(format, Format { size: Size::new(32, 16), frame_rate: (30_000, 1001) });
+        // Two thousand hours without drift.
+        assert_eq!(format.time_of(2 * 3600 * 30_000), Span::from_secs(2 * 3600 * 1001));
+        std::fs::remove_file(&path).unwrap();
+        assert!(Footage::format_of(&file).is_err());
+        assert_eq!(Footage::format_of(&Video::scene(Size::HD, 25)).unwrap().frame_rate, (25, 1));
+    }
 
     #[test]
     fn a_file_is_shown_at_another_rate_only_if_it_is_to_be() {

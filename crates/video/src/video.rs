@@ -1,7 +1,7 @@
 //! The video of a run: source, size and frame rate.
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::Size;
+use thalweg_units::{FrameRate, Size};
 
 use crate::source::Format;
 
@@ -15,28 +15,28 @@ pub struct Video {
     /// The size to scale it to; a file's own when absent (1280x720 for the scene).
     #[serde(default)]
     pub size: Option<Size>,
-    /// Frames per second of the built-in scene.
+    /// Frames per second of the built-in scene: 30, or a fraction such as `"30000/1001"`.
     #[serde(default = "thirty")]
-    pub frame_rate: u32,
+    pub frame_rate: FrameRate,
     /// Whether a file is converted to that frame rate too, by repeating or dropping pictures, instead of being played
     /// at its own.
     #[serde(default)]
     pub retimed: bool,
 }
 
-fn thirty() -> u32 {
-    30
+fn thirty() -> FrameRate {
+    FrameRate::whole(30)
 }
 
 impl Video {
     /// The built-in scene.
     pub fn scene(size: Size, frame_rate: u32) -> Video {
-        Video { source: "scene".into(), size: Some(size), frame_rate, retimed: false }
+        Video { source: "scene".into(), size: Some(size), frame_rate: FrameRate::whole(frame_rate), retimed: false }
     }
 
     /// Size and rate of the built-in scene, and of an encoder model's input.
     pub fn scene_format(&self) -> Format {
-        Format { size: self.size.unwrap_or(Size::HD), frame_rate: (self.frame_rate.clamp(1, 240), 1) }
+        Format { size: self.size.unwrap_or(Size::HD), frame_rate: self.frame_rate.ratio() }
     }
 
     /// A short name for tables.

@@ -51,6 +51,7 @@ fn called(sources: &Sources, module: &Name, call: &syn::ExprCall) -> String {
         ([.., "Rate", "from_kbps"], [n]) => format!("{n}kbps"),
         ([.., "Rate", "from_mbps"], [n]) => format!("{n}Mbps"),
         ([.., "Bytes", "new"], [n]) => format!("{n}B"),
+        ([.., "FrameRate", "whole"], [n]) => n.clone(),
         ([.., "Size", "new"], [width, height]) => format!("{width}x{height}"),
         (["Some"] | [.., "Seed", "new"], [of]) => of.clone(),
         ([.., "default"], []) => "its defaults".into(),

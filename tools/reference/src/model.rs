@@ -182,6 +182,7 @@ impl Model {
                     "Rate" => Form::Text("rate"),
                     "Bytes" => Form::Text("data"),
                     "Size" => Form::Text("size"),
+                    "FrameRate" => Form::Text("frame rate"),
                     "Undershoot" => Form::Text("undershoot"),
                     _ => {
                         let (module, name) = sources.find(module, &segments(&path.path)).ok_or_else(unknown)?;

@@ -68,6 +68,7 @@ fn table(fields: &[Field], is_closed: bool) -> Map<String, Value> {
 
 fn formed(form: &Form) -> Value {
     match form {
+        Form::Text("frame rate") => json!({ "type": ["number", "string"] }),
         Form::Text(_) => json!({ "type": "string" }),
         Form::Whole => json!({ "type": "integer" }),
         Form::Number => json!({ "type": "number" }),

@@ -4,6 +4,10 @@ use anyhow::bail;
 use thalweg_data::{Manifest, Origin, Outcome, Place, Set, State, fetch};
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  thalweg data list
+  thalweg data fetch mahimahi
+  thalweg data verify mahimahi")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,

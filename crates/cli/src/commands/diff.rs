@@ -10,6 +10,9 @@ use crate::grid::Grid;
 use crate::{folder, progress, table};
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  thalweg diff out/earlier/1 out
+  thalweg diff out/gcc/summary.json new/gcc/summary.json --changed")]
 pub(crate) struct Arguments {
     /// What was: a run's folder, a folder that `compare` or `run` wrote, or a summary.json
     before: PathBuf,

@@ -10,11 +10,15 @@ use thalweg_lab::simulate;
 use thalweg_sender::{Event, Registry};
 use thalweg_units::{Span, Time};
 
+use crate::commands::values;
 use crate::play::folder_name;
 use crate::progress::Progress;
 use crate::{folder, link};
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  thalweg explain out/vidaptive --at 12.3s
+  thalweg explain out --scheme gcc --at 40s --around 2s")]
 pub(crate) struct Arguments {
     /// The folder of a run, or with --scheme the folder that `compare` or `run` wrote it into
     run: PathBuf,
@@ -22,10 +26,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     scheme: Option<String>,
     /// The moment, such as 12.3s
-    #[arg(long)]
+    #[arg(long, value_parser = values::time)]
     at: Span,
     /// The time to show before and after it
-    #[arg(long, default_value = "500ms")]
+    #[arg(long, default_value = "500ms", value_parser = values::time)]
     around: Span,
 }
 

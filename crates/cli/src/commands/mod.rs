@@ -12,6 +12,7 @@ pub(crate) mod live;
 #[path = "without_live.rs"]
 pub(crate) mod live;
 mod pictures;
+mod playing;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod results;
@@ -19,5 +20,6 @@ pub(crate) mod run;
 pub(crate) mod scenario;
 pub(crate) mod schemes;
 mod seeds;
+mod setting;
 pub(crate) mod trace;
-mod values;
+pub(crate) mod values;

@@ -7,35 +7,47 @@ use thalweg_lab::Undershoot;
 use thalweg_lab::reproduce::Setup;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_link::PathConfig;
-use thalweg_units::{Seed, Size, Span};
+use thalweg_units::{FrameRate, Seed, Size, Span};
 use thalweg_video::quality::Ssim;
 
+use super::values;
+
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Video and encoder")]
 pub(super) struct Pictures {
-    /// The video: `scene`, `scene:easy` (a static scene, on which an encoder cannot spend its target), a .y4m file, `-`
-    /// for y4m on standard input, or anything ffmpeg reads; when absent that of a paper's figure, else `scene`. Given
-    /// several times, `compare` plays each
+    /// The video: `scene`, `scene:easy`, a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
+    ///
+    /// `scene:easy` is a static scene, on which an encoder cannot spend its target. When absent that of a paper's
+    /// figure, else `scene`. Given several times, `compare` plays each.
     #[arg(long, value_parser = crate::recorded::video)]
     video: Vec<String>,
-    /// Scale the video to this size, such as 1280x720 or 720p; when absent that of a paper's figure, a file's own, or
-    /// 720p for the built-in scene
+    /// Scale the video to this size, such as 1280x720 or 720p
+    ///
+    /// When absent that of a paper's figure, a file's own, or 720p for the built-in scene.
     #[arg(long)]
     size: Option<Size>,
-    /// Frames per second; pictures of a file are repeated or dropped to reach it. When absent that of a paper's figure,
-    /// else a file's own, or 30 for the built-in scene
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=240))]
-    frame_rate: Option<u32>,
-    /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (a statistical one without
-    /// pixels, for fast sweeps); when absent that of a paper's figure, else vp8, or functional for schemes that need it
+    /// Frames per second: 30, 29.97 or 30000/1001
+    ///
+    /// Pictures of a file are repeated or dropped to reach it. When absent that of a paper's figure, else a file's own,
+    /// or 30 for the built-in scene.
+    #[arg(long, value_name = "FPS")]
+    frame_rate: Option<FrameRate>,
+    /// The encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8), or model (statistical, fast)
+    ///
+    /// The model has no pixels, for sweeps. When absent that of a paper's figure, else vp8, or functional for schemes
+    /// that need it.
     #[arg(long = "encoder", visible_alias = "codec", value_name = "ENCODER")]
     codec: Option<Codec>,
-    /// How far the encoder stays below its target: 0.6, 0.6@30s-60s, ios or android (drawn every 12 s by the seed, the
-    /// same for every scheme), or a file of lines `seconds ratio` or of one ratio per second
+    /// How far the encoder stays below its target: 0.6, 0.6@30s-60s, ios, android, or a file
+    ///
+    /// ios and android are drawn every 12 s by the seed, the same for every scheme; a file has lines `seconds ratio` or
+    /// one ratio per second.
     #[arg(long, default_value = "none")]
     undershoot: Undershoot,
-    /// The time to encode a picture in virtual time, such as 55ms; when absent the time it takes on this machine. A
-    /// figure's scheme with a time of its own, such as salsify:paper@55ms, keeps it
-    #[arg(long)]
+    /// The time to encode a picture in virtual time, such as 55ms; when absent by its pixels
+    ///
+    /// A figure's scheme with a time of its own, such as salsify:paper@55ms, keeps it.
+    #[arg(long, value_parser = values::duration)]
     encode_time: Option<Span>,
     /// The variant of SSIM: window (8x8, as x264 and ffmpeg) or daala (Gaussian, as Salsify reports; slower)
     #[arg(long, default_value = "window", value_parser = ssim)]
@@ -76,7 +88,7 @@ impl Pictures {
 
     pub(super) fn video(&self) -> Video {
         let (source, retimed) = (self.source().to_string(), self.frame_rate.is_some());
-        Video { source, size: self.size, frame_rate: self.frame_rate.unwrap_or(30), retimed }
+        Video { source, size: self.size, frame_rate: self.frame_rate.unwrap_or(FrameRate::whole(30)), retimed }
     }
 
     /// These options, with those that are absent as in a paper's figure.
@@ -87,7 +99,7 @@ impl Pictures {
         let clip = setup.video.filter(|_| self.video.is_empty()).map(crate::recorded::video).transpose()?;
         Ok(Pictures {
             video: clip.map_or_else(|| self.video.clone(), |clip| vec![clip]),
-            frame_rate: self.frame_rate.or(setup.frame_rate),
+            frame_rate: self.frame_rate.or(setup.frame_rate.map(FrameRate::whole)),
             size: self.size.or(setup.size),
             codec: self.codec.clone().or_else(|| setup.encoder.codec()),
             ..self.clone()

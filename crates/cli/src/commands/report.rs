@@ -3,11 +3,15 @@
 use std::path::PathBuf;
 
 use thalweg_lab::metrics::Summary;
+use thalweg_lab::report::About;
 use thalweg_lab::run_folder;
 
 use crate::folder;
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  thalweg report out
+  thalweg report out/gcc out/vidaptive -o both.html")]
 pub(crate) struct Arguments {
     /// Folders of runs, or a folder that `compare` or `run` wrote them into, in the order of the charts
     #[arg(required = true)]
@@ -23,5 +27,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let outcomes =
         folders.iter().flatten().map(|folder| run_folder::read_outcome(folder)).collect::<Result<Vec<_>, _>>()?;
     let runs: Vec<Summary> = outcomes.iter().map(|outcome| outcome.summary.clone()).collect();
-    crate::play::write_report(&outcomes, crate::play::title(&runs), Vec::new(), &arguments.out)
+    let about = About { title: crate::play::title(&runs), ..About::default() };
+    crate::play::write_report(&outcomes, about, &arguments.out)
 }

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use thalweg_lab::Outcome;
 use thalweg_lab::metrics::Summary;
+use thalweg_lab::report::About;
 
 use super::conditions::{self, Condition};
+use super::playing::Playing;
 use crate::play::{Job, Played};
 use crate::{interrupt, play, progress, table};
 
@@ -25,9 +27,11 @@ pub(crate) struct Results {
     /// The columns, by name or by key of summary.json, separated by commas: video,p95,latency_p50_ms
     #[arg(long, value_delimiter = ',')]
     columns: Vec<String>,
-    /// Fail (exit code 3) if this holds for a scheme: `latency_p95_ms > 200`, or of a scheme alone, `vidaptive:
-    /// latency_p95_ms > 200`, or of pairs of runs, `vidaptive: ratio(video_bitrate_bps, gcc) < 1.2`, `difference(psnr_db,
-    /// gcc) < 0.5`. The mean over all runs counts. May be given several times
+    /// Fail (exit code 3) if this holds for a scheme: `latency_p95_ms > 200`; may be given several times
+    ///
+    /// Of a scheme alone: `vidaptive: latency_p95_ms > 200`. Of pairs of runs: `vidaptive: ratio(video_bitrate_bps,
+    /// gcc) <
+    /// 1.2`, `difference(psnr_db, gcc) < 0.5`. The mean over all runs counts.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Condition>,
     /// Write the conditions of --fail-if as a JUnit file, a test case each
@@ -47,10 +51,12 @@ impl Results {
     }
 
     /// Plays the jobs, and shows what was played even if not all of it could be.
-    pub(crate) fn of(&self, jobs: &[Job], out: &Path, resume: bool) -> anyhow::Result<()> {
-        play::prepare(jobs, out, resume)?;
+    pub(crate) fn of(&self, jobs: &[Job], playing: &Playing) -> anyhow::Result<()> {
+        let Playing { out, resume, effort, .. } = playing;
+        effort.begin();
+        play::prepare(jobs, out, *resume)?;
         interrupt::listen();
-        let Played { outcomes, problem } = play::all(jobs, resume)?;
+        let Played { outcomes, problem } = play::all(jobs, *resume, effort)?;
         let Some(problem) = problem else { return self.show(&outcomes, out) };
         eprintln!("partial: {} of {} runs", outcomes.len(), jobs.len());
         if let Err(error) = self.show(&outcomes, out) {
@@ -63,9 +69,10 @@ impl Results {
     pub(crate) fn show(&self, outcomes: &[Outcome], out: &Path) -> anyhow::Result<()> {
         let runs: Vec<Summary> = outcomes.iter().map(|outcome| outcome.summary.clone()).collect();
         self.print(&runs)?;
-        play::write_report(outcomes, play::title(&runs), Vec::new(), &out.join("report.html"))?;
+        let about = About { title: play::title(&runs), ..About::default() };
+        play::write_report(outcomes, about, &out.join("report.html"))?;
         if cfg!(not(feature = "parquet")) {
-            eprintln!(
+            note!(
                 "no events.parquet: this build lacks the feature `parquet` (cargo build --release -p thalweg-cli has it)"
             );
         }

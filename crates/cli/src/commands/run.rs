@@ -5,72 +5,82 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use thalweg_codecs::Codec;
-use thalweg_lab::run_folder::read_run;
+use thalweg_lab::run_folder::{RunFileError, read_run};
 use thalweg_lab::{Scenario, Undershoot};
 use thalweg_sender::{Registry, SenderFactory};
-use thalweg_units::{Size, Span};
+use thalweg_units::{FrameRate, Size, Span};
 
+use super::playing::Playing;
 use super::results::Results;
-use super::seeds::Seeds;
 use super::values;
 
+/// Headings of the help.
+const INSTEAD: &str = "Instead of the scenario's";
+const LIVE: &str = "In real time";
+
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  thalweg run examples/step.toml --scheme gcc,vidaptive --seed 1..3
+  thalweg run examples/step.toml --duration 20s --encoder model --quiet --csv
+  thalweg run out/vidaptive/run.toml --set scheme.controller.copa.delta=0.2
+  thalweg run examples/step.toml --live --scheme gcc")]
 pub(crate) struct Arguments {
     /// A scenario (see examples/), or the run.toml of a run: to repeat it, or to change any parameter of its scenario
     /// or scheme
     scenario: PathBuf,
-    /// Schemes to play, separated by commas (see `thalweg schemes`); when absent gcc,vidaptive for a scenario, the
-    /// run's own for a run.toml
+    /// Schemes to play, separated by commas (see `thalweg schemes`)
+    ///
+    /// When absent gcc,vidaptive for a scenario, the run's own for a run.toml.
     #[arg(long, value_delimiter = ',')]
     scheme: Vec<String>,
-    #[command(flatten)]
-    seeds: Seeds,
-    /// The encoder's undershoot instead of the scenario's: none, 0.6, 0.6@30s-60s, ios, android or a file (see `thalweg
-    /// compare --help`)
-    #[arg(long)]
+    /// The encoder's undershoot: none, 0.6, 0.6@30s-60s, ios, android or a file (see `thalweg compare --help`)
+    #[arg(long, help_heading = INSTEAD)]
     undershoot: Option<Undershoot>,
-    /// The duration instead of the scenario's
-    #[arg(long, allow_hyphen_values = true, value_parser = values::duration)]
+    /// The duration
+    #[arg(long, value_parser = values::duration, help_heading = INSTEAD)]
     duration: Option<Span>,
-    /// The video instead of the scenario's: `scene`, `scene:easy`, a .y4m file, `-` for y4m on standard input, or
+    /// The video: `scene`, `scene:easy`, a .y4m file, `-` for y4m on standard input, or
     /// anything ffmpeg reads
-    #[arg(long)]
+    #[arg(long, help_heading = INSTEAD)]
     video: Option<String>,
-    /// The size instead of the scenario's, such as 640x360 or 360p
-    #[arg(long)]
+    /// The size, such as 640x360 or 360p
+    #[arg(long, help_heading = INSTEAD)]
     size: Option<Size>,
-    /// The encoder instead of the scenario's: vp8 (libvpx), vp9, h264 (openh264), functional (our own VP8) or model (a
-    /// statistical one)
-    #[arg(long, visible_alias = "codec")]
+    /// Frames per second: 30, 29.97 or 30000/1001; pictures of a file are repeated or dropped to reach it
+    #[arg(long, value_name = "FPS", help_heading = INSTEAD)]
+    frame_rate: Option<FrameRate>,
+    /// The encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8) or model (a statistical one)
+    #[arg(long, visible_alias = "codec", help_heading = INSTEAD)]
     encoder: Option<Codec>,
-    /// Play it in real time, on real sockets of this machine over the emulated link, with real RTP, DTLS and SRTP:
-    /// schemes one after another, each for as long as the scenario lasts
-    #[arg(long)]
+    /// Play it in real time, on real sockets of this machine over the emulated link, with real RTP, DTLS and SRTP
+    ///
+    /// Schemes play one after another, each for as long as the scenario lasts.
+    #[arg(long, conflicts_with = "resume", help_heading = LIVE)]
     live: bool,
-    /// Play it in virtual time too, with the packet sizes and the feedback that were negotiated, and print how much the
-    /// two differ
-    #[arg(long, requires = "live")]
+    /// Play it in virtual time too, and print how much the two differ
+    ///
+    /// With the packet sizes and the feedback that were negotiated.
+    #[arg(long, requires = "live", help_heading = LIVE)]
     against_simulator: bool,
     #[command(flatten)]
+    playing: Playing,
+    #[command(flatten)]
     results: Results,
-    /// The folder for the report and for each run. Results of an earlier command in it move to earlier/1, earlier/2 and so
-    /// on
-    #[arg(long, short, default_value = "out")]
-    out: PathBuf,
-    /// Go on with the same command that was interrupted: what it finished is not played again
-    #[arg(long, conflicts_with = "live")]
-    resume: bool,
 }
 
 /// Reads a scenario file or a run.toml, with the schemes to play unless others are requested.
 pub(crate) fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Arc<dyn SenderFactory>>)> {
     let table: toml::Table = toml::from_str(text)?;
     if table.contains_key("scenario") && table.contains_key("scheme") {
-        let (scenario, scheme) = read_run(text, &Registry::new())?;
+        let (scenario, scheme) = read_run(text, &Registry::new()).map_err(|error| match error {
+            RunFileError::Content(error) => super::scenario::explained(text, &error),
+            error => error.into(),
+        })?;
         return Ok((scenario, vec![scheme]));
     }
     let default = ["gcc", "vidaptive"].map(String::from);
-    Ok((toml::from_str(text)?, crate::play::schemes(&default)?))
+    let scenario = toml::from_str(text).map_err(|error| super::scenario::explained(text, &error))?;
+    Ok((scenario, crate::play::schemes(&default)?))
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -86,19 +96,25 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         scenario.video.source.clone_from(source);
     }
     scenario.video.size = arguments.size.or(scenario.video.size);
+    if let Some(frame_rate) = arguments.frame_rate {
+        (scenario.video.frame_rate, scenario.video.retimed) = (frame_rate, true);
+    }
     if let Some(codec) = &arguments.encoder {
         scenario.codec.clone_from(codec);
     }
-    let schemes = if arguments.scheme.is_empty() { own } else { crate::play::schemes(&arguments.scheme)? };
-    let seeds = arguments.seeds.list(scenario.seed)?;
-    let scenarios: Vec<Scenario> = seeds.into_iter().map(|seed| Scenario { seed, ..scenario.clone() }).collect();
-    let jobs = crate::play::matrix(&scenarios, &schemes, &arguments.out);
+    let mut schemes = if arguments.scheme.is_empty() { own } else { crate::play::schemes(&arguments.scheme)? };
+    let playing = &arguments.playing;
+    let seeds = playing.seeds.list(scenario.seed)?;
+    let mut scenarios: Vec<_> = seeds.into_iter().map(|seed| Scenario { seed, ..scenario.clone() }).collect();
+    playing.set(&mut scenarios, &mut schemes)?;
+    let jobs = crate::play::matrix(&scenarios, &schemes, &playing.out);
     if !arguments.live {
-        return arguments.results.of(&jobs, &arguments.out, arguments.resume);
+        return arguments.results.of(&jobs, playing);
     }
-    crate::play::prepare(&jobs, &arguments.out, false)?;
+    playing.effort.begin();
+    crate::play::prepare(&jobs, &playing.out, false)?;
     let outcomes = super::live::real_time::all(&jobs, arguments.against_simulator)?;
-    arguments.results.show(&outcomes, &arguments.out)?;
+    arguments.results.show(&outcomes, &playing.out)?;
     if arguments.against_simulator && arguments.results.is_text() {
         super::live::real_time::print_agreement(&outcomes);
     }

@@ -7,9 +7,14 @@ use thalweg_link::Trace;
 use thalweg_link::synthesize::{KINDS, Synthetic, presets};
 use thalweg_units::{Seed, Span};
 
+use crate::commands::values;
 use crate::link;
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  thalweg trace inspect lte-driving
+  thalweg trace synthesize umts-driving -o umts.trace
+  thalweg trace convert throughput.log up.trace")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -22,7 +27,7 @@ enum Command {
         /// A trace file, a rate, rates in turn or a synthetic link
         trace: String,
         /// Length of a synthetic link
-        #[arg(long, default_value = "120s")]
+        #[arg(long, default_value = "120s", value_parser = values::duration)]
         duration: Span,
     },
     /// Write any trace in Mahimahi's format
@@ -40,10 +45,10 @@ enum Command {
         #[arg(long, short)]
         out: Option<PathBuf>,
         /// Length of the link
-        #[arg(long, default_value = "120s")]
+        #[arg(long, default_value = "120s", value_parser = values::duration)]
         duration: Span,
         /// The seed: each gives another link of this kind
-        #[arg(long, default_value_t = Seed::new(1))]
+        #[arg(long, default_value_t = Seed::new(1), value_parser = values::seed)]
         seed: Seed,
     },
 }

@@ -1,25 +1,49 @@
 //! Values with bounds that several commands share.
 
-use thalweg_units::Span;
+use thalweg_units::{Seed, Span};
 
 /// The longest run: a week of virtual time.
-const MAX_DURATION: Span = Span::from_secs(7 * 86_400);
+pub(crate) const MAX_DURATION: Span = Span::from_secs(7 * 86_400);
 /// The longest one-way delay: by way of the Moon and back it is 2.6 s.
 const MAX_DELAY: Span = Span::from_secs(60);
 
+fn span(text: &str) -> Result<Span, String> {
+    text.parse().map_err(|error: thalweg_units::ParseQuantityError| error.to_string())
+}
+
 /// The duration of a run.
-pub(super) fn duration(text: &str) -> Result<Span, String> {
-    let span: Span = text.parse().map_err(|error: thalweg_units::ParseQuantityError| error.to_string())?;
+pub(crate) fn duration(text: &str) -> Result<Span, String> {
+    let span = span(text)?;
     let fits = span > Span::ZERO && span <= MAX_DURATION;
     fits.then_some(span)
         .ok_or(format!("{span} is no duration of a run: above 0 and at most a week, as in 60s, 5m or 1h"))
 }
 
+/// A time of any other kind, which may be 0.
+pub(crate) fn time(text: &str) -> Result<Span, String> {
+    let span = span(text)?;
+    let fits = span >= Span::ZERO && span <= MAX_DURATION;
+    fits.then_some(span).ok_or(format!("{span} is out of range: from 0 to a week, as in 500ms, 12.3s or 1m"))
+}
+
 /// The delay of a path.
-pub(super) fn delay(text: &str) -> Result<Span, String> {
-    let span: Span = text.parse().map_err(|error: thalweg_units::ParseQuantityError| error.to_string())?;
+pub(crate) fn delay(text: &str) -> Result<Span, String> {
+    let span = span(text)?;
     let fits = span >= Span::ZERO && span <= MAX_DELAY;
     fits.then_some(span).ok_or(format!("{span} is no one-way delay: from 0 to {MAX_DELAY}, as in 25ms"))
+}
+
+/// A share of packets: 0.02 or 2%.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |percent| (percent, 0.01));
+    let share = number.trim().parse::<f64>().ok().map(|number| number * scale);
+    let fits = share.filter(|share| (0.0..=1.0).contains(share));
+    fits.ok_or(format!("'{text}' is no share of packets: from 0 to 1, as in 0.02 or 2%"))
+}
+
+/// A seed.
+pub(crate) fn seed(text: &str) -> Result<Seed, String> {
+    text.parse().map_err(|_| format!("'{text}' is no seed: a whole number from 0 to {}", u64::MAX))
 }
 
 #[cfg(test)]
@@ -35,6 +59,12 @@ mod tests {
         }
         for wrong in ["-1ms", "1000000s"] {
             assert!(delay(wrong).unwrap_err().contains("from 0 to"), "{wrong}");
+            assert!(time(wrong).unwrap_err().contains("from 0 to"), "{wrong}");
         }
+        assert_eq!((share("0.02"), share("2%"), share("1")), (Ok(0.02), Ok(0.02), Ok(1.0)));
+        for wrong in ["-1", "2", "101%", "NaN", "much"] {
+            assert!(share(wrong).unwrap_err().contains("from 0 to 1"), "{wrong}");
+        }
+        assert!(seed("-1").unwrap_err().contains("'-1' is no seed"));
     }
 }

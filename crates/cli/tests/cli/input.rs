@@ -54,12 +54,24 @@ fn a_scenario_is_played_with_another_duration_video_size_and_encoder() {
     let folder = Folder::new("overrides");
     let out = folder.0.display().to_string();
     let step = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/step.toml");
-    let changed = ["--duration", "2s", "--video", "scene:easy", "--size", "160x90", "--encoder", "model"];
+    let changed = [
+        "--duration",
+        "2s",
+        "--video",
+        "scene:easy",
+        "--size",
+        "160x90",
+        "--frame-rate",
+        "29.97",
+        "--encoder",
+        "model",
+    ];
     json(&thalweg(&[&["run", step, "--scheme", "gcc", "--json", "--out", &out], &changed[..]].concat()));
     let run: toml::Table = toml::from_str(&std::fs::read_to_string(folder.0.join("gcc/run.toml")).unwrap()).unwrap();
     let scenario = &run["scenario"];
     assert_eq!(scenario["duration"].as_str(), Some("2s"));
     assert_eq!(scenario["video"]["source"].as_str(), Some("scene:easy"));
     assert_eq!(scenario["video"]["size"].as_str(), Some("160x90"));
+    assert_eq!(scenario["video"]["frame_rate"].as_str(), Some("30000/1001"));
     assert!(scenario["codec"].get("model").is_some(), "{scenario}");
 }

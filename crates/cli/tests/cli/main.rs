@@ -7,6 +7,7 @@ mod documented;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod emulate;
 mod input;
+mod manners;
 #[cfg(feature = "parquet")]
 mod queries;
 mod results;

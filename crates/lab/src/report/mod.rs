@@ -22,6 +22,8 @@ pub use scatter::{Scatter, ScatterPoint};
 pub struct About {
     /// The heading.
     pub title: String,
+    /// A paragraph below the heading; may be empty.
+    pub description: String,
     /// The command that reproduces it.
     pub command: String,
     /// Scatter charts of delay against quality, for pages about those.

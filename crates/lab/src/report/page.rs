@@ -31,6 +31,9 @@ pub(super) fn page(about: &About, runs: &[Outcome]) -> String {
          content=\"width=device-width,initial-scale=1\"><title>{title}</title><style>{UPLOT_STYLE}{STYLE}</style></head>\
          <body><header><h1>{title}</h1><button id=\"theme\" type=\"button\">Dark</button></header>"
     );
+    if !about.description.is_empty() {
+        let _ = write!(html, "<p>{}</p>", escape(&about.description));
+    }
     if let Some(first) = runs.first() {
         let s = &first.summary;
         let seeds: Vec<String> = page.cells[0].groups[0].runs.iter().map(|run| run.summary.seed.to_string()).collect();
@@ -150,7 +153,7 @@ mod tests {
     fn names_cannot_leave_their_place() {
         let evil = "</script><img src=x onerror=alert(1)>\"";
         let runs = [outcome(evil, evil, 1), outcome(evil, "gcc", 1)];
-        let about = About { title: evil.into(), command: evil.into(), ..About::default() };
+        let about = About { title: evil.into(), description: evil.into(), command: evil.into(), ..About::default() };
         let html = page(&about, &runs);
         assert!(!html.contains("<img src=x"));
         assert_eq!(html.matches("</script>").count(), 2, "the data's end and the program's");

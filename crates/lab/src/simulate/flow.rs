@@ -112,7 +112,7 @@ impl Flow {
             let format = footage.format();
             (Some(footage), format)
         } else {
-            (None, video.scene_format())
+            (None, Footage::format_of(video)?)
         };
         let parts = scheme.parts(format.size)?;
         let codec = if parts.frames.wants_candidates() { scenario.codec.functional() } else { scenario.codec.clone() };

@@ -36,6 +36,7 @@ use thalweg_sender::scheme::ReceiverKind;
 use thalweg_transport::{Identity, TransportError};
 use thalweg_units::{Rate, Size, Span, Time};
 use thalweg_video::Picture;
+use thalweg_video::footage::Footage;
 use thalweg_video::source::{Format, SourceError};
 
 use crate::clock::Clock;
@@ -114,7 +115,7 @@ impl Publisher {
     pub fn start(config: PublishConfig, clock: Clock, find: &mut FindTrace<'_>) -> Result<Publisher, PublishError> {
         check(&config)?;
         let (camera, codecs) = match &config.codec {
-            Some(codec) if codec.is_model() => (Camera::blank(config.video.scene_format()), Codecs::of(codec)),
+            Some(codec) if codec.is_model() => (Camera::blank(Footage::format_of(&config.video)?), Codecs::of(codec)),
             Some(codec) => (Camera::open(&config.video, config.barcode, config.seed)?, Codecs::of(codec)),
             None => {
                 let (camera, codec) = Camera::encoded(&config.video.source, config.video.scene_format())?;

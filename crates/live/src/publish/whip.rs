@@ -67,7 +67,7 @@ impl WhipSession {
         self.shared.lock().map_or(WhipState::Failed, |shared| shared.state)
     }
 
-    /// The error after which it will not try again, if any.
+    /// The server's latest refusal, if any: after that of a session that has failed it will not try again.
     pub fn error(&self) -> Option<Arc<WhipError>> {
         self.shared.lock().ok()?.error.clone()
     }
@@ -122,6 +122,9 @@ impl Work {
                 End::Refused(error) => {
                     let wait = error.retry_after().unwrap_or(Span::ZERO).max(backoff.next(&mut self.random));
                     tracing::warn!(%error, wait = %rounded(wait), "no session; trying again");
+                    if let Ok(mut shared) = self.shared.lock() {
+                        shared.error = Some(Arc::new(error));
+                    }
                     wait
                 }
                 End::Lost => {

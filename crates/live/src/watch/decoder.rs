@@ -10,6 +10,7 @@ use thalweg_codecs::functional::FunctionalDecoder;
 use thalweg_receiver::rtp::VideoFrame;
 use thalweg_sender::frames::StateHash;
 use thalweg_transport::sdp::VideoCodec;
+use thalweg_units::FrameRate;
 use thalweg_video::{Picture, Size, barcode};
 
 use super::config::WatchConfig;
@@ -78,9 +79,8 @@ impl DecoderThread {
     pub(super) fn start(config: &WatchConfig, work: Work) -> Result<DecoderThread, WatchError> {
         let size = work.published.as_ref().map_or(Size::new(0, 0), |about| Size::new(about.width, about.height));
         let interval_ms = work.published.as_ref().map_or(0.0, |published| published.frame_interval_ms);
-        // Accurate to a thousandth of a frame per second; without an interval from the publisher a camera of 30 fps is
-        // assumed.
-        let frame_rate = if interval_ms >= 1.0 { ((1e6 / interval_ms).round() as u32, 1000) } else { (30, 1) };
+        // Without an interval from the publisher a camera of 30 fps is assumed.
+        let frame_rate = FrameRate::near(1e3 / interval_ms).unwrap_or(FrameRate::whole(30)).ratio();
         let recorder = config.record.as_ref().map(|path| Recorder::create(path, work.codec, size)).transpose()?;
         let pictures = config.y4m.as_ref().map(|path| Pictures::new(path, frame_rate));
         let standard = if config.decode { standard(work.codec)? } else { None };

@@ -10,6 +10,10 @@ use std::path::Path;
 use anyhow::Context;
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  thalweg codec encode clip.y4m --rate 1Mbps -o clip.ivf
+  thalweg codec inspect clip.ivf
+  thalweg codec decode clip.ivf -o decoded.y4m")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,

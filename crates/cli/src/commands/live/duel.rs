@@ -3,9 +3,9 @@
 use super::sending::{Sending, is_stateful};
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Each scheme has the emulated link to itself: two links of the same trace, the same seed and the same beginning."
-)]
+#[command(after_help = "Examples:
+  thalweg duel gcc vidaptive --rate 3Mbps/1Mbps@10s --delay 25ms
+  thalweg duel camel salsify:standard-decoder clip.mp4 --up lte-driving --queue 100ms")]
 pub(crate) struct Arguments {
     /// The scheme on the left
     first: String,

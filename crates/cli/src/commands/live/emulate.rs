@@ -1,7 +1,7 @@
 //! `thalweg emulate`: the simulator's link between other programs.
 
-use std::io::{IsTerminal, Write};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::io::IsTerminal;
+use std::net::SocketAddr;
 
 use anyhow::Context;
 use thalweg_live::clock::Clock;
@@ -9,21 +9,21 @@ use thalweg_live::emulate::{DirectionStatistics, Relay, RelayConfig, Statistics}
 use thalweg_live::reactor::{Poller, PollerConfig, Signals};
 use thalweg_units::{Bytes, Span, Time};
 
+use super::addresses::local_address;
 use super::emulated::Emulated;
+use crate::commands::values;
+use crate::progress::draw_over;
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Clients send to --listen what is meant for --to. Each client address gets a socket of its own towards \
-the server; all share one link in each direction. A packet's size is that of its IP packet: 28 bytes more than its \
-payload, with IPv6 48. Needs no root. At the end, after Ctrl-C or --duration, one JSON object says what passed. On a \
-machine that does much else, `chrt -f 10 thalweg emulate ...` keeps packets on time."
-)]
+#[command(after_help = "Examples:
+  thalweg emulate --listen 9000 --to 5004 --rate 2Mbps --delay 20ms
+  thalweg emulate --listen 9000 --to 192.0.2.7:5004 --up lte-driving --loss 1%")]
 pub(crate) struct Arguments {
-    /// The address clients send to, such as 127.0.0.1:9000; port 0 takes a free one
-    #[arg(long, value_parser = address)]
+    /// The address or local port clients send to, such as 127.0.0.1:9000 or 9000; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", value_parser = local_address)]
     listen: SocketAddr,
-    /// The server's address
-    #[arg(long, value_parser = address)]
+    /// The server's address or local port
+    #[arg(long, value_name = "ADDRESS", value_parser = local_address)]
     to: SocketAddr,
     #[command(flatten)]
     link: Emulated,
@@ -31,14 +31,14 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 64)]
     clients: usize,
     /// Timeout after which a silent client is removed
-    #[arg(long, default_value = "60s")]
+    #[arg(long, default_value = "60s", value_parser = values::duration)]
     idle: Span,
     /// End after this long; without it, at Ctrl-C
-    #[arg(long)]
+    #[arg(long, value_parser = values::duration)]
     duration: Option<Span>,
     /// The last part of each wait that spins on the clock instead of sleeping: timers fire less late, at the cost of a
     /// busy core
-    #[arg(long, default_value = "0us")]
+    #[arg(long, default_value = "0us", value_parser = values::time)]
     spin: Span,
 }
 
@@ -74,14 +74,12 @@ fn watch(relay: &Relay, clock: Clock, end: Time, signals: &mut Signals) -> anyho
         // A relay that has failed reports the reason when it is stopped.
         let Some(statistics) = relay.statistics() else { break };
         if terminal && woken.due {
-            let line = line(&statistics, before);
-            eprint!("\r{line:110}");
-            let _ = std::io::stderr().flush();
+            draw_over(&line(&statistics, before));
             before = [statistics.up.delivered_bytes, statistics.down.delivered_bytes];
         }
     }
     if terminal {
-        eprint!("\r{:110}\r", "");
+        draw_over("");
     }
     Ok(())
 }
@@ -94,15 +92,4 @@ fn line(statistics: &Statistics, before: [Bytes; 2]) -> String {
     };
     let (up, down) = (part("up", &statistics.up, before[0]), part("down", &statistics.down, before[1]));
     format!("{up}; {down}; {} clients", statistics.clients)
-}
-
-/// Parses an address or a host name, with a port.
-pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
-    let found = text.to_socket_addrs().map_err(|error| error.to_string()).map(|mut found| found.next());
-    let problem = match found {
-        Ok(Some(address)) => return Ok(address),
-        Ok(None) => "it has no address".to_string(),
-        Err(problem) => problem,
-    };
-    Err(format!("'{text}' is no address: {problem}; write one such as 127.0.0.1:9000, [::1]:9000 or localhost:9000"))
 }

@@ -4,44 +4,38 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use clap::ValueEnum;
 use thalweg_lab::Scenario;
 use thalweg_link::{HopConfig, Rates, Trace};
 use thalweg_live::emulate::{LinkConfig, Zero};
 use thalweg_units::{Seed, Span};
 
+use crate::commands::values;
 use crate::link;
 
 /// Length of a synthetic link before it repeats.
 const SYNTHETIC: Span = Span::from_secs(600);
 
 #[derive(clap::Args)]
+#[command(next_help_heading = "Emulated link")]
 pub(crate) struct Emulated {
-    /// The uplink: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving);
-    /// unlimited when absent
-    #[arg(long)]
-    up: Option<String>,
-    /// The downlink: as --up
-    #[arg(long)]
-    down: Option<String>,
-    /// A link that sends bit by bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), in each direction,
-    /// instead of at a trace's delivery opportunities
+    /// The link in both directions, sending bit by bit: 2Mbps, or rates in turn (2Mbps/1Mbps@30s)
     #[arg(long, conflicts_with_all = ["up", "down"])]
     rate: Option<Rates>,
-    /// One-way delay of the path in each direction
-    #[arg(long, default_value = "0ms")]
-    delay: Span,
-    /// Share of packets lost at random in each direction, between bottleneck and delay, such as 0.02
-    #[arg(long)]
-    loss: Option<f64>,
-    /// Length of each bottleneck's queue, drop-tail: 64kB, 100ms (at the link's mean rate) or 1bdp (of its mean rate and
-    /// twice the delay); unlimited when absent
-    #[arg(long)]
-    queue: Option<link::QueueLength>,
+    /// The uplink alone: a trace file, a rate, rates in turn or a synthetic link (lte-driving); unlimited when absent
+    #[arg(long, value_name = "TRACE")]
+    up: Option<String>,
+    /// The downlink alone: as --up
+    #[arg(long, value_name = "TRACE")]
+    down: Option<String>,
+    #[command(flatten)]
+    around: link::Around,
     /// A scenario file, as for `thalweg run`: its forward path is the uplink, its reverse path the downlink
-    #[arg(long, conflicts_with_all = ["up", "down", "rate", "delay", "loss", "queue"])]
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["up", "down", "rate", "delay", "loss", "jitter", "queue", "aqm"])]
     scenario: Option<PathBuf>,
     /// The seed of every random choice; when absent the scenario's own, or 1
-    #[arg(long)]
+    #[arg(long, value_parser = values::seed)]
     seed: Option<Seed>,
     /// The start of the traces' time
     #[arg(long, default_value = "start")]
@@ -76,8 +70,9 @@ impl Emulated {
     /// Whether any option asks for a link.
     pub(crate) fn wanted(&self) -> bool {
         let given = [self.up.is_some(), self.down.is_some(), self.rate.is_some(), self.scenario.is_some()];
-        let changed = [self.delay != Span::ZERO, self.loss.is_some(), self.queue.is_some(), self.log.is_some()];
-        given.into_iter().chain(changed).any(|said| said) || self.from != Begin::Start
+        let link::Around { delay, loss, jitter, queue, aqm } = &self.around;
+        let around = [delay.is_some(), loss.is_some(), jitter.is_some(), queue.is_some(), aqm.is_some()];
+        given.into_iter().chain(around).any(|said| said) || self.log.is_some() || self.from != Begin::Start
     }
 
     /// The seed of random choices where no scenario gives one.
@@ -92,11 +87,12 @@ impl Emulated {
         }
         let mut words: Vec<String> = self.rate.iter().map(ToString::to_string).collect();
         words.extend(self.up.iter().chain(&self.down).map(|name| link::label(name)));
-        words.extend(self.queue.map(|queue| format!("{queue} of queue")));
-        words.extend(self.loss.map(|loss| format!("{} % loss", loss * 100.0)));
-        if self.delay > Span::ZERO {
-            words.push(format!("{} each way", self.delay));
-        }
+        let around = &self.around;
+        words.extend(around.queue.map(|queue| format!("{queue} of queue")));
+        words.extend(around.aqm.and_then(|kind| Some(kind.to_possible_value()?.get_name().to_string())));
+        words.extend(around.loss.map(|loss| format!("{} % loss", loss * 100.0)));
+        words.extend(around.jitter.map(|jitter| format!("up to {jitter} of jitter")));
+        words.extend(around.delay.filter(|delay| *delay > Span::ZERO).map(|delay| format!("{delay} each way")));
         words.join(", ")
     }
 
@@ -114,26 +110,25 @@ impl Emulated {
             let config = LinkConfig { up, down, seed: self.seed.unwrap_or(seed), ..common };
             return Ok(Link { config, duration });
         }
-        let queue = |mean| link::queue(self.queue, mean, self.delay * 2);
+        let delay = self.around.delay.unwrap_or(Span::ZERO);
+        let queue = |mean| self.around.queue(mean, delay);
         let trace = |name: &Option<String>| -> anyhow::Result<Option<HopConfig>> {
             let Some(name) = name else { return Ok(None) };
             let mean = link::find(name, SYNTHETIC, self.seed())?.mean_rate();
-            Ok(Some(link::bottleneck(name, queue(mean))))
+            Ok(Some(link::bottleneck(name, queue(mean)?)))
         };
-        let rate = self.rate.as_ref().map(|rate| HopConfig::Rate { rate: rate.clone(), queue: queue(rate.mean()) });
-        let (up, down) = match rate {
-            Some(rate) => (Some(rate.clone()), Some(rate)),
+        let (up, down) = match &self.rate {
+            Some(rate) => {
+                let hop = HopConfig::Rate { rate: rate.clone(), queue: queue(rate.mean())? };
+                (Some(hop.clone()), Some(hop))
+            }
             None => (trace(&self.up)?, trace(&self.down)?),
         };
-        if let Some(queue) = self.queue
-            && up.is_none()
-            && down.is_none()
-        {
-            bail!(
-                "--queue is {queue}, and there is no bottleneck for it to stand before: give --rate, --up or --down too"
-            );
+        let has_queue = self.around.queue.is_some() || self.around.aqm.is_some();
+        if has_queue && up.is_none() && down.is_none() {
+            bail!("there is no bottleneck for a queue to stand before: give --rate, --up or --down too");
         }
-        let path = |bottleneck| link::path(bottleneck, self.loss, self.delay);
+        let path = |bottleneck| self.around.path(bottleneck, delay);
         let (up, down, seed) = (path(up), path(down), self.seed());
         Ok(Link { config: LinkConfig { up, down, seed, ..common }, duration: SYNTHETIC })
     }

@@ -1,5 +1,6 @@
 //! The commands that need real sockets: those of this folder, and `run --live`.
 
+mod addresses;
 mod authorities;
 mod duel;
 mod emulate;
@@ -14,14 +15,35 @@ mod watch;
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
     /// Send video to browsers: serves a page that anyone with the link can watch
+    ///
+    /// Everyone who opens the page is a viewer, each with a sender of their own. A link given by --rate, --up, --delay
+    /// and so on is emulated between here and the viewers: `up` is the way of the video. Runs until Ctrl-C, the end of
+    /// the video or --duration; the exit code is 1 if a WHIP server was asked for and never reached. The page's server
+    /// has /metrics for Prometheus.
     Publish(publish::Arguments),
     /// Receive what is published (a page's link, or any WHEP address), measure it, record it
+    ///
+    /// Pictures from `publish` carry their number, so latency is from camera to decoded picture; from others it is by
+    /// sender reports, as exact as the two machines' clocks agree. To look at it: thalweg watch URL --y4m - | ffplay -
     Watch(watch::Arguments),
     /// Two schemes at once over the same emulated link, side by side in the browser
+    ///
+    /// Each scheme has the link to itself: two links of the same trace, the same seed and the same beginning.
     Duel(duel::Arguments),
     /// Put the simulator's link between other programs: a UDP relay, without root
+    ///
+    /// Clients send to --listen what is meant for --to. Each client address gets a socket of its own towards the
+    /// server; all share one link in each direction. A packet's size is that of its IP packet: 28 bytes more than its
+    /// payload, with IPv6 48. At the end, after Ctrl-C or --duration, one JSON object says what passed. On a machine
+    /// that does much else, `chrt -f 10 thalweg emulate ...` keeps packets on time.
     Emulate(emulate::Arguments),
     /// Run a command in a network namespace behind the simulator's link, as root
+    ///
+    /// The command gets a network of its own, all of whose IPv4 packets pass the link; up is what it sends. The machine
+    /// is at $THALWEG_GATEWAY there, and $THALWEG_SHELL is set. Other machines are reached where nft or iptables can
+    /// translate addresses; it says so. The command runs as root: write `-- sudo -u me COMMAND` for anybody else.
+    /// Shells may be opened inside one another, and everything is removed when the command ends. The exit code is the
+    /// command's; 127 if there is no such command, 126 if it cannot be run.
     Shell(shell::Arguments),
 }
 

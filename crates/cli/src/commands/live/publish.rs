@@ -1,18 +1,20 @@
 //! `thalweg publish`: video to browsers and to WHIP servers, over real WebRTC.
 
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 
 use thalweg_live::publish::WhipState;
-use thalweg_live::whip::{Endpoint, Token};
+use thalweg_live::whip::{Endpoint, Token, WhipError};
 
 use super::authorities::{authorities, refused};
 use super::sending::{Sending, is_stateful};
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Everyone who opens the page is a viewer, each with a sender of their own. A link given by --rate, --up, --delay and so on is emulated between \
-here and the viewers: `up` is the way of the video."
-)]
+#[command(after_help = "Examples:
+  thalweg publish
+  thalweg publish clip.mp4 --listen 0.0.0.0:8080 --scheme gcc
+  thalweg publish --rate 3Mbps/1Mbps@10s --delay 25ms --loss 1%
+  thalweg publish clip.ivf --encoded --whip https://example.org/whip/endpoint")]
 pub(crate) struct Arguments {
     /// The video: `scene`, `scene:easy`, a .y4m file, `-` for live y4m on standard input, or anything ffmpeg reads
     #[arg(default_value = "scene")]
@@ -21,14 +23,15 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "vidaptive")]
     scheme: String,
     /// Send to a WHIP server too (RFC 9725), for as long as this runs
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = "WHIP server")]
     whip: Option<String>,
     /// The bearer token for the WHIP server
-    #[arg(long, requires = "whip", env = "THALWEG_WHIP_TOKEN", hide_env_values = true)]
+    #[arg(long, requires = "whip", help_heading = "WHIP server", env = "THALWEG_WHIP_TOKEN", hide_env_values = true)]
     whip_token: Option<String>,
-    /// Accept only this certificate (PEM) of the WHIP server, its own or that of its signer, instead of the authorities
-    /// that the web trusts
-    #[arg(long, requires = "whip", value_name = "FILE")]
+    /// Accept only this certificate (PEM) of the WHIP server, instead of the authorities that the web trusts
+    ///
+    /// The server's own, or that of its signer.
+    #[arg(long, requires = "whip", value_name = "FILE", help_heading = "WHIP server")]
     certificate_authority: Option<PathBuf>,
     #[command(flatten)]
     sending: Sending,
@@ -56,12 +59,23 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         );
     }
     let running = arguments.sending.start(&arguments.source, "Thalweg", &[("main", &arguments.scheme)])?;
-    let whip_session = endpoint.map(|endpoint| running.publisher.whip_session(endpoint)).transpose()?;
-    running.wait(move || match &whip_session {
-        Some(whip_session) if whip_session.state() == WhipState::Failed => {
-            let why = whip_session.error().map_or_else(|| anyhow::anyhow!("it stopped"), |error| refused(&error));
-            Err(why.context("WHIP"))
+    let Some(endpoint) = endpoint else { return running.wait(|| Ok(())) };
+    let whip_session = running.publisher.whip_session(endpoint)?;
+    let (reached, last) = (Cell::new(false), RefCell::new(None));
+    let (is_reached, latest) = (&reached, &last);
+    running.wait(move || {
+        let why = |error: &WhipError| refused(error).context("WHIP");
+        let (state, error) = (whip_session.state(), whip_session.error());
+        is_reached.set(is_reached.get() || state == WhipState::Connected);
+        if state == WhipState::Failed {
+            return Err(error.map_or_else(|| anyhow::anyhow!("WHIP: it stopped"), |error| why(&error)));
         }
-        _ => Ok(()),
-    })
+        *latest.borrow_mut() = error.map(|error| why(&error));
+        Ok(())
+    })?;
+    match (reached.get(), last.into_inner()) {
+        (true, _) => Ok(()),
+        (false, Some(why)) => Err(why),
+        (false, None) => anyhow::bail!("WHIP: the server was not reached in this time"),
+    }
 }

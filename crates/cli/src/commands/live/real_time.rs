@@ -56,7 +56,7 @@ fn report(label: &str, timing: &Timing) {
     };
     let (half, max) = (late(0.5), late(0.99));
     let difference = 100.0 * (timing.actual.get() as f64 / timing.accounted.get().max(1) as f64 - 1.0);
-    eprintln!(
+    note!(
         "{label}: sender, receiver, link up and down were late by {half} us (median) and {max} us (99 %); bytes on the wire were \
          {difference:+.2} % from what the engine accounted for; the system lost {} packets",
         timing.link.missed + timing.link.unsent

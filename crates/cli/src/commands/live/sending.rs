@@ -12,65 +12,76 @@ use thalweg_live::reactor::{Poller, PollerConfig, Signals};
 use thalweg_live::web::{Server, Token, WebConfig};
 use thalweg_sender::Registry;
 use thalweg_sender::scheme::ReceiverKind;
-use thalweg_units::{Size, Span, Time};
+use thalweg_units::{FrameRate, Size, Span, Time};
 use thalweg_video::Video;
 
-use super::emulate::address;
+use super::addresses::{address, local_address};
 use super::emulated::Emulated;
+use crate::commands::values;
+
+/// Headings of the help.
+const MEDIA: &str = "Video and audio";
+const VIEWERS: &str = "Page and viewers";
+const RECORDS: &str = "Records";
 
 #[derive(clap::Args)]
 pub(crate) struct Sending {
-    /// The address that the page is served at
-    #[arg(long, default_value = "127.0.0.1:8080", value_parser = address)]
+    /// The address or local port that the page is served at
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS", value_parser = local_address)]
+    #[arg(help_heading = VIEWERS)]
     listen: SocketAddr,
-    /// The address that media is sent from; when absent the page's address and any free port. The second scheme of a
-    /// duel takes the next port
-    #[arg(long, value_parser = address)]
+    /// The address that media is sent from; when absent the page's address and any free port
+    ///
+    /// The second scheme of a duel takes the next port.
+    #[arg(long, value_name = "ADDRESS", value_parser = address, help_heading = VIEWERS)]
     udp: Option<SocketAddr>,
     /// Addresses given to viewers in place of this machine's own, such as the public address of a NAT in front of it
-    #[arg(long, value_delimiter = ',', value_parser = address)]
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',', value_parser = address, help_heading = VIEWERS)]
     advertise: Vec<SocketAddr>,
-    /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (zeros of modelled sizes)
-    #[arg(long, visible_alias = "codec", value_name = "ENCODER")]
+    /// The encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8), or model (zeros of modelled sizes)
+    #[arg(long, visible_alias = "codec", value_name = "ENCODER", help_heading = MEDIA)]
     encoder: Option<Codec>,
-    /// The video is already encoded and is sent unchanged: IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or what
-    /// ffmpeg can demultiplex
-    #[arg(long, conflicts_with_all = ["encoder", "size"])]
+    /// The video is already encoded and is sent unchanged
+    ///
+    /// IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or what ffmpeg can demultiplex.
+    #[arg(long, conflicts_with_all = ["encoder", "size"], help_heading = MEDIA)]
     encoded: bool,
     /// Scale the video to this size, such as 1280x720 or 720p
-    #[arg(long)]
+    #[arg(long, help_heading = MEDIA)]
     size: Option<Size>,
-    /// Frames per second
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=240))]
-    frame_rate: Option<u32>,
+    /// Frames per second: 30, 29.97 or 30000/1001; when absent a file's own, or 30 for the built-in scene
+    #[arg(long, value_name = "FPS", help_heading = MEDIA)]
+    frame_rate: Option<FrameRate>,
     /// Do not draw the picture number into the corner of each picture; the page then cannot measure latency
-    #[arg(long)]
+    #[arg(long, help_heading = MEDIA)]
     no_barcode: bool,
     /// The audio: `silence`, `clicks`, `tone:440`, an Ogg Opus file, a device (`alsa:default`), anything ffmpeg reads,
     /// or `none`
-    #[arg(long, default_value = "silence")]
+    #[arg(long, default_value = "silence", help_heading = MEDIA)]
     audio: String,
     /// The maximum number of viewers at a time
     #[arg(long, default_value_t = 16, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
+    #[arg(help_heading = VIEWERS)]
     viewers: usize,
-    /// The token that viewers must present (in the link, or as a bearer token); when absent one is generated, except on
-    /// loopback
-    #[arg(long, conflicts_with = "open")]
+    /// The token that viewers must present; when absent one is generated, except on loopback
+    ///
+    /// It is in the link, or a bearer token.
+    #[arg(long, conflicts_with = "open", help_heading = VIEWERS)]
     token: Option<Token>,
     /// Let anyone who can connect watch
-    #[arg(long)]
+    #[arg(long, help_heading = VIEWERS)]
     open: bool,
     /// Stop after this time; without it, at Ctrl-C
-    #[arg(long)]
+    #[arg(long, value_parser = values::duration)]
     duration: Option<Span>,
     /// Capture all packets unencrypted, for Wireshark
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = RECORDS)]
     pcap: Option<PathBuf>,
     /// A folder for a qlog of each viewer: its sender's events and decisions
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = RECORDS)]
     qlog: Option<PathBuf>,
     /// Write logs as one JSON object per line
-    #[arg(long)]
+    #[arg(long, help_heading = RECORDS)]
     log_json: bool,
     #[command(flatten)]
     pub(super) link: Emulated,
@@ -110,7 +121,7 @@ impl Sending {
             video: Video {
                 source: source.into(),
                 size: self.size,
-                frame_rate: self.frame_rate.unwrap_or(30),
+                frame_rate: self.frame_rate.unwrap_or(FrameRate::whole(30)),
                 retimed: self.frame_rate.is_some(),
             },
             barcode: !self.no_barcode,

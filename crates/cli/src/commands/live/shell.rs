@@ -1,6 +1,7 @@
 //! `thalweg shell`: a command behind an emulated link.
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 
 use thalweg_live::clock::Clock;
 use thalweg_live::reactor::PollerConfig;
@@ -8,21 +9,18 @@ use thalweg_live::shell::{self, ShellConfig, ShellError};
 use thalweg_units::Span;
 
 use super::emulated::Emulated;
+use crate::commands::values;
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Needs root: the command gets a network of its own, all of whose IPv4 packets pass the link; up is \
-what it sends. The machine is at $THALWEG_GATEWAY there, and $THALWEG_SHELL is set. Other machines are reached where \
-nft or iptables can translate addresses; it says so. The command runs as root: write `-- sudo -u me COMMAND` for \
-anybody else. Shells may be opened inside one another, and everything is removed when the command ends. The exit code \
-is the command's."
-)]
+#[command(after_help = "Examples:
+  thalweg shell --rate 2Mbps --delay 20ms -- curl http://example.org/
+  thalweg shell --down lte-driving --queue 1bdp --loss 0.5%")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     link: Emulated,
     /// The last part of each wait that spins on the clock instead of sleeping: timers fire less late, at the cost of a
     /// busy core
-    #[arg(long, default_value = "0us")]
+    #[arg(long, default_value = "0us", value_parser = values::time)]
     spin: Span,
     /// Print the link's statistics at the end, as JSON on standard error
     #[arg(long)]
@@ -39,10 +37,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let poller = PollerConfig { spin: arguments.spin };
     let config = ShellConfig { link: link.config.clone(), command, clock: Clock::new(), poller };
     let finished = shell::run(&config, &mut |name| link.find(name), &mut |remark| eprintln!("thalweg: {remark}"));
-    let finished = finished.map_err(|error| match error {
-        ShellError::NotRoot => anyhow::anyhow!("{error}, or use `thalweg emulate`, which relays UDP without"),
-        error => error.into(),
-    })?;
+    let finished = match finished {
+        Err(error @ ShellError::NotRoot) => {
+            anyhow::bail!("{error}, or use `thalweg emulate`, which relays UDP without")
+        }
+        Err(error @ ShellError::Command { .. }) => {
+            eprintln!("thalweg: {error}");
+            std::process::exit(not_run(&error));
+        }
+        finished => finished?,
+    };
     if arguments.summary {
         eprintln!("{}", serde_json::to_string_pretty(&finished.statistics.json())?);
     }
@@ -50,4 +54,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         std::process::exit(finished.code);
     }
     Ok(())
+}
+
+/// The exit code of a command that was not run, as shells have it (POSIX, Shell Command Language 2.8.2).
+fn not_run(error: &ShellError) -> i32 {
+    match error {
+        ShellError::Command { source, .. } if source.kind() == ErrorKind::NotFound => 127,
+        _ => 126,
+    }
 }

@@ -10,12 +10,14 @@ use thalweg_live::whip::Token;
 use thalweg_units::{Span, Time};
 
 use super::authorities::{authorities, refused};
+use crate::commands::values;
+use crate::progress::draw_over;
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Pictures from `publish` carry their number, so latency is from camera to decoded picture; from others it is by sender reports, \
-as exact as the two machines' clocks agree. To look at it: thalweg watch URL --y4m - | ffplay -"
-)]
+#[command(after_help = "Examples:
+  thalweg watch http://127.0.0.1:8080/
+  thalweg watch http://127.0.0.1:8080/ --duration 30s --json
+  thalweg watch http://127.0.0.1:8080/ --record out.ivf")]
 pub(crate) struct Arguments {
     /// The link that `publish` prints, or a WHEP address
     #[arg(value_name = "URL")]
@@ -23,8 +25,9 @@ pub(crate) struct Arguments {
     /// The bearer token, if it is not in the link
     #[arg(long, env = "THALWEG_TOKEN", hide_env_values = true)]
     token: Option<String>,
-    /// Accept only this certificate (PEM) of the server, its own or that of its signer, instead of the authorities that
-    /// the web trusts
+    /// Accept only this certificate (PEM) of the server, instead of the authorities that the web trusts
+    ///
+    /// The server's own, or that of its signer.
     #[arg(long, value_name = "FILE")]
     certificate_authority: Option<PathBuf>,
     /// The channel, where there are several (of a duel, `left` or `right`)
@@ -33,8 +36,9 @@ pub(crate) struct Arguments {
     /// The sender's scheme to request (see `thalweg schemes`)
     #[arg(long)]
     scheme: Option<String>,
-    /// The feedback format: twcc, twcc-on-request, ccfb, xr (extended reports), plain (receiver reports only), or any,
-    /// which leaves it to the sender
+    /// The feedback format: twcc, twcc-on-request, ccfb, xr, plain, or any
+    ///
+    /// xr is extended reports, plain receiver reports only; any leaves it to the sender.
     #[arg(long, default_value_t)]
     feedback: Feedback,
     /// Write frames as received: VP8 and VP9 as IVF, H.264 as a byte stream (Annex B)
@@ -47,13 +51,13 @@ pub(crate) struct Arguments {
     #[arg(long)]
     no_decode: bool,
     /// Stop after this time; without it, at Ctrl-C
-    #[arg(long)]
+    #[arg(long, value_parser = values::duration)]
     duration: Option<Span>,
     /// Exit when the session ends, instead of joining again
     #[arg(long)]
     no_reconnect: bool,
     /// Pictures with a higher latency than this count as late
-    #[arg(long, default_value = "400ms")]
+    #[arg(long, default_value = "400ms", value_parser = values::time)]
     late: Span,
     /// Print the figures as one JSON object
     #[arg(long)]
@@ -94,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         poller.wait(end.min(clock.now() + Span::from_millis(200)), &[&signals])?;
         if is_shown && clock.now() >= line {
             line = clock.now() + Span::from_secs(1);
-            eprint!("\r\x1b[K{}", summary(&watcher.report()));
+            draw_over(&summary(&watcher.report()));
         }
     }
     if is_shown {

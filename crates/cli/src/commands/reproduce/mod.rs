@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use thalweg_lab::Outcome;
+use thalweg_lab::report::About;
 use thalweg_lab::reproduce::{Distribution, Experiment, Figure, Reading, Sample, figures, scatters};
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Span};
@@ -17,35 +18,47 @@ use show::Results;
 
 use super::pictures::Pictures;
 use super::values;
-use crate::play::{self, Job};
+use crate::play::{self, Effort, Job};
 use crate::suggest::Unknown;
 use crate::{link, recorded};
 
+/// A heading of the help.
+const RECORDINGS: &str = "Recordings";
+
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  thalweg reproduce list
+  thalweg reproduce camel-fig10
+  thalweg reproduce fbra-table1 --runs 30 --json
+  thalweg reproduce camel --pages results")]
 pub(crate) struct Arguments {
     /// The figures: a name such as vidaptive-fig7, all of a paper (`vidaptive`), `all`, or `list`
     #[arg(required = true)]
     figures: Vec<String>,
-    /// Write a page of Markdown for each figure, and an index of verdicts, to this folder instead of printing tables;
-    /// a figure that this program has played before, by what is in --out, is not played again
+    /// Write a page of Markdown for each figure, and an index of verdicts, to this folder instead of printing tables
+    ///
+    /// A figure that this program has played before, by what is in --out, is not played again.
     #[arg(long, value_name = "FOLDER", conflicts_with = "json")]
     pages: Option<PathBuf>,
-    /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down; when absent where `thalweg
-    /// data fetch mahimahi` puts them
-    #[arg(long)]
+    /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down
+    ///
+    /// When absent where `thalweg data fetch mahimahi` puts them.
+    #[arg(long, value_name = "FOLDER", help_heading = RECORDINGS)]
     traces: Option<PathBuf>,
-    /// The folder of the links that Salsify's authors made (`thalweg data fetch salsify-traces`); our own links replace
-    /// those that are missing
-    #[arg(long)]
+    /// The folder of the links that Salsify's authors made (`thalweg data fetch salsify-traces`)
+    ///
+    /// Our own links replace those that are missing.
+    #[arg(long, value_name = "FOLDER", help_heading = RECORDINGS)]
     salsify_traces: Option<PathBuf>,
-    /// The folder of Lumos5G's logs, one throughput value per second (`thalweg data fetch lumos5g`); synthetic links
-    /// replace those that are missing
-    #[arg(long)]
+    /// The folder of Lumos5G's logs, one throughput value per second (`thalweg data fetch lumos5g`)
+    ///
+    /// Synthetic links replace those that are missing.
+    #[arg(long, value_name = "FOLDER", help_heading = RECORDINGS)]
     lumos5g_traces: Option<PathBuf>,
     #[command(flatten)]
     pictures: Pictures,
     /// Duration of each run; the figure's own when absent
-    #[arg(long, allow_hyphen_values = true, value_parser = values::duration)]
+    #[arg(long, value_parser = values::duration)]
     duration: Option<Span>,
     /// Leave the reverse path unlimited instead of using the recorded one
     #[arg(long)]
@@ -54,8 +67,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: Option<u32>,
     /// The seed of every random choice
-    #[arg(long, default_value_t = Seed::new(1))]
+    #[arg(long, default_value_t = Seed::new(1), value_parser = values::seed)]
     seed: Seed,
+    #[command(flatten)]
+    effort: Effort,
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
@@ -84,6 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         known.iter().for_each(|figure| outln!("{:22} {}", figure.name, figure.about));
         return Ok(());
     }
+    arguments.effort.begin();
     let chosen = chosen(&known, &arguments.figures)?;
     if let Some(folder) = &arguments.pages {
         return pages::write(&chosen, arguments, folder);
@@ -133,7 +149,7 @@ fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<Results> {
             let played = scenarios::played(links, figure.setup, arguments)?;
             let out = arguments.pages.is_none().then(|| arguments.out.join(figure.name));
             let Runs { samples, first } =
-                runs(&jobs(schemes, &played, out.as_deref()), readings, &figure.distributions)?;
+                runs(&jobs(schemes, &played, out.as_deref()), &arguments.effort, readings, &figure.distributions)?;
             let (played, samples, first) = (&played, &samples, &first);
             let shown = show::Shown { figure, schemes, readings, played, samples, first };
             if let Some(out) = out {
@@ -141,8 +157,9 @@ fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<Results> {
                     shown.print_beyond();
                 }
                 let scatters = if figure.scattered { scatters(first, &figure.published) } else { Vec::new() };
-                let title = format!("{}: {}", figure.name, figure.about);
-                play::write_report(first, title, scatters, &out.join("report.html"))?;
+                let (title, description) = (figure.name.into(), figure.about.to_string());
+                let about = About { title, description, scatters, ..About::default() };
+                play::write_report(first, about, &out.join("report.html"))?;
             }
             Results::of(&shown)
         }
@@ -172,10 +189,10 @@ struct Runs {
     first: Vec<Outcome>,
 }
 
-fn runs(jobs: &[Job], readings: &[Reading], distributions: &[Distribution]) -> anyhow::Result<Runs> {
+fn runs(jobs: &[Job], effort: &Effort, readings: &[Reading], distributions: &[Distribution]) -> anyhow::Result<Runs> {
     let see = |job: &Job, outcome: Outcome| {
         (Sample::of(&outcome, readings, distributions), job.is_written.then_some(outcome))
     };
-    let (samples, whole): (Vec<_>, Vec<_>) = play::all_seen(jobs, &see)?.into_iter().unzip();
+    let (samples, whole): (Vec<_>, Vec<_>) = play::all_seen(jobs, effort, &see)?.into_iter().unzip();
     Ok(Runs { samples, first: whole.into_iter().flatten().collect() })
 }

@@ -41,7 +41,7 @@ pub(super) fn write(figures: &[&Figure], arguments: &Arguments, folder: &Path) -
         let result = match known.filter(|known| known.by == by) {
             Some(known) => known,
             None => {
-                eprintln!("{} of {}: {}", place + 1, figures.len(), figure.name);
+                note!("{} of {}: {}", place + 1, figures.len(), figure.name);
                 let results = super::play(figure, arguments).with_context(|| figure.name)?;
                 let result = Kept { by: by.clone(), page: results.markdown(figure, &setup(figure, arguments)?) };
                 std::fs::write(&kept, serde_json::to_vec(&result)?).with_context(|| kept.display().to_string())?;
@@ -51,7 +51,7 @@ pub(super) fn write(figures: &[&Figure], arguments: &Arguments, folder: &Path) -
         let page = folder.join(format!("{}.md", figure.name));
         std::fs::write(&page, &result.page).with_context(|| page.display().to_string())?;
         let verdict = verdict_of(&result.page).unwrap_or_default();
-        eprintln!("{}: {verdict}", figure.name);
+        note!("{}: {verdict}", figure.name);
     }
     let index = folder.join("README.md");
     std::fs::write(&index, index_of(folder)).with_context(|| index.display().to_string())

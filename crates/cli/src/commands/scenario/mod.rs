@@ -1,5 +1,7 @@
 //! `thalweg scenario`: what a scenario may say, and whether a file does.
 
+mod explained;
+
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -10,8 +12,12 @@ use thalweg_lab::simulate::SimulateError;
 use thalweg_sender::SenderFactory;
 
 use crate::link;
+pub(super) use explained::explained;
 
 #[derive(clap::Subcommand)]
+#[command(after_help = "Examples:
+  thalweg scenario check examples/step.toml
+  thalweg scenario schema")]
 pub(crate) enum Command {
     /// Read a scenario or a run.toml, build its path, codec and senders, and play half a second of each scheme
     Check {

@@ -1,0 +1,32 @@
+//! Addresses on the command line.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
+
+/// An address or a host name with a port; a port alone is one of this machine.
+pub(super) fn local_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse::<u16>()
+        .map_or_else(|_| address(text), |port| Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)))
+}
+
+/// An address or a host name, with a port.
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    let found = text.to_socket_addrs().map_err(|error| error.to_string()).map(|mut found| found.next());
+    let problem = match found {
+        Ok(Some(address)) => return Ok(address),
+        Ok(None) => "it has no address".to_string(),
+        Err(problem) => problem,
+    };
+    Err(format!("'{text}' is no address: {problem}; write one such as 127.0.0.1:9000, [::1]:9000 or localhost:9000"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_one_of_this_machine() {
+        assert_eq!(local_address("9000"), Ok("127.0.0.1:9000".parse().unwrap()));
+        assert_eq!(local_address("[::1]:9000"), Ok("[::1]:9000".parse().unwrap()));
+        assert!(local_address("90000").unwrap_err().contains("127.0.0.1:9000"));
+    }
+}

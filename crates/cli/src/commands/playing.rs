@@ -1,0 +1,42 @@
+//! How runs are played: options that `compare` and `run` share.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use thalweg_lab::Scenario;
+use thalweg_sender::SenderFactory;
+
+use super::seeds::Seeds;
+use super::setting::{Setting, applied};
+use crate::play::Effort;
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Runs")]
+pub(crate) struct Playing {
+    #[command(flatten)]
+    pub(super) seeds: Seeds,
+    /// Change a parameter of each scheme that has it, or of the scenario, as run.toml names it; may be given several
+    /// times
+    ///
+    /// Such as scheme.controller.copa.delta=0.5 or scenario.clock_offset=0ms. docs/reference/scheme.md and
+    /// docs/reference/scenario.md list them.
+    #[arg(long, value_name = "PARAMETER=VALUE")]
+    set: Vec<Setting>,
+    #[command(flatten)]
+    pub(super) effort: Effort,
+    /// The folder for the report and for each run: run.toml, events.parquet, summary.json
+    ///
+    /// Results of an earlier command in it move to earlier/1, earlier/2 and so on.
+    #[arg(long, short, default_value = "out", value_name = "FOLDER")]
+    pub(super) out: PathBuf,
+    /// Go on with the same command that was interrupted: what it finished is not played again
+    #[arg(long)]
+    pub(super) resume: bool,
+}
+
+impl Playing {
+    /// Sets the parameters of --set.
+    pub(super) fn set(&self, scenarios: &mut [Scenario], schemes: &mut [Arc<dyn SenderFactory>]) -> anyhow::Result<()> {
+        self.set.iter().try_for_each(|setting| applied(setting, scenarios, schemes))
+    }
+}

@@ -7,6 +7,7 @@ use thalweg_link::{HopConfig, QueueConfig, Rates};
 use thalweg_units::{Seed, Span};
 
 use super::pictures::Pictures;
+use super::quality::{self, Quality};
 use super::results::Results;
 use super::seeds::Seeds;
 use super::values;
@@ -33,6 +34,8 @@ pub(crate) struct Arguments {
     reverse: Option<String>,
     #[command(flatten)]
     pictures: Pictures,
+    #[command(flatten)]
+    quality: Quality,
     /// Duration of each run
     #[arg(long, default_value = "60s", allow_hyphen_values = true, value_parser = values::duration)]
     duration: Span,
@@ -59,7 +62,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.results.check()?;
     let schemes = crate::play::schemes(&arguments.scheme)?;
-    let scenarios = scenarios(arguments)?;
+    let mut scenarios = scenarios(arguments)?;
+    scenarios.iter_mut().for_each(|scenario| arguments.quality.add_to(scenario));
+    quality::check(&scenarios)?;
     let jobs = crate::play::matrix(&scenarios, &schemes, &arguments.out);
     arguments.results.of(&jobs, &arguments.out, arguments.resume)
 }

@@ -12,6 +12,7 @@ pub(crate) mod live;
 #[path = "without_live.rs"]
 pub(crate) mod live;
 mod pictures;
+mod quality;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod results;

@@ -10,6 +10,7 @@ use thalweg_lab::{Scenario, Undershoot};
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{Size, Span};
 
+use super::quality::{self, Quality};
 use super::results::Results;
 use super::seeds::Seeds;
 use super::values;
@@ -43,6 +44,8 @@ pub(crate) struct Arguments {
     /// statistical one)
     #[arg(long, visible_alias = "codec")]
     encoder: Option<Codec>,
+    #[command(flatten)]
+    quality: Quality,
     /// Play it in real time, on real sockets of this machine over the emulated link, with real RTP, DTLS and SRTP:
     /// schemes one after another, each for as long as the scenario lasts
     #[arg(long)]
@@ -89,6 +92,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(codec) = &arguments.encoder {
         scenario.codec.clone_from(codec);
     }
+    arguments.quality.add_to(&mut scenario);
+    quality::check(std::slice::from_ref(&scenario))?;
     let schemes = if arguments.scheme.is_empty() { own } else { crate::play::schemes(&arguments.scheme)? };
     let seeds = arguments.seeds.list(scenario.seed)?;
     let scenarios: Vec<Scenario> = seeds.into_iter().map(|seed| Scenario { seed, ..scenario.clone() }).collect();

@@ -8,6 +8,7 @@ mod documented;
 mod emulate;
 mod input;
 #[cfg(feature = "parquet")]
+mod quality;
 mod queries;
 mod results;
 mod scenario;

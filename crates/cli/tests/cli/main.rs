@@ -96,7 +96,7 @@ fn compare_prints_one_json_object_with_the_promised_keys_and_leaves_run_folders_
     let run = folder.0.join("vidaptive").display().to_string();
     let explained = thalweg(&["explain", &run, "--at", "1s"]);
     assert!(explained.status.success(), "{}", text(&explained.stderr));
-    assert!(text(&explained.stdout).contains("alpha") && text(&explained.stdout).contains("encode picture"));
+    assert!(text(&explained.stdout).contains("alpha") && text(&explained.stdout).contains("encoded at 180p"));
 }
 
 #[test]

@@ -93,7 +93,7 @@ impl State<'_> {
     }
 
     /// A decision in words: "decrease" from 4.6 Mbps to 3.1 Mbps 0.4 s ago, and its reason.
-    fn told(&self, (at, decision): &(f64, Decision)) -> String {
+    fn in_words(&self, (at, decision): &(f64, Decision)) -> String {
         let Decision { what, why, from_bps, to_bps } = decision;
         format!("\"{what}\" from {} to {} {} ago: {why}", rate(*from_bps), rate(*to_bps), span((self.at - at) * 1e3))
     }
@@ -124,7 +124,7 @@ impl State<'_> {
             return heard.is_none().then(|| "no report has come yet, so this is what it starts with".into());
         }
         let decision = self.decision().filter(|(at, _)| *at >= self.at - silent);
-        let decided = decision.map_or(String::new(), |decision| format!(" ({})", self.told(&decision)));
+        let decided = decision.map_or(String::new(), |decision| format!(" ({})", self.in_words(&decision)));
         let (what, silent) = (bytes(self.in_flight()), span(silent * 1e3));
         Some(format!("no report has come for {silent}, and {what} are in flight unanswered{decided}"))
     }
@@ -180,7 +180,7 @@ impl State<'_> {
             return format!("{said}, held by losses ({lost} in the last second) below the {delay} of the delay");
         }
         match self.decision() {
-            Some(decision) => format!("{said} after {}{}", self.told(&decision), self.trend(&decision)),
+            Some(decision) => format!("{said} after {}{}", self.in_words(&decision), self.trend(&decision)),
             None if self.variable("in_alr") == Some(1.0) => {
                 format!("{said}, which the encoder does not use up, so it is not tested")
             }
@@ -208,7 +208,7 @@ impl State<'_> {
 
     /// Camel: gamma times the bandwidth measured by bursts, and a window.
     fn camel(&self, limits: Limits) -> String {
-        let decided = self.decision().map_or(String::new(), |decision| format!("; {}", self.told(&decision)));
+        let decided = self.decision().map_or(String::new(), |decision| format!("; {}", self.in_words(&decision)));
         if self.variable("in_gcc") == Some(1.0) {
             return format!("Camel runs GCC, whose estimate is {}{decided}", rate(limits.capacity_bps));
         }
@@ -257,7 +257,7 @@ impl State<'_> {
         let capacity = if differs { format!("; the rate is {}", rate(limits.capacity_bps)) } else { String::new() };
         let alpha = self.variable("alpha").filter(|alpha| *alpha < 0.97);
         let alpha = alpha.map_or(String::new(), |alpha| format!("; the encoder gets alpha = {} of it", plain(alpha)));
-        let decided = self.decision().map_or(String::new(), |decision| format!("; {}", self.told(&decision)));
+        let decided = self.decision().map_or(String::new(), |decision| format!("; {}", self.in_words(&decision)));
         format!("the window of {}{over}, and {fill}{capacity}{alpha}{decided}", bytes(window))
     }
 
@@ -266,13 +266,13 @@ impl State<'_> {
         let allowed = rate(limits.capacity_bps);
         match until(&self.timeline.decisions, self.at).last() {
             Some((at, decision)) => {
-                format!("the controller allows {allowed} after {}", self.told(&(*at, decision.clone())))
+                format!("the controller allows {allowed} after {}", self.in_words(&(*at, decision.clone())))
             }
             None => format!("the controller allows {allowed}, and has not changed that by a decision"),
         }
     }
 
-    /// What became of the pictures of the last second, where that makes the rate: skipped, or smaller than their target.
+    /// The pictures of the last second, where they make the rate: skipped, or smaller than their target.
     fn frames(&self) -> Option<String> {
         let entries = between(&self.timeline.entries, self.from(), self.at);
         let pictures = between(&self.timeline.pictures, self.from(), self.at).len();

@@ -126,7 +126,7 @@ fn over_seconds(cell: &Cell<'_>, data: &mut Data) -> Vec<Chart> {
         },
         Chart {
             title: "VMAF of what stands on the screen".into(),
-            unit: "0 to 100",
+            unit: "VMAF",
             steps: true,
             coarse: 1.0,
             lines: lines(cell, data, Thin::Extremes, &|run| screen(run, &|seen| seen.vmaf)),

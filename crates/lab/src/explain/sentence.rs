@@ -13,8 +13,8 @@ const MEAN: f64 = 1.0;
 const RECENT: f64 = 5.0;
 /// A decision that changes the rate by less than this share explains nothing.
 const NOTABLE: f64 = 0.02;
-/// Reports that stay away for so long are the reason, in seconds: three times libwebrtc's longest interval between reports
-/// (`remote_estimator_proxy.cc`, 250 ms) is still called a gap.
+/// Reports that stay away for so long are the reason, in seconds: three times libwebrtc's longest interval between reports,
+/// 250 ms (`remote_estimator_proxy.cc`).
 const SILENCE: f64 = 0.75;
 
 /// A timeline at a moment.
@@ -192,7 +192,10 @@ impl State<'_> {
     fn trend(&self, (at, decision): &(f64, Decision)) -> String {
         let sampled = |name| self.timeline.variable(name, *at).filter(|_| decision.why.contains("trend"));
         match sampled("trend_ms").zip(sampled("threshold_ms")) {
-            Some((trend, threshold)) if trend > threshold => format!(" ({} over {})", span(trend), span(threshold)),
+            // The threshold follows the trend, so that soon after they look alike.
+            Some((trend, threshold)) if trend > threshold && span(trend) != span(threshold) => {
+                format!(" ({} over {})", span(trend), span(threshold))
+            }
             _ => String::new(),
         }
     }

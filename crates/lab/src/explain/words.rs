@@ -45,7 +45,7 @@ pub(super) fn plain(value: f64) -> String {
 
 /// A share of one.
 pub(super) fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
+    if share > 0.0 && share < 0.005 { "less than 1 %".into() } else { format!("{:.0} %", share * 100.0) }
 }
 
 /// The value of a variable, in the unit that ends its name.
@@ -75,6 +75,7 @@ mod tests {
         assert_eq!([moment(11.0), moment(2.3), moment(0.567_8)], ["11 s", "2.3 s", "0.57 s"]);
         assert_eq!(variable("B kbps", 1_250.0), "1.2 Mbps");
         assert_eq!(variable("cwnd_bytes", 45_000.0), "45 kB");
+        assert_eq!([percent(0.002), percent(0.0), percent(0.62)], ["less than 1 %", "0 %", "62 %"]);
         assert_eq!([variable("paused", 1.0), variable("gradient", 0.000_12)], ["1", "1.2e-4"]);
     }
 }

@@ -16,12 +16,44 @@ pub struct Outcome {
     pub series: Series,
     /// Every captured picture, in order.
     pub frames: Vec<FrameRecord>,
+    /// What stood on the screen at each of the camera's times; empty without pixels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub screen: Vec<OnScreen>,
     /// Percentiles 0 to 100 of the waiting time of packets in the path's queues, in ms; empty if none arrived.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue_delay_percentiles_ms: Vec<f64>,
     /// What was seen at the worst moments; empty without pixels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stills: Vec<Still>,
+}
+
+/// How alike two pictures are, by luma.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Quality {
+    /// PSNR in dB.
+    pub psnr_db: f64,
+    /// SSIM, 0..1.
+    pub ssim: f64,
+    /// MS-SSIM, 0..1, if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ms_ssim: Option<f64>,
+    /// VMAF, 0..100, if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vmaf: Option<f64>,
+}
+
+/// What stood on the screen at one of the camera's times.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct OnScreen {
+    /// When, in seconds.
+    pub at_s: f64,
+    /// The picture that was shown last.
+    pub picture: u64,
+    /// For how many whole intervals of the camera it had been on the screen.
+    pub age: u64,
+    /// Compared with the picture so many later than its own.
+    #[serde(flatten)]
+    pub quality: Quality,
 }
 
 /// What camera and viewer saw at a bad moment.
@@ -136,6 +168,12 @@ pub struct FrameRecord {
     pub psnr_db: Option<f64>,
     /// SSIM against the source, 0..1, if shown and measured.
     pub ssim: Option<f64>,
+    /// MS-SSIM against the source, 0..1, if shown and requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ms_ssim: Option<f64>,
+    /// VMAF against the source, 0..100, if shown and requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vmaf: Option<f64>,
 }
 
 impl FrameRecord {
@@ -152,6 +190,8 @@ impl FrameRecord {
             height: size.height,
             psnr_db: None,
             ssim: None,
+            ms_ssim: None,
+            vmaf: None,
         }
     }
 }

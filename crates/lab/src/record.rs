@@ -13,7 +13,7 @@ use thalweg_units::{Bytes, Span, Time};
 
 pub use row::Row;
 #[cfg(feature = "parquet")]
-pub use table::{TableError, write_table};
+pub use table::{TableError, read_table, write_table};
 pub(crate) use tally::{BIN_S, Bins, Tally};
 
 /// An event of a run.
@@ -247,7 +247,7 @@ impl Default for Fingerprint {
 }
 
 impl Fingerprint {
-    fn add(&mut self, row: &Row) {
+    fn add(&mut self, row: &Row<'_>) {
         for pair in row.words().as_chunks::<2>().0 {
             for (lane, word) in self.0.iter_mut().zip(pair) {
                 *lane = (*lane ^ word).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(29);

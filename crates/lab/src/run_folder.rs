@@ -145,7 +145,7 @@ fn write_events(path: PathBuf, run: &Run) -> Result<(), FolderError> {
     let written = write_whole(&path, |path| write_table(path, &run.recorder, &metadata));
     written.map_err(|error| match error {
         TableError::Io(error) => FolderError::Io { path, error },
-        TableError::Parquet(error) => FolderError::Content { path, problem: error.to_string() },
+        error => FolderError::Content { path, problem: error.to_string() },
     })
 }
 

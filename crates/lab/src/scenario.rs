@@ -49,6 +49,13 @@ pub struct Scenario {
     /// The variant of SSIM used for the comparison.
     #[serde(default)]
     pub ssim: Ssim,
+    /// Whether MS-SSIM is measured too: 10 ms for a frame of 720p, as much as all else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ms_ssim: bool,
+    /// Whether VMAF is measured too, by the ffmpeg that `THALWEG_FFMPEG` names; it must have libvmaf. It has no part in the
+    /// events.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub vmaf: bool,
     /// Whether media is sent both ways, so that the receiver knows the round-trip time and repeats requests for a
     /// packet at that interval. If not, it assumes 100 ms, as libwebrtc does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -89,6 +96,8 @@ impl Scenario {
             request_feedback_every: None,
             measure_quality: true,
             ssim: Ssim::Window,
+            ms_ssim: false,
+            vmaf: false,
             call: false,
             discard_after: None,
             playout: None,

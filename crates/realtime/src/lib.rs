@@ -176,6 +176,8 @@ pub fn run(
         codec: sent.codec.clone(),
         quality,
         frames: converted.frames,
+        screen: Vec::new(),
+        vmaf_tool: None,
         choices: None,
     };
     let mut outcome = summarize(&scenario, fitted.name(), played, &converted.recorder, capacity.as_ref());
@@ -195,6 +197,9 @@ fn check(scenario: &Scenario) -> Result<(), SimulateError> {
     let wrong = |message: String| Err(SimulateError::Scenario(message));
     if scenario.duration <= Span::ZERO {
         return wrong(format!("duration is {}, must be longer than 0, such as 20s", scenario.duration));
+    }
+    if scenario.vmaf || scenario.ms_ssim {
+        return wrong("vmaf and ms_ssim are measured in virtual time only: leave them out of a real-time run".into());
     }
     if !scenario.competitors.is_empty() {
         let count = scenario.competitors.len();

@@ -29,6 +29,8 @@ fn scenario(seconds: i64) -> Scenario {
         feedback: None,
         measure_quality: true,
         ssim: Ssim::default(),
+        ms_ssim: false,
+        vmaf: false,
         request_feedback_every: None,
         call: false,
         discard_after: None,

@@ -30,6 +30,7 @@ fn main() {
             || quality::ssim_daala(&a, &b),
             || reference::gaussian_ssim(left, right, width, height),
         );
+        alone(&format!("MS-SSIM {size}"), || quality::ms_ssim(&a, &b));
         let scene = scene(size);
         let mut number = 0;
         let next = || {

@@ -1,10 +1,19 @@
-//! The programs `ffmpeg` and `ffprobe`, when they are installed.
+//! The programs `ffmpeg` and `ffprobe`, when they are installed. `THALWEG_FFMPEG` names another ffmpeg.
 
+use std::ffi::OsString;
 use std::io::{self, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::{Builder, JoinHandle};
 
 use crate::source::SourceError;
+
+/// The environment variable that names the program.
+pub const PROGRAM: &str = "THALWEG_FFMPEG";
+
+/// The program: `ffmpeg`, or the one that the environment names.
+pub fn program() -> OsString {
+    std::env::var_os(PROGRAM).filter(|name| !name.is_empty()).unwrap_or_else(|| "ffmpeg".into())
+}
 
 /// A running `ffmpeg` whose output is read. Dropping this ends it.
 pub struct Process {
@@ -20,7 +29,7 @@ impl Process {
     /// # Errors
     /// When it cannot be started or is not installed; the error says what to install.
     pub fn start(what: &str, arguments: &[&str]) -> Result<Process, SourceError> {
-        let mut child = Command::new("ffmpeg")
+        let mut child = Command::new(program())
             .args(["-nostdin", "-v", "error"])
             .args(arguments)
             .stdin(Stdio::null())
@@ -103,7 +112,7 @@ pub fn probe(what: &str) -> Result<(String, (u32, u32)), SourceError> {
     parsed.ok_or_else(|| SourceError::format(what, format!("it has no video stream (ffprobe says \"{line}\")")))
 }
 
-fn last_line(words: &[u8]) -> Option<String> {
+pub(crate) fn last_line(words: &[u8]) -> Option<String> {
     String::from_utf8_lossy(words).trim().lines().next_back().map(str::to_string)
 }
 

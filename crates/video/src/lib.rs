@@ -3,7 +3,7 @@
 //! * [`Picture`]: 8-bit I420, and [`scale`] to another size;
 //! * [`source`]: y4m, anything ffmpeg reads, a built-in scene; and which of them give access by number;
 //! * [`Video`]: a video by name, and [`footage`], which opens it;
-//! * [`quality`]: PSNR, and SSIM by two variants;
+//! * [`quality`]: PSNR, SSIM by two variants, MS-SSIM, and VMAF by ffmpeg;
 //! * [`barcode`]: numbers drawn on pictures;
 //! * [`ffmpeg`]: the program that reads all other formats.
 #![forbid(unsafe_code)]

@@ -45,6 +45,8 @@ pub(crate) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
         feedback: None,
         measure_quality: true,
         ssim: Ssim::Window,
+        ms_ssim: false,
+        vmaf: false,
         request_feedback_every: None,
         call: false,
         discard_after: None,

@@ -1,24 +1,19 @@
-//! `thalweg explain`: the decisions of a run around a moment, with their reasons.
+//! `thalweg explain`: why a run's rate was what it was at a moment, and which moments are worth asking about.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
-use thalweg_lab::record::{Row, What};
-use thalweg_lab::run_folder::read_run;
-use thalweg_lab::simulate;
-use thalweg_sender::{Event, Registry};
-use thalweg_units::{Span, Time};
+use anyhow::bail;
+use thalweg_units::Span;
 
 use crate::commands::values;
+use crate::folder;
 use crate::play::folder_name;
-use crate::progress::Progress;
-use crate::{folder, link};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   thalweg explain out/vidaptive --at 12.3s
-  thalweg explain out --scheme gcc --at 40s --around 2s")]
+  thalweg explain out --scheme gcc --at 40s --around 2s
+  thalweg explain out/vidaptive --worst 3")]
 pub(crate) struct Arguments {
     /// The folder of a run, or with --scheme the folder that `compare` or `run` wrote it into
     run: PathBuf,
@@ -26,54 +21,73 @@ pub(crate) struct Arguments {
     #[arg(long)]
     scheme: Option<String>,
     /// The moment, such as 12.3s
-    #[arg(long, value_parser = values::time)]
-    at: Span,
+    #[arg(long, value_parser = values::time, conflicts_with = "worst")]
+    at: Option<Span>,
     /// The time to show before and after it
-    #[arg(long, default_value = "500ms", value_parser = values::time)]
+    #[arg(long, default_value = "500ms", value_parser = values::time, requires = "at")]
     around: Span,
+    /// So many of the latest frames, the longest freezes, the times with the most unused capacity and with the deepest
+    /// queue, each with its cause
+    ///
+    /// One of each when there is no --at.
+    #[arg(long, value_name = "COUNT", num_args = 0..=1, default_missing_value = "1")]
+    worst: Option<usize>,
 }
 
-/// Plays the run again up to the moment (same scenario, scheme and seed give the same events) and prints the decisions.
+/// Reads the recorded events: nothing is played again.
+#[cfg(feature = "parquet")]
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let path = chosen(&arguments.run, arguments.scheme.as_deref())?.join("run.toml");
-    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let (mut scenario, sender) = read_run(&text, &Registry::new()).with_context(|| path.display().to_string())?;
-    if arguments.at < Span::ZERO || arguments.at >= scenario.duration {
-        bail!("--at {} is outside the run, which lasts {}", arguments.at, scenario.duration);
-    }
-    let at = Time::ZERO + arguments.at;
-    let (from, to) = (at - arguments.around, at + arguments.around);
-    scenario.measure_quality = false;
-    let (duration, seed) = (scenario.duration, scenario.seed);
-    scenario.duration = scenario.duration.min(to.since_start());
-    let progress = Progress::new([scenario.duration].into_iter());
-    let progress = progress.begin(format!("{} again, up to {to}", sender.name()), scenario.duration);
-    let mut find = |name: &str| link::find(name, duration, seed).map_err(|error| format!("{error:#}"));
-    let mut say = |now| {
-        progress.report(now);
-        ControlFlow::Continue(())
-    };
-    let run = simulate(&scenario, &*sender, &mut find, &mut say)?;
-    progress.finish();
+    use anyhow::Context;
+    use thalweg_lab::explain::{Timeline, capacity};
+    use thalweg_lab::run_folder::read_outcome;
 
-    outln!("{} over {} at {at}", sender.name(), scenario.name);
-    outln!("\nvariables");
-    let mut latest = std::collections::BTreeMap::new();
-    for record in run.recorder.records().take_while(|record| record.at <= at) {
-        if let What::Sender(Event::Variable { name, value }) = record.what {
-            latest.insert(name, value);
+    let folder = chosen(&arguments.run, arguments.scheme.as_deref())?;
+    let outcome = read_outcome(&folder)?;
+    let (summary, series) = (&outcome.summary, &outcome.series);
+    let path = folder.join("events.parquet");
+    if !path.is_file() {
+        bail!(
+            "{}: not there, so nothing is known but the figures: a build without the feature `parquet` played it; `thalweg run {}` \
+             plays it again",
+            path.display(),
+            folder.join("run.toml").display()
+        );
+    }
+    let timeline = Timeline::read(&path).with_context(|| path.display().to_string())?;
+    let seconds = |span: Span| span.as_secs_f64();
+    let Some(at) = arguments.at else {
+        outln!("{} over {}", summary.scheme, summary.trace);
+        for worst in timeline.worst(series, summary.duration_s, arguments.worst.unwrap_or(1)) {
+            outln!("\n{}", worst.what);
+            if worst.moments.is_empty() {
+                outln!("  none");
+            }
+            for moment in worst.moments {
+                outln!("  {}\n    {}", moment.text, moment.why);
+                outln!("    thalweg explain {} --at {:.2}s", folder.display(), moment.at);
+            }
         }
+        return Ok(());
+    };
+    if at < Span::ZERO || seconds(at) >= summary.duration_s {
+        bail!("--at {at} is outside the run, which lasts {} s", summary.duration_s);
     }
-    for (name, value) in latest {
-        outln!("  {name:20} {value:.3}");
-    }
-    outln!("\ndecisions from {from} to {to}");
-    for record in run.recorder.records().filter(|record| record.at >= from && record.at <= to) {
-        if let Some(line) = decision(&Row::of(record)) {
-            outln!("  {} {line}", record.at);
-        }
-    }
+    let (at, around) = (seconds(at), seconds(arguments.around));
+    outln!("{}", timeline.why(at, capacity(series, at)));
+    outln!("\n{} over {}, around {at} s", summary.scheme, summary.trace);
+    timeline.log(at - around, at + around).iter().for_each(|line| outln!("  {line}"));
+    outln!("\nvariables at {at} s");
+    timeline.variables(at).iter().for_each(|(name, value)| outln!("  {name:20} {value}"));
     Ok(())
+}
+
+#[cfg(not(feature = "parquet"))]
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let Arguments { at: _, around: _, worst: _, .. } = arguments;
+    chosen(&arguments.run, arguments.scheme.as_deref())?;
+    bail!(
+        "this build lacks the feature `parquet`, by which events are read (cargo build --release -p thalweg-cli has it)"
+    )
 }
 
 /// The run that is meant.
@@ -95,34 +109,4 @@ fn chosen(path: &Path, scheme: Option<&str>) -> anyhow::Result<PathBuf> {
             )
         }
     }
-}
-
-/// A decision as one line; `None` for packets, reports and samples.
-fn decision(row: &Row) -> Option<String> {
-    let why = if row.why.is_empty() { String::new() } else { format!(": {}", row.why) };
-    let mbps = |bps: Option<u64>| bps.map_or(String::new(), |bps| format!(" {:.3} Mbps", bps as f64 / 1e6));
-    let number = |name: &str, value: Option<u64>| value.map_or(String::new(), |value| format!(" {name} {value}"));
-    Some(match row.event {
-        "decision" => {
-            let from = row.value.map_or(0.0, |bps| bps / 1e6);
-            format!("controller: {} from {from:.3} to{}{why}", row.what, mbps(row.rate_bps))
-        }
-        "send-limits" => format!("limits:{}{}", mbps(row.rate_bps), number("window", row.bytes)),
-        "encode-started" => {
-            format!("encode{} at {}p for{}", number("picture", row.picture), row.count?, mbps(row.rate_bps))
-        }
-        "frame-queued" => format!("queued {}{}{}", row.what, number("frame", row.frame), number("bytes", row.bytes)),
-        "picture-skipped" | "picture-held" | "keyframe-forced" | "resumed" | "retransmission-refused" => {
-            format!("{}{}{why}", row.event.replace('-', " "), number("picture", row.picture))
-        }
-        "paused" | "reset" => {
-            let age = row.span_ns? as f64 / 1e6;
-            format!("{}: the oldest packet had waited {age:.0} ms{}", row.event, number("packets", row.count))
-        }
-        "size-changed" => format!("size changed to {}p", row.count?),
-        "keyframe-requested" | "retransmission-requested" | "packet-dropped" | "frame-abandoned" => {
-            format!("{}{}{why}", row.event.replace('-', " "), number("frame", row.frame))
-        }
-        _ => return None,
-    })
 }

@@ -13,6 +13,7 @@ pub(crate) mod live;
 pub(crate) mod live;
 mod pictures;
 mod playing;
+mod quality;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod results;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use thalweg_lab::Scenario;
 use thalweg_sender::SenderFactory;
 
+use super::quality::Quality;
 use super::seeds::Seeds;
 use super::setting::{Setting, applied};
 use crate::play::Effort;
@@ -13,6 +14,8 @@ use crate::play::Effort;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Runs")]
 pub(crate) struct Playing {
+    #[command(flatten)]
+    quality: Quality,
     #[command(flatten)]
     pub(super) seeds: Seeds,
     /// Change a parameter of each scheme that has it, or of the scenario, as run.toml names it; may be given several
@@ -35,8 +38,9 @@ pub(crate) struct Playing {
 }
 
 impl Playing {
-    /// Sets the parameters of --set.
+    /// Sets the parameters of --set and the metrics to measure.
     pub(super) fn set(&self, scenarios: &mut [Scenario], schemes: &mut [Arc<dyn SenderFactory>]) -> anyhow::Result<()> {
-        self.set.iter().try_for_each(|setting| applied(setting, scenarios, schemes))
+        self.set.iter().try_for_each(|setting| applied(setting, scenarios, schemes))?;
+        self.quality.add_to(scenarios)
     }
 }

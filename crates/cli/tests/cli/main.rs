@@ -9,6 +9,7 @@ mod emulate;
 mod input;
 mod manners;
 #[cfg(feature = "parquet")]
+mod quality;
 mod queries;
 mod results;
 mod scenario;
@@ -96,7 +97,7 @@ fn compare_prints_one_json_object_with_the_promised_keys_and_leaves_run_folders_
     let run = folder.0.join("vidaptive").display().to_string();
     let explained = thalweg(&["explain", &run, "--at", "1s"]);
     assert!(explained.status.success(), "{}", text(&explained.stderr));
-    assert!(text(&explained.stdout).contains("alpha") && text(&explained.stdout).contains("encode picture"));
+    assert!(text(&explained.stdout).contains("alpha") && text(&explained.stdout).contains("encoded at 180p"));
 }
 
 #[test]

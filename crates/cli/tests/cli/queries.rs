@@ -12,9 +12,9 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The folder of Python's modules.
-fn modules() -> Option<PathBuf> {
-    let done = Command::new(root().join(".ci/tools")).arg("queries").output();
+/// The folder of Python's modules of a list in `.ci`.
+pub(crate) fn modules(list: &str) -> Option<PathBuf> {
+    let done = Command::new(root().join(".ci/tools")).arg(list).output();
     let failed = match done {
         Ok(done) if done.status.success() => {
             return Path::new(text(&done.stdout).trim()).parent().map(Path::to_path_buf);
@@ -23,7 +23,7 @@ fn modules() -> Option<PathBuf> {
         Err(error) => error.to_string(),
     };
     assert!(std::env::var_os("THALWEG_REQUIRE_PYTHON").is_none_or(|value| value == "0"), "{failed}");
-    eprintln!("NOT RUN: Python's duckdb, pandas and jsonschema could not be had: {failed}");
+    eprintln!("NOT RUN: the Python packages of .ci/{list}.txt could not be had: {failed}");
     None
 }
 
@@ -52,7 +52,7 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 
 #[test]
 fn every_query_of_the_book_answers_over_the_folder_of_a_run() {
-    let Some(modules) = modules() else { return };
+    let Some(modules) = modules("queries") else { return };
     let folder = Folder::new("queries");
     played(&folder);
     fs::copy(root().join("docs/reference/views.sql"), folder.0.join("views.sql")).unwrap();
@@ -73,7 +73,7 @@ fn every_query_of_the_book_answers_over_the_folder_of_a_run() {
 
 #[test]
 fn what_is_written_matches_the_schemas_and_every_example_does() {
-    let Some(modules) = modules() else { return };
+    let Some(modules) = modules("queries") else { return };
     let folder = Folder::new("schemas");
     let out = played(&folder).join("gcc");
     let root = root();
@@ -101,7 +101,7 @@ fn what_is_written_matches_the_schemas_and_every_example_does() {
 
 #[test]
 fn the_events_say_which_run_they_are_of() {
-    let Some(modules) = modules() else { return };
+    let Some(modules) = modules("queries") else { return };
     let folder = Folder::new("metadata");
     let out = played(&folder).join("gcc");
     let summary: serde_json::Value = serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();

@@ -150,7 +150,44 @@ fn report_and_explain_take_the_folder_that_compare_made() {
     let which = thalweg(&["explain", &out, "--at", "2s"]);
     assert!(!which.status.success() && text(&which.stderr).contains("--scheme"), "{}", text(&which.stderr));
     let explained = thalweg(&["explain", &out, "--at", "2s", "--scheme", "gcc"]);
-    assert!(text(&explained.stdout).contains("gcc over lte-driving at 2"), "{}", text(&explained.stderr));
+    assert!(text(&explained.stdout).contains("gcc over lte-driving, around 2 s"), "{}", text(&explained.stderr));
+}
+
+#[test]
+fn explain_answers_first_by_the_recorded_events_alone() {
+    let folder = Folder::new("explained");
+    assert!(compare(&folder, &["--scheme", "gcc,vidaptive,salsify,camel"]).status.success());
+    for (scheme, word) in [
+        ("gcc", "the estimate is "),
+        ("vidaptive", "the window of "),
+        ("salsify", "a frame may have "),
+        ("camel", "Camel sends gamma = "),
+    ] {
+        let run = folder.0.join("out").join(scheme);
+        let shown = run.display().to_string();
+        // Without this file nothing can be played again.
+        std::fs::remove_file(run.join("run.toml")).unwrap();
+        let explained = thalweg(&["explain", &shown, "--at", "4s"]);
+        let printed = text(&explained.stdout);
+        let first = printed.lines().next().unwrap_or_default();
+        assert!(first.contains("bps over a link of ") && first.contains(word), "{printed}{}", text(&explained.stderr));
+        assert!(printed.lines().count() < 60 && !printed.contains("000 s"), "{printed}");
+        let worst = text(&thalweg(&["explain", &shown]).stdout);
+        // Not every run freezes.
+        let count = worst.matches("thalweg explain ").count();
+        assert!(count >= 3 && count + worst.matches("\n  none\n").count() == 4, "{worst}");
+        let asked = worst.lines().find_map(|line| line.trim().strip_prefix("thalweg ")).unwrap();
+        assert!(thalweg(&asked.split(' ').collect::<Vec<_>>()).status.success(), "{asked}");
+        let three = text(&thalweg(&["explain", &shown, "--worst", "3"]).stdout);
+        assert!(three.matches("thalweg explain ").count() > count && three.starts_with(scheme), "{three}");
+        std::fs::remove_file(run.join("events.parquet")).unwrap();
+        let without = thalweg(&["explain", &shown, "--at", "4s"]);
+        assert!(
+            !without.status.success() && text(&without.stderr).contains("plays it again"),
+            "{}",
+            text(&without.stderr)
+        );
+    }
 }
 
 #[test]

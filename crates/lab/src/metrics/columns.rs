@@ -75,16 +75,20 @@ pub fn columns<'a>(runs: impl IntoIterator<Item = &'a Summary> + Clone) -> Vec<&
 
 /// Every column, by key.
 pub fn every_column() -> impl Iterator<Item = &'static Column> {
-    ALWAYS.iter().chain(&REDUNDANCY)
+    ALWAYS.iter().chain(&REDUNDANCY).chain(&ON_REQUEST)
 }
 
-static ALWAYS: [Column; 15] = [
+static ALWAYS: [Column; 19] = [
     column("video_bitrate_bps", "video", "Mbps", Form::Mbps, |run| Some(run.video_bitrate_bps)),
     column("wire_bitrate_bps", "wire", "Mbps", Form::Mbps, |run| Some(run.wire_bitrate_bps)),
     column("padding_bitrate_bps", "padding", "Mbps", Form::Mbps, |run| Some(run.padding_bitrate_bps)),
     column("utilization", "utilisation", "", Form::Percent(0), |run| run.utilization),
     column("psnr_db", "PSNR", "dB", Form::Digits(2), |run| run.psnr_db),
     column("ssim_db", "SSIM", "dB", Form::Digits(2), |run| run.ssim_db),
+    column("ms_ssim", "MS-SSIM", "", Form::Digits(4), |run| run.ms_ssim),
+    column("vmaf", "VMAF", "", Form::Digits(1), |run| run.vmaf),
+    column("screen_ssim_db", "screen SSIM", "dB", Form::Digits(2), |run| run.screen_ssim_db),
+    column("screen_vmaf", "screen VMAF", "", Form::Digits(1), |run| run.screen_vmaf),
     column("latency_p50_ms", "p50", "ms", Form::Digits(0), |run| run.latency_p50_ms),
     column("latency_p95_ms", "p95", "ms", Form::Digits(0), |run| run.latency_p95_ms),
     column("latency_mean_ms", "mean", "ms", Form::Digits(0), |run| run.latency_mean_ms),
@@ -106,6 +110,13 @@ static REDUNDANCY: [Column; 7] = [
         Some(run.redundancy?.useful_padding_ratio)
     }),
     column("redundancy.frcc", "FRCC", "", Form::Percent(1), |run| run.redundancy?.frcc),
+];
+
+/// Columns that are shown only if they are named.
+static ON_REQUEST: [Column; 3] = [
+    column("screen_psnr_db", "screen PSNR", "dB", Form::Digits(2), |run| run.screen_psnr_db),
+    column("screen_ms_ssim", "screen MS-SSIM", "", Form::Digits(4), |run| run.screen_ms_ssim),
+    column("shown_fps", "shown fps", "fps", Form::Digits(1), |run| run.shown_fps),
 ];
 
 const fn column(

@@ -34,6 +34,24 @@ impl Column {
                 "Mean luma SSIM of the shown frames, in dB: -10 log10(1 - SSIM), so 10 dB is 0.9 and 20 dB is 0.99.",
                 Some(Higher),
             ),
+            "ms_ssim" => ("Mean luma MS-SSIM of the shown frames, five scales: 1 is identical.", Some(Higher)),
+            "vmaf" => ("Mean VMAF of the shown frames, 0 to 100, by libvmaf.", Some(Higher)),
+            "screen_psnr_db" => (
+                "PSNR of what stands on the screen at each of the camera's times: a frozen frame counts as long as it is seen.",
+                Some(Higher),
+            ),
+            "screen_ssim_db" => (
+                "SSIM of what stands on the screen at each of the camera's times: a frozen frame counts as long as it is seen.",
+                Some(Higher),
+            ),
+            "screen_ms_ssim" => ("MS-SSIM of the same.", Some(Higher)),
+            "screen_vmaf" => (
+                "VMAF of what stands on the screen at each of the camera's times: a frozen frame counts as long as it is seen.",
+                Some(Higher),
+            ),
+            "shown_fps" => {
+                ("Frames per second that are at least 8 ms apart, as a display can show them.", Some(Higher))
+            }
             "latency_p50_ms" => (
                 "Latency from camera to display, median over all captured frames; one that was not shown counts until the \
                  next that was.",

@@ -37,6 +37,23 @@ pub fn stall(shown: &[f64], end: Option<f64>) -> Stall {
     Stall { ratio: whole / playing, excess_ratio: excess / playing, count, longest_s: longest }
 }
 
+/// The least time between two displays that a viewer sees as two, in seconds: one interval of a display of 120 Hz, 8.3 ms,
+/// with some slack (specs/flagship.md 3).
+const DISTINCT: f64 = 0.008;
+
+/// How many of the frames shown at these times (in order, in seconds) can be seen one after another: each is at least 8 ms
+/// after the one counted before.
+pub fn distinct(shown: &[f64]) -> u64 {
+    let mut last = f64::NEG_INFINITY;
+    let mut count = 0;
+    for at in shown {
+        if at - last >= DISTINCT {
+            (last, count) = (*at, count + 1);
+        }
+    }
+    count
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,6 +65,13 @@ mod tests {
         assert!((stall.ratio - 0.868).abs() < 1e-3, "{}", stall.ratio);
         assert!((stall.excess_ratio - 0.334).abs() < 1e-3);
         assert_eq!(stall.count, 2);
+    }
+
+    #[test]
+    fn frames_shown_in_one_burst_count_by_what_a_display_can_show() {
+        // Five frames within 17 ms: at 0, 8 and 16 ms something new can be seen.
+        assert_eq!(distinct(&[1.0, 1.004, 1.008, 1.012, 1.017, 1.050]), 4);
+        assert_eq!(distinct(&[]), 0);
     }
 
     #[test]

@@ -55,6 +55,28 @@ pub struct Summary {
     pub quality: QualitySource,
     /// 25th percentile of the SSIM of each frame, in dB.
     pub ssim_p25_db: Option<f64>,
+    /// Mean MS-SSIM of shown frames, 0..1; null unless requested and measured.
+    #[serde(default)]
+    pub ms_ssim: Option<f64>,
+    /// Mean VMAF of shown frames, 0..100; null unless requested and measured.
+    #[serde(default)]
+    pub vmaf: Option<f64>,
+    /// Mean luma PSNR of what stands on the screen at each of the camera's times, in dB: a frozen frame counts for as long
+    /// as it is seen. Null without pixels (an encoder model, a real-time run).
+    #[serde(default)]
+    pub screen_psnr_db: Option<f64>,
+    /// dB of the mean SSIM of the same.
+    #[serde(default)]
+    pub screen_ssim_db: Option<f64>,
+    /// Mean MS-SSIM of the same; null unless requested.
+    #[serde(default)]
+    pub screen_ms_ssim: Option<f64>,
+    /// Mean VMAF of the same; null unless requested.
+    #[serde(default)]
+    pub screen_vmaf: Option<f64>,
+    /// What computed VMAF: the versions of libvmaf and ffmpeg, and the model.
+    #[serde(default)]
+    pub vmaf_tool: Option<String>,
     /// Latency from capture to display over all pictures, a missing one counted until the next shown: median, in ms.
     pub latency_p50_ms: Option<f64>,
     /// 95th percentile of that, in ms.
@@ -76,6 +98,10 @@ pub struct Summary {
     pub estimate_bias: Option<f64>,
     /// Frames shown per second.
     pub frame_rate_fps: f64,
+    /// Frames per second that a display can show one after another: those shown less than 8 ms after the one before count
+    /// as one with it.
+    #[serde(default)]
+    pub shown_fps: Option<f64>,
     /// Time in gaps over 200 ms between shown frames over playing time, 0..1.
     pub stall_ratio: f64,
     /// Packets dropped by the path over packets sent, 0..1.

@@ -8,15 +8,15 @@ use super::{Record, What};
 
 /// One event in columns. Columns that do not apply are empty.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Row {
+pub struct Row<'a> {
     /// Nanoseconds since the start.
     pub time_ns: u64,
     /// The flow's number.
     pub flow: u16,
-    /// A number for the kind of event, for hashing.
-    kind: u8,
+    /// A number for the kind of event, for hashing; 0 in a row that was read.
+    pub(super) kind: u8,
     /// The kind of event.
-    pub event: &'static str,
+    pub event: &'a str,
     /// A packet's index in sending order, or a media packet's sequence number.
     pub packet: Option<u64>,
     /// A frame's number.
@@ -34,14 +34,14 @@ pub struct Row {
     /// Any other figure.
     pub value: Option<f64>,
     /// A detail, in a word.
-    pub what: &'static str,
+    pub what: &'a str,
     /// The reason, in a few words.
-    pub why: &'static str,
+    pub why: &'a str,
 }
 
-impl Row {
+impl Row<'_> {
     /// Converts a record.
-    pub fn of(record: &Record) -> Row {
+    pub fn of(record: &Record) -> Row<'static> {
         let mut row = match record.what {
             What::Sender(ref event) => of_event(event),
             What::Arrived { id, payload, size, queued } => {
@@ -105,15 +105,15 @@ impl Row {
         ]
     }
 
-    fn bytes(self, bytes: Bytes) -> Row {
+    fn bytes(self, bytes: Bytes) -> Self {
         Row { bytes: Some(bytes.get()), ..self }
     }
 
-    fn rate(self, rate: Rate) -> Row {
+    fn rate(self, rate: Rate) -> Self {
         Row { rate_bps: Some(rate.as_bps()), ..self }
     }
 
-    fn span(self, span: Span) -> Row {
+    fn span(self, span: Span) -> Self {
         Row { span_ns: Some(span.as_nanos()), ..self }
     }
 }
@@ -123,7 +123,7 @@ fn text_word(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |word, byte| (word ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-fn kind(kind: u8, event: &'static str) -> Row {
+fn kind(kind: u8, event: &'static str) -> Row<'static> {
     Row { kind, event, ..Row::default() }
 }
 
@@ -136,7 +136,7 @@ fn drop_name(why: DropReason) -> &'static str {
     }
 }
 
-fn of_event(event: &Event) -> Row {
+fn of_event(event: &Event) -> Row<'static> {
     match *event {
         Event::PictureRead { picture } => Row { picture: Some(picture), ..kind(1, "picture-read") },
         Event::PictureSkipped { picture, why } => {

@@ -1,21 +1,23 @@
-//! The events as a Parquet file: one row per event, with the columns of [`Row`].
+//! The events as a Parquet file: one row per event, with the columns of [`Row`]. Written, and read again.
 
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::column::reader::get_typed_column_reader;
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
 use super::columns::{COLUMNS, SCHEMA_VERSION};
 use super::{Recorder, Row};
 
-/// Why the file could not be written.
+/// Why the file could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// An error of the file system.
@@ -24,6 +26,9 @@ pub enum TableError {
     /// An error of the Parquet library.
     #[error("{0}")]
     Parquet(#[from] ParquetError),
+    /// The file has other columns.
+    #[error("these are not the events of a run: its columns are {0}")]
+    Columns(String),
 }
 
 /// Writes all records to `path`, with `metadata` and the columns' units as key-value metadata of the file, whose keys
@@ -40,7 +45,7 @@ pub fn write_table(path: &Path, recorder: &Recorder, metadata: &[(&str, String)]
         .build();
     let mut writer = SerializedFileWriter::new(File::create(path)?, Arc::new(schema()?), Arc::new(properties))?;
     for block in recorder.blocks() {
-        let rows: Vec<Row> = block.iter().map(Row::of).collect();
+        let rows: Vec<Row<'_>> = block.iter().map(Row::of).collect();
         let mut out = writer.next_row_group()?;
         write_group(&mut out, &rows)?;
         out.close()?;
@@ -88,13 +93,13 @@ fn schema() -> Result<Type, ParquetError> {
 }
 
 /// A column of optional integers.
-type Column = fn(&Row) -> Option<i64>;
+type Column = fn(&Row<'_>) -> Option<i64>;
 
 fn whole(value: Option<u64>) -> Option<i64> {
     value.map(|value| value as i64)
 }
 
-fn write_group(out: &mut SerializedRowGroupWriter<'_, File>, rows: &[Row]) -> Result<(), TableError> {
+fn write_group(out: &mut SerializedRowGroupWriter<'_, File>, rows: &[Row<'static>]) -> Result<(), TableError> {
     let columns: [Column; 7] = [
         |row| whole(row.packet),
         |row| whole(row.frame),
@@ -123,14 +128,14 @@ fn write_group(out: &mut SerializedRowGroupWriter<'_, File>, rows: &[Row]) -> Re
 
 fn write_text(
     out: &mut SerializedRowGroupWriter<'_, File>,
-    rows: &[Row],
-    text: impl Fn(&Row) -> &'static str,
+    rows: &[Row<'static>],
+    text: impl Fn(&Row<'static>) -> &'static str,
 ) -> Result<(), TableError> {
     let values: Vec<ByteArray> = rows.iter().map(|row| ByteArray::from(text(row))).collect();
     write::<ByteArrayType>(out, &values, None)
 }
 
-fn write<T: parquet::data_type::DataType>(
+fn write<T: DataType>(
     out: &mut SerializedRowGroupWriter<'_, File>,
     values: &[T::T],
     present: Option<&[i16]>,
@@ -140,4 +145,109 @@ fn write<T: parquet::data_type::DataType>(
         column.close()?;
     }
     Ok(())
+}
+
+/// Reads the file at `path` and passes each row, in order, to `see`.
+///
+/// # Errors
+/// When it cannot be read, or has other columns.
+pub fn read_table(path: &Path, see: &mut dyn FnMut(&Row<'_>)) -> Result<(), TableError> {
+    let file = SerializedFileReader::new(File::open(path)?)?;
+    let columns = file.metadata().file_metadata().schema_descr().columns();
+    if !columns.iter().map(|column| column.name()).eq(COLUMNS.iter().map(|column| column.name)) {
+        let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
+        return Err(TableError::Columns(names.join(", ")));
+    }
+    for place in 0..file.num_row_groups() {
+        let group = &*file.get_row_group(place)?;
+        let whole = |column| optional::<Int64Type>(group, column);
+        let (times, flows) = (read::<Int64Type>(group, 0)?.0, read::<Int32Type>(group, 1)?.0);
+        let [events, what, why] = [2, 11, 12].map(|column| read::<ByteArrayType>(group, column));
+        let (events, what, why) = (events?.0, what?.0, why?.0);
+        let [packet, frame, picture, bytes, count, rate, span] = [3, 4, 5, 6, 7, 8, 9].map(whole);
+        let (packet, frame, picture, bytes) = (packet?, frame?, picture?, bytes?);
+        let (count, rate, span) = (count?, rate?, span?);
+        let values = optional::<DoubleType>(group, 10)?;
+        let unsigned = |value: Option<i64>| value.map(|value| value as u64);
+        for row in 0..times.len() {
+            see(&Row {
+                time_ns: times[row] as u64,
+                flow: flows[row] as u16,
+                event: events[row].as_utf8()?,
+                packet: unsigned(packet[row]),
+                frame: unsigned(frame[row]),
+                picture: unsigned(picture[row]),
+                bytes: unsigned(bytes[row]),
+                count: unsigned(count[row]),
+                rate_bps: unsigned(rate[row]),
+                span_ns: span[row],
+                value: values[row],
+                what: what[row].as_utf8()?,
+                why: why[row].as_utf8()?,
+                kind: 0,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The values of a column, and for an optional one which rows have one.
+fn read<T: DataType>(group: &dyn RowGroupReader, column: usize) -> Result<(Vec<T::T>, Vec<i16>), ParquetError> {
+    let rows = group.metadata().num_rows() as usize;
+    let (mut values, mut present) = (Vec::with_capacity(rows), Vec::new());
+    get_typed_column_reader::<T>(group.get_column_reader(column)?).read_records(
+        rows,
+        Some(&mut present),
+        None,
+        &mut values,
+    )?;
+    Ok((values, present))
+}
+
+/// The values of an optional column, by row.
+fn optional<T: DataType>(group: &dyn RowGroupReader, column: usize) -> Result<Vec<Option<T::T>>, ParquetError> {
+    let (values, present) = read::<T>(group, column)?;
+    let mut values = values.into_iter();
+    Ok(present.iter().map(|present| if *present > 0 { values.next() } else { None }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+    use crate::simulate::{simulate, unattended};
+    use thalweg_link::Trace;
+    use thalweg_units::Span;
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        let scenario = Scenario { duration: Span::from_secs(2), ..Scenario::over("2Mbps") };
+        let scheme: thalweg_sender::Scheme = "vidaptive".parse().unwrap();
+        let mut find = |name: &str| {
+            Trace::named(name, scenario.duration, scenario.seed).map(Arc::new).map_err(|error| error.to_string())
+        };
+        let run = simulate(&scenario, &scheme, &mut find, &mut unattended).unwrap();
+        let path = std::env::temp_dir().join(format!("thalweg-events-{}.parquet", std::process::id()));
+        write_table(&path, &run.recorder, &[]).unwrap();
+        let mut written = run.recorder.records().map(Row::of);
+        read_table(&path, &mut |read| {
+            let written = written.next().unwrap();
+            assert_eq!(columns_of(&written), columns_of(read));
+        })
+        .unwrap();
+        assert!(written.next().is_none());
+        std::fs::write(&path, "no parquet").unwrap();
+        assert!(read_table(&path, &mut |_| {}).is_err());
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    /// All that is in the file.
+    fn columns_of(row: &Row<'_>) -> String {
+        let Row {
+            time_ns, flow, event, packet, frame, picture, bytes, count, rate_bps, span_ns, value, what, why, ..
+        } = row;
+        format!(
+            "{time_ns} {flow} {event} {packet:?} {frame:?} {picture:?} {bytes:?} {count:?} {rate_bps:?} {span_ns:?} {value:?} {what} {why}"
+        )
+    }
 }

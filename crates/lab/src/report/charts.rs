@@ -6,7 +6,7 @@ use super::data::{Chart, Charts, Data, Line};
 use super::groups::{Cell, Page};
 use super::series::{Point, Series, Thin, cumulative, over_time};
 use crate::metrics::latency;
-use crate::outcome::{self, FrameRecord, Mark, Outcome};
+use crate::outcome::{self, FrameRecord, Mark, Outcome, Quality};
 
 /// A variable's points for each run.
 type Points<'a> = &'a dyn Fn(&Outcome) -> Vec<Point>;
@@ -50,6 +50,9 @@ fn area(cell: &Cell<'_>, data: &mut Data, values: fn(&outcome::Series) -> &[f64]
 fn over_seconds(cell: &Cell<'_>, data: &mut Data) -> Vec<Chart> {
     let shown = |run: &Outcome, value: &dyn Fn(&FrameRecord) -> Option<f64>| -> Vec<Point> {
         run.frames.iter().filter_map(|frame| Some((frame.captured_s, value(frame)?))).collect()
+    };
+    let screen = |run: &Outcome, value: &dyn Fn(&Quality) -> Option<f64>| -> Vec<Point> {
+        run.screen.iter().filter_map(|seen| Some((seen.at_s, value(&seen.quality)?))).collect()
     };
     let variable = |run: &Outcome, name: &str| run.series.variable(name).to_vec();
     let runs = || cell.groups.iter().flat_map(|group| &group.runs);
@@ -111,6 +114,22 @@ fn over_seconds(cell: &Cell<'_>, data: &mut Data) -> Vec<Chart> {
             steps: true,
             coarse: 1.0,
             lines: lines(cell, data, Thin::Extremes, &|run| shown(run, &|frame| frame.psnr_db)),
+            ..value.clone()
+        },
+        Chart {
+            title: "PSNR of what stands on the screen".into(),
+            unit: "dB",
+            steps: true,
+            coarse: 1.0,
+            lines: lines(cell, data, Thin::Extremes, &|run| screen(run, &|seen| Some(seen.psnr_db))),
+            ..value.clone()
+        },
+        Chart {
+            title: "VMAF of what stands on the screen".into(),
+            unit: "VMAF",
+            steps: true,
+            coarse: 1.0,
+            lines: lines(cell, data, Thin::Extremes, &|run| screen(run, &|seen| seen.vmaf)),
             ..value.clone()
         },
         Chart {

@@ -196,6 +196,7 @@ pub(super) mod tests {
             codec: "a model".into(),
             series,
             frames: frames.collect(),
+            screen: Vec::new(),
             queue_delay_percentiles_ms: Vec::new(),
             stills: Vec::new(),
         }

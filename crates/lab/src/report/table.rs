@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use super::groups::{Cell, Group, Page};
 use super::html::{escape, key};
-use crate::metrics::{Better, Column, Summary, columns};
+use crate::metrics::{Better, Column, QualitySource, Summary, columns};
 use crate::outcome::Outcome;
 use crate::statistics::{over, paired};
+use thalweg_video::quality::Ssim;
 
 /// The table and the explanations under it.
 pub(super) fn table(page: &Page<'_>, runs: &[Outcome]) -> String {
@@ -68,12 +69,36 @@ pub(super) fn table(page: &Page<'_>, runs: &[Outcome]) -> String {
             }
         );
     }
+    if let Some(measured) = runs.first().map(|run| measured(&run.summary)) {
+        let _ = write!(html, "<p class=\"quiet\">{}</p>", escape(&measured));
+    }
     html.push_str("<details class=\"about\"><summary>What the columns mean</summary><dl>");
     for column in &columns {
         let _ = write!(html, "<dt>{}</dt><dd>{}</dd>", column.name, escape(column.about()));
     }
     html.push_str("</dl></details>");
     html
+}
+
+/// Which metrics of quality there are, and what computed them.
+fn measured(run: &Summary) -> String {
+    let ssim = match run.ssim_variant {
+        Ssim::Window => "SSIM over 8x8 windows, as ffmpeg's",
+        Ssim::Daala => "SSIM under a Gaussian, as Daala's",
+    };
+    let version = &run.version;
+    match run.quality {
+        QualitySource::None => "Quality was not measured.".into(),
+        QualitySource::Modelled => format!(
+            "Quality is estimated by the encoder model of Thalweg {version}: there are no pixels, so nothing is said of what \
+             stands on the screen while it is frozen."
+        ),
+        QualitySource::Measured => {
+            let more = run.ms_ssim.map_or("", |_| ", MS-SSIM over five scales");
+            let vmaf = run.vmaf_tool.as_ref().map_or(String::new(), |tool| format!("; VMAF by {tool}"));
+            format!("Quality on luma at the source's size: PSNR, {ssim}{more}, by Thalweg {version}{vmaf}.")
+        }
+    }
 }
 
 /// The best mean of a column; `None` if no value differs or none is better.

@@ -71,6 +71,7 @@ mod tests {
             codec: String::new(),
             series: Series::default(),
             frames: Vec::new(),
+            screen: Vec::new(),
             queue_delay_percentiles_ms: Vec::new(),
             stills: Vec::new(),
         }

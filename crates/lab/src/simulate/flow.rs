@@ -1,6 +1,7 @@
 //! One sender and its receiver.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
 use thalweg_link::{DropReason, Link, Path};
@@ -10,11 +11,12 @@ use thalweg_sender::frames::EncodePlan;
 use thalweg_sender::{Camera, Engine, Output, SenderFactory};
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::footage::Footage;
-use thalweg_video::quality::{Ssim, psnr, ssim_of_db};
+use thalweg_video::quality::ssim_of_db;
 use thalweg_video::source::Format;
 use thalweg_video::{Picture, scale};
 
 use super::SimulateError;
+use super::comparisons::Comparisons;
 use super::feedback_requests::FeedbackRequests;
 use super::frames::Frames;
 use super::ledger::Ledger;
@@ -80,7 +82,7 @@ pub(super) struct Flow {
     footage: Option<Footage>,
     pub(super) format: Format,
     measure_quality: bool,
-    ssim: Ssim,
+    comparisons: Comparisons,
     pub(super) frames: Frames,
     stills: Stills,
     under_way: UnderWay,
@@ -139,7 +141,7 @@ impl Flow {
             footage,
             format,
             measure_quality: scenario.measure_quality,
-            ssim: scenario.ssim,
+            comparisons: Comparisons::new(scenario, format, real && scenario.measure_quality)?,
             frames: Frames::default(),
             stills: Stills::default(),
             under_way: UnderWay::default(),
@@ -171,17 +173,27 @@ impl Flow {
 
     /// The results of its frames and packets, for its figures, and pictures of its worst moments.
     pub(super) fn into_played(self) -> (Played, Ledger, Vec<Still>) {
+        let quality = self.quality();
+        let mut frames = self.frames.into_records();
+        let (screen, vmaf_tool) = self.comparisons.into_screen(&mut frames);
         let played = Played {
             number: self.number,
             video: self.video.label(),
             begin: self.begin,
             end: self.end,
             codec: self.codec.encoder.settings(),
-            quality: self.quality(),
-            frames: self.frames.into_records(),
+            quality,
+            frames,
+            screen,
+            vmaf_tool,
             choices: self.choosing.figures(),
         };
         (played, self.ledger, self.stills.finish())
+    }
+
+    /// Waits for what is computed beside the run: call it when the run has ended.
+    pub(super) fn finish_comparisons(&mut self) -> Result<(), SimulateError> {
+        self.comparisons.finish()
     }
 
     pub(super) fn next_event(&self) -> Time {
@@ -359,16 +371,16 @@ impl Flow {
                     (self.measure_quality && !discarded, decoded, &mut self.footage)
                     && let Some(source) = footage.picture(info.picture)?
                 {
-                    let shown = scale(&decoded, source.size());
-                    let psnr_db = psnr(&source, &shown);
-                    quality = Some((psnr_db, self.ssim.measure(&source, &shown)));
+                    let shown = Arc::new(scale(&decoded, source.size()));
+                    let found = self.comparisons.on_shown(now, info.picture, &source, shown.clone())?;
+                    quality = Some((found.psnr_db, found.ssim));
                     if self.stills.is_oldest(now)
                         && let Some(newest) = self.next_picture.checked_sub(1)
                         && let Some(camera) = footage.picture(newest)?
                     {
                         self.stills.on_oldest(now, (self.begin + self.format.time_of(newest), camera));
                     }
-                    self.stills.on_shown(now, info.captured, psnr_db, source, shown);
+                    self.stills.on_shown(now, info.captured, found.psnr_db, source, shown);
                 }
             }
             let latency = now - info.captured;
@@ -403,6 +415,9 @@ impl Flow {
 
     pub(super) fn read_camera(&mut self, now: Time) -> Result<(), SimulateError> {
         while self.camera_time <= now {
+            if let Some(footage) = &mut self.footage {
+                self.comparisons.on_camera(self.camera_time, footage)?;
+            }
             let number = self.next_picture;
             self.next_picture += 1;
             self.camera_time = self.until_end(self.begin + self.format.time_of(self.next_picture));

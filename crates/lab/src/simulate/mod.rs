@@ -1,5 +1,6 @@
 //! Runs a scenario in virtual time: in one call ([`simulate()`]), or step by step ([`Simulation`]).
 
+mod comparisons;
 mod competitors;
 mod feedback_requests;
 mod flow;
@@ -17,6 +18,7 @@ use thalweg_codecs::{DecodeError, EncodeError};
 use thalweg_link::FindTrace;
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{Span, Time};
+use thalweg_video::quality::VmafError;
 use thalweg_video::source::SourceError;
 
 use crate::outcome::Outcome;
@@ -45,6 +47,9 @@ pub enum SimulateError {
     /// The decoder rejected a complete frame.
     #[error("decoder: {0}")]
     Decode(#[from] DecodeError),
+    /// VMAF could not be computed.
+    #[error("{0}")]
+    Vmaf(#[from] VmafError),
     /// The scenario's settings are inconsistent.
     #[error("{0}")]
     Scenario(String),

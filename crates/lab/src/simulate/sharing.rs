@@ -109,6 +109,8 @@ mod tests {
             feedback: None,
             measure_quality: false,
             ssim: Default::default(),
+            ms_ssim: false,
+            vmaf: false,
             clock_offset: Span::ZERO,
             request_feedback_every: None,
             call: false,

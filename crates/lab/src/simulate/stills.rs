@@ -24,14 +24,14 @@ struct Found {
     /// How bad: larger is worse.
     badness: f64,
     source: Captured<Arc<Picture>>,
-    shown: Captured<Picture>,
+    shown: Captured<Arc<Picture>>,
 }
 
 /// The worst moments so far.
 #[derive(Default)]
 pub(super) struct Stills {
     /// What the viewer sees.
-    on_screen: Option<Captured<Picture>>,
+    on_screen: Option<Captured<Arc<Picture>>>,
     latency: Option<Found>,
     quality: Option<Found>,
 }
@@ -51,7 +51,14 @@ impl Stills {
     }
 
     /// A picture captured at this time is shown instead of its source.
-    pub(super) fn on_shown(&mut self, now: Time, captured: Time, psnr_db: f64, source: Arc<Picture>, shown: Picture) {
+    pub(super) fn on_shown(
+        &mut self,
+        now: Time,
+        captured: Time,
+        psnr_db: f64,
+        source: Arc<Picture>,
+        shown: Arc<Picture>,
+    ) {
         if worse(&self.quality, -psnr_db) {
             let (source, shown) = ((captured, source), (captured, shown.clone()));
             self.quality = Some(Found { at: now, badness: -psnr_db, source, shown });
@@ -106,7 +113,7 @@ mod tests {
             if stills.is_oldest(now) {
                 stills.on_oldest(now, (at(shown - 10), Arc::new(grey(200))));
             }
-            stills.on_shown(now, captured, psnr, Arc::new(grey(90)), grey(60));
+            stills.on_shown(now, captured, psnr, Arc::new(grey(90)), Arc::new(grey(60)));
         }
         let stills = stills.finish();
         let times = |still: &Still| (still.worst, still.at_s, still.source_captured_s, still.shown_captured_s);

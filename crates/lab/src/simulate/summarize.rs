@@ -2,13 +2,15 @@
 
 use thalweg_link::Capacity;
 use thalweg_units::{Time, percentile};
+use thalweg_video::quality::ssim_db;
 
 use super::sharing::available;
 use crate::metrics::estimate::{self, Available};
 use crate::metrics::{
-    Choices, QualitySource, SCHEMA_VERSION, Summary, latency, mean_psnr, qoe_call, qoe_driving, ssim_decibels, stall,
+    Choices, QualitySource, SCHEMA_VERSION, Summary, distinct, latency, mean, mean_psnr, qoe_call, qoe_driving,
+    ssim_decibels, stall,
 };
-use crate::outcome::{FrameRecord, Outcome, Series};
+use crate::outcome::{FrameRecord, OnScreen, Outcome, Quality, Series};
 use crate::record::{BIN_S, Recorder, Tally};
 use crate::scenario::Scenario;
 
@@ -29,6 +31,10 @@ pub struct Played {
     pub quality: QualitySource,
     /// The outcome of its captured frames.
     pub frames: Vec<FrameRecord>,
+    /// What stood on the screen at each of the camera's times, if it was compared.
+    pub screen: Vec<OnScreen>,
+    /// The program and the model of VMAF, if it was computed.
+    pub vmaf_tool: Option<String>,
     /// Which candidates were sent, where there was a choice.
     pub choices: Option<Choices>,
 }
@@ -44,7 +50,8 @@ pub fn summarize(
     let count = (scenario.duration.as_secs_f64() / BIN_S).ceil() as usize;
     let nothing = Tally::default();
     let tally = recorder.tally(played.number).unwrap_or(&nothing);
-    let Played { number, video: label, begin, end: stopped, mut codec, quality, frames, choices } = played;
+    let Played { number, video: label, begin, end: stopped, mut codec, quality, frames, screen, vmaf_tool, choices } =
+        played;
     let duration = (stopped - begin).as_secs_f64();
     let (began, stopped) = (begin.as_secs_f64(), stopped.as_secs_f64());
     let Tally { sent, video, padding, delivered, wire_bytes, padding_bytes, delivered_bytes, .. } = tally;
@@ -69,6 +76,7 @@ pub fn summarize(
     variables.insert("one_way_delay_ms", tally.on_the_way.by_bin(count));
     let latency = latency(&frames);
     let ssim = ssim_decibels(&frames);
+    let on_screen = |of: fn(&Quality) -> Option<f64>| mean(screen.iter().filter_map(|seen| of(&seen.quality)));
     let summary = Summary {
         schema_version: SCHEMA_VERSION,
         version: env!("CARGO_PKG_VERSION").to_string(),
@@ -87,6 +95,13 @@ pub fn summarize(
         ssim_variant: scenario.ssim,
         quality,
         ssim_p25_db: ssim.map(|ssim| ssim.1),
+        ms_ssim: mean(frames.iter().filter_map(|frame| frame.ms_ssim)),
+        vmaf: mean(frames.iter().filter_map(|frame| frame.vmaf)),
+        screen_psnr_db: on_screen(|quality| Some(quality.psnr_db)),
+        screen_ssim_db: on_screen(|quality| Some(quality.ssim)).map(ssim_db),
+        screen_ms_ssim: on_screen(|quality| quality.ms_ssim),
+        screen_vmaf: on_screen(|quality| quality.vmaf),
+        vmaf_tool,
         latency_p50_ms: latency.as_ref().map(|latency| latency.p50_ms),
         latency_p95_ms: latency.as_ref().map(|latency| latency.p95_ms),
         latency_mean_ms: latency.as_ref().map(|latency| latency.mean_ms),
@@ -95,6 +110,7 @@ pub fn summarize(
         estimate_accuracy: estimate.map(|estimate| estimate.accuracy),
         estimate_bias: estimate.map(|estimate| estimate.bias),
         frame_rate_fps: shown.len() as f64 / duration,
+        shown_fps: Some(distinct(&shown) as f64 / duration),
         stall_ratio: stall(&shown, Some(stopped)).ratio,
         packet_loss_ratio: tally.drops as f64 / tally.packets.max(1) as f64,
         qoe_call: latency.as_ref().zip(ssim).map(|(latency, ssim)| qoe_call(latency.mean_ms, ssim.0)),
@@ -128,6 +144,7 @@ pub fn summarize(
         codec,
         series,
         frames,
+        screen,
         queue_delay_percentiles_ms: percentiles(&tally.queued_ms),
         stills: Vec::new(),
     }

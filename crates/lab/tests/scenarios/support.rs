@@ -35,6 +35,8 @@ pub fn scenario(seconds: i64, size: Size) -> Scenario {
         feedback: None,
         measure_quality: false,
         ssim: Ssim::default(),
+        ms_ssim: false,
+        vmaf: false,
         request_feedback_every: None,
         call: false,
         discard_after: None,

@@ -1,16 +1,21 @@
 //! Similarity of two pictures: specs/metrics.md 2, on luma.
 //!
-//! Every metric is a fixed sequence of integer and IEEE operations: the same bits on every machine.
+//! Every metric but VMAF, which another program computes, is a fixed sequence of integer and IEEE operations: the same
+//! bits on every machine.
 
 mod decibels;
 mod error;
 mod gaussian_ssim;
+mod ms_ssim;
+mod vmaf;
 mod window_ssim;
 
 use crate::picture::Picture;
 pub use decibels::{PSNR_CAP, ssim_db, ssim_of_db};
 pub use error::{mean_squared_error, psnr, psnr_of};
 pub use gaussian_ssim::ssim_daala;
+pub use ms_ssim::ms_ssim;
+pub use vmaf::{Scores, Vmaf, VmafError};
 pub use window_ssim::ssim;
 
 /// The variant of SSIM (Wang et al. 2004): they differ by up to a decibel, so every figure names its variant.

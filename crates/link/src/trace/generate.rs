@@ -1,5 +1,6 @@
 //! Traces from rates.
 
+use alloc::format;
 use alloc::vec::Vec;
 
 use thalweg_units::{Rate, Span};
@@ -8,6 +9,9 @@ use super::{Trace, TraceError};
 
 /// Bits of an opportunity that count as throughput: a 1500-byte packet.
 const OPPORTUNITY_BITS: u64 = 12_000;
+
+/// The most opportunities of a file, which take 800 MB: a quarter of an hour of a gigabit.
+const MAX_OPPORTUNITIES: f64 = 1e8;
 
 impl Trace {
     /// A constant rate: the k-th opportunity at floor(12k / C) ms for C in Mbps, ended where 12k / C is a whole number,
@@ -56,6 +60,24 @@ impl Trace {
             millis.push(now);
         }
         Trace::new(millis)
+    }
+
+    /// The same of a file, which may ask for more than memory holds.
+    ///
+    /// # Errors
+    /// When nothing is ever delivered, or too much.
+    pub(crate) fn from_steps(steps: Vec<(u64, Rate)>) -> Result<Trace, TraceError> {
+        let bits: f64 = steps.iter().map(|(millis, rate)| rate.as_bps_f64() * *millis as f64 / 1e3).sum();
+        let packets = bits / OPPORTUNITY_BITS as f64;
+        if packets > MAX_OPPORTUNITIES {
+            let problem = format!(
+                "it has {:.0} million packets of 1500 bytes, must be at most {:.0} million: are its units right? If so, cut it",
+                packets / 1e6,
+                MAX_OPPORTUNITIES / 1e6
+            );
+            return Err(TraceError::Unclear(problem));
+        }
+        Trace::from_rates(steps)
     }
 
     /// Two rates in turn, each for `half` (Vidaptive Fig. 1: 2 Mbps and 500 kbps, 40 s each).

@@ -137,7 +137,8 @@ fn blocks(file: &[u8]) -> Result<Frames<'_>, TraceError> {
         };
         let length = length as usize;
         if length < 12 || length % 4 != 0 {
-            let problem = format!("the block of pcapng at byte {at} is {length} bytes long, must be 12 or more, in fours");
+            let problem =
+                format!("the block of pcapng at byte {at} is {length} bytes long, must be 12 or more, in fours");
             return Err(TraceError::Unclear(problem));
         }
         let Some(body) = rest.get(8..length - 4) else {

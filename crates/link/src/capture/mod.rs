@@ -21,7 +21,7 @@ use core::net::IpAddr;
 
 use thalweg_units::{Rate, Span};
 
-use crate::trace::{Format, Reading};
+use crate::trace::{Format, ReadOptions, Reading};
 use crate::{Trace, TraceError};
 pub(crate) use file::is_capture;
 use packet::{Content, Handshake, Packet, packet};
@@ -41,21 +41,22 @@ const LONGEST_NS: u64 = 86_400_000_000_000;
 ///
 /// # Errors
 /// When it is no capture, has no such flow, or none that shows a rate.
-pub(crate) fn fit(file: &[u8], only: &[(String, String)]) -> Result<Reading, TraceError> {
+pub(crate) fn fit(file: &[u8], options: &ReadOptions) -> Result<Reading, TraceError> {
     let file::Frames { frames, is_cut, untimed } = file::frames(file)?;
     let mut packets: Vec<Packet> = frames.iter().filter_map(packet).collect();
     packets.sort_by_key(|packet| packet.at);
     let unclear = |message: String| Err(TraceError::Unclear(message));
     if packets.is_empty() {
-        let kinds = frames.first().map_or(String::new(), |frame| format!(", the first of link type {}", frame.link_type));
+        let kinds =
+            frames.first().map_or(String::new(), |frame| format!(", the first of link type {}", frame.link_type));
         return unclear(format!(
             "no IP packet with a time among {} captured frames{kinds}: Ethernet, raw IP, loopback and Linux cooked are read",
             frames.len() + untimed
         ));
     }
-    let (from, to) = direction(&packets, only)?;
+    let (from, to) = direction(&packets, &options.only)?;
     let flow: Vec<&Packet> = packets.iter().filter(|packet| (packet.from, packet.to) == (from, to)).collect();
-    let (trace, busy) = capacity(&flow)?;
+    let (trace, busy) = capacity(&flow, options.most_opportunities)?;
     let delay = round_trip(&packets, from, to).map(|trip| trip / 2);
     let bytes: u64 = flow.iter().map(|packet| u64::from(packet.size)).sum();
     let mut notes = alloc::vec![
@@ -67,7 +68,9 @@ pub(crate) fn fit(file: &[u8], only: &[(String, String)]) -> Result<Reading, Tra
         ),
     ];
     notes.push(match delay {
-        Some(delay) => format!("one-way delay {:.1} ms, half of the least round trip: give it with --delay", delay.as_millis_f64()),
+        Some(delay) => {
+            format!("one-way delay {:.1} ms, half of the least round trip: give it with --delay", delay.as_millis_f64())
+        }
         None => "no delay: there is neither a TCP handshake nor an answer to a STUN request in it".into(),
     });
     if is_cut {
@@ -88,14 +91,17 @@ fn direction(packets: &[Packet], only: &[(String, String)]) -> Result<(IpAddr, I
     let mut wanted = [None, None];
     for (key, value) in only {
         let Some(end) = ["from", "to"].iter().position(|end| end == key) else {
-            return Err(TraceError::Unclear(format!("{key}={value}: options of a capture are from= and to= an address")));
+            return Err(TraceError::Unclear(format!(
+                "{key}={value}: options of a capture are from= and to= an address"
+            )));
         };
-        let address: IpAddr = value
-            .parse()
-            .map_err(|_| TraceError::Unclear(format!("{key}={value}: '{value}' is no IP address, such as 192.0.2.1")))?;
+        let address: IpAddr = value.parse().map_err(|_| {
+            TraceError::Unclear(format!("{key}={value}: '{value}' is no IP address, such as 192.0.2.1"))
+        })?;
         wanted[end] = Some(address);
     }
-    let fits = |(from, to): &(IpAddr, IpAddr)| wanted[0].is_none_or(|w| w == *from) && wanted[1].is_none_or(|w| w == *to);
+    let fits =
+        |(from, to): &(IpAddr, IpAddr)| wanted[0].is_none_or(|w| w == *from) && wanted[1].is_none_or(|w| w == *to);
     let found = bytes.iter().filter(|(pair, _)| fits(pair)).max_by_key(|(_, bytes)| **bytes);
     found.map(|(pair, _)| *pair).ok_or_else(|| {
         let pairs: Vec<String> = bytes.keys().take(5).map(|(from, to)| format!("{from} to {to}")).collect();
@@ -115,12 +121,15 @@ fn is_busy(first: &Packet, second: &Packet) -> bool {
 }
 
 /// The link's delivery opportunities, and the share of the time that busy gaps take.
-fn capacity(flow: &[&Packet]) -> Result<(Trace, f64), TraceError> {
+fn capacity(flow: &[&Packet], most: u64) -> Result<(Trace, f64), TraceError> {
     let (Some(start), Some(end)) = (flow.first().map(|packet| packet.at), flow.last().map(|packet| packet.at)) else {
         return Err(TraceError::Empty);
     };
     if end - start > LONGEST_NS {
-        return Err(TraceError::Unclear(format!("it lasts {} s, must be at most a day", (end - start) / 1_000_000_000)));
+        return Err(TraceError::Unclear(format!(
+            "it lasts {} s, must be at most a day",
+            (end - start) / 1_000_000_000
+        )));
     }
     let window_ns = WINDOW_MS * 1_000_000;
     // Bits and busy nanoseconds of each window.
@@ -157,7 +166,7 @@ fn capacity(flow: &[&Packet]) -> Result<(Trace, f64), TraceError> {
         latest = known(window).unwrap_or(latest);
         (if place + 1 == count { last } else { WINDOW_MS }, latest)
     });
-    let trace = Trace::from_steps(steps.collect())?;
+    let trace = Trace::from_steps(steps.collect(), most)?;
     Ok((trace, busy as f64 / (end - start).max(1) as f64))
 }
 
@@ -228,8 +237,7 @@ impl Handshakes {
                 }
             }
             Handshake::Ack { sequence, acknowledged } => {
-                let is_third =
-                    |opening: &&Opening| opening.answered == Some(acknowledged) && opening.next == sequence;
+                let is_third = |opening: &&Opening| opening.answered == Some(acknowledged) && opening.next == sequence;
                 if let Some(opening) = self.open.get(&forth).filter(is_third) {
                     if !opening.is_repeated {
                         let trip = packet.at - opening.at;

@@ -20,11 +20,20 @@ pub(super) struct Packet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
     /// RTP (RFC 3550): packets of a frame share their source and timestamp, which SRTP leaves readable.
-    Rtp { source: u32, timestamp: u32 },
+    Rtp {
+        source: u32,
+        timestamp: u32,
+    },
     /// A STUN request or its response (RFC 8489 section 5), with the end of its transaction's number.
-    Stun { is_response: bool, transaction: u64 },
+    Stun {
+        is_response: bool,
+        transaction: u64,
+    },
     /// The beginning of a TCP connection, with its ports.
-    Tcp { ports: (u16, u16), step: Handshake },
+    Tcp {
+        ports: (u16, u16),
+        step: Handshake,
+    },
     Other,
 }
 
@@ -32,10 +41,18 @@ pub(super) enum Content {
 /// or has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Handshake {
-    Syn { next: u32 },
-    SynAck { acknowledged: u32, next: u32 },
+    Syn {
+        next: u32,
+    },
+    SynAck {
+        acknowledged: u32,
+        next: u32,
+    },
     /// Any segment with an acknowledgement alone.
-    Ack { sequence: u32, acknowledged: u32 },
+    Ack {
+        sequence: u32,
+        acknowledged: u32,
+    },
 }
 
 /// The packet of a frame; `None` if it is not IP, or too little of it was kept.

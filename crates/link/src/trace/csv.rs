@@ -41,7 +41,7 @@ pub(super) type Steps = Vec<(u64, Rate)>;
 /// When the columns cannot be told, or a value is none.
 pub(super) fn read(text: &str, options: &ReadOptions) -> Result<(Trace, Vec<String>), TraceError> {
     let (steps, notes) = steps(text, options)?;
-    Ok((Trace::from_steps(steps)?, notes))
+    Ok((Trace::from_steps(steps, options.most_opportunities)?, notes))
 }
 
 /// The rates of a file, and what was read and how.
@@ -79,7 +79,9 @@ pub(super) fn steps(text: &str, options: &ReadOptions) -> Result<(Steps, Vec<Str
     let longest = steps.iter().map(|(millis, _)| *millis).max().unwrap_or(0);
     let usual = usual(&steps);
     if longest > 5 * usual {
-        notes.push(format!("usually {usual} ms from row to row, at most {longest}: until a row, the rate before it holds"));
+        notes.push(format!(
+            "usually {usual} ms from row to row, at most {longest}: until a row, the rate before it holds"
+        ));
     }
     if missing > 0 {
         notes.push(format!("{missing} rows have no rate: the rate before them holds"));
@@ -95,7 +97,11 @@ struct Times {
 }
 
 impl Times {
-    fn of(names: &[Cow<'_, str>], options: &ReadOptions, rows: &[(usize, Vec<Cow<'_, str>>)]) -> Result<Times, TraceError> {
+    fn of(
+        names: &[Cow<'_, str>],
+        options: &ReadOptions,
+        rows: &[(usize, Vec<Cow<'_, str>>)],
+    ) -> Result<Times, TraceError> {
         let is_date = |at: usize| rows.iter().all(|(_, row)| row.get(at).is_some_and(|field| date(field).is_some()));
         if let Some(name) = &options.time {
             let at = column(names, name)?;
@@ -243,7 +249,10 @@ fn steps_of(
         }
     }
     if points.len() < 2 && rows.len() > 1 {
-        return Err(unclear(format!("column '{}' has the same time in every row: choose another with :time=NAME", names[times.at])));
+        return Err(unclear(format!(
+            "column '{}' has the same time in every row: choose another with :time=NAME",
+            names[times.at]
+        )));
     }
     let mut steps: Steps = points.windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[0].1)).collect();
     let last = usual(&steps).max(1);

@@ -10,9 +10,6 @@ use super::{Trace, TraceError};
 /// Bits of an opportunity that count as throughput: a 1500-byte packet.
 const OPPORTUNITY_BITS: u64 = 12_000;
 
-/// The most opportunities of a file, which take 800 MB: a quarter of an hour of a gigabit.
-const MAX_OPPORTUNITIES: f64 = 1e8;
-
 impl Trace {
     /// A constant rate: the k-th opportunity at floor(12k / C) ms for C in Mbps, ended where 12k / C is a whole number,
     /// so that the loop is exact (specs/linkemu.md 4).
@@ -62,18 +59,18 @@ impl Trace {
         Trace::new(millis)
     }
 
-    /// The same of a file, which may ask for more than memory holds.
+    /// The same of a file, which may ask for more than memory holds, up to this number of opportunities.
     ///
     /// # Errors
     /// When nothing is ever delivered, or too much.
-    pub(crate) fn from_steps(steps: Vec<(u64, Rate)>) -> Result<Trace, TraceError> {
+    pub(crate) fn from_steps(steps: Vec<(u64, Rate)>, most: u64) -> Result<Trace, TraceError> {
         let bits: f64 = steps.iter().map(|(millis, rate)| rate.as_bps_f64() * *millis as f64 / 1e3).sum();
         let packets = bits / OPPORTUNITY_BITS as f64;
-        if packets > MAX_OPPORTUNITIES {
+        if packets > most as f64 {
             let problem = format!(
-                "it has {:.0} million packets of 1500 bytes, must be at most {:.0} million: are its units right? If so, cut it",
+                "it has {:.1} million packets of 1500 bytes, must be at most {} million: are its units right? If so, cut it",
                 packets / 1e6,
-                MAX_OPPORTUNITIES / 1e6
+                most as f64 / 1e6
             );
             return Err(TraceError::Unclear(problem));
         }

@@ -4,8 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use thalweg_units::{Rate, Time};
+use thalweg_units::{Rate, Span, Time};
 
+use super::read::MOST_OPPORTUNITIES;
 use super::unit::RateUnit;
 use super::{Trace, TraceError};
 
@@ -16,35 +17,13 @@ impl Trace {
     /// # Errors
     /// When a line has another form, or nothing is ever delivered.
     pub fn parse_per_second(text: &str) -> Result<Trace, TraceError> {
-        Trace::parse_per_second_in(text, RateUnit::MBPS)
-    }
-
-    /// The same with the throughput in another unit.
-    ///
-    /// # Errors
-    /// As [`Trace::parse_per_second`].
-    pub fn parse_per_second_in(text: &str, unit: RateUnit) -> Result<Trace, TraceError> {
-        let mut rates = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            let value = line.split_whitespace().next_back().and_then(|field| field.parse::<f64>().ok());
-            let is_row = (1..=2).contains(&line.split_whitespace().count());
-            match value.and_then(|value| unit.rate(value)).filter(|_| is_row) {
-                Some(rate) => rates.push((1000, rate)),
-                None => {
-                    let rule = format!(
-                        "the number of the second and its throughput in {unit}, 0 to 100 Gbps, as in '12 34.5'"
-                    );
-                    return Err(TraceError::line(index + 1, line, rule));
-                }
-            }
-        }
-        Trace::from_steps(rates)
+        Trace::from_steps(steps(text, RateUnit::MBPS)?, MOST_OPPORTUNITIES)
     }
 
     /// The rate of each second, the last of which may not be whole: all opportunities of one period, each counted in the
     /// second whose end it is at or before. [`Trace::from_rates`] makes the same number of opportunities of them.
     pub fn rates_by_second(&self) -> Vec<Rate> {
-        let past = Time::ZERO + self.period() + thalweg_units::Span::from_millis(1);
+        let past = Time::ZERO + self.period() + Span::from_millis(1);
         let seconds = self.period().as_millis().max(1).unsigned_abs().div_ceil(1000);
         let of = |second: u64| {
             // An opportunity is at the end of its millisecond; those at 0 are the first of all.
@@ -65,6 +44,21 @@ impl Trace {
         }
         text
     }
+}
+
+/// The same as rates in this unit, each for 1000 ms.
+pub(super) fn steps(text: &str, unit: RateUnit) -> Result<Vec<(u64, Rate)>, TraceError> {
+    let mut steps = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let value = line.split_whitespace().next_back().and_then(|field| field.parse::<f64>().ok());
+        let is_row = (1..=2).contains(&line.split_whitespace().count());
+        let Some(rate) = value.and_then(|value| unit.rate(value)).filter(|_| is_row) else {
+            let rule = format!("the number of the second and its throughput in {unit}, 0 to 100 Gbps, as in '12 34.5'");
+            return Err(TraceError::line(index + 1, line, rule));
+        };
+        steps.push((1000, rate));
+    }
+    Ok(steps)
 }
 
 #[cfg(test)]

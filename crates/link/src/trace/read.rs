@@ -55,7 +55,7 @@ impl fmt::Display for Format {
 
 /// How a file is to be read, where its content leaves a choice: `format=seconds,unit=kbps`, or for comma-separated
 /// values `column=UL_bitrate`, `time=start`, and rows by a value, `run_num=3`; for captures `from=192.0.2.1` and `to=`.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ReadOptions {
     /// The format; by content when absent.
     pub format: Option<Format>,
@@ -67,6 +67,18 @@ pub struct ReadOptions {
     pub time: Option<String>,
     /// Columns, and the value that the rows to read have in them; in captures the addresses `from` and `to`.
     pub only: Vec<(String, String)>,
+    /// The most delivery opportunities of what is not in Mahimahi's format; more are refused.
+    pub most_opportunities: u64,
+}
+
+/// They take 800 MB: a quarter of an hour of 1.3 Gbps.
+pub(super) const MOST_OPPORTUNITIES: u64 = 100_000_000;
+
+impl Default for ReadOptions {
+    fn default() -> ReadOptions {
+        let most_opportunities = MOST_OPPORTUNITIES;
+        ReadOptions { format: None, column: None, unit: None, time: None, only: Vec::new(), most_opportunities }
+    }
 }
 
 impl ReadOptions {
@@ -131,7 +143,7 @@ impl Trace {
         let is_capture = capture::is_capture(bytes);
         if options.format.map_or(is_capture, |format| format == Format::Capture) {
             refuse(options, &["column", "unit", "time"], "of a capture")?;
-            return capture::fit(bytes, &options.only);
+            return capture::fit(bytes, options);
         }
         let text = core::str::from_utf8(bytes).map_err(|_| {
             let rule = "neither text nor a packet capture: traces are text, captures pcap or pcapng";
@@ -146,7 +158,8 @@ impl Trace {
             Format::Csv => super::csv::read(text, options)?,
             Format::Seconds => {
                 refuse(options, &["column", "time", "only"], "of one rate a second")?;
-                (Trace::parse_per_second_in(text, options.unit.unwrap_or_default())?, Vec::new())
+                let steps = super::per_second::steps(text, options.unit.unwrap_or_default())?;
+                (Trace::from_steps(steps, options.most_opportunities)?, Vec::new())
             }
             Format::Mahimahi | Format::Capture => {
                 refuse(options, &["column", "unit", "time", "only"], "of Mahimahi's format")?;
@@ -292,7 +305,8 @@ mod tests {
         assert_eq!(options.only, [("run_num".to_string(), "3".to_string())]);
         let (file, options) = split("call.pcap:from=2001:db8::1");
         assert_eq!((file, &options.only[0].1[..]), ("call.pcap", "2001:db8::1"));
-        for (name, words) in [("a:format=text", "mahimahi, seconds, csv"), ("a:unit=knots", "'knots'"), ("a:b=1,c", "'c'")]
+        for (name, words) in
+            [("a:format=text", "mahimahi, seconds, csv"), ("a:unit=knots", "'knots'"), ("a:b=1,c", "'c'")]
         {
             let error = ReadOptions::split(name).unwrap_err();
             assert!(error.contains(words), "{error}");

@@ -27,7 +27,8 @@ pub fn trace(data: &[u8]) {
 pub fn trace_file(data: &[u8]) {
     let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(0);
     let Ok(name) = core::str::from_utf8(&data[..end]) else { return };
-    let Ok((file_name, options)) = ReadOptions::split(name) else { return };
+    let (file_name, options) = ReadOptions::split(name);
+    let Ok(options) = options.parse::<ReadOptions>() else { return };
     let options = ReadOptions { most_opportunities: FEW, ..options };
     let file = data.get(end + 1..).unwrap_or_default();
     match Trace::read(file, file_name, &options) {

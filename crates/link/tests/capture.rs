@@ -62,8 +62,7 @@ fn raw(packets: &[Captured]) -> Vec<u8> {
 }
 
 fn fit(file: &[u8], options: &str) -> Result<Reading, String> {
-    let (_, options) = ReadOptions::split(options)?;
-    Trace::read(file, "a capture", &options).map_err(|error| error.to_string())
+    Trace::read(file, "a capture", &options.parse::<ReadOptions>()?).map_err(|error| error.to_string())
 }
 
 /// When packets leave a trace's bottleneck that were offered at these times.
@@ -271,13 +270,13 @@ fn the_direction_is_the_one_with_the_most_bytes_or_the_one_that_is_asked_for() {
     let mean = |options: &str| fit(&file, options).map(|read| read.trace.mean_rate().as_mbps_f64());
     let is_about = |got: f64, wanted: f64| (got / wanted - 1.0).abs() < 0.02;
     assert!(is_about(mean("").unwrap(), 6.0));
-    assert!(is_about(mean("x:from=192.0.2.2").unwrap(), 1.0));
-    assert!(is_about(mean("x:to=192.0.2.2").unwrap(), 6.0));
+    assert!(is_about(mean("from=192.0.2.2").unwrap(), 1.0));
+    assert!(is_about(mean("to=192.0.2.2").unwrap(), 6.0));
     for (options, words) in [
-        ("x:from=192.0.2.9", format!("{} to {}", IpAddr::V4(Ipv4Addr::from(SENDER)), Ipv4Addr::from(RECEIVER))),
-        ("x:from=here", "'here' is no IP address".into()),
-        ("x:port=80", "from= and to=".into()),
-        ("x:column=rate", "no option of a capture".into()),
+        ("from=192.0.2.9", format!("{} to {}", IpAddr::V4(Ipv4Addr::from(SENDER)), Ipv4Addr::from(RECEIVER))),
+        ("from=here", "'here' is no IP address".into()),
+        ("port=80", "from= and to=".into()),
+        ("column=rate", "no option of a capture".into()),
     ] {
         let error = mean(options).unwrap_err();
         assert!(error.contains(&words), "{error}");
@@ -300,6 +299,6 @@ fn a_capture_that_shows_no_rate_is_refused_with_the_reason() {
         let error = fit(&file, "").unwrap_err();
         assert!(error.contains(words), "{error}");
     }
-    let error = fit(b"time_s,rate_mbps\n", "x:format=pcap").unwrap_err();
+    let error = fit(b"time_s,rate_mbps\n", "format=pcap").unwrap_err();
     assert!(error.contains("not as a pcap"), "{error}");
 }

@@ -82,18 +82,15 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Splits `FILE:key=value,...` into the file and its options; there are none if nothing after a colon is `key=`.
-    ///
-    /// # Errors
-    /// When an option cannot be followed.
-    pub fn split(name: &str) -> Result<(&str, ReadOptions), String> {
+    /// Splits `FILE:key=value,...` into the file and its options, which are empty if nothing after a colon is `key=`.
+    pub fn split(name: &str) -> (&str, &str) {
         let begins = |(at, _): &(usize, char)| {
             let key = name[at + 1..].split_once('=').map_or("", |(key, _)| key);
             !key.is_empty() && !key.contains(['/', '\\', ':'])
         };
         match name.char_indices().filter(|(_, letter)| *letter == ':').find(begins) {
-            Some((at, _)) => Ok((&name[..at], name[at + 1..].parse()?)),
-            None => Ok((name, ReadOptions::default())),
+            Some((at, _)) => (&name[..at], &name[at + 1..]),
+            None => (name, ""),
         }
     }
 }
@@ -103,7 +100,7 @@ impl FromStr for ReadOptions {
 
     fn from_str(text: &str) -> Result<ReadOptions, String> {
         let mut options = ReadOptions::default();
-        for part in text.split(',') {
+        for part in text.split(',').filter(|_| !text.is_empty()) {
             let (key, value) = part.split_once('=').ok_or_else(|| {
                 format!("'{part}' is no option of a trace: key=value is expected, such as format=seconds")
             })?;
@@ -249,8 +246,8 @@ mod tests {
     use alloc::vec;
 
     fn read(text: &str, name: &str) -> Result<Reading, String> {
-        let (file, options) = ReadOptions::split(name)?;
-        Trace::read(text.as_bytes(), file, &options).map_err(|error| error.to_string())
+        let (file, options) = ReadOptions::split(name);
+        Trace::read(text.as_bytes(), file, &options.parse()?).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -298,7 +295,10 @@ mod tests {
 
     #[test]
     fn options_are_split_from_a_file_whose_own_name_may_have_colons() {
-        let split = |name| ReadOptions::split(name).unwrap();
+        let split = |name| {
+            let (file, options) = ReadOptions::split(name);
+            (file, options.parse::<ReadOptions>().unwrap())
+        };
         assert_eq!(split("a:b/c.trace"), ("a:b/c.trace", ReadOptions::default()));
         let (file, options) = split("a:b.csv:column=UL_bitrate,unit=kbps,run_num=3");
         assert_eq!((file, options.column.as_deref()), ("a:b.csv", Some("UL_bitrate")));
@@ -306,9 +306,8 @@ mod tests {
         let (file, options) = split("call.pcap:from=2001:db8::1");
         assert_eq!((file, &options.only[0].1[..]), ("call.pcap", "2001:db8::1"));
         for (name, words) in
-            [("a:format=text", "mahimahi, seconds, csv"), ("a:unit=knots", "'knots'"), ("a:b=1,c", "'c'")]
-        {
-            let error = ReadOptions::split(name).unwrap_err();
+            [("format=text", "mahimahi, seconds, csv"), ("unit=knots", "'knots'"), ("b=1,c", "'c'")] {
+            let error = name.parse::<ReadOptions>().unwrap_err();
             assert!(error.contains(words), "{error}");
         }
     }

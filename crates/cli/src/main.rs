@@ -11,6 +11,7 @@ mod clock;
 mod commands;
 mod folder;
 mod grid;
+mod inputs;
 mod interrupt;
 mod link;
 mod play;

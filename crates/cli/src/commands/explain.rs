@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use thalweg_lab::record::{Row, What};
-use thalweg_lab::run_folder::read_run;
 use thalweg_lab::simulate;
-use thalweg_sender::{Event, Registry};
+use thalweg_sender::Event;
 use thalweg_units::{Span, Time};
 
+use super::run::File;
 use crate::play::folder_name;
 use crate::progress::Progress;
 use crate::{folder, link};
@@ -32,8 +32,8 @@ pub(crate) struct Arguments {
 /// Plays the run again up to the moment (same scenario, scheme and seed give the same events) and prints the decisions.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let path = chosen(&arguments.run, arguments.scheme.as_deref())?.join("run.toml");
-    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let (mut scenario, sender) = read_run(&text, &Registry::new()).with_context(|| path.display().to_string())?;
+    let File { mut scenario, schemes, .. } = File::read(&path)?;
+    let [sender] = &schemes[..] else { bail!("{}: a scenario, not a run", path.display()) };
     if arguments.at < Span::ZERO || arguments.at >= scenario.duration {
         bail!("--at {} is outside the run, which lasts {}", arguments.at, scenario.duration);
     }
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         progress.report(now);
         ControlFlow::Continue(())
     };
-    let run = simulate(&scenario, &*sender, &mut find, &mut say)?;
+    let run = simulate(&scenario, &**sender, &mut find, &mut say)?;
     progress.finish();
 
     outln!("{} over {} at {at}", sender.name(), scenario.name);

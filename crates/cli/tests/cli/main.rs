@@ -11,6 +11,7 @@ mod input;
 mod queries;
 mod results;
 mod scenario;
+mod traces;
 mod undershoot;
 
 use std::path::PathBuf;

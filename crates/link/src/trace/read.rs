@@ -305,8 +305,7 @@ mod tests {
         assert_eq!(options.only, [("run_num".to_string(), "3".to_string())]);
         let (file, options) = split("call.pcap:from=2001:db8::1");
         assert_eq!((file, &options.only[0].1[..]), ("call.pcap", "2001:db8::1"));
-        for (name, words) in
-            [("format=text", "mahimahi, seconds, csv"), ("unit=knots", "'knots'"), ("b=1,c", "'c'")] {
+        for (name, words) in [("format=text", "mahimahi, seconds, csv"), ("unit=knots", "'knots'"), ("b=1,c", "'c'")] {
             let error = name.parse::<ReadOptions>().unwrap_err();
             assert!(error.contains(words), "{error}");
         }

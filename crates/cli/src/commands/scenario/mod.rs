@@ -9,6 +9,7 @@ use thalweg_lab::simulate;
 use thalweg_lab::simulate::SimulateError;
 use thalweg_sender::SenderFactory;
 
+use super::run::File;
 use crate::link;
 
 #[derive(clap::Subcommand)]
@@ -27,7 +28,7 @@ const SCHEMA: &str = include_str!("schema.json");
 
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
     match command {
-        Command::Check { file } => check(file).with_context(|| file.display().to_string()),
+        Command::Check { file } => check(file),
         Command::Schema => {
             outln!("{}", SCHEMA.trim_end());
             Ok(())
@@ -36,7 +37,7 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
 }
 
 fn check(file: &Path) -> anyhow::Result<()> {
-    let (scenario, schemes) = super::run::read(&std::fs::read_to_string(file)?)?;
+    let File { scenario, schemes, .. } = File::read(file)?;
     for scheme in &schemes {
         begin(&scenario, &**scheme)?;
     }

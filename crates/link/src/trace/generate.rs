@@ -74,7 +74,12 @@ impl Trace {
             );
             return Err(TraceError::Unclear(problem));
         }
-        Trace::from_rates(steps)
+        Trace::from_rates(steps).map_err(|error| match error {
+            TraceError::Empty => TraceError::Unclear(
+                "all its rates together do not carry one packet of 1500 bytes: are its units right?".into(),
+            ),
+            other => other,
+        })
     }
 
     /// Two rates in turn, each for `half` (Vidaptive Fig. 1: 2 Mbps and 500 kbps, 40 s each).

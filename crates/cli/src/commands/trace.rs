@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thalweg_link::Trace;
 use thalweg_link::synthesize::{KINDS, Synthetic, presets};
-use thalweg_link::trace::Reading;
+use thalweg_link::trace::{ReadOptions, Reading};
 use thalweg_units::{Seed, Span, Time};
 
 use super::values;
@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let Found { trace, read } = find(from, *duration)?;
             let is_csv = to.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
             let text = match format.unwrap_or(if is_csv { Written::Csv } else { Written::Mahimahi }) {
-                Written::Mahimahi => trace.to_text(),
+                Written::Mahimahi => mahimahi(&trace, to),
                 Written::Seconds => trace.to_per_second(),
                 Written::Csv => trace.to_csv(),
             };
@@ -124,9 +124,24 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
+/// The text of a file in Mahimahi's format. A link of few milliseconds is repeated, so that it is not mistaken for rates
+/// when the file is read.
+fn mahimahi(trace: &Trace, to: &Path) -> String {
+    let (name, options) = (to.to_string_lossy(), ReadOptions::default());
+    let texts = (0..=MOST_DOUBLED).map(|doubled| trace.repeated(1 << doubled).to_text());
+    let mut told = texts.filter(|text| Trace::read(text.as_bytes(), &name, &options).is_ok());
+    told.next().unwrap_or_else(|| {
+        eprintln!("{name}: could be one rate a second as well; read it as {name}:format=mahimahi");
+        trace.to_text()
+    })
+}
+
+/// A link of one opportunity each millisecond is a second long after as many.
+const MOST_DOUBLED: u32 = 10;
+
 fn write(trace: &Trace, to: Option<&Path>) -> anyhow::Result<()> {
     match to {
-        Some(path) => folder::write_whole(path, trace.to_text().as_bytes()),
+        Some(path) => folder::write_whole(path, mahimahi(trace, path).as_bytes()),
         None => {
             out!("{}", trace.to_text());
             Ok(())

@@ -83,6 +83,12 @@ fn a_link_is_written_in_each_format_and_read_again_the_same() {
         let opportunities = |name: &str| json(&thalweg(&["trace", "inspect", name, "--json"]))["opportunities"].clone();
         assert_eq!(opportunities(&path(to)), opportunities(&log), "{to}");
     }
+    // A link of a few milliseconds is written as often as it takes to be told from rates.
+    assert!(thalweg(&["trace", "convert", "12Mbps", &path("constant.trace")]).status.success());
+    let constant = json(&thalweg(&["trace", "inspect", &path("constant.trace"), "--json"]));
+    assert_eq!((&constant["mean_bps"], &constant["duration_s"]), (&12_000_000.into(), &1.024.into()));
+    let slow = thalweg(&["trace", "convert", "10kbps", &path("slow.trace")]);
+    assert!(text(&slow.stderr).contains("slow.trace:format=mahimahi"), "{}", text(&slow.stderr));
     let made = thalweg(&["trace", "convert", "2Mbps/1Mbps@1s", &path("made.csv")]);
     assert!(made.status.success() && fs::read_to_string(path("made.csv")).unwrap().ends_with("1,1.008\n"));
 }
@@ -161,8 +167,8 @@ fn a_run_folder_plays_the_same_from_anywhere_and_refuses_what_was_changed() {
     assert_eq!((refused.status.code(), hashes), (Some(1), 2), "{error}");
     assert!(error.contains("clip.y4m") && error.contains(was["sha256"].as_str().unwrap()), "{error}");
     assert!(again(&["--video", "scene"]).status.success(), "another video is no changed one");
-    let copies = fs::read_dir(other.0.join("moved/inputs")).unwrap().map(|entry| entry.unwrap().path());
-    let copy = copies.filter(|path| path.to_string_lossy().ends_with("-up.csv")).next().unwrap();
+    let mut copies = fs::read_dir(other.0.join("moved/inputs")).unwrap().map(|entry| entry.unwrap().path());
+    let copy = copies.find(|path| path.to_string_lossy().ends_with("-up.csv")).unwrap();
     fs::write(&copy, "time_s,a_mbps,b_mbps\n0,9,9\n").unwrap();
     let error = text(&again(&["--video", "scene"]).stderr);
     assert!(error.contains("-up.csv") && error.contains("SHA-256"), "{error}");

@@ -136,7 +136,7 @@ fn blocks(file: &[u8]) -> Result<Frames<'_>, TraceError> {
             break;
         };
         let length = length as usize;
-        if length < 12 || length % 4 != 0 {
+        if length < 12 || !length.is_multiple_of(4) {
             let problem =
                 format!("the block of pcapng at byte {at} is {length} bytes long, must be 12 or more, in fours");
             return Err(TraceError::Unclear(problem));

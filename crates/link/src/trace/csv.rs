@@ -351,7 +351,10 @@ impl Trace {
 mod tests {
     use super::*;
 
-    fn read(text: &str, options: &str) -> Result<(Vec<(u64, u64)>, Vec<String>), String> {
+    /// Milliseconds and kbps, and the notes.
+    type Read = (Vec<(u64, u64)>, Vec<String>);
+
+    fn read(text: &str, options: &str) -> Result<Read, String> {
         let options = if options.is_empty() { ReadOptions::default() } else { options.parse()? };
         let (steps, notes) = steps(text, &options).map_err(|error| error.to_string())?;
         Ok((steps.into_iter().map(|(millis, rate)| (millis, rate.as_bps() / 1000)).collect(), notes))

@@ -39,7 +39,7 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
 fn check(file: &Path) -> anyhow::Result<()> {
     let File { scenario, schemes, .. } = File::read(file)?;
     for scheme in &schemes {
-        begin(&scenario, &**scheme)?;
+        begin(&scenario, &**scheme).with_context(|| file.display().to_string())?;
     }
     let Scenario { name, duration, forward, reverse, competitors, .. } = &scenario;
     let (forth, back, others) = (forward.hops.len(), reverse.hops.len(), competitors.len());

@@ -1,5 +1,5 @@
-//! The files that a run reads besides its scenario: found and hashed before it is played, and checked before it is played
-//! again.
+//! The files that a run reads besides its scenario: found and hashed before it is played, and checked before it is
+//! played again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! A run on disk: `run.toml` with all settings resolved, copies of the traces it read, `events.parquet` if the build has the feature `parquet`,
-//! `summary.json`, and the outcome from which reports are drawn.
+//! A run on disk: `run.toml` with all settings resolved, copies of the traces it read, `events.parquet` if the build
+//! has the feature `parquet`, `summary.json`, and the outcome from which reports are drawn.
 
 use std::fs;
 use std::io;
@@ -30,7 +30,8 @@ pub struct RunFile<S = Scheme> {
     pub scheme: S,
 }
 
-/// A file that a run read: a trace or an undershoot, of which the run's folder has a copy, or a video, of which it has not.
+/// A file that a run read: a trace or an undershoot, of which the run's folder has a copy, or a video, of which it has
+/// none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
@@ -114,8 +115,8 @@ pub enum FolderError {
     },
 }
 
-/// Writes a run that read these files into `folder`, which is created. Each file appears when it is whole, `outcome.json`
-/// last: a folder that has it is complete.
+/// Writes a run that read these files into `folder`, which is created. Each file appears when it is whole,
+/// `outcome.json` last: a folder that has it is complete.
 ///
 /// # Errors
 /// When a file cannot be written or copied; no part of it stays.

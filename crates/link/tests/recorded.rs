@@ -42,9 +42,9 @@ fn every_recording_is_read_by_its_content_as_by_its_format() {
             let name = path.file_name().unwrap().to_string_lossy();
             let read = |name: &str| Trace::read(text.as_bytes(), name, &options);
             assert_eq!(read(&name).unwrap().trace, wanted, "{name}");
-            // Renamed, the recordings are still told from rates; a single line is not.
-            let is_told = name != "12mbps.up";
-            assert_eq!(read("link.trace").is_ok_and(|read| read.trace == wanted), is_told, "{name}");
+            // Renamed, the recordings are still distinguished from rates; a single line is not.
+            let is_clear = name != "12mbps.up";
+            assert_eq!(read("link.trace").is_ok_and(|read| read.trace == wanted), is_clear, "{name}");
         }
     }
 }

@@ -17,8 +17,8 @@ pub(crate) struct Arguments {
     /// Schemes to compare, separated by commas (see `thalweg schemes`)
     #[arg(long, default_value = "gcc,copa,vidaptive,vidaptive:rocc", value_delimiter = ',')]
     scheme: Vec<String>,
-    /// The link: a trace file of any format (up.trace, 5g.csv:column=DL_bitrate, call.pcap), a rate (2Mbps), rates in turn
-    /// (2Mbps/500kbps@40s) or a synthetic link (lte-driving). Given several times, each is played
+    /// The link: a trace file of any format (up.trace, 5g.csv:column=DL_bitrate, call.pcap), a rate (2Mbps), rates in
+    /// turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving). Given several times, each is played
     #[arg(long, default_value = "lte-driving")]
     trace: Vec<String>,
     /// A link that sends bit by bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), instead of at a trace's

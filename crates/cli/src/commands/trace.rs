@@ -124,13 +124,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// The text of a file in Mahimahi's format. A link of few milliseconds is repeated, so that it is not mistaken for rates
-/// when the file is read.
+/// The text of a file in Mahimahi's format. A link of few milliseconds is repeated, so that it is not mistaken for
+/// rates when the file is read.
 fn mahimahi(trace: &Trace, to: &Path) -> String {
     let (name, options) = (to.to_string_lossy(), ReadOptions::default());
     let texts = (0..=MOST_DOUBLED).map(|doubled| trace.repeated(1 << doubled).to_text());
-    let mut told = texts.filter(|text| Trace::read(text.as_bytes(), &name, &options).is_ok());
-    told.next().unwrap_or_else(|| {
+    let mut clear = texts.filter(|text| Trace::read(text.as_bytes(), &name, &options).is_ok());
+    clear.next().unwrap_or_else(|| {
         eprintln!("{name}: could be one rate a second as well; read it as {name}:format=mahimahi");
         trace.to_text()
     })

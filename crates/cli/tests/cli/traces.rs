@@ -83,7 +83,7 @@ fn a_link_is_written_in_each_format_and_read_again_the_same() {
         let opportunities = |name: &str| json(&thalweg(&["trace", "inspect", name, "--json"]))["opportunities"].clone();
         assert_eq!(opportunities(&path(to)), opportunities(&log), "{to}");
     }
-    // A link of a few milliseconds is written as often as it takes to be told from rates.
+    // A link of a few milliseconds is written as often as it takes to be distinguished from rates.
     assert!(thalweg(&["trace", "convert", "12Mbps", &path("constant.trace")]).status.success());
     let constant = json(&thalweg(&["trace", "inspect", &path("constant.trace"), "--json"]));
     assert_eq!((&constant["mean_bps"], &constant["duration_s"]), (&12_000_000.into(), &1.024.into()));

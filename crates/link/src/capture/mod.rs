@@ -26,8 +26,8 @@ use crate::{Trace, TraceError};
 pub(crate) use file::is_capture;
 use packet::{Content, Handshake, Packet, packet};
 
-/// Every path of QUIC carries datagrams of this size (RFC 9000 section 14.1), so a sender with more waiting fills at least
-/// that; a TCP segment of an Ethernet is larger.
+/// Every path of QUIC carries datagrams of this size (RFC 9000 section 14.1), so a sender with more waiting fills at
+/// least that; a full TCP segment over Ethernet is larger.
 const FULL: u32 = 1200;
 /// Windows of capacity, in milliseconds: several frames, and several scheduling intervals of a cellular link.
 const WINDOW_MS: u64 = 200;
@@ -50,7 +50,8 @@ pub(crate) fn fit(file: &[u8], options: &ReadOptions) -> Result<Reading, TraceEr
         let kinds =
             frames.first().map_or(String::new(), |frame| format!(", the first of link type {}", frame.link_type));
         return unclear(format!(
-            "no IP packet with a time among {} captured frames{kinds}: Ethernet, raw IP, loopback and Linux cooked are read",
+            "no IP packet with a time among {} captured frames{kinds}: Ethernet, raw IP, loopback and Linux cooked are \
+             read",
             frames.len() + untimed
         ));
     }
@@ -62,8 +63,8 @@ pub(crate) fn fit(file: &[u8], options: &ReadOptions) -> Result<Reading, TraceEr
     let mut notes = alloc::vec![
         format!("{} packets, {:.1} MB from {from} to {to}", flow.len(), bytes as f64 / 1e6),
         format!(
-            "capacity from gaps in which the sender had more to send, {:.0} % of the time: a lower bound where the sender, \
-             and not the link, set the pace",
+            "capacity from gaps in which the sender had more to send, {:.0} % of the time: a lower bound where the \
+             sender, and not the link, set the pace",
             busy * 100.0
         ),
     ];
@@ -153,8 +154,8 @@ fn capacity(flow: &[&Packet], most: u64) -> Result<(Trace, f64), TraceError> {
     };
     let Some(mut latest) = windows.iter().find_map(known) else {
         return Err(TraceError::Unclear(format!(
-            "none of its {} packets in this direction shows the link's rate: there is no {} ms in which packets of a frame, or \
-             packets of {FULL} bytes and more, followed one another for {} ms",
+            "none of its {} packets in this direction shows the link's rate: there is no {} ms in which packets of a \
+             frame, or packets of {FULL} bytes and more, followed one another for {} ms",
             flow.len(),
             WINDOW_MS,
             LEAST_BUSY_NS / 1_000_000

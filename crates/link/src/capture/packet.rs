@@ -37,8 +37,8 @@ pub(super) enum Content {
     Other,
 }
 
-/// A segment of TCP's three-way handshake (RFC 9293 section 3.5), with the sequence number that the next one acknowledges
-/// or has.
+/// A segment of TCP's three-way handshake (RFC 9293 section 3.5), with the sequence number that the next one
+/// acknowledges or has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Handshake {
     Syn {
@@ -126,7 +126,7 @@ fn transport(protocol: u8, data: &[u8]) -> Content {
     read.unwrap_or(Content::Other)
 }
 
-/// STUN, DTLS, RTP and others of one port are told apart by their first byte (RFC 7983 section 7); RTCP by the second
+/// STUN, DTLS, RTP and others of one port are distinguished by their first byte (RFC 7983 section 7); RTCP by the second
 /// (RFC 5761 section 4).
 fn udp(payload: &[u8]) -> Option<Content> {
     match payload.first()? {

@@ -38,7 +38,7 @@ pub(super) type Steps = Vec<(u64, Rate)>;
 /// Reads a file.
 ///
 /// # Errors
-/// When the columns cannot be told, or a value is none.
+/// When it is unclear which columns to read, or a value is none.
 pub(super) fn read(text: &str, options: &ReadOptions) -> Result<(Trace, Vec<String>), TraceError> {
     let (steps, notes) = steps(text, options)?;
     Ok((Trace::from_steps(steps, options.most_opportunities)?, notes))
@@ -136,7 +136,8 @@ impl Times {
                 }
             ))),
             ([], None) => Err(unclear(format!(
-                "no column of times, such as time_s, timestamp_ms or dates, among {}; choose one of seconds with :time=NAME",
+                "no column of times, such as time_s, timestamp_ms or dates, among {}; choose one of seconds with \
+                 :time=NAME",
                 listed(names)
             ))),
             (several, _) => Err(unclear(format!(
@@ -225,7 +226,8 @@ fn steps_of(
         let before = points.last().map_or(0, |(at, _)| *at);
         if libm::round(millis) < before as f64 {
             let rule = format!(
-                "no earlier than the row before it; if the file has several recordings, keep the rows of one with :{}=VALUE",
+                "no earlier than the row before it; if the file has several recordings, keep the rows of one with \
+                 :{}=VALUE",
                 names.iter().find(|name| name.starts_with("run")).map_or("NAME", |name| name)
             );
             return Err(wrong(times.at, rule));
@@ -365,7 +367,8 @@ mod tests {
         let wanted = [(500, 1000), (500, 2500), (500, 0)];
         for text in [
             "time_s,rate_mbps\n0,1\n0.5,2.5\n1,0\n",
-            "\"timestamp_ms\",\"throughput_kbps\"\r\n\"1600000000000\",\"1000\"\r\n1600000000500, 2500\r\n1600000001000,0\r\n",
+            "\"timestamp_ms\",\"throughput_kbps\"\r\n\"1600000000000\",\"1000\"\r\n1600000000500, 2500\r\n\
+             1600000001000,0\r\n",
             "rate (Mbit/s);cell;Time [ms]\n1;\"a;b \"\"c\"\"\";10\n2.5;;510\n0;;1010\n",
             "elapsed_us\tbits_per_second\n0\t1e6\n500000\t2.5e6\n1000000\t0\n",
             "t_s speed_kmh downlink_kB/s\n3 50 125\n3.5 50 312.5\n4 50 0\n",
@@ -377,7 +380,8 @@ mod tests {
 
     #[test]
     fn the_irish_5g_data_set_is_read_by_the_column_that_is_asked_for() {
-        let text = "Timestamp,Longitude,Latitude,Speed,Operatorname,CellID,NetworkMode,RSRP,RSRQ,SNR,CQI,RSSI,DL_bitrate,UL_bitrate,State\n\
+        let text = "Timestamp,Longitude,Latitude,Speed,Operatorname,CellID,NetworkMode,RSRP,RSRQ,SNR,CQI,RSSI,\
+                    DL_bitrate,UL_bitrate,State\n\
                     2019.12.16_13.40.04,-8.39,51.88,0,B,2,5G,-102,-11,6,8,-80,9000,120,D\n\
                     2019.12.16_13.40.05,-8.39,51.88,0,B,2,5G,-102,-11,-,8,-80,30000,450,D\n\
                     2019.12.16_13.40.05,-8.39,51.88,0,B,2,5G,-102,-11,-,8,-80,12000,-,D\n\

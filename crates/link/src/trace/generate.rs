@@ -68,7 +68,8 @@ impl Trace {
         let packets = bits / OPPORTUNITY_BITS as f64;
         if packets > most as f64 {
             let problem = format!(
-                "it has {:.1} million packets of 1500 bytes, must be at most {} million: are its units right? If so, cut it",
+                "it has {:.1} million packets of 1500 bytes, must be at most {} million: are its units right? If so, \
+                 cut it",
                 packets / 1e6,
                 most as f64 / 1e6
             );

@@ -20,8 +20,8 @@ impl Trace {
         Trace::from_steps(steps(text, RateUnit::MBPS)?, MOST_OPPORTUNITIES)
     }
 
-    /// The rate of each second, the last of which may not be whole: all opportunities of one period, each counted in the
-    /// second whose end it is at or before. [`Trace::from_rates`] makes the same number of opportunities of them.
+    /// The rate of each second, the last of which may not be whole: all opportunities of one period, each counted in
+    /// the second whose end it is at or before. [`Trace::from_rates`] makes the same number of opportunities of them.
     pub fn rates_by_second(&self) -> Vec<Rate> {
         let past = Time::ZERO + self.period() + Span::from_millis(1);
         let seconds = self.period().as_millis().max(1).unsigned_abs().div_ceil(1000);

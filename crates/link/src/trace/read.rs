@@ -1,4 +1,4 @@
-//! Files in any of the formats that a link can be read from, told apart by their content.
+//! Files in any of the formats that a link can be read from, recognised by their content.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -204,8 +204,8 @@ fn of_text(text: &str, file_name: &str) -> Result<Format, TraceError> {
     }
 }
 
-/// The shortest recording that is read as Mahimahi's without its name or an option: a file of one rate a second, read as
-/// Mahimahi's, lasts as many milliseconds as its largest rate has Mbps.
+/// The shortest recording that is read as Mahimahi's without its name or an option: a file of one rate a second, read
+/// as Mahimahi's, lasts as many milliseconds as its last rate has Mbps.
 const SHORTEST: Span = Span::from_secs(1);
 /// The fewest different times: a constant rate in kbps, once a second, has one.
 const FEWEST_TIMES: usize = 16;
@@ -233,9 +233,10 @@ fn whole_numbers(text: &str, file_name: &str) -> Result<Format, TraceError> {
     let rates: Vec<f64> = text.lines().filter_map(|line| line.trim().parse().ok()).collect();
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     Err(TraceError::Unclear(format!(
-        "whole numbers, one a line, can be read in two ways. As Mahimahi's times of delivery opportunities: {as_times}. As \
-         one rate in Mbps a second: they last {} s at {mean:.3} Mbps. Add :format=mahimahi or :format=seconds to the file's \
-         name (for rates in kbps :format=seconds,unit=kbps); Mahimahi's own files end in .up or .down",
+        "whole numbers, one a line, can be read in two ways. As Mahimahi's times of delivery opportunities: \
+         {as_times}. As one rate in Mbps a second: they last {} s at {mean:.3} Mbps. Add :format=mahimahi or \
+         :format=seconds to the file's name (for rates in kbps :format=seconds,unit=kbps); Mahimahi's own files end in \
+         .up or .down",
         rates.len()
     )))
 }
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_by_the_second_are_told_by_a_point_a_second_column_or_an_option() {
+    fn rates_by_the_second_are_recognised_by_a_point_a_second_column_or_an_option() {
         for (text, name) in [
             ("2\n3\n4\n", "link:format=seconds"),
             ("2000\n3000\n4000\n", "link:format=seconds,unit=kbps"),

@@ -101,7 +101,12 @@ fn a_capture_of_a_loaded_link_gives_its_trace_back_second_by_second() {
         let captured: Vec<Captured> = left.iter().map(|(time, _)| (at(*time), packet.clone())).collect();
         let Reading { trace: fitted, format, notes, delay } = fit(&raw(&captured), "").unwrap();
         assert_eq!((format, delay), (Format::Capture, None));
-        assert!(notes[1].contains("100 % of the time") && notes[1].contains("lower bound"), "{notes:?}");
+        assert!(
+            notes[1].contains("by 200 ms")
+                && notes[1].contains("100.0 % of the time")
+                && notes[1].contains("lower bound"),
+            "{notes:?}"
+        );
         let begin = left[0].0.as_nanos() / 1_000_000;
         let seconds = fitted.period().as_millis() as u64 / 1000;
         assert!(seconds >= 25, "{seconds}");
@@ -135,7 +140,19 @@ fn video_that_leaves_half_of_the_link_unused_shows_its_whole_rate() {
     let got = trace.mean_rate().as_mbps_f64();
     // 1254 bytes need one of the link's opportunities of 1504, and what is left of it is lost if nothing waits.
     assert!((5.4..6.3).contains(&got), "{got} Mbps");
-    assert!(notes[1].contains("36 % of the time"), "{notes:?}");
+    assert!(notes[1].contains("36.1 % of the time"), "{notes:?}");
+}
+
+#[test]
+fn a_link_that_is_much_faster_than_its_video_is_seen_in_longer_windows() {
+    // 30 fps of 8 packets of 1250 bytes, 100 us apart: 4.2 ms of busy gaps in 200 ms.
+    let time = |frame: u64, packet: u64| at(Time::from_micros(frame * 33_333 + packet * 100));
+    let frame = |frame: u64| (0..8).map(move |packet| (time(frame, packet), rtp(7, frame as u32, 1250)));
+    let captured: Vec<Captured> = (0..300).flat_map(frame).collect();
+    let Reading { trace, notes, .. } = fit(&raw(&captured), "").unwrap();
+    let got = trace.mean_rate().as_mbps_f64();
+    assert!((99.0..101.0).contains(&got), "{got} Mbps");
+    assert!(notes[1].contains("by 400 ms") && notes[1].contains(" 2.1 % of the time"), "{notes:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! more to send when it began, as far as the packets say: both are RTP of the same frame, or the first is not RTP and
 //! as large as packets get where more follows. In busy gaps the link sets the pace, unless the sender paces itself; so
 //! the capacity in each window is the bytes after busy gaps over their duration. Windows with too little of that keep
-//! the capacity before them. What passed is a lower bound of what could have: the notes of a reading say so.
+//! the capacity before them, and are made longer where that is so in most of those with busy gaps. What passed is a lower bound of what could have: the notes of a reading say so.
 //!
 //! The round trip is the least time of a TCP handshake, from its first segment to its third, or the least answer to a
 //! STUN request of each side, added: both are the whole round trip wherever the capture was made, except that STUN in
@@ -29,7 +29,8 @@ use packet::{Content, Handshake, Packet, packet};
 /// Every path of QUIC carries datagrams of this size (RFC 9000 section 14.1), so a sender with more waiting fills at
 /// least that; a full TCP segment over Ethernet is larger.
 const FULL: u32 = 1200;
-/// Windows of capacity, in milliseconds: several frames, and several scheduling intervals of a cellular link.
+/// The shortest windows of capacity, in milliseconds: several frames, and several scheduling intervals of a cellular
+/// link.
 const WINDOW_MS: u64 = 200;
 /// The least busy time from which a window's capacity is calculated: less than that is a matter of the clock of the
 /// capture and of cards that report packets together.
@@ -57,14 +58,14 @@ pub(crate) fn fit(file: &[u8], options: &ReadOptions) -> Result<Reading, TraceEr
     }
     let (from, to) = direction(&packets, &options.only)?;
     let flow: Vec<&Packet> = packets.iter().filter(|packet| (packet.from, packet.to) == (from, to)).collect();
-    let (trace, busy) = capacity(&flow, options.most_opportunities)?;
+    let Capacity { trace, busy, window_ms } = capacity(&flow, options.most_opportunities)?;
     let delay = round_trip(&packets, from, to).map(|trip| trip / 2);
     let bytes: u64 = flow.iter().map(|packet| u64::from(packet.size)).sum();
     let mut notes = alloc::vec![
         format!("{} packets, {:.1} MB from {from} to {to}", flow.len(), bytes as f64 / 1e6),
         format!(
-            "capacity from gaps in which the sender had more to send, {:.0} % of the time: a lower bound where the \
-             sender, and not the link, set the pace",
+            "capacity by {window_ms} ms from gaps in which the sender had more to send, {:.1} % of the time: a lower bound \
+             where the sender, and not the link, set the pace",
             busy * 100.0
         ),
     ];
@@ -121,8 +122,15 @@ fn is_busy(first: &Packet, second: &Packet) -> bool {
     }
 }
 
-/// The link's delivery opportunities, and the share of the time that busy gaps take.
-fn capacity(flow: &[&Packet], most: u64) -> Result<(Trace, f64), TraceError> {
+/// What the packets of a flow show of the link.
+struct Capacity {
+    trace: Trace,
+    /// The share of the time that busy gaps take.
+    busy: f64,
+    window_ms: u64,
+}
+
+fn capacity(flow: &[&Packet], most: u64) -> Result<Capacity, TraceError> {
     let (Some(start), Some(end)) = (flow.first().map(|packet| packet.at), flow.last().map(|packet| packet.at)) else {
         return Err(TraceError::Empty);
     };
@@ -132,9 +140,41 @@ fn capacity(flow: &[&Packet], most: u64) -> Result<(Trace, f64), TraceError> {
             (end - start) / 1_000_000_000
         )));
     }
-    let window_ns = WINDOW_MS * 1_000_000;
-    // Bits and busy nanoseconds of each window.
-    let mut windows = alloc::vec![(0.0, 0_u64); ((end - start) / window_ns + 1) as usize];
+    let mut window_ms = WINDOW_MS;
+    let windows = loop {
+        let windows = busy_windows(flow, window_ms * 1_000_000);
+        let with_bits = windows.iter().filter(|(bits, _)| *bits > 0.0).count();
+        let known = windows.iter().filter_map(rate).count();
+        // A fast link is busy for short times: longer windows have more of them.
+        if (known > 0 && 2 * known >= with_bits) || windows.len() == 1 {
+            break windows;
+        }
+        window_ms *= 2;
+    };
+    let Some(mut latest) = windows.iter().find_map(rate) else {
+        return Err(TraceError::Unclear(format!(
+            "none of its {} packets in this direction shows the link's rate: packets of a frame, or packets of {FULL} \
+             bytes and more, follow one another for less than {} ms of it; capture behind the link, where a sender loads it",
+            flow.len(),
+            LEAST_BUSY_NS / 1_000_000
+        )));
+    };
+    let busy: u64 = windows.iter().map(|(_, busy)| busy).sum();
+    let last = ((end - start) % (window_ms * 1_000_000)).div_ceil(1_000_000).max(1);
+    let count = windows.len();
+    let steps = windows.iter().enumerate().map(|(place, window)| {
+        latest = rate(window).unwrap_or(latest);
+        (if place + 1 == count { last } else { window_ms }, latest)
+    });
+    let trace = Trace::from_steps(steps.collect(), most)?;
+    Ok(Capacity { trace, busy: busy as f64 / (end - start).max(1) as f64, window_ms })
+}
+
+/// Bits after busy gaps, and the nanoseconds of these, in each window.
+fn busy_windows(flow: &[&Packet], window_ns: u64) -> Vec<(f64, u64)> {
+    let start = flow.first().map_or(0, |packet| packet.at);
+    let end = flow.last().map_or(0, |packet| packet.at);
+    let mut windows = alloc::vec![(0.0, 0); ((end - start) / window_ns + 1) as usize];
     for pair in flow.windows(2).filter(|pair| is_busy(pair[0], pair[1])) {
         let (begin, stop) = (pair[0].at - start, pair[1].at - start);
         let bits = f64::from(pair[1].size) * 8.0;
@@ -148,27 +188,12 @@ fn capacity(flow: &[&Packet], most: u64) -> Result<(Trace, f64), TraceError> {
             }
         }
     }
-    let busy: u64 = windows.iter().map(|(_, busy)| busy).sum();
-    let known = |&(bits, busy): &(f64, u64)| {
-        (busy >= LEAST_BUSY_NS).then(|| Rate::from_bps_f64((bits / (busy as f64 / 1e9)).min(1e11)))
-    };
-    let Some(mut latest) = windows.iter().find_map(known) else {
-        return Err(TraceError::Unclear(format!(
-            "none of its {} packets in this direction shows the link's rate: there is no {} ms in which packets of a \
-             frame, or packets of {FULL} bytes and more, followed one another for {} ms",
-            flow.len(),
-            WINDOW_MS,
-            LEAST_BUSY_NS / 1_000_000
-        )));
-    };
-    let last = ((end - start) % window_ns).div_ceil(1_000_000).max(1);
-    let count = windows.len();
-    let steps = windows.iter().enumerate().map(|(place, window)| {
-        latest = known(window).unwrap_or(latest);
-        (if place + 1 == count { last } else { WINDOW_MS }, latest)
-    });
-    let trace = Trace::from_steps(steps.collect(), most)?;
-    Ok((trace, busy as f64 / (end - start).max(1) as f64))
+    windows
+}
+
+/// The rate that a window shows, if it is busy for long enough.
+fn rate(&(bits, busy): &(f64, u64)) -> Option<Rate> {
+    (busy >= LEAST_BUSY_NS).then(|| Rate::from_bps_f64((bits / (busy as f64 / 1e9)).min(1e11)))
 }
 
 /// The least round trip between two hosts.

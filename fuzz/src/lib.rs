@@ -32,7 +32,7 @@ pub use red::red;
 pub use rtcp::rtcp;
 pub use rtp::rtp;
 pub use sdp::sdp;
-pub use trace::trace;
+pub use trace::{capture, trace, trace_file};
 pub use transport::{transport_begin, transport_connected, transport_handshake};
 pub use twcc::twcc;
 pub use ulpfec::ulpfec;
@@ -46,7 +46,7 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 23] = [
+pub const TARGETS: [Target; 25] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
@@ -65,6 +65,8 @@ pub const TARGETS: [Target; 23] = [
     ("vp8_decode", vp8_decode),
     ("vp8_state", vp8_state),
     ("trace", trace),
+    ("trace_file", trace_file),
+    ("capture", capture),
     ("y4m", y4m),
     ("sdp", sdp),
     ("transport_begin", transport_begin),

@@ -76,6 +76,11 @@ fn seeds() -> Vec<Vec<u8>> {
         ]
         .concat(),
         b"0\n3\n3\n17\n".to_vec(),
+        b"link.csv:column=b_kbps,c=x\ntime_s,b_kbps,c\n0,100,x\n1,\"20\",x\n2,,y\n".to_vec(),
+        b"link:time=t\nTimestamp;t;rate (MB/s)\n2019.12.16_13.40.04;7;0.1\n2019.12.16_13.40.05;8;-\n".to_vec(),
+        b"link:format=seconds,unit=kbps\n2\n3\n4\n".to_vec(),
+        capture(false),
+        capture(true),
         y4m,
         ivf(),
         encoded(),
@@ -103,6 +108,39 @@ fn browser_offer() -> Vec<u8> {
         number.is_some_and(|number| dropped.contains(&number))
     };
     offer.split_inclusive('\n').filter(|line| !is_dropped(line)).collect::<String>().into_bytes()
+}
+
+/// Four packets of one frame of RTP over raw IP, of 1 kB, and a STUN request: as pcap, or as pcapng with an interface
+/// that counts in 2^-20 s.
+fn capture(is_pcapng: bool) -> Vec<u8> {
+    let block = |kind: u32, body: &[u8]| {
+        let length = (12 + body.len() as u32).to_le_bytes();
+        [&kind.to_le_bytes()[..], &length, body, &length].concat()
+    };
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let mut file = if is_pcapng {
+        let section = block(0x0a0d_0d0a, &words(&[0x1a2b_3c4d, 1, u32::MAX, u32::MAX]));
+        [section, block(1, &words(&[101, 0, 0x0001_0009, 0x94, 0]))].concat()
+    } else {
+        words(&[0xa1b2_3c4d, 0x0004_0002, 0, 0, 65_535, 101])
+    };
+    for number in 0..5 {
+        let mut packet =
+            vec![0x45, 0, 4, 0, 0, 0, 0x40, 0, 64, 17, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2, 3, 0xec, 0, 0];
+        packet.extend_from_slice(match number {
+            0 => &[0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+            _ => &[0x80, 96, 0, 1, 0, 0, 0, 9, 0, 0, 0, 7, 1, 2, 3, 4, 5, 6, 7, 8],
+        });
+        let length = packet.len() as u32;
+        if is_pcapng {
+            let head = words(&[0, 0, number * 4000, length, 1024]);
+            file.extend(block(6, &[head, packet].concat()));
+        } else {
+            file.extend(words(&[9, number * 4_000_000, length, 1024]));
+            file.extend(packet);
+        }
+    }
+    file
 }
 
 /// The first packet of a frame of functional video.

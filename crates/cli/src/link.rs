@@ -1,13 +1,15 @@
 //! Links by name.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, anyhow};
 use thalweg_link::queue::Limits;
 use thalweg_link::synthesize::presets;
+use thalweg_link::trace::{ReadOptions, Reading};
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span};
 
@@ -15,21 +17,41 @@ use crate::commands::values;
 use crate::recorded;
 use crate::suggest::Unknown;
 
-/// A trace by name: a file (Mahimahi's format, or one throughput value a second), a recording of the data manifest such
-/// as `TMobile-LTE-short.down`, a rate such as `2Mbps`, rates in turn such as `2Mbps/500kbps@40s`, or a synthetic link
-/// such as `lte-driving` or `poisson:rate=2Mbps`.
+/// A trace by name: a file of any format ([`Trace::read`]) with options behind its name, a recording of the data
+/// manifest such as `TMobile-LTE-short.down`, a rate such as `2Mbps`, rates in turn such as `2Mbps/500kbps@40s`, or a
+/// synthetic link such as `lte-driving` or `poisson:rate=2Mbps`.
 pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc<Trace>> {
-    let recorded = recorded::find(name)?.unwrap_or_else(|| name.into());
-    if recorded.is_file() {
-        let shown = || recorded.display().to_string();
-        let text = std::fs::read_to_string(&recorded).with_context(shown)?;
-        return read(&text).map(Arc::new).with_context(shown);
+    static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if let Some((path, options)) = file(name)? {
+        let Reading { trace, notes, .. } = read(&path, &options)?;
+        // Once a command, however many runs it plays.
+        if !notes.is_empty() && NOTED.lock().is_ok_and(|mut noted| noted.insert(name.into())) {
+            eprintln!("{name}: {}", notes.join("; "));
+        }
+        return Ok(Arc::new(trace));
     }
     let named = Trace::named(name, duration, seed).map(Arc::new);
     named.map_err(|error| match is_word(name) {
         true => Unknown::new("link", name, presets().iter().map(|preset| preset.name), LINKS).into(),
-        false => anyhow!("{error}; or a trace file (there is no file '{name}')"),
+        false => anyhow!("{error}; or a trace file (there is no file '{}')", ReadOptions::split(name).0),
     })
+}
+
+/// The file that a link's name means, and the options behind it; `None` for links that are no files.
+pub(crate) fn file(name: &str) -> anyhow::Result<Option<(PathBuf, ReadOptions)>> {
+    let (stem, options) = if Path::new(name).is_file() { (name, "") } else { ReadOptions::split(name) };
+    let path = recorded::find(stem)?.unwrap_or_else(|| stem.into());
+    if !path.is_file() {
+        return Ok(None);
+    }
+    Ok(Some((path, options.parse().map_err(|error| anyhow!("{name}: {error}"))?)))
+}
+
+/// Reads a file in any format.
+pub(crate) fn read(path: &Path, options: &ReadOptions) -> anyhow::Result<Reading> {
+    let shown = || path.display().to_string();
+    let bytes = std::fs::read(path).with_context(shown)?;
+    Trace::read(&bytes, &path.to_string_lossy(), options).with_context(shown)
 }
 
 const LINKS: &str = "a trace file, a rate such as 2Mbps, rates in turn such as 2Mbps/500kbps@40s, a recording of `thalweg data list`, \
@@ -41,19 +63,14 @@ fn is_word(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_alphanumeric() || ['-', '_'].contains(&letter))
 }
 
-/// A short name for tables: the file's own, or the name as given.
+/// A short name for tables: the file's own with its options, or the name as given.
 pub(crate) fn label(name: &str) -> String {
-    if Path::new(name).is_file() {
-        return Path::new(name).file_name().map_or(name.into(), |file| file.to_string_lossy().into_owned());
+    let (stem, options) = if Path::new(name).is_file() { (name, "") } else { ReadOptions::split(name) };
+    match Path::new(stem).file_name().filter(|_| Path::new(stem).is_file()) {
+        Some(file) if options.is_empty() => file.to_string_lossy().into_owned(),
+        Some(file) => format!("{}:{options}", file.to_string_lossy()),
+        None => name.into(),
     }
-    name.into()
-}
-
-/// Reads either format: two fields or a decimal point on the first line mean one value per second.
-pub(crate) fn read(text: &str) -> anyhow::Result<Trace> {
-    let first = text.lines().next().unwrap_or_default();
-    let per_second = first.split_whitespace().count() == 2 || first.contains('.');
-    Ok(if per_second { Trace::parse_per_second(text)? } else { Trace::parse(text)? })
 }
 
 /// The length of a drop-tail queue.

@@ -12,6 +12,7 @@ mod clock;
 mod commands;
 mod folder;
 mod grid;
+mod inputs;
 mod interrupt;
 mod link;
 mod negative;

@@ -17,7 +17,7 @@ use thalweg_sender::{Registry, SenderFactory};
 use crate::progress::{self, Progress};
 use crate::standard_input::Spooled;
 use crate::suggest::Unknown;
-use crate::{folder, interrupt, link};
+use crate::{folder, inputs, interrupt, link};
 
 /// How much of the machine, and of the terminal, playing takes.
 #[derive(Debug, Clone, clap::Args)]
@@ -140,7 +140,7 @@ impl std::error::Error for Interrupted {}
 pub(crate) fn all(jobs: &[Job], resume: bool, effort: &Effort) -> anyhow::Result<Played> {
     let (mut outcomes, mut left) = (Vec::new(), Vec::new());
     for (place, job) in jobs.iter().enumerate() {
-        if resume && run_folder::is_played(&job.folder, &job.scenario, &*job.scheme) {
+        if resume && run_folder::is_played(&job.folder, &job.scenario, &inputs::of(&job.scenario)?, &*job.scheme) {
             outcomes.push((place, run_folder::read_outcome(&job.folder)?));
         } else {
             left.push((place, job));
@@ -234,6 +234,8 @@ fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<(Out
     let label = format!("{} over {}{seed}", scheme.name(), scenario.name);
     let mut find =
         |name: &str| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"));
+    // Before playing: what is hashed is what is read.
+    let inputs = if *is_written { inputs::of(scenario)? } else { Vec::new() };
     let progress = progress.begin(label.clone(), scenario.duration);
     let mut say = |now| {
         progress.report(now);
@@ -242,7 +244,7 @@ fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<(Out
     let mut run = simulate(&spooled.scenario(scenario), &**scheme, &mut find, &mut say).with_context(|| label)?;
     run.outcome.summary.speed_x = Some(progress.finish());
     run.outcome.summary.video = scenario.video.label();
-    let written = if *is_written { run_folder::write(folder, scenario, &**scheme, &run) } else { Ok(()) };
+    let written = if *is_written { run_folder::write(folder, scenario, &inputs, &**scheme, &run) } else { Ok(()) };
     Ok((run.outcome, written.map_err(anyhow::Error::from)))
 }
 

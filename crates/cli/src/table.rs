@@ -84,6 +84,15 @@ pub(crate) fn traffic(runs: &[Summary]) -> Vec<String> {
     runs.iter().flat_map(of).collect()
 }
 
+/// How videos that are shorter than their runs were played, in words.
+pub(crate) fn videos(runs: &[Summary]) -> Vec<String> {
+    let turned = runs.iter().filter_map(|run| {
+        let seconds = run.video_turns_after_s?;
+        Some(format!("{} lasts {seconds:.1} s: it was played forth and back", run.video))
+    });
+    distinct(turned)
+}
+
 /// Every number of every run, by the keys of summary.json.
 pub(crate) fn raw(runs: &[Summary], columns: &[&Column]) -> Grid {
     let mut grid =

@@ -22,4 +22,4 @@ pub mod testing;
 pub use error::Error;
 pub use fetch::{Origin, Outcome, fetch};
 pub use manifest::{File, Manifest, Set, Source};
-pub use place::{Place, State, VARIABLE};
+pub use place::{Place, State, VARIABLE, sha256};

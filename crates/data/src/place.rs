@@ -83,6 +83,15 @@ impl Place {
     }
 }
 
+/// SHA-256 of a file, in hexadecimal digits.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn sha256(path: &Path) -> Result<String, Error> {
+    let hashed = fs::File::open(path).and_then(|file| copy(file, &mut io::sink()));
+    Ok(hashed.map_err(Error::file(path.to_path_buf()))?.1)
+}
+
 /// Copies all of `from`; returns the number of bytes and their SHA-256 in hexadecimal digits.
 pub(crate) fn copy(mut from: impl Read, to: &mut impl io::Write) -> io::Result<(u64, String)> {
     let (mut hasher, mut bytes, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 16]);

@@ -1,5 +1,5 @@
-//! A run on disk: `run.toml` with all settings resolved, `events.parquet` if the build has the feature `parquet`,
-//! `summary.json`, and the outcome from which reports are drawn.
+//! A run on disk: `run.toml` with all settings resolved, copies of the traces it read, `events.parquet` if the build
+//! has the feature `parquet`, `summary.json`, and the outcome from which reports are drawn.
 
 use std::fs;
 use std::io;
@@ -21,10 +21,42 @@ use crate::simulate::Run;
 pub struct RunFile<S = Scheme> {
     /// The version of Thalweg that ran it.
     pub version: String,
+    /// The files that it read; files from before they were listed have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<Input>,
     /// The scenario, with its seed.
     pub scenario: Scenario,
     /// The scheme, with every parameter; or a [`CustomScheme`].
     pub scheme: S,
+}
+
+/// A file that a run read: a trace or an undershoot, of which the run's folder has a copy, or a video, of which it has
+/// none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Where it was, from the root of the file system.
+    pub path: PathBuf,
+    /// Its copy in the run's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<PathBuf>,
+    /// SHA-256 of its bytes, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// The files that the run of a `run.toml` read.
+///
+/// # Errors
+/// When its content is invalid.
+pub fn read_inputs(text: &str) -> Result<Vec<Input>, RunFileError> {
+    #[derive(Deserialize)]
+    struct Inputs {
+        #[serde(default)]
+        inputs: Vec<Input>,
+    }
+    Ok(toml::from_str::<Inputs>(text)?.inputs)
 }
 
 /// A sender that is not a [`Scheme`]: only a program with a sender of this name in its registry can repeat the run.
@@ -83,12 +115,18 @@ pub enum FolderError {
     },
 }
 
-/// Writes a run into `folder`, which is created. Each file appears when it is whole, `outcome.json` last: a folder that
-/// has it is complete.
+/// Writes a run that read these files into `folder`, which is created. Each file appears when it is whole,
+/// `outcome.json` last: a folder that has it is complete.
 ///
 /// # Errors
-/// When a file cannot be written; no part of it stays.
-pub fn write(folder: &Path, scenario: &Scenario, sender: &dyn SenderFactory, run: &Run) -> Result<(), FolderError> {
+/// When a file cannot be written or copied; no part of it stays.
+pub fn write(
+    folder: &Path,
+    scenario: &Scenario,
+    inputs: &[Input],
+    sender: &dyn SenderFactory,
+    run: &Run,
+) -> Result<(), FolderError> {
     let failed = |path: &Path| {
         let path = path.to_path_buf();
         move |error| FolderError::Io { path, error }
@@ -96,7 +134,13 @@ pub fn write(folder: &Path, scenario: &Scenario, sender: &dyn SenderFactory, run
     fs::create_dir_all(folder).map_err(failed(folder))?;
     let content = |path: &Path, problem: String| FolderError::Content { path: path.to_path_buf(), problem };
     let path = folder.join("run.toml");
-    let text = run_file(scenario, sender).map_err(|problem| content(&path, problem))?;
+    for input in inputs {
+        let Some(copy) = &input.copy else { continue };
+        let to = folder.join(copy);
+        fs::create_dir_all(to.parent().unwrap_or(folder)).map_err(failed(&to))?;
+        write_whole(&to, |to| fs::copy(&input.path, to).map(|_| ())).map_err(failed(&to))?;
+    }
+    let text = run_file(scenario, inputs, sender).map_err(|problem| content(&path, problem))?;
     write_whole(&path, |path| fs::write(path, &text)).map_err(failed(&path))?;
     write_events(folder.join("events.parquet"), run)?;
     for (name, text) in [
@@ -125,9 +169,9 @@ pub fn write_whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&Path) ->
     done
 }
 
-/// Whether `folder` has the complete results of this scenario and sender, played by this version.
-pub fn is_played(folder: &Path, scenario: &Scenario, sender: &dyn SenderFactory) -> bool {
-    let same = |text: String| run_file(scenario, sender).is_ok_and(|wanted| wanted == text);
+/// Whether `folder` has the complete results of this scenario and sender with these files, played by this version.
+pub fn is_played(folder: &Path, scenario: &Scenario, inputs: &[Input], sender: &dyn SenderFactory) -> bool {
+    let same = |text: String| run_file(scenario, inputs, sender).is_ok_and(|wanted| wanted == text);
     folder.join("outcome.json").is_file() && fs::read_to_string(folder.join("run.toml")).is_ok_and(same)
 }
 
@@ -159,16 +203,16 @@ fn write_events(path: PathBuf, _: &Run) -> Result<(), FolderError> {
 }
 
 /// The text of a `run.toml`.
-fn run_file(scenario: &Scenario, sender: &dyn SenderFactory) -> Result<String, String> {
-    let (version, scenario) = (env!("CARGO_PKG_VERSION").to_string(), scenario.clone());
+fn run_file(scenario: &Scenario, inputs: &[Input], sender: &dyn SenderFactory) -> Result<String, String> {
+    let (version, scenario, inputs) = (env!("CARGO_PKG_VERSION").to_string(), scenario.clone(), inputs.to_vec());
     let text = match sender.as_scheme() {
-        Some(scheme) => toml::to_string_pretty(&RunFile { version, scenario, scheme: scheme.clone() }),
+        Some(scheme) => toml::to_string_pretty(&RunFile { version, inputs, scenario, scheme: scheme.clone() }),
         None => {
             let custom = toml::from_str(&sender.describe());
             let custom =
                 custom.map_err(|error| format!("{} describes itself in what is no TOML: {error}", sender.name()))?;
             let scheme = CustomScheme { name: sender.name().to_string(), custom };
-            toml::to_string_pretty(&RunFile { version, scenario, scheme })
+            toml::to_string_pretty(&RunFile { version, inputs, scenario, scheme })
         }
     };
     text.map_err(|error| error.to_string())

@@ -11,6 +11,7 @@
 extern crate alloc;
 
 mod bottleneck;
+mod capture;
 mod delay;
 mod loss;
 mod path;

@@ -5,10 +5,12 @@ use std::path::Path;
 use thalweg_data::testing::needed;
 use thalweg_link::Trace;
 use thalweg_link::synthesize::presets;
+use thalweg_link::trace::ReadOptions;
 use thalweg_units::{Rate, Seed, Span};
 
 thalweg_data::data_tests! {
     ["mahimahi", "salsify-traces"] => [every_recorded_trace_reads_and_writes_back_the_same];
+    ["mahimahi", "salsify-traces", "lumos5g"] => [every_recording_is_read_by_its_content_as_by_its_format];
     ["lumos5g"] => [every_lumos5g_log_has_the_throughput_it_says];
     ["chromium-gcc"] => [the_periodic_link_of_the_chromium_measurements_is_the_one_we_make];
     ["mahimahi"] => [the_presets_lie_among_the_recordings];
@@ -26,6 +28,23 @@ fn every_recorded_trace_reads_and_writes_back_the_same() {
             let trace = Trace::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             let lines: Vec<&str> = text.lines().map(str::trim).collect();
             assert_eq!(trace.to_text().lines().collect::<Vec<_>>(), lines, "{}", path.display());
+        }
+    }
+}
+
+fn every_recording_is_read_by_its_content_as_by_its_format() {
+    let options = ReadOptions::default();
+    for set in ["mahimahi", "salsify-traces", "lumos5g"] {
+        for entry in std::fs::read_dir(needed(set)).unwrap() {
+            let path = entry.unwrap().path();
+            let text = read(&path);
+            let wanted = if set == "lumos5g" { Trace::parse_per_second(&text) } else { Trace::parse(&text) }.unwrap();
+            let name = path.file_name().unwrap().to_string_lossy();
+            let read = |name: &str| Trace::read(text.as_bytes(), name, &options);
+            assert_eq!(read(&name).unwrap().trace, wanted, "{name}");
+            // Renamed, the recordings are still distinguished from rates; a single line is not.
+            let is_clear = name != "12mbps.up";
+            assert_eq!(read("link.trace").is_ok_and(|read| read.trace == wanted), is_clear, "{name}");
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The encoder and its pictures, in their own thread.
 
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, OnceLock};
 
 use thalweg_codecs::{Candidate, EncodeError, Encoder, Image};
 use thalweg_lab::simulate::SimulateError;
 use thalweg_sender::frames::EncodePlan;
-use thalweg_units::{Size, Time};
+use thalweg_units::{Size, Span, Time};
 use thalweg_video::footage::Footage;
 
 use crate::RealTimeError;
@@ -19,6 +20,7 @@ pub(crate) struct Encoding {
     thread: EncoderThread<u64>,
     made: Receiver<Made>,
     settings: String,
+    turned: Arc<OnceLock<Span>>,
     is_model: bool,
     /// The earliest time at which the requested frame may be handed over, even if it is ready before.
     earliest: Time,
@@ -37,6 +39,8 @@ impl Encoding {
     ) -> Result<Encoding, RealTimeError> {
         let (settings, is_model) = (encoder.settings(), footage.is_none());
         let (answer, made) = mpsc::channel();
+        let turned = Arc::new(OnceLock::new());
+        let turns = turned.clone();
         let (failing, wakes) = (answer.clone(), waker.clone());
         let encode = move |encoder: &mut dyn Encoder, picture: u64, plan: &EncodePlan| {
             // The run may be over.
@@ -45,6 +49,9 @@ impl Encoding {
             // Reads the next picture ahead; an error is returned when it is encoded.
             if let Some(footage) = &mut footage {
                 let _ = footage.picture(picture + 1);
+                if let Some(span) = footage.turns_after() {
+                    let _ = turns.set(span);
+                }
             }
         };
         let failed = move |error: EncodeError| {
@@ -52,12 +59,17 @@ impl Encoding {
             wakes.wake();
         };
         let thread = EncoderThread::start(move || Ok(encoder), encode, failed)?;
-        Ok(Encoding { thread, made, settings, is_model, earliest: Time::NEVER, waiting: None })
+        Ok(Encoding { thread, made, settings, turned, is_model, earliest: Time::NEVER, waiting: None })
     }
 
     /// The encoder's settings, as it prints them.
     pub(crate) fn settings(&self) -> &str {
         &self.settings
+    }
+
+    /// The length of the clip, if it is played forth and back.
+    pub(crate) fn turns_after(&self) -> Option<Span> {
+        self.turned.get().copied()
     }
 
     /// Requests a picture at `now`. A model's frames are handed over at `done`, when a real encoder would have

@@ -171,6 +171,8 @@ pub fn run(
     let played = Played {
         number: 0,
         video: scenario.video.label(),
+        size: format.size,
+        turns_after: sent.turns_after,
         begin: Time::ZERO,
         end: Time::ZERO + scenario.duration,
         codec: sent.codec.clone(),

@@ -48,6 +48,8 @@ pub(crate) struct Sent {
     /// Frames with their numbers.
     pub(crate) frames: Vec<(u64, Candidate)>,
     pub(crate) codec: String,
+    /// The length of the clip, if it was played forth and back.
+    pub(crate) turns_after: Option<Span>,
     pub(crate) lateness: Lateness,
 }
 
@@ -126,6 +128,7 @@ impl Sending<'_> {
                 progress(Time::ZERO + (now - playing.sent.zero));
             }
         }
+        playing.sent.turns_after = self.encoding.turns_after();
         playing.sent.lateness = self.poller.lateness().clone();
         let link = playing.link.ok_or_else(|| RealTimeError::Failed("the run ended before it began".into()))?;
         Ok((playing.sent, link))

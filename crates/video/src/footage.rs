@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use thalweg_units::Seed;
+use thalweg_units::{Seed, Span};
 
 use crate::picture::Picture;
 use crate::source::{
@@ -58,6 +58,11 @@ impl Footage {
     /// Size and rate, after scaling.
     pub fn format(&self) -> Format {
         self.format
+    }
+
+    /// The length of the file, if it turned out shorter than what was asked for: it is then played forth and back.
+    pub fn turns_after(&self) -> Option<Span> {
+        self.pictures.turns_after()
     }
 
     /// Picture `number`; `None` after the end.

@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
 struct Network {
     /// The link: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving)
     ///
-    /// Given several times, each is played.
+    /// A file of any format: up.trace, 5g.csv:column=DL_bitrate, call.pcap. Given several times, each is played.
     #[arg(long, default_value = "lte-driving")]
     trace: Vec<String>,
     /// A link that sends bit by bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s)

@@ -103,6 +103,7 @@ impl Results {
                 out!("{}", table.grid.text(progress::width_of_output()));
             }
         }
+        table::videos(runs).iter().for_each(|line| outln!("{line}"));
         table::traffic(runs).iter().for_each(|line| outln!("{line}"));
         Ok(())
     }

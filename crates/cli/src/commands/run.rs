@@ -1,11 +1,11 @@
 //! `thalweg run`: a scenario file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
 use thalweg_codecs::Codec;
-use thalweg_lab::run_folder::{RunFileError, read_run};
+use thalweg_lab::run_folder::{Input, RunFileError, read_inputs, read_run};
 use thalweg_lab::{Scenario, Undershoot};
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{FrameRate, Size, Span};
@@ -13,6 +13,7 @@ use thalweg_units::{FrameRate, Size, Span};
 use super::playing::Playing;
 use super::results::Results;
 use super::values;
+use crate::inputs;
 
 /// Headings of the help.
 const INSTEAD: &str = "Instead of the scenario's";
@@ -68,26 +69,55 @@ pub(crate) struct Arguments {
     results: Results,
 }
 
-/// Reads a scenario file or a run.toml, with the schemes to play unless others are requested.
-pub(crate) fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Arc<dyn SenderFactory>>)> {
-    let table: toml::Table = toml::from_str(text)?;
-    if table.contains_key("scenario") && table.contains_key("scheme") {
-        let (scenario, scheme) = read_run(text, &Registry::new()).map_err(|error| match error {
-            RunFileError::Content(error) => super::scenario::explained(text, &error),
-            error => error.into(),
-        })?;
-        return Ok((scenario, vec![scheme]));
+/// A scenario file or a run.toml.
+pub(crate) struct File {
+    pub(crate) scenario: Scenario,
+    /// The schemes to play unless others are requested.
+    pub(crate) schemes: Vec<Arc<dyn SenderFactory>>,
+    /// What the run read.
+    inputs: Vec<Input>,
+    folder: PathBuf,
+}
+
+impl File {
+    /// Reads a file as it is written: its traces and videos are not looked for.
+    fn open(path: &Path) -> anyhow::Result<File> {
+        let text = std::fs::read_to_string(path)?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let table: toml::Table = toml::from_str(&text)?;
+        if table.contains_key("scenario") && table.contains_key("scheme") {
+            let (scenario, scheme) = read_run(&text, &Registry::new()).map_err(|error| match error {
+                RunFileError::Content(error) => super::scenario::explained(&text, &error),
+                error => error.into(),
+            })?;
+            return Ok(File { scenario, schemes: vec![scheme], inputs: read_inputs(&text)?, folder });
+        }
+        let default = ["gcc", "vidaptive"].map(String::from);
+        let schemes = crate::play::schemes(&default)?;
+        let scenario = toml::from_str(&text).map_err(|error| super::scenario::explained(&text, &error))?;
+        Ok(File { scenario, schemes, inputs: Vec::new(), folder })
     }
-    let default = ["gcc", "vidaptive"].map(String::from);
-    let scenario = toml::from_str(text).map_err(|error| super::scenario::explained(text, &error))?;
-    Ok((scenario, crate::play::schemes(&default)?))
+
+    /// Has the scenario name what its run read, wherever its folder is now.
+    fn resolved(mut self) -> anyhow::Result<File> {
+        inputs::resolve(&mut self.scenario, &self.inputs, &self.folder)?;
+        Ok(self)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When its content is invalid, or what its run read is gone or was changed.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<File> {
+        File::open(path).and_then(File::resolved).with_context(|| path.display().to_string())
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.results.check()?;
-    let path = arguments.scenario.display().to_string();
-    let text = std::fs::read_to_string(&arguments.scenario).with_context(|| path.clone())?;
-    let (mut scenario, own) = read(&text).with_context(|| path)?;
+    let path = || arguments.scenario.display().to_string();
+    let mut file = File::open(&arguments.scenario).with_context(path)?;
+    let scenario = &mut file.scenario;
     if let Some(undershoot) = &arguments.undershoot {
         scenario.undershoot.clone_from(undershoot);
     }
@@ -102,6 +132,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(codec) = &arguments.encoder {
         scenario.codec.clone_from(codec);
     }
+    let File { scenario, schemes: own, .. } = file.resolved().with_context(path)?;
     let mut schemes = if arguments.scheme.is_empty() { own } else { crate::play::schemes(&arguments.scheme)? };
     let playing = &arguments.playing;
     let seeds = playing.seeds.list(scenario.seed)?;

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use thalweg_link::Trace;
 use thalweg_link::synthesize::{KINDS, Synthetic, presets};
-use thalweg_units::{Seed, Span};
+use thalweg_link::trace::{ReadOptions, Reading};
+use thalweg_units::{Seed, Span, Time};
 
 use crate::commands::values;
-use crate::link;
+use crate::{folder, link, progress};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -22,20 +22,29 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Print statistics of a trace
+    /// Print statistics of a link, and its rate over time
     Inspect {
-        /// A trace file, a rate, rates in turn or a synthetic link
+        /// A trace file of any format, a rate, rates in turn or a synthetic link
         trace: String,
         /// Length of a synthetic link
         #[arg(long, default_value = "120s", value_parser = values::duration)]
         duration: Span,
+        /// Print one JSON object, with the rate of each second
+        #[arg(long)]
+        json: bool,
     },
-    /// Write any trace in Mahimahi's format
+    /// Write any link in Mahimahi's format, as one rate a second or as comma-separated values
     Convert {
-        /// A trace file (Mahimahi's, or one throughput value in Mbps per second)
-        from: PathBuf,
+        /// A trace file of any format (log.csv:column=DL_bitrate, call.pcap), a rate, rates in turn or a synthetic link
+        from: String,
         /// The file to write
         to: PathBuf,
+        /// The format to write; when absent csv for a file of that ending, else mahimahi
+        #[arg(long = "as", value_name = "FORMAT")]
+        format: Option<Written>,
+        /// Length of a synthetic link
+        #[arg(long, default_value = "120s", allow_hyphen_values = true, value_parser = values::duration)]
+        duration: Span,
     },
     /// Make a synthetic link, in Mahimahi's format
     Synthesize {
@@ -53,16 +62,55 @@ enum Command {
     },
 }
 
+/// A format to write.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Written {
+    /// A time in milliseconds for each 1500 bytes, to the byte as it is played
+    Mahimahi,
+    /// The number of each second and its rate in Mbps
+    Seconds,
+    /// The same as comma-separated values, time_s,rate_mbps
+    Csv,
+}
+
+/// A link, and how it was read if it is a file.
+struct Found {
+    trace: Trace,
+    read: Option<Reading>,
+}
+
+fn find(name: &str, duration: Span) -> anyhow::Result<Found> {
+    match link::file(name)? {
+        Some((path, options)) => {
+            let read = link::read(&path, &options)?;
+            Ok(Found { trace: read.trace.clone(), read: Some(read) })
+        }
+        None => Ok(Found { trace: (*link::find(name, duration, Seed::new(1))?).clone(), read: None }),
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.command {
-        Command::Inspect { trace, duration } => {
-            inspect(&*link::find(trace, *duration, Seed::new(1))?);
+        Command::Inspect { trace, duration, json: true } => {
+            outln!("{}", serde_json::to_string_pretty(&json(trace, &find(trace, *duration)?))?);
             Ok(())
         }
-        Command::Convert { from, to } => {
-            let text = std::fs::read_to_string(from).with_context(|| from.display().to_string())?;
-            let trace = link::read(&text).with_context(|| from.display().to_string())?;
-            write(&trace, Some(to))
+        Command::Inspect { trace, duration, json: false } => {
+            inspect(&find(trace, *duration)?);
+            Ok(())
+        }
+        Command::Convert { from, to, format, duration } => {
+            let Found { trace, read } = find(from, *duration)?;
+            let is_csv = to.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+            let text = match format.unwrap_or(if is_csv { Written::Csv } else { Written::Mahimahi }) {
+                Written::Mahimahi => mahimahi(&trace, to),
+                Written::Seconds => trace.to_per_second(),
+                Written::Csv => trace.to_csv(),
+            };
+            for note in read.iter().flat_map(|read| &read.notes) {
+                eprintln!("{from}: {note}");
+            }
+            folder::write_whole(to, text.as_bytes())
         }
         Command::Synthesize { preset, .. } if preset == "list" => {
             for preset in presets() {
@@ -80,9 +128,24 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
+/// The text of a file in Mahimahi's format. A link of few milliseconds is repeated, so that it is not mistaken for
+/// rates when the file is read.
+fn mahimahi(trace: &Trace, to: &Path) -> String {
+    let (name, options) = (to.to_string_lossy(), ReadOptions::default());
+    let texts = (0..=MOST_DOUBLED).map(|doubled| trace.repeated(1 << doubled).to_text());
+    let mut clear = texts.filter(|text| Trace::read(text.as_bytes(), &name, &options).is_ok());
+    clear.next().unwrap_or_else(|| {
+        eprintln!("{name}: could be one rate a second as well; read it as {name}:format=mahimahi");
+        trace.to_text()
+    })
+}
+
+/// A link of one opportunity each millisecond is a second long after as many.
+const MOST_DOUBLED: u32 = 10;
+
 fn write(trace: &Trace, to: Option<&Path>) -> anyhow::Result<()> {
     match to {
-        Some(path) => std::fs::write(path, trace.to_text()).with_context(|| path.display().to_string()),
+        Some(path) => folder::write_whole(path, mahimahi(trace, path).as_bytes()),
         None => {
             out!("{}", trace.to_text());
             Ok(())
@@ -90,7 +153,11 @@ fn write(trace: &Trace, to: Option<&Path>) -> anyhow::Result<()> {
     }
 }
 
-fn inspect(trace: &Trace) {
+fn inspect(Found { trace, read }: &Found) {
+    if let Some(Reading { format, notes, .. }) = read {
+        outln!("read as           {format}");
+        notes.iter().for_each(|note| outln!("                  {note}"));
+    }
     let s = trace.statistics();
     let [min, p5, p25, median, p75, p95, max] = s.per_second.map(|rate| format!("{:.2}", rate.as_mbps_f64()));
     outln!("duration          {:.1} s, {} opportunities of 1500 bytes", s.duration.as_secs_f64(), s.opportunities);
@@ -103,4 +170,68 @@ fn inspect(trace: &Trace) {
     );
     outln!("longest gap       {:.0} ms; {} gaps over 1 s", s.longest_gap.as_millis_f64(), s.long_gaps);
     outln!("in outages        {:.1}% of the time (gaps over 100 ms)", s.outage_share * 100.0);
+    let (line, highest) = sparkline(trace, progress::width_of_output().min(80));
+    outln!("rate over time    0 to {highest:.2} Mbps; a blank is an outage");
+    outln!("{line}");
+}
+
+/// The rate over time in this many letters, and the highest rate that a letter stands for, in Mbps.
+fn sparkline(trace: &Trace, letters: usize) -> (String, f64) {
+    const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let millis = trace.period().as_millis().max(1).unsigned_abs();
+    // Letters of whole milliseconds, so that each has its share of opportunities.
+    let each = millis.div_ceil(letters.max(1) as u64);
+    // An opportunity is at the end of its millisecond.
+    let count = |from: u64, to: u64| trace.opportunities(Time::from_millis(from + 1), Time::from_millis(to + 1));
+    let starts = (0..millis).step_by(each as usize);
+    let mbps = |from: u64| {
+        let to = (from + each).min(millis);
+        count(from, to) as f64 * 0.012 / (to - from) as f64 * 1e3
+    };
+    let rates: Vec<f64> = starts.map(mbps).collect();
+    let highest = rates.iter().copied().fold(0.0, f64::max);
+    let level = |rate: &f64| match *rate {
+        rate if rate > 0.0 => LEVELS[((rate / highest * 8.0).ceil() as usize).clamp(1, 8) - 1],
+        _ => ' ',
+    };
+    (rates.iter().map(level).collect(), highest)
+}
+
+/// The keys are described in docs/traces.md.
+fn json(name: &str, Found { trace, read }: &Found) -> serde_json::Value {
+    let s = trace.statistics();
+    let [min, p5, p25, p50, p75, p95, max] = s.per_second.map(|rate| rate.as_bps());
+    let rates: Vec<u64> = trace.rates_by_second().iter().map(|rate| rate.as_bps()).collect();
+    serde_json::json!({
+        "trace": name,
+        "format": read.as_ref().map(|read| read.format.to_string()),
+        "notes": read.as_ref().map_or(&[][..], |read| &read.notes),
+        "delay_ms": read.as_ref().and_then(|read| read.delay).map(|delay| delay.as_millis_f64()),
+        "duration_s": s.duration.as_secs_f64(),
+        "opportunities": s.opportunities,
+        "mean_bps": s.mean.as_bps(),
+        "per_second_bps": { "min": min, "p5": p5, "p25": p25, "p50": p50, "p75": p75, "p95": p95, "max": max },
+        "variation": s.variation,
+        "autocorrelation": s.autocorrelation,
+        "longest_gap_ms": s.longest_gap.as_millis_f64(),
+        "gaps_over_1s": s.long_gaps,
+        "outage_ratio": s.outage_share,
+        "rates_bps": rates,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_units::Rate;
+
+    #[test]
+    fn a_sparkline_has_a_letter_for_each_stretch_and_a_blank_for_an_outage() {
+        let [all, half] = [8000, 4000].map(Rate::from_kbps);
+        let steps = [(1000, all), (500, Rate::ZERO), (1000, half), (500, all)];
+        let (line, highest) = sparkline(&Trace::from_rates(steps).unwrap(), 6);
+        assert_eq!(line, "██ ▄▄█");
+        assert!((highest - 8.0).abs() < 0.05, "{highest}");
+        assert_eq!(sparkline(&Trace::new(vec![1]).unwrap(), 80), ("█".into(), 12.0));
+    }
 }

@@ -14,10 +14,11 @@ use serde::Deserialize;
 use crate::input::clip;
 use crate::{Folder, text, thalweg};
 
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "README.md",
     "docs/commands.md",
     "docs/faq.md",
+    "docs/traces.md",
     "docs/tutorials/controller.md",
     "docs/tutorials/link.md",
     "docs/tutorials/papers.md",
@@ -74,6 +75,18 @@ fn commands() -> Vec<String> {
     commands
 }
 
+/// A capture of 4 s of 3 Mbps, raw IP: 1500 bytes of UDP each 4 ms, of which the headers were kept.
+fn capture() -> Vec<u8> {
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let mut file = words(&[0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, 101]);
+    for number in 0..1000 {
+        file.extend(words(&[number / 250, number % 250 * 4000, 28, 1500]));
+        file.extend([0x45, 0, 0x05, 0xdc, 0, 0, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]);
+        file.extend([0x13, 0x88, 0x17, 0x70, 0x05, 0xc8, 0, 0]);
+    }
+    file
+}
+
 /// Prepares the folder that commands run in: files with the names that the pages use, and stand-ins for programs that
 /// may be missing.
 fn stand_ins(folder: &Path) {
@@ -85,6 +98,14 @@ fn stand_ins(folder: &Path) {
     for (name, gap) in [("up.trace", 4), ("down.trace", 6), ("back.trace", 6)] {
         write(name, trace(gap).as_bytes());
     }
+    write("rates.txt", b"2000\n3000\n1000\n");
+    let row = |second: u32| format!("2019.12.16_13.40.{second:02},5G,{},{}\n", 3000 + second * 100, 900 - second * 10);
+    write(
+        "5g.csv",
+        ("Timestamp,NetworkMode,DL_bitrate,UL_bitrate\n".to_string() + &(0..20).map(row).collect::<String>())
+            .as_bytes(),
+    );
+    write("call.pcap", &capture());
     fs::create_dir_all(folder.join("traces")).unwrap();
     for name in ["traces/car.up", "traces/car.down"] {
         write(name, trace(5).as_bytes());

@@ -13,6 +13,7 @@ mod quality;
 mod queries;
 mod results;
 mod scenario;
+mod traces;
 mod undershoot;
 
 use std::path::PathBuf;

@@ -28,6 +28,12 @@ pub struct Summary {
     pub trace: String,
     /// The video's name.
     pub video: String,
+    /// The size of its pictures, such as 1280x720.
+    #[serde(default)]
+    pub video_size: String,
+    /// The length of the clip in seconds, if it was shorter than the run and so played forth and back; else null.
+    #[serde(default)]
+    pub video_turns_after_s: Option<f64>,
     /// The codec's settings, as it prints them.
     #[serde(default)]
     pub codec: String,

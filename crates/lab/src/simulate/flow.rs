@@ -179,6 +179,8 @@ impl Flow {
         let played = Played {
             number: self.number,
             video: self.video.label(),
+            size: self.format.size,
+            turns_after: self.footage.as_ref().and_then(Footage::turns_after),
             begin: self.begin,
             end: self.end,
             codec: self.codec.encoder.settings(),

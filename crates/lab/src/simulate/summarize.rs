@@ -1,7 +1,7 @@
 //! Computes figures from events.
 
 use thalweg_link::Capacity;
-use thalweg_units::{Time, percentile};
+use thalweg_units::{Size, Span, Time, percentile};
 use thalweg_video::quality::ssim_db;
 
 use super::sharing::available;
@@ -21,6 +21,10 @@ pub struct Played {
     pub number: u16,
     /// The name of its video.
     pub video: String,
+    /// The size of its pictures.
+    pub size: Size,
+    /// The length of its clip, if that was played forth and back.
+    pub turns_after: Option<Span>,
     /// When its camera started.
     pub begin: Time,
     /// When it stopped sending.
@@ -50,8 +54,20 @@ pub fn summarize(
     let count = (scenario.duration.as_secs_f64() / BIN_S).ceil() as usize;
     let nothing = Tally::default();
     let tally = recorder.tally(played.number).unwrap_or(&nothing);
-    let Played { number, video: label, begin, end: stopped, mut codec, quality, frames, screen, vmaf_tool, choices } =
-        played;
+    let Played {
+        number,
+        video: label,
+        size,
+        turns_after,
+        begin,
+        end: stopped,
+        mut codec,
+        quality,
+        frames,
+        screen,
+        vmaf_tool,
+        choices,
+    } = played;
     let duration = (stopped - begin).as_secs_f64();
     let (began, stopped) = (begin.as_secs_f64(), stopped.as_secs_f64());
     let Tally { sent, video, padding, delivered, wire_bytes, padding_bytes, delivered_bytes, .. } = tally;
@@ -83,6 +99,8 @@ pub fn summarize(
         scheme: scheme.to_string(),
         trace: scenario.name.clone(),
         video: label,
+        video_size: size.to_string(),
+        video_turns_after_s: turns_after.map(Span::as_secs_f64),
         codec: codec.clone(),
         seed: scenario.seed.get(),
         duration_s: duration,

@@ -166,7 +166,7 @@ fn the_run_file_of_a_sender_of_ones_own_names_it_and_a_program_that_knows_it_pla
     let folder = std::env::temp_dir().join(format!("thalweg-own-sender-{}", std::process::id()));
     let scenario = modelled(2);
     let run = play(&scenario, &Own);
-    run_folder::write(&folder, &scenario, &Own, &run).unwrap();
+    run_folder::write(&folder, &scenario, &[], &Own, &run).unwrap();
     let text = std::fs::read_to_string(folder.join("run.toml")).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(text.contains("[scheme.custom]\nrate = \"900kbps\""), "{text}");

@@ -1,11 +1,14 @@
 //! Traces: the delivery opportunities of a link.
 
+mod csv;
 mod generate;
 mod mahimahi;
 mod named;
 mod per_second;
+mod read;
 mod schedule;
 mod statistics;
+mod unit;
 
 use alloc::vec::Vec;
 
@@ -13,8 +16,10 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 
 pub use mahimahi::TraceError;
 pub use named::NameError;
+pub use read::{Format, ReadOptions, Reading};
 pub use schedule::Schedule;
 pub use statistics::Statistics;
+pub use unit::RateUnit;
 
 /// Bytes of one opportunity: an IP packet of 1500 bytes and the 4 bytes of packet information that Mahimahi's TUN
 /// device puts before it (specs/linkemu.md 1).
@@ -58,6 +63,13 @@ impl Trace {
         (Bytes::new(1500) * self.millis.len() as u64).per(self.period())
     }
 
+    /// The same link, written out this number of times.
+    pub fn repeated(&self, times: u64) -> Trace {
+        let period = self.millis.last().copied().unwrap_or(1);
+        let lap = |lap: u64| self.millis.iter().map(move |millis| millis + lap * period);
+        Trace { millis: (0..times.max(1)).flat_map(lap).collect() }
+    }
+
     /// The number of opportunities in [from, to) of the looped trace.
     pub fn opportunities(&self, from: Time, to: Time) -> u64 {
         self.before(to).saturating_sub(self.before(from))
@@ -83,6 +95,17 @@ impl Trace {
 mod tests {
     use super::*;
     use alloc::vec;
+
+    #[test]
+    fn a_link_written_out_several_times_is_the_same_link() {
+        let trace = Trace::new(vec![0, 4, 10]).unwrap();
+        assert_eq!(trace.repeated(1), trace);
+        assert_eq!(trace.repeated(2).millis(), [0, 4, 10, 10, 14, 20]);
+        for to in 0..80 {
+            let count = |trace: &Trace| trace.opportunities(Time::ZERO, Time::from_millis(to));
+            assert_eq!(count(&trace.repeated(3)), count(&trace), "{to} ms");
+        }
+    }
 
     #[test]
     fn opportunities_are_counted_over_loops() {

@@ -138,6 +138,43 @@ fn checksum(header: &[u8]) -> u16 {
 mod tests {
     use super::*;
     use pcap_file::pcap::PcapReader;
+    use std::sync::Arc;
+    use thalweg_link::trace::{ReadOptions, Reading};
+    use thalweg_link::{Bottleneck, Link, QueueConfig, Schedule, Trace};
+    use thalweg_units::{Bytes, Seed, Span};
+
+    #[test]
+    fn a_capture_of_what_a_link_let_through_gives_the_link_back() {
+        let link = Trace::named("lte-driving", Span::from_secs(20), Seed::new(3)).unwrap();
+        let mut bottleneck =
+            Bottleneck::new(Schedule::looped(Arc::new(link.clone())), &QueueConfig::Infinite, Seed::new(1)).unwrap();
+        (0..link.millis().len() - 1).for_each(|number| bottleneck.offer(Time::ZERO, Bytes::new(1500), number));
+        let path = std::env::temp_dir().join(format!("thalweg-fitted-{}.pcap", std::process::id()));
+        let mut capture = Pcap::create(&path, Clock::new()).unwrap();
+        let [from, to] = ["192.0.2.1:5000", "192.0.2.2:6000"].map(|address| address.parse().unwrap());
+        while bottleneck.next_event() < Time::NEVER {
+            while let Some(left) = bottleneck.poll(bottleneck.next_event()) {
+                // A frame of RTP without end: what a sender that never waits sends.
+                let payload = [&[0x80, 96, 0, 0, 0, 0, 0, 1, 0, 0, 0, 7][..], &[0; 1460]].concat();
+                capture.add(left.at, from, to, &payload).unwrap();
+            }
+        }
+        capture.finish().unwrap();
+        let file = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let Reading { trace, notes, .. } = Trace::read(&file, "fitted.pcap", &ReadOptions::default()).unwrap();
+        let apart = trace.mean_rate().as_bps_f64() / link.mean_rate().as_bps_f64() - 1.0;
+        assert!(apart.abs() < 0.02, "{apart}: {notes:?}");
+        let first = link.millis()[0];
+        for second in 0..trace.period().as_millis() as u64 / 1000 {
+            let rate = |trace: &Trace, begin: u64| {
+                let [from, to] = [begin + 1, begin + 1001].map(|at| Time::from_millis(at + second * 1000));
+                trace.opportunities(from, to) as f64
+            };
+            let (wanted, got) = (rate(&link, first), rate(&trace, 0));
+            assert!((got - wanted).abs() <= 0.03 * wanted + 2.0, "second {second}: {got} packets of {wanted}");
+        }
+    }
 
     #[test]
     fn a_capture_is_read_back_with_its_times_addresses_and_bytes() {

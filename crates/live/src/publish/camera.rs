@@ -135,14 +135,19 @@ impl Camera {
     fn run(self, clock: Clock, begin: Time, stop: &AtomicBool, take: &mut dyn FnMut(Taken)) -> Result<(), SourceError> {
         let Camera { mut pictures, format, barcode } = self;
         let mut number = 0;
+        let mut has_turned = false;
         while !stop.load(Ordering::Relaxed) {
             let mut due = begin + format.time_of(number);
             let seen = match &mut pictures {
                 Pictures::None => Seen::Nothing,
-                Pictures::Footage(footage) => match footage.picture(number)? {
-                    Some(picture) => Seen::Picture(picture),
-                    None => return Ok(()),
-                },
+                Pictures::Footage(footage) => {
+                    let Some(picture) = footage.picture(number)? else { return Ok(()) };
+                    if let Some(length) = footage.turns_after().filter(|_| !has_turned) {
+                        has_turned = true;
+                        tracing::info!(%length, "the video has ended; it is played forth and back");
+                    }
+                    Seen::Picture(picture)
+                }
                 Pictures::Stream(stream) => match stream.next_picture()? {
                     Some(picture) => {
                         let came = clock.now();

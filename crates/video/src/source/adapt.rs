@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thalweg_units::Size;
+use thalweg_units::{Size, Span};
 
 use super::{Format, Replay, Source, SourceError};
 use crate::picture::Picture;
@@ -66,6 +66,10 @@ impl<S: Replay> Replay for Retimed<S> {
     fn picture_at(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
         self.source.picture_at(self.place(number))
     }
+
+    fn turns_after(&self) -> Option<Span> {
+        self.source.turns_after()
+    }
 }
 
 /// A source at another size, by [`scale`].
@@ -100,6 +104,10 @@ impl<S: Source> Source for Resized<S> {
 impl<S: Replay> Replay for Resized<S> {
     fn picture_at(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
         Ok(self.source.picture_at(number)?.map(|picture| self.resize(picture)))
+    }
+
+    fn turns_after(&self) -> Option<Span> {
+        self.source.turns_after()
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use thalweg_units::Span;
+
 use super::{Format, InMemory, Replay, Source, SourceError};
 use crate::picture::Picture;
 
@@ -71,12 +73,17 @@ impl<R: Replay> Replay for ForthAndBack<R> {
         let place = if self.ended { place(number, self.count) } else { number };
         self.clip.picture_at(place)
     }
+
+    fn turns_after(&self) -> Option<Span> {
+        self.ended.then(|| self.format().time_of(self.count))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::source::tests::counting;
+    use thalweg_units::Size;
 
     #[test]
     fn four_pictures_go_forth_and_back_without_repeating_the_ends() {
@@ -89,7 +96,11 @@ mod tests {
     fn any_picture_of_the_endless_play_can_be_had_before_and_after_the_clip_has_ended() {
         let mut clip = ForthAndBack::new(counting(4, (30, 1)), "test");
         let mut luma = |number| clip.picture_at(number).unwrap().unwrap().data()[0];
+        assert_eq!([1, 0].map(&mut luma), [1, 0]);
+        assert_eq!(clip.turns_after(), None);
+        let mut luma = |number| clip.picture_at(number).unwrap().unwrap().data()[0];
         assert_eq!([1, 0, 9, 2, 4, 1_000_001].map(&mut luma), [1, 0, 3, 2, 2, 1]);
+        assert_eq!(clip.turns_after(), Some(Format { size: Size::new(16, 16), frame_rate: (30, 1) }.time_of(4)));
         let stream: Vec<u8> = (0..8).map(|_| clip.next_picture().unwrap().unwrap().data()[0]).collect();
         assert_eq!(stream, [0, 1, 2, 3, 2, 1, 0, 1]);
     }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use thalweg_units::Span;
+
 use super::{Format, Source, SourceError};
 use crate::picture::Picture;
 
@@ -32,11 +34,20 @@ pub trait Replay: Source {
     /// # Errors
     /// When a picture is malformed, or cannot be read (again).
     fn picture_at(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError>;
+
+    /// The length of a clip that turned out shorter than what was asked for, and is played forth and back.
+    fn turns_after(&self) -> Option<Span> {
+        None
+    }
 }
 
 impl<T: Replay + ?Sized> Replay for Box<T> {
     fn picture_at(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
         (**self).picture_at(number)
+    }
+
+    fn turns_after(&self) -> Option<Span> {
+        (**self).turns_after()
     }
 }
 
@@ -81,6 +92,10 @@ impl<R: Replay> Replay for Recent<R> {
             self.kept[place] = Some((number, picture.clone()));
         }
         Ok(picture)
+    }
+
+    fn turns_after(&self) -> Option<Span> {
+        self.replay.turns_after()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::ValueEnum;
 use thalweg_lab::Scenario;
 use thalweg_link::{HopConfig, Rates, Trace};
@@ -103,9 +103,7 @@ impl Emulated {
         };
         let common = LinkConfig { zero, log: self.log.clone(), ..LinkConfig::default() };
         if let Some(path) = &self.scenario {
-            let name = path.display().to_string();
-            let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
-            let (scenario, _) = crate::commands::run::read(&text).with_context(|| name)?;
+            let scenario = crate::commands::run::File::read(path)?.scenario;
             let Scenario { forward: up, reverse: down, seed, duration, .. } = scenario;
             let config = LinkConfig { up, down, seed: self.seed.unwrap_or(seed), ..common };
             return Ok(Link { config, duration });

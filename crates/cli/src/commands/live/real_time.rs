@@ -6,10 +6,10 @@ use thalweg_lab::{Outcome, Scenario, run_folder, simulate, unattended};
 use thalweg_realtime::Timing;
 use thalweg_units::Span;
 
-use crate::link;
 use crate::play::{Job, folder_name};
 use crate::progress::Progress;
 use crate::standard_input::Spooled;
+use crate::{inputs, link};
 
 /// Plays the jobs one after another, each for as long as its scenario lasts. With `simulated`, each is played in
 /// virtual time too, with the packet sizes and the feedback that were negotiated.
@@ -20,6 +20,7 @@ pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>>
     let mut outcomes = Vec::new();
     for Job { scenario, scheme, folder, .. } in jobs {
         let label = format!("{} over {}, live", scheme.name(), scenario.name);
+        let inputs = inputs::of(scenario)?;
         let begun = progress.begin(label.clone(), scenario.duration);
         let mut find = find(scenario);
         let played =
@@ -27,7 +28,7 @@ pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>>
                 .with_context(|| label.clone())?;
         begun.finish();
         report(&label, &played.timing);
-        run_folder::write(folder, &played.scenario, &*played.scheme, &played.run)?;
+        run_folder::write(folder, &played.scenario, &inputs, &*played.scheme, &played.run)?;
         outcomes.push(played.run.outcome);
         if simulated {
             let name = format!("{} simulated", scheme.name());
@@ -35,7 +36,7 @@ pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>>
             let run = simulate(&played.scenario, &*played.scheme, &mut find, &mut unattended);
             let mut run = run.with_context(|| name.clone())?;
             run.outcome.summary.scheme = name;
-            run_folder::write(&folder, &played.scenario, &*played.scheme, &run)?;
+            run_folder::write(&folder, &played.scenario, &inputs, &*played.scheme, &run)?;
             outcomes.push(run.outcome);
         }
     }

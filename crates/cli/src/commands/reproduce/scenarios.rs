@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use thalweg_lab::reproduce::{Folder, Link, Links, Origin, Seconds, Setup, drawn, encode_time};
 use thalweg_lab::scenario::Scenario;
 use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Rates, Trace};
-use thalweg_units::{Rate, Seed, Size, Span, Time};
+use thalweg_units::{Rate, Seed, Size, Span};
 
 use super::Arguments;
 
@@ -147,13 +147,7 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
 fn by_second(path: &Path) -> anyhow::Result<Rates> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let trace = Trace::parse_per_second(&text).with_context(|| path.display().to_string())?;
-    let seconds = (trace.period().as_secs_f64().round() as u64).max(1);
-    let of = |second: u64| {
-        // An opportunity is at the end of its millisecond.
-        let [from, to] = [second, second + 1].map(|second| Time::from_millis(second * 1000 + 1));
-        Rate::from_bps(trace.opportunities(from, to) * 12_000)
-    };
-    Ok(Rates::in_turn((0..seconds).map(of).collect(), Span::from_secs(1))?)
+    Ok(Rates::in_turn(trace.rates_by_second(), Span::from_secs(1))?)
 }
 
 /// The rates of a recorded link, second by second.

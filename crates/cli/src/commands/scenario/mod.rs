@@ -11,6 +11,7 @@ use thalweg_lab::simulate;
 use thalweg_lab::simulate::SimulateError;
 use thalweg_sender::SenderFactory;
 
+use super::run::File;
 use crate::link;
 pub(super) use explained::explained;
 
@@ -33,7 +34,7 @@ const SCHEMA: &str = include_str!("schema.json");
 
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
     match command {
-        Command::Check { file } => check(file).with_context(|| file.display().to_string()),
+        Command::Check { file } => check(file),
         Command::Schema => {
             outln!("{}", SCHEMA.trim_end());
             Ok(())
@@ -42,9 +43,9 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
 }
 
 fn check(file: &Path) -> anyhow::Result<()> {
-    let (scenario, schemes) = super::run::read(&std::fs::read_to_string(file)?)?;
+    let File { scenario, schemes, .. } = File::read(file)?;
     for scheme in &schemes {
-        begin(&scenario, &**scheme)?;
+        begin(&scenario, &**scheme).with_context(|| file.display().to_string())?;
     }
     let Scenario { name, duration, forward, reverse, competitors, .. } = &scenario;
     let (forth, back, others) = (forward.hops.len(), reverse.hops.len(), competitors.len());

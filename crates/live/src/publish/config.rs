@@ -45,7 +45,7 @@ pub struct PublishConfig {
 }
 
 impl PublishConfig {
-    /// The built-in scene with barcodes and silence, for up to sixteen viewers of one channel, sent by `sender` without
+    /// The built-in scene and silence, for up to sixteen viewers of one channel, sent by `sender` without
     /// an emulated link. Change the fields as needed.
     pub fn new(sender: impl SenderFactory + 'static) -> PublishConfig {
         let main = ChannelConfig {
@@ -58,7 +58,7 @@ impl PublishConfig {
         PublishConfig {
             title: "Thalweg".into(),
             video: Video::scene(Size::HD, 30),
-            barcode: true,
+            barcode: false,
             audio: Some("silence".into()),
             codec: Some(Codec::default()),
             registry: Registry::new(),

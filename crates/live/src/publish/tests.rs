@@ -13,7 +13,7 @@ use thalweg_units::Seed;
 use thalweg_video::Video;
 
 use super::*;
-use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
+use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind, SchemeLine};
 
 fn network(max_viewers: usize) -> Network {
     let codec = "model".parse().unwrap();
@@ -66,7 +66,8 @@ fn a_viewer_may_ask_for_a_sender_that_the_program_has_registered_and_for_no_othe
     let mut network = network(3);
     let own = "gcc".parse::<Scheme>().unwrap().with_controller("own", || fixed::Fixed::new(fixed::Config::default()));
     network.registry.add(own).unwrap();
-    network.about.schemes = network.registry.names().map(str::to_string).collect();
+    let line = |name: &str| SchemeLine { name: name.into(), ..SchemeLine::default() };
+    network.about.schemes = network.registry.names().map(line).collect();
     let offer = sdp::offer(&local("abcd"), &Capabilities::all(Direction::ReceiveOnly)).text;
     let mut ask = |scheme: &str| {
         let asked = Join { offer: offer.clone(), scheme: Some(scheme.into()), channel: None };

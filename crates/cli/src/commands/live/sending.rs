@@ -43,9 +43,10 @@ pub(crate) struct Sending {
     /// Frames per second
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=240))]
     frame_rate: Option<u32>,
-    /// Do not draw the picture number into the corner of each picture; the page then cannot measure latency
+    /// Draw each picture's number into two of its corners, from which `thalweg watch` measures latency from camera to
+    /// display; they cover 5 % of the picture
     #[arg(long)]
-    no_barcode: bool,
+    barcode: bool,
     /// The audio: `silence`, `clicks`, `tone:440`, an Ogg Opus file, a device (`alsa:default`), anything ffmpeg reads,
     /// or `none`
     #[arg(long, default_value = "silence")]
@@ -113,7 +114,7 @@ impl Sending {
                 frame_rate: self.frame_rate.unwrap_or(30),
                 retimed: self.frame_rate.is_some(),
             },
-            barcode: !self.no_barcode,
+            barcode: self.barcode,
             audio: Some(self.audio.clone()).filter(|audio| audio != "none"),
             codec: (!self.encoded).then(|| self.encoder.clone().unwrap_or_default()),
             registry: registry.clone(),

@@ -246,8 +246,8 @@ impl<P> Link<P> for Path<P> {
 mod tests {
     use super::*;
     use alloc::vec;
-    use thalweg_units::Rate;
     use proptest::prelude::*;
+    use thalweg_units::Rate;
 
     fn path(hops: Vec<HopConfig>, traces: &[(&str, Trace)]) -> Path<u64> {
         let traces: Vec<_> = traces.iter().map(|(name, trace)| (*name, Arc::new(trace.clone()))).collect();

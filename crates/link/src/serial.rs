@@ -179,7 +179,14 @@ impl<P> Serial<P> {
     /// When the queue's parameters are out of range.
     pub fn new(rates: Rates, queue: &QueueConfig, seed: Seed) -> Result<Serial<P>, ConfigError> {
         let queue = queue.build(seed)?;
-        Ok(Serial { built_with: rates.clone(), rates, queue, leaving: None, departed: VecDeque::new(), dropped: VecDeque::new() })
+        Ok(Serial {
+            built_with: rates.clone(),
+            rates,
+            queue,
+            leaving: None,
+            departed: VecDeque::new(),
+            dropped: VecDeque::new(),
+        })
     }
 
     /// Begins transmission of the next packet at `at`.

@@ -146,7 +146,7 @@ impl Hub for FakeHub {
     fn about(&self) -> About {
         let channel = |name: &str| Channel { name: name.into(), scheme: name.into(), switchable: !self.duel };
         About {
-            title: if self.duel { "gcc against vidaptive".into() } else { "A built-in scene".into() },
+            title: "built-in scene".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             channels: if self.duel { vec![channel("gcc"), channel("vidaptive")] } else { vec![channel("gcc")] },
             schemes: SCHEMES.map(|(name, about)| SchemeLine { name: name.into(), about: about.into() }).to_vec(),

@@ -15,7 +15,7 @@ use crate::emulate::LinkConfig;
 /// The configuration of a publisher.
 #[derive(Debug, Clone)]
 pub struct PublishConfig {
-    /// The page's heading.
+    /// What is published, for the page's heading.
     pub title: String,
     /// The video source.
     pub video: Video,
@@ -56,7 +56,7 @@ impl PublishConfig {
             link: None,
         };
         PublishConfig {
-            title: "Thalweg".into(),
+            title: "built-in scene".into(),
             video: Video::scene(Size::HD, 30),
             barcode: false,
             audio: Some("silence".into()),

@@ -144,7 +144,7 @@ impl Network {
         }
     }
 
-    fn on_message(&mut self, message: Message) {
+    pub(super) fn on_message(&mut self, message: Message) {
         let now = self.clock.now();
         match message {
             Message::Picture(taken) => {
@@ -333,7 +333,7 @@ impl Network {
     }
 
     /// Changes the links of all channels, which stay the same for all.
-    fn change_link(&mut self, id: &str, change: &LinkChange) -> Result<(), Refused> {
+    pub(super) fn change_link(&mut self, id: &str, change: &LinkChange) -> Result<(), Refused> {
         let viewer = self.find(id)?.key;
         let changes = change.changes()?;
         let links = || self.channels.iter().filter_map(|channel| channel.link.as_ref());

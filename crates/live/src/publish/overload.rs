@@ -13,7 +13,8 @@ const SECONDS: u64 = 5;
 /// The share of late events from which on the machine is too slow. The headline of all comparisons is the 95th
 /// percentile of latency: what concerns fewer than one frame in twenty does not show in it.
 const SHARE: f64 = 0.05;
-/// Fewer events than this are no sample: one late event would be more than the share.
+/// Fewer events than this are no sample: one late event would be more than the share. Neither is the first while, in
+/// which files are opened and threads begin.
 const FEWEST: u64 = 20;
 /// GCC takes packets sent within 5 ms for one group (specs/gcc.md 1): packets that leave later than this change what
 /// delay-based control measures.
@@ -22,6 +23,8 @@ pub(super) const LATE_PACKET: Span = Span::from_millis(5);
 /// Late events among all of their kind, by second.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
+    /// The second of the first event.
+    began: Option<u64>,
     /// Second, late events, all events; in order.
     seconds: VecDeque<(u64, u64, u64)>,
 }
@@ -44,6 +47,7 @@ impl Tally {
     /// Adds `all` events at `now`, of which `late` were late.
     pub(super) fn add(&mut self, now: Time, late: u64, all: u64) {
         let second = now.as_millis() / 1000;
+        self.began.get_or_insert(second);
         match self.seconds.back_mut() {
             Some(last) if last.0 == second => (last.1, last.2) = (last.1 + late, last.2 + all),
             _ => self.seconds.push_back((second, late, all)),
@@ -56,6 +60,9 @@ impl Tally {
     /// Whether too many events were late in the whole seconds before `now`.
     pub(super) fn verdict(&self, now: Time) -> Option<Verdict> {
         let second = now.as_millis() / 1000;
+        if self.began.is_none_or(|began| second < began + SECONDS) {
+            return None;
+        }
         let counted = self.seconds.iter().filter(|(at, ..)| (at + SECONDS >= second) && *at < second);
         let (late, all) = counted.fold((0, 0), |(late, all), second| (late + second.1, all + second.2));
         (all >= FEWEST && late as f64 > SHARE * all as f64).then_some(Verdict { late, all })
@@ -119,23 +126,28 @@ mod tests {
         let mut tally = Tally::default();
         add(&mut tally, 0, 5, 1);
         assert_eq!(at(&tally, 5), None, "5 of 150 are 3 %");
-        add(&mut tally, 5, 10, 2);
+        add(&mut tally, 5, 7, 2);
         assert_eq!(at(&tally, 7), None, "7 of 150");
+        add(&mut tally, 7, 10, 2);
         assert_eq!(at(&tally, 10), Some(Verdict { late: 10, all: 150 }));
-        add(&mut tally, 10, 20, 0);
+        add(&mut tally, 10, 11, 0);
         assert_eq!(at(&tally, 11), Some(Verdict { late: 8, all: 150 }));
-        assert_eq!(at(&tally, 12), None);
+        add(&mut tally, 11, 20, 0);
+        assert_eq!(at(&tally, 20), None);
         assert!(tally.seconds.len() as u64 <= SECONDS + 1);
     }
 
     #[test]
-    fn few_events_and_the_second_that_has_just_begun_are_no_sample() {
+    fn few_events_are_no_sample_nor_are_the_first_five_seconds_nor_the_second_that_has_just_begun() {
         let mut tally = Tally::default();
-        (0..19).for_each(|event| tally.add(Time::from_millis(event), 1, 1));
-        assert_eq!(tally.verdict(Time::from_millis(1000)), None);
-        tally.add(Time::from_millis(999), 1, 1);
-        assert_eq!(tally.verdict(Time::from_millis(999)), None);
-        assert_eq!(tally.verdict(Time::from_millis(1000)), Some(Verdict { late: 20, all: 20 }));
-        assert_eq!(tally.verdict(Time::from_millis(6000)), None, "what is long ago does not count");
+        add(&mut tally, 0, 4, 30);
+        assert_eq!(tally.verdict(Time::from_millis(4_900)), None);
+        assert_eq!(tally.verdict(Time::from_millis(5_000)), Some(Verdict { late: 120, all: 120 }));
+        assert_eq!(tally.verdict(Time::from_millis(9_000)), None, "what is long ago does not count");
+        (0..19).for_each(|event| tally.add(Time::from_millis(20_000 + event), 1, 1));
+        assert_eq!(tally.verdict(Time::from_millis(21_000)), None);
+        tally.add(Time::from_millis(20_999), 1, 1);
+        assert_eq!(tally.verdict(Time::from_millis(20_999)), None);
+        assert_eq!(tally.verdict(Time::from_millis(21_000)), Some(Verdict { late: 20, all: 20 }));
     }
 }

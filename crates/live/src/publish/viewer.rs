@@ -212,8 +212,10 @@ impl Viewer {
         let coder = self.encoding.start(&*scheme, self.key, next, outbox)?;
         self.outgoing.change_scheme(now, scheme).map_err(|error: ConfigError| error.to_string())?;
         // The pending result of the old encoder is discarded: the engine must not wait for it.
-        self.outgoing.on_encoded(now, Vec::new());
-        (self.coder, self.coder_number, self.encoding_since) = (coder, next, None);
+        if self.encoding_since.take().is_some() {
+            self.outgoing.on_encoded(now, Vec::new());
+        }
+        (self.coder, self.coder_number) = (coder, next);
         self.due(now);
         Ok(())
     }

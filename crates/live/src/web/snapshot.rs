@@ -130,7 +130,7 @@ impl LinkChange {
 /// What is published: each page requests it once.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct About {
-    /// The page's heading.
+    /// What is published, for the page's heading; the schemes stand before it.
     pub title: String,
     /// Thalweg's version.
     pub version: String,

@@ -11,7 +11,7 @@ use super::sending::{Sending, is_stateful};
 #[derive(clap::Args)]
 #[command(
     after_help = "Everyone who opens the page is a viewer, each with a sender of their own. A link given by --rate, --up, --delay and so on is emulated between \
-here and the viewers: `up` is the way of the video."
+here and the viewers: `up` is the way of the video. Sliders on the page change it for all of them."
 )]
 pub(crate) struct Arguments {
     /// The video: `scene`, `scene:easy`, a .y4m file, `-` for live y4m on standard input, or anything ffmpeg reads
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             arguments.scheme
         );
     }
-    let running = arguments.sending.start(&arguments.source, "Thalweg", &[("main", &arguments.scheme)])?;
+    let running = arguments.sending.start(&arguments.source, &[("main", &arguments.scheme)])?;
     let whip_session = endpoint.map(|endpoint| running.publisher.whip_session(endpoint)).transpose()?;
     running.wait(move || match &whip_session {
         Some(whip_session) if whip_session.state() == WhipState::Failed => {

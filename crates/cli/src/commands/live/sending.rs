@@ -17,6 +17,7 @@ use thalweg_video::Video;
 
 use super::emulate::address;
 use super::emulated::Emulated;
+use crate::link;
 
 #[derive(clap::Args)]
 pub(crate) struct Sending {
@@ -87,7 +88,7 @@ pub(crate) struct Running {
 
 impl Sending {
     /// Starts to publish `source`, on one channel for each scheme.
-    pub(crate) fn start(&self, source: &str, title: &str, channels: &[(&str, &str)]) -> anyhow::Result<Running> {
+    pub(crate) fn start(&self, source: &str, channels: &[(&str, &str)]) -> anyhow::Result<Running> {
         super::logs::begin(self.log_json)?;
         let registry = Registry::new();
         let link = if self.link.wanted() { Some(self.link.link()?) } else { None };
@@ -107,7 +108,7 @@ impl Sending {
             })
         };
         let config = PublishConfig {
-            title: title.into(),
+            title: title(source),
             video: Video {
                 source: source.into(),
                 size: self.size,
@@ -171,6 +172,15 @@ impl Running {
         // The tick handler may own a WHIP session, which must say goodbye before the publisher stops.
         drop(on_tick);
         Ok(self.publisher.finish()?)
+    }
+}
+
+/// A source as the page names it.
+fn title(source: &str) -> String {
+    match source {
+        "-" => "standard input".into(),
+        source if source.starts_with("scene") => "built-in scene".into(),
+        file => link::label(file),
     }
 }
 

@@ -13,8 +13,8 @@ use super::authorities::{authorities, refused};
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Pictures from `publish` carry their number, so latency is from camera to decoded picture; from others it is by sender reports, \
-as exact as the two machines' clocks agree. To look at it: thalweg watch URL --y4m - | ffplay -"
+    after_help = "Pictures from `publish --barcode` carry their number, so latency is from camera to decoded picture; from others it is by sender \
+reports, as exact as the two machines' clocks agree. To look at it: thalweg watch URL --y4m - | ffplay -"
 )]
 pub(crate) struct Arguments {
     /// The link that `publish` prints, or a WHEP address

@@ -3,10 +3,14 @@
 import uPlot from './uplot.js';
 
 const FONT = '11px system-ui, sans-serif';
-// The axis grows from the one to the other while the page is young.
+// The axis has the latest minute, and grows to it from ten seconds while there is less.
 const SHORTEST = 10, LONGEST = 60;
 
-export const span = (now, began) => [now - Math.min(Math.max(now - began, SHORTEST), LONGEST), now];
+export function span(now, began) {
+  const from = Math.max(began, now - LONGEST);
+  return [from, Math.max(now, from + SHORTEST)];
+}
+
 export const shown = value => value === null || value === undefined ? '–'
   : value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 
@@ -16,9 +20,10 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { st
 
 export class Chart {
   // `layers`: { name, colour (a variable of the style), kind: 'area' | 'stack' | 'line' | 'step' | 'dots', of(row) -> number or null };
-  // stacked ones stand on those after them. `rows()` are what is drawn, each with `at` in seconds; `marks()` are [{ at, text }].
+  // stacked ones stand on those after them, and one without
+  // a name is not in the legend. `rows()` are what is drawn, each with `at` in seconds; `marks()` are [{ at, text }].
   constructor({ of, title, unit, layers, rows, marks, height = 130, minTop = 1, top = null, zoom }) {
-    Object.assign(this, { title, unit, layers, rows, marks, minTop, top });
+    Object.assign(this, { title, unit, layers, rows, marks, minTop, top, range: [0, SHORTEST], highest: minTop });
     const make = (name, properties = {}, ...children) => {
       const element = Object.assign(document.createElement(name), properties);
       element.append(...children);
@@ -29,7 +34,7 @@ export class Chart {
       const key = make('span', { className: 'key' }), value = make('b');
       key.dataset.colour = colour;
       key.style.background = `var(--${colour})`;
-      const entry = make('span', {}, key, name, value);
+      const entry = make('span', { className: name ? '' : 'unnamed' }, key, name, value);
       legend.append(entry);
       return { entry, value };
     });
@@ -99,7 +104,7 @@ export class Chart {
     const { left, idx } = this.u.cursor, latest = this.times ? this.times.findLastIndex(at => at <= this.range[1]) : -1;
     const row = left >= 0 && idx !== null ? idx : latest;
     this.entries.forEach(({ value }, index) => { value.textContent = shown(this.values?.[index][row]); });
-    const words = this.entries.filter(({ entry }) => !entry.hidden).map(({ entry }) => entry.textContent.replace(/(–|[\d.]+)$/, ' $1'));
+    const words = this.entries.filter(({ entry }) => !entry.hidden && !entry.className).map(({ entry }) => entry.textContent.replace(/(–|[\d.]+)$/, ' $1'));
     this.canvas.setAttribute('aria-label', `${this.title}, ${this.unit || 'no unit'}: ${words.join(', ')}`);
   }
 
@@ -108,16 +113,20 @@ export class Chart {
     ctx.save();
     ctx.font = `${10 * scale}px system-ui, sans-serif`;
     ctx.fillStyle = css('ink');
-    let until = -Infinity;
+    ctx.textAlign = 'left';
+    ctx.textBaseline = 'top';
+    // How far each row of labels is taken.
+    const rows = [0, 0, 0];
     for (const { at, text } of this.marks()) {
       const x = Math.round(u.valToPos(at, 'x', true));
       if (x < bbox.left || x > bbox.left + bbox.width) continue;
       for (let y = bbox.top; y < bbox.top + bbox.height; y += 5 * scale) ctx.fillRect(x, y, scale, 3 * scale);
-      // A label in the way of the one before is left out: the line is enough.
       const width = ctx.measureText(text).width, left = Math.min(x + 3 * scale, bbox.left + bbox.width - width);
-      if (left < until) continue;
-      ctx.fillText(text, left, bbox.top + 9 * scale);
-      until = left + width + 4 * scale;
+      const row = rows.findIndex(until => until <= left);
+      // Where there is no room for its label, the line is enough.
+      if (row < 0) continue;
+      ctx.fillText(text, left, bbox.top + 11 * scale * row);
+      rows[row] = left + width + 4 * scale;
     }
     ctx.restore();
   }

@@ -125,6 +125,8 @@ class Page {
       const empty = charts.every(chart => chart.empty);
       charts.forEach(chart => {
         chart.figure.hidden = empty;
+        // Beside one that has something it leaves its place free.
+        chart.figure.classList.toggle('vacant', chart.empty);
         if (!empty) chart.draw(highest);
       });
     });

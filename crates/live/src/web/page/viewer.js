@@ -191,14 +191,11 @@ export class Viewer {
 
   onFigures(figures) {
     const at = performance.now() / 1000 - this.clock.beganS, { latest } = this, { marks } = this.measured;
-    const mark = text => keep(marks, { at, text }, 1000);
     this.latest = figures;
-    if (latest && latest.scheme !== figures.scheme) {
-      mark(figures.scheme);
-      this.switched();
-    }
-    const link = changed(latest?.link, figures.link);
-    if (link) mark(link);
+    const switched = latest && latest.scheme !== figures.scheme ? figures.scheme : null;
+    const text = [switched, changed(latest?.link, figures.link)].filter(Boolean).join(', ');
+    if (text) keep(marks, { at, text }, 1000);
+    if (switched) this.switched();
     this.tally.figures(figures);
     keep(this.measured.figures, { at, latency_ms: this.measured.frames.at(-1)?.latencyMs ?? null, ...figures }, MAX_FIGURES);
   }
@@ -251,13 +248,14 @@ export class Viewer {
     const link = row => row.link?.capacity_bps == null ? null : row.link.capacity_bps / 1e6;
     return [
       { title: 'On the wire', unit: 'Mbps', height: 190, layers: [
-        { name: 'the link', colour: 'capacity', kind: 'area', of: link },
+        { name: '', colour: 'capacity', kind: 'area', of: link },
         { name: 'padding', colour: 'padding', kind: 'stack', of: mega('padding_bps') },
         { name: 'repair', colour: 'repair', kind: 'stack', of: mega('repair_bps') },
         { name: 'video', colour: 'video', kind: 'stack', of: media },
         { name: 'audio', colour: 'audio', kind: 'stack', of: mega('audio_bps') },
         { name: 'the path, as estimated', colour: 'second', kind: 'line', of: mega('capacity_bps') },
         { name: 'asked of the encoder', colour: 'target', kind: 'line', of: mega('target_bps') },
+        { name: 'the link, in truth', colour: 'link', kind: 'step', of: link },
       ] },
       { title: 'Frame latency, camera to display', unit: 'ms', minTop: 100, rows: () => this.measured.frames, layers: [
         { name: 'each frame', colour: 'video', kind: 'dots', of: row => row.latencyMs },

@@ -142,7 +142,7 @@ test('what the link carries in truth is drawn beside what the path is taken for'
 
 test('the sliders of the link change it for all viewers, and are marked', async () => {
   await watching({ args: ['--answer', '--duel'] }, async page => {
-    await page.waitForFunction(() => window.thalweg?.viewers.every(({ figures }) => figures.length > 5));
+    await page.waitForSelector('#link .rate input');
     const set = (name, value) => page.$eval(`#link .${name} input`, (input, value) => {
       input.value = value;
       for (const kind of ['input', 'change']) input.dispatchEvent(new Event(kind, { bubbles: true }));
@@ -185,9 +185,10 @@ test('charts pause, zoom by dragging, and show values under the pointer', async 
     const range = () => page.evaluate(() => window.thalweg.charts[0][0].range);
     const last = () => page.evaluate(() => window.thalweg.charts[0][0].u.data[0].at(-1));
     await page.click('#pause');
-    const before = await last();
+    const before = await last(), paused = await range();
     await page.waitForTimeout(600);
-    assert.equal(await last(), before);
+    assert.deepEqual(await range(), paused);
+    assert.ok(await last() - before < 0.3, 'one point beyond the edge, for the line that crosses it');
     const box = await page.locator('#charts figure:not([hidden]) .u-over').first().boundingBox();
     const at = share => [box.x + share * box.width, box.y + box.height / 2];
     // The values of the same time in all charts; of the truth it is one of two.
@@ -241,7 +242,7 @@ for (const dark of [false, true]) {
           return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
         };
         const ground = element => { const { backgroundColor } = getComputedStyle(element); return /, 0\)$/.test(backgroundColor) ? ground(element.parentElement) : backgroundColor; };
-        return [...document.querySelectorAll('.unit, .quiet, .legend span, .legend b, figcaption, #score th, #score td, #slow, .state, button, caption, output')].map(element => {
+        return [...document.querySelectorAll('.unit, .quiet, .legend span:not(.key), .legend b, figcaption, #score th, #score td, #slow, .state, button, caption, output')].map(element => {
           const [one, other] = [getComputedStyle(element).color, ground(element)].map(luminance).sort((a, b) => b - a);
           return [(one + 0.05) / (other + 0.05), element.outerHTML.slice(0, 80)];
         }).sort(([a], [b]) => a - b)[0];

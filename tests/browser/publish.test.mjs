@@ -293,6 +293,7 @@ test('a slider changes what the link carries and a switch changes the scheme, bo
   const page = await open(browser, server.address);
   try {
     await shown(page, 60);
+    await page.waitForSelector('#link .rate input');
     const slide = bps => page.$eval('#link .rate input', (input, value) => {
       input.value = value;
       for (const kind of ['input', 'change']) input.dispatchEvent(new Event(kind, { bubbles: true }));

@@ -34,7 +34,7 @@ struct FakeHub {
     epoch_ms: f64,
     duel: bool,
     slow: bool,
-    link: Mutex<LinkChange>,
+    link: Mutex<LinkFigures>,
     answers: bool,
     viewers: Mutex<BTreeMap<String, (Instant, String)>>,
 }
@@ -80,7 +80,10 @@ impl Hub for FakeHub {
         if !self.viewers.lock().unwrap().contains_key(id) {
             return Err(Self::no_such_viewer());
         }
-        *self.link.lock().unwrap() = change.clone();
+        let mut link = self.link.lock().unwrap();
+        link.rate_bps = change.rate_bps.unwrap_or(link.rate_bps);
+        link.delay_ms = change.delay_ms.unwrap_or(link.delay_ms);
+        link.loss = change.loss.unwrap_or(link.loss);
         Ok(())
     }
 
@@ -129,12 +132,7 @@ impl Hub for FakeHub {
             pacing_lateness_us_p99: Some(180.0),
             sent_bytes: (time_s * encoder / 8.0) as u64,
             epoch_timestamp: None,
-            link: Some(LinkFigures {
-                capacity_bps: Some(capacity),
-                rate_bps: link.rate_bps,
-                delay_ms: link.delay_ms,
-                loss: link.loss,
-            }),
+            link: Some(LinkFigures { capacity_bps: Some(capacity), ..link }),
             too_slow: self
                 .slow
                 .then(|| "the encoder took longer than a frame lasts (33 ms) for 41 % of frames".into())
@@ -179,7 +177,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         epoch_ms: SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64() * 1e3,
         duel: has("--duel"),
         slow: has("--slow"),
-        link: Mutex::new(LinkChange { rate_bps: None, delay_ms: 25.0, loss: 0.0 }),
+        link: Mutex::new(LinkFigures { delay_ms: 25.0, ..LinkFigures::default() }),
         answers: has("--answer") && !has("--refuse"),
         viewers: Mutex::default(),
     };

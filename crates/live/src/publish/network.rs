@@ -341,14 +341,8 @@ impl Network {
             let none = "No link is emulated here: publish with --rate, --up, --delay or --scenario.";
             return Err(Refused::new(RefusedKind::BadChange, none));
         }
-        links().for_each(|link| changes.into_iter().for_each(|change| link.change(change)));
-        tracing::info!(
-            viewer,
-            rate_bps = change.rate_bps,
-            delay_ms = change.delay_ms,
-            loss = change.loss,
-            "link changed"
-        );
+        links().for_each(|link| changes.iter().for_each(|change| link.change(*change)));
+        tracing::info!(viewer, ?changes, "link changed");
         Ok(())
     }
 

@@ -177,7 +177,7 @@ fn the_restart_of_what_we_offered_speaks_of_the_transport_of_picture_and_audio()
 fn a_viewer_changes_the_links_of_all_channels_and_without_a_link_reads_how_to_have_one() {
     let mut plain = network(1);
     let id = join(&mut plain).unwrap().id;
-    let change = LinkChange { rate_bps: Some(5e5), delay_ms: 40.0, loss: 0.01 };
+    let change = LinkChange { rate_bps: Some(Some(5e5)), delay_ms: Some(40.0), loss: Some(0.01) };
     let refused = plain.change_link(&id, &change).unwrap_err();
     assert!(refused.kind == RefusedKind::BadChange && refused.message.contains("publish with --rate"), "{refused}");
     assert_eq!(plain.snapshot_of(&id).link, None);

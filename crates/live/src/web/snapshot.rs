@@ -90,16 +90,22 @@ pub struct LinkFigures {
     pub loss: f64,
 }
 
-/// A request to change the emulated link.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A request to change the emulated link; what is absent stays as it is.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct LinkChange {
-    /// A constant rate in the direction of the video; `None` for the link's own.
-    pub rate_bps: Option<f64>,
+    /// A constant rate in the direction of the video; `Some(None)`, JSON's `null`, for the link's own.
+    #[serde(deserialize_with = "present")]
+    pub rate_bps: Option<Option<f64>>,
     /// The one-way delay in both directions, milliseconds.
-    pub delay_ms: f64,
+    pub delay_ms: Option<f64>,
     /// The share of packets lost at random in both directions, 0..=1.
-    pub loss: f64,
+    pub loss: Option<f64>,
+}
+
+/// A field that is there, even if it is `null`.
+fn present<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<Option<f64>>, D::Error> {
+    Option::deserialize(field).map(Some)
 }
 
 impl LinkChange {
@@ -107,23 +113,21 @@ impl LinkChange {
     ///
     /// # Errors
     /// When a value is out of range.
-    pub fn changes(&self) -> Result<[Change; 3], Refused> {
+    pub fn changes(&self) -> Result<Vec<Change>, Refused> {
         let wrong = |message: String| Err(Refused::new(RefusedKind::BadChange, message));
         // At 10 kbps a packet of 1500 bytes takes more than a second.
-        if let Some(bps) = self.rate_bps.filter(|bps| !(1e4..=1e10).contains(bps)) {
-            return wrong(format!(
-                "The rate {bps} bps; it must be 10 kbps to 10 Gbps: rate_bps of 10000 to 10000000000."
-            ));
+        if let Some(bps) = self.rate_bps.flatten().filter(|bps| !(1e4..=1e10).contains(bps)) {
+            return wrong(format!("The rate {bps} bps; rate_bps must be 10000 to 10000000000 (10 kbps to 10 Gbps)."));
         }
-        if !(0.0..=10_000.0).contains(&self.delay_ms) {
-            return wrong(format!("The delay {} ms; it must be 0 to 10000.", self.delay_ms));
+        if let Some(delay) = self.delay_ms.filter(|delay| !(0.0..=10_000.0).contains(delay)) {
+            return wrong(format!("The delay {delay} ms; delay_ms must be 0 to 10000."));
         }
-        if !(0.0..=1.0).contains(&self.loss) {
-            return wrong(format!("The loss {}; it must be 0 to 1, such as 0.02 for 2 %.", self.loss));
+        if let Some(loss) = self.loss.filter(|loss| !(0.0..=1.0).contains(loss)) {
+            return wrong(format!("The loss {loss}; it must be 0 to 1, such as 0.02 for 2 %."));
         }
-        let rate = self.rate_bps.map(|bps| Rate::from_bps(bps as u64));
-        let delay = Span::from_secs_f64(self.delay_ms / 1e3);
-        Ok([Change::Rate(rate), Change::Delay(delay), Change::Loss(self.loss)])
+        let rate = self.rate_bps.map(|rate| Change::Rate(rate.map(|bps| Rate::from_bps(bps as u64))));
+        let delay = self.delay_ms.map(|delay| Change::Delay(Span::from_secs_f64(delay / 1e3)));
+        Ok(rate.into_iter().chain(delay).chain(self.loss.map(Change::Loss)).collect())
     }
 }
 

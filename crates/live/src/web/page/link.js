@@ -48,12 +48,12 @@ export class LinkPanel {
     say(this.loss, `${+(100 * loss).toFixed(2)} %`);
   }
 
-  // What is not changed stays as it is.
+  // What is not in `change` stays as it is.
   async send(change) {
-    const status = this.panel.querySelector('[role=status]'), { rate_bps, delay_ms, loss } = this.now;
+    const status = this.panel.querySelector('[role=status]');
     try {
       const { session } = this.viewer();
-      if (session) await ask(`viewers/${session.id}/link`, null, { method: 'POST', body: JSON.stringify({ rate_bps, delay_ms, loss, ...change }) });
+      if (session) await ask(`viewers/${session.id}/link`, null, { method: 'POST', body: JSON.stringify(change) });
       status.textContent = '';
     } catch (error) {
       status.textContent = error.message;
@@ -64,7 +64,6 @@ export class LinkPanel {
   follow(link) {
     this.panel.hidden = !link;
     if (!link) return;
-    this.now = link;
     this.own.hidden = link.rate_bps === null;
     this.rate.hidden = link.capacity_bps === null;
     if (this.panel.matches(':has(input:active)')) return;

@@ -100,8 +100,9 @@ class Page {
     return span(now, this.viewers.reduce((first, { measured }) => Math.min(first, measured.figures[0]?.at ?? now), now));
   }
 
+  // What comes after a pause began is not shown in it.
   pause(range) {
-    this.paused = range;
+    this.paused = range && [range[0], Math.min(range[1], this.now())];
     const button = document.getElementById('pause');
     button.textContent = range ? 'Go on' : 'Pause charts';
     button.setAttribute('aria-pressed', String(Boolean(range)));

@@ -178,10 +178,12 @@ fn a_viewer_changes_the_link_by_its_id_within_bounds_and_nobody_else_does() {
     assert_eq!(status(&ask(server.address(), "POST /whep", &[SDP], "v=0")), 201);
     assert_eq!(status(&change("viewer-2", whole)), 404);
     assert_eq!(status(&change(VIEWER, whole)), 204);
-    let wanted = LinkChange { rate_bps: Some(2e6), delay_ms: 25.0, loss: 0.02 };
-    assert_eq!(*hub.link.lock().unwrap(), Some(wanted.clone()));
-    assert_eq!(status(&change(VIEWER, r#"{"rate_bps":null,"delay_ms":25,"loss":0.02}"#)), 204);
-    assert_eq!(*hub.link.lock().unwrap(), Some(LinkChange { rate_bps: None, ..wanted }));
+    let wanted = LinkChange { rate_bps: Some(Some(2e6)), delay_ms: Some(25.0), loss: Some(0.02) };
+    assert_eq!(*hub.link.lock().unwrap(), Some(wanted));
+    assert_eq!(status(&change(VIEWER, r#"{"rate_bps":null}"#)), 204);
+    assert_eq!(*hub.link.lock().unwrap(), Some(LinkChange { rate_bps: Some(None), ..LinkChange::default() }));
+    assert_eq!(status(&change(VIEWER, r#"{"loss":0.5}"#)), 204);
+    assert_eq!(*hub.link.lock().unwrap(), Some(LinkChange { loss: Some(0.5), ..LinkChange::default() }));
     for (body, sentence) in [
         (r#"{"rate_bps":10,"delay_ms":25,"loss":0}"#, "10 kbps to 10 Gbps"),
         (r#"{"delay_ms":-1,"loss":0}"#, "0 to 10000"),

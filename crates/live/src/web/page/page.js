@@ -142,7 +142,7 @@ class Page {
 
   // What this machine is too slow for: each in one sentence, whichever channel has it.
   warn() {
-    const slow = [...new Set(this.viewers.flatMap(viewer => viewer.session ? viewer.latest?.too_slow ?? [] : []))];
+    const slow = [...new Set(this.viewers.flatMap(viewer => viewer.session ? [...viewer.latest?.too_slow ?? [], ...viewer.unpainted(this.now())] : []))];
     document.getElementById('slow').textContent = slow.length
       ? `This machine is too slow: ${slow.join('; ')}. What is shown is the machine rather than the scheme; a smaller --size or a lower --frame-rate helps.` : '';
   }

@@ -185,6 +185,15 @@ export class Viewer {
     this.end();
   }
 
+  // Whether this page paints fewer frames than the browser decodes: more than one in twenty over five seconds, as the publisher
+  // judges of itself (crates/live/src/publish/overload.rs).
+  unpainted(now) {
+    const { frames } = this.measured, recent = frames.slice(frames.findLastIndex(({ at }) => at < now - 5) + 1);
+    if (recent.length === frames.length || recent.length < 2) return [];
+    const decoded = recent.at(-1).presentedFrames - recent[0].presentedFrames, painted = recent.length - 1;
+    return decoded >= 20 && decoded - painted > 0.05 * decoded ? [`this browser painted ${painted} of ${decoded} frames in 5 s`] : [];
+  }
+
   say(sentence) {
     this.find('.notice').textContent = sentence;
   }

@@ -142,7 +142,9 @@ class Page {
 
   // What this machine is too slow for: each in one sentence, whichever channel has it.
   warn() {
-    const slow = [...new Set(this.viewers.flatMap(viewer => viewer.session ? [...viewer.latest?.too_slow ?? [], ...viewer.unpainted(this.now())] : []))];
+    const watching = this.viewers.filter(viewer => viewer.session);
+    const unpainted = watching.flatMap(viewer => viewer.unpainted(this.now())).slice(0, 1);
+    const slow = [...new Set([...watching.flatMap(viewer => viewer.latest?.too_slow ?? []), ...unpainted])];
     document.getElementById('slow').textContent = slow.length
       ? `This machine is too slow: ${slow.join('; ')}. What is shown is the machine rather than the scheme; a smaller --size or a lower --frame-rate helps.` : '';
   }

@@ -236,7 +236,7 @@ impl Network {
     /// The peer's parameters as usable on the channel: behind an emulated link the peer reaches us through the link,
     /// and nothing is sent to its own candidates, which would bypass the link.
     fn through_link(&self, channel: usize, remote: Remote) -> Result<Remote, Refused> {
-        if !self.channels[channel].link.is_some() {
+        if self.channels[channel].link.is_none() {
             return Ok(remote);
         }
         if remote.lite {

@@ -83,10 +83,9 @@ impl Network {
                 verdict.per_cent()
             )
         });
-        let pacer = viewer
-            .pacer
-            .verdict(now)
-            .map(|verdict| format!("{:.0} % of packets left more than {} late", verdict.per_cent(), LATE_PACKET));
+        let pacer = viewer.pacer.verdict(now).map(|verdict| {
+            format!("{:.0} % of packets left more than {} ms late", verdict.per_cent(), LATE_PACKET.as_millis())
+        });
         camera.into_iter().chain(encoder).chain(pacer).collect()
     }
 

@@ -47,7 +47,7 @@ book:
 	.ci/book
 
 # The pictures of docs/ again, in Chromium: the report, a duel, gcc beside Chromium. Two minutes.
-pictures: setup setup-live
+pictures: setup-test setup-live
 	$(CARGO) build --release -p thalweg-cli
 	.ci/pictures
 

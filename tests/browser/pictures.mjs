@@ -7,8 +7,9 @@ import { serve } from './support/process.mjs';
 import { thalweg } from './support/programs.mjs';
 
 // A page of a README is about this wide; what is below the first charts is for the report itself.
-const REPORT = { width: 1300, height: 2000 };
-const DUEL = { width: 1500, height: 1230 };
+const REPORT = { width: 1300, height: 1790 };
+// Pictures, score, sliders, the wire and latency.
+const DUEL = { width: 1400, height: 1280 };
 // 2 Mbps, 500 kbps and 2 Mbps again, 15 s each: the charts show the drop and the way back.
 const RATES = '2Mbps/500kbps@15s';
 const SHOWN_AFTER_S = 48;

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { OUT, launch, open, screenshot } from './support/browser.mjs';
-import { metrics, summary } from './support/measure.mjs';
+import { metrics, percentile, summary } from './support/measure.mjs';
 import { thalweg } from './support/programs.mjs';
 import { serve } from './support/process.mjs';
 
@@ -34,7 +34,9 @@ after(async () => {
 
 const shown = (page, count, viewer = 0) =>
   page.waitForFunction(([count, viewer]) => window.thalweg?.viewers[viewer]?.frames.length >= count, [count, viewer], { timeout: 40_000 });
-const publish = (args, size = '720p') => serve(PROGRAM, ['publish', 'scene', '--size', size, '--listen', '127.0.0.1:0', ...args]);
+// Latency is read from the pictures: what a viewer sees is measured without trust in the sender.
+const publish = (args, size = '720p', barcode = ['--barcode']) =>
+  serve(PROGRAM, ['publish', 'scene', '--size', size, '--listen', '127.0.0.1:0', ...barcode, ...args]);
 
 // What one viewer sees and the publisher counts until the camera has run for `untilMs`. `before` runs in the page before its scripts; what
 // `leave(page)` finds at the end comes along.
@@ -204,7 +206,7 @@ test('ICE restarts and pictures go on, over another pair of candidates', { skip 
 
 test('a duel shows two pictures, and the figures of two schemes, over links of their own', { skip }, async () => {
   const args = ['--size', '360p', '--rate', '2Mbps/500kbps/2Mbps@5s', '--delay', '25ms'];
-  const server = await serve(PROGRAM, ['duel', 'gcc', 'vidaptive', 'scene', '--listen', '127.0.0.1:0', ...args]);
+  const server = await serve(PROGRAM, ['duel', 'gcc', 'vidaptive', 'scene', '--barcode', '--listen', '127.0.0.1:0', ...args]);
   const page = await open(browser, server.address, { height: 1500 });
   try {
     for (const viewer of [0, 1]) await shown(page, 30, viewer);
@@ -232,24 +234,103 @@ test('a duel shows two pictures, and the figures of two schemes, over links of t
     }
     // Alpha is vidaptive's alone; its chart is on both sides, so that the others stay beside one another.
     assert.deepEqual(viewers.map(({ figures }) => figures.some(({ alpha }) => alpha !== null)), [false, true]);
-    const drawn = await page.$$eval('.channel', sections => sections.map(section => ({
-      name: section.querySelector('.name').textContent,
-      state: section.querySelector('.state').textContent,
-      charts: [...section.querySelectorAll('figure:not([hidden]) canvas')].map(canvas => {
-        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-        return new Set(new Uint32Array(data.buffer)).size;
-      }),
-      legend: [...section.querySelectorAll('figure:not([hidden])')].map(figure => figure.querySelector('.legend b').textContent),
+    const drawn = await page.evaluate(() => [...document.querySelectorAll('.stage')].map((stage, viewer) => ({
+      name: stage.querySelector('.name').textContent,
+      state: stage.querySelector('.state').textContent,
+      charts: window.thalweg.charts[viewer].map(({ u, figure, entries }) => ({
+        vacant: figure.classList.contains('vacant'),
+        colours: new Set(new Uint32Array(u.ctx.getImageData(0, 0, u.ctx.canvas.width, u.ctx.canvas.height).data.buffer)).size,
+        values: entries.filter(({ entry }) => !entry.hidden).map(({ value }) => value.textContent),
+      })),
+      // The link in truth, without gaps: 2 Mbps, and 500 kbps from the 5th second to the 10th.
+      truth: window.thalweg.viewers[viewer].figures.map(({ link }) => link.capacity_bps),
+      score: [...document.querySelectorAll('#score tbody tr')].map(row => row.cells[1 + viewer].textContent),
     })));
     assert.deepEqual(drawn.map(({ name }) => name), ['left', 'right']);
-    drawn.forEach(({ state, charts, legend }, viewer) => {
+    drawn.forEach(({ state, charts, truth, score }, viewer) => {
       assert.match(state, new RegExp(`^${['gcc', 'vidaptive'][viewer]}: `));
-      assert.equal(charts.length, 6);
-      charts.forEach(colours => assert.ok(colours > 3, `a chart of ${colours} colours`));
-      // The path, latency of pictures, round trip, in flight, padding; of alpha the one on the right.
-      legend.slice(0, 5 + viewer).forEach(value => assert.match(value, /^\d/, JSON.stringify(legend)));
+      assert.deepEqual(charts.map(({ vacant }) => vacant), [false, false, false, false, viewer === 0]);
+      charts.filter(({ vacant }) => !vacant).forEach(({ colours, values }) => {
+        assert.ok(colours > 3, `a chart of ${colours} colours`);
+        assert.match(values[0], /^\d/, JSON.stringify(values));
+      });
+      assert.deepEqual([...new Set(truth.slice(1))].sort(), [2_000_000, 500_000]);
+      score.forEach(text => assert.match(text, /^\d/, JSON.stringify(score)));
     });
     assert.deepEqual(page.problems, []);
+  } finally {
+    await page.context().close();
+    const { code } = await server.stop();
+    assert.equal(code, 0, server.errors());
+  }
+});
+
+test('without being asked pictures carry no number, and latency is by their RTP timestamps', { skip }, async () => {
+  const server = await publish(['--scheme', 'gcc', '--rate', '3Mbps', '--delay', '40ms'], '360p', []);
+  const page = await open(browser, server.address);
+  try {
+    await shown(page, 90);
+    const { barcodes, read, frames } = await page.evaluate(async () => {
+      const { Reader } = await import('/barcode.js'), video = document.querySelector('video');
+      return { barcodes: window.thalweg.about.barcodes, read: new Reader().read(video, video.videoWidth, video.videoHeight), frames: window.thalweg.viewers[0].frames };
+    });
+    assert.deepEqual([barcodes, read], [false, null]);
+    const late = frames.map(({ latencyMs }) => latencyMs).filter(latency => latency !== null);
+    assert.ok(late.length > 0.9 * frames.length, `${late.length} of ${frames.length} frames have a latency`);
+    // The link alone takes 40 ms.
+    assert.ok(Math.min(...late) > 40 && percentile(late, 0.5) < 1000, `${Math.min(...late)} to ${percentile(late, 0.5)} ms`);
+    frames.slice(1).forEach((frame, index) => assert.ok(frame.number > frames[index].number, 'frames are shown in their order'));
+    assert.match(await page.textContent('#footer'), /^Sent by Thalweg/);
+    assert.deepEqual(page.problems, []);
+  } finally {
+    await page.context().close();
+    await server.stop();
+  }
+});
+
+test('a slider changes what the link carries and a switch changes the scheme, both marked; timestamps and barcodes agree', { skip }, async () => {
+  const server = await publish(['--scheme', 'vidaptive', '--rate', '3Mbps', '--delay', '25ms'], '360p');
+  const page = await open(browser, server.address);
+  try {
+    await shown(page, 60);
+    await page.waitForSelector('#link .rate input');
+    const slide = bps => page.$eval('#link .rate input', (input, value) => {
+      input.value = value;
+      for (const kind of ['input', 'change']) input.dispatchEvent(new Event(kind, { bubbles: true }));
+    }, Math.log10(bps));
+    // What the browser received from the network over four of its own counts a second, in Mbps. Vidaptive fills the link.
+    const received = async () => {
+      const length = await page.evaluate(() => window.thalweg.viewers[0].statistics.length);
+      await page.waitForFunction(length => window.thalweg.viewers[0].statistics.length > length + 4, length);
+      const [first, last] = await page.evaluate(length => [0, 4].map(more => {
+        const { atMs, path } = window.thalweg.viewers[0].statistics[length + more];
+        return [atMs, path.bytesReceived];
+      }), length);
+      return 8e-3 * (last[1] - first[1]) / (last[0] - first[0]);
+    };
+    const before = await received();
+    await slide(6e5);
+    await page.waitForFunction(() => window.thalweg.viewers[0].figures.at(-1).link.rate_bps === 600_000);
+    // What waited on the link takes its time.
+    await page.waitForTimeout(3000);
+    const slow = await received();
+    await page.click('#link .own');
+    await page.waitForFunction(() => window.thalweg.viewers[0].figures.at(-1).link.rate_bps === null);
+    await page.waitForTimeout(5000);
+    const again = await received();
+    // Without the 28 bytes of IP and UDP headers of each packet.
+    assert.ok(slow > 0.3 && slow < 0.6, `${before}, ${slow}, ${again} Mbps: the link has 3, 0.6 and 3`);
+    assert.ok(before > 2 * slow && again > 2 * slow, `${before}, ${slow}, ${again} Mbps: the link has 3, 0.6 and 3`);
+    await page.selectOption('select', 'gcc');
+    await page.waitForFunction(() => window.thalweg.viewers[0].figures.at(-1).scheme === 'gcc');
+    const count = await page.evaluate(() => window.thalweg.viewers[0].frames.length);
+    await shown(page, count + 30);
+    const { marks, frames } = await page.evaluate(() => window.thalweg.viewers[0]);
+    assert.deepEqual(marks.map(({ text }) => text), ['0.600 Mbps', 'own rate', 'gcc']);
+    const apart = frames.filter(({ latencyMs, byTimestampMs }) => latencyMs !== null && byTimestampMs !== null).map(frame => Math.abs(frame.latencyMs - frame.byTimestampMs));
+    assert.ok(apart.length > 100 && percentile(apart, 0.5) < 10, `half of ${apart.length} are more than ${percentile(apart, 0.5)} ms apart`);
+    assert.deepEqual(page.problems, []);
+    await screenshot(page, 'sliders', { fullPage: true });
   } finally {
     await page.context().close();
     const { code } = await server.stop();

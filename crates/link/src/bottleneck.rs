@@ -1,12 +1,13 @@
 //! The trace-driven bottleneck, exactly as Mahimahi's link queue (specs/linkemu.md 2).
 
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 
 use thalweg_units::{Bytes, ConfigError, Seed, Time};
 
 use crate::queue::{DropReason, Queue, QueueConfig, Queued};
-use crate::trace::{OPPORTUNITY, Schedule};
-use crate::{Departure, Drop, Link};
+use crate::trace::{OPPORTUNITY, Schedule, Trace};
+use crate::{Change, Departure, Drop, Link};
 
 /// Mahimahi's TUN device puts this many bytes before each packet, and Mahimahi counts them in all sizes.
 pub const PACKET_INFORMATION: Bytes = Bytes::new(4);
@@ -26,6 +27,8 @@ struct InTransit<P> {
 #[derive(Debug, Clone)]
 pub struct Bottleneck<P> {
     schedule: Schedule,
+    /// What it was built with, from its beginning.
+    built_with: Schedule,
     queue: Queue<P>,
     transit: Option<InTransit<P>>,
     departed: VecDeque<Departure<P>>,
@@ -39,7 +42,9 @@ impl<P> Bottleneck<P> {
     /// When the queue's parameters are out of range.
     pub fn new(schedule: Schedule, queue: &QueueConfig, seed: Seed) -> Result<Bottleneck<P>, ConfigError> {
         let queue = queue.build(seed)?;
-        Ok(Bottleneck { schedule, queue, transit: None, departed: VecDeque::new(), dropped: VecDeque::new() })
+        let built_with = schedule.clone();
+        let (departed, dropped) = (VecDeque::new(), VecDeque::new());
+        Ok(Bottleneck { schedule, built_with, queue, transit: None, departed, dropped })
     }
 
     fn idle(&self) -> bool {
@@ -115,14 +120,26 @@ impl<P> Link<P> for Bottleneck<P> {
     fn poll_drop(&mut self) -> Option<Drop<P>> {
         self.dropped.pop_front()
     }
+
+    fn change(&mut self, now: Time, change: &Change) -> bool {
+        let Change::Rate(rate) = change else { return false };
+        let schedule = match rate {
+            None => Some(self.built_with.clone()),
+            Some(rate) => Trace::constant(*rate).ok().map(|trace| Schedule::looped(Arc::new(trace))),
+        };
+        if let Some(mut schedule) = schedule {
+            self.advance(now);
+            schedule.skip_to(now + thalweg_units::Span::from_nanos(1));
+            self.schedule = schedule;
+        }
+        true
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::queue::Limits;
-    use crate::trace::Trace;
-    use alloc::sync::Arc;
     use alloc::vec;
     use alloc::vec::Vec;
     use thalweg_units::Span;

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, Random, Seed, Span, Time};
 
-use crate::{Departure, Drop, Link};
+use crate::{Change, Departure, Drop, Link};
 
 /// The extra delay of a packet on top of the fixed delay.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -116,6 +116,12 @@ impl<P> Link<P> for Delay<P> {
 
     fn poll_drop(&mut self) -> Option<Drop<P>> {
         None
+    }
+
+    fn change(&mut self, _now: Time, change: &Change) -> bool {
+        let Change::Delay(delay) = change else { return false };
+        self.delay = (*delay).max(Span::ZERO);
+        true
     }
 }
 

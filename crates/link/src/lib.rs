@@ -21,7 +21,7 @@ pub mod synthesize;
 pub mod trace;
 pub mod traffic;
 
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Rate, Span, Time};
 
 pub use bottleneck::{Bottleneck, PACKET_INFORMATION};
 pub use delay::{Delay, Jitter};
@@ -75,6 +75,24 @@ pub trait Link<P> {
 
     /// The next packet that was dropped, in order.
     fn poll_drop(&mut self) -> Option<Drop<P>>;
+
+    /// A property changes at `now`, while packets may be on the hop; everything due before has been polled. A hop
+    /// without the property goes on as it is; returns whether it has it.
+    fn change(&mut self, _now: Time, _change: &Change) -> bool {
+        false
+    }
+}
+
+/// A change of a link while it is used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Change {
+    /// Bottlenecks have this constant rate from now on, or again what they were built with. A rate of zero changes
+    /// nothing: nothing would ever leave.
+    Rate(Option<Rate>),
+    /// The fixed delay of packets that arrive from now on.
+    Delay(Span),
+    /// The probability of independent loss, 0 to 1.
+    Loss(f64),
 }
 
 #[cfg(doctest)]

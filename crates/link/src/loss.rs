@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use thalweg_units::{Bytes, ConfigError, Random, Seed, Span, Time, check};
 
 use crate::queue::DropReason;
-use crate::{Departure, Drop, Link};
+use crate::{Change, Departure, Drop, Link};
 
 /// Which packets are lost.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -141,6 +141,12 @@ impl<P> Link<P> for Loss<P> {
 
     fn poll_drop(&mut self) -> Option<Drop<P>> {
         self.dropped.pop_front()
+    }
+
+    fn change(&mut self, _now: Time, change: &Change) -> bool {
+        let (Change::Loss(share), LossModel::Random { probability }) = (change, &mut self.model) else { return false };
+        *probability = share.clamp(0.0, 1.0);
+        true
     }
 }
 

@@ -14,7 +14,7 @@ use crate::loss::{Loss, LossModel};
 use crate::queue::QueueConfig;
 use crate::serial::{Rates, Serial};
 use crate::trace::{OPPORTUNITY, Schedule, Trace};
-use crate::{Departure, Drop, Link};
+use crate::{Change, Departure, Drop, Link};
 
 /// One hop of a path.
 #[derive(Debug, Clone, PartialEq)]
@@ -224,6 +224,22 @@ impl<P> Link<P> for Path<P> {
         let dropped = self.hops.iter_mut().find_map(|hop| hop.poll_drop())?;
         Some(Drop { at: dropped.at, size: dropped.size, why: dropped.why, packet: dropped.packet.packet })
     }
+
+    /// Every bottleneck gets the rate. The first hop with a delay gets the whole delay and the others none, and the
+    /// same with loss.
+    fn change(&mut self, now: Time, change: &Change) -> bool {
+        let rest = match change {
+            Change::Rate(_) => *change,
+            Change::Delay(_) => Change::Delay(Span::ZERO),
+            Change::Loss(_) => Change::Loss(0.0),
+        };
+        let mut changed = false;
+        for hop in &mut self.hops {
+            changed |= hop.change(now, if changed { &rest } else { change });
+        }
+        self.find_next();
+        changed
+    }
 }
 
 #[cfg(test)]
@@ -231,6 +247,7 @@ mod tests {
     use super::*;
     use alloc::vec;
     use proptest::prelude::*;
+    use thalweg_units::Rate;
 
     fn path(hops: Vec<HopConfig>, traces: &[(&str, Trace)]) -> Path<u64> {
         let traces: Vec<_> = traces.iter().map(|(name, trace)| (*name, Arc::new(trace.clone()))).collect();
@@ -264,6 +281,52 @@ mod tests {
         let config = PathConfig { hops: vec![bottleneck("nowhere", QueueConfig::Infinite)] };
         let built = config.build::<u64, String>(Seed::new(1), &mut |name| Err(alloc::format!("no trace '{name}'")));
         assert_eq!(built.err(), Some(PathError::Trace("no trace 'nowhere'".into())));
+    }
+
+    /// What leaves from now on: (number, ms).
+    fn left_after(path: &mut Path<u64>) -> Vec<(u64, u64)> {
+        let far = Time::from_secs_f64(1e4);
+        core::iter::from_fn(|| path.poll(far)).map(|left| (left.packet, left.at.as_millis())).collect()
+    }
+
+    #[test]
+    fn a_changed_rate_holds_for_what_waits_and_for_the_rest_of_what_is_leaving() {
+        let rate = HopConfig::Rate { rate: "100kbps".parse().unwrap(), queue: QueueConfig::Infinite };
+        let mut path = path(vec![rate, delay(5)], &[]);
+        (0..3).for_each(|number| path.offer(Time::ZERO, Bytes::new(1250), number));
+        // At 50 ms half of the first is through; the other half takes 500 ms at a tenth of the rate.
+        assert!(path.change(Time::from_millis(50), &Change::Rate(Some(Rate::from_kbps(10)))));
+        // At 1050 ms half of the second is, and from then on the path is as it was built.
+        assert_eq!(path.poll(Time::from_millis(1050)).unwrap().at, Time::from_millis(555));
+        path.change(Time::from_millis(1050), &Change::Rate(None));
+        assert_eq!(left_after(&mut path), [(1, 1105), (2, 1205)]);
+    }
+
+    #[test]
+    fn a_traces_rate_changes_and_the_trace_goes_on_where_it_would_be() {
+        let traces = [("t", Trace::new(vec![100]).unwrap())];
+        let mut path = path(vec![bottleneck("t", QueueConfig::Infinite)], &traces);
+        (0..4).for_each(|number| path.offer(Time::ZERO, Bytes::new(1496), number));
+        assert_eq!(path.poll(Time::from_millis(130)).unwrap().at, Time::from_millis(100));
+        // 12,000 bits at 1.2 Mbps are 10 ms: at 140 and 150; then at the next hundred.
+        path.change(Time::from_millis(130), &Change::Rate(Some(Rate::from_kbps(1200))));
+        assert_eq!([140, 150].map(|at| path.poll(Time::from_millis(at)).unwrap().packet), [1, 2]);
+        path.change(Time::from_millis(155), &Change::Rate(None));
+        assert_eq!(left_after(&mut path), [(3, 200)]);
+    }
+
+    #[test]
+    fn delays_are_set_as_a_whole_loss_where_it_is_random_and_what_a_path_has_not_stays_unchanged() {
+        let loss = HopConfig::Loss(LossModel::Random { probability: 0.0 });
+        let mut path = path(vec![delay(20), delay(5), loss], &[]);
+        path.offer(Time::ZERO, Bytes::new(100), 0);
+        assert!(path.change(Time::ZERO, &Change::Delay(Span::from_millis(40))));
+        path.offer(Time::from_millis(1), Bytes::new(100), 1);
+        assert_eq!(left_after(&mut path), [(0, 20), (1, 41)]);
+        assert!(path.change(Time::ZERO, &Change::Loss(1.0)));
+        path.offer(Time::from_millis(2), Bytes::new(100), 2);
+        assert_eq!(left_after(&mut path), []);
+        assert!(!path.change(Time::ZERO, &Change::Rate(Some(Rate::from_kbps(1)))));
     }
 
     proptest! {

@@ -14,7 +14,7 @@ use core::str::FromStr;
 use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, Time, above, check};
 
 use crate::queue::{DropReason, Queue, QueueConfig, Queued};
-use crate::{Departure, Drop, Link};
+use crate::{Change, Departure, Drop, Link};
 
 /// Rates in turn, each for the same time, repeated from the first. Written as `1Mbps`, `2Mbps/1Mbps@30s`, or
 /// `2Mbps/1Mbps@30s+45s` for those whose 45th second is the first.
@@ -164,6 +164,8 @@ impl From<Rates> for String {
 #[derive(Debug, Clone)]
 pub struct Serial<P> {
     rates: Rates,
+    /// What it was built with.
+    built_with: Rates,
     queue: Queue<P>,
     leaving: Option<(Time, Queued<P>)>,
     departed: VecDeque<Departure<P>>,
@@ -177,7 +179,14 @@ impl<P> Serial<P> {
     /// When the queue's parameters are out of range.
     pub fn new(rates: Rates, queue: &QueueConfig, seed: Seed) -> Result<Serial<P>, ConfigError> {
         let queue = queue.build(seed)?;
-        Ok(Serial { rates, queue, leaving: None, departed: VecDeque::new(), dropped: VecDeque::new() })
+        Ok(Serial {
+            built_with: rates.clone(),
+            rates,
+            queue,
+            leaving: None,
+            departed: VecDeque::new(),
+            dropped: VecDeque::new(),
+        })
     }
 
     /// Begins transmission of the next packet at `at`.
@@ -228,6 +237,20 @@ impl<P> Link<P> for Serial<P> {
 
     fn poll_drop(&mut self) -> Option<Drop<P>> {
         self.dropped.pop_front()
+    }
+
+    /// What is left of the packet in transmission goes on at the new rate.
+    fn change(&mut self, now: Time, change: &Change) -> bool {
+        let Change::Rate(rate) = change else { return false };
+        let rates = rate.map_or_else(|| Ok(self.built_with.clone()), Rates::constant);
+        if let Ok(rates) = rates {
+            self.advance(now);
+            if let Some((at, queued)) = &mut self.leaving {
+                *at = rates.finish(now, self.rates.passes(now, *at).min(queued.counted));
+            }
+            self.rates = rates;
+        }
+        true
     }
 }
 

@@ -1,9 +1,9 @@
 //! The page of `thalweg publish` without a publisher: changing figures, no video. For work on the page and for its
 //! tests.
 //!
-//! `cargo run -p thalweg-live --example fake_hub -- [--listen 127.0.0.1:8099] [--duel] [--token TOKEN] [--refuse] [--answer]`
+//! `cargo run -p thalweg-live --example fake_hub -- [--listen 127.0.0.1:8099] [--duel] [--token TOKEN] [--slow] [--refuse] [--answer]`
 //!
-//! `--refuse` refuses every viewer as one too many; `--answer` answers any offer with the offer itself, which only a
+//! `--slow` reports a machine that does not keep up; `--refuse` refuses every viewer as one too many; `--answer` answers any offer with the offer itself, which only a
 //! test can use.
 
 #![allow(clippy::disallowed_methods, reason = "figures that move need a clock")]
@@ -14,15 +14,27 @@ use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use thalweg_live::web::{
-    About, Channel, Condition, Hub, Join, Joined, Patched, Refused, RefusedKind, Server, Snapshot, Token, WebConfig,
+    About, Channel, Condition, Hub, Join, Joined, LinkChange, LinkFigures, Patched, Refused, RefusedKind, SchemeLine,
+    Server, Snapshot, Token, WebConfig,
 };
 
-const SCHEMES: [&str; 4] = ["gcc", "vidaptive", "camel", "salsify"];
+const SCHEMES: [(&str, &str); 4] = [
+    ("gcc", "WebRTC today"),
+    ("gcc:2017", "WebRTC of Chrome 62"),
+    ("vidaptive", "Vidaptive over Copa"),
+    ("camel", "frames leave in bursts"),
+];
+
+fn is_scheme(name: &str) -> bool {
+    SCHEMES.iter().any(|(known, _)| *known == name)
+}
 
 struct FakeHub {
     started: Instant,
     epoch_ms: f64,
     duel: bool,
+    slow: bool,
+    link: Mutex<LinkFigures>,
     answers: bool,
     viewers: Mutex<BTreeMap<String, (Instant, String)>>,
 }
@@ -40,7 +52,7 @@ impl Hub for FakeHub {
         }
         let id = Token::random().map_err(|error| Refused::new(RefusedKind::Unavailable, error.to_string()))?;
         let channel = join.channel.unwrap_or_default();
-        let scheme = join.scheme.unwrap_or(if SCHEMES.contains(&&*channel) { channel } else { SCHEMES[0].into() });
+        let scheme = join.scheme.unwrap_or(if is_scheme(&channel) { channel } else { SCHEMES[0].0.into() });
         self.viewers.lock().unwrap().insert(id.reveal().into(), (Instant::now(), scheme));
         Ok(Joined { id: id.reveal().into(), answer: join.offer, etag: "1".into() })
     }
@@ -54,12 +66,24 @@ impl Hub for FakeHub {
     }
 
     fn switch(&self, id: &str, scheme: &str) -> Result<(), Refused> {
-        if !SCHEMES.contains(&scheme) {
-            let sentence = format!("The scheme {scheme:?}; there are {}.", SCHEMES.join(", "));
+        if !is_scheme(scheme) {
+            let sentence = format!("The scheme {scheme:?}; there are {}.", SCHEMES.map(|(name, _)| name).join(", "));
             return Err(Refused::new(RefusedKind::UnknownScheme, sentence));
         }
         let mut viewers = self.viewers.lock().unwrap();
         viewers.get_mut(id).ok_or_else(Self::no_such_viewer)?.1 = scheme.into();
+        Ok(())
+    }
+
+    fn change_link(&self, id: &str, change: &LinkChange) -> Result<(), Refused> {
+        change.changes()?;
+        if !self.viewers.lock().unwrap().contains_key(id) {
+            return Err(Self::no_such_viewer());
+        }
+        let mut link = self.link.lock().unwrap();
+        link.rate_bps = change.rate_bps.unwrap_or(link.rate_bps);
+        link.delay_ms = change.delay_ms.unwrap_or(link.delay_ms);
+        link.loss = change.loss.unwrap_or(link.loss);
         Ok(())
     }
 
@@ -70,7 +94,9 @@ impl Hub for FakeHub {
         // A step every ten seconds, reached by one scheme at once and by the other gradually; a little noise on
         // everything.
         let wave = |period: f64, phase: f64| (time_s / period * std::f64::consts::TAU + phase).sin();
-        let capacity = if (self.started.elapsed().as_secs() / 10).is_multiple_of(2) { 3e6 } else { 1e6 };
+        let link = self.link.lock().unwrap().clone();
+        let step = if (self.started.elapsed().as_secs() / 10).is_multiple_of(2) { 3e6 } else { 1e6 };
+        let capacity = link.rate_bps.unwrap_or(step);
         let patience = if scheme == "gcc" { (time_s % 10.0 / 10.0).sqrt() } else { 0.95 };
         let encoder = capacity * patience * 0.82 + 4e4 * wave(0.7, 0.0);
         let fills = scheme == "vidaptive";
@@ -104,16 +130,24 @@ impl Hub for FakeHub {
             connection_state: "connected".into(),
             pacing_lateness_us_p50: Some(21.0),
             pacing_lateness_us_p99: Some(180.0),
+            sent_bytes: (time_s * encoder / 8.0) as u64,
+            epoch_timestamp: None,
+            link: Some(LinkFigures { capacity_bps: Some(capacity), ..link }),
+            too_slow: self
+                .slow
+                .then(|| "the encoder took longer than a frame lasts (33 ms) for 41 % of frames".into())
+                .into_iter()
+                .collect(),
         })
     }
 
     fn about(&self) -> About {
         let channel = |name: &str| Channel { name: name.into(), scheme: name.into(), switchable: !self.duel };
         About {
-            title: if self.duel { "gcc against vidaptive".into() } else { "A built-in scene".into() },
+            title: "built-in scene".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             channels: if self.duel { vec![channel("gcc"), channel("vidaptive")] } else { vec![channel("gcc")] },
-            schemes: SCHEMES.map(String::from).to_vec(),
+            schemes: SCHEMES.map(|(name, about)| SchemeLine { name: name.into(), about: about.into() }).to_vec(),
             width: 1280,
             height: 720,
             frame_interval_ms: 1000.0 / 30.0,
@@ -142,6 +176,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         started: Instant::now(),
         epoch_ms: SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64() * 1e3,
         duel: has("--duel"),
+        slow: has("--slow"),
+        link: Mutex::new(LinkFigures { delay_ms: 25.0, ..LinkFigures::default() }),
         answers: has("--answer") && !has("--refuse"),
         viewers: Mutex::default(),
     };

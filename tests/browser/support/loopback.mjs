@@ -25,7 +25,8 @@ export function loopback() {
     }
   }
 
-  async function answer(offer) {
+  // A channel whose name is `window.frozen` shows no new picture.
+  async function answer(offer, channel) {
     const about = await (await real('/about' + location.search)).json();
     const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
     const context = canvas.getContext('2d', { alpha: false });
@@ -34,7 +35,7 @@ export function loopback() {
     const timer = setInterval(() => {
       const now = performance.timeOrigin + performance.now();
       if (peer.connectionState === 'closed') clearInterval(timer);
-      else if (!window.frozen) draw(canvas, context, Math.max(0, Math.floor((now - about.epoch_ms) / about.frame_interval_ms)));
+      else if (window.frozen !== channel) draw(canvas, context, Math.max(0, Math.floor((now - about.epoch_ms) / about.frame_interval_ms)));
     }, 1000 / 30);
     await peer.setRemoteDescription({ type: 'offer', sdp: offer });
     canvas.captureStream(30).getTracks().forEach(track => peer.addTrack(track));
@@ -50,7 +51,7 @@ export function loopback() {
     const response = await real(address, options);
     if (options?.method !== 'POST' || !String(address).includes('whep') || !response.ok) return response;
     window.offers.push(options.body);
-    const replaced = new Response(await answer(options.body), { status: 201, headers: response.headers });
+    const replaced = new Response(await answer(options.body, String(address).match(/whep\/([^?]*)/)[1]), { status: 201, headers: response.headers });
     Object.defineProperty(replaced, 'url', { value: response.url });
     return replaced;
   };

@@ -1,6 +1,6 @@
 //! One direction of a link, in time since zero.
 
-use thalweg_link::{Departure, Link, Path};
+use thalweg_link::{Capacity, Change, Departure, Link, Path};
 use thalweg_units::{Bytes, Time};
 
 use super::log::Log;
@@ -58,6 +58,18 @@ impl<P> Direction<P> {
     /// A packet that was due at `at` was forwarded at `actual`.
     pub(super) fn passed_on(&mut self, at: Time, actual: Time) {
         self.statistics.lateness.record(at, actual);
+    }
+
+    /// Changes the path; everything that was due has been released.
+    pub(super) fn change(&mut self, now: Time, change: &Change) {
+        self.path.change(now, change);
+        if let (Some(log), Change::Rate(rate)) = (&mut self.log, change) {
+            log.changed(now, *rate);
+        }
+    }
+
+    pub(super) fn bottlenecks(&self) -> &[Capacity] {
+        self.path.bottlenecks()
     }
 
     pub(super) fn next_event(&self) -> Time {

@@ -4,10 +4,11 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use thalweg_link::{PathConfig, Trace};
-use thalweg_units::{Bytes, Seed, Time};
+use thalweg_link::{Change, HopConfig, Jitter, LossModel, PathConfig, Trace};
+use thalweg_units::{Bytes, Seed, Span, Time};
 
 use super::direction::Direction;
+use super::handle::LinkState;
 use super::log::Log;
 use super::{EmulateError, Statistics};
 
@@ -75,7 +76,36 @@ impl Default for LinkConfig {
     }
 }
 
+/// The fixed delay of a path as a whole, and the probability of its random loss; `None` where it has no hop for them.
+fn delay_and_loss(path: &PathConfig) -> (Option<Span>, Option<f64>) {
+    let delays = path.hops.iter().filter_map(|hop| match hop {
+        HopConfig::Delay { delay, .. } => Some(*delay),
+        _ => None,
+    });
+    let loss = path.hops.iter().find_map(|hop| match hop {
+        HopConfig::Loss(LossModel::Random { probability }) => Some(*probability),
+        _ => None,
+    });
+    (delays.reduce(|sum, delay| sum + delay), loss)
+}
+
 impl LinkConfig {
+    /// The same link, with hops for delay and random loss in both directions, so that these can be changed. Hops are
+    /// added behind the others, whose random choices stay the same.
+    #[must_use]
+    pub fn adjustable(mut self) -> LinkConfig {
+        for path in [&mut self.up, &mut self.down] {
+            let (delay, loss) = delay_and_loss(path);
+            if loss.is_none() {
+                path.hops.push(HopConfig::Loss(LossModel::Random { probability: 0.0 }));
+            }
+            if delay.is_none() {
+                path.hops.push(HopConfig::Delay { delay: Span::ZERO, jitter: Jitter::None, reorders: false });
+            }
+        }
+        self
+    }
+
     /// An empty link at the instant `now` of the clock that will drive it. `find` returns a trace by its name.
     ///
     /// # Errors
@@ -93,7 +123,16 @@ impl LinkConfig {
             Zero::Start => Some(now),
             Zero::At(at) => Some(at),
         };
-        Ok(EmulatedLink { up, down, zero })
+        let (delay, loss) = delay_and_loss(&self.up);
+        let bottlenecks = up.bottlenecks().to_vec();
+        let state = LinkState {
+            zero,
+            bottlenecks,
+            rate: None,
+            delay: delay.unwrap_or_default(),
+            loss: loss.unwrap_or_default(),
+        };
+        Ok(EmulatedLink { up, down, zero, state })
     }
 
     fn direction<P: Send + 'static, E: Display>(
@@ -127,6 +166,7 @@ pub struct EmulatedLink<P> {
     down: Direction<P>,
     /// When the paths' time began; `None` until the first packet.
     zero: Option<Time>,
+    state: LinkState,
 }
 
 impl<P> EmulatedLink<P> {
@@ -147,6 +187,31 @@ impl<P> EmulatedLink<P> {
                 direction.passed_on(departure.at, Time::ZERO + (actual - zero));
             }
         }
+    }
+
+    /// Changes the link at `now`: the rate of the way up, delay and loss of both. Everything due by `now` has been
+    /// released.
+    pub fn change(&mut self, now: Time, change: &Change) {
+        let at = self.zero.map_or(Time::ZERO, |zero| Time::ZERO + (now - zero));
+        self.up.change(at, change);
+        match change {
+            Change::Rate(rate) => self.state.rate = *rate,
+            Change::Delay(delay) => self.state.delay = *delay,
+            Change::Loss(loss) => self.state.loss = *loss,
+        }
+        if !matches!(change, Change::Rate(_)) {
+            self.down.change(at, change);
+        }
+    }
+
+    /// Whether the paths' time has begun.
+    pub fn begun(&self) -> bool {
+        self.zero.is_some()
+    }
+
+    /// Its capacity and what can be changed, as it is now.
+    pub fn state(&self) -> LinkState {
+        LinkState { zero: self.zero, ..self.state.clone() }
     }
 
     /// When the next packet is due; [`Time::NEVER`] while the link is empty.
@@ -182,8 +247,8 @@ impl<P> EmulatedLink<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_link::{DropReason, HopConfig, Jitter, LossModel};
-    use thalweg_units::Span;
+    use thalweg_link::DropReason;
+    use thalweg_units::Rate;
 
     fn find(name: &str) -> Result<Arc<Trace>, String> {
         if name == "slow" { Ok(Arc::new(Trace::new(vec![12]).unwrap())) } else { Err(format!("no trace '{name}'")) }
@@ -254,6 +319,47 @@ mod tests {
         assert_eq!(statistics.up.dropped.get(&DropReason::Lost), Some(&3));
         assert_eq!(statistics.up.inside, Bytes::ZERO);
         assert_eq!(statistics.json()["up"]["dropped"]["lost"], 3);
+    }
+
+    #[test]
+    fn a_changed_rate_is_that_of_the_way_up_delay_and_loss_are_those_of_both() {
+        let rate = HopConfig::Rate { rate: "12Mbps/6Mbps@1s".parse().unwrap(), queue: Default::default() };
+        let path = PathConfig { hops: vec![rate] };
+        let config = LinkConfig { up: path.clone(), down: path, ..LinkConfig::default() }.adjustable();
+        assert_eq!(config.up.hops.len(), 3);
+        assert_eq!(config.clone().adjustable(), config);
+        let mut link = config.build(Time::ZERO, &mut find).unwrap();
+        let at = |link: &EmulatedLink<u32>, millis| link.state().capacity(Time::from_millis(millis));
+        assert_eq!([500, 1_500].map(|ms| at(&link, ms)), [12_000, 6_000].map(|kbps| Some(Rate::from_kbps(kbps))));
+        let now = Time::from_millis(10);
+        link.change(now, &Change::Rate(Some(Rate::from_kbps(1_200))));
+        link.change(now, &Change::Delay(Span::from_millis(7)));
+        for way in [Way::Up, Way::Down] {
+            link.offer(way, now, Bytes::new(1500), 1);
+            // One at 1.2 Mbps, the other at 12.
+            let due = if way == Way::Up { 10 + 10 + 7 } else { 10 + 1 + 7 };
+            assert_eq!(released(&mut link, Time::from_millis(due - 1)), []);
+            assert_eq!(released(&mut link, Time::from_millis(due)), [(way, 1)]);
+        }
+        assert_eq!(at(&link, 1_500), Some(Rate::from_kbps(1_200)));
+        link.change(Time::from_millis(40), &Change::Loss(1.0));
+        link.offer(Way::Up, Time::from_millis(40), Bytes::new(1500), 2);
+        link.offer(Way::Down, Time::from_millis(40), Bytes::new(1500), 3);
+        link.change(Time::from_millis(60), &Change::Rate(None));
+        assert_eq!(released(&mut link, Time::from_millis(100)), []);
+        let state = link.state();
+        assert_eq!((state.rate, state.delay, state.loss), (None, Span::from_millis(7), 1.0));
+        assert_eq!(at(&link, 500), Some(Rate::from_kbps(12_000)));
+    }
+
+    #[test]
+    fn the_capacity_of_a_trace_is_its_mean_over_half_a_second_and_unknown_before_the_first_packet() {
+        let config = LinkConfig { up: bottleneck("slow"), zero: Zero::FirstPacket, ..LinkConfig::default() };
+        let mut link = config.build::<u32, _>(Time::ZERO, &mut find).unwrap();
+        assert_eq!(link.state().capacity(Time::from_millis(700)), None);
+        link.offer(Way::Up, Time::from_millis(100), Bytes::new(1500), 1);
+        let capacity = link.state().capacity(Time::from_millis(700)).unwrap().as_mbps_f64();
+        assert!((0.97..1.03).contains(&capacity), "{capacity}");
     }
 
     #[test]

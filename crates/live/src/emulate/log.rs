@@ -18,19 +18,23 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use thalweg_link::{HopConfig, PACKET_INFORMATION, PathConfig, Rates, Schedule, Trace};
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// A log being written.
 pub(super) struct Log<W: Write = BufWriter<File>> {
     file: W,
     capacity: Capacity,
+    /// What it was at the beginning.
+    built_with: Capacity,
     /// The error that stopped writing.
     error: Option<io::Error>,
 }
 
 /// The capacity of the path's first bottleneck, as far as it has been logged.
+#[derive(Clone)]
 enum Capacity {
     Unlimited,
     Trace(Schedule),
@@ -42,18 +46,14 @@ impl Log {
     pub(super) fn create(
         path: &Path,
         config: &PathConfig,
-        find: impl FnMut(&str) -> Option<std::sync::Arc<Trace>>,
+        find: impl FnMut(&str) -> Option<Arc<Trace>>,
     ) -> io::Result<Log> {
         Log::new(BufWriter::with_capacity(1 << 16, File::create(path)?), config, find)
     }
 }
 
 impl<W: Write> Log<W> {
-    fn new(
-        mut file: W,
-        config: &PathConfig,
-        mut find: impl FnMut(&str) -> Option<std::sync::Arc<Trace>>,
-    ) -> io::Result<Log<W>> {
+    fn new(mut file: W, config: &PathConfig, mut find: impl FnMut(&str) -> Option<Arc<Trace>>) -> io::Result<Log<W>> {
         let bottleneck = config.hops.iter().find_map(|hop| match hop {
             HopConfig::Bottleneck { trace: name, once, .. } => {
                 let trace = find(name)?;
@@ -67,7 +67,29 @@ impl<W: Write> Log<W> {
         });
         let (name, capacity) = bottleneck.unwrap_or(("unlimited".into(), Capacity::Unlimited));
         writeln!(file, "# thalweg link log: {name}\n# base timestamp: 0")?;
-        Ok(Log { file, capacity, error: None })
+        Ok(Log { file, built_with: capacity.clone(), capacity, error: None })
+    }
+
+    /// The bottleneck has this rate from `now` on, or again what it was built with.
+    pub(super) fn changed(&mut self, now: Time, rate: Option<Rate>) {
+        self.opportunities(now);
+        let mut capacity = self.built_with.clone();
+        match (&mut capacity, rate) {
+            (Capacity::Trace(schedule), rate) => {
+                if let Some(Ok(trace)) = rate.map(Trace::constant) {
+                    *schedule = Schedule::looped(Arc::new(trace));
+                }
+                schedule.skip_to(now + Span::from_nanos(1));
+            }
+            (Capacity::Rates { rates, from }, rate) => {
+                if let Some(Ok(constant)) = rate.map(Rates::constant) {
+                    *rates = constant;
+                }
+                *from = Time::from_millis(now.as_millis());
+            }
+            (Capacity::Unlimited, _) => {}
+        }
+        self.capacity = capacity;
     }
 
     /// A packet arrived.
@@ -147,7 +169,6 @@ impl<W: Write> Log<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     fn written(hop: HopConfig, events: impl FnOnce(&mut Log<Vec<u8>>)) -> String {
         let find = |_: &str| Some(Arc::new(Trace::new(vec![5, 5, 12]).unwrap()));
@@ -176,6 +197,21 @@ mod tests {
         let hop = HopConfig::Rate { rate: "1Mbps".parse().unwrap(), queue: Default::default() };
         let text = written(hop, |log| log.arrived(Time::from_micros(2_500), Bytes::new(100)));
         assert!(text.ends_with("1 # 125\n2 # 125\n2 + 100\n"), "{text}");
+    }
+
+    #[test]
+    fn a_changed_rate_shows_in_the_opportunities_until_it_is_given_back() {
+        let change = |log: &mut Log<Vec<u8>>| {
+            log.changed(Time::from_millis(6), Some(Rate::from_kbps(6_000)));
+            log.changed(Time::from_millis(9), None);
+            log.flush(Time::from_millis(17));
+        };
+        let trace = HopConfig::Bottleneck { trace: "a".into(), queue: Default::default(), once: false };
+        let of_a_trace = "# base timestamp: 0\n5 # 1504\n5 # 1504\n8 # 1504\n12 # 1504\n17 # 1504\n17 # 1504\n";
+        assert!(written(trace, change).ends_with(of_a_trace));
+        let rate = HopConfig::Rate { rate: "1Mbps".parse().unwrap(), queue: Default::default() };
+        let text = written(rate, change);
+        assert!(text.contains("6 # 125\n7 # 750\n8 # 750\n9 # 750\n10 # 125\n"), "{text}");
     }
 
     #[test]

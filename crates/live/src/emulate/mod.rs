@@ -7,12 +7,14 @@
 mod clients;
 mod direction;
 mod error;
+mod handle;
 mod link;
 mod log;
 mod relay;
 mod statistics;
 
 pub use error::EmulateError;
+pub use handle::{LinkHandle, LinkState};
 pub use link::{EmulatedLink, LinkConfig, Way, Zero};
 pub use relay::{Relay, RelayConfig};
 pub use statistics::{DirectionStatistics, Statistics};

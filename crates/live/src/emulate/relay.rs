@@ -3,15 +3,16 @@
 use std::fmt::Display;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use thalweg_link::Trace;
+use thalweg_link::{Change, Trace};
 use thalweg_units::{Bytes, ConfigError, Span, Time, above, check};
 use thalweg_wire::overhead::{IPV4, IPV6, UDP};
 
 use super::clients::Clients;
+use super::handle::{LinkHandle, LinkState};
 use super::{EmulateError, EmulatedLink, LinkConfig, Statistics, Way};
 use crate::clock::Clock;
 use crate::reactor::{Poller, PollerConfig, Source, UdpConfig, UdpSocket, Waker};
@@ -80,11 +81,14 @@ pub struct Relay {
     address: SocketAddr,
     requests: Sender<Request>,
     waker: Waker,
+    state: Arc<Mutex<LinkState>>,
     thread: Option<JoinHandle<io::Result<Statistics>>>,
 }
 
-enum Request {
+#[derive(Debug)]
+pub(super) enum Request {
     Statistics(Sender<Statistics>),
+    Change(Change),
     Stop,
 }
 
@@ -104,6 +108,8 @@ impl Relay {
         let poller = Poller::new(config.clock, config.poller)?;
         let (requests, inbox) = channel();
         let (address, waker) = (listen.local_address(), poller.waker());
+        let link = config.link.build(config.clock.now(), find)?;
+        let state = Arc::new(Mutex::new(link.state()));
         let work = Work {
             clock: config.clock,
             poller,
@@ -111,17 +117,24 @@ impl Relay {
             listen,
             server: config.server,
             clients: Clients::new(config.server, config.max_clients, config.idle, config.udp),
-            link: config.link.build(config.clock.now(), find)?,
+            begun: link.begun(),
+            link,
+            state: state.clone(),
             clients_send: config.clients_send,
             orphaned: 0,
         };
         let thread = spawn("relay", move || work.run())?;
-        Ok(Relay { address, requests, waker, thread: Some(thread) })
+        Ok(Relay { address, requests, waker, state, thread: Some(thread) })
     }
 
     /// The address that it listens at.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// A handle of its link.
+    pub fn link(&self) -> LinkHandle {
+        LinkHandle { state: self.state.clone(), requests: self.requests.clone(), waker: self.waker.clone() }
     }
 
     /// Statistics so far; `None` when the relay has failed, [`Relay::stop`] then returns the error.
@@ -170,6 +183,9 @@ struct Work {
     server: SocketAddr,
     clients: Clients,
     link: EmulatedLink<Parcel>,
+    /// Whether the link's time had begun when it was last shown.
+    begun: bool,
+    state: Arc<Mutex<LinkState>>,
     clients_send: Way,
     /// Packets whose client had been removed before they left the link.
     orphaned: u64,
@@ -197,7 +213,11 @@ impl Work {
                 self.link.flush(woken.now);
                 tick = woken.now + TICK;
             }
-            if woken.called && self.serve() {
+            if !self.begun && self.link.begun() {
+                self.begun = true;
+                self.show();
+            }
+            if woken.called && self.serve(woken.now) {
                 self.link.flush(self.clock.now());
                 return Ok(self.statistics());
             }
@@ -246,10 +266,14 @@ impl Work {
     }
 
     /// Answers requests; returns whether to stop.
-    fn serve(&mut self) -> bool {
+    fn serve(&mut self, now: Time) -> bool {
         while let Ok(request) = self.inbox.try_recv() {
             match request {
                 Request::Stop => return true,
+                Request::Change(change) => {
+                    self.link.change(now, &change);
+                    self.show();
+                }
                 Request::Statistics(answer) => {
                     // The requester may no longer wait.
                     let _ = answer.send(self.statistics());
@@ -257,6 +281,11 @@ impl Work {
             }
         }
         false
+    }
+
+    /// Shows the link as it is now to its handles.
+    fn show(&self) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = self.link.state();
     }
 
     fn statistics(&self) -> Statistics {

@@ -227,7 +227,7 @@ impl Network {
     /// Parses an SDP fragment of signalling, with the candidates that are usable on the channel.
     fn fragment(&self, channel: usize, text: &str) -> Result<Fragment, Refused> {
         let mut fragment = Fragment::read(text).map_err(bad)?;
-        if self.channels[channel].emulated {
+        if self.channels[channel].link.is_some() {
             fragment.candidates.clear();
         }
         Ok(fragment)
@@ -236,7 +236,7 @@ impl Network {
     /// The peer's parameters as usable on the channel: behind an emulated link the peer reaches us through the link,
     /// and nothing is sent to its own candidates, which would bypass the link.
     fn through_link(&self, channel: usize, remote: Remote) -> Result<Remote, Refused> {
-        if !self.channels[channel].emulated {
+        if self.channels[channel].link.is_none() {
             return Ok(remote);
         }
         if remote.lite {

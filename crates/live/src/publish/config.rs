@@ -15,7 +15,7 @@ use crate::emulate::LinkConfig;
 /// The configuration of a publisher.
 #[derive(Debug, Clone)]
 pub struct PublishConfig {
-    /// The page's heading.
+    /// What is published, for the page's heading.
     pub title: String,
     /// The video source.
     pub video: Video,
@@ -45,7 +45,7 @@ pub struct PublishConfig {
 }
 
 impl PublishConfig {
-    /// The built-in scene with barcodes and silence, for up to sixteen viewers of one channel, sent by `sender` without
+    /// The built-in scene and silence, for up to sixteen viewers of one channel, sent by `sender` without
     /// an emulated link. Change the fields as needed.
     pub fn new(sender: impl SenderFactory + 'static) -> PublishConfig {
         let main = ChannelConfig {
@@ -56,9 +56,9 @@ impl PublishConfig {
             link: None,
         };
         PublishConfig {
-            title: "Thalweg".into(),
+            title: "built-in scene".into(),
             video: Video::scene(Size::HD, 30),
-            barcode: true,
+            barcode: false,
             audio: Some("silence".into()),
             codec: Some(Codec::default()),
             registry: Registry::new(),

@@ -8,10 +8,30 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 use super::messages::State;
 use super::network::Network;
 use super::viewer::Viewer;
-use crate::web::Snapshot;
+use crate::emulate::{LinkHandle, LinkState};
+use crate::web::{LinkFigures, Snapshot};
 
-/// The statistics of one viewer.
-pub(super) fn snapshot(now: Time, viewer: &Viewer) -> Snapshot {
+impl Network {
+    /// The statistics of one viewer.
+    pub(super) fn snapshot(&self, now: Time, viewer: &Viewer) -> Snapshot {
+        let link = self.channels[viewer.channel].link.as_ref().map(LinkHandle::state);
+        let of_link = |link: LinkState| LinkFigures {
+            capacity_bps: link.capacity(now).map(Rate::as_bps_f64),
+            rate_bps: link.rate.map(Rate::as_bps_f64),
+            delay_ms: link.delay.as_millis_f64(),
+            loss: link.loss,
+        };
+        Snapshot {
+            epoch_timestamp: viewer.outgoing.video_timestamp(self.begin),
+            link: link.map(of_link),
+            too_slow: self.too_slow(now, viewer),
+            ..figures(now, viewer)
+        }
+    }
+}
+
+/// The part of a viewer's statistics that is its own.
+fn figures(now: Time, viewer: &Viewer) -> Snapshot {
     let gauges = &viewer.gauges;
     let figures = viewer.outgoing.figures();
     let engine = viewer.outgoing.engine();
@@ -48,6 +68,8 @@ pub(super) fn snapshot(now: Time, viewer: &Viewer) -> Snapshot {
         connection_state: viewer.state.name().into(),
         pacing_lateness_us_p50: micros(0.5),
         pacing_lateness_us_p99: micros(0.99),
+        sent_bytes: gauges.sent.iter().copied().sum::<Bytes>().get(),
+        ..Snapshot::default()
     }
 }
 
@@ -70,6 +92,17 @@ impl Network {
         );
         let missed = "Pictures that were not taken at their time: the machine was busy, or a live source late.";
         text.counter("thalweg_pictures_missed_total", missed, [one(self.missed)]);
+        let slow = self.camera.verdict(now).is_some();
+        let slow = [("camera", slow)].into_iter().chain(self.viewers.values().flat_map(|viewer| {
+            [("encoder", viewer.encode_times.verdict(now).is_some()), ("pacer", viewer.pacer.verdict(now).is_some())]
+        }));
+        let mut parts = std::collections::BTreeMap::new();
+        slow.for_each(|(part, slow)| *parts.entry(part).or_insert(0.0) += f64::from(u8::from(slow)));
+        text.gauge(
+            "thalweg_too_slow",
+            "What this machine is too slow for: the camera (1), or the encoders and pacers of so many viewers.",
+            parts.into_iter().map(|(part, count)| (format!("{{part=\"{part}\"}}"), count)),
+        );
         for channel in &self.channels {
             let (name, counts) = (escaped(&channel.config.name), channel.socket.counts());
             let lost =

@@ -9,7 +9,7 @@ use thalweg_video::source::SourceError;
 
 use super::camera::Taken;
 use crate::reactor::Waker;
-use crate::web::{About, Condition, Hub, Join, Joined, Patched, Refused, RefusedKind, Snapshot};
+use crate::web::{About, Condition, Hub, Join, Joined, LinkChange, Patched, Refused, RefusedKind, Snapshot};
 
 /// A viewer, numbered in order of joining.
 pub(super) type Key = u64;
@@ -64,6 +64,8 @@ pub(super) enum Message {
     Leave(String, SyncSender<bool>),
     /// A viewer requests another scheme.
     Switch { id: String, scheme: String, reply: SyncSender<Result<(), Refused>> },
+    /// A viewer changes the emulated links.
+    ChangeLink { id: String, change: LinkChange, reply: SyncSender<Result<(), Refused>> },
     /// Request for the statistics of a viewer.
     Snapshot(String, SyncSender<Option<Snapshot>>),
     /// Request for what is published.
@@ -153,6 +155,11 @@ impl Hub for Outbox {
     fn switch(&self, id: &str, scheme: &str) -> Result<(), Refused> {
         let (id, scheme) = (id.to_owned(), scheme.to_owned());
         self.ask(|reply| Message::Switch { id, scheme, reply }).unwrap_or_else(|| Err(nobody()))
+    }
+
+    fn change_link(&self, id: &str, change: &LinkChange) -> Result<(), Refused> {
+        let (id, change) = (id.to_owned(), change.clone());
+        self.ask(|reply| Message::ChangeLink { id, change, reply }).unwrap_or_else(|| Err(nobody()))
     }
 
     fn snapshot(&self, id: &str) -> Option<Snapshot> {

@@ -16,6 +16,7 @@ mod figures;
 mod gauges;
 mod messages;
 mod network;
+mod overload;
 mod passthrough;
 mod records;
 mod running;
@@ -32,7 +33,7 @@ use thalweg_codecs::EncodeError;
 use thalweg_link::FindTrace;
 use thalweg_sender::SenderFactory;
 use thalweg_sender::frames::{EncodePlan, Target};
-use thalweg_sender::scheme::ReceiverKind;
+use thalweg_sender::scheme::{ReceiverKind, known};
 use thalweg_transport::{Identity, TransportError};
 use thalweg_units::{Rate, Size, Span, Time};
 use thalweg_video::Picture;
@@ -241,6 +242,9 @@ fn assemble(
         next_key: 0,
         next_picture: 0,
         missed: 0,
+        camera: Default::default(),
+        begin,
+        judged: begin,
         from_unknown_sources: 0,
         records,
         ended: None,
@@ -285,7 +289,6 @@ fn open(
     let candidates = reached_at(local)?;
     let mut config = config.clone();
     let link = config.link.take();
-    let emulated = link.is_some();
     let relay = match link {
         None => None,
         Some(link) => {
@@ -296,14 +299,20 @@ fn open(
             };
             let listen = SocketAddr::new(first.ip(), 0);
             // For a relay the side that sends first are the clients; here these are the viewers.
-            let relay = RelayConfig { link, clock, clients_send: Way::Down, ..RelayConfig::new(listen, *first) };
+            let relay = RelayConfig {
+                link: link.adjustable(),
+                clock,
+                clients_send: Way::Down,
+                ..RelayConfig::new(listen, *first)
+            };
             let relay = Relay::start(&relay, find)?;
             config.advertise = vec![relay.address()];
             Some(relay)
         }
     };
     let scheme = config.scheme.clone();
-    Ok((Channel { config, scheme, socket, candidates, emulated }, relay))
+    let link = relay.as_ref().map(Relay::link);
+    Ok((Channel { config, scheme, socket, candidates, link }, relay))
 }
 
 /// The addresses at which a socket bound to `local` is reached: `local` itself, or, if it is a wildcard, every address
@@ -349,11 +358,15 @@ fn about(config: &PublishConfig, clock: &Clock, begin: Time, format: Format) -> 
         scheme: channel.scheme.name().to_string(),
         switchable: true,
     };
+    let line = |name: &str| {
+        let about = known().iter().find(|known| known.name == name).map_or("", |known| known.about);
+        web::SchemeLine { name: name.into(), about: about.into() }
+    };
     About {
         title: config.title.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
         channels: config.channels.iter().map(channel).collect(),
-        schemes: playable.map(str::to_string).collect(),
+        schemes: playable.map(line).collect(),
         width: size.width,
         height: size.height,
         frame_interval_ms: interval.as_millis_f64(),

@@ -12,14 +12,15 @@ use thalweg_units::{Seed, Span, Time};
 use thalweg_video::source::Format;
 
 use super::config::{ChannelConfig, Codecs};
-use super::figures;
 use super::messages::{Key, Message, Outbox, State, reply};
+use super::overload::Tally;
 use super::records::Records;
 use super::viewer::{FrameCache, Offered, Viewer};
 use super::{PublishError, is_stateful};
 use crate::clock::Clock;
+use crate::emulate::LinkHandle;
 use crate::reactor::{Poller, Source, UdpSocket};
-use crate::web::{About, Refused, RefusedKind};
+use crate::web::{About, LinkChange, Refused, RefusedKind};
 
 /// An offer of ours is given up when there is no answer after this time, the same as for a connection that is not
 /// established ([`thalweg_transport::Config::connect`]).
@@ -36,8 +37,8 @@ pub(super) struct Channel {
     pub(super) socket: UdpSocket,
     /// Addresses at which its socket is reached.
     pub(super) candidates: Vec<SocketAddr>,
-    /// Whether a link is emulated in front of it.
-    pub(super) emulated: bool,
+    /// The link that is emulated in front of it.
+    pub(super) link: Option<LinkHandle>,
 }
 
 /// The state of the network thread.
@@ -65,6 +66,12 @@ pub(super) struct Network {
     /// The number of the next picture, and how many pictures the camera skipped.
     pub(super) next_picture: u64,
     pub(super) missed: u64,
+    /// The same over the last seconds.
+    pub(super) camera: Tally,
+    /// When picture 0 is captured.
+    pub(super) begin: Time,
+    /// When it was last judged whether this machine keeps up.
+    pub(super) judged: Time,
     /// Datagrams from unknown sources.
     pub(super) from_unknown_sources: u64,
     pub(super) records: Records,
@@ -130,14 +137,21 @@ impl Network {
     pub(super) fn work(&mut self) {
         self.pump();
         self.forget_gone();
+        let now = self.clock.now();
+        if now - self.judged >= TICK {
+            self.judged = now;
+            self.judge(now);
+        }
     }
 
-    fn on_message(&mut self, message: Message) {
+    pub(super) fn on_message(&mut self, message: Message) {
         let now = self.clock.now();
         match message {
             Message::Picture(taken) => {
                 let number = taken.number;
-                self.missed += number.saturating_sub(self.next_picture);
+                let missed = number.saturating_sub(self.next_picture);
+                self.missed += missed;
+                self.camera.add(now, missed, missed + 1);
                 self.next_picture = number + 1;
                 self.frame_cache.put(taken);
                 self.viewers.values_mut().for_each(|viewer| viewer.on_picture(now, number));
@@ -158,7 +172,7 @@ impl Network {
             Message::Encoded { viewer, encoder, made } => {
                 let Some(found) = self.viewers.get_mut(&viewer) else { return };
                 match made {
-                    Ok(made) => found.on_encoded(now, encoder, made),
+                    Ok(made) => found.on_encoded(now, encoder, made, self.format.interval()),
                     Err(error) => {
                         tracing::error!(viewer, %error, "the encoder failed");
                         found.close(now);
@@ -201,9 +215,13 @@ impl Network {
                 let done = self.switch(now, &id, &scheme);
                 reply(&to, done);
             }
+            Message::ChangeLink { id, change, reply: to } => {
+                let done = self.change_link(&id, &change);
+                reply(&to, done);
+            }
             Message::Snapshot(id, to) => {
                 let snapshot = self.viewers.values().find(|viewer| viewer.id == id);
-                reply(&to, snapshot.map(|viewer| figures::snapshot(now, viewer)));
+                reply(&to, snapshot.map(|viewer| self.snapshot(now, viewer)));
             }
             Message::About(to) => reply(&to, self.about.clone()),
             Message::Metrics(to) => reply(&to, self.metrics(now)),
@@ -296,10 +314,11 @@ impl Network {
     pub(super) fn scheme(&self, name: &str) -> Result<Arc<dyn SenderFactory>, Refused> {
         let unknown = |message: String| Refused::new(RefusedKind::UnknownScheme, message);
         let scheme = self.registry.find(name).map_err(|error| unknown(error.to_string()))?;
-        if is_stateful(&*scheme) || self.about.schemes.iter().any(|known| known == name) {
+        if is_stateful(&*scheme) || self.about.schemes.iter().any(|known| known.name == name) {
             Ok(scheme)
         } else {
-            Err(unknown(format!("{name} cannot be sent here: choose from {}", self.about.schemes.join(", "))))
+            let names: Vec<&str> = self.about.schemes.iter().map(|known| known.name.as_str()).collect();
+            Err(unknown(format!("{name} cannot be sent here: choose from {}", names.join(", "))))
         }
     }
 
@@ -310,6 +329,20 @@ impl Network {
         follows(&*scheme, viewer.outgoing.video())?;
         viewer.switch(now, scheme, &outbox).map_err(|error| Refused::new(RefusedKind::Unavailable, error))?;
         tracing::info!(viewer = viewer.key, scheme = name, "switched");
+        Ok(())
+    }
+
+    /// Changes the links of all channels, which stay the same for all.
+    pub(super) fn change_link(&mut self, id: &str, change: &LinkChange) -> Result<(), Refused> {
+        let viewer = self.find(id)?.key;
+        let changes = change.changes()?;
+        let links = || self.channels.iter().filter_map(|channel| channel.link.as_ref());
+        if links().next().is_none() {
+            let none = "No link is emulated here: publish with --rate, --up, --delay or --scenario.";
+            return Err(Refused::new(RefusedKind::BadChange, none));
+        }
+        links().for_each(|link| changes.iter().for_each(|change| link.change(*change)));
+        tracing::info!(viewer, ?changes, "link changed");
         Ok(())
     }
 

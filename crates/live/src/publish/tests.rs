@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use thalweg_control::fixed;
-use thalweg_link::Trace;
+use thalweg_link::{HopConfig, PathConfig, Trace};
 use thalweg_sender::{Registry, Scheme};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local};
@@ -13,9 +13,34 @@ use thalweg_units::Seed;
 use thalweg_video::Video;
 
 use super::*;
-use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
+use crate::clock::pause;
+use crate::emulate::LinkConfig;
+use crate::web::{Condition, Join, Joined, LinkChange, Patched, Refused, RefusedKind, SchemeLine, Snapshot};
 
 fn network(max_viewers: usize) -> Network {
+    network_of(max_viewers, &["main"], None)
+}
+
+impl Network {
+    fn snapshot_of(&self, id: &str) -> Snapshot {
+        let viewer = self.viewers.values().find(|viewer| viewer.id == id).unwrap();
+        self.snapshot(self.clock.now(), viewer)
+    }
+}
+
+/// A network with these channels, over an emulated link of this rate if there is one.
+fn network_of(max_viewers: usize, names: &[&str], rate: Option<&str>) -> Network {
+    let link = rate.map(|rate| {
+        let hop = HopConfig::Rate { rate: rate.parse().unwrap(), queue: Default::default() };
+        LinkConfig { up: PathConfig { hops: vec![hop] }, ..LinkConfig::default() }
+    });
+    let channel = |name: &&str| ChannelConfig {
+        name: (*name).into(),
+        scheme: Arc::new("gcc".parse::<Scheme>().unwrap()),
+        bind: "127.0.0.1:0".parse().unwrap(),
+        advertise: Vec::new(),
+        link: link.clone(),
+    };
     let codec = "model".parse().unwrap();
     let config = PublishConfig {
         title: "a test".into(),
@@ -24,13 +49,7 @@ fn network(max_viewers: usize) -> Network {
         audio: Some("silence".into()),
         codec: Some(codec),
         registry: Registry::new(),
-        channels: vec![ChannelConfig {
-            name: "main".into(),
-            scheme: Arc::new("gcc".parse::<Scheme>().unwrap()),
-            bind: "127.0.0.1:0".parse().unwrap(),
-            advertise: Vec::new(),
-            link: None,
-        }],
+        channels: names.iter().map(channel).collect(),
         link: None,
         pcap: None,
         qlog: None,
@@ -40,7 +59,10 @@ fn network(max_viewers: usize) -> Network {
     let codecs = Codecs::of(config.codec.as_ref().unwrap());
     let mut find = |_: &str| -> Result<Arc<Trace>, String> { Err("no trace".into()) };
     let made = (codecs, config.video.scene_format(), Time::ZERO);
-    assemble(&config, Clock::new(), made, &mut find).unwrap().0
+    let (network, relays) = assemble(&config, Clock::new(), made, &mut find).unwrap();
+    // They run as long as the test.
+    relays.into_iter().for_each(std::mem::forget);
+    network
 }
 
 /// The peer's parameters, with this ufrag.
@@ -66,7 +88,8 @@ fn a_viewer_may_ask_for_a_sender_that_the_program_has_registered_and_for_no_othe
     let mut network = network(3);
     let own = "gcc".parse::<Scheme>().unwrap().with_controller("own", || fixed::Fixed::new(fixed::Config::default()));
     network.registry.add(own).unwrap();
-    network.about.schemes = network.registry.names().map(str::to_string).collect();
+    let line = |name: &str| SchemeLine { name: name.into(), ..SchemeLine::default() };
+    network.about.schemes = network.registry.names().map(line).collect();
     let offer = sdp::offer(&local("abcd"), &Capabilities::all(Direction::ReceiveOnly)).text;
     let mut ask = |scheme: &str| {
         let asked = Join { offer: offer.clone(), scheme: Some(scheme.into()), channel: None };
@@ -148,4 +171,55 @@ fn the_restart_of_what_we_offered_speaks_of_the_transport_of_picture_and_audio()
     assert!(network.restarted(now, key, &theirs.to_string()));
     assert_eq!(network.viewers[&key].remote.credentials.ufrag, "efgh");
     assert!(!network.restarted(now, key + 1, &theirs.to_string()), "there is no such connection");
+}
+
+#[test]
+fn a_viewer_changes_the_links_of_all_channels_and_without_a_link_reads_how_to_have_one() {
+    let mut plain = network(1);
+    let id = join(&mut plain).unwrap().id;
+    let change = LinkChange { rate_bps: Some(Some(5e5)), delay_ms: Some(40.0), loss: Some(0.01) };
+    let refused = plain.change_link(&id, &change).unwrap_err();
+    assert!(refused.kind == RefusedKind::BadChange && refused.message.contains("publish with --rate"), "{refused}");
+    assert_eq!(plain.snapshot_of(&id).link, None);
+
+    let mut network = network_of(1, &["left", "right"], Some("2Mbps"));
+    let id = join(&mut network).unwrap().id;
+    assert_eq!(network.change_link("nobody", &change).unwrap_err().kind, RefusedKind::NoSuchViewer);
+    let given = network.snapshot_of(&id).link.unwrap();
+    assert_eq!((given.capacity_bps, given.rate_bps, given.delay_ms, given.loss), (Some(2e6), None, 0.0, 0.0));
+    network.change_link(&id, &change).unwrap();
+    for channel in 0..2 {
+        let state = || network.channels[channel].link.as_ref().unwrap().state();
+        // The relay's own thread does it.
+        let until = network.clock.now() + Span::from_secs(5);
+        while state().loss == 0.0 && network.clock.now() < until {
+            pause(Span::from_millis(1));
+        }
+        let state = state();
+        assert_eq!((state.rate, state.delay, state.loss), (Some(Rate::from_kbps(500)), Span::from_millis(40), 0.01));
+    }
+    let link = network.snapshot_of(&id).link.unwrap();
+    assert_eq!((link.capacity_bps, link.rate_bps, link.delay_ms), (Some(5e5), Some(5e5), 40.0));
+}
+
+#[test]
+fn a_camera_that_misses_frames_is_said_to_be_too_slow_until_it_misses_none() {
+    let mut network = network(1);
+    let id = join(&mut network).unwrap().id;
+    let clock = network.clock;
+    let mut number = 0;
+    let mut play = |network: &mut Network, seconds: u64, every: u64| {
+        for _ in 0..seconds * 30 / every {
+            number += every;
+            network.clock = clock.later(Span::from_micros(33_333 * number as i64));
+            network.on_message(Message::Picture(camera::Taken { number: number - 1, seen: camera::Seen::Nothing }));
+        }
+        network.work();
+        network.snapshot_of(&id).too_slow
+    };
+    assert_eq!(play(&mut network, 7, 1), Vec::<String>::new());
+    let slow = play(&mut network, 7, 2);
+    assert_eq!(slow, ["the camera missed 75 of 150 frames in 5 s"]);
+    assert!(network.metrics(network.clock.now()).contains("thalweg_too_slow{part=\"camera\"} 1\n"));
+    assert_eq!(play(&mut network, 7, 1), Vec::<String>::new());
 }

@@ -12,12 +12,13 @@ use thalweg_session::{AudioFrame, Encoded, Outgoing, Output};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{CongestionFeedback, Local, Offer};
 use thalweg_transport::{Connection, Datagram, Received, Remote, TransportError};
-use thalweg_units::{ConfigError, Seed, Time};
+use thalweg_units::{ConfigError, Seed, Span, Time};
 
 use super::camera::Taken;
 use super::coder::{Coder, Encoding};
 use super::gauges::Gauges;
 use super::messages::{Key, Outbox, State};
+use super::overload::{LATE_PACKET, Tally};
 use super::records::Records;
 use crate::clock::Clock;
 use crate::reactor::Lateness;
@@ -87,6 +88,14 @@ pub(super) struct Viewer {
     pub(super) gauges: Gauges,
     /// How late packets were sent.
     pub(super) lateness: Lateness,
+    /// Frames whose encoding took longer than the interval between frames.
+    pub(super) encode_times: Tally,
+    /// Packets that left late.
+    pub(super) pacer: Tally,
+    /// Whether this machine was too slow when it was last judged.
+    pub(super) too_slow: bool,
+    /// When the frame that is being encoded was requested.
+    encoding_since: Option<Time>,
     /// The peer's parameters from signalling.
     pub(super) remote: Remote,
     /// For a connection that we offered; `None` if the peer offered it.
@@ -122,6 +131,10 @@ impl Viewer {
             outgoing,
             gauges: Gauges::default(),
             lateness: Lateness::default(),
+            encode_times: Tally::default(),
+            pacer: Tally::default(),
+            too_slow: false,
+            encoding_since: None,
             remote,
             ours,
             addresses: VecDeque::new(),
@@ -165,8 +178,11 @@ impl Viewer {
     }
 
     /// An encoder's frames; those of a replaced encoder are ignored.
-    pub(super) fn on_encoded(&mut self, now: Time, encoder: u64, made: Vec<Encoded>) {
+    pub(super) fn on_encoded(&mut self, now: Time, encoder: u64, made: Vec<Encoded>, interval: Span) {
         if encoder == self.coder_number {
+            if let Some(since) = self.encoding_since.take() {
+                self.encode_times.add(now, u64::from(now - since > interval), 1);
+            }
             self.outgoing.on_encoded(now, made);
             self.due(now);
         }
@@ -196,7 +212,9 @@ impl Viewer {
         let coder = self.encoding.start(&*scheme, self.key, next, outbox)?;
         self.outgoing.change_scheme(now, scheme).map_err(|error: ConfigError| error.to_string())?;
         // The pending result of the old encoder is discarded: the engine must not wait for it.
-        self.outgoing.on_encoded(now, Vec::new());
+        if self.encoding_since.take().is_some() {
+            self.outgoing.on_encoded(now, Vec::new());
+        }
         (self.coder, self.coder_number) = (coder, next);
         self.due(now);
         Ok(())
@@ -230,6 +248,7 @@ impl Viewer {
         }
         if matches!(why, Wake::Pacer | Wake::Padding | Wake::Probe | Wake::Repair) {
             self.lateness.record(wanted, now);
+            self.pacer.add(now, u64::from(now - wanted > LATE_PACKET), 1);
         }
         self.outgoing.on_timeout(now);
         loop {
@@ -261,8 +280,9 @@ impl Viewer {
 
     fn encode(&mut self, now: Time, frame_cache: &FrameCache, number: u64, plan: EncodePlan) {
         let seen = frame_cache.find(number).map(|taken| &taken.seen);
-        if let Some(made) = self.coder.encode(number, seen, plan) {
-            self.outgoing.on_encoded(now, made);
+        match self.coder.encode(number, seen, plan) {
+            Some(made) => self.outgoing.on_encoded(now, made),
+            None => self.encoding_since = Some(now),
         }
     }
 

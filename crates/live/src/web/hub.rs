@@ -1,6 +1,6 @@
 //! The interface between the web server and the thread that owns the viewers.
 
-use super::snapshot::{About, Snapshot};
+use super::snapshot::{About, LinkChange, Snapshot};
 
 /// The viewers, as the web server sees them. Every call may block for some milliseconds (a message to another thread
 /// and back); the server calls it where blocking is allowed.
@@ -28,6 +28,12 @@ pub trait Hub: Send + Sync {
     /// # Errors
     /// When there is no such viewer or no such scheme.
     fn switch(&self, id: &str, scheme: &str) -> Result<(), Refused>;
+
+    /// Changes the emulated links of all channels, for all viewers.
+    ///
+    /// # Errors
+    /// When there is no such viewer, no link is emulated, or a value is out of range.
+    fn change_link(&self, id: &str, change: &LinkChange) -> Result<(), Refused>;
 
     /// The present statistics of a viewer.
     fn snapshot(&self, id: &str) -> Option<Snapshot>;
@@ -115,6 +121,8 @@ pub enum RefusedKind {
     NoSuchChannel,
     /// No scheme with this name: 400.
     UnknownScheme,
+    /// The emulated link cannot be changed like this, or there is none: 400.
+    BadChange,
     /// The fragment is for an ICE session that has been restarted since: 412.
     Stale,
     /// Temporarily not possible: 503.

@@ -6,7 +6,7 @@
 //! slots         how many connections and event streams there are, and may be
 //! guard         who may ask (token, origin, host), and the headers of every answer
 //! whep          offer in, answer out, in the manner of draft-ietf-wish-whep
-//! viewers       the figures of one viewer ten times a second, and its switch of scheme
+//! viewers       the figures of one viewer ten times a second, its switch of scheme, its change of the link
 //! site          the page itself, what it should know, the clock, the metrics
 //! ```
 //!
@@ -29,5 +29,5 @@ mod whep;
 pub use connections::Limits;
 pub use hub::{Condition, Hub, Join, Joined, Patched, Refused, RefusedKind};
 pub use server::{Server, WebConfig, WebError};
-pub use snapshot::{About, Channel, Snapshot};
+pub use snapshot::{About, Channel, LinkChange, LinkFigures, SchemeLine, Snapshot};
 pub use token::{Token, TokenError};

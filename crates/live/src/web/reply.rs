@@ -26,7 +26,7 @@ pub(super) fn with(mut response: Response, name: HeaderName, value: &str) -> Res
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
         let status = match self.kind {
-            RefusedKind::BadOffer | RefusedKind::UnknownScheme => StatusCode::BAD_REQUEST,
+            RefusedKind::BadOffer | RefusedKind::UnknownScheme | RefusedKind::BadChange => StatusCode::BAD_REQUEST,
             RefusedKind::NoSuchViewer | RefusedKind::NoSuchChannel => StatusCode::NOT_FOUND,
             RefusedKind::Stale => StatusCode::PRECONDITION_FAILED,
             RefusedKind::Full | RefusedKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,

@@ -150,7 +150,8 @@ pub(super) fn router(config: &WebConfig, hub: &Arc<dyn Hub>, stop: &watch::Recei
         .route("/whep", whep::first(whep.clone()))
         .route("/whep/{name}", whep::named(whep))
         .route("/viewers/{id}/events", viewers::events(viewers.clone()))
-        .route("/viewers/{id}/scheme", viewers::scheme(viewers))
+        .route("/viewers/{id}/scheme", viewers::scheme(viewers.clone()))
+        .route("/viewers/{id}/link", viewers::link(viewers))
         .route("/metrics", get(site::metrics).with_state(metrics))
         .merge(behind_the_token)
         .fallback(|| async { words(StatusCode::NOT_FOUND, "There is nothing here; the page is at /.") });

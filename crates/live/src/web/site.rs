@@ -19,7 +19,7 @@ const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files of the page: path, media type, contents. They are the same in every copy of the program and contain no
 /// secret.
-pub(super) const FILES: [(&str, &str, &str); 7] = [
+pub(super) const FILES: [(&str, &str, &str); 11] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
     ("/page.js", JAVASCRIPT, include_str!("page/page.js")),
@@ -27,7 +27,20 @@ pub(super) const FILES: [(&str, &str, &str); 7] = [
     ("/whep.js", JAVASCRIPT, include_str!("page/whep.js")),
     ("/barcode.js", JAVASCRIPT, include_str!("page/barcode.js")),
     ("/charts.js", JAVASCRIPT, include_str!("page/charts.js")),
+    ("/link.js", JAVASCRIPT, include_str!("page/link.js")),
+    ("/score.js", JAVASCRIPT, include_str!("page/score.js")),
+    ("/uplot.js", JAVASCRIPT, UPLOT),
+    ("/uplot.css", "text/css; charset=utf-8", include_str!("page/vendor/uPlot.min.css")),
 ];
+
+/// uPlot as a module, with its licence. The files are those of the laboratory's report: `page/vendor` links to them.
+pub(super) const UPLOT: &str = concat!(
+    "/*\n",
+    include_str!("page/vendor/LICENSE"),
+    "*/\n",
+    include_str!("page/vendor/uPlot.iife.min.js"),
+    "\nexport default uPlot;\n"
+);
 
 /// Serves one of them.
 pub(super) fn file<S: Clone + Send + Sync + 'static>(kind: &'static str, text: &'static str) -> MethodRouter<S> {

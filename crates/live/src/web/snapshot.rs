@@ -1,6 +1,10 @@
 //! The statistics that the page shows beside the video.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use thalweg_link::Change;
+use thalweg_units::{Rate, Span};
+
+use super::hub::{Refused, RefusedKind};
 
 /// The statistics of one viewer at one moment. `None`, JSON's `null`, means that the scheme or the feedback does not
 /// provide the value, or that it is not known yet.
@@ -62,19 +66,82 @@ pub struct Snapshot {
     pub pacing_lateness_us_p50: Option<f64>,
     /// 99th percentile of that.
     pub pacing_lateness_us_p99: Option<f64>,
+    /// Bytes sent since the viewer joined, from the IP header on.
+    pub sent_bytes: u64,
+    /// The RTP timestamp (90 kHz) of video captured at [`About::epoch_ms`]: from it a page computes when a frame was
+    /// captured.
+    pub epoch_timestamp: Option<u32>,
+    /// The emulated link, if there is one.
+    pub link: Option<LinkFigures>,
+    /// What this machine is too slow for, each in a sentence; empty while it keeps up.
+    pub too_slow: Vec<String>,
+}
+
+/// An emulated link at one moment, in the direction of the video.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct LinkFigures {
+    /// What it carries now; `None` if nothing limits it, or before the first packet.
+    pub capacity_bps: Option<f64>,
+    /// The constant rate it was given since, in place of its own.
+    pub rate_bps: Option<f64>,
+    /// Its one-way delay without queueing, milliseconds.
+    pub delay_ms: f64,
+    /// The share of packets lost at random, 0..=1.
+    pub loss: f64,
+}
+
+/// A request to change the emulated link; what is absent stays as it is.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LinkChange {
+    /// A constant rate in the direction of the video; `Some(None)`, JSON's `null`, for the link's own.
+    #[serde(deserialize_with = "present")]
+    pub rate_bps: Option<Option<f64>>,
+    /// The one-way delay in both directions, milliseconds.
+    pub delay_ms: Option<f64>,
+    /// The share of packets lost at random in both directions, 0..=1.
+    pub loss: Option<f64>,
+}
+
+/// A field that is there, even if it is `null`.
+fn present<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<Option<f64>>, D::Error> {
+    Option::deserialize(field).map(Some)
+}
+
+impl LinkChange {
+    /// The changes of the link.
+    ///
+    /// # Errors
+    /// When a value is out of range.
+    pub fn changes(&self) -> Result<Vec<Change>, Refused> {
+        let wrong = |message: String| Err(Refused::new(RefusedKind::BadChange, message));
+        // At 10 kbps a packet of 1500 bytes takes more than a second.
+        if let Some(bps) = self.rate_bps.flatten().filter(|bps| !(1e4..=1e10).contains(bps)) {
+            return wrong(format!("The rate {bps} bps; rate_bps must be 10000 to 10000000000 (10 kbps to 10 Gbps)."));
+        }
+        if let Some(delay) = self.delay_ms.filter(|delay| !(0.0..=10_000.0).contains(delay)) {
+            return wrong(format!("The delay {delay} ms; delay_ms must be 0 to 10000."));
+        }
+        if let Some(loss) = self.loss.filter(|loss| !(0.0..=1.0).contains(loss)) {
+            return wrong(format!("The loss {loss}; it must be 0 to 1, such as 0.02 for 2 %."));
+        }
+        let rate = self.rate_bps.map(|rate| Change::Rate(rate.map(|bps| Rate::from_bps(bps as u64))));
+        let delay = self.delay_ms.map(|delay| Change::Delay(Span::from_secs_f64(delay / 1e3)));
+        Ok(rate.into_iter().chain(delay).chain(self.loss.map(Change::Loss)).collect())
+    }
 }
 
 /// What is published: each page requests it once.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct About {
-    /// The page's heading.
+    /// What is published, for the page's heading; the schemes stand before it.
     pub title: String,
     /// Thalweg's version.
     pub version: String,
     /// The channels: at least one; two are shown side by side.
     pub channels: Vec<Channel>,
     /// The schemes that a viewer may switch to.
-    pub schemes: Vec<String>,
+    pub schemes: Vec<SchemeLine>,
     /// Width of the video in pixels.
     pub width: u16,
     /// Height of the video in pixels.
@@ -89,6 +156,15 @@ pub struct About {
     pub link: Option<String>,
     /// Whether the page should negotiate transport-wide feedback on request (version 02) instead of version 01.
     pub feedback_on_request: bool,
+}
+
+/// A scheme to choose.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct SchemeLine {
+    /// Its name.
+    pub name: String,
+    /// What it is, in one line; empty for a program's own.
+    pub about: String,
 }
 
 /// One of the things to watch.

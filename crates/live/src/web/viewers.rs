@@ -1,5 +1,5 @@
-//! The requests about one viewer: its event stream of statistics, and the switch of its scheme. Both need only the
-//! viewer's id.
+//! The requests about one viewer: its event stream of statistics, the switch of its scheme, and changes of the emulated
+//! link. All need only the viewer's id.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use super::connections::Limits;
 use super::hub::Hub;
 use super::reply::{ask, words};
 use super::slots::{Slot, Slots};
+use super::snapshot::LinkChange;
 use super::whep::body;
 
 /// Interval between statistics.
@@ -50,6 +51,33 @@ async fn switch(State(viewers): State<Viewers>, Path(id): Path<String>, request:
         Err(response) => return response,
     };
     match ask(&viewers.hub, move |hub| hub.switch(&id, &scheme)).await {
+        Ok(Ok(())) => StatusCode::NO_CONTENT.into_response(),
+        Ok(Err(refused)) => refused.into_response(),
+        Err(response) => response,
+    }
+}
+
+/// `/viewers/ID/link`.
+pub(super) fn link<S: Clone + Send + Sync + 'static>(viewers: Viewers) -> MethodRouter<S> {
+    post(change).with_state(viewers)
+}
+
+async fn change(State(viewers): State<Viewers>, Path(id): Path<String>, request: Request) -> Response {
+    /// The maximum length of three numbers with their names.
+    const CHANGE: usize = 200;
+    let text = match body(request.into_body(), CHANGE, viewers.limits.timeout).await {
+        Ok(text) => text,
+        Err(response) => return response,
+    };
+    let change: LinkChange = match serde_json::from_str(&text) {
+        Ok(change) => change,
+        Err(error) => {
+            let sentence =
+                format!("A link cannot be read: {error}; write {{\"rate_bps\":2e6,\"delay_ms\":25,\"loss\":0}}.");
+            return words(StatusCode::BAD_REQUEST, sentence);
+        }
+    };
+    match ask(&viewers.hub, move |hub| hub.change_link(&id, &change)).await {
         Ok(Ok(())) => StatusCode::NO_CONTENT.into_response(),
         Ok(Err(refused)) => refused.into_response(),
         Err(response) => response,

@@ -242,6 +242,11 @@ impl Outgoing {
         &self.video
     }
 
+    /// The RTP timestamp of video captured at `at`, once media flows.
+    pub fn video_timestamp(&self, at: Time) -> Option<u32> {
+        self.flow.as_ref().map(|flow| flow.writer.video_timestamp(at))
+    }
+
     /// From now on unprotected packets are captured for [`Outgoing::take_plain`]; the caller must take them often, or
     /// they fill memory.
     pub fn capture(&mut self) {

@@ -76,6 +76,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
+    /// The timestamp of video captured at `at`.
+    pub(super) fn video_timestamp(&self, at: Time) -> u32 {
+        self.media.timestamp(at)
+    }
+
     pub(super) fn new(
         agreed: &Negotiated,
         video: Video,

@@ -14,7 +14,10 @@ use super::sending::{Sending, is_stateful};
   thalweg publish
   thalweg publish clip.mp4 --listen 0.0.0.0:8080 --scheme gcc
   thalweg publish --rate 3Mbps/1Mbps@10s --delay 25ms --loss 1%
-  thalweg publish clip.ivf --encoded --whip https://example.org/whip/endpoint")]
+  thalweg publish clip.ivf --encoded --whip https://example.org/whip/endpoint
+
+Everyone who opens the page is a viewer, each with a sender of their own. A link given by --rate, --up, --delay and so
+on is emulated between here and the viewers: `up` is the way of the video. Sliders on the page change it for all.")]
 pub(crate) struct Arguments {
     /// The video: `scene`, `scene:easy`, a .y4m file, `-` for live y4m on standard input, or anything ffmpeg reads
     #[arg(default_value = "scene")]
@@ -58,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             arguments.scheme
         );
     }
-    let running = arguments.sending.start(&arguments.source, "Thalweg", &[("main", &arguments.scheme)])?;
+    let running = arguments.sending.start(&arguments.source, &[("main", &arguments.scheme)])?;
     let Some(endpoint) = endpoint else { return running.wait(|| Ok(())) };
     let whip_session = running.publisher.whip_session(endpoint)?;
     let (reached, last) = (Cell::new(false), RefCell::new(None));

@@ -18,6 +18,7 @@ use thalweg_video::Video;
 use super::addresses::{address, local_address};
 use super::emulated::Emulated;
 use crate::commands::values;
+use crate::link;
 
 /// Headings of the help.
 const MEDIA: &str = "Video and audio";
@@ -52,9 +53,11 @@ pub(crate) struct Sending {
     /// Frames per second: 30, 29.97 or 30000/1001; when absent a file's own, or 30 for the built-in scene
     #[arg(long, value_name = "FPS", help_heading = MEDIA)]
     frame_rate: Option<FrameRate>,
-    /// Do not draw the picture number into the corner of each picture; the page then cannot measure latency
+    /// Draw each picture's number into two of its corners, from which `thalweg watch` measures latency
+    ///
+    /// From camera to display. They cover 5 % of the picture.
     #[arg(long, help_heading = MEDIA)]
-    no_barcode: bool,
+    barcode: bool,
     /// The audio: `silence`, `clicks`, `tone:440`, an Ogg Opus file, a device (`alsa:default`), anything ffmpeg reads,
     /// or `none`
     #[arg(long, default_value = "silence", help_heading = MEDIA)]
@@ -97,7 +100,7 @@ pub(crate) struct Running {
 
 impl Sending {
     /// Starts to publish `source`, on one channel for each scheme.
-    pub(crate) fn start(&self, source: &str, title: &str, channels: &[(&str, &str)]) -> anyhow::Result<Running> {
+    pub(crate) fn start(&self, source: &str, channels: &[(&str, &str)]) -> anyhow::Result<Running> {
         super::logs::begin(self.log_json)?;
         let registry = Registry::new();
         let link = if self.link.wanted() { Some(self.link.link()?) } else { None };
@@ -117,14 +120,14 @@ impl Sending {
             })
         };
         let config = PublishConfig {
-            title: title.into(),
+            title: title(source),
             video: Video {
                 source: source.into(),
                 size: self.size,
                 frame_rate: self.frame_rate.unwrap_or(FrameRate::whole(30)),
                 retimed: self.frame_rate.is_some(),
             },
-            barcode: !self.no_barcode,
+            barcode: self.barcode,
             audio: Some(self.audio.clone()).filter(|audio| audio != "none"),
             codec: (!self.encoded).then(|| self.encoder.clone().unwrap_or_default()),
             registry: registry.clone(),
@@ -181,6 +184,15 @@ impl Running {
         // The tick handler may own a WHIP session, which must say goodbye before the publisher stops.
         drop(on_tick);
         Ok(self.publisher.finish()?)
+    }
+}
+
+/// A source as the page names it.
+fn title(source: &str) -> String {
+    match source {
+        "-" => "standard input".into(),
+        source if source.starts_with("scene") => "built-in scene".into(),
+        file => link::label(file),
     }
 }
 

@@ -1,168 +1,133 @@
-// Live charts on canvases: the latest minute, one time axis and one cursor for all of a page.
+// Live charts by uPlot: one time axis, one cursor and one height for all of a kind, because they are to be compared.
 
-const SECONDS = 60, LEFT = 38, BOTTOM = 17, TOP = 6, RIGHT = 2;
+import uPlot from './uplot.js';
 
-// Where the pointer is, in seconds of the page's clock; null when it is on no chart.
-let cursor = null;
-let colours = {};
-const dark = matchMedia('(prefers-color-scheme: dark)');
-function readColours() {
-  const style = getComputedStyle(document.documentElement);
-  colours = new Proxy({}, { get: (_, name) => style.getPropertyValue(`--${name}`).trim() || '#888' });
-}
-dark.addEventListener('change', readColours);
+const FONT = '11px system-ui, sans-serif';
+// The axis has the latest minute, and grows to it from ten seconds while there is less.
+const SHORTEST = 10, LONGEST = 60;
 
-// Round values to mark from 0 to `top`.
-export function ticks(top, count) {
-  const rough = top / count, power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 2.5, 5, 10].find(factor => factor * power >= rough * 0.999) ?? 10);
-  return Array.from({ length: Math.floor(top / step * 1.0001) + 1 }, (_, index) => index * step);
+export function span(now, began) {
+  const from = Math.max(began, now - LONGEST);
+  return [from, Math.max(now, from + SHORTEST)];
 }
 
-const shown = value => value === null || value === undefined ? '–'
+export const shown = value => value === null || value === undefined ? '–'
   : value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 
+let style = null;
+const css = name => (style ??= getComputedStyle(document.documentElement)).getPropertyValue(`--${name}`).trim();
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { style = null; });
+
 export class Chart {
-  // An `optional` chart is shown when it has something to show. `layers`: { name, colour (a variable of the style), kind: 'area' | 'stack' | 'line' | 'dots', points() -> [[seconds, value or null]] }.
-  constructor({ title, unit, layers, height = 130, minTop = 1, ceiling = null, optional = false }) {
-    if (!colours.ink) readColours();
-    Object.assign(this, { layers, height, minTop, ceiling, optional });
-    this.figure = document.createElement('figure');
-    this.canvas = document.createElement('canvas');
-    this.canvas.setAttribute('role', 'img');
-    this.canvas.setAttribute('aria-label', `${title}, ${unit || 'no unit'}, over the latest minute`);
-    this.canvas.style.height = `${height}px`;
-    const caption = document.createElement('figcaption');
-    caption.append(title, ' ', Object.assign(document.createElement('span'), { className: 'unit', textContent: unit }));
-    const legend = Object.assign(document.createElement('div'), { className: 'legend' });
-    this.values = layers.map(layer => {
-      const entry = document.createElement('span'), key = document.createElement('span'), value = document.createElement('b');
-      Object.assign(key, { className: 'key' }).dataset.colour = layer.colour;
-      key.style.background = `var(--${layer.colour})`;
-      entry.append(key, layer.name, value);
+  // `layers`: { name, colour (a variable of the style), kind: 'area' | 'stack' | 'line' | 'step' | 'dots', of(row) -> number or null };
+  // stacked ones stand on those after them, and one without
+  // a name is not in the legend. `rows()` are what is drawn, each with `at` in seconds; `marks()` are [{ at, text }].
+  constructor({ of, title, unit, layers, rows, marks, height = 130, minTop = 1, top = null, zoom }) {
+    Object.assign(this, { title, unit, layers, rows, marks, minTop, top, range: [0, SHORTEST], highest: minTop });
+    const make = (name, properties = {}, ...children) => {
+      const element = Object.assign(document.createElement(name), properties);
+      element.append(...children);
+      return element;
+    };
+    const legend = make('div', { className: 'legend' });
+    this.entries = layers.map(({ name, colour }) => {
+      const key = make('span', { className: 'key' }), value = make('b');
+      key.dataset.colour = colour;
+      key.style.background = `var(--${colour})`;
+      const entry = make('span', { className: name ? '' : 'unnamed' }, key, name, value);
       legend.append(entry);
-      return value;
+      return { entry, value };
     });
-    this.figure.append(caption, legend, this.canvas);
-    this.canvas.addEventListener('pointermove', event => { cursor = this.secondsAt(event.offsetX); });
-    this.canvas.addEventListener('pointerleave', () => { cursor = null; });
-  }
-
-  secondsAt(x) {
-    const width = this.canvas.clientWidth - LEFT - RIGHT;
-    return this.now - SECONDS + Math.max(0, (x - LEFT) / width) * SECONDS;
-  }
-
-  // What the layers have in the latest minute, and how high it reaches: two charts side by side are drawn to the same height.
-  prepare(now) {
-    this.now = now;
-    // Stacked layers are of the same figures: the same place in their lists is the same moment.
-    const base = [];
-    this.highest = this.minTop;
-    this.drawn = this.layers.map(layer => {
-      let points = layer.points().filter(([at]) => at >= now - SECONDS - 1);
-      if (layer.kind === 'stack') {
-        points = points.map(([at, value], place) => {
-          const from = base[place] ?? 0;
-          base[place] = from + Math.max(0, value ?? 0);
-          return [at, value === null ? null : base[place], from];
-        });
-      }
-      for (const [, value] of points) if (value > this.highest) this.highest = value;
-      return points;
+    this.figure = make('figure', {}, make('figcaption', {}, of, title, ' ', make('span', { className: 'unit', textContent: unit })), legend);
+    const axis = size => ({ font: FONT, size, stroke: () => css('quiet'), gap: 4,
+      grid: { stroke: () => css('grid'), width: 1 }, ticks: { show: false } });
+    const paths = { step: uPlot.paths.stepped({ align: 1 }), area: uPlot.paths.stepped({ align: 1 }), dots: () => null };
+    const series = layers.map(({ name, colour, kind }) => {
+      const filled = kind === 'area' || kind === 'stack', paint = () => css(colour);
+      return { label: name, stroke: paint, fill: filled ? paint : null, width: filled ? 0 : 1.6, spanGaps: kind === 'dots',
+        paths: paths[kind] ?? uPlot.paths.linear(), points: { show: kind === 'dots', size: 3, width: 0, fill: paint } };
     });
-    return this.highest;
+    this.u = new uPlot({
+      width: 300, height, series: [{}, ...series], legend: { show: false },
+      scales: { x: { time: false, range: () => this.range }, y: { range: () => [0, this.highest] } },
+      axes: [
+        { ...axis(20), values: (_, values) => values.map(value => `${+value.toFixed(3)} s`) },
+        { ...axis(38), space: 26, values: (_, values) => values.map(value => String(+value.toPrecision(3))) },
+      ],
+      cursor: { y: false, points: { show: false }, sync: { key: 'time', setSeries: false }, drag: { x: true, y: false, uni: 10, setScale: false } },
+      hooks: {
+        setSelect: [u => {
+          if (u.select.width > 0) zoom(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'));
+          u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+        }],
+        setCursor: [() => this.show()],
+        draw: [u => this.drawMarks(u)],
+      },
+      padding: [6, 8, 0, 0],
+    }, [[], ...layers.map(() => [])], this.figure);
+    this.canvas = this.u.ctx.canvas;
+    this.canvas.setAttribute('role', 'img');
+    new ResizeObserver(() => {
+      const width = Math.floor(this.figure.clientWidth);
+      if (width > 0 && width !== this.u.width) this.u.setSize({ width, height });
+    }).observe(this.figure);
   }
 
+  // What there is between the ends of `range`; returns how high it reaches.
+  prepare(range) {
+    this.range = range;
+    // One before and one after, for lines that cross the edges.
+    const all = this.rows(), after = (at, other) => { const found = all.findIndex(row => row.at > at); return found < 0 ? other : found; };
+    const rows = all.slice(Math.max(0, after(range[0], all.length) - 1), after(range[1], all.length) + 1);
+    this.values = this.layers.map(layer => rows.map(row => layer.of(row) ?? null));
+    const stacked = this.layers.map(({ kind }) => kind === 'stack');
+    this.drawn = this.values.map((values, index) => !stacked[index] ? values : values.map((value, row) =>
+      value === null ? null : this.values.reduce((sum, other, at) => at >= index && stacked[at] ? sum + (other[row] ?? 0) : sum, 0)));
+    this.times = rows.map(row => row.at);
+    return this.top ?? 1.08 * this.drawn.flat().reduce((most, value) => Math.max(most, value ?? 0), this.minTop);
+  }
+
+  // Nothing but gaps and zeros is nothing to show.
   get empty() {
-    return this.drawn.every(points => points.every(([, value]) => value === null));
+    return this.values.every(values => values.every(value => !value));
   }
 
-  draw(highest = this.highest) {
-    const top = this.ceiling ?? highest * 1.08;
-    const width = this.canvas.clientWidth, height = this.height, scale = devicePixelRatio || 1;
-    if (!width) return;
-    if (this.canvas.width !== Math.round(width * scale) || this.canvas.height !== Math.round(height * scale)) {
-      Object.assign(this.canvas, { width: Math.round(width * scale), height: Math.round(height * scale) });
-    }
-    const paper = this.canvas.getContext('2d');
-    paper.setTransform(scale, 0, 0, scale, 0, 0);
-    paper.clearRect(0, 0, width, height);
-    const x = at => LEFT + (at - this.now + SECONDS) / SECONDS * (width - LEFT - RIGHT);
-    const y = value => height - BOTTOM - Math.min(value / top, 1.02) * (height - BOTTOM - TOP);
-    this.axes(paper, width, height, top, x, y);
-    paper.save();
-    paper.beginPath();
-    paper.rect(LEFT, 0, width - LEFT - RIGHT, height - BOTTOM + 1);
-    paper.clip();
-    this.layers.forEach((layer, index) => this.layer(paper, layer, this.drawn[index], x, y));
-    if (cursor !== null) {
-      paper.fillStyle = colours.faint;
-      paper.fillRect(x(cursor), 0, 1, height - BOTTOM);
-    }
-    paper.restore();
-    this.legend();
-  }
-
-  axes(paper, width, height, top, x, y) {
-    paper.font = '11px system-ui, sans-serif';
-    paper.textBaseline = 'middle';
-    paper.textAlign = 'right';
-    for (const value of ticks(top, Math.max(2, Math.round(height / 42)))) {
-      paper.fillStyle = colours.grid;
-      paper.fillRect(LEFT, Math.round(y(value)), width - LEFT - RIGHT, 1);
-      paper.fillStyle = colours.faint;
-      paper.fillText(String(+value.toPrecision(3)), LEFT - 6, y(value));
-    }
-    paper.textBaseline = 'bottom';
-    for (let ago = 0; ago <= SECONDS; ago += 15) {
-      paper.textAlign = ago === 0 ? 'right' : ago === SECONDS ? 'left' : 'center';
-      paper.fillText(ago === 0 ? 'now' : `−${ago} s`, x(this.now - ago), height);
-    }
-  }
-
-  layer(paper, { kind, colour }, points, x, y) {
-    paper.fillStyle = paper.strokeStyle = colours[colour];
-    paper.lineWidth = 1.6;
-    paper.lineJoin = 'round';
-    if (kind === 'dots') {
-      for (const [at, value] of points) if (value !== null) paper.fillRect(x(at) - 1, y(value) - 1, 2, 2);
-      return;
-    }
-    // Where nothing is known there is a gap, not a zero.
-    for (const run of runs(points)) {
-      paper.beginPath();
-      run.forEach(([at, value]) => paper.lineTo(x(at), y(value)));
-      if (kind === 'line') {
-        paper.stroke();
-      } else {
-        run.reverse().forEach(([at, , from]) => paper.lineTo(x(at), y(from ?? 0)));
-        paper.fill();
-      }
-    }
+  draw(highest) {
+    this.highest = highest;
+    this.u.setData([this.times, ...this.drawn]);
+    this.entries.forEach(({ entry }, index) => { entry.hidden = this.values[index].every(value => value === null); });
+    this.show();
   }
 
   // Each layer's value under the cursor, or its latest.
-  legend() {
-    this.layers.forEach((layer, index) => {
-      const points = this.drawn[index];
-      let at = points.length - 1;
-      if (cursor !== null) while (at >= 0 && points[at][0] > cursor) at--;
-      const [, value, from] = points[at] ?? [];
-      this.values[index].textContent = shown(value === null || value === undefined ? null : value - (from ?? 0));
-    });
+  show() {
+    const { left, idx } = this.u.cursor, latest = this.times ? this.times.findLastIndex(at => at <= this.range[1]) : -1;
+    const row = left >= 0 && idx !== null ? idx : latest;
+    this.entries.forEach(({ value }, index) => { value.textContent = shown(this.values?.[index][row]); });
+    const words = this.entries.filter(({ entry }) => !entry.hidden && !entry.className).map(({ entry }) => entry.textContent.replace(/(–|[\d.]+)$/, ' $1'));
+    this.canvas.setAttribute('aria-label', `${this.title}, ${this.unit || 'no unit'}: ${words.join(', ')}`);
   }
-}
 
-// The stretches without a gap, of values or of time.
-export function runs(points) {
-  const all = [];
-  let last = null;
-  for (const point of points) {
-    if (point[1] === null || point[1] === undefined) { last = null; continue; }
-    if (last === null || point[0] - last > 1.5) all.push([]);
-    all.at(-1).push(point);
-    last = point[0];
+  drawMarks(u) {
+    const { ctx, bbox } = u, scale = devicePixelRatio || 1;
+    ctx.save();
+    ctx.font = `${10 * scale}px system-ui, sans-serif`;
+    ctx.fillStyle = css('ink');
+    ctx.textAlign = 'left';
+    ctx.textBaseline = 'top';
+    // How far each row of labels is taken.
+    const rows = [0, 0, 0];
+    for (const { at, text } of this.marks()) {
+      const x = Math.round(u.valToPos(at, 'x', true));
+      if (x < bbox.left || x > bbox.left + bbox.width) continue;
+      for (let y = bbox.top; y < bbox.top + bbox.height; y += 5 * scale) ctx.fillRect(x, y, scale, 3 * scale);
+      const width = ctx.measureText(text).width, left = Math.min(x + 3 * scale, bbox.left + bbox.width - width);
+      const row = rows.findIndex(until => until <= left);
+      // Where there is no room for its label, the line is enough.
+      if (row < 0) continue;
+      ctx.fillText(text, left, bbox.top + 11 * scale * row);
+      rows[row] = left + width + 4 * scale;
+    }
+    ctx.restore();
   }
-  return all;
 }

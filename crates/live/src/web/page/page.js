@@ -1,5 +1,8 @@
 // The page: what is published, one viewer for each channel, one clock.
 
+import { span } from './charts.js';
+import { LinkPanel } from './link.js';
+import { Score, Tally } from './score.js';
 import { Viewer } from './viewer.js';
 import { Refused, ask } from './whep.js';
 
@@ -11,6 +14,8 @@ const wait = ms => new Promise(resolve => setTimeout(resolve, ms));
 // The publisher's clock, by the ping of the last minute that took the least: it is wrong by half of what that took at the most.
 class Clock {
   pings = [];
+  // Charts and CSV count from here, in seconds of performance.now.
+  beganS = performance.now() / 1000;
 
   async ping() {
     const sent = performance.now();
@@ -54,48 +59,128 @@ async function about() {
   }
 }
 
-function describe({ title, version, width, height, frame_interval_ms, link, barcodes }) {
-  document.title = title;
-  document.getElementById('title').textContent = title;
+// What is shown, as heading and title; schemes may be switched.
+function describe({ title, version, width, height, frame_interval_ms, link, barcodes }, viewers) {
+  const schemes = viewers.map(viewer => viewer.name).join(' and ');
+  document.getElementById('title').textContent = `${schemes}: ${title}`;
+  document.title = `${schemes}: ${title}${link ? `, ${link}` : ''} – Thalweg`;
   const parts = [`${width} × ${height}, ${+(1000 / frame_interval_ms).toFixed(2)} fps`, ...(link ? [link] : [])];
   document.getElementById('about').textContent = `${parts.join('; ')}.`;
-  const latency = barcodes
-    ? 'Latency is from a picture’s capture to when this page shows it, read from the number drawn in its corners. ' : '';
+  const latency = barcodes ? 'Latency is read from the number drawn in two corners of each picture. ' : '';
   document.getElementById('footer').textContent = `${latency}Sent by Thalweg ${version} over WebRTC.`;
+}
+
+class Page {
+  // When charts were paused and what they show then, in seconds since the page began; null while they run.
+  paused = null;
+
+  constructor(about, clock) {
+    Object.assign(this, { about, clock });
+    const several = about.channels.length > 1;
+    this.viewers = about.channels.map((channel, index) => new Viewer({
+      channel, about, token, clock, colour: several ? COLOURS[index % COLOURS.length] : null,
+      zoom: (from, until) => this.pause([from, until]), switched: () => this.restartScore(),
+    }));
+    document.querySelector('main').classList.toggle('duel', several);
+    document.getElementById('stages').append(...this.viewers.map(viewer => viewer.section));
+    // Both of a kind are neighbours: side by side, or one below the other on a telephone.
+    const kinds = this.viewers[0].charts.map((_, kind) => this.viewers.map(viewer => viewer.charts[kind].figure));
+    document.getElementById('charts').append(...kinds.flat());
+    this.score = several ? new Score(this.viewers) : null;
+    this.link = new LinkPanel(() => this.viewers.find(viewer => viewer.session) ?? this.viewers[0]);
+    document.getElementById('pause').addEventListener('click', () => this.pause(this.paused ? null : this.range(this.now())));
+    document.getElementById('csv').addEventListener('click', () => this.save());
+  }
+
+  now() {
+    return performance.now() / 1000 - this.clock.beganS;
+  }
+
+  range(now) {
+    return span(now, this.viewers.reduce((first, { measured }) => Math.min(first, measured.figures[0]?.at ?? now), now));
+  }
+
+  // What comes after a pause began is not shown in it.
+  pause(range) {
+    this.paused = range && [range[0], Math.min(range[1], this.now())];
+    const button = document.getElementById('pause');
+    button.textContent = range ? 'Go on' : 'Pause charts';
+    button.setAttribute('aria-pressed', String(Boolean(range)));
+    this.draw();
+  }
+
+  // The counts begin when all show pictures, and anew when a scheme is switched.
+  restartScore() {
+    const sinceMs = this.clock.publisher(performance.now());
+    this.viewers.forEach(viewer => { viewer.tally = new Tally(this.about, sinceMs); });
+  }
+
+  draw() {
+    if (document.hidden) return;
+    const { viewers, paused } = this;
+    const range = paused ?? this.range(this.now());
+    describe(this.about, viewers);
+    viewers[0].charts.forEach((_, kind) => {
+      const charts = viewers.map(viewer => viewer.charts[kind]);
+      const highest = Math.max(...charts.map(chart => chart.prepare(range)));
+      const empty = charts.every(chart => chart.empty);
+      charts.forEach(chart => {
+        chart.figure.hidden = empty;
+        // Beside one that has something it leaves its place free.
+        chart.figure.classList.toggle('vacant', chart.empty);
+        if (!empty) chart.draw(highest);
+      });
+    });
+    viewers.forEach(viewer => viewer.tell());
+    this.link.follow(viewers.find(viewer => viewer.latest?.link)?.latest.link ?? null);
+    if (this.score && this.clock.known) {
+      if (viewers[0].tally.sinceMs === Infinity && viewers.every(viewer => viewer.measured.frames.length)) this.restartScore();
+      if (viewers[0].tally.sinceMs !== Infinity) this.score.show(viewers.map(viewer => viewer.tally), this.clock.publisher(performance.now()));
+    }
+    this.warn();
+  }
+
+  // What this machine is too slow for: each in one sentence, whichever channel has it.
+  warn() {
+    const watching = this.viewers.filter(viewer => viewer.session);
+    const unpainted = watching.flatMap(viewer => viewer.unpainted(this.now())).slice(0, 1);
+    const slow = [...new Set([...watching.flatMap(viewer => viewer.latest?.too_slow ?? []), ...unpainted])];
+    document.getElementById('slow').textContent = slow.length
+      ? `This machine is too slow: ${slow.join('; ')}. What is shown is the machine rather than the scheme; a smaller --size or a lower --frame-rate helps.` : '';
+  }
+
+  // All figures that are kept, a line for each ten times a second and channel, with what was changed at that time.
+  save() {
+    const flat = figures => Object.entries(figures).flatMap(([key, value]) =>
+      key === 'too_slow' ? [[key, value.join('; ')]]
+        : value !== null && typeof value === 'object' ? Object.entries(value).map(([inner, value]) => [`${key}_${inner}`, value]) : [[key, value]]);
+    const rows = this.viewers.flatMap(({ channel, measured }) => measured.figures.map(figures => {
+      const marks = measured.marks.filter(({ at }) => at === figures.at).map(({ text }) => text);
+      return Object.fromEntries([['channel', channel.name], ...flat(figures), ['mark', marks.join('; ')]]);
+    }));
+    const names = [...new Set(rows.flatMap(row => Object.keys(row)))];
+    const quoted = value => /[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+    const text = [names, ...rows.map(row => names.map(name => row[name] ?? ''))].map(row => row.map(value => quoted(String(value))).join(',')).join('\n');
+    const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(new Blob([`${text}\n`], { type: 'text/csv' })), download: 'thalweg.csv' });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
 }
 
 async function start() {
   const published = await about();
-  describe(published);
   const clock = new Clock();
   clock.run();
-  const several = published.channels.length > 1;
-  const viewers = published.channels.map((channel, index) =>
-    new Viewer({ channel, about: published, token, clock, colour: several ? COLOURS[index % COLOURS.length] : null }));
-  const main = document.getElementById('channels');
-  main.classList.toggle('duel', several);
-  main.append(...viewers.map(viewer => viewer.section));
+  const page = new Page(published, clock), { viewers } = page;
   // For who tests this page.
-  window.thalweg = { about: published, clock, viewers: viewers.map(viewer => viewer.measured), restart: index => viewers[index].restart() };
+  window.thalweg = {
+    about: published, clock, viewers: viewers.map(viewer => viewer.measured), charts: viewers.map(viewer => viewer.charts),
+    restart: index => viewers[index].restart(), tallies: () => viewers.map(viewer => viewer.tally),
+  };
   viewers.forEach(viewer => viewer.run());
   addEventListener('pagehide', () => viewers.forEach(viewer => viewer.leave()));
   addEventListener('pageshow', event => { if (event.persisted) location.reload(); });
-  setInterval(() => draw(viewers), 200);
-}
-
-// All charts of a kind to the same height: side by side they are to be compared.
-function draw(viewers) {
-  if (document.hidden) return;
-  const now = performance.now() / 1000;
-  const highest = viewers[0].charts.map((_, kind) => Math.max(...viewers.map(viewer => viewer.charts[kind].prepare(now))));
-  const hidden = highest.map((_, kind) => viewers.every(({ charts }) => charts[kind].optional && charts[kind].empty));
-  for (const viewer of viewers) {
-    viewer.charts.forEach((chart, kind) => {
-      chart.figure.hidden = hidden[kind];
-      chart.draw(highest[kind]);
-    });
-    viewer.tell(now);
-  }
+  setInterval(() => page.draw(), 200);
 }
 
 start().catch(error => { document.getElementById('about').textContent = error.message; });

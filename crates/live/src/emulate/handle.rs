@@ -1,0 +1,64 @@
+//! An emulated link as others see and change it while it is used.
+
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use thalweg_link::{Capacity, Change};
+use thalweg_units::{Rate, Span, Time};
+
+use super::relay::Request;
+use crate::reactor::Waker;
+
+/// The capacity of a trace is its mean over this time, as in the laboratory's charts.
+const WINDOW: Span = Span::from_millis(500);
+
+/// The way up of a link: its capacity, and what can be changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkState {
+    /// When the paths' time began; `None` until the first packet.
+    pub(super) zero: Option<Time>,
+    pub(super) bottlenecks: Vec<Capacity>,
+    /// The rate it was given since, in place of its bottlenecks' own.
+    pub rate: Option<Rate>,
+    /// The fixed delay.
+    pub delay: Span,
+    /// The probability of random loss.
+    pub loss: f64,
+}
+
+impl LinkState {
+    /// What the narrowest bottleneck carries about `now`; `None` without one, or before the first packet.
+    pub fn capacity(&self, now: Time) -> Option<Rate> {
+        let from = (Time::ZERO + (now - self.zero?)).max(Time::ZERO);
+        let given = |capacity: &Capacity| match capacity {
+            Capacity::Rates(rates) => rates.at(from).0,
+            Capacity::Trace(_) => {
+                let begin = Time::ZERO + (from.since_start() - WINDOW).max(Span::ZERO);
+                capacity.bytes(begin, begin + WINDOW).per(WINDOW)
+            }
+        };
+        self.bottlenecks.iter().map(|capacity| self.rate.unwrap_or_else(|| given(capacity))).min()
+    }
+}
+
+/// The handle of a relay's link, for any thread.
+#[derive(Debug, Clone)]
+pub struct LinkHandle {
+    pub(super) state: Arc<Mutex<LinkState>>,
+    pub(super) requests: Sender<Request>,
+    pub(super) waker: Waker,
+}
+
+impl LinkHandle {
+    /// The link at present.
+    pub fn state(&self) -> LinkState {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Changes the link, as soon as its thread comes to it.
+    pub fn change(&self, change: Change) {
+        // A relay that has failed says so elsewhere.
+        let _ = self.requests.send(Request::Change(change));
+        self.waker.wake();
+    }
+}

@@ -1,5 +1,6 @@
 //! A table of texts: for the terminal, as Markdown and as CSV.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// A table whose first columns name things and whose others are numbers. A heading may have two lines.
@@ -8,16 +9,28 @@ pub(crate) struct Grid {
     names: usize,
     heads: Vec<String>,
     rows: Vec<Vec<String>>,
+    /// Rows and columns of numbers that stand out.
+    marked: BTreeSet<(usize, usize)>,
 }
 
 impl Grid {
     pub(crate) fn new(names: &[&str], numbers: impl IntoIterator<Item = String>) -> Grid {
         let heads = names.iter().map(|name| (*name).to_string()).chain(numbers).collect();
-        Grid { names: names.len(), heads, rows: Vec::new() }
+        Grid { names: names.len(), heads, rows: Vec::new(), marked: BTreeSet::new() }
     }
 
     pub(crate) fn row(&mut self, names: &[&str], numbers: impl IntoIterator<Item = String>) {
         self.rows.push(names.iter().map(|name| (*name).to_string()).chain(numbers).collect());
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Has a number of a row stand out, both counted from 0: bold in a terminal and in Markdown.
+    pub(crate) fn mark(&mut self, row: usize, number: usize) {
+        self.marked.insert((row, self.names + number));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -25,8 +38,8 @@ impl Grid {
     }
 
     /// Names to the left, numbers to the right, each column as wide as it must be; columns that do not fit into `width`
-    /// characters follow below, with the names again.
-    pub(crate) fn text(&self, width: usize) -> String {
+    /// characters follow below, with the names again. What is marked is `bold` by escape sequences, if these are wanted.
+    pub(crate) fn text(&self, width: usize, bold: bool) -> String {
         let height = self.heads.iter().map(|head| head.lines().count()).max().unwrap_or(1);
         let heads = (0..height)
             .map(|line| self.heads.iter().map(|head| head.lines().nth(line).unwrap_or("").to_string()).collect());
@@ -43,9 +56,13 @@ impl Grid {
                 used += widths[until] + GAP;
                 until += 1;
             }
-            for line in &lines {
+            for (number, line) in lines.iter().enumerate() {
+                let is_marked = |column| number >= height && self.marked.contains(&(number - height, column));
                 let name = (0..self.names).map(|column| format!("{:1$}", line[column], widths[column]));
-                let numbers = (from..until).map(|column| format!("{:>1$}", line[column], widths[column]));
+                let numbers = (from..until).map(|column| {
+                    let text = format!("{:>1$}", line[column], widths[column]);
+                    if bold && is_marked(column) { format!("\x1b[1m{text}\x1b[0m") } else { text }
+                });
                 let cells: Vec<String> = name.chain(numbers).collect();
                 let _ = writeln!(text, "{}", cells.join(&" ".repeat(GAP)).trim_end());
             }
@@ -62,7 +79,14 @@ impl Grid {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
         let rule = (0..self.heads.len()).map(|column| if column < self.names { "---" } else { "---:" });
         let rule: Vec<String> = rule.map(str::to_string).collect();
-        [&self.heads, &rule].into_iter().chain(&self.rows).map(|cells| line(cells)).collect()
+        let rows = self.rows.iter().enumerate().map(|(row, cells)| {
+            let cell = |(column, cell): (usize, &String)| match self.marked.contains(&(row, column)) {
+                true => format!("**{cell}**"),
+                false => cell.clone(),
+            };
+            cells.iter().enumerate().map(cell).collect::<Vec<_>>()
+        });
+        [self.heads.clone(), rule].into_iter().chain(rows).map(|cells| line(&cells)).collect()
     }
 
     /// The same as comma-separated values (RFC 4180).
@@ -94,15 +118,24 @@ mod tests {
     fn columns_are_as_wide_as_they_must_be_and_numbers_stand_to_the_right() {
         let text =
             "scheme       video  p95\n              Mbps   ms\ngcc           1.90  481\nsalsify, 2c   2.10   90\n";
-        assert_eq!(grid().text(80), text);
+        assert_eq!(grid().text(80, true), text);
     }
 
     #[test]
     fn columns_that_do_not_fit_follow_below_with_the_names_again() {
-        let text = grid().text(20);
+        let text = grid().text(20, false);
         assert_eq!(text.lines().filter(|line| line.starts_with("gcc")).count(), 2, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 20), "{text}");
-        assert_eq!(grid().text(1).lines().filter(|line| line.starts_with("gcc")).count(), 2);
+        assert_eq!(grid().text(1, false).lines().filter(|line| line.starts_with("gcc")).count(), 2);
+    }
+
+    #[test]
+    fn what_is_marked_is_bold_where_that_is_wanted_and_no_wider() {
+        let mut grid = grid();
+        grid.mark(1, 0);
+        assert_eq!(grid.text(80, false), self::grid().text(80, false));
+        assert!(grid.text(80, true).ends_with("salsify, 2c  \x1b[1m 2.10\x1b[0m   90\n"), "{}", grid.text(80, true));
+        assert!(grid.markdown().ends_with("| gcc | 1.90 | 481 |\n| salsify, 2c | **2.10** | 90 |\n"));
     }
 
     #[test]

@@ -151,6 +151,11 @@ fn width() -> usize {
     asked.unwrap_or(WIDTH)
 }
 
+/// Whether standard output shows bold text: a terminal, unless NO_COLOR is set (no-color.org).
+pub(crate) fn bold() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
 /// Columns for tables on standard output: those of the terminal; in a pipe or file each row stays one line.
 pub(crate) fn width_of_output() -> usize {
     #[cfg(unix)]

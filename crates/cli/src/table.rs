@@ -35,20 +35,21 @@ pub(crate) fn chosen<'a>(
 }
 
 /// The tables of these runs: one row for each run, or, of several seeds, links or videos, the mean of each scheme over
-/// each link and video, over all of them, and against the first scheme.
-pub(crate) fn tables(runs: &[Summary], columns: &[&Column]) -> Vec<Table> {
+/// each link and video, over all of them, and against the first scheme. The best rows by `sort` come first; the best of
+/// each column is marked.
+pub(crate) fn tables(runs: &[Summary], columns: &[&Column], sort: Option<&Column>) -> Vec<Table> {
     let all = Group::all(runs);
     if all.seeds == 1 && all.cells().len() == 1 {
-        return vec![Table { title: String::new(), grid: each(&all.runs, columns) }];
+        return vec![Table { title: String::new(), grid: each(&all.runs, columns, sort) }];
     }
     let cells = all.cells();
     let table = |cell: &Group| match all.seeds {
-        1 => Table { title: cell.name(), grid: each(&cell.runs, columns) },
-        _ => Table { title: format!("{}: {}", cell.name(), meaning(cell)), grid: cell.means(columns) },
+        1 => Table { title: cell.name(), grid: each(&cell.runs, columns, sort) },
+        _ => Table { title: format!("{}: {}", cell.name(), meaning(cell)), grid: cell.means(columns, sort) },
     };
     let mut tables: Vec<Table> = cells.iter().map(table).collect();
     if cells.len() > 1 {
-        tables.push(Table { title: meaning(&all), grid: all.means(columns) });
+        tables.push(Table { title: meaning(&all), grid: all.means(columns, sort) });
     }
     if all.schemes().len() > 1 {
         let title = format!(
@@ -56,24 +57,45 @@ pub(crate) fn tables(runs: &[Summary], columns: &[&Column]) -> Vec<Table> {
              (95 % interval)",
             all.schemes()[0]
         );
-        tables.push(Table { title, grid: all.against(columns) });
+        tables.push(Table { title, grid: all.against(columns, sort) });
     }
     tables
 }
 
 /// The default table: a row for each run, and one for each sender and each cross traffic that it competed with.
-fn each(runs: &[&Summary], columns: &[&Column]) -> Grid {
+fn each(runs: &[&Summary], columns: &[&Column], sort: Option<&Column>) -> Grid {
     let mut grid = Grid::new(&["scheme"], columns.iter().map(|column| head(column)));
     let cells = |run: &Summary| -> Vec<String> {
         columns.iter().map(|column| column.cell(run).unwrap_or_else(|| "-".into())).collect()
     };
-    for run in runs {
+    let mut rows = Vec::new();
+    for run in sorted(runs.to_vec(), sort, |run, column| (column.value)(run)) {
+        rows.push((grid.rows(), run));
         grid.row(&[&run.scheme], cells(run));
         for competitor in &run.competitors {
             grid.row(&[&format!("  and {}", competitor.scheme)], cells(competitor));
         }
     }
+    mark_best(&mut grid, columns, &rows, |run, column| (column.value)(run));
     grid
+}
+
+/// Rows with the best first, if a column to sort by was named.
+fn sorted<T>(mut rows: Vec<T>, sort: Option<&Column>, value: impl Fn(&T, &Column) -> Option<f64>) -> Vec<T> {
+    if let Some(column) = sort {
+        rows.sort_by(|one, other| column.order(value(one, column), value(other, column)));
+    }
+    rows
+}
+
+/// Marks the best of each column, of rows by their numbers.
+fn mark_best<T>(grid: &mut Grid, columns: &[&Column], rows: &[(usize, T)], value: impl Fn(&T, &Column) -> Option<f64>) {
+    for (number, column) in columns.iter().enumerate() {
+        let values: Vec<(usize, f64)> = rows.iter().filter_map(|(row, of)| Some((*row, value(of, column)?))).collect();
+        let Some(best) = column.best(values.iter().map(|(_, value)| *value)) else { continue };
+        let alike = values.iter().filter(|(_, value)| column.text(*value) == column.text(best));
+        alike.for_each(|(row, _)| grid.mark(*row, number));
+    }
 }
 
 /// What cross traffic came to, in words.
@@ -182,20 +204,32 @@ impl<'a> Group<'a> {
         self.runs.iter().copied().filter(|run| run.scheme == scheme).collect()
     }
 
-    fn means(&self, columns: &[&Column]) -> Grid {
+    /// The schemes, the best mean first if a column to sort by was named.
+    fn sorted(&self, sort: Option<&Column>) -> Vec<&'a str> {
+        sorted(self.schemes(), sort, |scheme, column| self.mean(scheme, column))
+    }
+
+    fn mean(&self, scheme: &str, column: &Column) -> Option<f64> {
+        Some(over(&self.of(scheme), column.value)?.mean)
+    }
+
+    fn means(&self, columns: &[&Column], sort: Option<&Column>) -> Grid {
         let mut grid = Grid::new(&["scheme"], columns.iter().map(|column| head(column)));
-        for scheme in self.schemes() {
+        let schemes = self.sorted(sort);
+        for scheme in &schemes {
             let runs = self.of(scheme);
             grid.row(&[scheme], columns.iter().map(|column| mean(column, over(&runs, column.value))));
         }
+        let rows: Vec<(usize, &str)> = schemes.into_iter().enumerate().collect();
+        mark_best(&mut grid, columns, &rows, |scheme, column| self.mean(scheme, column));
         grid
     }
 
-    fn against(&self, columns: &[&Column]) -> Grid {
+    fn against(&self, columns: &[&Column], sort: Option<&Column>) -> Grid {
         let mut grid = Grid::new(&["scheme"], columns.iter().map(|column| head(column)));
-        let schemes = self.schemes();
-        let base = schemes.first().map(|first| self.of(first)).unwrap_or_default();
-        for scheme in schemes.iter().skip(1) {
+        let first = self.schemes().first().copied().unwrap_or_default();
+        let base = self.of(first);
+        for scheme in self.sorted(sort).into_iter().filter(|scheme| *scheme != first) {
             let runs = self.of(scheme);
             let cell = |column: &Column| {
                 let against = column.against();

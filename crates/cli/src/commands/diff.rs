@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         outln!(
             "{pairs} pairs of runs of the same link, video and seed; * where chance does not explain the change (95 % interval)"
         );
-        out!("{}", grid.text(progress::width_of_output()));
+        out!("{}", grid.text(progress::width_of_output(), false));
     }
     Ok(())
 }

@@ -27,6 +27,9 @@ pub(crate) struct Results {
     /// The columns, by name or by key of summary.json, separated by commas: video,p95,latency_p50_ms
     #[arg(long, value_delimiter = ',')]
     columns: Vec<String>,
+    /// Sort the rows of tables by this column, the best first
+    #[arg(long, value_name = "COLUMN")]
+    sort: Option<String>,
     /// Fail (exit code 3) if this holds for a scheme: `latency_p95_ms > 200`; may be given several times
     ///
     /// Of a scheme alone: `vidaptive: latency_p95_ms > 200`. Of pairs of runs: `vidaptive: ratio(video_bitrate_bps,
@@ -42,7 +45,8 @@ pub(crate) struct Results {
 impl Results {
     /// Refuses options that cannot be followed, before anything is played.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
-        table::chosen(&self.columns, []).map(|_| ())
+        table::chosen(&self.columns, [])?;
+        table::chosen(self.sort.as_slice(), []).map(|_| ())
     }
 
     /// Whether standard output is for people.
@@ -90,7 +94,8 @@ impl Results {
             out!("{}", table::raw(runs, &columns).csv());
             return Ok(());
         }
-        for (place, table) in table::tables(runs, &columns).iter().enumerate() {
+        let sort = if self.sort.is_some() { table::chosen(self.sort.as_slice(), runs)?.pop() } else { None };
+        for (place, table) in table::tables(runs, &columns, sort).iter().enumerate() {
             if place > 0 {
                 outln!("");
             }
@@ -100,7 +105,7 @@ impl Results {
             if self.markdown {
                 out!("{}", table.grid.markdown());
             } else {
-                out!("{}", table.grid.text(progress::width_of_output()));
+                out!("{}", table.grid.text(progress::width_of_output(), progress::bold()));
             }
         }
         table::videos(runs).iter().for_each(|line| outln!("{line}"));

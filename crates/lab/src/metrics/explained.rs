@@ -1,5 +1,7 @@
 //! What each column of a table of results means, and which way is better.
 
+use std::cmp::Ordering;
+
 use super::Column;
 
 /// Which of two values of a column is better.
@@ -20,6 +22,23 @@ impl Column {
     /// Which way is better; `None` where that depends on the rest, as for padding.
     pub fn better(&self) -> Option<Better> {
         self.explained().1
+    }
+
+    /// Which of two values comes first when the best does: where neither way is better the higher one, and no value last.
+    pub fn order(&self, one: Option<f64>, other: Option<f64>) -> Ordering {
+        let (Some(one), Some(other)) = (one, other) else { return other.is_some().cmp(&one.is_some()) };
+        match self.better() {
+            Some(Better::Lower) => one.total_cmp(&other),
+            _ => other.total_cmp(&one),
+        }
+    }
+
+    /// The best of several values, if one way is better and not all are printed alike.
+    pub fn best(&self, values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+        self.better()?;
+        let best = values.clone().min_by(|one, other| self.order(Some(*one), Some(*other)))?;
+        let text = self.text(best);
+        values.into_iter().any(|value| self.text(value) != text).then_some(best)
     }
 
     fn explained(&self) -> (&'static str, Option<Better>) {

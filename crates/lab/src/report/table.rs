@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::groups::{Cell, Group, Page};
 use super::html::{escape, key};
-use crate::metrics::{Better, Column, QualitySource, Summary, columns};
+use crate::metrics::{Column, QualitySource, Summary, columns};
 use crate::outcome::Outcome;
 use crate::statistics::{over, paired};
 use thalweg_video::quality::Ssim;
@@ -101,14 +101,9 @@ fn measured(run: &Summary) -> String {
     }
 }
 
-/// The best mean of a column; `None` if no value differs or none is better.
+/// The best mean of a column, if one is.
 fn best(cell: &Cell<'_>, column: &Column) -> Option<f64> {
-    let better = column.better()?;
-    let means = cell.groups.iter().filter_map(|group| Some(over(&group.summaries(), column.value)?.mean));
-    let means: Vec<f64> = means.collect();
-    let pick = |a: f64, b: f64| if better == Better::Higher { a.max(b) } else { a.min(b) };
-    let best = means.iter().copied().reduce(pick)?;
-    means.iter().any(|mean| column.text(*mean) != column.text(best)).then_some(best)
+    column.best(cell.groups.iter().filter_map(|group| Some(over(&group.summaries(), column.value)?.mean)))
 }
 
 fn value(column: &Column, group: &Group<'_>, base: Option<&Group<'_>>, best: Option<f64>) -> String {

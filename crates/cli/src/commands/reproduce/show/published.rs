@@ -42,7 +42,7 @@ impl Compared {
         }
         let mut text = String::new();
         if !self.grid.is_empty() {
-            let _ = write!(text, "\n{}", self.grid.text(usize::MAX));
+            let _ = write!(text, "\n{}", self.grid.text(usize::MAX, false));
         }
         for Ranking { link, key, paper, ours } in &self.verdict.rankings {
             let link = link.unwrap_or("mean over all links");

@@ -34,14 +34,14 @@ impl Page {
         let mut text = format!("{}: {}\n\n", figure.name, figure.about);
         self.played.iter().for_each(|played| text += &format!("{played}\n"));
         if !self.readings.is_empty() {
-            let _ = write!(text, "\n{}", self.readings.text(usize::MAX));
+            let _ = write!(text, "\n{}", self.readings.text(usize::MAX, false));
         }
         if !self.note.is_empty() {
             let _ = writeln!(text, "{}", self.note);
         }
         self.against.iter().for_each(|line| text += &format!("{line}\n"));
         for (heading, table) in &self.tables {
-            let _ = write!(text, "\n{heading}\n{}", table.text(usize::MAX));
+            let _ = write!(text, "\n{heading}\n{}", table.text(usize::MAX, false));
         }
         text + &self.compared.text()
     }

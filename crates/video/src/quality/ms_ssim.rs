@@ -146,10 +146,10 @@ fn average(under: &[&[f32]; SPAN], weights: &[f32; SPAN], out: &mut [f32]) {
     for (block, out) in out.chunks_exact_mut(LANES).enumerate() {
         let at = |offset: usize| -> &[f32; LANES] { array(&under[offset][block * LANES..]) };
         let mut sum = at(MIDDLE).map(|value| value * weights[MIDDLE]);
-        for offset in 0..MIDDLE {
+        for (offset, weight) in weights[..MIDDLE].iter().enumerate() {
             let (before, after) = (at(offset), at(SPAN - 1 - offset));
             for i in 0..LANES {
-                sum[i] += (before[i] + after[i]) * weights[offset];
+                sum[i] += (before[i] + after[i]) * weight;
             }
         }
         out.copy_from_slice(&sum);

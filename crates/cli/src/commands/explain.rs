@@ -26,10 +26,9 @@ pub(crate) struct Arguments {
     /// The time to show before and after it
     #[arg(long, default_value = "500ms", value_parser = values::time, requires = "at")]
     around: Span,
-    /// So many of the latest frames, the longest freezes, the times with the most unused capacity and with the deepest
-    /// queue, each with its cause
+    /// So many of the worst moments of each kind, each with its cause; one of each when there is no --at
     ///
-    /// One of each when there is no --at.
+    /// The latest frames, the longest freezes, the times with the most unused capacity and with the deepest queue.
     #[arg(long, value_name = "COUNT", num_args = 0..=1, default_missing_value = "1")]
     worst: Option<usize>,
 }

@@ -191,7 +191,7 @@ fn sparkline(trace: &Trace, letters: usize) -> (String, f64) {
     let rates: Vec<f64> = starts.map(mbps).collect();
     let highest = rates.iter().copied().fold(0.0, f64::max);
     let level = |rate: &f64| match *rate {
-        rate if rate > 0.0 => LEVELS[((rate / highest * 8.0).ceil() as usize).clamp(1, 8) - 1],
+        rate if rate > 0.0 => LEVELS[((rate / highest * 8.0).round() as usize).clamp(1, 8) - 1],
         _ => ' ',
     };
     (rates.iter().map(level).collect(), highest)

@@ -35,6 +35,9 @@ try {
       await page.waitForTimeout(SHOWN_AFTER_S * 1000);
       await page.screenshot({ path: picture });
       complain(page);
+      // What a reader sees must be the schemes.
+      const slow = await page.textContent('#slow');
+      if (slow) fail(`no picture was made: ${slow} Try again when it has less to do.`);
     } finally {
       await running.stop();
     }

@@ -29,6 +29,10 @@ pub fn files(root: &Path) -> Result<Vec<(&'static str, String)>, String> {
     let (scenario, scenario_title) = model(&["lab", "scenario"], "Scenario", "")?;
     let (scheme, scheme_title) = model(&["sender", "scheme"], "Scheme", "scheme")?;
     let (summary, summary_title) = model(&["lab", "metrics", "summary"], "Summary", "")?;
+    let mut outcome = Model::default();
+    for name in ["Series", "FrameRecord", "OnScreen", "Still"] {
+        outcome.add(&sources, &["lab", "outcome"], name, "")?;
+    }
     let json = |model: &Model, root: &str, title: &str, about: &str| {
         serde_json::to_string_pretty(&schema::schema(model, root, title, about)).map(|text| text + "\n")
     };
@@ -50,6 +54,7 @@ pub fn files(root: &Path) -> Result<Vec<(&'static str, String)>, String> {
             "docs/reference/summary.schema.json",
             schema_of(&summary, &summary_title, "summary", "summary.json of a run of Thalweg, and a run of --json.")?,
         ),
+        ("docs/reference/outcome.md", wrapped(OUTCOME) + &page::sections(&outcome, true)),
         ("docs/reference/events.md", events()),
         ("docs/reference/views.sql", views()),
     ])
@@ -83,6 +88,17 @@ does not apply is null or absent. If that ever has to change, `schema_version` i
 How each figure is computed: [metrics](metrics.md).
 ";
 
+const OUTCOME: &str = "\
+# Series
+
+`outcome.json` in the folder of a run has what the report draws: `summary` (as [summary.json](summary.md)), `codec`,
+`series` over time, `frames`, one record for each captured picture, `screen`, what stood on the screen at each of the
+camera's times, `queue_delay_percentiles_ms` (0 to 100) and `stills`, the pictures of the worst moments.
+
+`thalweg report` and `thalweg diff` read it. Keys are only added. Every event behind these figures is in
+[events.parquet](events.md).
+";
+
 const MADE: &str = "
 This page is made from the types (`cargo run -p thalweg-reference`), and a test fails when it is not current.
 ";
@@ -94,7 +110,7 @@ A duration is written `20ms`, `1.5s`; a rate `2Mbps`, `500kbps`; data `1200B`, `
 ";
 
 fn wrapped(head: &str) -> String {
-    let forms = if head == SUMMARY { "" } else { FORMS };
+    let forms = if [SUMMARY, OUTCOME].contains(&head) { "" } else { FORMS };
     format!("{head}{forms}{MADE}")
 }
 

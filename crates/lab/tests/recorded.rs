@@ -121,7 +121,8 @@ fn chosen() -> Vec<Seconds> {
         let Experiment::Runs { links: Links::Listed(links), .. } = figure.experiment else { continue };
         for link in links {
             let Origin::BySecond { forth, back } = link.origin else { continue };
-            chosen.extend(forth.into_iter().chain(back));
+            // Vidaptive's by-second links keep their own means.
+            chosen.extend(forth.into_iter().chain(back).filter(|seconds| seconds.mean.is_some()));
         }
     }
     chosen.sort_by_key(|seconds| seconds.mean);

@@ -120,7 +120,7 @@ fn capture(is_pcapng: bool) -> Vec<u8> {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let mut file = if is_pcapng {
         let section = block(0x0a0d_0d0a, &words(&[0x1a2b_3c4d, 1, u32::MAX, u32::MAX]));
-        [section, block(1, &words(&[101, 0, 0x0001_0009, 0x94, 0]))].concat()
+        [section, block(1, &words(&[101, 0, 0x0001_0009, 0x94, 0x0008_000e, 0, 0, 0]))].concat()
     } else {
         words(&[0xa1b2_3c4d, 0x0004_0002, 0, 0, 65_535, 101])
     };

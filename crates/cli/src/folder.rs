@@ -21,19 +21,20 @@ struct List {
     runs: Vec<PathBuf>,
 }
 
-/// Makes the folder ready for these runs (paths within it). Results of an earlier command move to `earlier/N`, unless
-/// they are to be gone on with.
+/// Makes the folder ready for these runs (paths within it). Results of an earlier command move to `earlier/N`, which is
+/// returned, unless they are to be gone on with.
 ///
 /// # Errors
 /// When the folder cannot be written to, or has runs that no command listed: those would be overwritten.
-pub(crate) fn prepare(folder: &Path, runs: &[PathBuf], resume: bool) -> anyhow::Result<()> {
+pub(crate) fn prepare(folder: &Path, runs: &[PathBuf], resume: bool) -> anyhow::Result<Option<PathBuf>> {
     let shown = || folder.display().to_string();
     fs::create_dir_all(folder).with_context(shown)?;
     let probe = folder.join(format!(".probe-{}", std::process::id()));
     fs::write(&probe, "probe").and_then(|()| fs::remove_file(&probe)).with_context(shown)?;
+    let mut earlier = None;
     if !resume {
         if let Some(list) = read(folder)? {
-            move_away(folder, &list)?;
+            earlier = move_away(folder, &list)?;
         }
         if let Some(run) = runs.iter().find(|run| folder.join(run).join("run.toml").exists()) {
             bail!(
@@ -44,7 +45,8 @@ pub(crate) fn prepare(folder: &Path, runs: &[PathBuf], resume: bool) -> anyhow::
     }
     let command = std::env::args().collect::<Vec<_>>().join(" ");
     let list = List { version: env!("CARGO_PKG_VERSION").into(), command, runs: runs.to_vec() };
-    write_whole(&folder.join(LIST), &serde_json::to_vec_pretty(&list)?)
+    write_whole(&folder.join(LIST), &serde_json::to_vec_pretty(&list)?)?;
+    Ok(earlier)
 }
 
 /// The folders of runs in `path`: itself if it is one, or those that a command listed in it.
@@ -79,7 +81,7 @@ fn read(folder: &Path) -> anyhow::Result<Option<List>> {
 }
 
 /// Moves what a command listed, its report and its list, to the next free number.
-fn move_away(folder: &Path, list: &List) -> anyhow::Result<()> {
+fn move_away(folder: &Path, list: &List) -> anyhow::Result<Option<PathBuf>> {
     let tops = list.runs.iter().filter_map(|run| run.components().next()).map(|top| PathBuf::from(top.as_os_str()));
     let mut entries: Vec<PathBuf> = tops.chain(["report.html", LIST].map(PathBuf::from)).collect();
     entries.sort();
@@ -87,7 +89,7 @@ fn move_away(folder: &Path, list: &List) -> anyhow::Result<()> {
     entries.retain(|entry| folder.join(entry).exists());
     if entries == [PathBuf::from(LIST)] {
         // That command failed before its first result.
-        return Ok(());
+        return Ok(None);
     }
     let earlier = folder.join(EARLIER);
     let place = (1u32..).map(|number| earlier.join(number.to_string())).find(|place| !place.exists());
@@ -98,5 +100,5 @@ fn move_away(folder: &Path, list: &List) -> anyhow::Result<()> {
             .with_context(|| folder.join(&entry).display().to_string())?;
     }
     note!("earlier results: {}", place.display());
-    Ok(())
+    Ok(Some(place))
 }

@@ -81,6 +81,21 @@ fn sha256(path: &Path) -> anyhow::Result<String> {
     Ok(hash)
 }
 
+/// Renames what was read from `folder` and has moved from there to `earlier`: the copies of a run that is repeated into
+/// its own folder.
+pub(crate) fn follow(scenario: &mut Scenario, folder: &Path, earlier: &Path) {
+    let Ok(folder) = std::path::absolute(folder) else { return };
+    let Ok(earlier) = std::path::absolute(earlier) else { return };
+    for (_, name) in names(scenario) {
+        let moved =
+            std::path::absolute(&*name).ok().and_then(|path| Some(earlier.join(path.strip_prefix(&folder).ok()?)));
+        let Some(moved) = moved.map(|path| path.display().to_string()) else { continue };
+        if Path::new(&moved).is_file() || Path::new(ReadOptions::split(&moved).0).is_file() {
+            *name = moved;
+        }
+    }
+}
+
 /// Replaces the names in the scenario of a run in `folder` by the copies there, and by where its videos are.
 ///
 /// # Errors
@@ -90,10 +105,11 @@ pub(crate) fn resolve(scenario: &mut Scenario, inputs: &[Input], folder: &Path) 
         let Some(input) = inputs.iter().find(|input| input.name == *name) else { continue };
         let path = input.copy.as_ref().map_or(input.path.clone(), |copy| folder.join(copy));
         let path = std::path::absolute(&path).with_context(|| path.display().to_string())?;
-        let (shown, fix) = match kind {
-            Kind::Video => (path.display(), "give a video to play instead with --video"),
-            Kind::Trace => (path.display(), "name a link to play instead in run.toml (trace = )"),
-            Kind::Undershoot => (path.display(), "give another with --undershoot"),
+        let shown = path.display();
+        let fix = match kind {
+            Kind::Video => "give a video to play instead with --video",
+            Kind::Trace => "name a link to play instead in run.toml (trace = )",
+            Kind::Undershoot => "give another with --undershoot",
         };
         if !path.is_file() {
             bail!("{shown}: there is no such file, but the run read it ('{name}'); {fix}");

@@ -26,7 +26,7 @@ pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc
         let Reading { trace, notes, .. } = read(&path, &options)?;
         // Once a command, however many runs it plays.
         if !notes.is_empty() && NOTED.lock().is_ok_and(|mut noted| noted.insert(name.into())) {
-            eprintln!("{name}: {}", notes.join("; "));
+            note!("{name}: {}", notes.join("; "));
         }
         return Ok(Arc::new(trace));
     }

@@ -89,18 +89,21 @@ pub(crate) fn matrix(scenarios: &[Scenario], schemes: &[Arc<dyn SenderFactory>],
     scenarios.iter().flat_map(|scenario| schemes.iter().map(move |scheme| job(scenario, scheme))).collect()
 }
 
-/// Makes the folder ready before anything is played.
+/// Makes the folder ready before anything is played. What these runs read there is followed to where it moves.
 ///
 /// # Errors
 /// When it cannot be written to, or two runs would have the same folder.
-pub(crate) fn prepare(jobs: &[Job], out: &Path, resume: bool) -> anyhow::Result<()> {
+pub(crate) fn prepare(jobs: &mut [Job], out: &Path, resume: bool) -> anyhow::Result<()> {
     let folders: Vec<PathBuf> =
         jobs.iter().map(|job| job.folder.strip_prefix(out).unwrap_or(&job.folder).to_path_buf()).collect();
     let mut known = BTreeSet::new();
     if let Some(folder) = folders.iter().find(|folder| !known.insert(*folder)) {
         bail!("{} would be played twice into one folder: name each scheme, link and video once", folder.display());
     }
-    folder::prepare(out, &folders, resume)
+    if let Some(earlier) = folder::prepare(out, &folders, resume)? {
+        jobs.iter_mut().for_each(|job| inputs::follow(&mut job.scenario, out, &earlier));
+    }
+    Ok(())
 }
 
 /// A name made fit for a folder that shells and file systems take without quotes.
@@ -195,7 +198,6 @@ fn several<T: Send>(
     effort: &Effort,
     see: &(impl Fn(&Job, Outcome) -> T + Sync),
 ) -> anyhow::Result<Vec<(usize, anyhow::Result<T>)>> {
-    effort.begin();
     let spooled = Spooled::of(jobs.iter().map(|job| &job.scenario))?;
     let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
     let next = Mutex::new(0..jobs.len());

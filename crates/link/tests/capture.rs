@@ -301,6 +301,19 @@ fn the_direction_is_the_one_with_the_most_bytes_or_the_one_that_is_asked_for() {
 }
 
 #[test]
+fn an_option_of_an_interface_that_is_too_short_is_passed_over() {
+    let block = |kind: u32, body: &[u8]| {
+        let length = (12 + body.len() as u32).to_le_bytes();
+        [&kind.to_le_bytes()[..], &length, body, &length].concat()
+    };
+    let section = block(0x0a0d_0d0a, &[0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]);
+    // if_tsoffset has 8 bytes; here it has 4.
+    let interface = block(1, &[101, 0, 0, 0, 0, 0, 0, 0, 14, 0, 4, 0, 0, 0, 0, 0]);
+    let error = fit(&[section, interface].concat(), "").unwrap_err();
+    assert!(error.contains("no IP packet"), "{error}");
+}
+
+#[test]
 fn a_capture_that_shows_no_rate_is_refused_with_the_reason() {
     let small: Vec<Captured> =
         (0..100).map(|number| (at(Time::from_millis(number * 20)), udp(SENDER, RECEIVER, &[1; 100]))).collect();

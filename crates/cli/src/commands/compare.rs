@@ -63,10 +63,11 @@ const DELAY: Span = Span::from_millis(25);
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.results.check()?;
     let playing = &arguments.playing;
+    playing.effort.begin();
     let (mut scenarios, mut schemes) = (scenarios(arguments)?, crate::play::schemes(&arguments.scheme)?);
     playing.set(&mut scenarios, &mut schemes)?;
     let jobs = crate::play::matrix(&scenarios, &schemes, &playing.out);
-    arguments.results.of(&jobs, playing)
+    arguments.results.of(jobs, playing)
 }
 
 /// A scenario for each link, video and seed.

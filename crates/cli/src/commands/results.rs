@@ -32,9 +32,8 @@ pub(crate) struct Results {
     sort: Option<String>,
     /// Fail (exit code 3) if this holds for a scheme: `latency_p95_ms > 200`; may be given several times
     ///
-    /// Of a scheme alone: `vidaptive: latency_p95_ms > 200`. Of pairs of runs: `vidaptive: ratio(video_bitrate_bps,
-    /// gcc) <
-    /// 1.2`, `difference(psnr_db, gcc) < 0.5`. The mean over all runs counts.
+    /// Of a scheme alone: `vidaptive: latency_p95_ms > 200`. Of pairs of runs:
+    /// `vidaptive: ratio(video_bitrate_bps, gcc) < 1.2`, `difference(psnr_db, gcc) < 0.5`. The mean over all runs counts.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Condition>,
     /// Write the conditions of --fail-if as a JUnit file, a test case each
@@ -55,12 +54,11 @@ impl Results {
     }
 
     /// Plays the jobs, and shows what was played even if not all of it could be.
-    pub(crate) fn of(&self, jobs: &[Job], playing: &Playing) -> anyhow::Result<()> {
+    pub(crate) fn of(&self, mut jobs: Vec<Job>, playing: &Playing) -> anyhow::Result<()> {
         let Playing { out, resume, effort, .. } = playing;
-        effort.begin();
-        play::prepare(jobs, out, *resume)?;
+        play::prepare(&mut jobs, out, *resume)?;
         interrupt::listen();
-        let Played { outcomes, problem } = play::all(jobs, *resume, effort)?;
+        let Played { outcomes, problem } = play::all(&jobs, *resume, effort)?;
         let Some(problem) = problem else { return self.show(&outcomes, out) };
         eprintln!("partial: {} of {} runs", outcomes.len(), jobs.len());
         if let Err(error) = self.show(&outcomes, out) {

@@ -40,8 +40,7 @@ pub(crate) struct Arguments {
     /// The duration
     #[arg(long, value_parser = values::duration, help_heading = INSTEAD)]
     duration: Option<Span>,
-    /// The video: `scene`, `scene:easy`, a .y4m file, `-` for y4m on standard input, or
-    /// anything ffmpeg reads
+    /// The video: `scene`, `scene:easy`, a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
     #[arg(long, help_heading = INSTEAD)]
     video: Option<String>,
     /// The size, such as 640x360 or 360p
@@ -115,6 +114,7 @@ impl File {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.results.check()?;
+    arguments.playing.effort.begin();
     let path = || arguments.scenario.display().to_string();
     let mut file = File::open(&arguments.scenario).with_context(path)?;
     let scenario = &mut file.scenario;
@@ -138,12 +138,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let seeds = playing.seeds.list(scenario.seed)?;
     let mut scenarios: Vec<_> = seeds.into_iter().map(|seed| Scenario { seed, ..scenario.clone() }).collect();
     playing.set(&mut scenarios, &mut schemes)?;
-    let jobs = crate::play::matrix(&scenarios, &schemes, &playing.out);
+    let mut jobs = crate::play::matrix(&scenarios, &schemes, &playing.out);
     if !arguments.live {
-        return arguments.results.of(&jobs, playing);
+        return arguments.results.of(jobs, playing);
     }
-    playing.effort.begin();
-    crate::play::prepare(&jobs, &playing.out, false)?;
+    crate::play::prepare(&mut jobs, &playing.out, false)?;
     let outcomes = super::live::real_time::all(&jobs, arguments.against_simulator)?;
     arguments.results.show(&outcomes, &playing.out)?;
     if arguments.against_simulator && arguments.results.is_text() {

@@ -202,18 +202,18 @@ mod tests {
 
     #[test]
     fn what_no_scheme_has_is_refused_with_the_nearest_name_and_a_wrong_value_with_its_kind() {
-        let said = |text: &str| set(text, &mut schemes(&["gcc", "copa"]), &mut [Scenario::over("x")]).unwrap_err();
-        let near = said("scheme.controller.copa.detla=0.5");
+        let refused = |text: &str| set(text, &mut schemes(&["gcc", "copa"]), &mut [Scenario::over("x")]).unwrap_err();
+        let near = refused("scheme.controller.copa.detla=0.5");
         assert!(near.contains("did you mean scheme.controller.copa.delta"), "{near}");
-        assert!(said("scenario.clock_ofset=20ms").contains("did you mean scenario.clock_offset"));
-        let wrong = said("scheme.controller.copa.delta=fast");
+        assert!(refused("scenario.clock_ofset=20ms").contains("did you mean scenario.clock_offset"));
+        let wrong = refused("scheme.controller.copa.delta=fast");
         assert!(wrong.contains("fast") && wrong.contains("expected f64"), "{wrong}");
-        let word = said("scenario.ssim=fast");
+        let word = refused("scenario.ssim=fast");
         assert!(word.contains("unknown variant `fast`"), "{word}");
-        let range = said("scheme.controller.copa.delta=-1");
+        let range = refused("scheme.controller.copa.delta=-1");
         assert!(range.contains("delta") && range.contains("must be"), "{range}");
         for text in ["copa.delta=1", "scheme", "scheme.=1", "scheme=1"] {
-            assert!(said(text).contains(EXAMPLE), "{text}");
+            assert!(refused(text).contains(EXAMPLE), "{text}");
         }
     }
 }

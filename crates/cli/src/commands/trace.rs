@@ -1,10 +1,11 @@
 //! `thalweg trace`: inspect, convert and make link traces.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use thalweg_link::Trace;
 use thalweg_link::synthesize::{KINDS, Synthetic, presets};
-use thalweg_link::trace::{ReadOptions, Reading};
+use thalweg_link::trace::{Format, ReadOptions, Reading};
 use thalweg_units::{Seed, Span, Time};
 
 use crate::commands::values;
@@ -43,7 +44,7 @@ enum Command {
         #[arg(long = "as", value_name = "FORMAT")]
         format: Option<Written>,
         /// Length of a synthetic link
-        #[arg(long, default_value = "120s", allow_hyphen_values = true, value_parser = values::duration)]
+        #[arg(long, default_value = "120s", value_parser = values::duration)]
         duration: Span,
     },
     /// Make a synthetic link, in Mahimahi's format
@@ -75,17 +76,22 @@ enum Written {
 
 /// A link, and how it was read if it is a file.
 struct Found {
-    trace: Trace,
-    read: Option<Reading>,
+    trace: Arc<Trace>,
+    format: Option<Format>,
+    notes: Vec<String>,
+    delay: Option<Span>,
 }
 
 fn find(name: &str, duration: Span) -> anyhow::Result<Found> {
     match link::file(name)? {
         Some((path, options)) => {
-            let read = link::read(&path, &options)?;
-            Ok(Found { trace: read.trace.clone(), read: Some(read) })
+            let Reading { trace, format, notes, delay } = link::read(&path, &options)?;
+            Ok(Found { trace: Arc::new(trace), format: Some(format), notes, delay })
         }
-        None => Ok(Found { trace: (*link::find(name, duration, Seed::new(1))?).clone(), read: None }),
+        None => {
+            let trace = link::find(name, duration, Seed::new(1))?;
+            Ok(Found { trace, format: None, notes: Vec::new(), delay: None })
+        }
     }
 }
 
@@ -100,16 +106,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             Ok(())
         }
         Command::Convert { from, to, format, duration } => {
-            let Found { trace, read } = find(from, *duration)?;
+            let Found { trace, notes, .. } = find(from, *duration)?;
             let is_csv = to.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
             let text = match format.unwrap_or(if is_csv { Written::Csv } else { Written::Mahimahi }) {
                 Written::Mahimahi => mahimahi(&trace, to),
                 Written::Seconds => trace.to_per_second(),
                 Written::Csv => trace.to_csv(),
             };
-            for note in read.iter().flat_map(|read| &read.notes) {
-                eprintln!("{from}: {note}");
-            }
+            notes.iter().for_each(|note| eprintln!("{from}: {note}"));
             folder::write_whole(to, text.as_bytes())
         }
         Command::Synthesize { preset, .. } if preset == "list" => {
@@ -132,7 +136,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// rates when the file is read.
 fn mahimahi(trace: &Trace, to: &Path) -> String {
     let (name, options) = (to.to_string_lossy(), ReadOptions::default());
-    let texts = (0..=MOST_DOUBLED).map(|doubled| trace.repeated(1 << doubled).to_text());
+    let texts = doublings(trace).map(|doubled| trace.repeated(1 << doubled).to_text());
     let mut clear = texts.filter(|text| Trace::read(text.as_bytes(), &name, &options).is_ok());
     clear.next().unwrap_or_else(|| {
         eprintln!("{name}: could be one rate a second as well; read it as {name}:format=mahimahi");
@@ -140,8 +144,12 @@ fn mahimahi(trace: &Trace, to: &Path) -> String {
     })
 }
 
-/// A link of one opportunity each millisecond is a second long after as many.
-const MOST_DOUBLED: u32 = 10;
+/// How often doubling a link may make it clear: until it has 16 times and lasts a second. A slow link never becomes
+/// clear, and a long one would fill the memory.
+fn doublings(trace: &Trace) -> impl Iterator<Item = u32> {
+    let period = trace.period();
+    (0..).take_while(move |doubled| *doubled <= 4 || period * (1 << (doubled - 1)) < Span::from_secs(1))
+}
 
 fn write(trace: &Trace, to: Option<&Path>) -> anyhow::Result<()> {
     match to {
@@ -153,11 +161,11 @@ fn write(trace: &Trace, to: Option<&Path>) -> anyhow::Result<()> {
     }
 }
 
-fn inspect(Found { trace, read }: &Found) {
-    if let Some(Reading { format, notes, .. }) = read {
+fn inspect(Found { trace, format, notes, .. }: &Found) {
+    if let Some(format) = format {
         outln!("read as           {format}");
-        notes.iter().for_each(|note| outln!("                  {note}"));
     }
+    notes.iter().for_each(|note| outln!("                  {note}"));
     let s = trace.statistics();
     let [min, p5, p25, median, p75, p95, max] = s.per_second.map(|rate| format!("{:.2}", rate.as_mbps_f64()));
     outln!("duration          {:.1} s, {} opportunities of 1500 bytes", s.duration.as_secs_f64(), s.opportunities);
@@ -198,15 +206,15 @@ fn sparkline(trace: &Trace, letters: usize) -> (String, f64) {
 }
 
 /// The keys are described in docs/traces.md.
-fn json(name: &str, Found { trace, read }: &Found) -> serde_json::Value {
+fn json(name: &str, Found { trace, format, notes, delay }: &Found) -> serde_json::Value {
     let s = trace.statistics();
     let [min, p5, p25, p50, p75, p95, max] = s.per_second.map(|rate| rate.as_bps());
     let rates: Vec<u64> = trace.rates_by_second().iter().map(|rate| rate.as_bps()).collect();
     serde_json::json!({
         "trace": name,
-        "format": read.as_ref().map(|read| read.format.to_string()),
-        "notes": read.as_ref().map_or(&[][..], |read| &read.notes),
-        "delay_ms": read.as_ref().and_then(|read| read.delay).map(|delay| delay.as_millis_f64()),
+        "format": format.map(|format| format.to_string()),
+        "notes": notes,
+        "delay_ms": delay.map(Span::as_millis_f64),
         "duration_s": s.duration.as_secs_f64(),
         "opportunities": s.opportunities,
         "mean_bps": s.mean.as_bps(),
@@ -224,6 +232,12 @@ fn json(name: &str, Found { trace, read }: &Found) -> serde_json::Value {
 mod tests {
     use super::*;
     use thalweg_units::Rate;
+
+    #[test]
+    fn a_link_is_doubled_only_as_often_as_that_may_make_it_clear() {
+        let most = |millis: Vec<u64>| doublings(&Trace::new(millis).unwrap()).last();
+        assert_eq!((most(vec![1]), most(vec![100]), most(vec![86_400_000])), (Some(10), Some(4), Some(4)));
+    }
 
     #[test]
     fn a_sparkline_has_a_letter_for_each_stretch_and_a_blank_for_an_outage() {

@@ -10,6 +10,7 @@ mod input;
 mod manners;
 #[cfg(feature = "parquet")]
 mod quality;
+#[cfg(feature = "parquet")]
 mod queries;
 mod results;
 mod scenario;

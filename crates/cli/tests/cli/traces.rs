@@ -178,6 +178,21 @@ fn a_run_folder_plays_the_same_from_anywhere_and_refuses_what_was_changed() {
 }
 
 #[test]
+fn a_run_with_a_trace_file_is_repeated_into_its_own_folder_and_quiet_says_nothing_of_how_the_file_was_read() {
+    let folder = Folder::new("in-place");
+    folder.file("up.csv", "time_s,a_mbps,b_mbps\n0,1,2\n1,2,3\n");
+    let short = ["--encoder", "model", "--duration", "2s", "--json", "--quiet"];
+    let first = ["compare", "--scheme", "gcc", "--trace", "up.csv:column=b_mbps"];
+    let first = elsewhere(&folder, &[&first[..], &short].concat());
+    assert_eq!(text(&first.stderr), "");
+    fs::remove_file(folder.0.join("up.csv")).unwrap();
+    for _ in 0..2 {
+        let again = json(&elsewhere(&folder, &["run", "out/gcc/run.toml", "--json"]));
+        assert_eq!(again["runs"][0]["events_fingerprint"], json(&first)["runs"][0]["events_fingerprint"]);
+    }
+}
+
+#[test]
 fn a_run_folder_from_before_files_were_listed_is_still_played() {
     let folder = Folder::new("old-run");
     let arguments =

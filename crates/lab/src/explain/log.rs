@@ -103,7 +103,7 @@ impl Merged<'_> {
                 let thrown = first.count.map_or(String::new(), |count| format!(", {count} packets thrown away"));
                 format!("{}{times}: the oldest packet had waited {age}{thrown}", first.event)
             }
-            "size-changed" => format!("resolution {}p to {}p", number_of(first.value), number(last.count)),
+            "size-changed" => format!("resolution {}p to {}p", first.value.unwrap_or_default(), number(last.count)),
             "frame-discarded" | "frame-abandoned" | "frame-flushed" => {
                 format!("{} {}{why}", plural(count, "frame"), first.event.replace("frame-", ""))
             }
@@ -137,10 +137,6 @@ impl Merged<'_> {
             (least, _) => least.unwrap_or_default(),
         }
     }
-}
-
-fn number_of(value: Option<f64>) -> f64 {
-    value.unwrap_or_default()
 }
 
 fn plural(count: usize, what: &str) -> String {

@@ -163,7 +163,7 @@ impl State<'_> {
     /// GCC: the estimate, limited by delay or by losses, and push-back.
     fn gcc(&self, limits: Limits) -> String {
         let estimate = limits.capacity_bps;
-        let said = format!("the estimate is {}", rate(estimate));
+        let begin = format!("the estimate is {}", rate(estimate));
         let ratio = self.variable("pushback_ratio").unwrap_or(1.0);
         if ratio < 0.95 {
             let effect = match ratio {
@@ -171,20 +171,20 @@ impl State<'_> {
                 _ => format!("cuts it to {}", percent(ratio)),
             };
             let stands = span(self.in_flight() * 8e3 / estimate.max(1.0));
-            return format!("{said}, and push-back {effect} because {stands} of it stand in flight");
+            return format!("{begin}, and push-back {effect} because {stands} of it stand in flight");
         }
         let by_delay = self.variable("delay_based_bps").unwrap_or(estimate);
         let by_loss = self.variable("loss_based_bps").unwrap_or(estimate);
         if by_loss < 0.98 * by_delay {
             let (delay, lost) = (rate(by_delay), percent(self.loss()));
-            return format!("{said}, held by losses ({lost} in the last second) below the {delay} of the delay");
+            return format!("{begin}, held by losses ({lost} in the last second) below the {delay} of the delay");
         }
         match self.decision() {
-            Some(decision) => format!("{said} after {}{}", self.in_words(&decision), self.trend(&decision)),
+            Some(decision) => format!("{begin} after {}{}", self.in_words(&decision), self.trend(&decision)),
             None if self.variable("in_alr") == Some(1.0) => {
-                format!("{said}, which the encoder does not use up, so it is not tested")
+                format!("{begin}, which the encoder does not use up, so it is not tested")
             }
-            None => format!("{said}, which {}: delay does not grow and nothing is lost", self.course("estimate_bps")),
+            None => format!("{begin}, which {}: delay does not grow and nothing is lost", self.course("estimate_bps")),
         }
     }
 

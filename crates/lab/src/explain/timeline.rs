@@ -172,9 +172,4 @@ impl Timeline {
     pub(super) fn variable(&self, name: &str, at: f64) -> Option<f64> {
         until(self.variables.get(name)?, at).last().map(|(_, value)| *value)
     }
-
-    /// Whether there are no events.
-    pub fn is_empty(&self) -> bool {
-        self.pictures.is_empty() && self.sent.is_empty()
-    }
 }

@@ -12,7 +12,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::Type;
+use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
 
 use super::columns::{COLUMNS, SCHEMA_VERSION};
 use super::{Recorder, Row};
@@ -153,17 +153,20 @@ fn write<T: DataType>(
 /// When it cannot be read, or has other columns.
 pub fn read_table(path: &Path, see: &mut dyn FnMut(&Row<'_>)) -> Result<(), TableError> {
     let file = SerializedFileReader::new(File::open(path)?)?;
+    let wanted = SchemaDescriptor::new(Arc::new(schema()?));
     let columns = file.metadata().file_metadata().schema_descr().columns();
-    if !columns.iter().map(|column| column.name()).eq(COLUMNS.iter().map(|column| column.name)) {
-        let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
-        return Err(TableError::Columns(names.join(", ")));
+    // A file that another program has written again may have other types, and nulls anywhere.
+    let form = |column: &ColumnDescPtr| (column.name().to_string(), column.physical_type(), column.max_rep_level());
+    if !columns.iter().map(form).eq(wanted.columns().iter().map(form)) {
+        let names = columns.iter().map(|column| format!("{} ({})", column.name(), column.physical_type()));
+        return Err(TableError::Columns(names.collect::<Vec<_>>().join(", ")));
     }
     for place in 0..file.num_row_groups() {
         let group = &*file.get_row_group(place)?;
         let whole = |column| optional::<Int64Type>(group, column);
-        let (times, flows) = (read::<Int64Type>(group, 0)?.0, read::<Int32Type>(group, 1)?.0);
-        let [events, what, why] = [2, 11, 12].map(|column| read::<ByteArrayType>(group, column));
-        let (events, what, why) = (events?.0, what?.0, why?.0);
+        let (times, flows) = (required::<Int64Type>(group, 0)?, required::<Int32Type>(group, 1)?);
+        let [events, what, why] = [2, 11, 12].map(|column| required::<ByteArrayType>(group, column));
+        let (events, what, why) = (events?, what?, why?);
         let [packet, frame, picture, bytes, count, rate, span] = [3, 4, 5, 6, 7, 8, 9].map(whole);
         let (packet, frame, picture, bytes) = (packet?, frame?, picture?, bytes?);
         let (count, rate, span) = (count?, rate?, span?);
@@ -191,24 +194,25 @@ pub fn read_table(path: &Path, see: &mut dyn FnMut(&Row<'_>)) -> Result<(), Tabl
     Ok(())
 }
 
-/// The values of a column, and for an optional one which rows have one.
-fn read<T: DataType>(group: &dyn RowGroupReader, column: usize) -> Result<(Vec<T::T>, Vec<i16>), ParquetError> {
-    let rows = group.metadata().num_rows() as usize;
-    let (mut values, mut present) = (Vec::with_capacity(rows), Vec::new());
-    get_typed_column_reader::<T>(group.get_column_reader(column)?).read_records(
-        rows,
-        Some(&mut present),
-        None,
-        &mut values,
-    )?;
-    Ok((values, present))
-}
-
-/// The values of an optional column, by row.
+/// The values of a column by row.
 fn optional<T: DataType>(group: &dyn RowGroupReader, column: usize) -> Result<Vec<Option<T::T>>, ParquetError> {
-    let (values, present) = read::<T>(group, column)?;
+    let rows = group.metadata().num_rows() as usize;
+    let (mut values, mut present) = (Vec::new(), Vec::new());
+    let mut reader = get_typed_column_reader::<T>(group.get_column_reader(column)?);
+    let (records, ..) = reader.read_records(rows, Some(&mut present), None, &mut values)?;
+    if records != rows {
+        return Err(ParquetError::EOF(format!("column {column} has {records} of {rows} rows")));
+    }
+    // A column without nulls does not say which rows have a value.
+    present.resize(rows, 1);
     let mut values = values.into_iter();
     Ok(present.iter().map(|present| if *present > 0 { values.next() } else { None }).collect())
+}
+
+/// The values of a column that every row has.
+fn required<T: DataType>(group: &dyn RowGroupReader, column: usize) -> Result<Vec<T::T>, ParquetError> {
+    let values = optional::<T>(group, column)?.into_iter().collect::<Option<_>>();
+    values.ok_or_else(|| ParquetError::General(format!("column {column} has a row without a value")))
 }
 
 #[cfg(test)]
@@ -239,6 +243,22 @@ mod tests {
         std::fs::write(&path, "no parquet").unwrap();
         assert!(read_table(&path, &mut |_| {}).is_err());
         std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_file_with_the_same_names_in_other_types_is_refused() {
+        let column = |name| Type::primitive_type_builder(name, Physical::INT64).with_repetition(Repetition::REQUIRED);
+        let fields = COLUMNS.iter().map(|known| Arc::new(column(known.name).build().unwrap())).collect();
+        let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build().unwrap());
+        let path = std::env::temp_dir().join(format!("thalweg-other-types-{}.parquet", std::process::id()));
+        let mut writer = SerializedFileWriter::new(File::create(&path).unwrap(), schema, Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        (0..COLUMNS.len()).for_each(|_| write::<Int64Type>(&mut group, &[1], None).unwrap());
+        group.close().unwrap();
+        writer.close().unwrap();
+        let error = read_table(&path, &mut |_| {}).unwrap_err().to_string();
+        std::fs::remove_file(&path).unwrap();
+        assert!(error.contains("not the events of a run") && error.contains("flow (INT64)"), "{error}");
     }
 
     /// All that is in the file.

@@ -362,7 +362,7 @@ fn overall() -> Vec<Figure> {
         .because("Latency falls less than in the paper, whose GCC is later than ours of that year."),
         over_links("vidaptive-fig8", "CDFs of PSNR and latency over all frames of all links", known(&OVERALL), &OF_FRAMES)
             .published(of_fig8())
-.because(GAPS),
+            .because(GAPS),
         over_links(
             "vidaptive-fig9",
             "boxes over links of Vidaptive's utilisation, bitrate, P95 latency and frame rate over GCC's",
@@ -370,7 +370,7 @@ fn overall() -> Vec<Figure> {
             &[],
         )
         .published(of_fig9())
-.because(GAPS),
+        .because(GAPS),
         over_links(
             "vidaptive-fig12",
             "CDF of resolutions over all links, and the share of pictures that Vidaptive sends with more lines than GCC",

@@ -174,9 +174,10 @@ fn interface(body: &[u8], order: Order) -> Option<Interface> {
             }
             // if_tsoffset.
             (14, value) => {
-                let (Some(first), Some(second)) = (order.u32(value, 0), order.u32(value, 4)) else { continue };
-                let (high, low) = if order.is_little { (second, first) } else { (first, second) };
-                interface.offset_s = (u64::from(high) << 32 | u64::from(low)).cast_signed();
+                if let Some((first, second)) = order.u32(value, 0).zip(order.u32(value, 4)) {
+                    let (high, low) = if order.is_little { (second, first) } else { (first, second) };
+                    interface.offset_s = (u64::from(high) << 32 | u64::from(low)).cast_signed();
+                }
             }
             _ => (),
         }

@@ -4,7 +4,8 @@
 //! more to send when it began, as far as the packets say: both are RTP of the same frame, or the first is not RTP and
 //! as large as packets get where more follows. In busy gaps the link sets the pace, unless the sender paces itself; so
 //! the capacity in each window is the bytes after busy gaps over their duration. Windows with too little of that keep
-//! the capacity before them, and are made longer where that is so in most of those with busy gaps. What passed is a lower bound of what could have: the notes of a reading say so.
+//! the capacity before them, and are made longer where that is so in most of those with busy gaps. What passed is a
+//! lower bound of what could have: the notes of a reading say so.
 //!
 //! The round trip is the least time of a TCP handshake, from its first segment to its third, or the least answer to a
 //! STUN request of each side, added: both are the whole round trip wherever the capture was made, except that STUN in
@@ -247,13 +248,8 @@ impl Handshakes {
         let forth = (packet.from, source, destination);
         match step {
             Handshake::Syn { next } => {
-                let opening = Opening { at: packet.at, next, answered: None, is_repeated: false };
-                let entry = self.open.entry(forth);
-                entry
-                    .and_modify(|opening| {
-                        *opening = Opening { at: packet.at, next, answered: None, is_repeated: opening.next == next };
-                    })
-                    .or_insert(opening);
+                let is_repeated = self.open.get(&forth).is_some_and(|opening| opening.next == next);
+                self.open.insert(forth, Opening { at: packet.at, next, answered: None, is_repeated });
             }
             Handshake::SynAck { acknowledged, next } => {
                 let opening = self.open.get_mut(&(packet.to, destination, source));

@@ -196,12 +196,12 @@ fn rates(names: &[Cow<'_, str>], options: &ReadOptions) -> Result<(usize, RateUn
 
 fn without_unit(name: &str) -> TraceError {
     let words = words(name);
-    let said = match words.last() {
+    let problem = match words.last() {
         Some(last) if words.len() > 1 && !RATES.contains(&last.as_str()) => format!("'{last}' is no unit of rates"),
         _ => "its unit is not in its name".into(),
     };
     unclear(format!(
-        "column '{name}': {said}: bps, kbps, Mbps, Gbps, or for bytes B/s, kB/s, MB/s; say :column={name},unit=kbps"
+        "column '{name}': {problem}: bps, kbps, Mbps, Gbps, or for bytes B/s, kB/s, MB/s; say :column={name},unit=kbps"
     ))
 }
 

@@ -7,6 +7,9 @@ use core::str::FromStr;
 
 use thalweg_units::Rate;
 
+/// Letters of the longest name of a unit.
+const LONGEST_NAME: usize = "kbytes per second".len();
+
 /// A unit of rates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateUnit {
@@ -32,7 +35,9 @@ impl RateUnit {
     /// The unit at the end of a column's name: `rate_mbps`, `Throughput (kbit/s)`, `bits_per_second`.
     pub(super) fn ends(name: &str) -> Option<RateUnit> {
         let name = name.trim_end_matches([')', ']', ' ']);
-        name.char_indices().find_map(|(at, _)| name[at..].parse().ok())
+        // A file that is no table may have one endless line for its header.
+        let ends = name.char_indices().rev().take(LONGEST_NAME);
+        ends.filter_map(|(at, _)| name[at..].parse().ok()).last()
     }
 }
 
@@ -137,6 +142,7 @@ mod tests {
         }
         assert_eq!(RateUnit::ends("Throughput [kbit/s]"), Some(RateUnit::KBPS));
         assert_eq!(RateUnit::ends("rateMBps"), Some(RateUnit::MBPS.bytes()));
+        assert_eq!(RateUnit::ends("downlink_kbytes_per_second"), Some(RateUnit::KBPS.bytes()));
         assert_eq!(RateUnit::ends("Throughput"), None);
         assert!("knots".parse::<RateUnit>().unwrap_err().contains("'knots'"));
         assert_eq!(RateUnit::MBPS.rate(-1.0), None);

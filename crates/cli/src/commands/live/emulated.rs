@@ -72,7 +72,7 @@ impl Emulated {
         let given = [self.up.is_some(), self.down.is_some(), self.rate.is_some(), self.scenario.is_some()];
         let link::Around { delay, loss, jitter, queue, aqm } = &self.around;
         let around = [delay.is_some(), loss.is_some(), jitter.is_some(), queue.is_some(), aqm.is_some()];
-        given.into_iter().chain(around).any(|said| said) || self.log.is_some() || self.from != Begin::Start
+        given.into_iter().chain(around).any(|given| given) || self.log.is_some() || self.from != Begin::Start
     }
 
     /// The seed of random choices where no scenario gives one.

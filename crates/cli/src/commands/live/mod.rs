@@ -17,14 +17,14 @@ pub(crate) enum Command {
     /// Send video to browsers: serves a page that anyone with the link can watch
     ///
     /// Everyone who opens the page is a viewer, each with a sender of their own. A link given by --rate, --up, --delay
-    /// and so on is emulated between here and the viewers: `up` is the way of the video. Runs until Ctrl-C, the end of
-    /// the video or --duration; the exit code is 1 if a WHIP server was asked for and never reached. The page's server
-    /// has /metrics for Prometheus.
+    /// and so on is emulated between here and the viewers: `up` is the way of the video. Sliders on the page change it
+    /// for all. Runs until Ctrl-C, the end of the video or --duration; the exit code is 1 if a WHIP server was asked for
+    /// and never reached. The page's server has /metrics for Prometheus.
     Publish(publish::Arguments),
     /// Receive what is published (a page's link, or any WHEP address), measure it, record it
     ///
-    /// Pictures from `publish` carry their number, so latency is from camera to decoded picture; from others it is by
-    /// sender reports, as exact as the two machines' clocks agree. To look at it: thalweg watch URL --y4m - | ffplay -
+    /// Pictures of `publish --barcode` carry their number, so latency is from camera to decoded picture; of others it is
+    /// by sender reports, as exact as the two machines' clocks agree. To look at it: thalweg watch URL --y4m - | ffplay -
     Watch(watch::Arguments),
     /// Two schemes at once over the same emulated link, side by side in the browser
     ///

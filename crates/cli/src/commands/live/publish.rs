@@ -1,6 +1,5 @@
 //! `thalweg publish`: video to browsers and to WHIP servers, over real WebRTC.
 
-use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 
 use thalweg_live::publish::WhipState;
@@ -14,10 +13,7 @@ use super::sending::{Sending, is_stateful};
   thalweg publish
   thalweg publish clip.mp4 --listen 0.0.0.0:8080 --scheme gcc
   thalweg publish --rate 3Mbps/1Mbps@10s --delay 25ms --loss 1%
-  thalweg publish clip.ivf --encoded --whip https://example.org/whip/endpoint
-
-Everyone who opens the page is a viewer, each with a sender of their own. A link given by --rate, --up, --delay and so
-on is emulated between here and the viewers: `up` is the way of the video. Sliders on the page change it for all.")]
+  thalweg publish clip.ivf --encoded --whip https://example.org/whip/endpoint")]
 pub(crate) struct Arguments {
     /// The video: `scene`, `scene:easy`, a .y4m file, `-` for live y4m on standard input, or anything ffmpeg reads
     #[arg(default_value = "scene")]
@@ -64,19 +60,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let running = arguments.sending.start(&arguments.source, &[("main", &arguments.scheme)])?;
     let Some(endpoint) = endpoint else { return running.wait(|| Ok(())) };
     let whip_session = running.publisher.whip_session(endpoint)?;
-    let (reached, last) = (Cell::new(false), RefCell::new(None));
-    let (is_reached, latest) = (&reached, &last);
+    let (mut was_reached, mut last) = (false, None);
+    let (is_reached, latest) = (&mut was_reached, &mut last);
     running.wait(move || {
         let why = |error: &WhipError| refused(error).context("WHIP");
         let (state, error) = (whip_session.state(), whip_session.error());
-        is_reached.set(is_reached.get() || state == WhipState::Connected);
+        *is_reached |= state == WhipState::Connected;
         if state == WhipState::Failed {
             return Err(error.map_or_else(|| anyhow::anyhow!("WHIP: it stopped"), |error| why(&error)));
         }
-        *latest.borrow_mut() = error.map(|error| why(&error));
+        *latest = error.map(|error| why(&error));
         Ok(())
     })?;
-    match (reached.get(), last.into_inner()) {
+    match (was_reached, last) {
         (true, _) => Ok(()),
         (false, Some(why)) => Err(why),
         (false, None) => anyhow::bail!("WHIP: the server was not reached in this time"),

@@ -14,6 +14,7 @@ use thalweg_sender::Registry;
 use thalweg_sender::scheme::ReceiverKind;
 use thalweg_units::{FrameRate, Size, Span, Time};
 use thalweg_video::Video;
+use thalweg_video::source::SceneConfig;
 
 use super::addresses::{address, local_address};
 use super::emulated::Emulated;
@@ -191,7 +192,7 @@ impl Running {
 fn title(source: &str) -> String {
     match source {
         "-" => "standard input".into(),
-        source if source.starts_with("scene") => "built-in scene".into(),
+        source if SceneConfig::is_named_by(source) => "built-in scene".into(),
         file => link::label(file),
     }
 }

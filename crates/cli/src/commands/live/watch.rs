@@ -17,10 +17,7 @@ use crate::progress::draw_over;
 #[command(after_help = "Examples:
   thalweg watch http://127.0.0.1:8080/
   thalweg watch http://127.0.0.1:8080/ --duration 30s --json
-  thalweg watch http://127.0.0.1:8080/ --record out.ivf
-
-Pictures of `publish --barcode` carry their number, so latency is from camera to decoded picture; of others it is by
-sender reports, as exact as the two machines' clocks agree. To look at it: thalweg watch URL --y4m - | ffplay -")]
+  thalweg watch http://127.0.0.1:8080/ --record out.ivf")]
 pub(crate) struct Arguments {
     /// The link that `publish` prints, or a WHEP address
     #[arg(value_name = "URL")]

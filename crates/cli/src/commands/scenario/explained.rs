@@ -8,7 +8,7 @@ use serde_json::Value;
 /// The error of reading `text`. A word where a table must be, such as `queue = "codel"`, gets the table's keys, from
 /// the schema.
 pub(in crate::commands) fn explained(text: &str, error: &toml::de::Error) -> anyhow::Error {
-    let mut said = error.to_string();
+    let mut message = error.to_string();
     if error.message().starts_with("invalid type: unit variant")
         && let Some(word) = error.span().and_then(|span| text.get(span)).map(|word| word.trim_matches(['"', '\'']))
         && let Some(keys) = keys_of(word)
@@ -16,12 +16,12 @@ pub(in crate::commands) fn explained(text: &str, error: &toml::de::Error) -> any
         let keys: Vec<String> = keys.into_iter().map(|key| format!("{key} = ...")).collect();
         // Writing to a string cannot fail.
         let _ = write!(
-            said,
+            message,
             "'{word}' is a table: write {{ {word} = {{ {} }} }} (docs/reference/scenario.md says what each key is)",
             keys.join(", ")
         );
     }
-    anyhow!(said)
+    anyhow!(message)
 }
 
 /// The keys of the choice with this name.
@@ -49,10 +49,10 @@ mod tests {
             #[expect(dead_code)]
             queue: QueueConfig,
         }
-        let said = |text: &str| explained(text, &toml::from_str::<Only>(text).unwrap_err()).to_string();
-        let codel = said("queue = \"codel\"");
+        let message = |text: &str| explained(text, &toml::from_str::<Only>(text).unwrap_err()).to_string();
+        let codel = message("queue = \"codel\"");
         assert!(codel.contains("write { codel = { interval = ..., limits = ..., target = ... } }"), "{codel}");
-        assert!(said("queue = 'drop-tail'").contains("{ drop-tail = { bytes = ..., packets = ... } }"));
-        assert!(said("queue = \"fast\"").contains("unknown variant"), "{}", said("queue = \"fast\""));
+        assert!(message("queue = 'drop-tail'").contains("{ drop-tail = { bytes = ..., packets = ... } }"));
+        assert!(message("queue = \"fast\"").contains("unknown variant"), "{}", message("queue = \"fast\""));
     }
 }

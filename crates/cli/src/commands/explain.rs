@@ -29,8 +29,8 @@ pub(crate) struct Arguments {
     /// So many of the worst moments of each kind, each with its cause; one of each when there is no --at
     ///
     /// The latest frames, the longest freezes, the times with the most unused capacity and with the deepest queue.
-    #[arg(long, value_name = "COUNT", num_args = 0..=1, default_missing_value = "1")]
-    worst: Option<usize>,
+    #[arg(long, value_name = "COUNT", num_args = 0..=1, default_missing_value = "1", value_parser = clap::value_parser!(u8).range(1..))]
+    worst: Option<u8>,
 }
 
 /// Reads the recorded events: nothing is played again.
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let seconds = |span: Span| span.as_secs_f64();
     let Some(at) = arguments.at else {
         outln!("{} over {}", summary.scheme, summary.trace);
-        for worst in timeline.worst(series, summary.duration_s, arguments.worst.unwrap_or(1)) {
+        for worst in timeline.worst(series, summary.duration_s, usize::from(arguments.worst.unwrap_or(1))) {
             outln!("\n{}", worst.what);
             if worst.moments.is_empty() {
                 outln!("  none");

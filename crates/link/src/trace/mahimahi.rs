@@ -85,8 +85,8 @@ impl Trace {
     }
 }
 
-/// Longer than any recording (30 years), and far from where arithmetic would overflow.
-const MAX_MILLIS: u64 = 1_000_000_000_000;
+/// A month: longer than any recording, and few enough seconds to count one by one (`rates_by_second`).
+const MAX_MILLIS: u64 = 31 * 24 * 3_600_000;
 
 #[cfg(test)]
 mod tests {

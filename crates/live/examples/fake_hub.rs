@@ -3,8 +3,8 @@
 //!
 //! `cargo run -p thalweg-live --example fake_hub -- [--listen 127.0.0.1:8099] [--duel] [--token TOKEN] [--slow] [--refuse] [--answer]`
 //!
-//! `--slow` reports a machine that does not keep up; `--refuse` refuses every viewer as one too many; `--answer` answers any offer with the offer itself, which only a
-//! test can use.
+//! `--slow` reports a machine that does not keep up; `--refuse` refuses every viewer as one too many; `--answer` answers
+//! any offer with the offer itself, which only a test can use.
 
 #![allow(clippy::disallowed_methods, reason = "figures that move need a clock")]
 

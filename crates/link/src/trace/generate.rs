@@ -9,6 +9,8 @@ use super::{Trace, TraceError};
 
 /// Bits of an opportunity that count as throughput: a 1500-byte packet.
 const OPPORTUNITY_BITS: u64 = 12_000;
+/// A constant rate has at most this many, which is 8 MB: viewers of a live link choose rates.
+const MOST_OF_CONSTANT: u64 = 1_000_000;
 
 impl Trace {
     /// A constant rate: the k-th opportunity at floor(12k / C) ms for C in Mbps, ended where 12k / C is a whole number,
@@ -24,10 +26,10 @@ impl Trace {
         let (numerator, denominator) = (OPPORTUNITY_BITS * 1000, rate.as_bps());
         let common = greatest_common_divisor(numerator, denominator);
         let (numerator, denominator) = (numerator / common, denominator / common);
-        // For some rates the exact period would be absurdly long; it then ends at about ten minutes, which is off by
-        // less than a millisecond.
+        // For some rates the exact period would be absurdly long; it then ends at about ten minutes, or before it takes
+        // too much memory, which is off by less than a millisecond.
         let longest = (600_000 * denominator / numerator).max(1);
-        let count = denominator.min(longest);
+        let count = denominator.min(longest).min(MOST_OF_CONSTANT);
         Trace::new((1..=count).map(|k| k * numerator / denominator).collect())
     }
 
@@ -112,6 +114,16 @@ mod tests {
         assert_eq!(lines(2.0), [6]);
         assert_eq!(lines(5.0), [2, 4, 7, 9, 12]);
         assert_eq!(lines(24.0), [0, 1]);
+    }
+
+    #[test]
+    fn a_constant_rate_without_a_short_period_is_as_exact_as_a_few_megabytes_allow() {
+        for bps in [10_001, 12_345_679, 999_999_999] {
+            let trace = Trace::constant(Rate::from_bps(bps)).unwrap();
+            assert!(trace.millis().len() <= 1_000_000, "{bps}: {}", trace.millis().len());
+            let apart = trace.mean_rate().as_bps_f64() / bps as f64 - 1.0;
+            assert!(apart.abs() < 2e-4, "{bps}: {apart}");
+        }
     }
 
     #[test]

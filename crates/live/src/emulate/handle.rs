@@ -27,6 +27,11 @@ pub struct LinkState {
 }
 
 impl LinkState {
+    /// Whether anything limits its rate, so that it can be changed.
+    pub fn has_rate(&self) -> bool {
+        !self.bottlenecks.is_empty()
+    }
+
     /// What the narrowest bottleneck carries about `now`; `None` without one, or before the first packet.
     pub fn capacity(&self, now: Time) -> Option<Rate> {
         let from = (Time::ZERO + (now - self.zero?)).max(Time::ZERO);

@@ -7,6 +7,7 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::messages::State;
 use super::network::Network;
+use super::overload::Tally;
 use super::viewer::Viewer;
 use crate::emulate::{LinkHandle, LinkState};
 use crate::web::{LinkFigures, Snapshot};
@@ -92,16 +93,18 @@ impl Network {
         );
         let missed = "Pictures that were not taken at their time: the machine was busy, or a live source late.";
         text.counter("thalweg_pictures_missed_total", missed, [one(self.missed)]);
-        let slow = self.camera.verdict(now).is_some();
-        let slow = [("camera", slow)].into_iter().chain(self.viewers.values().flat_map(|viewer| {
-            [("encoder", viewer.encode_times.verdict(now).is_some()), ("pacer", viewer.pacer.verdict(now).is_some())]
-        }));
-        let mut parts = std::collections::BTreeMap::new();
-        slow.for_each(|(part, slow)| *parts.entry(part).or_insert(0.0) += f64::from(u8::from(slow)));
+        let slow = |tally: fn(&Viewer) -> &Tally| {
+            self.viewers.values().filter(|viewer| tally(viewer).verdict(now).is_some()).count()
+        };
+        let parts = [
+            ("camera", usize::from(self.camera.verdict(now).is_some())),
+            ("encoder", slow(|viewer| &viewer.encode_times)),
+            ("pacer", slow(|viewer| &viewer.pacer)),
+        ];
         text.gauge(
             "thalweg_too_slow",
             "What this machine is too slow for: the camera (1), or the encoders and pacers of so many viewers.",
-            parts.into_iter().map(|(part, count)| (format!("{{part=\"{part}\"}}"), count)),
+            parts.map(|(part, count)| (format!("{{part=\"{part}\"}}"), count as f64)),
         );
         for channel in &self.channels {
             let (name, counts) = (escaped(&channel.config.name), channel.socket.counts());

@@ -341,6 +341,10 @@ impl Network {
             let none = "No link is emulated here: publish with --rate, --up, --delay or --scenario.";
             return Err(Refused::new(RefusedKind::BadChange, none));
         }
+        if change.rate_bps.is_some() && !links().all(|link| link.state().has_rate()) {
+            let none = "The emulated link has no rate to change: publish with --rate, --up or --scenario.";
+            return Err(Refused::new(RefusedKind::BadChange, none));
+        }
         links().for_each(|link| changes.iter().for_each(|change| link.change(*change)));
         tracing::info!(viewer, ?changes, "link changed");
         Ok(())

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::connections::Limits;
-use super::hub::Hub;
+use super::hub::{Hub, Refused};
 use super::reply::{ask, words};
 use super::slots::{Slot, Slots};
 use super::snapshot::LinkChange;
@@ -50,7 +50,12 @@ async fn switch(State(viewers): State<Viewers>, Path(id): Path<String>, request:
         Ok(scheme) => scheme.trim().to_owned(),
         Err(response) => return response,
     };
-    match ask(&viewers.hub, move |hub| hub.switch(&id, &scheme)).await {
+    done(ask(&viewers.hub, move |hub| hub.switch(&id, &scheme)).await)
+}
+
+/// The answer to a request that changes something.
+fn done(changed: Result<Result<(), Refused>, Response>) -> Response {
+    match changed {
         Ok(Ok(())) => StatusCode::NO_CONTENT.into_response(),
         Ok(Err(refused)) => refused.into_response(),
         Err(response) => response,
@@ -77,11 +82,7 @@ async fn change(State(viewers): State<Viewers>, Path(id): Path<String>, request:
             return words(StatusCode::BAD_REQUEST, sentence);
         }
     };
-    match ask(&viewers.hub, move |hub| hub.change_link(&id, &change)).await {
-        Ok(Ok(())) => StatusCode::NO_CONTENT.into_response(),
-        Ok(Err(refused)) => refused.into_response(),
-        Err(response) => response,
-    }
+    done(ask(&viewers.hub, move |hub| hub.change_link(&id, &change)).await)
 }
 
 async fn stream(State(viewers): State<Viewers>, Path(id): Path<String>) -> Response {

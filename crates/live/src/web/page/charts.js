@@ -11,7 +11,7 @@ export function span(now, began) {
   return [from, Math.max(now, from + SHORTEST)];
 }
 
-export const shown = value => value === null || value === undefined ? '–'
+const shown = value => value === null || value === undefined ? '–'
   : value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 
 let style = null;
@@ -20,8 +20,7 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { st
 
 export class Chart {
   // `layers`: { name, colour (a variable of the style), kind: 'area' | 'stack' | 'line' | 'step' | 'dots', of(row) -> number or null };
-  // stacked ones stand on those after them, and one without
-  // a name is not in the legend. `rows()` are what is drawn, each with `at` in seconds; `marks()` are [{ at, text }].
+  // stacked ones stand on those after them, and one without a name is not in the legend. `rows()` are what is drawn, each with `at` in seconds; `marks()` are [{ at, text }].
   constructor({ of, title, unit, layers, rows, marks, height = 130, minTop = 1, top = null, zoom }) {
     Object.assign(this, { title, unit, layers, rows, marks, minTop, top, range: [0, SHORTEST], highest: minTop });
     const make = (name, properties = {}, ...children) => {

@@ -5,6 +5,10 @@ import { ask } from './whep.js';
 const mbps = bps => `${(bps / 1e6).toPrecision(3)} Mbps`;
 // The least and the most that the slider offers, in bps: from what audio needs to what no scheme here fills.
 const RATES = [1e5, 2e7];
+// Finer than half a step of the slider at its least rate: otherwise a step would be rounded back to where it began.
+const ROUNDED_TO = 5e3;
+// How long a slider stays where a viewer put it: the change comes back with the figures, later than it was asked for.
+const SETTLING_MS = 1000;
 
 // A change of the link between two figures, in words; null if there is none.
 export function changed(before, link) {
@@ -20,13 +24,14 @@ export class LinkPanel {
   // `viewer()` is any that watches: its id is what allows the change.
   constructor(viewer) {
     const panel = this.panel = document.getElementById('link');
-    this.viewer = viewer;
+    Object.assign(this, { viewer, untilMs: 0 });
     [this.rate, this.delay, this.loss] = ['rate', 'delay', 'loss'].map(name => panel.querySelector(`.${name}`));
     this.own = panel.querySelector('.own');
     this.input(this.rate).min = Math.log10(RATES[0]);
     panel.addEventListener('input', () => this.say(this.wanted()));
     panel.addEventListener('change', ({ target }) => {
       const name = ['rate', 'delay', 'loss'].find(name => this.input(this[name]) === target), key = { rate: 'rate_bps', delay: 'delay_ms', loss: 'loss' }[name];
+      this.untilMs = performance.now() + SETTLING_MS;
       this.send({ [key]: this.wanted()[key] });
     });
     this.own.addEventListener('click', () => this.send({ rate_bps: null }));
@@ -38,7 +43,7 @@ export class LinkPanel {
 
   wanted() {
     const [rate, delay, loss] = [this.rate, this.delay, this.loss].map(label => Number(this.input(label).value));
-    return { rate_bps: Math.round(10 ** rate / 1e4) * 1e4, delay_ms: delay, loss: loss / 100 };
+    return { rate_bps: Math.round(10 ** rate / ROUNDED_TO) * ROUNDED_TO, delay_ms: delay, loss: loss / 100 };
   }
 
   say({ rate_bps, delay_ms, loss }) {
@@ -60,13 +65,13 @@ export class LinkPanel {
     }
   }
 
-  // Shows the link as it is, unless a slider is being moved.
+  // Shows the link as it is, unless a slider is being moved or was just now.
   follow(link) {
     this.panel.hidden = !link;
     if (!link) return;
     this.own.hidden = link.rate_bps === null;
     this.rate.hidden = link.capacity_bps === null;
-    if (this.panel.matches(':has(input:active)')) return;
+    if (this.panel.matches(':has(input:active)') || performance.now() < this.untilMs) return;
     this.input(this.rate).max = Math.log10(Math.max(RATES[1], link.capacity_bps ?? 0));
     this.input(this.rate).value = Math.log10(link.capacity_bps ?? RATES[0]);
     this.input(this.delay).value = link.delay_ms;

@@ -10,6 +10,11 @@ import { Refused, ask } from './whep.js';
 const COLOURS = ['#d55e00', '#56b4e9', '#009e73', '#cc79a7'];
 const token = new URLSearchParams(location.search).get('token');
 const wait = ms => new Promise(resolve => setTimeout(resolve, ms));
+// Text that stays the same is not written again: a screen reader would read it out again, and a selection would be lost.
+const say = (id, text) => {
+  const element = document.getElementById(id);
+  if (element.textContent !== text) element.textContent = text;
+};
 
 // The publisher's clock, by the ping of the last minute that took the least: it is wrong by half of what that took at the most.
 class Clock {
@@ -62,12 +67,12 @@ async function about() {
 // What is shown, as heading and title; schemes may be switched.
 function describe({ title, version, width, height, frame_interval_ms, link, barcodes }, viewers) {
   const schemes = viewers.map(viewer => viewer.name).join(' and ');
-  document.getElementById('title').textContent = `${schemes}: ${title}`;
+  say('title', `${schemes}: ${title}`);
   document.title = `${schemes}: ${title}${link ? `, ${link}` : ''} – Thalweg`;
   const parts = [`${width} × ${height}, ${+(1000 / frame_interval_ms).toFixed(2)} fps`, ...(link ? [link] : [])];
-  document.getElementById('about').textContent = `${parts.join('; ')}.`;
+  say('about', `${parts.join('; ')}.`);
   const latency = barcodes ? 'Latency is read from the number drawn in two corners of each picture. ' : '';
-  document.getElementById('footer').textContent = `${latency}Sent by Thalweg ${version} over WebRTC.`;
+  say('footer', `${latency}Sent by Thalweg ${version} over WebRTC.`);
 }
 
 class Page {
@@ -100,8 +105,9 @@ class Page {
     return span(now, this.viewers.reduce((first, { measured }) => Math.min(first, measured.figures[0]?.at ?? now), now));
   }
 
-  // What comes after a pause began is not shown in it.
+  // What comes after a pause began is not shown in it; where nothing is yet, there is nothing to zoom to.
   pause(range) {
+    if (range?.[0] >= this.now()) return;
     this.paused = range && [range[0], Math.min(range[1], this.now())];
     const button = document.getElementById('pause');
     button.textContent = range ? 'Go on' : 'Pause charts';
@@ -109,9 +115,8 @@ class Page {
     this.draw();
   }
 
-  // The counts begin when all show pictures, and anew when a scheme is switched.
-  restartScore() {
-    const sinceMs = this.clock.publisher(performance.now());
+  // The counts begin when all show pictures, and anew when a scheme is switched: an infinite `sinceMs` is not yet.
+  restartScore(sinceMs = Infinity) {
     this.viewers.forEach(viewer => { viewer.tally = new Tally(this.about, sinceMs); });
   }
 
@@ -134,8 +139,9 @@ class Page {
     viewers.forEach(viewer => viewer.tell());
     this.link.follow(viewers.find(viewer => viewer.latest?.link)?.latest.link ?? null);
     if (this.score && this.clock.known) {
-      if (viewers[0].tally.sinceMs === Infinity && viewers.every(viewer => viewer.measured.frames.length)) this.restartScore();
-      if (viewers[0].tally.sinceMs !== Infinity) this.score.show(viewers.map(viewer => viewer.tally), this.clock.publisher(performance.now()));
+      const nowMs = this.clock.publisher(performance.now());
+      if (viewers[0].tally.sinceMs === Infinity && viewers.every(viewer => viewer.measured.frames.length)) this.restartScore(nowMs);
+      if (viewers[0].tally.sinceMs !== Infinity) this.score.show(viewers.map(viewer => viewer.tally), nowMs);
     }
     this.warn();
   }
@@ -143,10 +149,10 @@ class Page {
   // What this machine is too slow for: each in one sentence, whichever channel has it.
   warn() {
     const watching = this.viewers.filter(viewer => viewer.session);
-    const unpainted = watching.flatMap(viewer => viewer.unpainted(this.now())).slice(0, 1);
-    const slow = [...new Set([...watching.flatMap(viewer => viewer.latest?.too_slow ?? []), ...unpainted])];
-    document.getElementById('slow').textContent = slow.length
-      ? `This machine is too slow: ${slow.join('; ')}. What is shown is the machine rather than the scheme; a smaller --size or a lower --frame-rate helps.` : '';
+    const missed = watching.flatMap(viewer => viewer.missed(this.now())).slice(0, 1);
+    const slow = [...new Set([...watching.flatMap(viewer => viewer.latest?.too_slow ?? []), ...missed])];
+    say('slow', slow.length
+      ? `This machine is too slow: ${slow.join('; ')}. What is shown is the machine rather than the scheme; a smaller --size or a lower --frame-rate helps.` : '');
   }
 
   // All figures that are kept, a line for each ten times a second and channel, with what was changed at that time.

@@ -2,11 +2,13 @@
 
 // Captured and not shown within this time is late: the deadline of `thalweg watch`, and of conversation (FBRA section 5).
 const DEADLINE_MS = 400;
+// A picture that stands for longer is a freeze.
+export const FREEZE_MS = 500;
 
 // The counts of one viewer from a moment on.
 export class Tally {
   constructor(about, sinceMs) {
-    Object.assign(this, { about, sinceMs, inTime: 0, recent: [], freezes: 0, frozenMs: 0, sums: { quantizer: [0, 0], lines: [0, 0] }, firstBytes: null, bytes: 0, timed: false });
+    Object.assign(this, { about, sinceMs, inTime: 0, recent: [], shownMs: sinceMs, freezes: 0, frozenMs: 0, sums: { quantizer: [0, 0], lines: [0, 0] }, firstBytes: null, bytes: 0, timed: false });
   }
 
   // A frame was shown; times are of the publisher's clock.
@@ -15,9 +17,16 @@ export class Tally {
     if (capturedMs >= this.sinceMs && latencyMs <= DEADLINE_MS) this.recent.push(capturedMs);
   }
 
-  freeze(ms) {
-    this.freezes++;
-    this.frozenMs += ms;
+  // A picture was shown, whether its capture time is known or not.
+  shown(nowMs) {
+    const { count, ms } = this.frozen(nowMs);
+    Object.assign(this, { freezes: count, frozenMs: ms, shownMs: nowMs });
+  }
+
+  // The freezes until `nowMs`, with the one that lasts: otherwise a picture that stands for ever would be the best.
+  frozen(nowMs) {
+    const stands = nowMs - this.shownMs, more = stands > FREEZE_MS;
+    return { count: this.freezes + (more ? 1 : 0), ms: this.frozenMs + (more ? stands : 0) };
   }
 
   figures({ quantizer, resolution, sent_bytes }) {
@@ -49,7 +58,8 @@ export class Tally {
 const ROWS = [
   { name: 'Late frames', value: (tally, now) => { const it = tally.late(now); return it?.all ? it.late / it.all : null; }, best: Math.min,
     text: (tally, now) => { const { late, all } = tally.late(now); return `${late} (${(100 * late / all).toFixed(1)} %)`; } },
-  { name: 'Freezes', value: tally => tally.frozenMs, best: Math.min, text: tally => `${tally.freezes} (${(tally.frozenMs / 1000).toFixed(1)} s)` },
+  { name: 'Freezes', value: (tally, now) => tally.frozen(now).ms, best: Math.min,
+    text: (tally, now) => { const { count, ms } = tally.frozen(now); return `${count} (${(ms / 1000).toFixed(1)} s)`; } },
   { name: 'Quality: quantizer', value: tally => tally.mean('quantizer'), best: Math.min, text: tally => tally.mean('quantizer').toFixed(0) },
   { name: 'Quality: lines', value: tally => tally.mean('lines'), best: Math.max, text: tally => tally.mean('lines').toFixed(0) },
   { name: 'Data', value: tally => tally.bytes, best: Math.min, text: tally => `${(tally.bytes / 1e6).toFixed(1)} MB` },

@@ -3,19 +3,18 @@
 import { Reader } from './barcode.js';
 import { Chart } from './charts.js';
 import { changed } from './link.js';
-import { Tally } from './score.js';
+import { FREEZE_MS, Tally } from './score.js';
 import { Refused, Session, ask } from './whep.js';
 
 // What is kept for charts, CSV and tests: ten minutes of frames and of figures.
 const MAX_FRAMES = 18_000, MAX_FIGURES = 6_000;
-const FREEZE_MS = 500;
 const wait = ms => new Promise(resolve => setTimeout(resolve, ms));
 const keep = (list, item, most) => { list.push(item); if (list.length > most) list.splice(0, most / 10); };
 
 export class Viewer {
   // `zoom(from, until)` is called with what was chosen in a chart, `switched()` when the scheme has changed.
   constructor({ channel, about, token, clock, colour, zoom, switched }) {
-    Object.assign(this, { channel, about, token, clock, colour, switched, scheme: null, session: null, events: null, latest: null, shownAtMs: 0 });
+    Object.assign(this, { channel, about, token, clock, colour, switched, scheme: null, session: null, events: null, latest: null, epochTimestamp: null, shownAtMs: 0 });
     // For the charts, and for who tests this page: see tests/browser.
     this.measured = { frames: [], unread: 0, figures: [], statistics: [], freezes: [], states: [], marks: [] };
     this.tally = new Tally(about, Infinity);
@@ -103,6 +102,8 @@ export class Viewer {
   // One viewing from its beginning to its end; resolves with why it ended.
   async once() {
     if (!this.latest) this.say('Connecting.');
+    // A publisher that has come back counts its frames from another moment.
+    else Object.assign(this.about, await (await ask('about', this.token)).json());
     const ended = new Promise(resolve => { this.giveUp = sentence => resolve(new Error(sentence)); });
     this.session = await Session.open({
       channel: this.channel.name, scheme: this.scheme, token: this.token, feedbackOnRequest: this.about.feedback_on_request,
@@ -177,7 +178,8 @@ export class Viewer {
     clearTimeout(this.impatience);
     this.events?.close();
     this.session?.close();
-    this.events = this.session = null;
+    // Each viewing has RTP timestamps of its own.
+    this.events = this.session = this.epochTimestamp = null;
   }
 
   leave() {
@@ -185,13 +187,13 @@ export class Viewer {
     this.end();
   }
 
-  // Whether this page paints fewer frames than the browser decodes: more than one in twenty over five seconds, as the publisher
-  // judges of itself (crates/live/src/publish/overload.rs).
-  unpainted(now) {
+  // Whether this page is called for fewer frames than the browser presents: more than one in twenty over five seconds, as the
+  // publisher judges of itself (crates/live/src/publish/overload.rs). Those it is not called for have no latency.
+  missed(now) {
     const { frames } = this.measured, recent = frames.slice(frames.findLastIndex(({ at }) => at < now - 5) + 1);
     if (recent.length === frames.length || recent.length < 2) return [];
-    const decoded = recent.at(-1).presentedFrames - recent[0].presentedFrames, painted = recent.length - 1;
-    return decoded >= 20 && decoded - painted > 0.05 * decoded ? [`this browser painted ${painted} of ${decoded} frames in 5 s`] : [];
+    const presented = recent.at(-1).presentedFrames - recent[0].presentedFrames, seen = recent.length - 1;
+    return presented >= 20 && presented - seen > 0.05 * presented ? [`this page saw ${seen} of ${presented} frames in 5 s`] : [];
   }
 
   say(sentence) {
@@ -200,7 +202,7 @@ export class Viewer {
 
   onFigures(figures) {
     const at = performance.now() / 1000 - this.clock.beganS, { latest } = this, { marks } = this.measured;
-    this.latest = figures;
+    Object.assign(this, { latest: figures, epochTimestamp: figures.epoch_timestamp });
     const switched = latest && latest.scheme !== figures.scheme ? figures.scheme : null;
     const text = [switched, changed(latest?.link, figures.link)].filter(Boolean).join(', ');
     if (text) keep(marks, { at, text }, 1000);
@@ -211,8 +213,8 @@ export class Viewer {
 
   // When a frame was captured, in milliseconds since 1970 of the publisher's clock, by its RTP timestamp; null if the browser has none.
   capturedMs(timestamp, shownMs) {
-    const zero = this.latest?.epoch_timestamp;
-    if (timestamp === undefined || zero === null || zero === undefined) return null;
+    const zero = this.epochTimestamp;
+    if (timestamp === undefined || zero === null) return null;
     // 90 ticks a millisecond; the 32 bits begin again every thirteen hours.
     const captured = this.about.epoch_ms + ((timestamp - zero) >>> 0) / 90, turn = 2 ** 32 / 90;
     return captured + Math.round((shownMs - captured) / turn) * turn;
@@ -226,12 +228,10 @@ export class Viewer {
       const { frames, freezes } = this.measured;
       // A page that is called late reads the picture of that time, which may be a later one than it is called for.
       const shownAtMs = Math.max(expectedDisplayTime, performance.now());
-      if (last !== null && shownAtMs - last > FREEZE_MS) {
-        keep(freezes, { fromMs: last, toMs: shownAtMs }, 1000);
-        this.tally.freeze(shownAtMs - last);
-      }
+      if (last !== null && shownAtMs - last > FREEZE_MS) keep(freezes, { fromMs: last, toMs: shownAtMs }, 1000);
       last = this.shownAtMs = shownAtMs;
       const { epoch_ms, frame_interval_ms } = this.about, nowMs = this.clock.known ? this.clock.publisher(shownAtMs) : null;
+      if (nowMs !== null) this.tally.shown(nowMs);
       const timed = nowMs === null ? null : this.capturedMs(rtpTimestamp, nowMs);
       const read = this.reader?.read(this.video, width, height) ?? null;
       if (this.reader && read === null) this.measured.unread++;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use thalweg_units::Rate;
 
-use super::read::ReadOptions;
+use super::options::ReadOptions;
 use super::unit::{RateUnit, date, seconds_of};
 use super::{Trace, TraceError};
 

@@ -4,6 +4,7 @@ mod csv;
 mod generate;
 mod mahimahi;
 mod named;
+mod options;
 mod per_second;
 mod read;
 mod schedule;
@@ -16,7 +17,7 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 
 pub use mahimahi::TraceError;
 pub use named::NameError;
-pub use read::{Format, ReadOptions, Reading};
+pub use options::{Format, ReadOptions, Reading};
 pub use schedule::Schedule;
 pub use statistics::Statistics;
 pub use unit::RateUnit;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use thalweg_units::{Rate, Span, Time};
 
-use super::read::MOST_OPPORTUNITIES;
+use super::options::MOST_OPPORTUNITIES;
 use super::unit::RateUnit;
 use super::{Trace, TraceError};
 

@@ -1,133 +1,14 @@
 //! Files in any of the formats that a link can be read from, recognised by their content.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
-use core::fmt;
-use core::str::FromStr;
 
 use thalweg_units::{Rate, Span};
 
-use super::unit::RateUnit;
+use super::options::{Format, ReadOptions, Reading};
 use super::{Trace, TraceError};
 use crate::capture;
-
-/// A format of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Mahimahi's: a time in milliseconds for each delivery opportunity.
-    Mahimahi,
-    /// One rate a second, with or without the number of the second before it.
-    Seconds,
-    /// Comma-separated values with a header that names the units.
-    Csv,
-    /// A packet capture, to which a link is fitted.
-    Capture,
-}
-
-const FORMATS: [(&str, Format); 5] = [
-    ("mahimahi", Format::Mahimahi),
-    ("seconds", Format::Seconds),
-    ("csv", Format::Csv),
-    ("capture", Format::Capture),
-    ("pcap", Format::Capture),
-];
-
-impl FromStr for Format {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Format, String> {
-        let found = FORMATS.iter().find(|(name, _)| *name == text).map(|(_, format)| *format);
-        found.ok_or_else(|| format!("'{text}' is no format: mahimahi, seconds, csv or pcap"))
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Format::Mahimahi => "Mahimahi's times of delivery opportunities",
-            Format::Seconds => "one rate a second",
-            Format::Csv => "comma-separated values",
-            Format::Capture => "a packet capture",
-        })
-    }
-}
-
-/// How a file is to be read, where its content leaves a choice: `format=seconds,unit=kbps`, or for comma-separated
-/// values `column=UL_bitrate`, `time=start`, and rows by a value, `run_num=3`; for captures `from=192.0.2.1` and `to=`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReadOptions {
-    /// The format; by content when absent.
-    pub format: Option<Format>,
-    /// The column of rates.
-    pub column: Option<String>,
-    /// The unit of the rates.
-    pub unit: Option<RateUnit>,
-    /// The column of times.
-    pub time: Option<String>,
-    /// Columns, and the value that the rows to read have in them; in captures the addresses `from` and `to`.
-    pub only: Vec<(String, String)>,
-    /// The most delivery opportunities of what is not in Mahimahi's format; more are refused.
-    pub most_opportunities: u64,
-}
-
-/// They take 800 MB: a quarter of an hour of 1.3 Gbps.
-pub(super) const MOST_OPPORTUNITIES: u64 = 100_000_000;
-
-impl Default for ReadOptions {
-    fn default() -> ReadOptions {
-        let most_opportunities = MOST_OPPORTUNITIES;
-        ReadOptions { format: None, column: None, unit: None, time: None, only: Vec::new(), most_opportunities }
-    }
-}
-
-impl ReadOptions {
-    /// Splits `FILE:key=value,...` into the file and its options, which are empty if nothing after a colon is `key=`.
-    pub fn split(name: &str) -> (&str, &str) {
-        let begins = |(at, _): &(usize, char)| {
-            let key = name[at + 1..].split_once('=').map_or("", |(key, _)| key);
-            !key.is_empty() && !key.contains(['/', '\\', ':'])
-        };
-        match name.char_indices().filter(|(_, letter)| *letter == ':').find(begins) {
-            Some((at, _)) => (&name[..at], &name[at + 1..]),
-            None => (name, ""),
-        }
-    }
-}
-
-impl FromStr for ReadOptions {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<ReadOptions, String> {
-        let mut options = ReadOptions::default();
-        for part in text.split(',').filter(|_| !text.is_empty()) {
-            let (key, value) = part.split_once('=').ok_or_else(|| {
-                format!("'{part}' is no option of a trace: key=value is expected, such as format=seconds")
-            })?;
-            match key {
-                "format" => options.format = Some(value.parse()?),
-                "unit" => options.unit = Some(value.parse()?),
-                "column" => options.column = Some(value.into()),
-                "time" => options.time = Some(value.into()),
-                _ => options.only.push((key.into(), value.into())),
-            }
-        }
-        Ok(options)
-    }
-}
-
-/// A link that was read from a file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
-    /// Its delivery opportunities.
-    pub trace: Trace,
-    /// How the file was read.
-    pub format: Format,
-    /// What a reader of results should know: which column was read, what a capture does not show.
-    pub notes: Vec<String>,
-    /// The one-way delay of the path, from captures that show it.
-    pub delay: Option<Span>,
-}
 
 impl Trace {
     /// Reads a file in any format. Whole numbers, one a line, could be Mahimahi's times or one rate a second: they are
@@ -244,6 +125,7 @@ fn whole_numbers(text: &str, file_name: &str) -> Result<Format, TraceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::String;
     use alloc::vec;
 
     fn read(text: &str, name: &str) -> Result<Reading, String> {

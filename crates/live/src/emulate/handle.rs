@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use thalweg_link::{Capacity, Change};
 use thalweg_units::{Rate, Span, Time};
 
-use super::relay::Request;
+use super::Statistics;
 use crate::reactor::Waker;
 
 /// The capacity of a trace is its mean over this time, as in the laboratory's charts.
@@ -44,6 +44,14 @@ impl LinkState {
         };
         self.bottlenecks.iter().map(|capacity| self.rate.unwrap_or_else(|| given(capacity))).min()
     }
+}
+
+/// What a relay's thread is asked for.
+#[derive(Debug)]
+pub(super) enum Request {
+    Statistics(Sender<Statistics>),
+    Change(Change),
+    Stop,
 }
 
 /// The handle of a relay's link, for any thread.

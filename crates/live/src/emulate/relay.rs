@@ -7,12 +7,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use thalweg_link::{Change, Trace};
+use thalweg_link::Trace;
 use thalweg_units::{Bytes, ConfigError, Span, Time, above, check};
 use thalweg_wire::overhead::{IPV4, IPV6, UDP};
 
 use super::clients::Clients;
-use super::handle::{LinkHandle, LinkState};
+use super::handle::{LinkHandle, LinkState, Request};
 use super::{EmulateError, EmulatedLink, LinkConfig, Statistics, Way};
 use crate::clock::Clock;
 use crate::reactor::{Poller, PollerConfig, Source, UdpConfig, UdpSocket, Waker};
@@ -83,13 +83,6 @@ pub struct Relay {
     waker: Waker,
     state: Arc<Mutex<LinkState>>,
     thread: Option<JoinHandle<io::Result<Statistics>>>,
-}
-
-#[derive(Debug)]
-pub(super) enum Request {
-    Statistics(Sender<Statistics>),
-    Change(Change),
-    Stop,
 }
 
 impl Relay {

@@ -14,6 +14,7 @@ mod coder;
 mod config;
 mod figures;
 mod gauges;
+mod keeping_up;
 mod messages;
 mod network;
 mod overload;

@@ -1,15 +1,11 @@
-//! Whether this machine keeps up: what a viewer sees is otherwise the machine and not the scheme.
+//! When so many events are late that what a viewer sees is the machine and not the scheme.
 
 use std::collections::VecDeque;
 
 use thalweg_units::{Span, Time};
 
-use super::messages::Key;
-use super::network::Network;
-use super::viewer::Viewer;
-
 /// Judged over this many whole seconds: longer than a scene cut or a burst of joins, short enough to see the cause.
-const SECONDS: u64 = 5;
+pub(super) const SECONDS: u64 = 5;
 /// The share of late events from which on the machine is too slow. The headline of all comparisons is the 95th
 /// percentile of latency: what concerns fewer than one frame in twenty does not show in it.
 const SHARE: f64 = 0.05;
@@ -38,7 +34,7 @@ pub(super) struct Verdict {
 
 impl Verdict {
     /// The share of late events in per cent.
-    fn per_cent(self) -> f64 {
+    pub(super) fn per_cent(self) -> f64 {
         100.0 * self.late as f64 / self.all as f64
     }
 }
@@ -66,44 +62,6 @@ impl Tally {
         let counted = self.seconds.iter().filter(|(at, ..)| (at + SECONDS >= second) && *at < second);
         let (late, all) = counted.fold((0, 0), |(late, all), second| (late + second.1, all + second.2));
         (all >= FEWEST && late as f64 > SHARE * all as f64).then_some(Verdict { late, all })
-    }
-}
-
-impl Network {
-    /// What this machine is too slow for, in sentences for a viewer.
-    pub(super) fn too_slow(&self, now: Time, viewer: &Viewer) -> Vec<String> {
-        let interval = self.format.interval().as_millis_f64();
-        let camera = self
-            .camera
-            .verdict(now)
-            .map(|verdict| format!("the camera missed {} of {} frames in {SECONDS} s", verdict.late, verdict.all));
-        let encoder = viewer.encode_times.verdict(now).map(|verdict| {
-            format!(
-                "the encoder took longer than a frame lasts ({interval:.0} ms) for {:.0} % of frames",
-                verdict.per_cent()
-            )
-        });
-        let pacer = viewer.pacer.verdict(now).map(|verdict| {
-            format!("{:.0} % of packets left more than {} ms late", verdict.per_cent(), LATE_PACKET.as_millis())
-        });
-        camera.into_iter().chain(encoder).chain(pacer).collect()
-    }
-
-    /// Logs when this machine begins or ceases to be too slow for something.
-    pub(super) fn judge(&mut self, now: Time) {
-        let keys: Vec<Key> = self.viewers.keys().copied().collect();
-        for key in keys {
-            let Some(viewer) = self.viewers.get(&key) else { continue };
-            let sentences = self.too_slow(now, viewer);
-            match (viewer.too_slow, sentences.is_empty()) {
-                (false, false) => tracing::warn!(viewer = key, "this machine is too slow: {}", sentences.join("; ")),
-                (true, true) => tracing::info!(viewer = key, "this machine keeps up again"),
-                (_, _) => {}
-            }
-            if let Some(viewer) = self.viewers.get_mut(&key) {
-                viewer.too_slow = !sentences.is_empty();
-            }
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The interface between the web server and the thread that owns the viewers.
 
+use super::refused::Refused;
 use super::snapshot::{About, LinkChange, Snapshot};
 
 /// The viewers, as the web server sees them. Every call may block for some milliseconds (a message to another thread
@@ -17,7 +18,7 @@ pub trait Hub: Send + Sync {
     ///
     /// # Errors
     /// When there is no such viewer, the fragment is malformed, or the condition does not hold
-    /// ([`RefusedKind::Stale`]).
+    /// ([`RefusedKind::Stale`](super::RefusedKind::Stale)).
     fn patch(&self, id: &str, fragment: &str, condition: &Condition) -> Result<Patched, Refused>;
 
     /// Removes a viewer. Returns whether it existed.
@@ -89,42 +90,4 @@ pub enum Patched {
         /// The ETag of the new session, without quotes.
         etag: String,
     },
-}
-
-/// A refused request.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Refused {
-    /// The kind of refusal.
-    pub kind: RefusedKind,
-    /// A message for users: the value, what is allowed, and what to do.
-    pub message: String,
-}
-
-impl Refused {
-    /// A refusal of this kind.
-    pub fn new(kind: RefusedKind, message: impl Into<String>) -> Refused {
-        Refused { kind, message: message.into() }
-    }
-}
-
-/// The kinds of refusal, each with its HTTP status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefusedKind {
-    /// The SDP is malformed or has nothing in common with what is sent: 400.
-    BadOffer,
-    /// The maximum number of viewers is reached: 503, try again.
-    Full,
-    /// No viewer with this id: 404.
-    NoSuchViewer,
-    /// No channel with this name: 404.
-    NoSuchChannel,
-    /// No scheme with this name: 400.
-    UnknownScheme,
-    /// The emulated link cannot be changed like this, or there is none: 400.
-    BadChange,
-    /// The fragment is for an ICE session that has been restarted since: 412.
-    Stale,
-    /// Temporarily not possible: 503.
-    Unavailable,
 }

@@ -15,6 +15,7 @@
 mod connections;
 mod guard;
 mod hub;
+mod refused;
 mod reply;
 mod server;
 mod site;
@@ -27,7 +28,8 @@ mod viewers;
 mod whep;
 
 pub use connections::Limits;
-pub use hub::{Condition, Hub, Join, Joined, Patched, Refused, RefusedKind};
+pub use hub::{Condition, Hub, Join, Joined, Patched};
+pub use refused::{Refused, RefusedKind};
 pub use server::{Server, WebConfig, WebError};
 pub use snapshot::{About, Channel, LinkChange, LinkFigures, SchemeLine, Snapshot};
 pub use token::{Token, TokenError};

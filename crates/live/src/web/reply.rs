@@ -5,7 +5,8 @@ use std::sync::Arc;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::hub::{Hub, Refused, RefusedKind};
+use super::hub::Hub;
+use super::refused::{Refused, RefusedKind};
 
 /// A plain sentence with a status.
 pub(super) fn words(status: StatusCode, sentence: impl Into<String>) -> Response {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_link::Change;
 use thalweg_units::{Rate, Span};
 
-use super::hub::{Refused, RefusedKind};
+use super::refused::{Refused, RefusedKind};
 
 /// The statistics of one viewer at one moment. `None`, JSON's `null`, means that the scheme or the feedback does not
 /// provide the value, or that it is not known yet.

@@ -14,7 +14,8 @@ use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::connections::Limits;
-use super::hub::{Hub, Refused};
+use super::hub::Hub;
+use super::refused::Refused;
 use super::reply::{ask, words};
 use super::slots::{Slot, Slots};
 use super::snapshot::LinkChange;

@@ -32,5 +32,5 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             "warning: no link is emulated, so the two may look alike: give one by --rate, --up, --delay or --scenario"
         );
     }
-    sending.start(source, &[("left", first), ("right", second)])?.wait(|| Ok(()))
+    sending.start(source, &[("left", first), ("right", second)])?.wait(|| Ok(())).map(|_| ())
 }

@@ -6,7 +6,7 @@ use thalweg_live::publish::WhipState;
 use thalweg_live::whip::{Endpoint, Token, WhipError};
 
 use super::authorities::{authorities, refused};
-use super::sending::{Sending, is_stateful};
+use super::sending::{Ended, Sending, is_stateful};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -58,11 +58,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         );
     }
     let running = arguments.sending.start(&arguments.source, &[("main", &arguments.scheme)])?;
-    let Some(endpoint) = endpoint else { return running.wait(|| Ok(())) };
+    let Some(endpoint) = endpoint else { return running.wait(|| Ok(())).map(|_| ()) };
     let whip_session = running.publisher.whip_session(endpoint)?;
     let (mut was_reached, mut last) = (false, None);
     let (is_reached, latest) = (&mut was_reached, &mut last);
-    running.wait(move || {
+    let ended = running.wait(move || {
         let why = |error: &WhipError| refused(error).context("WHIP");
         let (state, error) = (whip_session.state(), whip_session.error());
         *is_reached |= state == WhipState::Connected;
@@ -72,9 +72,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         *latest = error.map(|error| why(&error));
         Ok(())
     })?;
-    match (was_reached, last) {
-        (true, _) => Ok(()),
-        (false, Some(why)) => Err(why),
-        (false, None) => anyhow::bail!("WHIP: the server was not reached in this time"),
+    match last {
+        _ if was_reached || ended == Ended::BySignal => Ok(()),
+        Some(why) => Err(why),
+        None => anyhow::bail!("WHIP: the server was not reached in this time"),
     }
 }

@@ -173,19 +173,35 @@ impl Sending {
 
 impl Running {
     /// Waits until a signal, the end of the video or the given duration; then says goodbye to all viewers.
-    pub(crate) fn wait(self, mut on_tick: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<()> {
+    pub(crate) fn wait(self, mut on_tick: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<Ended> {
         let mut signals = Signals::to_end()?;
         let mut poller = Poller::new(self.clock, PollerConfig::default())?;
         let end = self.duration.map_or(Time::NEVER, |duration| self.clock.now() + duration);
-        while self.publisher.is_running() && !signals.take() && self.clock.now() < end {
+        let ended = loop {
             on_tick()?;
+            if signals.take() {
+                break Ended::BySignal;
+            }
+            if !self.publisher.is_running() || self.clock.now() >= end {
+                break Ended::ByItself;
+            }
             poller.wait(end.min(self.clock.now() + Span::from_millis(200)), &[&signals])?;
-        }
+        };
         self.server.stop();
         // The tick handler may own a WHIP session, which must say goodbye before the publisher stops.
         drop(on_tick);
-        Ok(self.publisher.finish()?)
+        self.publisher.finish()?;
+        Ok(ended)
     }
+}
+
+/// What ended a publisher.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Someone who had seen enough.
+    BySignal,
+    /// The end of the video, or of the time that was asked for.
+    ByItself,
 }
 
 /// A source as the page names it.

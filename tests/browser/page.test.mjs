@@ -134,11 +134,11 @@ test('what the link carries in truth is drawn beside what the path is taken for'
       const line = [-2, -1, 0, 1, 2].map(by => pixel(x, Math.round(u.valToPos(truth[row], 'y', true)) + by));
       const full = css('capacity').replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3');
       return {
-        truth, told: figures.map(({ link }) => link.capacity_bps / 1e6), estimates: of('the path, as estimated').filter(value => value !== null).length,
+        truth, sent: figures.map(({ link }) => link.capacity_bps / 1e6), estimates: of('the path, as estimated').filter(value => value !== null).length,
         area: pixel(x, Math.round(u.valToPos(truth[row] * 0.8, 'y', true))), full, line, colour: css('link'), legend: figure.querySelector('.legend').innerText,
       };
     });
-    assert.deepEqual(found.truth.slice(0, 20), found.told.slice(0, 20));
+    assert.deepEqual(found.truth.slice(0, 20), found.sent.slice(0, 20));
     assert.ok(found.estimates > 20 && [1, 3].includes(found.truth[5]), JSON.stringify(found.truth));
     assert.equal(found.area, found.full);
     assert.ok(found.line.includes(found.colour), `${found.colour} is not among ${found.line}`);

@@ -98,6 +98,11 @@ impl State<'_> {
         format!("\"{what}\" from {} to {} {} ago: {why}", rate(*from_bps), rate(*to_bps), span((self.at - at) * 1e3))
     }
 
+    /// The latest decision as the end of a sentence.
+    fn decided(&self) -> String {
+        self.decision().map_or(String::new(), |decision| format!("; {}", self.in_words(&decision)))
+    }
+
     fn reason(&self) -> String {
         if let Some(reason) = self.silence().or_else(|| self.pause()) {
             return reason;
@@ -211,7 +216,7 @@ impl State<'_> {
 
     /// Camel: gamma times the bandwidth measured by bursts, and a window.
     fn camel(&self, limits: Limits) -> String {
-        let decided = self.decision().map_or(String::new(), |decision| format!("; {}", self.in_words(&decision)));
+        let decided = self.decided();
         if self.variable("in_gcc") == Some(1.0) {
             return format!("Camel runs GCC, whose estimate is {}{decided}", rate(limits.capacity_bps));
         }
@@ -247,20 +252,21 @@ impl State<'_> {
     /// A window over the round trip; what follows from it for the encoder.
     fn window(&self, limits: Limits, window: f64) -> String {
         let rtt = self.variable("srtt_ms").or(self.variable("s_rtt_ms")).or(self.rtt_ms());
-        let over = rtt.map_or(String::new(), |rtt| {
+        let by_window = rtt.map(|rtt| window * 8e3 / rtt.max(1.0));
+        let over = rtt.zip(by_window).map_or(String::new(), |(rtt, by_window)| {
             let least = ["rtt_min_ms", "rt_prop_ms"].iter().find_map(|name| self.variable(name));
             let queueing = least.filter(|least| rtt - least > 0.1 * least);
             let queueing = queueing.map_or(String::new(), |least| format!(" ({} above its least)", span(rtt - least)));
-            format!(" over a round trip of {}{queueing} is {}", span(rtt), rate(window * 8e3 / rtt.max(1.0)))
+            format!(" over a round trip of {}{queueing} is {}", span(rtt), rate(by_window))
         });
         let share = self.in_flight() / window.max(1.0);
         let fill = if share > 0.9 { "is full".into() } else { format!("is filled to {}", percent(share)) };
-        let by_window = rtt.map_or(limits.capacity_bps, |rtt| window * 8e3 / rtt.max(1.0));
+        let by_window = by_window.unwrap_or(limits.capacity_bps);
         let differs = (limits.capacity_bps / by_window.max(1.0) - 1.0).abs() > 0.1;
         let capacity = if differs { format!("; the rate is {}", rate(limits.capacity_bps)) } else { String::new() };
         let alpha = self.variable("alpha").filter(|alpha| *alpha < 0.97);
         let alpha = alpha.map_or(String::new(), |alpha| format!("; the encoder gets alpha = {} of it", plain(alpha)));
-        let decided = self.decision().map_or(String::new(), |decision| format!("; {}", self.in_words(&decision)));
+        let decided = self.decided();
         format!("the window of {}{over}, and {fill}{capacity}{alpha}{decided}", bytes(window))
     }
 
@@ -268,9 +274,7 @@ impl State<'_> {
     fn other(&self, limits: Limits) -> String {
         let allowed = rate(limits.capacity_bps);
         match until(&self.timeline.decisions, self.at).last() {
-            Some((at, decision)) => {
-                format!("the controller allows {allowed} after {}", self.in_words(&(*at, decision.clone())))
-            }
+            Some(decision) => format!("the controller allows {allowed} after {}", self.in_words(decision)),
             None => format!("the controller allows {allowed}, and has not changed that by a decision"),
         }
     }

@@ -27,7 +27,7 @@ pub use fairness::{Portion, Sharer, Sharing, TcpShare, jain, sharing, tcp_share}
 pub use latency::{Latency, latency};
 pub use qoe::{qoe_call, qoe_driving};
 pub use redundancy::{Probes, Redundancy, ffre};
-pub use stall::{Stall, distinct, stall};
+pub use stall::{Stall, displays, stall};
 pub use summary::{QualitySource, SCHEMA_VERSION, Summary};
 pub use traffic::Traffic;
 

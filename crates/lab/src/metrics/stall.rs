@@ -43,7 +43,7 @@ const DISTINCT: f64 = 0.008;
 
 /// How many of the frames shown at these times (in order, in seconds) can be seen one after another: each is at least 8 ms
 /// after the one counted before.
-pub fn distinct(shown: &[f64]) -> u64 {
+pub fn displays(shown: &[f64]) -> u64 {
     let mut last = f64::NEG_INFINITY;
     let mut count = 0;
     for at in shown {
@@ -70,8 +70,8 @@ mod tests {
     #[test]
     fn frames_shown_in_one_burst_count_by_what_a_display_can_show() {
         // Five frames within 17 ms: at 0, 8 and 16 ms something new can be seen.
-        assert_eq!(distinct(&[1.0, 1.004, 1.008, 1.012, 1.017, 1.050]), 4);
-        assert_eq!(distinct(&[]), 0);
+        assert_eq!(displays(&[1.0, 1.004, 1.008, 1.012, 1.017, 1.050]), 4);
+        assert_eq!(displays(&[]), 0);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use thalweg_video::quality::ssim_db;
 use super::sharing::available;
 use crate::metrics::estimate::{self, Available};
 use crate::metrics::{
-    Choices, QualitySource, SCHEMA_VERSION, Summary, distinct, latency, mean, mean_psnr, qoe_call, qoe_driving,
+    Choices, QualitySource, SCHEMA_VERSION, Summary, displays, latency, mean, mean_psnr, qoe_call, qoe_driving,
     ssim_decibels, stall,
 };
 use crate::outcome::{FrameRecord, OnScreen, Outcome, Quality, Series};
@@ -128,7 +128,7 @@ pub fn summarize(
         estimate_accuracy: estimate.map(|estimate| estimate.accuracy),
         estimate_bias: estimate.map(|estimate| estimate.bias),
         frame_rate_fps: shown.len() as f64 / duration,
-        shown_fps: Some(distinct(&shown) as f64 / duration),
+        shown_fps: Some(displays(&shown) as f64 / duration),
         stall_ratio: stall(&shown, Some(stopped)).ratio,
         packet_loss_ratio: tally.drops as f64 / tally.packets.max(1) as f64,
         qoe_call: latency.as_ref().zip(ssim).map(|(latency, ssim)| qoe_call(latency.mean_ms, ssim.0)),

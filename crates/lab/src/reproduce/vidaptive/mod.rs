@@ -4,6 +4,8 @@
 //! Figure 4 is a drawing of the design, Figure 5 a worked example (tests of `sender/src/frames/headroom.rs`). Table 1
 //! lists the authors' videos: docs/papers/vidaptive.md has ours beside them.
 
+mod published;
+
 use thalweg_link::Rates;
 use thalweg_sender::frames::{rate_targeted, resolution};
 use thalweg_sender::scheme::FramesConfig;
@@ -13,9 +15,10 @@ use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 use super::Distribution::{Height, Latency, Psnr as PsnrOf, QueueDelay, Utilization as UtilizationOf};
 use super::Reading::*;
 use super::figure::known;
-use super::{Distribution, Encoder, EncoderStep, Experiment, Figure, Link, Links, Origin, Published, Reading, Setup};
+use super::{Distribution, Encoder, EncoderStep, Experiment, Figure, Link, Links, Origin, Reading, Setup};
 use super::{Order, Seconds, Windowed};
 use crate::playout;
+use published::{FIG7, FIG9, OURS, of_fig7, of_fig8, of_fig9, of_fig13, says};
 
 /// What Vidaptive's authors compared with: WebRTC of 2023.
 const BASE: &str = "gcc:2023";
@@ -50,16 +53,18 @@ pub(super) fn variant(of: &str, name: &str, change: impl Fn(&mut rate_targeted::
     scheme
 }
 
+/// Vidaptive with this lambda.
+fn with_lambda(lambda: f64) -> Scheme {
+    variant("vidaptive", &format!("lambda {lambda}"), |frames| {
+        if let Some(headroom) = &mut frames.headroom {
+            headroom.lambda = lambda;
+        }
+    })
+}
+
 /// The base and Vidaptive with each lambda.
 fn lambdas() -> Vec<Scheme> {
-    let with = |lambda: f64| {
-        variant("vidaptive", &format!("lambda {lambda}"), |frames| {
-            if let Some(headroom) = &mut frames.headroom {
-                headroom.lambda = lambda;
-            }
-        })
-    };
-    [known(&[BASE]), [0.2, 0.5, 0.7, 0.99].map(with).to_vec()].concat()
+    [known(&[BASE]), [0.2, 0.5, 0.7, 0.99].map(with_lambda).to_vec()].concat()
 }
 
 /// The base and Vidaptive with each pause threshold: of the encoder and of the frame rate's score (Eq. 1).
@@ -128,22 +133,20 @@ fn in_turn(rates: Vec<Rate>, each: Span) -> Rates {
     Rates::in_turn(rates, each).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The base, and Vidaptive with what might make it pause less often.
+/// Vidaptive with what might make it pause less often.
 fn with_fewer_pauses() -> Vec<Scheme> {
-    let pausing = |name: &str, after_ms: i64, resume_window: f64| {
+    let pausing = |name: &str, after_ms: i64| {
         variant("vidaptive", name, |frames| {
             frames.safeguards.pause = Some(Span::from_millis(after_ms));
-            frames.safeguards.resume_window = resume_window;
+            frames.safeguards.resume_window = 1.0;
         })
     };
-    let plain = variant("vidaptive", "at most 1.5 Mbps", |frames| frames.encoder.max = Rate::from_kbps(1500));
-    let smooth = variant("vidaptive", "lambda 0.99", |frames| {
-        if let Some(headroom) = &mut frames.headroom {
-            headroom.lambda = 0.99;
-        }
-    });
-    let later = [pausing("resume within 33 ms", 33, 1.0), pausing("pause after 100 ms, resume within 33", 100, 1.0)];
-    [known(&[BASE, "vidaptive"]), vec![smooth, plain], later.to_vec()].concat()
+    vec![
+        with_lambda(0.99),
+        variant("vidaptive", "at most 1.5 Mbps", |frames| frames.encoder.max = Rate::from_kbps(1500)),
+        pausing("resume within 33 ms", 33),
+        pausing("pause after 100 ms, resume within 33", 100),
+    ]
 }
 
 /// The recorded links without what happens within a second.
@@ -183,10 +186,6 @@ fn recorded(names: &[&str]) -> Vec<Link> {
 
 const fn within(key: &'static str, of: Windowed, from: f64, until: f64) -> Reading {
     Within { key, of, from, until }
-}
-
-const fn says(scheme: &'static str, key: &'static str, value: f64, source: &'static str) -> Published {
-    Published::new(None, scheme, key, value, source)
 }
 
 pub(super) fn figures() -> Vec<Figure> {
@@ -279,73 +278,9 @@ fn motivation() -> Vec<Figure> {
     ]
 }
 
-const FIG7: &str = "section 5.2, Fig. 7";
-const FIG8: &str = "section 5.2, Fig. 8";
-const FIG9: &str = "section 5.2, Fig. 9";
-const FIG13: &str = "section 5.3, Fig. 13";
 /// Why frame rate and latency of Figures 8 and 9 are missed.
 const GAPS: &str =
     "Vidaptive pauses where a link stands still within a second; by whole seconds (vidaptive-by-second) most come out.";
-
-/// The schemes that the paper's numbers are about.
-const OURS: &str = "vidaptive";
-const ROCC: &str = "vidaptive:rocc";
-
-/// What the paper says of Figure 7.
-fn of_fig7() -> Vec<Published> {
-    vec![
-        says(OURS, "psnr_gain_db", 1.6, FIG7).at_least(),
-        says(OURS, "latency_p95_better_share", 0.625, FIG7).at_least(),
-        says(OURS, "latency_p95_gain_ms", -2700.0, FIG7).at_most(),
-        says(OURS, "latency_p95_gain_max_ms", 384.0, "section 1").at_most(),
-        says(OURS, "both_better_share", 0.5, FIG7).within(0.2),
-        says(OURS, "one_better_share", 1.0, FIG7),
-    ]
-}
-
-/// What the paper says of Figure 8.
-fn of_fig8() -> Vec<Published> {
-    vec![
-        says(OURS, "pooled_psnr_gain_db", 1.9, FIG8).at_least(),
-        says(OURS, "pooled_psnr_p95_gain_db", 2.2, FIG8).at_least(),
-        says(OURS, "pooled_psnr_gain_min_db", 0.0, FIG8).at_least(),
-        says(BASE, "pooled_latency_p50_ms", 148.0, FIG8),
-        says(OURS, "pooled_latency_p50_ms", 195.0, FIG8),
-        says(BASE, "pooled_latency_p95_ms", 4120.0, FIG8),
-        says(OURS, "pooled_latency_p95_ms", 1433.0, FIG8).at_most(),
-        says(OURS, "pooled_latency_p95_gain_ms", -2687.0, FIG8).at_most(),
-    ]
-}
-
-/// What the paper says of Figure 9.
-fn of_fig9() -> Vec<Published> {
-    vec![
-        says(OURS, "utilization_ratio", 2.5, FIG9).at_least(),
-        says(OURS, "video_bitrate_ratio", 2.0, FIG9),
-        says(OURS, "video_bitrate_ratio_max", 2.7, FIG9),
-        says(OURS, "latency_p95_ratio_min", 0.5, FIG9).at_most(),
-        says(OURS, "latency_p95_better_share", 0.5, FIG9).at_least(),
-        says(OURS, "frame_rate_ratio", 0.9, FIG9).at_least(),
-        says(OURS, "frame_rate_ratio_min", 0.7, FIG9).at_least(),
-        says(OURS, "frame_rate_fps", 27.0, FIG9),
-        says(OURS, "frame_rate_min_fps", 21.0, FIG9).at_least(),
-    ]
-}
-
-/// What the paper says of Figure 13.
-fn of_fig13() -> Vec<Published> {
-    vec![
-        says(ROCC, "latency_p95_better_share", 0.5, FIG13).at_least(),
-        says(ROCC, "utilization_ratio", 3.0, FIG13).at_least(),
-        says(ROCC, "video_bitrate_ratio", 2.0, FIG13),
-        says(ROCC, "latency_p95_ratio_min", 0.5, FIG13).at_most(),
-        says(ROCC, "latency_p95_gain_max_ms", 360.0, FIG13).at_most(),
-        says(ROCC, "frame_rate_ratio", 0.84, FIG13).at_least(),
-        says(ROCC, "frame_rate_ratio_min", 0.7, FIG13).at_least(),
-        says(ROCC, "frame_rate_fps", 25.0, FIG13),
-        says(ROCC, "frame_rate_min_fps", 21.0, FIG13).at_least(),
-    ]
-}
 
 /// Figures 7 to 9, 12 to 14 and 19 to 21: Vidaptive against GCC.
 fn overall() -> Vec<Figure> {
@@ -597,13 +532,13 @@ fn not_in_the_paper() -> Vec<Figure> {
         over_links(
             "vidaptive-frame-rate",
             "what costs frames: lambda, the pauses, the content (no figure of the paper)",
-            with_fewer_pauses(),
+            [known(&[BASE, OURS]), with_fewer_pauses()].concat(),
             &[],
         ),
         Figure::of_runs(
             "vidaptive-by-second",
             "Fig. 7 to 9 and 13 over the links by whole seconds, without what happens within one, and an unlimited reverse path",
-            [known(&OVERALL), with_fewer_pauses()[2..].to_vec()].concat(),
+            [known(&OVERALL), with_fewer_pauses()].concat(),
             by_second(),
             &QUALITY,
         )

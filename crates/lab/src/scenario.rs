@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_codecs::{Codec, CodecTime};
 use thalweg_link::{DatagramsConfig, HopConfig, Jitter, PathConfig, QueueConfig, TcpConfig, WebConfig};
 use thalweg_sender::FeedbackStyle;
-use thalweg_units::{Seed, Size, Span};
+use thalweg_units::{Bytes, Seed, Size, Span};
 pub use thalweg_video::Video;
 use thalweg_video::quality::Ssim;
 
@@ -36,6 +36,24 @@ pub struct Scenario {
     pub forward: PathConfig,
     /// The path from the receiver to the sender, for reports.
     pub reverse: PathConfig,
+    /// More links; the two above are called `forward` and `reverse`. Only flows with a route cross them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<NamedLink>,
+    /// The links that flows cross; a flow without a route crosses `forward` there and `reverse` back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<Route>,
+    /// When the sender under test begins.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub from: Span,
+    /// When it stops; `None` at the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Span>,
+    /// When senders' cameras and microphones are off. Everything else of a sender goes on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<Pause>,
+    /// The audio that every video sender sends beside its video.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audio: Option<Audio>,
     /// The receiver's feedback style, overriding the one that the scheme asks for.
     #[serde(default)]
     pub feedback: Option<FeedbackStyle>,
@@ -92,6 +110,12 @@ impl Scenario {
             codec_time: CodecTime::default(),
             forward: PathConfig { hops: vec![bottleneck, delay.clone()] },
             reverse: PathConfig { hops: vec![delay] },
+            links: Vec::new(),
+            routes: Vec::new(),
+            from: Span::ZERO,
+            until: None,
+            pauses: Vec::new(),
+            audio: None,
             feedback: None,
             request_feedback_every: None,
             measure_quality: true,
@@ -105,6 +129,65 @@ impl Scenario {
             clock_offset: Span::from_millis(1234),
             competitors: Vec::new(),
         }
+    }
+}
+
+/// The name of the path [`Scenario::forward`] among the links.
+pub const FORWARD: &str = "forward";
+/// The name of the path [`Scenario::reverse`] among the links.
+pub const REVERSE: &str = "reverse";
+
+/// A link that flows cross by their routes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedLink {
+    /// Its name, which no other link has.
+    pub name: String,
+    /// Its hops, in the direction in which flows cross it.
+    pub hops: Vec<HopConfig>,
+}
+
+/// The links that a flow crosses, in order. Several flows may cross a link, in either direction: media that goes the
+/// other way has `forward = ["reverse"]`, `reverse = ["forward"]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Route {
+    /// The flow: 0 is the sender under test; then come the competing senders, then the flows of cross traffic, each in
+    /// the scenario's order.
+    pub flow: u16,
+    /// From its sender to its receiver.
+    pub forward: Vec<String>,
+    /// From its receiver to its sender.
+    pub reverse: Vec<String>,
+}
+
+/// A time in which a sender's camera and microphone are off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pause {
+    /// The video sender: 0 is the sender under test, then come the competing senders in order.
+    #[serde(default)]
+    pub flow: u16,
+    /// When the first picture is missing.
+    pub from: Span,
+    /// When the first picture is there again.
+    pub until: Span,
+}
+
+/// Audio of constant rate: packets of one size at one interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Audio {
+    /// The payload of a packet.
+    pub payload: Bytes,
+    /// The time between two packets.
+    pub interval: Span,
+}
+
+impl Default for Audio {
+    /// 20 kbit/s of payload in 50 packets a second (RFC 8867's audio, specs/rmcat.md 1).
+    fn default() -> Audio {
+        Audio { payload: Bytes::new(50), interval: Span::from_millis(20) }
     }
 }
 
@@ -137,6 +220,10 @@ pub struct Sender {
     /// When it stops; `None` at the end of the run.
     #[serde(default)]
     pub until: Option<Span>,
+}
+
+fn is_zero(span: &Span) -> bool {
+    *span == Span::ZERO
 }
 
 fn yes() -> bool {

@@ -83,7 +83,8 @@ pub struct Timing {
 /// returns traces by name; `progress` receives the time since the run began, every half second.
 ///
 /// # Errors
-/// When the scenario needs what only the simulator has (competitors, a clock offset, a stateful receiver), when something it names cannot
+/// When the scenario needs what only the simulator has (competitors, links and routes, pauses, audio, a
+/// clock offset, a stateful receiver), when something it names cannot
 /// be found, or when the system refuses a socket or thread.
 pub fn run(
     scenario: &Scenario,
@@ -184,7 +185,8 @@ pub fn run(
     };
     let mut outcome = summarize(&scenario, fitted.name(), played, &converted.recorder, capacity.as_ref());
     outcome.summary.live = true;
-    let run = Run { outcome, competitors: Vec::new(), recorder: converted.recorder };
+    let (competitors, answers_dropped) = (Vec::new(), Vec::new());
+    let run = Run { outcome, competitors, recorder: converted.recorder, answers_dropped };
     let timing = Timing {
         sender: sent.lateness,
         receiver: received.lateness,
@@ -206,6 +208,17 @@ fn check(scenario: &Scenario) -> Result<(), SimulateError> {
     if !scenario.competitors.is_empty() {
         let count = scenario.competitors.len();
         return wrong(format!("the scenario has {count} competitors, a real-time run none: play it in virtual time"));
+    }
+    let simulated = [
+        ("links", !scenario.links.is_empty()),
+        ("routes", !scenario.routes.is_empty()),
+        ("from", scenario.from != Span::ZERO),
+        ("until", scenario.until.is_some()),
+        ("pauses", !scenario.pauses.is_empty()),
+        ("audio", scenario.audio.is_some()),
+    ];
+    if let Some((field, _)) = simulated.iter().find(|(_, is_set)| *is_set) {
+        return wrong(format!("{field} is set, which a real-time run does not have: play it in virtual time"));
     }
     if scenario.clock_offset != Span::ZERO {
         let offset = scenario.clock_offset;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
-use thalweg_link::{DropReason, Link, Path};
+use thalweg_link::DropReason;
 use thalweg_media::Content as PacketContent;
 use thalweg_media::feedback::RtcpFeedback;
 use thalweg_sender::frames::EncodePlan;
@@ -20,9 +20,11 @@ use super::comparisons::Comparisons;
 use super::feedback_requests::FeedbackRequests;
 use super::frames::Frames;
 use super::ledger::Ledger;
-use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
+use super::microphone::Microphone;
+use super::network::{Answer, Cargo, Network, UnderWay};
 use super::stills::Stills;
 use super::summarize::Played;
+use super::ticks::Ticks;
 use crate::metrics::{Choosing, DEADLINE, QualitySource};
 use crate::outcome::Still;
 use crate::playout::{self, Complete, Playout};
@@ -54,6 +56,8 @@ pub(super) struct Session<'a> {
     pub(super) begin: Time,
     /// When it stops sending.
     pub(super) end: Time,
+    /// When its camera and its microphone are off, in order.
+    pub(super) pauses: Vec<(Time, Time)>,
 }
 
 pub(super) struct Flow {
@@ -93,8 +97,12 @@ pub(super) struct Flow {
     encoding_done: Time,
     decoding: VecDeque<Decoding>,
     next_picture: u64,
+    captures: Ticks,
     /// When the camera next captures a picture; never after the end.
     camera_time: Time,
+    /// When it captured the last.
+    captured: Time,
+    microphone: Option<Microphone>,
     /// When the sender's next timer is due; never after the end.
     wake: Time,
 }
@@ -105,7 +113,7 @@ impl Flow {
         scenario: &Scenario,
         scheme: &dyn SenderFactory,
     ) -> Result<Flow, SimulateError> {
-        let Session { number, video, begin, end } = session;
+        let Session { number, video, begin, end, pauses } = session;
         let real = !scenario.codec.is_model();
         let (footage, format) = if real {
             // Two cameras at one place would record the same scene: each flow has its own.
@@ -121,6 +129,7 @@ impl Flow {
         let camera = Camera { size: format.size, interval: format.interval() };
         let style = scenario.feedback.unwrap_or(scheme.feedback());
         let seed = scenario.seed.child(&format!("flow {number}"));
+        let mut captures = Ticks::new((begin, end), &pauses);
         Ok(Flow {
             number,
             scheme: scheme.name().to_string(),
@@ -152,7 +161,10 @@ impl Flow {
             encoding_done: Time::NEVER,
             decoding: VecDeque::new(),
             next_picture: 0,
-            camera_time: begin,
+            camera_time: captures.at(Span::ZERO),
+            captures,
+            captured: begin,
+            microphone: scenario.audio.map(|audio| Microphone::new(audio, (begin, end), &pauses)).transpose()?,
             wake: begin,
         })
     }
@@ -200,6 +212,7 @@ impl Flow {
 
     pub(super) fn next_event(&self) -> Time {
         self.camera_time
+            .min(self.microphone.as_ref().map_or(Time::NEVER, Microphone::next_event))
             .min(self.wake)
             .min(self.encoding_done)
             .min(self.decoding.front().map_or(Time::NEVER, |decoding| decoding.shown))
@@ -211,7 +224,7 @@ impl Flow {
         if at < self.end { at } else { Time::NEVER }
     }
 
-    /// Packet `number` arrived over the path after a queueing delay of `queued`.
+    /// Packet `number` arrived after a queueing delay of `queued`.
     pub(super) fn on_arrival(
         &mut self,
         now: Time,
@@ -316,7 +329,7 @@ impl Flow {
         &mut self,
         now: Time,
         message: Message,
-        forward: &mut Path<Parcel>,
+        network: &mut Network,
         recorder: &mut Recorder,
     ) -> Result<(), SimulateError> {
         if self.has_stopped(now) {
@@ -334,11 +347,11 @@ impl Flow {
                 RtcpFeedback::KeyframeNeeded => self.engine.on_keyframe_request(now),
             }
         }
-        self.pump(now, forward, recorder)
+        self.pump(now, network, recorder)
     }
 
     /// Sends reports and requests that are due on the reverse path.
-    pub(super) fn answer(&mut self, now: Time, reverse: &mut Path<Answer>, recorder: &mut Recorder) {
+    pub(super) fn answer(&mut self, now: Time, network: &mut Network, recorder: &mut Recorder) {
         if self.receiver.next_event() > now {
             return;
         }
@@ -351,7 +364,7 @@ impl Flow {
                 About::Pli => What::KeyframeRequested,
             };
             recorder.push(Record { at: now, flow, what });
-            reverse.offer(now, size, Answer { flow, content: Content::Feedback(message) });
+            network.answer(now, flow, size, Answer::Feedback(message));
         };
         while let Some(report) = self.receiver.poll_report(now) {
             send(report);
@@ -380,7 +393,7 @@ impl Flow {
                         && let Some(newest) = self.next_picture.checked_sub(1)
                         && let Some(camera) = footage.picture(newest)?
                     {
-                        self.stills.on_oldest(now, (self.begin + self.format.time_of(newest), camera));
+                        self.stills.on_oldest(now, (self.captured, camera));
                     }
                     self.stills.on_shown(now, info.captured, found.psnr_db, source, shown);
                 }
@@ -422,7 +435,8 @@ impl Flow {
             }
             let number = self.next_picture;
             self.next_picture += 1;
-            self.camera_time = self.until_end(self.begin + self.format.time_of(self.next_picture));
+            self.captured = self.camera_time;
+            self.camera_time = self.captures.at(self.format.time_of(self.next_picture));
             if let Some(footage) = &mut self.footage
                 && footage.picture(number)?.is_none()
             {
@@ -437,33 +451,40 @@ impl Flow {
         Ok(())
     }
 
+    /// Gives the sender the audio that is due.
+    pub(super) fn hear(&mut self, now: Time) {
+        while let Some((number, length)) = self.microphone.as_mut().and_then(|microphone| microphone.poll(now)) {
+            self.engine.on_audio(now, number, length);
+            self.wake = now;
+        }
+    }
+
     /// Wakes the sender if its timer is due: every input except feedback sets the timer to now.
     pub(super) fn wake(
         &mut self,
         now: Time,
-        forward: &mut Path<Parcel>,
+        network: &mut Network,
         recorder: &mut Recorder,
     ) -> Result<(), SimulateError> {
         if self.wake > now {
             return Ok(());
         }
         self.engine.on_timeout(now);
-        self.pump(now, forward, recorder)
+        self.pump(now, network, recorder)
     }
 
     /// Processes the engine's outputs until it waits.
     pub(super) fn pump(
         &mut self,
         now: Time,
-        forward: &mut Path<Parcel>,
+        network: &mut Network,
         recorder: &mut Recorder,
     ) -> Result<(), SimulateError> {
         loop {
             match self.engine.poll() {
                 Output::Transmit(mut packet) => {
                     packet.requests_feedback = self.requests.requests_feedback(now, packet.requests_feedback);
-                    let cargo = Cargo::Packet(packet.sent.id.0);
-                    forward.offer(now, packet.sent.size, Parcel { flow: self.number, cargo });
+                    network.send(now, self.number, packet.sent.size, Cargo::Packet(packet.sent.id.0));
                     self.ledger.sent(&packet);
                     self.reader.on_sent(&packet);
                     self.under_way.enter(packet);

@@ -6,11 +6,13 @@ mod feedback_requests;
 mod flow;
 mod frames;
 mod ledger;
+mod microphone;
 mod network;
 mod sharing;
 mod simulation;
 mod stills;
 mod summarize;
+mod ticks;
 
 use std::ops::ControlFlow;
 
@@ -77,6 +79,8 @@ pub struct Run {
     pub competitors: Vec<Outcome>,
     /// Every event.
     pub recorder: Recorder,
+    /// How many reports and acknowledgements the links dropped, by flow; flows beyond the end lost none.
+    pub answers_dropped: Vec<u64>,
 }
 
 /// Runs `scenario` for one sender, such as a [`Scheme`](thalweg_sender::Scheme). `find` looks up traces by name.

@@ -1,26 +1,19 @@
-//! The path's contents: forward packets are passed by number, because hops copy their contents several times.
+//! What flows cross: links, each a path of its own, and for each flow those of its way there and of its way back.
+//!
+//! Packets cross links by number, because hops copy their contents several times.
 
 use std::collections::VecDeque;
 
-use thalweg_link::Path;
 use thalweg_link::traffic::tcp::Acknowledgement;
-use thalweg_sender::Packet;
-
+use thalweg_link::{Capacity, DropReason, FindTrace, Link, Path, PathConfig, PathError};
 use thalweg_receiver::Message;
+use thalweg_sender::Packet;
+use thalweg_units::{Bytes, Seed, Span, Time};
 
-/// Both directions of the path.
-pub(super) struct Network {
-    pub(super) forward: Path<Parcel>,
-    pub(super) reverse: Path<Answer>,
-}
+use super::SimulateError;
+use crate::scenario::{FORWARD, NamedLink, REVERSE, Scenario};
 
-/// Items on the forward path.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Parcel {
-    pub(super) flow: u16,
-    pub(super) cargo: Cargo,
-}
-
+/// What a flow's sender sends.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Cargo {
     /// The packet with this number in its flow's sending order.
@@ -31,21 +24,248 @@ pub(super) enum Cargo {
     Datagram,
 }
 
-/// Items on the reverse path.
+/// What a flow's receiver sends back.
 #[derive(Debug, Clone)]
-pub(super) struct Answer {
-    pub(super) flow: u16,
-    pub(super) content: Content,
-}
-
-#[derive(Debug, Clone)]
-pub(super) enum Content {
+pub(super) enum Answer {
     /// RTCP.
     Feedback(Message),
     /// The acknowledgement of a TCP segment.
     Acknowledgement(Acknowledgement),
 }
 
+/// A packet that crossed all links of its way.
+pub(super) struct Arrived<C> {
+    pub(super) flow: u16,
+    pub(super) content: C,
+    pub(super) size: Bytes,
+    /// Its waiting time in the queues of all links.
+    pub(super) queued: Span,
+}
+
+/// A packet that a link dropped.
+pub(super) struct Dropped {
+    pub(super) flow: u16,
+    pub(super) cargo: Cargo,
+    pub(super) at: Time,
+    pub(super) size: Bytes,
+    pub(super) why: DropReason,
+}
+
+/// What is on a link.
+#[derive(Debug, Clone, Copy)]
+struct Item {
+    flow: u16,
+    /// Which of the links of its way this is.
+    leg: u16,
+    /// Its waiting time in the queues of the links before.
+    queued: Span,
+    content: Content,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Content {
+    /// To the receiver.
+    There(Cargo),
+    /// To the sender: the answer with this number.
+    Back(u64),
+}
+
+/// The links that a flow crosses, by their places in [`Network::links`].
+#[derive(Debug, Clone)]
+struct Way {
+    there: Vec<usize>,
+    back: Vec<usize>,
+}
+
+/// See the module.
+pub(super) struct Network {
+    /// First those of `forward` and `reverse`, then the named ones.
+    links: Vec<Path<Item>>,
+    /// The way of flows that no route names.
+    usual: Way,
+    /// By flow.
+    routed: Vec<Option<Way>>,
+    /// The answers that are under way.
+    answers: UnderWay<Answer>,
+    arrivals: VecDeque<Arrived<Cargo>>,
+    drops: VecDeque<Dropped>,
+    answered: VecDeque<Arrived<Answer>>,
+    /// How many answers were dropped, by flow.
+    answers_dropped: Vec<u64>,
+    now: Time,
+}
+
+impl Network {
+    /// The scenario's links, with nothing on them.
+    ///
+    /// # Errors
+    /// When a link cannot be built, or a route names one that does not exist.
+    pub(super) fn new(scenario: &Scenario, find: &mut FindTrace<'_>) -> Result<Network, SimulateError> {
+        let mut build = |name: &str, path: &PathConfig, seed: Seed| {
+            let problem = |error: PathError<String>| {
+                SimulateError::Path(match name {
+                    FORWARD | REVERSE => error.to_string(),
+                    name => format!("link '{name}': {error}"),
+                })
+            };
+            path.build(seed, find).map_err(problem)
+        };
+        // The names of these two streams of random numbers are older than the links'.
+        let mut links = vec![
+            build(FORWARD, &scenario.forward, scenario.seed.child("up"))?,
+            build(REVERSE, &scenario.reverse, scenario.seed.child("down"))?,
+        ];
+        let mut names = vec![FORWARD, REVERSE];
+        for NamedLink { name, hops } in &scenario.links {
+            if names.contains(&name.as_str()) {
+                return Err(SimulateError::Scenario(format!("two links are called '{name}': rename one")));
+            }
+            names.push(name);
+            let path = PathConfig { hops: hops.clone() };
+            links.push(build(name, &path, scenario.seed.child(&format!("link {name}")))?);
+        }
+        let place = |name: &String| {
+            let unknown =
+                || SimulateError::Scenario(format!("a route names the link '{name}'; there are {}", names.join(", ")));
+            names.iter().position(|known| known == name).ok_or_else(unknown)
+        };
+        let mut routed: Vec<Option<Way>> = Vec::new();
+        for route in &scenario.routes {
+            let places = |names: &Vec<String>| names.iter().map(place).collect::<Result<Vec<usize>, _>>();
+            let way = Way { there: places(&route.forward)?, back: places(&route.reverse)? };
+            if way.there.is_empty() || way.back.is_empty() {
+                let problem =
+                    format!("the route of flow {} has no link one way: name at least one each way", route.flow);
+                return Err(SimulateError::Scenario(problem));
+            }
+            let flow = usize::from(route.flow);
+            if routed.len() <= flow {
+                routed.resize(flow + 1, None);
+            }
+            if routed[flow].replace(way).is_some() {
+                return Err(SimulateError::Scenario(format!("flow {flow} has two routes: remove one")));
+            }
+        }
+        Ok(Network {
+            links,
+            usual: Way { there: vec![0], back: vec![1] },
+            routed,
+            answers: UnderWay::default(),
+            arrivals: VecDeque::new(),
+            drops: VecDeque::new(),
+            answered: VecDeque::new(),
+            answers_dropped: Vec::new(),
+            now: Time::ZERO,
+        })
+    }
+
+    /// The first bottleneck on the way of a flow.
+    pub(super) fn bottleneck(&self, flow: u16) -> Option<&Capacity> {
+        self.way(flow).there.iter().find_map(|link| self.links[*link].bottlenecks().first())
+    }
+
+    /// How many flows have routes: the greatest number of one, plus 1.
+    pub(super) fn routed(&self) -> usize {
+        self.routed.len()
+    }
+
+    /// How many of its answers were dropped, by flow; flows beyond the end lost none.
+    pub(super) fn into_answers_dropped(self) -> Vec<u64> {
+        self.answers_dropped
+    }
+
+    fn way(&self, flow: u16) -> &Way {
+        self.routed.get(usize::from(flow)).and_then(Option::as_ref).unwrap_or(&self.usual)
+    }
+
+    /// A flow's sender sends.
+    pub(super) fn send(&mut self, now: Time, flow: u16, size: Bytes, cargo: Cargo) {
+        self.enter(now, size, Item { flow, leg: 0, queued: Span::ZERO, content: Content::There(cargo) });
+    }
+
+    /// A flow's receiver answers.
+    pub(super) fn answer(&mut self, now: Time, flow: u16, size: Bytes, answer: Answer) {
+        let content = Content::Back(self.answers.push(answer));
+        self.enter(now, size, Item { flow, leg: 0, queued: Span::ZERO, content });
+    }
+
+    /// The link that `item` is about to cross; `None` at the end of its way.
+    fn next_link(&self, item: &Item) -> Option<usize> {
+        let way = self.way(item.flow);
+        let legs = if matches!(item.content, Content::There(_)) { &way.there } else { &way.back };
+        legs.get(usize::from(item.leg)).copied()
+    }
+
+    fn enter(&mut self, now: Time, size: Bytes, item: Item) {
+        if let Some(link) = self.next_link(&item) {
+            self.links[link].offer(now, size, item);
+        }
+    }
+
+    /// When something next happens on a link, or at once while there is something to poll.
+    pub(super) fn next_event(&self) -> Time {
+        if !(self.arrivals.is_empty() && self.drops.is_empty() && self.answered.is_empty()) {
+            return self.now;
+        }
+        self.links.iter().map(Link::next_event).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Moves everything that is due at `now`: what has crossed its way can be polled. Of links with something due at
+    /// the same instant the first goes first.
+    pub(super) fn advance(&mut self, now: Time) {
+        self.now = now;
+        for link in 0..self.links.len() {
+            while let Some(left) = self.links[link].poll(now) {
+                let item = Item { leg: left.packet.leg + 1, queued: left.packet.queued + left.queued, ..left.packet };
+                match self.next_link(&item) {
+                    Some(next) => self.links[next].offer(left.at, left.size, item),
+                    None => self.arrive(left.size, item),
+                }
+            }
+            while let Some(dropped) = self.links[link].poll_drop() {
+                let (flow, size) = (dropped.packet.flow, dropped.size);
+                match dropped.packet.content {
+                    Content::There(cargo) => {
+                        self.drops.push_back(Dropped { flow, cargo, at: dropped.at, size, why: dropped.why });
+                    }
+                    Content::Back(number) => {
+                        self.answers.leave(number);
+                        let place = usize::from(flow);
+                        if self.answers_dropped.len() <= place {
+                            self.answers_dropped.resize(place + 1, 0);
+                        }
+                        self.answers_dropped[place] += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    fn arrive(&mut self, size: Bytes, Item { flow, queued, content, .. }: Item) {
+        match content {
+            Content::There(content) => self.arrivals.push_back(Arrived { flow, content, size, queued }),
+            Content::Back(number) => {
+                let Some(content) = self.answers.leave(number) else { return };
+                self.answered.push_back(Arrived { flow, content, size, queued });
+            }
+        }
+    }
+
+    /// The next packet that reached its receiver.
+    pub(super) fn poll_arrival(&mut self) -> Option<Arrived<Cargo>> {
+        self.arrivals.pop_front()
+    }
+
+    /// The next packet of a sender that a link dropped.
+    pub(super) fn poll_drop(&mut self) -> Option<Dropped> {
+        self.drops.pop_front()
+    }
+
+    /// The next answer that reached its sender.
+    pub(super) fn poll_answer(&mut self) -> Option<Arrived<Answer>> {
+        self.answered.pop_front()
+    }
+}
 /// The packets of a flow that are in flight.
 #[derive(Debug)]
 pub(super) struct UnderWay<P = Packet> {

@@ -41,7 +41,7 @@ fn sources(scenario: &Scenario) -> impl Iterator<Item = Option<Active>> {
 /// The capacity available to a flow, in Mbps by bin, by whole seconds: what datagrams leave, divided evenly among all
 /// active responsive flows.
 pub(super) fn available(scenario: &Scenario, link: &Capacity, flow: usize, bins: usize) -> Vec<f64> {
-    let whole = active(scenario, Span::ZERO, None);
+    let whole = active(scenario, scenario.from, scenario.until);
     let listen: Vec<Active> = std::iter::once(whole).chain(senders(scenario)).collect();
     let bulk: Vec<Active> = sources(scenario).flatten().collect();
     let in_second = |second: usize| {
@@ -67,7 +67,7 @@ pub(super) fn available(scenario: &Scenario, link: &Capacity, flow: usize, bins:
 pub(super) fn sharing(scenario: &Scenario, outcome: &Outcome) -> Option<Sharing> {
     let tested = Sharer {
         name: &outcome.summary.scheme,
-        active: active(scenario, Span::ZERO, None),
+        active: active(scenario, scenario.from, scenario.until),
         delivered_mbps: &outcome.series.delivered_mbps,
     };
     let others = senders(scenario).map(Some).chain(sources(scenario)).zip(&outcome.series.others);
@@ -106,6 +106,12 @@ mod tests {
             undershoot: Default::default(),
             forward: PathConfig::default(),
             reverse: PathConfig::default(),
+            links: Vec::new(),
+            routes: Vec::new(),
+            from: Span::ZERO,
+            until: None,
+            pauses: Vec::new(),
+            audio: None,
             feedback: None,
             measure_quality: false,
             ssim: Default::default(),

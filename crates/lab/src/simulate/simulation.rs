@@ -2,15 +2,15 @@
 //!
 //! No clock is read: time advances to the next event. Events at the same time are processed in this order: cross
 //! traffic enters; packets arrive over the forward path; receivers answer; reports and acknowledgements arrive over the
-//! reverse path; decoded frames are shown; encoded frames are queued; cameras capture pictures; senders' timers fire.
+//! reverse path; decoded frames are shown; encoded frames are queued; cameras
+//! capture pictures; microphones deliver audio; senders' timers fire.
 
-use thalweg_link::{Link, PathError};
 use thalweg_sender::{Engine, Registry, SenderFactory};
 use thalweg_units::Time;
 
 use super::competitors::{self, CrossTraffic};
-use super::flow::{Flow, Session};
-use super::network::{Answer, Cargo, Content, Network, Parcel};
+use super::flow::Flow;
+use super::network::{Answer, Arrived, Cargo, Dropped, Network};
 use super::{FindTrace, Run, SimulateError, sharing, summarize};
 use crate::outcome::Outcome;
 use crate::record::{Keep, Record, Recorder, What};
@@ -46,11 +46,8 @@ impl Simulation {
                 scenario.duration
             )));
         }
-        let path_error = |error: PathError<String>| SimulateError::Path(error.to_string());
-        let forward = scenario.forward.build(scenario.seed.child("up"), find).map_err(path_error)?;
-        let reverse = scenario.reverse.build(scenario.seed.child("down"), find).map_err(path_error)?;
-        let whole = Session { number: 0, video: &scenario.video, begin: Time::ZERO, end };
-        let mut flows = vec![Flow::new(whole, scenario, sender)?];
+        let network = Network::new(scenario, find)?;
+        let mut flows = vec![Flow::new(competitors::tested(scenario, end)?, scenario, sender)?];
         for (session, name) in competitors::senders(scenario, end)? {
             flows.push(if name == sender.name() {
                 Flow::new(session, scenario, sender)?
@@ -60,11 +57,20 @@ impl Simulation {
             });
         }
         let cross = CrossTraffic::new(scenario, flows.len())?;
+        let (count, routed) = (flows.len() + cross.count(), network.routed());
+        if routed > count {
+            let problem = format!("flow {} has a route, and there are flows 0 to {}", routed - 1, count - 1);
+            return Err(SimulateError::Scenario(problem));
+        }
+        if let Some(pause) = scenario.pauses.iter().find(|pause| usize::from(pause.flow) >= flows.len()) {
+            let problem = format!("flow {} pauses, and video senders are flows 0 to {}", pause.flow, flows.len() - 1);
+            return Err(SimulateError::Scenario(problem));
+        }
         Ok(Simulation {
             scenario: scenario.clone(),
             now: Time::ZERO,
             end,
-            network: Network { forward, reverse },
+            network,
             flows,
             cross,
             recorder: Recorder::default(),
@@ -104,7 +110,7 @@ impl Simulation {
     /// Time of the next event; [`Time::NEVER`] if there is none.
     pub fn next_event(&self) -> Time {
         let next = self.flows.iter().map(Flow::next_event).min().unwrap_or(Time::NEVER);
-        next.min(self.network.forward.next_event()).min(self.network.reverse.next_event()).min(self.cross.next_event())
+        next.min(self.network.next_event()).min(self.cross.next_event())
     }
 
     /// Whether the scenario's end was reached.
@@ -126,12 +132,11 @@ impl Simulation {
     /// Figures and series of the run. They assume the scenario's whole duration, so run it to the end first.
     pub fn finish(self) -> Run {
         let Simulation { scenario, end, network, flows, cross, recorder, .. } = self;
-        let capacity = network.forward.bottlenecks().first().cloned();
         let mut outcomes = flows.into_iter().map(|flow| {
-            let scheme = flow.scheme.clone();
+            let (scheme, capacity) = (flow.scheme.clone(), network.bottleneck(flow.number));
             let (played, ledger, stills) = flow.into_played();
             let there = (played.begin.as_secs_f64(), played.end.as_secs_f64());
-            let mut outcome = summarize(&scenario, &scheme, played, &recorder, capacity.as_ref());
+            let mut outcome = summarize(&scenario, &scheme, played, &recorder, capacity);
             let (delivery, redundancy) = ledger.figures(&outcome.series, there);
             (outcome.summary.delivery, outcome.summary.redundancy) = (Some(delivery), redundancy);
             outcome.stills = stills;
@@ -142,27 +147,24 @@ impl Simulation {
         competitors::others(&mut outcome, &competitors, &cross, &recorder, end);
         outcome.summary.sharing = sharing::sharing(&scenario, &outcome);
         outcome.summary.tcp = sharing::tcp(&outcome);
-        Run { outcome, competitors, recorder }
+        Run { outcome, competitors, recorder, answers_dropped: network.into_answers_dropped() }
     }
 
     /// Processes everything that is due at `now`.
     fn step(&mut self, now: Time) -> Result<(), SimulateError> {
         let Simulation { network, flows, cross, recorder, .. } = self;
         cross.offer(now, network, recorder);
-        while let Some(left) = network.forward.poll(now) {
-            let (Parcel { flow, cargo }, size, queued) = (left.packet, left.size, left.queued);
-            match cargo {
+        network.advance(now);
+        while let Some(Arrived { flow, content, size, queued }) = network.poll_arrival() {
+            match content {
                 Cargo::Packet(number) => flows[usize::from(flow)].on_arrival(now, number, (size, queued), recorder)?,
-                Cargo::Segment(number) => {
-                    cross.on_arrival(now, (flow, number), (size, queued), &mut network.reverse, recorder);
-                }
+                Cargo::Segment(number) => cross.on_arrival(now, (flow, number), (size, queued), network, recorder),
                 Cargo::Datagram => {
                     recorder.push(Record { at: now, flow, what: What::DatagramArrived { size, queued } })
                 }
             }
         }
-        while let Some(dropped) = network.forward.poll_drop() {
-            let (Parcel { flow, cargo }, at, size, why) = (dropped.packet, dropped.at, dropped.size, dropped.why);
+        while let Some(Dropped { flow, cargo, at, size, why }) = network.poll_drop() {
             match cargo {
                 Cargo::Packet(number) => flows[usize::from(flow)].on_drop(at, number, (size, why), recorder),
                 Cargo::Segment(number) => cross.on_drop(at, (flow, number), (size, why), recorder),
@@ -170,25 +172,21 @@ impl Simulation {
             }
         }
         for flow in flows.iter_mut() {
-            flow.answer(now, &mut network.reverse, recorder);
+            flow.answer(now, network, recorder);
         }
-        while let Some(left) = network.reverse.poll(now) {
-            let Answer { flow, content } = left.packet;
+        network.advance(now);
+        while let Some(Arrived { flow, content, .. }) = network.poll_answer() {
             match content {
-                Content::Acknowledgement(said) => {
-                    cross.on_acknowledgement(now, flow, &said, &mut network.forward, recorder)
-                }
-                Content::Feedback(message) => {
-                    flows[usize::from(flow)].on_message(now, message, &mut network.forward, recorder)?;
-                }
+                Answer::Acknowledgement(said) => cross.on_acknowledgement(now, flow, &said, network, recorder),
+                Answer::Feedback(message) => flows[usize::from(flow)].on_message(now, message, network, recorder)?,
             }
         }
-        while network.reverse.poll_drop().is_some() {}
         for flow in flows.iter_mut().filter(|flow| flow.next_event() <= now) {
             flow.show(now, recorder)?;
             flow.finish_encoding(now);
             flow.read_camera(now)?;
-            flow.wake(now, &mut network.forward, recorder)?;
+            flow.hear(now);
+            flow.wake(now, network, recorder)?;
         }
         Ok(())
     }

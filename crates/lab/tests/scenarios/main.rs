@@ -6,6 +6,7 @@ mod competition;
 mod determinism;
 mod fbra;
 mod hostile;
+mod links;
 mod loss;
 mod own_sender;
 mod padding;

@@ -1,13 +1,13 @@
 //! Cross traffic: competitors other than video senders.
 
 use thalweg_link::traffic::tcp::{Acknowledgement, Segment};
-use thalweg_link::{Datagrams, DropReason, Link, Path, TcpFlow};
+use thalweg_link::{Datagrams, DropReason, TcpFlow};
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Competitor, Scenario};
 use crate::simulate::SimulateError;
-use crate::simulate::network::{Answer, Cargo, Content, Network, Parcel, UnderWay};
+use crate::simulate::network::{Answer, Cargo, Network, UnderWay};
 
 /// One source, with its receiver, if any.
 pub(super) struct Source {
@@ -64,6 +64,11 @@ impl CrossTraffic {
         Ok(CrossTraffic { first, sources })
     }
 
+    /// The number of its flows.
+    pub(in crate::simulate) fn count(&self) -> usize {
+        self.sources.len()
+    }
+
     pub(in crate::simulate) fn next_event(&self) -> Time {
         let next = |source: &Source| match &source.kind {
             Kind::Datagrams(source) => source.next_event(),
@@ -73,24 +78,19 @@ impl CrossTraffic {
     }
 
     /// Sends the packets that are due into the path.
-    pub(in crate::simulate) fn offer(
-        &mut self,
-        now: Time,
-        Network { forward, reverse }: &mut Network,
-        recorder: &mut Recorder,
-    ) {
+    pub(in crate::simulate) fn offer(&mut self, now: Time, network: &mut Network, recorder: &mut Recorder) {
         for source in &mut self.sources {
             let flow = source.flow;
             match &mut source.kind {
                 Kind::Datagrams(source) => {
                     while let Some(size) = source.poll(now) {
-                        forward.offer(now, size, Parcel { flow, cargo: Cargo::Datagram });
+                        network.send(now, flow, size, Cargo::Datagram);
                     }
                 }
                 Kind::Tcp(tcp) if tcp.flow.next_event() <= now => {
-                    tcp.pump(now, flow, forward, recorder);
+                    tcp.pump(now, flow, network, recorder);
                     let answer = tcp.flow.poll_acknowledgement(now);
-                    offer_answer(now, flow, answer, reverse);
+                    offer_answer(now, flow, answer, network);
                 }
                 Kind::Tcp(_) => {}
             }
@@ -103,14 +103,14 @@ impl CrossTraffic {
         now: Time,
         (flow, number): (u16, u64),
         (size, queued): (Bytes, Span),
-        reverse: &mut Path<Answer>,
+        network: &mut Network,
         recorder: &mut Recorder,
     ) {
         recorder.push(Record { at: now, flow, what: What::SegmentArrived { size, queued } });
         let Some(tcp) = self.tcp(flow) else { return };
         if let Some(segment) = tcp.under_way.leave(number) {
             let answer = tcp.flow.on_segment(now, &segment);
-            offer_answer(now, flow, answer, reverse);
+            offer_answer(now, flow, answer, network);
         }
     }
 
@@ -134,7 +134,7 @@ impl CrossTraffic {
         now: Time,
         flow: u16,
         said: &Acknowledgement,
-        forward: &mut Path<Parcel>,
+        network: &mut Network,
         recorder: &mut Recorder,
     ) {
         let Some(tcp) = self.tcp(flow) else { return };
@@ -142,7 +142,7 @@ impl CrossTraffic {
         if let Some(page) = tcp.flow.poll_page() {
             recorder.push(Record { at: now, flow, what: What::PageRead { size: page.size, took: page.took } });
         }
-        tcp.pump(now, flow, forward, recorder);
+        tcp.pump(now, flow, network, recorder);
     }
 
     fn tcp(&mut self, flow: u16) -> Option<&mut Tcp> {
@@ -154,12 +154,12 @@ impl CrossTraffic {
 }
 
 impl Tcp {
-    fn pump(&mut self, now: Time, flow: u16, forward: &mut Path<Parcel>, recorder: &mut Recorder) {
+    fn pump(&mut self, now: Time, flow: u16, network: &mut Network, recorder: &mut Recorder) {
         while let Some(segment) = self.flow.poll(now) {
             let (size, window) = (segment.size(), self.flow.sender().window().window());
             recorder.push(Record { at: now, flow, what: What::SegmentSent { size, window } });
             let cargo = Cargo::Segment(self.under_way.push(segment));
-            forward.offer(now, size, Parcel { flow, cargo });
+            network.send(now, flow, size, cargo);
         }
     }
 }
@@ -168,8 +168,8 @@ fn tcp(flows: Vec<TcpFlow>) -> Vec<Kind> {
     flows.into_iter().map(|flow| Kind::Tcp(Box::new(Tcp { flow, under_way: UnderWay::default() }))).collect()
 }
 
-fn offer_answer(now: Time, flow: u16, answer: Option<Acknowledgement>, reverse: &mut Path<Answer>) {
+fn offer_answer(now: Time, flow: u16, answer: Option<Acknowledgement>, network: &mut Network) {
     if let Some(answer) = answer {
-        reverse.offer(now, answer.size(), Answer { flow, content: Content::Acknowledgement(answer) });
+        network.answer(now, flow, answer.size(), Answer::Acknowledgement(answer));
     }
 }

@@ -40,6 +40,14 @@ pub enum Jitter {
         /// The standard deviation of the normal distribution.
         deviation: Span,
     },
+    /// Half-normal and cut at `max`: min(|N(0, s^2)|, k s) with `deviation` s and `max` k s (specs/rmcat.md 1, which
+    /// takes 5 ms and 15 ms).
+    TruncatedNormal {
+        /// The standard deviation of the normal distribution.
+        deviation: Span,
+        /// The max extra delay, which all longer ones become.
+        max: Span,
+    },
 }
 
 impl Jitter {
@@ -54,6 +62,7 @@ impl Jitter {
             Jitter::Uniform { max } | Jitter::UniformByBurst { max, .. } => max.scale(random.unit()),
             Jitter::Exponential { mean } => Span::from_secs_f64(random.exponential(mean.as_secs_f64())),
             Jitter::Normal { deviation } => deviation.scale(random.normal().abs()),
+            Jitter::TruncatedNormal { deviation, max } => deviation.scale(random.normal().abs()).min(*max),
         }
     }
 }
@@ -153,6 +162,20 @@ mod tests {
         };
         assert!(run(false));
         assert!(!run(true));
+    }
+
+    #[test]
+    fn a_truncated_half_normal_of_5_and_15_ms_has_a_mean_of_3_986_ms() {
+        let jitter = Jitter::TruncatedNormal { deviation: Span::from_millis(5), max: Span::from_millis(15) };
+        let mut random = Seed::new(3).random();
+        let drawn: Vec<f64> = (0..100_000).map(|_| jitter.draw(&mut random).as_millis_f64()).collect();
+        let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
+        // Four standard errors: the deviation is 3.0 ms.
+        assert!((mean - 3.986).abs() < 0.038, "{mean} ms");
+        assert!(drawn.iter().all(|millis| (0.0..=15.0).contains(millis)));
+        // 0.27 % are beyond three deviations.
+        let cut = drawn.iter().filter(|millis| **millis == 15.0).count();
+        assert!((200..340).contains(&cut), "{cut} cut");
     }
 
     #[test]

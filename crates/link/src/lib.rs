@@ -17,6 +17,7 @@ mod loss;
 mod path;
 pub mod queue;
 mod serial;
+mod steps;
 pub mod synthesize;
 pub mod trace;
 pub mod traffic;

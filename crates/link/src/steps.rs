@@ -1,6 +1,7 @@
 //! Values that change at known times: the rates of a bottleneck, the delays of a hop.
 
 use alloc::format;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use core::str::FromStr;
@@ -26,6 +27,11 @@ enum Durations {
 }
 
 impl<V: Copy> Steps<V> {
+    /// One value for ever.
+    pub(crate) fn constant(value: V) -> Steps<V> {
+        Steps { values: vec![value], durations: Durations::Even(Span::from_secs(1)), passed: Span::ZERO }
+    }
+
     /// These values in turn, each for `each`. `what` names them in errors.
     ///
     /// # Errors
@@ -43,7 +49,7 @@ impl<V: Copy> Steps<V> {
         let values: Vec<V> = steps.iter().map(|(value, _)| *value).chain(last).collect();
         let mut durations = steps.iter().map(|(_, duration)| *duration);
         match (durations.next(), last) {
-            (None, _) => return Steps::even(what, values, Span::from_secs(1)),
+            (None, Some(value)) => return Ok(Steps::constant(value)),
             (Some(first), None) if durations.all(|other| other == first) => return Steps::even(what, values, first),
             _ => {}
         }
@@ -131,7 +137,7 @@ impl<V: Copy + FromStr> Steps<V> {
         let timed: Vec<(V, Span)> = steps.iter().filter_map(|(value, duration)| Some((*value, (*duration)?))).collect();
         let values = || steps.iter().map(|(value, _)| *value).collect::<Vec<V>>();
         let read = match (steps.as_slice(), timed.as_slice()) {
-            ([(value, None)], _) => Steps::uneven(what, &[], Some(*value)),
+            ([(value, None)], _) => Ok(Steps::constant(*value)),
             ([.., (_, Some(_))], [(_, each)]) => Steps::even(what, values(), *each),
             ([.., (last, None)], [..]) if timed.len() + 1 == steps.len() => Steps::uneven(what, &timed, Some(*last)),
             ([..], [..]) if timed.len() == steps.len() => Steps::uneven(what, &timed, None),

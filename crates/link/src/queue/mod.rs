@@ -21,6 +21,8 @@ pub enum DropReason {
     Lost,
     /// The link was off.
     LinkOff,
+    /// It exceeded a policer's rate.
+    Policed,
 }
 
 /// The kind and limits of a queue. Sizes count as in Mahimahi, with 4 bytes of packet information per packet.

@@ -10,7 +10,7 @@ fn hops(loss: f64, delay_ms: i64, jitter_ms: i64) -> Vec<HopConfig> {
     let jitter = Jitter::Uniform { max: Span::from_millis(jitter_ms) };
     vec![
         HopConfig::Loss(LossModel::Random { probability: loss }),
-        HopConfig::Delay { delay: Span::from_millis(delay_ms), jitter, reorders: true },
+        HopConfig::Delay { delay: Span::from_millis(delay_ms).into(), jitter, reorders: true },
     ]
 }
 

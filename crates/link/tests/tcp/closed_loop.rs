@@ -3,13 +3,13 @@
 use crate::support::{Net, path};
 use thalweg_link::queue::Limits;
 use thalweg_link::traffic::tcp::{Acknowledging, ConnectionConfig};
-use thalweg_link::{HopConfig, Jitter, LossModel, QueueConfig, TcpConfig, TcpFlow};
+use thalweg_link::{HopConfig, LossModel, QueueConfig, TcpConfig, TcpFlow};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 const DELAY: Span = Span::from_millis(25);
 
 fn delay() -> HopConfig {
-    HopConfig::Delay { delay: DELAY, jitter: Jitter::None, reorders: false }
+    HopConfig::delay(DELAY)
 }
 
 fn bottleneck(queue: Bytes) -> HopConfig {
@@ -78,7 +78,7 @@ fn a_queue_of_500_kb_at_1_mbps_is_filled_for_seconds() {
 fn random_loss_gives_the_window_of_the_response_function() {
     for (probability, delay_ms) in [(0.01, 25), (0.01, 100), (0.001, 100)] {
         let rate = Rate::from_kbps(100_000);
-        let wire = HopConfig::Delay { delay: Span::from_millis(delay_ms), jitter: Jitter::None, reorders: false };
+        let wire = HopConfig::delay(Span::from_millis(delay_ms));
         let lossy = vec![HopConfig::Loss(LossModel::Random { probability }), wire.clone()];
         let flows = vec![flow(Default::default(), Span::ZERO)];
         let mut net = Net::new(flows, path(lossy, rate, 3), path(vec![wire], rate, 4));

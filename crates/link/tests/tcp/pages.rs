@@ -2,11 +2,11 @@
 
 use crate::support::{Net, path};
 use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, Jitter, QueueConfig, TcpFlow, WebConfig};
+use thalweg_link::{HopConfig, QueueConfig, TcpFlow, WebConfig};
 use thalweg_units::{Rate, Seed, Span, Time};
 
 fn delay(millis: i64) -> HopConfig {
-    HopConfig::Delay { delay: Span::from_millis(millis), jitter: Jitter::None, reorders: false }
+    HopConfig::delay(Span::from_millis(millis))
 }
 
 /// Ten readers at 5 Mbps with room for 50 packets, 50 ms away (FBRA's set-up).

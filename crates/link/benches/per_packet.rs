@@ -46,5 +46,9 @@ fn main() {
     };
     run("rate, half full", &mut rate("24Mbps", QueueConfig::Infinite));
     run("rates in turn, overfull, drop-tail", &mut rate("10Mbps/6Mbps@1s", QueueConfig::DropTail(limits)));
+    run(
+        "rates each for its time, limit of time",
+        &mut rate("10Mbps@1s/6Mbps@2s", QueueConfig::DropTail(Limits::time(Span::from_millis(300)))),
+    );
     run("delay of 25 ms", &mut Delay::fixed(Span::from_millis(25)));
 }

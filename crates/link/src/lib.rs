@@ -17,9 +17,11 @@ mod loss;
 mod path;
 pub mod queue;
 mod serial;
+mod shared;
 pub mod synthesize;
 pub mod trace;
 pub mod traffic;
+pub mod wifi;
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
@@ -29,9 +31,11 @@ pub use loss::{Loss, LossModel};
 pub use path::{Capacity, FindTrace, HopConfig, Path, PathConfig, PathError};
 pub use queue::{DropReason, QueueConfig};
 pub use serial::{Rates, Serial};
+pub use shared::{Direction, Port, SharedLink};
 pub use thalweg_units::ConfigError;
 pub use trace::{Schedule, Trace, TraceError};
 pub use traffic::{Arrivals, Datagrams, DatagramsConfig, TcpConfig, TcpFlow, WebConfig};
+pub use wifi::{Wifi, WifiConfig};
 
 /// A packet that has left a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,6 +12,7 @@ extern crate alloc;
 
 mod bottleneck;
 mod capture;
+pub mod cell;
 mod delay;
 mod loss;
 mod path;
@@ -26,6 +27,7 @@ pub mod wifi;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 pub use bottleneck::{Bottleneck, PACKET_INFORMATION};
+pub use cell::{Cell, CellConfig};
 pub use delay::{Delay, Jitter};
 pub use loss::{Loss, LossModel};
 pub use path::{Capacity, FindTrace, HopConfig, Path, PathConfig, PathError};

@@ -69,7 +69,7 @@ fn main() {
     let downs: Vec<Port> = (0..16).map(Port::down).collect();
     for (aggregate, name) in [(1, "one by one"), (8, "in aggregates")] {
         let config = WifiConfig { aggregate, ..WifiConfig::of(16) };
-        let mut wifi = || Wifi::new(&config, Seed::new(1)).expect("the configuration is in range");
+        let wifi = || Wifi::new(&config, Seed::new(1)).expect("the configuration is in range");
         run_shared(&format!("Wi-Fi, 16 stations up, {name}"), &mut wifi(), &stations, 60);
         run_shared(&format!("Wi-Fi, 16 stations down, {name}"), &mut wifi(), &downs, 60);
     }

@@ -28,7 +28,7 @@ use core::ops::Range;
 use thalweg_units::{Bytes, ConfigError, Random, Seed, Span, Time};
 
 pub use channel::read_eta;
-use channel::{Channel, Efficiency, Mobility, from_db};
+use channel::{Channel, Efficiency, Mobility};
 pub use config::{CellConfig, Deployment, UserConfig};
 use user::User;
 
@@ -43,10 +43,6 @@ const BITS: f64 = 9e6 * 1e-3 * 0.75;
 const AGAIN_AFTER: u64 = 8;
 const AGAIN: u8 = 3;
 const LINK_LAYER_AFTER: u64 = 50;
-/// Link adaptation, in dB: on failure, on success (18 to 1: a tenth fails), and its bounds.
-const ON_FAILURE: f64 = -0.5;
-const ON_SUCCESS: f64 = 0.5 / 9.0;
-const MARGIN: (f64, f64) = (-10.0, 3.0);
 /// A user with nothing to send uplink waits for a grant: until the next opportunity to ask, and then this long.
 const ASK_EVERY: Span = Span::from_millis(5);
 const GRANT_AFTER: Span = Span::from_millis(8);
@@ -204,7 +200,7 @@ impl<P> Cell<P> {
                 continue;
             }
             user.channel.advance(interval, &self.mobility);
-            let eta = self.efficiency.at(user.channel.reported() * from_db(user.margin_db));
+            let eta = self.efficiency.at(user.channel.reported() * user.margin);
             let priority = eta * BITS / user.average(interval);
             if eta > 0.0 && best.is_none_or(|(highest, ..)| priority > highest) {
                 best = Some((priority, number, eta));
@@ -229,8 +225,7 @@ impl<P> Cell<P> {
         let arrives = self.efficiency.at(block.received) >= block.eta;
         if block.again == 0 {
             self.usage.failed += u64::from(!arrives);
-            let change = if arrives { ON_SUCCESS } else { ON_FAILURE };
-            user.margin_db = (user.margin_db + change).clamp(MARGIN.0, MARGIN.1);
+            user.adapt(arrives);
         }
         if arrives {
             user.arrived(&block.bytes, time_of(interval + 1), &mut self.departed);

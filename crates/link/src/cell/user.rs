@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use thalweg_units::{Bytes, Time};
 
-use super::channel::Channel;
+use super::channel::{Channel, from_db};
 use crate::queue::{Queue, Queued};
 use crate::{Departure, Drop, DropReason};
 
@@ -30,8 +30,9 @@ struct Gap {
 #[derive(Debug, Clone)]
 pub struct User<P> {
     pub channel: Channel,
-    /// Margin of link adaptation, in dB.
-    pub margin_db: f64,
+    /// Margin of link adaptation, in dB and as a factor.
+    margin_db: f64,
+    pub margin: f64,
     /// Mean bits per interval that the scheduler gave, and the interval it is of.
     average: (f64, u64),
     queue: Queue<P>,
@@ -47,11 +48,23 @@ pub struct User<P> {
 /// The scheduler's memory, in intervals, and the least mean, in bits (specs/rmcat.md 6).
 const MEMORY: f64 = 1000.0;
 const LEAST: f64 = 1.0;
+/// Link adaptation, in dB: on failure and on success (0.5 to 1/18: a tenth fails), and its bounds.
+const ON_FAILURE: f64 = -0.5;
+const ON_SUCCESS: f64 = 0.5 / 9.0;
+const MARGIN: (f64, f64) = (-10.0, 3.0);
 
 impl<P> User<P> {
     pub fn new(channel: Channel, queue: Queue<P>) -> User<P> {
         let (sending, gaps) = (VecDeque::new(), Vec::new());
-        User { channel, margin_db: 0.0, average: (LEAST, 0), queue, sending, taken: 0, sent: 0, gaps, granted: 0 }
+        let (margin_db, margin, average) = (0.0, 1.0, (LEAST, 0));
+        User { channel, margin_db, margin, average, queue, sending, taken: 0, sent: 0, gaps, granted: 0 }
+    }
+
+    /// Link adaptation after a block that was sent for the first time.
+    pub fn adapt(&mut self, arrived: bool) {
+        let change = if arrived { ON_SUCCESS } else { ON_FAILURE };
+        self.margin_db = (self.margin_db + change).clamp(MARGIN.0, MARGIN.1);
+        self.margin = from_db(self.margin_db);
     }
 
     pub fn push(&mut self, now: Time, size: Bytes, packet: P, dropped: &mut VecDeque<Drop<P>>) {

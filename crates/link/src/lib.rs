@@ -12,29 +12,35 @@ extern crate alloc;
 
 mod bottleneck;
 mod capture;
+pub mod cell;
 mod delay;
 mod loss;
 mod path;
 mod policer;
 pub mod queue;
 mod serial;
+mod shared;
 mod steps;
 pub mod synthesize;
 pub mod trace;
 pub mod traffic;
+pub mod wifi;
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 pub use bottleneck::{Bottleneck, PACKET_INFORMATION};
+pub use cell::{Cell, CellConfig};
 pub use delay::{Delay, Delays, Jitter};
 pub use loss::{Loss, LossModel};
 pub use path::{Capacity, FindTrace, HopConfig, Path, PathConfig, PathError};
 pub use policer::Policer;
 pub use queue::{DropReason, QueueConfig};
 pub use serial::{Rates, Serial};
+pub use shared::{Direction, Port, SharedLink};
 pub use thalweg_units::ConfigError;
 pub use trace::{Schedule, Trace, TraceError};
 pub use traffic::{Arrivals, Datagrams, DatagramsConfig, TcpConfig, TcpFlow, WebConfig};
+pub use wifi::{Wifi, WifiConfig};
 
 /// A packet that has left a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

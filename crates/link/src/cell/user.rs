@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Rate, Time};
 
 use super::channel::{Channel, from_db};
 use crate::queue::{Queue, Queued};
@@ -69,7 +69,8 @@ impl<P> User<P> {
 
     pub fn push(&mut self, now: Time, size: Bytes, packet: P, dropped: &mut VecDeque<Drop<P>>) {
         let queued = Queued { arrival: now, counted: size, packet };
-        self.queue.push(now, queued, |queued, why| dropped.push_back(drop_of(now, queued, why)));
+        // The limit is in bytes, so no rate is asked for.
+        self.queue.push(now, || Rate::ZERO, queued, |queued, why| dropped.push_back(drop_of(now, queued, why)));
     }
 
     /// Whether there are bytes that were never sent.

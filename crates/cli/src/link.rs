@@ -214,7 +214,7 @@ impl Around {
     pub(crate) fn path(&self, bottlenecks: impl IntoIterator<Item = HopConfig>, delay: Span) -> PathConfig {
         let loss = self.loss.map(|probability| HopConfig::Loss(LossModel::Random { probability }));
         let jitter = self.jitter.map_or(Jitter::None, |max| Jitter::Uniform { max });
-        let delay = HopConfig::Delay { delay, jitter, reorders: false };
+        let delay = HopConfig::Delay { delay: delay.into(), jitter, reorders: false };
         PathConfig { hops: bottlenecks.into_iter().chain(loss).chain([delay]).collect() }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use thalweg_codecs::{Codec, CodecTime};
-use thalweg_link::{DatagramsConfig, HopConfig, Jitter, PathConfig, QueueConfig, TcpConfig, WebConfig};
+use thalweg_link::{DatagramsConfig, HopConfig, PathConfig, QueueConfig, TcpConfig, WebConfig};
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Bytes, Seed, Size, Span};
 pub use thalweg_video::Video;
@@ -98,7 +98,7 @@ impl Scenario {
     /// A minute of the built-in scene, encoded by an encoder model, over the link of this name with 25 ms of delay in
     /// each direction and an unlimited queue. Change the fields that should differ.
     pub fn over(link: &str) -> Scenario {
-        let delay = HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false };
+        let delay = HopConfig::delay(Span::from_millis(25));
         let bottleneck = HopConfig::Bottleneck { trace: link.into(), queue: QueueConfig::Infinite, once: false };
         Scenario {
             name: link.into(),

@@ -100,8 +100,13 @@ impl<P> Link<P> for Bottleneck<P> {
     fn offer(&mut self, now: Time, size: Bytes, packet: P) {
         self.advance(now);
         let queued = Queued { arrival: now, counted: size + PACKET_INFORMATION, packet };
-        let dropped = &mut self.dropped;
-        self.queue.push(now, queued, |queued, why| dropped.push_back(drop_of(now, queued, why)));
+        let (schedule, dropped) = (&self.schedule, &mut self.dropped);
+        self.queue.push(
+            now,
+            || schedule.mean_rate(),
+            queued,
+            |queued, why| dropped.push_back(drop_of(now, queued, why)),
+        );
     }
 
     fn poll(&mut self, now: Time) -> Option<Departure<P>> {
@@ -142,7 +147,7 @@ mod tests {
     use crate::queue::Limits;
     use alloc::vec;
     use alloc::vec::Vec;
-    use thalweg_units::Span;
+    use thalweg_units::{Rate, Span};
 
     fn link(millis: Vec<u64>, queue: QueueConfig) -> Bottleneck<u32> {
         let schedule = Schedule::looped(Arc::new(Trace::new(millis).unwrap()));
@@ -198,6 +203,17 @@ mod tests {
         let mut link = link(vec![100], queue);
         let (_, drops) = run(&mut link, &[10, 20, 49, 50, 51, 52].map(|at| (at, 1504)), 100);
         assert_eq!(drops, [(20, 1), (49, 2), (52, 5)]);
+    }
+
+    #[test]
+    fn a_limit_of_time_is_at_the_mean_rate_of_the_trace_or_at_the_rate_it_was_given() {
+        // Three opportunities in 100 ms are 3 packets in 101 ms, whenever the opportunities are.
+        let mut link = link(vec![10, 20, 100], QueueConfig::DropTail(Limits::time(Span::from_millis(101))));
+        let (_, drops) = run(&mut link, &[(0, 1504), (0, 1504), (0, 1504), (0, 1504)], 1);
+        assert_eq!(drops, [(0, 3)]);
+        link.change(Time::from_millis(1), &Change::Rate(Some(Rate::from_kbps(600))));
+        let (_, drops) = run(&mut link, &[(1, 1504), (1, 1504), (1, 1504)], 2);
+        assert_eq!(drops, [(1, 2)]);
     }
 
     #[test]

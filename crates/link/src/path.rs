@@ -6,11 +6,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use thalweg_units::{Bytes, ConfigError, Seed, Span, Time, check};
+use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, Time};
 
 use crate::bottleneck::{Bottleneck, PACKET_INFORMATION};
-use crate::delay::{Delay, Jitter};
+use crate::delay::{Delay, Delays, Jitter};
 use crate::loss::{Loss, LossModel};
+use crate::policer::Policer;
 use crate::queue::QueueConfig;
 use crate::serial::{Rates, Serial};
 use crate::trace::{OPPORTUNITY, Schedule, Trace};
@@ -37,16 +38,17 @@ pub enum HopConfig {
     },
     /// A bottleneck with a constant rate, or with rates in turn.
     Rate {
-        /// The rate, such as `1Mbps` or `2Mbps/1Mbps@30s`.
+        /// The rate, such as `1Mbps`, `2Mbps/1Mbps@30s` (each for 30 s), `500kbps@5s/5Mbps@25s` (each for its own time)
+        /// or `500kbps@3s/5Mbps` (the last stays).
         rate: Rates,
         /// The queue in front of it.
         #[cfg_attr(feature = "serde", serde(default))]
         queue: QueueConfig,
     },
-    /// Fixed delay with jitter.
+    /// Delay with jitter.
     Delay {
-        /// The fixed delay of every packet.
-        delay: Span,
+        /// The fixed delay of every packet, or delays in turn such as `10ms@3s/80ms`.
+        delay: Delays,
         /// The extra delay.
         #[cfg_attr(feature = "serde", serde(default))]
         jitter: Jitter,
@@ -56,6 +58,20 @@ pub enum HopConfig {
     },
     /// Random loss or outages.
     Loss(LossModel),
+    /// A token bucket that drops what exceeds it ([`Policer`]).
+    Policer {
+        /// The rate at which tokens come.
+        rate: Rate,
+        /// The most tokens there are: the longest burst that passes.
+        bucket: Bytes,
+    },
+}
+
+impl HopConfig {
+    /// A fixed delay without jitter.
+    pub fn delay(delay: Span) -> HopConfig {
+        HopConfig::Delay { delay: delay.into(), jitter: Jitter::None, reorders: false }
+    }
 }
 
 /// A path in one direction.
@@ -115,10 +131,13 @@ impl PathConfig {
                     Box::new(Serial::new(rate.clone(), queue, seed).map_err(PathError::Config)?)
                 }
                 HopConfig::Delay { delay, jitter, reorders } => {
-                    check("delay", *delay).within(Span::ZERO.., "25ms").map_err(PathError::Config)?;
-                    Box::new(Delay::jittered(*delay, *jitter, *reorders, seed))
+                    delay.check().and_then(|()| jitter.check()).map_err(PathError::Config)?;
+                    Box::new(Delay::jittered(delay.clone(), *jitter, *reorders, seed))
                 }
                 HopConfig::Loss(model) => Box::new(Loss::new(*model, seed).map_err(PathError::Config)?),
+                HopConfig::Policer { rate, bucket } => {
+                    Box::new(Policer::new(*rate, *bucket).map_err(PathError::Config)?)
+                }
             });
         }
         if hops.is_empty() {
@@ -245,9 +264,9 @@ impl<P> Link<P> for Path<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DropReason;
     use alloc::vec;
     use proptest::prelude::*;
-    use thalweg_units::Rate;
 
     fn path(hops: Vec<HopConfig>, traces: &[(&str, Trace)]) -> Path<u64> {
         let traces: Vec<_> = traces.iter().map(|(name, trace)| (*name, Arc::new(trace.clone()))).collect();
@@ -262,7 +281,31 @@ mod tests {
     }
 
     fn delay(millis: i64) -> HopConfig {
-        HopConfig::Delay { delay: Span::from_millis(millis), jitter: Jitter::None, reorders: false }
+        HopConfig::delay(Span::from_millis(millis))
+    }
+
+    #[test]
+    fn negative_delays_and_jitter_are_refused() {
+        let jitter = Jitter::TruncatedNormal { deviation: Span::from_millis(5), max: Span::from_millis(-1) };
+        for hop in [delay(-1), HopConfig::Delay { delay: Span::ZERO.into(), jitter, reorders: false }] {
+            let built = PathConfig { hops: vec![hop] }.build::<u64, String>(Seed::new(1), &mut |_| Err(String::new()));
+            let Some(PathError::Config(error)) = built.err() else { panic!("it was built") };
+            assert!(alloc::format!("{error}").contains("is -1ms, must be at least 0ms"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_policer_before_a_bottleneck_drops_what_exceeds_it_and_a_changed_rate_is_not_its_own() {
+        let policer = HopConfig::Policer { rate: Rate::from_kbps(256), bucket: Bytes::new(2000) };
+        let rate = HopConfig::Rate { rate: "1Mbps".parse().unwrap(), queue: QueueConfig::Infinite };
+        let mut path = path(vec![policer, rate], &[]);
+        assert_eq!(path.bottlenecks().len(), 1);
+        (0..3).for_each(|number| path.offer(Time::ZERO, Bytes::new(1000), number));
+        assert_eq!(left_after(&mut path), [(0, 8), (1, 16)]);
+        assert_eq!(path.poll_drop().map(|lost| (lost.packet, lost.why)), Some((2, DropReason::Policed)));
+        assert!(path.change(Time::from_millis(20), &Change::Rate(Some(Rate::from_kbps(8000)))));
+        (3..6).for_each(|number| path.offer(Time::from_millis(51), Bytes::new(1000), number));
+        assert_eq!(left_after(&mut path), [(3, 52)]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use thalweg_codecs::{Codec, CodecTime};
 use thalweg_lab::scenario::{Competitor, Video};
 use thalweg_lab::{Scenario, Undershoot, simulate, unattended};
 use thalweg_link::queue::Limits;
-use thalweg_link::{DatagramsConfig, HopConfig, Jitter, PathConfig, QueueConfig, Trace};
+use thalweg_link::{DatagramsConfig, HopConfig, PathConfig, QueueConfig, Trace};
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{Bytes, Seed, Size, Span};
 use thalweg_video::quality::Ssim;
@@ -15,7 +15,7 @@ use thalweg_video::quality::Ssim;
 fn scenario(seconds: i64) -> Scenario {
     let queue = QueueConfig::DropTail(Limits::bytes(Bytes::new(150_000)));
     let bottleneck = HopConfig::Bottleneck { trace: "link".into(), queue, once: false };
-    let delay = || HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false };
+    let delay = || HopConfig::delay(Span::from_millis(25));
     Scenario {
         name: "constant".into(),
         duration: Span::from_secs(seconds),

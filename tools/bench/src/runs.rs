@@ -7,7 +7,7 @@ use thalweg_lab::record::{Recorder, What};
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::{Undershoot, simulate, unattended};
 use thalweg_link::synthesize::Synthetic;
-use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Trace};
+use thalweg_link::{HopConfig, PathConfig, QueueConfig, Trace};
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Rate, Seed, Size, Span};
 use thalweg_video::quality::Ssim;
@@ -30,7 +30,7 @@ pub(crate) fn links(duration: Span) -> anyhow::Result<Vec<Link>> {
 
 /// One flow of the built-in scene, 25 ms of delay in each direction, an unlimited queue.
 pub(crate) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
-    let delay = || HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false };
+    let delay = || HopConfig::delay(Span::from_millis(25));
     let bottleneck = HopConfig::Bottleneck { trace: "link".into(), queue: QueueConfig::Infinite, once: false };
     Scenario {
         name: "bench".into(),

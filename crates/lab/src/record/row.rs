@@ -133,6 +133,7 @@ fn drop_name(why: DropReason) -> &'static str {
         DropReason::QueueManaged => "the queue's management dropped it",
         DropReason::Lost => "lost at random",
         DropReason::LinkOff => "the link was off",
+        DropReason::Policed => "it exceeded the policer's rate",
     }
 }
 

@@ -10,7 +10,7 @@
 //! table 5's 4 % by discards.
 
 use thalweg_link::WebConfig;
-use thalweg_link::traffic::tcp::{ConnectionConfig, CubicConfig};
+use thalweg_link::traffic::tcp::{Congestion, ConnectionConfig};
 use thalweg_sender::pacing::PacingRate;
 use thalweg_sender::repair::{self, fec};
 use thalweg_sender::scheme::{ControllerConfig, FramesConfig};
@@ -151,11 +151,7 @@ fn readers(count: u16, connection: ConnectionConfig) -> Other {
 
 /// Linux's TCP in ns-2's packets and window.
 fn cubic() -> ConnectionConfig {
-    ConnectionConfig {
-        cubic: CubicConfig { initial_window: 2, ..CubicConfig::default() },
-        tail_loss_probe: true,
-        ..ConnectionConfig::new_reno()
-    }
+    ConnectionConfig { congestion: Congestion::Cubic, tail_loss_probe: true, ..ConnectionConfig::new_reno() }
 }
 
 /// A link beside ten readers, and the same beside ten whose TCP is ns-2's own: the paper does not name its TCP.

@@ -25,13 +25,14 @@ fn senders(scenario: &Scenario) -> impl Iterator<Item = Active> {
 }
 
 /// The sources of cross traffic in order: the active time of bulk transfers; `None` for sources that do not respond to
-/// congestion (datagrams) or are only intermittently active (web users).
+/// congestion (datagrams) or are only intermittently active (web users, transfers of a file).
 fn sources(scenario: &Scenario) -> impl Iterator<Item = Option<Active>> {
     scenario.competitors.iter().flat_map(|competitor| {
         let (each, count) = match competitor {
             Competitor::Sender(_) => (None, 0),
             Competitor::Datagrams(_) => (None, 1),
             Competitor::Web(config) => (None, config.count),
+            Competitor::Tcp(config) if config.size.is_some() => (None, config.count),
             Competitor::Tcp(config) => (Some(active(scenario, config.from, config.until)), config.count),
         };
         std::iter::repeat_n(each, count.into())

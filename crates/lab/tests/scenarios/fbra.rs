@@ -8,7 +8,7 @@ use thalweg_lab::reproduce::{Experiment, Figure, Links, Origin, drawn, figures};
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::simulate::Run;
 use thalweg_lab::{simulate, unattended};
-use thalweg_link::{HopConfig, Jitter, PathConfig, Trace};
+use thalweg_link::{HopConfig, PathConfig, Trace};
 use thalweg_units::{Rate, Seed, Size, Span};
 
 use crate::support::{self, scenario};
@@ -26,7 +26,7 @@ fn play(table: &str, millis: i64, scheme: &str, seconds: i64, seed: u64) -> Summ
         Origin::Drawn { rates, each } => drawn(rates, *each, seed).unwrap(),
         other => panic!("{other:?}"),
     };
-    let delay = HopConfig::Delay { delay: link.delay.unwrap(), jitter: Jitter::None, reorders: false };
+    let delay = HopConfig::delay(link.delay.unwrap());
     let hops = vec![HopConfig::Rate { rate, queue: link.queue }, delay.clone()];
     let scenario = Scenario {
         seed,

@@ -6,7 +6,7 @@ use crate::support::{delay, scenario};
 use thalweg_codecs::Codec;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::{simulate, unattended};
-use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, Trace};
+use thalweg_link::{HopConfig, LossModel, PathConfig, Trace};
 use thalweg_sender::Scheme;
 use thalweg_units::{Rate, Seed, Size, Span};
 
@@ -18,7 +18,7 @@ fn losing(model: Option<LossModel>, seed: u64) -> Scenario {
     let clean = scenario(40, Size::new(1280, 720));
     let mut hops = clean.forward.hops.clone();
     hops.extend(model.map(HopConfig::Loss));
-    let more = HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false };
+    let more = HopConfig::delay(Span::from_millis(25));
     hops.push(more.clone());
     Scenario {
         forward: PathConfig { hops },

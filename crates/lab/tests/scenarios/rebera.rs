@@ -94,13 +94,7 @@ fn loss_costs_use_and_is_not_taken_for_a_backlog() {
 
 #[test]
 fn two_hops_and_a_reverse_path_of_its_own_carry_it() {
-    let hops = || {
-        vec![
-            lte(),
-            HopConfig::Delay { delay: Span::from_millis(15), jitter: Default::default(), reorders: false },
-            rates("1Mbps"),
-        ]
-    };
+    let hops = || vec![lte(), HopConfig::delay(Span::from_millis(15)), rates("1Mbps")];
     let summary = play(120, hops(), &named("rebera"));
     println!("{} {}", summary.wire_bitrate_bps, summary.frame_rate_fps);
     assert!((250_000.0..950_000.0).contains(&summary.wire_bitrate_bps), "{}", summary.wire_bitrate_bps);

@@ -9,13 +9,13 @@ use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::simulate::Run;
 use thalweg_lab::{simulate, unattended};
 use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Trace};
+use thalweg_link::{HopConfig, PathConfig, QueueConfig, Trace};
 use thalweg_sender::Scheme;
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 use thalweg_video::quality::Ssim;
 
 pub fn delay() -> HopConfig {
-    HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false }
+    HopConfig::delay(Span::from_millis(25))
 }
 
 /// The built-in scene through VP8 over one bottleneck called `link`, 25 ms each way.

@@ -5,7 +5,7 @@ mod pie;
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, ConfigError, Seed, Span, Time, check};
+use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, Time, above, check};
 
 use codel::Codel;
 use pie::Pie;
@@ -21,6 +21,8 @@ pub enum DropReason {
     Lost,
     /// The link was off.
     LinkOff,
+    /// It exceeded a policer's rate.
+    Policed,
 }
 
 /// The kind and limits of a queue. Sizes count as in Mahimahi, with 4 bytes of packet information per packet.
@@ -67,7 +69,7 @@ pub enum QueueConfig {
     },
 }
 
-/// Limits of a queue; at least one is set.
+/// Limits of a queue; at least one is set, and all that are set hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Limits {
@@ -75,29 +77,43 @@ pub struct Limits {
     pub bytes: Option<Bytes>,
     /// Max packets.
     pub packets: Option<u64>,
+    /// Max time that the bytes in the queue take, at the link's rate when a packet arrives; what is in the queue stays
+    /// when the rate falls. While the rate is 0 the last one above 0 counts, and of a trace its mean. An empty queue
+    /// takes any packet.
+    pub time: Option<Span>,
 }
 
 impl Limits {
     /// At most `bytes`.
     pub const fn bytes(bytes: Bytes) -> Limits {
-        Limits { bytes: Some(bytes), packets: None }
+        Limits { bytes: Some(bytes), packets: None, time: None }
     }
 
     /// At most `packets`.
     pub const fn packets(packets: u64) -> Limits {
-        Limits { bytes: None, packets: Some(packets) }
+        Limits { bytes: None, packets: Some(packets), time: None }
     }
 
-    fn admit(&self, bytes: Bytes, packets: u64) -> bool {
-        self.bytes.is_none_or(|limit| bytes <= limit) && self.packets.is_none_or(|limit| packets <= limit)
+    /// At most what the link carries in `time`.
+    pub const fn time(time: Span) -> Limits {
+        Limits { bytes: None, packets: None, time: Some(time) }
+    }
+
+    /// Whether so many packets may be in the queue of a link with this rate.
+    fn admit(&self, bytes: Bytes, packets: u64, rate: impl Fn() -> Rate) -> bool {
+        self.bytes.is_none_or(|limit| bytes <= limit)
+            && self.packets.is_none_or(|limit| packets <= limit)
+            && self.time.is_none_or(|limit| packets == 1 || bytes <= rate().over(limit))
     }
 
     fn check(&self) -> Result<(), ConfigError> {
+        let any = self.bytes.is_some() || self.packets.is_some() || self.time.is_some();
         check("queue limits", "empty")
-            .is(self.bytes.is_some() || self.packets.is_some(), "bytes = \"64kB\", packets = 256, or both")?;
+            .is(any, "bytes = \"64kB\", packets = 256, time = \"300ms\", or several of them")?;
         check("queue limits", "0")
             .is(self.packets != Some(0) && self.bytes != Some(Bytes::ZERO), "room for at least one packet")?;
-        Ok(())
+        let Some(time) = self.time else { return Ok(()) };
+        check("queue limits", time).within(above(Span::ZERO), "time = \"300ms\"")
     }
 }
 
@@ -167,10 +183,16 @@ impl<P> Queue<P> {
         self.bytes
     }
 
-    /// Adds `queued` at `now`; `dropped` is called with each packet dropped to do so.
-    pub(crate) fn push(&mut self, now: Time, queued: Queued<P>, mut dropped: impl FnMut(Queued<P>, DropReason)) {
+    /// Adds `queued` at `now` to the queue of a link of this rate; `dropped` is called with each packet dropped to do so.
+    pub(crate) fn push(
+        &mut self,
+        now: Time,
+        rate: impl Fn() -> Rate,
+        queued: Queued<P>,
+        mut dropped: impl FnMut(Queued<P>, DropReason),
+    ) {
         let fits = |queue: &Queue<P>, limits: &Limits| {
-            limits.admit(queue.bytes + queued.counted, queue.packets.len() as u64 + 1)
+            limits.admit(queue.bytes + queued.counted, queue.packets.len() as u64 + 1, &rate)
         };
         let refused = match &self.discipline {
             Discipline::Infinite | Discipline::DropHead(_) => None,
@@ -194,7 +216,7 @@ impl<P> Queue<P> {
         self.bytes += queued.counted;
         self.packets.push_back(queued);
         if let Discipline::DropHead(limits) = self.discipline {
-            while !limits.admit(self.bytes, self.packets.len() as u64) {
+            while !limits.admit(self.bytes, self.packets.len() as u64, &rate) {
                 match self.take() {
                     Some(head) => dropped(head, DropReason::QueueFull),
                     None => break,

@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use thalweg_units::Time;
+use thalweg_units::{Rate, Time};
 
 use super::Trace;
 
@@ -25,6 +25,11 @@ impl Schedule {
     /// Plays the trace once; after its end nothing is delivered.
     pub fn once(trace: Arc<Trace>) -> Schedule {
         Schedule { once: true, ..Schedule::looped(trace) }
+    }
+
+    /// The mean rate of the trace.
+    pub(crate) fn mean_rate(&self) -> Rate {
+        self.trace.mean_rate()
     }
 
     /// The time of the next opportunity; [`Time::NEVER`] after the end.

@@ -23,7 +23,9 @@ pub struct DatagramsConfig {
     pub rate: Rate,
     /// The size of each, from the IP header upwards.
     pub size: Bytes,
-    /// How they are spaced.
+    /// How many leave together, at intervals that keep the mean rate.
+    pub burst: u32,
+    /// How they, or their bursts, are spaced.
     pub arrivals: Arrivals,
     /// When the first one leaves, since the start of the run.
     pub from: Span,
@@ -37,6 +39,7 @@ impl Default for DatagramsConfig {
         DatagramsConfig {
             rate: Rate::from_kbps(400),
             size: Bytes::new(1200),
+            burst: 1,
             arrivals: Arrivals::Constant,
             from: Span::ZERO,
             until: None,
@@ -49,6 +52,8 @@ impl Default for DatagramsConfig {
 pub struct Datagrams {
     config: DatagramsConfig,
     next: Time,
+    /// How many of the present burst are still to leave.
+    left: u32,
     random: Random,
 }
 
@@ -61,8 +66,9 @@ impl Datagrams {
         check("datagrams.rate", config.rate).within(above(Rate::ZERO), "400kbps")?;
         check("datagrams.size", config.size)
             .within(Bytes::new(28)..=Bytes::new(65_535), "1200B: IP and UDP headers are in it")?;
+        check("datagrams.burst", config.burst).within(1..=10_000, "125")?;
         check_times("datagrams", (config.from, config.until))?;
-        Ok(Datagrams { config, next: Time::ZERO + config.from, random: seed.random() })
+        Ok(Datagrams { config, next: Time::ZERO + config.from, left: config.burst, random: seed.random() })
     }
 
     /// The size of the next datagram that leaves at or before `now`, if any.
@@ -70,7 +76,12 @@ impl Datagrams {
         if self.next_event() > now {
             return None;
         }
-        let mean = self.config.rate.time_for(self.config.size);
+        self.left -= 1;
+        if self.left > 0 {
+            return Some(self.config.size);
+        }
+        self.left = self.config.burst;
+        let mean = self.config.rate.time_for(self.config.size * u64::from(self.config.burst));
         let gap = match self.config.arrivals {
             Arrivals::Constant => mean,
             Arrivals::Poisson => mean.scale(self.random.exponential(1.0)),
@@ -104,6 +115,24 @@ mod tests {
         assert_eq!(count(config, Time::from_secs_f64(29.999)), 0);
         assert_eq!(count(config, Time::from_secs_f64(30.0)), 1);
         assert_eq!(count(config, Time::from_secs_f64(90.0)), 1250);
+    }
+
+    #[test]
+    fn a_burst_leaves_at_once_and_the_mean_rate_stays() {
+        let config = DatagramsConfig {
+            rate: Rate::from_kbps(1000),
+            size: Bytes::new(1000),
+            burst: 125,
+            from: Span::from_secs(30),
+            ..Default::default()
+        };
+        // A megabit a second.
+        for (at, sent) in [(29.999, 0), (30.0, 125), (30.999, 125), (31.0, 250)] {
+            assert_eq!(count(config, Time::from_secs_f64(at)), sent);
+        }
+        let once = DatagramsConfig { until: Some(Span::from_millis(30_001)), ..config };
+        assert_eq!(count(once, Time::from_secs_f64(1e4)), 125);
+        assert!(Datagrams::new(DatagramsConfig { burst: 0, ..config }, Seed::new(1)).is_err());
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, ConfigError, Seed, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Seed, Span, Time, above, check};
 
 use super::tcp::{Acknowledgement, ConnectionConfig, Receiver, Segment, Sender};
 use super::times::check_flows;
 use super::web::{Page, Reader, WebConfig};
 
-/// TCP flows that always have something to send.
+/// TCP flows that always have something to send, or transfer one file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct TcpConfig {
@@ -18,6 +18,9 @@ pub struct TcpConfig {
     pub from: Span,
     /// When they stop, since the start of the run; `None` never.
     pub until: Option<Span>,
+    /// How much each transfers; `None` without end.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub size: Option<Bytes>,
     /// How their connections behave.
     pub connection: ConnectionConfig,
 }
@@ -25,8 +28,16 @@ pub struct TcpConfig {
 impl Default for TcpConfig {
     /// One flow during the whole run.
     fn default() -> TcpConfig {
-        TcpConfig { count: 1, from: Span::ZERO, until: None, connection: ConnectionConfig::default() }
+        TcpConfig { count: 1, from: Span::ZERO, until: None, size: None, connection: ConnectionConfig::default() }
     }
+}
+
+/// What a flow transfers.
+#[derive(Debug, Clone)]
+enum Purpose {
+    Endless,
+    File(Bytes),
+    Pages(Reader),
 }
 
 /// A flow: its sender, its receiver, and its purpose. Its owner carries segments one way and acknowledgements the
@@ -36,29 +47,35 @@ pub struct TcpFlow {
     config: ConnectionConfig,
     sender: Sender,
     receiver: Receiver,
-    /// The reader of pages; `None` for an endless transfer.
-    reader: Option<Reader>,
+    purpose: Purpose,
     /// The number of the next connection.
     connections: u32,
     /// When the next connection begins; never while one is open.
     begin: Time,
     until: Time,
+    /// The file or page that is being transferred: when it was requested, and its size.
+    open: Option<(Time, Bytes)>,
     page: Option<Page>,
 }
 
 impl TcpFlow {
-    /// Flows that always have data to send, before their first segments.
+    /// Flows that always have data to send, or transfer one file, before their first segments.
     ///
     /// # Errors
     /// When a field is out of range.
-    pub fn endless(config: &TcpConfig) -> Result<Vec<TcpFlow>, ConfigError> {
+    pub fn bulk(config: &TcpConfig) -> Result<Vec<TcpFlow>, ConfigError> {
         check_flows("tcp", config.count, (config.from, config.until))?;
         config.connection.check()?;
-        let flow = TcpFlow::new(config.connection, None, (config.from, config.until));
+        if let Some(size) = config.size {
+            check("tcp.size", size).within(above(Bytes::ZERO), "2MB")?;
+        }
+        let purpose = config.size.map_or(Purpose::Endless, Purpose::File);
+        let flow = TcpFlow::new(config.connection, purpose, config.from, config.until);
         Ok((0..config.count).map(|_| flow.clone()).collect())
     }
 
-    /// Flows that transfer pages. Each begins with an idle time, so that they do not all start together.
+    /// Flows that transfer pages. All but [`WebConfig::busy`] of them begin with an idle time, so that they do not all
+    /// start together.
     ///
     /// # Errors
     /// When a field is out of range.
@@ -66,21 +83,23 @@ impl TcpFlow {
         config.check()?;
         let flow = |index: u16| {
             let random = seed.child(&alloc::format!("reader {index}")).random();
-            TcpFlow::new(config.connection, Some(Reader::new(*config, random)), (config.from, config.until))
+            let mut reader = Reader::new(*config, random);
+            let idle = if index < config.busy { Span::ZERO } else { reader.idle() };
+            TcpFlow::new(config.connection, Purpose::Pages(reader), config.from + idle, config.until)
         };
         Ok((0..config.count).map(flow).collect())
     }
 
-    fn new(config: ConnectionConfig, mut reader: Option<Reader>, (from, until): (Span, Option<Span>)) -> TcpFlow {
-        let idle = reader.as_mut().map_or(Span::ZERO, Reader::idle);
+    fn new(config: ConnectionConfig, purpose: Purpose, begin: Span, until: Option<Span>) -> TcpFlow {
         TcpFlow {
             config,
             sender: Sender::new(config, 0),
             receiver: Receiver::new(config.acknowledging),
-            reader,
+            purpose,
             connections: 0,
-            begin: Time::ZERO + from + idle,
+            begin: Time::ZERO + begin,
             until: until.map_or(Time::NEVER, |until| Time::ZERO + until),
+            open: None,
             page: None,
         }
     }
@@ -92,10 +111,15 @@ impl TcpFlow {
         }
         if self.begin <= now {
             self.begin = Time::NEVER;
-            let size = self.reader.as_mut().map_or(Bytes::MAX, |reader| reader.open(now));
+            let size = match &mut self.purpose {
+                Purpose::Endless => None,
+                Purpose::File(size) => Some(*size),
+                Purpose::Pages(reader) => Some(reader.size()),
+            };
+            self.open = size.map(|size| (now, size));
             self.sender = Sender::new(self.config, self.connections);
             self.connections += 1;
-            self.sender.write(now, size);
+            self.sender.write(now, size.unwrap_or(Bytes::MAX));
         }
         self.sender.poll(now)
     }
@@ -116,16 +140,17 @@ impl TcpFlow {
             return;
         }
         self.sender.on_acknowledgement(now, said);
-        if let Some(reader) = &mut self.reader
-            && self.sender.is_done()
-            && let Some(page) = reader.close(now)
+        if self.sender.is_done()
+            && let Some((asked, size)) = self.open.take()
         {
-            self.page = Some(page);
-            self.begin = now + reader.idle();
+            self.page = Some(Page { size, asked, took: now - asked });
+            if let Purpose::Pages(reader) = &mut self.purpose {
+                self.begin = now + reader.idle();
+            }
         }
     }
 
-    /// The page that the last acknowledgement completed; returned once.
+    /// The page or file that the last acknowledgement completed; returned once.
     pub fn poll_page(&mut self) -> Option<Page> {
         self.page.take()
     }
@@ -147,14 +172,14 @@ impl TcpFlow {
         &self.receiver
     }
 
-    /// Whether the flow transfers pages ([`WebConfig`](super::WebConfig)).
+    /// Whether its transfers end: pages ([`WebConfig`](super::WebConfig)), or one file ([`TcpConfig::size`]).
     pub fn reads_pages(&self) -> bool {
-        self.reader.is_some()
+        !matches!(self.purpose, Purpose::Endless)
     }
 
-    /// The page that is being transferred: when it was requested, and its size.
+    /// The page or file that is being transferred: when it was requested, and its size.
     pub fn open_page(&self) -> Option<(Time, Bytes)> {
-        self.reader.as_ref()?.open_page()
+        self.open
     }
 }
 
@@ -167,7 +192,7 @@ mod tests {
     fn a_flow_opens_its_connection_when_it_begins_and_falls_silent_when_it_ends() {
         let config =
             TcpConfig { from: Span::from_secs(2), until: Some(Span::from_millis(2_500)), ..Default::default() };
-        let mut flow = TcpFlow::endless(&config).unwrap().remove(0);
+        let mut flow = TcpFlow::bulk(&config).unwrap().remove(0);
         assert_eq!(flow.next_event(), Time::from_secs_f64(2.0));
         assert!(flow.poll(Time::from_millis(1_999)).is_none());
         let opening = flow.poll(Time::from_millis(2_000)).unwrap();
@@ -182,11 +207,35 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_complete_once_and_then_the_flow_is_silent() {
+        let config = TcpConfig { from: Span::from_secs(3), size: Some(Bytes::new(2_000)), ..Default::default() };
+        let mut flow = TcpFlow::bulk(&config).unwrap().remove(0);
+        assert!(flow.reads_pages() && flow.open_page().is_none());
+        let opening = flow.poll(Time::from_millis(3_000)).unwrap();
+        assert_eq!(flow.open_page(), Some((Time::from_millis(3_000), Bytes::new(2_000))));
+        let answer = flow.on_segment(Time::from_millis(3_050), &opening).unwrap();
+        flow.on_acknowledgement(Time::from_millis(3_100), &answer);
+        let segments = [(); 2].map(|()| flow.poll(Time::from_millis(3_100)).unwrap());
+        assert_eq!(segments.map(|segment| segment.size().get()), [1_500, 604]);
+        for segment in segments {
+            assert_eq!(flow.poll_page(), None);
+            let answer = flow.on_segment(Time::from_millis(3_150), &segment).unwrap();
+            flow.on_acknowledgement(Time::from_millis(3_200), &answer);
+        }
+        let page = Page { size: Bytes::new(2_000), asked: Time::from_millis(3_000), took: Span::from_millis(200) };
+        assert_eq!((flow.poll_page(), flow.poll_page(), flow.open_page()), (Some(page), None, None));
+        assert_eq!((flow.next_event(), flow.poll(Time::from_secs_f64(1e6))), (Time::NEVER, None));
+    }
+
+    #[test]
     fn what_makes_no_sense_is_refused() {
         let late = TcpConfig { from: Span::from_secs(9), until: Some(Span::from_secs(3)), ..Default::default() };
-        let error = TcpFlow::endless(&late).unwrap_err().to_string();
+        let error = TcpFlow::bulk(&late).unwrap_err().to_string();
         assert!(error.contains("tcp.until is 3s") && error.contains("later than tcp.from"), "{error}");
-        let error = TcpFlow::endless(&TcpConfig { count: 0, ..Default::default() }).unwrap_err().to_string();
+        let error =
+            TcpFlow::bulk(&TcpConfig { size: Some(Bytes::ZERO), ..Default::default() }).unwrap_err().to_string();
+        assert!(error.contains("tcp.size is 0B") && error.contains("2MB"), "{error}");
+        let error = TcpFlow::bulk(&TcpConfig { count: 0, ..Default::default() }).unwrap_err().to_string();
         assert!(error.contains("tcp.count is 0"), "{error}");
     }
 }

@@ -11,7 +11,10 @@ use super::times::check_flows;
 pub struct WebConfig {
     /// The number of these flows, each with pages and idle times of its own.
     pub count: u16,
-    /// When their first idle time begins, since the start of the run.
+    /// How many of them begin with a page; the others with an idle time (RFC 8867's short transfers: 2 of 10,
+    /// specs/rmcat.md 4.7).
+    pub busy: u16,
+    /// When the first page or idle time of each begins, since the start of the run.
     pub from: Span,
     /// When they stop, since the start of the run; `None` never.
     pub until: Option<Span>,
@@ -31,6 +34,7 @@ impl Default for WebConfig {
     fn default() -> WebConfig {
         WebConfig {
             count: 1,
+            busy: 0,
             from: Span::ZERO,
             until: None,
             smallest: Bytes::new(100_000),
@@ -47,6 +51,7 @@ impl WebConfig {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         check_flows("web", self.count, (self.from, self.until))?;
         self.connection.check()?;
+        check("web.busy", self.busy).is(self.busy <= self.count, format_args!("at most web.count, {}", self.count))?;
         check("web.smallest", self.smallest).within(above(Bytes::ZERO), "100kB")?;
         check("web.largest", self.largest).within(self.smallest.., "1500kB")?;
         check("web.mean_idle", self.mean_idle).within(above(Span::ZERO), "10s")
@@ -63,7 +68,7 @@ impl WebConfig {
     }
 }
 
-/// A page whose transfer is complete.
+/// A page or file whose transfer is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     /// Its size.
@@ -79,34 +84,21 @@ pub struct Page {
 pub(super) struct Reader {
     config: WebConfig,
     random: Random,
-    open: Option<(Time, Bytes)>,
 }
 
 impl Reader {
     pub(super) fn new(config: WebConfig, random: Random) -> Reader {
-        Reader { config, random, open: None }
+        Reader { config, random }
     }
 
-    /// Draws the idle time before the next page.
+    /// Draws the idle time between the end of a page and the next.
     pub(super) fn idle(&mut self) -> Span {
         self.config.idle_at(self.random.unit())
     }
 
-    /// Requests a page; returns its size.
-    pub(super) fn open(&mut self, now: Time) -> Bytes {
-        let size = self.config.size_at(self.random.unit());
-        self.open = Some((now, size));
-        size
-    }
-
-    /// The page is complete.
-    pub(super) fn close(&mut self, now: Time) -> Option<Page> {
-        let (asked, size) = self.open.take()?;
-        Some(Page { size, asked, took: now - asked })
-    }
-
-    pub(super) fn open_page(&self) -> Option<(Time, Bytes)> {
-        self.open
+    /// Draws the size of the next page.
+    pub(super) fn size(&mut self) -> Bytes {
+        self.config.size_at(self.random.unit())
     }
 }
 
@@ -137,6 +129,20 @@ mod tests {
         first.sort();
         first.dedup();
         assert_eq!(first.len(), 10);
+    }
+
+    #[test]
+    fn the_busy_ones_begin_at_once_and_the_others_as_without_them() {
+        let begin = |busy| -> Vec<Time> {
+            let config = WebConfig { count: 10, busy, from: Span::from_secs(5), ..WebConfig::default() };
+            TcpFlow::reading(&config, Seed::new(1)).unwrap().iter().map(TcpFlow::next_event).collect()
+        };
+        assert_eq!(begin(2)[..2], [Time::from_millis(5_000); 2]);
+        assert_eq!(begin(2)[2..], begin(0)[2..]);
+        assert!(begin(0).iter().all(|begin| *begin > Time::from_millis(5_000)));
+        let eleven = WebConfig { count: 10, busy: 11, ..WebConfig::default() };
+        let error = TcpFlow::reading(&eleven, Seed::new(1)).unwrap_err().to_string();
+        assert!(error.contains("web.busy is 11, must be at most web.count, 10"), "{error}");
     }
 
     #[test]

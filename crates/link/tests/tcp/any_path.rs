@@ -2,7 +2,7 @@
 
 use crate::support::{Net, path};
 use proptest::prelude::*;
-use thalweg_link::traffic::tcp::{Acknowledging, ConnectionConfig};
+use thalweg_link::traffic::tcp::{Acknowledging, Congestion, ConnectionConfig};
 use thalweg_link::{HopConfig, Jitter, LossModel, TcpFlow, WebConfig};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
@@ -10,16 +10,28 @@ fn hops(loss: f64, delay_ms: i64, jitter_ms: i64) -> Vec<HopConfig> {
     let jitter = Jitter::Uniform { max: Span::from_millis(jitter_ms) };
     vec![
         HopConfig::Loss(LossModel::Random { probability: loss }),
-        HopConfig::Delay { delay: Span::from_millis(delay_ms), jitter, reorders: true },
+        HopConfig::Delay { delay: Span::from_millis(delay_ms).into(), jitter, reorders: true },
     ]
 }
 
 fn connection() -> impl Strategy<Value = ConnectionConfig> {
-    (any::<[bool; 5]>(), 100u64..1500).prop_map(|([handshake, hystart, paced, delayed, tail_loss_probe], segment)| {
-        let acknowledging = if delayed { Acknowledging::Delayed } else { Acknowledging::Each };
-        let segment = Bytes::new(segment);
-        ConnectionConfig { handshake, hystart, paced, acknowledging, tail_loss_probe, segment, ..Default::default() }
-    })
+    (any::<[bool; 6]>(), 100u64..1500).prop_map(
+        |([handshake, hystart, paced, delayed, tail_loss_probe, reno], segment)| {
+            let acknowledging = if delayed { Acknowledging::Delayed } else { Acknowledging::Each };
+            let congestion = if reno { Congestion::Reno } else { Congestion::Cubic };
+            let segment = Bytes::new(segment);
+            ConnectionConfig {
+                congestion,
+                handshake,
+                hystart,
+                paced,
+                acknowledging,
+                tail_loss_probe,
+                segment,
+                ..Default::default()
+            }
+        },
+    )
 }
 
 proptest! {

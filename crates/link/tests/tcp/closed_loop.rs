@@ -2,14 +2,14 @@
 
 use crate::support::{Net, path};
 use thalweg_link::queue::Limits;
-use thalweg_link::traffic::tcp::{Acknowledging, ConnectionConfig};
-use thalweg_link::{HopConfig, Jitter, LossModel, QueueConfig, TcpConfig, TcpFlow};
+use thalweg_link::traffic::tcp::{Acknowledging, Congestion, ConnectionConfig};
+use thalweg_link::{HopConfig, LossModel, QueueConfig, TcpConfig, TcpFlow};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 const DELAY: Span = Span::from_millis(25);
 
 fn delay() -> HopConfig {
-    HopConfig::Delay { delay: DELAY, jitter: Jitter::None, reorders: false }
+    HopConfig::delay(DELAY)
 }
 
 fn bottleneck(queue: Bytes) -> HopConfig {
@@ -17,7 +17,7 @@ fn bottleneck(queue: Bytes) -> HopConfig {
 }
 
 fn flow(connection: ConnectionConfig, from: Span) -> TcpFlow {
-    TcpFlow::endless(&TcpConfig { from, connection, ..TcpConfig::default() }).unwrap().remove(0)
+    TcpFlow::bulk(&TcpConfig { from, connection, ..TcpConfig::default() }).unwrap().remove(0)
 }
 
 /// Plays flows for `seconds` over a link of this rate and queue, 25 ms each way.
@@ -35,6 +35,7 @@ fn alone_with_a_bandwidth_delay_product_of_queue_it_fills_the_link() {
         ConnectionConfig { hystart: true, ..Default::default() },
         ConnectionConfig { paced: true, ..Default::default() },
         ConnectionConfig { acknowledging: Acknowledging::Delayed, ..Default::default() },
+        ConnectionConfig { congestion: Congestion::Reno, ..Default::default() },
     ];
     for connection in variants {
         let rate = Rate::from_kbps(10_000);
@@ -76,18 +77,21 @@ fn a_queue_of_500_kb_at_1_mbps_is_filled_for_seconds() {
 /// beta)))^(1/4) (RTT / p)^(3/4) for the cubic, and sqrt(3/2 / p) for Reno (Mathis et al. 1997); the larger one counts.
 #[test]
 fn random_loss_gives_the_window_of_the_response_function() {
-    for (probability, delay_ms) in [(0.01, 25), (0.01, 100), (0.001, 100)] {
+    let (cubic, reno) = (Congestion::Cubic, Congestion::Reno);
+    for (probability, delay_ms, congestion) in
+        [(0.01, 25, cubic), (0.01, 100, cubic), (0.001, 100, cubic), (0.01, 25, reno), (0.001, 100, reno)]
+    {
         let rate = Rate::from_kbps(100_000);
-        let wire = HopConfig::Delay { delay: Span::from_millis(delay_ms), jitter: Jitter::None, reorders: false };
+        let wire = HopConfig::delay(Span::from_millis(delay_ms));
         let lossy = vec![HopConfig::Loss(LossModel::Random { probability }), wire.clone()];
-        let flows = vec![flow(Default::default(), Span::ZERO)];
+        let flows = vec![flow(ConnectionConfig { congestion, ..Default::default() }, Span::ZERO)];
         let mut net = Net::new(flows, path(lossy, rate, 3), path(vec![wire], rate, 4));
         net.play(Time::from_secs_f64(600.0));
         let rtt = 2.0 * delay_ms as f64 / 1e3;
         let cubic = (0.4f64 * 3.7 / (4.0 * 0.3)).powf(0.25) * (rtt / probability).powf(0.75);
         let reno = (1.5 / probability).sqrt();
         let window = net.rate(0, 20.0, 600.0).as_bps_f64() / (1500.0 * 8.0) * rtt;
-        let ratio = window / cubic.max(reno);
+        let ratio = window / if congestion == Congestion::Cubic { cubic.max(reno) } else { reno };
         assert!(
             (0.85..=1.2).contains(&ratio),
             "{window} segments: cubic {cubic}, Reno {reno} at {probability}, {rtt} s"

@@ -2,11 +2,12 @@
 
 use crate::support::{Net, path};
 use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, Jitter, QueueConfig, TcpFlow, WebConfig};
-use thalweg_units::{Rate, Seed, Span, Time};
+use thalweg_link::traffic::tcp::{Congestion, ConnectionConfig};
+use thalweg_link::{HopConfig, QueueConfig, TcpFlow, WebConfig};
+use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 fn delay(millis: i64) -> HopConfig {
-    HopConfig::Delay { delay: Span::from_millis(millis), jitter: Jitter::None, reorders: false }
+    HopConfig::delay(Span::from_millis(millis))
 }
 
 /// Ten readers at 5 Mbps with room for 50 packets, 50 ms away (FBRA's set-up).
@@ -53,6 +54,34 @@ fn a_page_on_an_empty_link_takes_its_handshake_its_slow_start_and_its_time_on_th
         assert!(took > 0.2 + wire, "{took} s for {wire} s on the wire");
         assert!(took < 60.0, "{took} s");
     }
+}
+
+/// Case 5.7 of RFC 8867 by itself: 10 x 41 kB in 10.7 s are 0.31 Mbps (specs/rmcat.md 4.7).
+#[test]
+fn ten_short_transfers_with_idle_times_after_their_ends_load_a_link_with_a_third_of_a_megabit() {
+    let connection = ConnectionConfig { congestion: Congestion::Reno, ..Default::default() };
+    let (smallest, largest) = (Bytes::new(30_000), Bytes::new(50_000));
+    let config = WebConfig { count: 10, busy: 2, smallest, largest, connection, ..WebConfig::default() };
+    let rate = HopConfig::Rate {
+        rate: "2Mbps".parse().unwrap(),
+        queue: QueueConfig::DropTail(Limits::time(Span::from_millis(300))),
+    };
+    let flows = TcpFlow::reading(&config, Seed::new(1)).unwrap();
+    let unused = Rate::from_kbps(1);
+    let mut net = Net::new(flows, path(vec![rate, delay(50)], unused, 1), path(vec![delay(50)], unused, 2));
+    net.play(Time::from_secs_f64(2_000.0));
+    let load: f64 = (0..10).map(|flow| net.rate(flow, 0.0, 2_000.0).as_mbps_f64()).sum();
+    // The idle times of some 1900 pages are uncertain by 2.3 %.
+    assert!((0.285..0.335).contains(&load), "{load} Mbps");
+    let asked = |flow: usize| net.pages.iter().find(|(of, _)| *of == flow).map(|(_, page)| page.asked);
+    assert_eq!([0, 1].map(asked), [Some(Time::ZERO); 2]);
+    // Alone: a round trip to open, two of slow start, and 40 kB at 2 Mbps.
+    let median = {
+        let mut took: Vec<f64> = net.pages.iter().map(|(_, page)| page.took.as_secs_f64()).collect();
+        took.sort_by(f64::total_cmp);
+        took[took.len() / 2]
+    };
+    assert!((0.4..0.8).contains(&median), "{median} s");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use thalweg_link::{Change, HopConfig, Jitter, LossModel, PathConfig, Trace};
+use thalweg_link::{Change, HopConfig, LossModel, PathConfig, Trace};
 use thalweg_units::{Bytes, Seed, Span, Time};
 
 use super::direction::Direction;
@@ -76,10 +76,10 @@ impl Default for LinkConfig {
     }
 }
 
-/// The fixed delay of a path as a whole, and the probability of its random loss; `None` where it has no hop for them.
+/// The delay of a path as a whole at its beginning, and the probability of its random loss; `None` where it has no hop for them.
 fn delay_and_loss(path: &PathConfig) -> (Option<Span>, Option<f64>) {
     let delays = path.hops.iter().filter_map(|hop| match hop {
-        HopConfig::Delay { delay, .. } => Some(*delay),
+        HopConfig::Delay { delay, .. } => Some(delay.at(Time::ZERO).0),
         _ => None,
     });
     let loss = path.hops.iter().find_map(|hop| match hop {
@@ -100,7 +100,7 @@ impl LinkConfig {
                 path.hops.push(HopConfig::Loss(LossModel::Random { probability: 0.0 }));
             }
             if delay.is_none() {
-                path.hops.push(HopConfig::Delay { delay: Span::ZERO, jitter: Jitter::None, reorders: false });
+                path.hops.push(HopConfig::delay(Span::ZERO));
             }
         }
         self
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn each_direction_is_its_own() {
-        let delay = HopConfig::Delay { delay: Span::from_millis(3), jitter: Jitter::None, reorders: false };
+        let delay = HopConfig::delay(Span::from_millis(3));
         let down = PathConfig { hops: vec![delay] };
         let config = LinkConfig { up: bottleneck("slow"), down, ..LinkConfig::default() };
         let mut link = config.build(Time::ZERO, &mut find).unwrap();

@@ -83,6 +83,7 @@ pub(super) fn name(why: DropReason) -> &'static str {
         DropReason::QueueManaged => "queue-managed",
         DropReason::Lost => "lost",
         DropReason::LinkOff => "link-off",
+        DropReason::Policed => "policed",
     }
 }
 

@@ -19,7 +19,7 @@ fn find(name: &str) -> Result<Arc<Trace>, String> {
 }
 
 fn delay(millis: i64) -> HopConfig {
-    HopConfig::Delay { delay: Span::from_millis(millis), jitter: Jitter::None, reorders: false }
+    HopConfig::delay(Span::from_millis(millis))
 }
 
 fn bottleneck(rate: &str) -> HopConfig {
@@ -154,7 +154,7 @@ fn departures_are_those_of_virtual_time_within_the_lateness() {
         HopConfig::Rate { rate: "3Mbps".parse().unwrap(), queue: QueueConfig::Infinite },
         HopConfig::Loss(LossModel::Random { probability: 0.1 }),
         HopConfig::Delay {
-            delay: Span::from_millis(4),
+            delay: Span::from_millis(4).into(),
             jitter: Jitter::Uniform { max: Span::from_millis(3) },
             reorders: false,
         },

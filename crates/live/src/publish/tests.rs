@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use thalweg_control::fixed;
-use thalweg_link::{HopConfig, Jitter, PathConfig, Trace};
+use thalweg_link::{HopConfig, PathConfig, Trace};
 use thalweg_sender::{Registry, Scheme};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local};
@@ -183,7 +183,7 @@ fn a_viewer_changes_the_links_of_all_channels_and_without_a_link_reads_how_to_ha
     assert!(refused.kind == RefusedKind::BadChange && refused.message.contains("publish with --rate"), "{refused}");
     assert_eq!(plain.snapshot_of(&id).link, None);
 
-    let delay = HopConfig::Delay { delay: Span::from_millis(5), jitter: Jitter::None, reorders: false };
+    let delay = HopConfig::delay(Span::from_millis(5));
     let mut unlimited = network_of(1, &["main"], Some(delay));
     let id = join(&mut unlimited).unwrap().id;
     let refused = unlimited.change_link(&id, &change).unwrap_err();

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig};
+use thalweg_link::{HopConfig, PathConfig, QueueConfig};
 use thalweg_units::Rate;
 
 use super::*;
@@ -17,7 +17,7 @@ fn find(name: &str) -> Result<Arc<Trace>, String> {
 
 fn delay(millis: i64) -> PathConfig {
     let delay = Span::from_millis(millis);
-    PathConfig { hops: vec![HopConfig::Delay { delay, jitter: Jitter::None, reorders: false }] }
+    PathConfig { hops: vec![HopConfig::delay(delay)] }
 }
 
 /// Whether this machine permits it: root in a container may lack the permission.

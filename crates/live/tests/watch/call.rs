@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thalweg_codecs::Codec;
-use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, Trace};
+use thalweg_link::{HopConfig, LossModel, PathConfig, Trace};
 use thalweg_live::clock::{Clock, pause};
 use thalweg_live::emulate::LinkConfig;
 use thalweg_live::publish::{PublishConfig, Publisher};
@@ -22,7 +22,7 @@ pub fn one_at_a_time() -> MutexGuard<'static, ()> {
 
 /// 8 Mbps towards the watcher, with this loss ratio, and this delay in each direction.
 pub fn link(loss: f64, delay_ms: i64) -> LinkConfig {
-    let delay = || HopConfig::Delay { delay: Span::from_millis(delay_ms), jitter: Jitter::None, reorders: false };
+    let delay = || HopConfig::delay(Span::from_millis(delay_ms));
     let hops = vec![
         HopConfig::Rate { rate: "8Mbps".parse().expect("a rate"), queue: Default::default() },
         HopConfig::Loss(LossModel::Random { probability: loss }),

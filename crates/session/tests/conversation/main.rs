@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use thalweg_control::fixed;
-use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig};
+use thalweg_link::{HopConfig, LossModel, PathConfig};
 use thalweg_receiver::rtp::Statistics;
 use thalweg_sender::event::Event;
 use thalweg_sender::frames::StateHash;
@@ -28,7 +28,7 @@ fn path(loss: f64) -> PathConfig {
     let hops = vec![
         HopConfig::Loss(LossModel::Random { probability: loss }),
         HopConfig::Rate { rate: "3Mbps".parse().expect("a rate"), queue: Default::default() },
-        HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false },
+        HopConfig::delay(Span::from_millis(25)),
     ];
     PathConfig { hops }
 }

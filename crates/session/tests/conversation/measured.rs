@@ -11,7 +11,7 @@ use super::*;
 fn play_slowly(scheme: &str, change: impl Fn(&mut Capabilities)) -> World {
     let hops = vec![
         HopConfig::Rate { rate: "500kbps".parse().expect("a rate"), queue: Default::default() },
-        HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false },
+        HopConfig::delay(Span::from_millis(25)),
     ];
     played(known(scheme), &PathConfig { hops }, 10, change)
 }

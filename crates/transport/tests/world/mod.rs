@@ -19,13 +19,13 @@ pub fn usual() -> [Config; 2] {
 
 /// A path with delay only.
 pub fn clean() -> PathConfig {
-    PathConfig { hops: vec![HopConfig::Delay { delay: Span::from_millis(20), jitter: Jitter::None, reorders: false }] }
+    PathConfig { hops: vec![HopConfig::delay(Span::from_millis(20))] }
 }
 
 /// A path with 300 ms of delay, reordering within 60 ms, and this loss probability.
 pub fn bad(probability: f64) -> PathConfig {
     let jitter = Jitter::Uniform { max: Span::from_millis(60) };
-    let delay = HopConfig::Delay { delay: Span::from_millis(300), jitter, reorders: true };
+    let delay = HopConfig::Delay { delay: Span::from_millis(300).into(), jitter, reorders: true };
     PathConfig { hops: vec![HopConfig::Loss(LossModel::Random { probability }), delay] }
 }
 

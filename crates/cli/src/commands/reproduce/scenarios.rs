@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use thalweg_lab::reproduce::{Folder, Link, Links, Origin, Seconds, Setup, drawn, encode_time};
 use thalweg_lab::scenario::Scenario;
-use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Rates, Trace};
+use thalweg_link::{HopConfig, PathConfig, QueueConfig, Rates, Trace};
 use thalweg_units::{Rate, Seed, Size, Span};
 
 use super::Arguments;
@@ -128,7 +128,7 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
             }
         }
     };
-    let delay = || HopConfig::Delay { delay: link.delay.unwrap_or(setup.delay), jitter: Jitter::None, reorders: false };
+    let delay = || HopConfig::delay(link.delay.unwrap_or(setup.delay));
     let [before, behind] = [&link.before, &link.behind].map(|hops| hops.iter().cloned());
     let up = before.chain(hops).chain(behind).chain([delay()]).collect();
     let down = reverse.into_iter().chain([delay()]).collect();

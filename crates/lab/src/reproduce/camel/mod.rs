@@ -395,7 +395,7 @@ fn of_a_kind(senders: u32) -> Link {
 }
 
 fn jittery() -> Vec<Link> {
-    let delay = |jitter| HopConfig::Delay { delay: Span::ZERO, jitter, reorders: false };
+    let delay = |jitter| HopConfig::Delay { delay: Span::ZERO.into(), jitter, reorders: false };
     let by_burst = |millis: i64| {
         let jitter = Jitter::UniformByBurst { max: Span::from_millis(millis), gap: Span::from_millis(1) };
         Link { before: vec![delay(jitter)], ..megabit(format!("{millis} ms by burst")) }

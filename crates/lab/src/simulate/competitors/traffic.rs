@@ -51,7 +51,7 @@ impl CrossTraffic {
                 Competitor::Datagrams(config) => {
                     ("datagrams", config.from, config.until, vec![Kind::Datagrams(Datagrams::new(*config, seed)?)])
                 }
-                Competitor::Tcp(config) => ("tcp", config.from, config.until, tcp(TcpFlow::endless(config)?)),
+                Competitor::Tcp(config) => ("tcp", config.from, config.until, tcp(TcpFlow::bulk(config)?)),
                 Competitor::Web(config) => ("web", config.from, config.until, tcp(TcpFlow::reading(config, seed)?)),
             };
             let source = |(flow, kind)| Source { flow: flow as u16, name, from, until, kind };

@@ -5,6 +5,19 @@ use thalweg_units::{Bytes, ConfigError, Span, check};
 use super::cubic::CubicConfig;
 use super::segment::HEADERS;
 
+/// How the congestion window grows and shrinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Congestion {
+    /// Cubic (RFC 9438), as most hosts have it today.
+    #[default]
+    Cubic,
+    /// Reno (RFC 5681): it grows by the segments acknowledged in slow start and by one segment in a round trip after it,
+    /// and half of it is left after a loss. A recovery lasts until everything sent before it is acknowledged (NewReno,
+    /// RFC 6582), with selective acknowledgements, so that several losses in a window are repaired in one round trip.
+    Reno,
+}
+
 /// When a receiver acknowledges segments that arrive in order; all others it acknowledges at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
@@ -22,7 +35,9 @@ pub enum Acknowledging {
 pub struct ConnectionConfig {
     /// The size of a full segment, from the IP header upwards.
     pub segment: Bytes,
-    /// Parameters of the congestion window.
+    /// How the congestion window grows and shrinks.
+    pub congestion: Congestion,
+    /// Parameters of Cubic; of these Reno has only the initial window.
     pub cubic: CubicConfig,
     /// Max segments in flight, whatever the congestion window: the receive window. `None` for more than any path holds,
     /// as today's receivers offer; ns-2's senders take 20 unless configured otherwise.
@@ -51,6 +66,7 @@ impl Default for ConnectionConfig {
     fn default() -> ConnectionConfig {
         ConnectionConfig {
             segment: Bytes::new(1500),
+            congestion: Congestion::Cubic,
             cubic: CubicConfig::default(),
             receive_window: None,
             handshake: true,
@@ -66,16 +82,24 @@ impl Default for ConnectionConfig {
 }
 
 impl ConnectionConfig {
-    /// NewReno as ns-2 has it: Reno's window, at most 20 segments of 1000 bytes in flight, and no probe of an
-    /// unacknowledged tail. Losses are still found by selective acknowledgements, so that several in one window are
-    /// repaired in one round trip and not in as many.
+    /// NewReno as ns-2 has it: at most 20 segments of 1000 bytes in flight, two of them at the beginning, and no probe of
+    /// an unacknowledged tail. Losses are still found by selective acknowledgements ([`Congestion::Reno`]).
     pub fn new_reno() -> ConnectionConfig {
         ConnectionConfig {
             segment: Bytes::new(1000) + HEADERS,
-            cubic: CubicConfig::RENO,
+            congestion: Congestion::Reno,
+            cubic: CubicConfig { initial_window: 2, ..CubicConfig::default() },
             receive_window: Some(20),
             tail_loss_probe: false,
             ..ConnectionConfig::default()
+        }
+    }
+
+    /// The parameters of the window.
+    pub(super) fn window(&self) -> CubicConfig {
+        match self.congestion {
+            Congestion::Cubic => self.cubic,
+            Congestion::Reno => CubicConfig { initial_window: self.cubic.initial_window, ..CubicConfig::RENO },
         }
     }
 

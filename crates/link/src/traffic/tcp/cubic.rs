@@ -25,8 +25,8 @@ impl Default for CubicConfig {
 
 impl CubicConfig {
     /// Reno's window (RFC 5681): half of it is left after a loss, and it grows by a segment in a round trip.
-    pub const RENO: CubicConfig =
-        CubicConfig { steepness: 0.0, decrease: 0.5, fast_convergence: false, initial_window: 2 };
+    pub(super) const RENO: CubicConfig =
+        CubicConfig { steepness: 0.0, decrease: 0.5, fast_convergence: false, initial_window: 10 };
 
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         check("cubic.steepness", self.steepness).within(0.0..=100.0, "0.4")?;

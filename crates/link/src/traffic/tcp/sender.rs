@@ -72,7 +72,7 @@ impl Sender {
         Sender {
             config,
             connection,
-            cubic: Cubic::new(config.cubic),
+            cubic: Cubic::new(config.window()),
             hystart: config.hystart.then(|| HyStart::new(config.paced)),
             round_trip: RoundTrip::new(),
             outstanding: Outstanding::default(),

@@ -3,7 +3,7 @@
 
 mod lies;
 
-use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, queue};
+use thalweg_link::{HopConfig, PathConfig, QueueConfig, queue};
 use thalweg_sender::scheme::{self, Known};
 use thalweg_transport::sdp::{Capabilities, Direction};
 use thalweg_units::{Bytes, Rate, Seed, Span};
@@ -48,7 +48,7 @@ fn path() -> PathConfig {
     let queue = QueueConfig::DropTail(queue::Limits::bytes(Bytes::new(60_000)));
     let hops = vec![
         HopConfig::Rate { rate: "3Mbps".parse().expect("a rate"), queue },
-        HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false },
+        HopConfig::delay(Span::from_millis(25)),
     ];
     PathConfig { hops }
 }

@@ -1,5 +1,6 @@
 //! A sender with a scripted peer: segments of 100 bytes, a round trip of 100 ms.
 
+use super::super::config::Congestion;
 use super::*;
 use alloc::vec::Vec;
 
@@ -75,6 +76,33 @@ fn a_loss_is_repeated_at_once_and_the_window_shrinks_once_in_a_recovery() {
     say(&mut sender, 410, 15, &[], 310);
     let window = sender.window().window();
     assert!((8.41..9.0).contains(&window) && !sender.window().in_slow_start(), "{window}");
+}
+
+#[test]
+fn reno_halves_its_window_once_in_a_recovery_and_grows_by_one_segment_in_a_round_trip_after_it() {
+    let mut sender = opened(ConnectionConfig { congestion: Congestion::Reno, ..config() }, 100);
+    poll(&mut sender, 100);
+    say(&mut sender, 200, 0, &[(1, 3)], 0);
+    assert_eq!(poll(&mut sender, 200), [10, 11, 12, 13]);
+    // Segments 0 and 4 of a window of twelve are lost; six others are in flight, and the first is repeated all the same.
+    say(&mut sender, 210, 0, &[(5, 8), (1, 4)], 0);
+    assert_eq!((poll(&mut sender, 210), sender.window().window()), (Vec::from([0]), 6.0));
+    // The partial acknowledgement of RFC 6582: the recovery goes on, and nothing grows.
+    say(&mut sender, 310, 4, &[(5, 10)], 210);
+    assert_eq!((poll(&mut sender, 310), sender.window().window()), (Vec::from([4, 14]), 6.0));
+    say(&mut sender, 410, 15, &[], 310);
+    assert_eq!((poll(&mut sender, 410), sender.window().window()), (Vec::from_iter(15..21), 6.0));
+    for (acknowledged, window) in [(16, 6.0 + 1.0 / 6.0), (17, 6.0 + 1.0 / 6.0 + 6.0 / 37.0)] {
+        say(&mut sender, 510, acknowledged, &[], 410);
+        assert!((sender.window().window() - window).abs() < 1e-9, "{}", sender.window().window());
+    }
+    // A timeout leaves one segment, and half of the window as threshold.
+    let late = sender.next_event().as_millis();
+    poll(&mut sender, late);
+    let late = sender.next_event().as_millis();
+    poll(&mut sender, late);
+    assert_eq!(sender.window().window(), 1.0);
+    assert!((3.0..3.3).contains(&sender.window().threshold()), "{}", sender.window().threshold());
 }
 
 #[test]

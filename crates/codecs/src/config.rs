@@ -26,6 +26,8 @@ pub enum Codec {
     Functional(crate::functional::Settings),
     /// A statistical model: sizes and modelled quality without pixels or bytes.
     Model(crate::model::Config),
+    /// A traffic model of RMCAT: sizes only.
+    Traffic(crate::traffic::Config),
 }
 
 /// An encoder and the matching decoder.
@@ -46,7 +48,7 @@ impl Codec {
     }
 
     /// Builds an encoder for pictures of up to `largest`, and the decoder. A model draws random numbers from
-    /// `seed.child("codec.model")`; pass the seed of the run, so that runs with different seeds have different frame
+    /// a child of `seed`; pass the seed of the run, so that runs with different seeds have different frame
     /// sizes.
     ///
     /// # Errors
@@ -57,6 +59,9 @@ impl Codec {
                 encoder: Box::new(crate::model::ModelEncoder::new(config, largest, seed)?),
                 decoder: None,
             }),
+            Codec::Traffic(config) => {
+                Ok(CodecPair { encoder: Box::new(crate::traffic::TrafficEncoder::new(config, seed)?), decoder: None })
+            }
             Codec::Functional(settings) => Ok(CodecPair {
                 encoder: Box::new(crate::functional::FunctionalEncoder::new(settings.clone())?),
                 decoder: Some(Box::new(crate::functional::FunctionalDecoder::default())),
@@ -142,7 +147,7 @@ impl CodecTime {
 impl Codec {
     /// Whether the codec is a model, which makes no bytes and reads no pixels.
     pub fn is_model(&self) -> bool {
-        matches!(self, Codec::Model(_))
+        matches!(self, Codec::Model(_) | Codec::Traffic(_))
     }
 
     /// The codec for a scheme that chooses among candidates: this one if it can make several, otherwise the functional
@@ -150,7 +155,7 @@ impl Codec {
     pub fn functional(&self) -> Codec {
         match self {
             Codec::Model(config) => Codec::Model(crate::model::Config { functional: true, ..config.clone() }),
-            Codec::Functional(_) => self.clone(),
+            Codec::Functional(_) | Codec::Traffic(_) => self.clone(),
             Codec::Vp8(_) | Codec::Vp9(_) | Codec::H264(_) => Codec::Functional(Default::default()),
         }
     }
@@ -165,6 +170,7 @@ impl Codec {
             Codec::H264(_) => "h264",
             Codec::Functional(_) => "functional",
             Codec::Model(_) => "model",
+            Codec::Traffic(_) => "traffic",
         }
     }
 }
@@ -200,6 +206,7 @@ impl FromStr for Codec {
             "h264" => Codec::H264(Default::default()),
             "functional" => Codec::Functional(Default::default()),
             "model" => Codec::Model(Default::default()),
+            "traffic" => Codec::Traffic(Default::default()),
             _ => return Err(ParseCodecError::Unknown(text.to_string())),
         };
         let name = codec.name();
@@ -215,7 +222,9 @@ mod tests {
     fn every_codec_of_this_build_is_read_by_the_name_it_is_written_with() {
         for (name, present) in NAMES {
             match name.parse::<Codec>() {
-                Ok(codec) => assert!(present && codec.to_string() == name && codec.is_model() == (name == "model")),
+                Ok(codec) => assert!(
+                    present && codec.to_string() == name && codec.is_model() == matches!(name, "model" | "traffic")
+                ),
                 Err(error) => assert!(!present && error == ParseCodecError::LeftOut(name), "{error}"),
             }
         }

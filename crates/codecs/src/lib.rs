@@ -2,7 +2,8 @@
 //!
 //! [`Encoder`] and [`Decoder`] are the interface; [`libvpx`] (Debian: libvpx-dev) and [`openh264`] are VP8, VP9 and
 //! H.264 as WebRTC configures them; [`functional`] is the workspace's own VP8, which can make several candidates of a
-//! picture and discard any of them; [`model`] produces frame sizes without reading pixels.
+//! picture and discard any of them; [`model`] produces frame sizes without reading pixels, and
+//! [`traffic`] those of RMCAT's traffic models.
 
 mod config;
 pub mod functional;
@@ -14,6 +15,7 @@ pub mod openh264;
 pub mod seam;
 #[cfg(any(feature = "libvpx", feature = "openh264"))]
 mod single;
+pub mod traffic;
 mod webp;
 
 pub use config::{Codec, CodecPair, CodecTime};

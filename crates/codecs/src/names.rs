@@ -3,12 +3,13 @@
 use std::fmt;
 
 /// Each name and whether this build includes the codec.
-pub(crate) const NAMES: [(&str, bool); 5] = [
+pub(crate) const NAMES: [(&str, bool); 6] = [
     ("vp8", cfg!(feature = "libvpx")),
     ("vp9", cfg!(feature = "libvpx")),
     ("h264", cfg!(feature = "openh264")),
     ("functional", true),
     ("model", true),
+    ("traffic", true),
 ];
 
 /// Why a codec name cannot be used.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use thalweg_media::{Basis, EncodePlan, EncodedFrame, StateHash};
-use thalweg_units::{ConfigError, Size};
+use thalweg_units::{ConfigError, Size, Span};
 use thalweg_video::{Picture, scale};
 
 /// The input of an encoder.
@@ -105,6 +105,12 @@ pub trait Encoder: Send {
     /// # Errors
     /// When `choice` is not the index of a candidate.
     fn commit(&mut self, choice: Option<usize>) -> Result<(), EncodeError>;
+
+    /// How much longer than [`CodecTime`](crate::CodecTime) says the last offer takes in virtual time; zero unless the
+    /// time a frame takes is itself modelled ([`traffic`](crate::traffic)).
+    fn delay(&self) -> Span {
+        Span::ZERO
+    }
 
     /// Releases the state kept for this frame ([`EncodePlan::keep`]): it will not be requested again. Encoders that
     /// keep no states do nothing.

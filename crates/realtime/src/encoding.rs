@@ -13,7 +13,8 @@ use crate::RealTimeError;
 use thalweg_live::encoder::EncoderThread;
 use thalweg_live::reactor::Waker;
 
-type Made = Result<Vec<Candidate>, SimulateError>;
+/// The candidates, and [`Encoder::delay`].
+type Made = Result<(Vec<Candidate>, Span), SimulateError>;
 
 /// The encoder; pictures are identified by their numbers.
 pub(crate) struct Encoding {
@@ -95,7 +96,9 @@ impl Encoding {
     /// The encoded candidates, once they are due.
     pub(crate) fn take(&mut self, now: Time) -> Result<Option<Vec<Candidate>>, RealTimeError> {
         if let Ok(made) = self.made.try_recv() {
-            self.waiting = Some(made?);
+            let (candidates, delay) = made?;
+            self.waiting = Some(candidates);
+            self.earliest += delay;
         }
         Ok(if self.earliest <= now { self.waiting.take() } else { None })
     }
@@ -108,9 +111,12 @@ fn encode(
     number: u64,
     plan: &EncodePlan,
 ) -> Made {
-    let Some(footage) = footage else { return Ok(encoder.offer(Image::blank(size), plan)?) };
+    let Some(footage) = footage else {
+        let candidates = encoder.offer(Image::blank(size), plan)?;
+        return Ok((candidates, encoder.delay()));
+    };
     let picture = footage
         .picture(number)?
         .ok_or_else(|| SimulateError::Scenario(format!("the video ends at picture {number}, before the run does")))?;
-    Ok(encoder.candidates(&picture, plan)?)
+    Ok((encoder.candidates(&picture, plan)?, Span::ZERO))
 }

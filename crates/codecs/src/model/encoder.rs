@@ -59,7 +59,7 @@ struct State {
 }
 
 /// Stand-in for a receiver's state before the first frame.
-const NOTHING: StateHash = StateHash(0);
+pub(crate) const NOTHING: StateHash = StateHash(0);
 
 impl ModelEncoder {
     /// Creates an encoder for pictures of up to `largest`, with random numbers from `seed.child("codec.model")`.
@@ -123,7 +123,7 @@ impl ModelEncoder {
 }
 
 /// A state hash that no other frame leads to (a step of SplitMix64).
-fn state_after(source: StateHash, number: u64) -> StateHash {
+pub(crate) fn state_after(source: StateHash, number: u64) -> StateHash {
     let mixed = (source.0 ^ number).wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

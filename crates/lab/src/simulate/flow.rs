@@ -522,7 +522,8 @@ impl Flow {
                 self.codec.encoder.candidates(&picture, plan)?
             }
         };
-        self.encoding_done = now + self.codec_time.encode(plan).max(Span::from_nanos(1));
+        let takes = self.codec_time.encode(plan) + self.codec.encoder.delay();
+        self.encoding_done = now + takes.max(Span::from_nanos(1));
         Ok(())
     }
 

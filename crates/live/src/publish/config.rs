@@ -98,7 +98,7 @@ impl ChannelConfig {
 pub fn video_codec(codec: &Codec) -> VideoCodec {
     match codec {
         // A model's frames are zeros, sent as VP8.
-        Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) => VideoCodec::Vp8,
+        Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) | Codec::Traffic(_) => VideoCodec::Vp8,
         Codec::Vp9(_) => VideoCodec::Vp9,
         Codec::H264(_) => VideoCodec::H264,
     }

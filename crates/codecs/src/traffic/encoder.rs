@@ -1,0 +1,181 @@
+//! A traffic model as an [`Encoder`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
+use thalweg_units::{Bytes, Random, Rate, Seed, Size, Span, above, check};
+
+use super::config::{Config, TrafficModel};
+use super::{CODEC, Made, fixfps};
+use crate::layers::weight;
+use crate::model::{NOTHING, state_after};
+use crate::seam::{Candidate, EncodeError, Encoder, Image};
+
+/// An encoder of sizes only. It has no references: every frame can follow every other, one that is not sent costs
+/// nothing, and a keyframe is as large as any.
+pub struct TrafficEncoder {
+    config: Config,
+    state: State,
+    /// The state after each candidate of the last offer.
+    offered: Vec<State>,
+    /// How much longer than usual the last offer took.
+    delay: Span,
+    /// The number under which to keep the state that is committed next.
+    keep: Option<u64>,
+    /// Stand-ins for the receiver states that may be requested again, by frame number.
+    kept: BTreeMap<u64, StateHash>,
+    /// Number of pictures committed, sent or not, so that each sent frame leads to a different state.
+    committed: u64,
+    no_bytes: Arc<[u8]>,
+}
+
+/// Everything that one frame passes on to the next.
+#[derive(Debug, Clone)]
+struct State {
+    source: Source,
+    random: Random,
+    /// The size of the last frame.
+    size: Option<Size>,
+    /// Stand-in for the receiver's state after the frame.
+    hash: StateHash,
+}
+
+/// The state of a model.
+#[derive(Debug, Clone)]
+enum Source {
+    Fixfps(fixfps::State),
+}
+
+impl TrafficEncoder {
+    /// Creates an encoder with random numbers from `seed.child("codec.traffic")`.
+    ///
+    /// # Errors
+    /// When a parameter is out of range; the error names the range.
+    pub fn new(config: &Config, seed: Seed) -> Result<TrafficEncoder, EncodeError> {
+        config.check().map_err(EncodeError::of_setting(CODEC))?;
+        let source = match &config.model {
+            TrafficModel::Fixfps(_) => Source::Fixfps(fixfps::State::default()),
+        };
+        let random = seed.child("codec.traffic").random();
+        Ok(TrafficEncoder {
+            config: config.clone(),
+            state: State { source, random, size: None, hash: NOTHING },
+            offered: Vec::new(),
+            delay: Span::ZERO,
+            keep: None,
+            kept: BTreeMap::new(),
+            committed: 0,
+            no_bytes: Arc::from([]),
+        })
+    }
+}
+
+impl State {
+    /// What the model makes of a picture at this target, which is within its bounds.
+    fn next(&mut self, config: &Config, target: Rate, interval: Span) -> Made {
+        let random = &mut self.random;
+        match (&mut self.source, &config.model) {
+            (Source::Fixfps(state), TrafficModel::Fixfps(config)) => state.next(config, target, interval, random),
+        }
+    }
+}
+
+impl Encoder for TrafficEncoder {
+    fn offer(&mut self, _image: Image<'_>, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError> {
+        self.offered.clear();
+        self.delay = Span::ZERO;
+        check("plan.interval", plan.interval)
+            .within(above(Span::ZERO), "33.3ms")
+            .map_err(EncodeError::of_setting(CODEC))?;
+        let range = "a rate, or a size in bytes";
+        if plan.targets.is_empty() {
+            return Err(EncodeError::Target { codec: CODEC, target: "nothing".into(), range: range.into() });
+        }
+        let source = match plan.basis {
+            Basis::After(frame) => *self.kept.get(&frame).ok_or(EncodeError::Basis {
+                codec: CODEC,
+                basis: plan.basis,
+                range: "only to one that was kept and not forgotten",
+            })?,
+            Basis::Latest | Basis::Buffers(_) => self.state.hash,
+        };
+        self.keep = plan.keep;
+        let keyframe = plan.keyframe || self.state.size != Some(plan.size);
+        let source = if keyframe { NOTHING } else { source };
+        let mut candidates = Vec::with_capacity(plan.targets.len());
+        for target in &plan.targets {
+            let mut next = self.state.clone();
+            let bytes = match *target {
+                Target::Rate(rate) => {
+                    let rate = rate.clamp(self.config.min_rate, self.config.max_rate);
+                    let Made { bytes, late } = next.next(&self.config, rate, plan.interval);
+                    self.delay = self.delay.max(plan.interval.scale(late));
+                    let Some(bytes) = bytes else {
+                        // Time passes without a frame, and there is nothing to commit.
+                        self.state = next;
+                        self.offered.clear();
+                        return Ok(Vec::new());
+                    };
+                    bytes * weight(plan.layer)
+                }
+                Target::Size(size) | Target::Guess(size) => size.as_f64(),
+                Target::Quantizer(_) => {
+                    let target = format!("{target:?}");
+                    return Err(EncodeError::Target { codec: CODEC, target, range: range.into() });
+                }
+            };
+            next.size = Some(plan.size);
+            next.hash = state_after(source, self.committed << 8 | candidates.len() as u64);
+            let frame = EncodedFrame {
+                size: Bytes::new(libm::ceil(bytes).max(1.0) as u64),
+                keyframe,
+                layer: if keyframe { 0 } else { plan.layer.number },
+                quantizer: None,
+                picture: plan.size,
+                transition: Some(Transition { source, target: next.hash }),
+            };
+            candidates.push(Candidate { data: self.no_bytes.clone(), frame, modelled: None });
+            self.offered.push(next);
+        }
+        if matches!(plan.basis, Basis::Buffers(Buffers { sendable: false, .. })) && !keyframe {
+            // Made only to learn its size.
+            self.keep = None;
+        }
+        Ok(candidates)
+    }
+
+    fn commit(&mut self, choice: Option<usize>) -> Result<(), EncodeError> {
+        let candidates = self.offered.len();
+        match choice {
+            Some(choice) if choice < candidates => {
+                self.state = self.offered.swap_remove(choice);
+                if let Some(frame) = self.keep {
+                    self.kept.insert(frame, self.state.hash);
+                }
+            }
+            Some(choice) => return Err(EncodeError::Choice { choice, candidates }),
+            // Time passes; the receiver's state stays.
+            None if candidates > 0 => {
+                let State { source, random, .. } = self.offered.swap_remove(0);
+                self.state = State { source, random, ..self.state };
+            }
+            None => {}
+        }
+        self.offered.clear();
+        self.committed += 1;
+        Ok(())
+    }
+
+    fn delay(&self) -> Span {
+        self.delay
+    }
+
+    fn forget(&mut self, frame: u64) {
+        self.kept.remove(&frame);
+    }
+
+    fn settings(&self) -> String {
+        self.config.to_string()
+    }
+}

@@ -1,0 +1,39 @@
+//! Traffic models: the video sources by which RMCAT judges congestion control (RFC 8593, cisco/syncodecs;
+//! specs/rmcat.md 5).
+//!
+//! They say how large a frame is and how late, and nothing else: no pixels, no bytes, no quality. The camera drives
+//! them, as it drives every encoder, so a model's frame rate is the video's ([`Config::frame_rate`] has the usual one),
+//! and a frame's share of the target is the target times the plan's interval. A target in bytes is met exactly, so
+//! schemes that choose among sizes can use them too; a quantiser means nothing to them and is refused.
+//!
+//! | name | a frame | its target |
+//! |---|---|---|
+//! | `fixfps` | its share of the target, exactly | taken up 100 ms late |
+//!
+//! # Noise of the interval
+//!
+//! The models draw the time between frames as `t0 (1 + n)`, n from a Laplace distribution with scale b. Here a picture
+//! is read when the camera says, so each frame is instead late by an independent exponential time of mean `b t0`, as if
+//! encoding had taken longer ([`Encoder::delay`](crate::Encoder::delay)). The difference of two such times has exactly
+//! the Laplace distribution with scale `b t0`: the intervals are distributed as in the models, but a long one is
+//! followed by a shorter one, so that frames never drift away from their pictures.
+
+mod config;
+mod encoder;
+mod fixfps;
+mod noise;
+
+pub use config::{Config, TrafficModel, UnknownModel};
+pub use encoder::TrafficEncoder;
+pub use fixfps::Fixfps;
+
+const CODEC: &str = "traffic model";
+
+/// What a model makes of one picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Made {
+    /// Payload bytes, not yet rounded; `None` to send nothing.
+    bytes: Option<f64>,
+    /// How much later than usual the frame is ready, in frame intervals.
+    late: f64,
+}

@@ -261,7 +261,7 @@ pub enum Competitor {
     Sender(Sender),
     /// Datagrams at a fixed rate, regardless of losses.
     Datagrams(DatagramsConfig),
-    /// TCP flows that always have something to send.
+    /// TCP flows that always have something to send, or transfer one file.
     Tcp(TcpConfig),
     /// TCP flows that transfer pages and are idle between them.
     Web(WebConfig),

@@ -44,7 +44,8 @@ struct Network {
     trace: Vec<String>,
     /// A link that sends bit by bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s)
     ///
-    /// A trace instead has delivery opportunities of 1500 bytes.
+    /// Each rate may have its own time, 500kbps@5s/5Mbps@25s; without one the last stays, 500kbps@3s/5Mbps. A trace
+    /// instead has delivery opportunities of 1500 bytes.
     #[arg(long, conflicts_with = "trace")]
     rate: Option<Rates>,
     /// A second link in series, as when both peers are on cellular networks: as --trace

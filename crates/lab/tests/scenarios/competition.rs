@@ -8,7 +8,7 @@ use thalweg_lab::record::What;
 use thalweg_lab::scenario::{Competitor, Scenario, Sender};
 use thalweg_lab::unattended;
 use thalweg_link::queue::Limits;
-use thalweg_link::{DatagramsConfig, HopConfig, PathConfig, QueueConfig, TcpConfig, Trace, WebConfig};
+use thalweg_link::{DatagramsConfig, DropReason, HopConfig, PathConfig, QueueConfig, TcpConfig, Trace, WebConfig};
 use thalweg_sender::Scheme;
 use thalweg_sender::scheme::ControllerConfig;
 use thalweg_units::{Bytes, Rate, Size, Span};
@@ -152,6 +152,40 @@ fn ten_readers_have_the_pages_and_idle_times_of_their_distributions() {
     // one.
     assert!((700e3..900e3).contains(&mean), "{mean} bytes over {pages} pages");
     assert!((7.0..13.0).contains(&idle), "{idle} s over {pages} pages");
+}
+
+/// A transfer beside a call, as in libwebrtc's scenarios (specs/rmcat.md 8.2), over hops as a file writes them.
+#[test]
+fn a_file_is_transferred_once_over_a_path_with_a_policer_and_schedules() {
+    let written = r#"
+        [[hops]]
+        policer = { rate = "2.5Mbps", bucket = "16384B" }
+        [[hops]]
+        rate = { rate = "2Mbps@8s/3Mbps", queue = { drop-tail = { time = "100ms" } } }
+        [[hops]]
+        delay = { delay = "25ms@10s/40ms", jitter = { truncated-normal = { deviation = "5ms", max = "15ms" } } }
+    "#;
+    let forward: PathConfig = toml::from_str(written).unwrap();
+    assert_eq!(toml::from_str::<PathConfig>(&toml::to_string(&forward).unwrap()).unwrap(), forward);
+    let size = Bytes::new(2_000_000);
+    let file = TcpConfig { from: Span::from_secs(3), size: Some(size), ..TcpConfig::default() };
+    let scenario = Scenario { forward, ..modelled(30, Limits::packets(50), vec![Competitor::Tcp(file)]) };
+    let run = play(&scenario, "gcc", link());
+    let read = run.recorder.records().filter_map(|record| match record.what {
+        What::PageRead { size, took } => Some((size, took.as_secs_f64())),
+        _ => None,
+    });
+    let [(read, took)] = read.collect::<Vec<_>>()[..] else { panic!("not one page") };
+    // Alone it would take 6.4 s at 2.5 Mbps.
+    assert!(read == size && (6.5..20.0).contains(&took), "{read} in {took} s");
+    let tcp = &run.outcome.summary.traffic[0];
+    assert!(tcp.pages == Some(1) && (tcp.active_s - took).abs() < 1e-6, "{tcp}");
+    let dropped = |reason| {
+        let of_it = |what: &What| matches!(what, What::SegmentDropped { why, .. } if *why == reason);
+        run.recorder.records().filter(|record| of_it(&record.what)).count()
+    };
+    let [policed, full] = [DropReason::Policed, DropReason::QueueFull].map(dropped);
+    assert!(policed > 0 && full > 0, "{policed} policed, {full} in a full queue");
 }
 
 /// Camel's Fig. 14 (specs/camel.md C10): five senders of one scheme, one starting every ten seconds.

@@ -1,0 +1,198 @@
+//! A bound on a figure, and what values of several runs say about it.
+
+use serde::{Deserialize, Serialize};
+use thalweg_lab::statistics::estimate;
+
+use crate::measure::Figure;
+
+/// A closed range; an infinite end is no bound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// The least value inside.
+    pub low: f64,
+    /// The greatest value inside.
+    pub high: f64,
+}
+
+/// The range from `low` to `high`.
+pub const fn range(low: f64, high: f64) -> Range {
+    Range { low, high }
+}
+
+/// How the interval of a mean lies to a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lies {
+    Inside,
+    Outside,
+    Across,
+}
+
+impl Range {
+    fn lies(self, low: f64, high: f64) -> Lies {
+        // Figures are sums of thousands of terms: what is meant to be equal to a bound may miss it by rounding.
+        let slack = 1e-9 * self.low.abs().max(self.high.abs()).min(1e12);
+        match () {
+            () if low >= self.low - slack && high <= self.high + slack => Lies::Inside,
+            () if high < self.low - slack || low > self.high + slack => Lies::Outside,
+            () => Lies::Across,
+        }
+    }
+
+    /// Its ends as `--json` has them: null where it is infinite.
+    pub fn ends(self) -> [Option<f64>; 2] {
+        [self.low, self.high].map(|end| Some(end).filter(|end| end.is_finite()))
+    }
+
+    /// How far `value` is outside, relative to the end that it is beyond; 0 or less inside.
+    pub fn excess(self, value: f64) -> f64 {
+        let scale = |end: f64| end.abs().max(1e-3);
+        ((self.low - value) / scale(self.low)).max((value - self.high) / scale(self.high))
+    }
+}
+
+/// Where a bound comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// RFC 8867 gives it, or a range that amounts to it.
+    Rfc8867,
+    /// libwebrtc's test gives it.
+    Webrtc,
+    /// It is ours: the RFC words an expectation, and this is a number for it (specs/rmcat.md 3).
+    Ours,
+}
+
+/// What is asked of a figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// What is measured.
+    pub figure: Figure,
+    /// Of which media flow; `None` if of several.
+    pub flow: Option<usize>,
+    /// Within which time, in seconds.
+    pub window: (f64, f64),
+    /// Outside of this the case fails.
+    pub must: Range,
+    /// Outside of this it is weak.
+    pub should: Range,
+    /// Where the bounds come from.
+    pub source: Source,
+}
+
+impl Bar {
+    /// A bar of ours.
+    pub fn new(figure: Figure, flow: Option<usize>, window: (f64, f64), must: Range, should: Range) -> Bar {
+        Bar { figure, flow, window, must, should, source: Source::Ours }
+    }
+}
+
+/// What is known about a bar, or a case, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Every interval is inside.
+    Pass,
+    /// What should hold does not, or is open.
+    Weak,
+    /// The runs do not decide whether what must hold does.
+    Open,
+    /// What must hold does not.
+    Fail,
+}
+
+impl Verdict {
+    /// One character: `.` pass, `~` weak, `?` open, `X` fail.
+    pub fn mark(self) -> char {
+        match self {
+            Verdict::Pass => '.',
+            Verdict::Weak => '~',
+            Verdict::Open => '?',
+            Verdict::Fail => 'X',
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Pass => "pass",
+            Verdict::Weak => "weak",
+            Verdict::Open => "open",
+            Verdict::Fail => "fail",
+        }
+    }
+}
+
+/// The values of a bar's figure over seeds, and the verdict.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// The bar.
+    pub bar: Bar,
+    /// By seed; `None` where the figure does not exist.
+    pub values: Vec<Option<f64>>,
+    /// In how many seeds the phase ended first.
+    pub censored: usize,
+    /// The mean; `None` without values.
+    pub mean: Option<f64>,
+    /// The 95 % interval of the mean; of one seed the value twice.
+    pub interval: Option<(f64, f64)>,
+    /// The verdict; `None` if the figure exists in no seed, such as the rate ratio of one flow.
+    pub verdict: Option<Verdict>,
+}
+
+/// Judges the values of one bar, each with whether it is censored.
+pub fn judge(bar: &Bar, measured: &[(Option<f64>, bool)]) -> Judged {
+    let values: Vec<Option<f64>> = measured.iter().map(|(value, _)| *value).collect();
+    let known: Vec<f64> = values.iter().flatten().copied().collect();
+    let estimated = estimate(std::slice::from_ref(&known));
+    let mean = estimated.map(|estimate| estimate.mean);
+    let interval = estimated.map(|estimate| estimate.interval.unwrap_or((estimate.mean, estimate.mean)));
+    let verdict = interval.map(|(low, high)| match (bar.must.lies(low, high), bar.should.lies(low, high)) {
+        (Lies::Outside, _) => Verdict::Fail,
+        (Lies::Across, _) => Verdict::Open,
+        (Lies::Inside, Lies::Inside) => Verdict::Pass,
+        (Lies::Inside, _) => Verdict::Weak,
+    });
+    let censored = measured.iter().filter(|(_, censored)| *censored).count();
+    Judged { bar: bar.clone(), values, censored, mean, interval, verdict }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bar(must: Range, should: Range) -> Bar {
+        Bar::new(Figure::Use, Some(0), (0.0, 1.0), must, should)
+    }
+
+    fn judged(values: &[f64], must: Range, should: Range) -> Judged {
+        let values: Vec<(Option<f64>, bool)> = values.iter().map(|value| (Some(*value), false)).collect();
+        judge(&bar(must, should), &values)
+    }
+
+    /// specs/rmcat.md 13.3.
+    #[test]
+    fn the_worked_interval_holds_within_one_range_and_is_open_against_the_other() {
+        let values = [0.91, 0.88, 0.93, 0.90, 0.86, 0.92, 0.89, 0.94, 0.90, 0.87];
+        let inside = judged(&values, range(0.7, 1.03), range(0.85, 1.01));
+        let (low, high) = inside.interval.unwrap();
+        assert!((low - 0.8815).abs() < 1e-3 && (high - 0.9185).abs() < 1e-3, "{low} to {high}");
+        assert_eq!(inside.verdict, Some(Verdict::Pass));
+        assert_eq!(judged(&values, range(0.89, 1.01), range(0.89, 1.01)).verdict, Some(Verdict::Open));
+        assert_eq!(judged(&values, range(0.7, 1.03), range(0.89, 1.01)).verdict, Some(Verdict::Weak));
+        assert_eq!(judged(&values, range(0.95, 1.03), range(0.95, 1.01)).verdict, Some(Verdict::Fail));
+    }
+
+    /// specs/rmcat.md 13.8.
+    #[test]
+    fn a_share_of_less_than_half_beside_tcp_is_weak() {
+        assert_eq!(judged(&[0.4], range(0.186, 1.60), range(0.5, 1.5)).verdict, Some(Verdict::Weak));
+    }
+
+    #[test]
+    fn a_figure_that_does_not_exist_has_no_verdict_and_a_bound_is_inside() {
+        assert_eq!(judge(&bar(range(0.0, 1.0), range(0.0, 1.0)), &[(None, false)]).verdict, None);
+        assert_eq!(judged(&[1.0], range(0.0, 1.0), range(0.0, 1.0)).verdict, Some(Verdict::Pass));
+        assert_eq!(range(0.0, f64::INFINITY).ends(), [Some(0.0), None]);
+        assert!(range(0.5, 1.0).excess(1.5) > range(0.5, 1.0).excess(0.4));
+    }
+}

@@ -1,0 +1,241 @@
+//! A case: what is played, and what is asked of it.
+
+use thalweg_codecs::Codec;
+use thalweg_codecs::traffic::{self, TrafficModel};
+use thalweg_lab::Scenario;
+use thalweg_lab::scenario::{Audio, Competitor, FORWARD, NamedLink, Pause, REVERSE, Route, Sender, Video};
+use thalweg_link::queue::Limits;
+use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig};
+use thalweg_sender::scheme::{FeedbackStyle, RateLimits};
+use thalweg_units::{ConfigError, Rate, Seed, Size, Span};
+
+use crate::bar::Bar;
+use crate::network::{Cross, Network};
+
+/// One case, such as RFC 8867's 5.1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// Its id, such as `5.1` or `gcc.IsFairToTCP`.
+    pub id: String,
+    /// What it tests, in a few words.
+    pub title: String,
+    /// Its length.
+    pub duration: Span,
+    /// What the application allows.
+    pub limits: RateLimits,
+    /// What is played.
+    pub setting: Setting,
+    /// What is asked.
+    pub bars: Vec<Bar>,
+    /// What its figures are compared with, if bars ask for it: the same without what impairs.
+    pub reference: Option<Box<Network>>,
+    /// Whether a sender without weights cannot be judged by it.
+    pub needs_weights: bool,
+}
+
+/// What a case plays.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Setting {
+    /// Media flows over narrow links.
+    Network(Network),
+    /// A scenario of its own, with one media flow under test.
+    Scenario(Box<Scenario>),
+}
+
+/// What may be varied in all cases that are networks; a case's own values are used where nothing is set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// One-way propagation of every flow.
+    pub one_way: Option<Span>,
+    /// How long the queues of narrow links may be.
+    pub queue: Option<Span>,
+    /// Deviation of the jitter, which is cut at three times it.
+    pub jitter: Span,
+    /// Probability of random loss on the way there.
+    pub loss: f64,
+    /// Where sizes of frames come from.
+    pub media: TrafficModel,
+    /// The feedback of every flow; `None` leaves each scheme its own.
+    pub feedback: Option<FeedbackStyle>,
+}
+
+impl Default for Options {
+    /// As specs/rmcat.md 1 chooses.
+    fn default() -> Options {
+        Options {
+            one_way: None,
+            queue: None,
+            jitter: Span::from_millis(5),
+            loss: 0.0,
+            media: TrafficModel::default(),
+            feedback: None,
+        }
+    }
+}
+
+/// RFC 8867's media: 150 kbps to 1.5 Mbps, which with headers and audio is 1.594 Mbps on the wire (specs/rmcat.md 1).
+pub fn rfc_limits() -> RateLimits {
+    let [min, start, max, wire] = [150, 150, 1500, 1594].map(Rate::from_kbps);
+    RateLimits { min, start, max, wire }
+}
+
+/// At what multiple of its deviation jitter is cut (specs/rmcat.md 1).
+const JITTER_CUT: i64 = 3;
+/// RFC 8867's video: 144p to 720p at 10 to 30 fps; what is sent does not depend on the size.
+const FRAME_RATE: u32 = 30;
+
+impl Case {
+    /// The media flows.
+    pub fn flows(&self) -> usize {
+        match &self.setting {
+            Setting::Network(network) => network.flows.len(),
+            Setting::Scenario(_) => 1,
+        }
+    }
+
+    /// Its network, as the options change it.
+    pub fn network(&self, options: &Options) -> Option<Network> {
+        match &self.setting {
+            Setting::Network(network) => Some(options.applied(network)),
+            Setting::Scenario(_) => None,
+        }
+    }
+
+    /// The scenario of this seed; all flows are of the scheme called `scheme`, except that the first has a weight.
+    ///
+    /// # Errors
+    /// When the case or an option is out of range.
+    pub fn scenario(&self, scheme: &str, seed: Seed, options: &Options) -> Result<Scenario, ConfigError> {
+        match &self.setting {
+            Setting::Network(network) => self.played(&options.applied(network), scheme, seed, options),
+            Setting::Scenario(scenario) => Ok(Scenario { seed, ..(**scenario).clone() }),
+        }
+    }
+
+    /// The scenario of its reference run.
+    ///
+    /// # Errors
+    /// As [`Case::scenario`].
+    pub fn reference_scenario(
+        &self,
+        scheme: &str,
+        seed: Seed,
+        options: &Options,
+    ) -> Result<Option<Scenario>, ConfigError> {
+        let network = self.reference.as_deref().map(|network| options.applied(network));
+        network.map(|network| self.played(&network, scheme, seed, options)).transpose()
+    }
+
+    fn played(
+        &self,
+        network: &Network,
+        scheme: &str,
+        seed: Seed,
+        options: &Options,
+    ) -> Result<Scenario, ConfigError> {
+        let narrow = |link: usize| -> Result<HopConfig, ConfigError> {
+            let link = &network.links[link];
+            let queue = QueueConfig::DropTail(Limits { time: Some(link.queue), ..Limits::default() });
+            Ok(HopConfig::Rate { rate: link.schedule()?, queue })
+        };
+        let name = |link: usize| match link {
+            0 => FORWARD.to_string(),
+            1 => REVERSE.to_string(),
+            link => format!("link {link}"),
+        };
+        let mut forward = vec![narrow(0)?];
+        if options.loss > 0.0 {
+            forward.push(HopConfig::Loss(LossModel::Independent { probability: options.loss }));
+        }
+        let mut links: Vec<NamedLink> = Vec::new();
+        for link in 2..network.links.len() {
+            links.push(NamedLink { name: name(link), hops: vec![narrow(link)?] });
+        }
+        // Every flow has its own propagation and draws its own jitter.
+        let jitter = match options.jitter {
+            Span::ZERO => Jitter::None,
+            deviation => Jitter::TruncatedNormal { deviation, max: deviation * JITTER_CUT },
+        };
+        let mut routes = Vec::new();
+        let mut route = |flow: usize, there: &[usize], back: &[usize], one_way: Span| {
+            let hop = || HopConfig::Delay { delay: one_way.into(), jitter, reorders: false };
+            let [out, home] = ["to", "from"].map(|way| format!("{way} receiver {flow}"));
+            for own in [&out, &home] {
+                links.push(NamedLink { name: own.clone(), hops: vec![hop()] });
+            }
+            let way = |crossed: &[usize], own: String| crossed.iter().map(|link| name(*link)).chain([own]).collect();
+            routes.push(Route { flow: flow as u16, forward: way(there, out), reverse: way(back, home) });
+        };
+        for (number, flow) in network.flows.iter().enumerate() {
+            route(number, &flow.forward, &flow.reverse, flow.one_way);
+        }
+        let one_way = network.flows.first().map_or(Span::ZERO, |flow| flow.one_way);
+        let mut competitors = Vec::new();
+        let mut number = network.flows.len();
+        for cross in &network.cross {
+            let count = match cross {
+                Cross::Tcp(config) => config.count,
+                Cross::Web(config, _) => config.count,
+            };
+            (number..number + usize::from(count)).for_each(|flow| route(flow, &[0], &[1], one_way));
+            number += usize::from(count);
+            competitors.push(match cross {
+                Cross::Tcp(config) => Competitor::Tcp(*config),
+                Cross::Web(config, _) => Competitor::Web(*config),
+            });
+        }
+        // Sources that begin at one instant would march in step: each has a phase of its own within a frame.
+        let frame = Span::from_secs_f64(1.0 / f64::from(FRAME_RATE));
+        let phase = |flow: usize| frame.scale(seed.child(&format!("phase of flow {flow}")).random().unit());
+        let begin = |flow: usize| Span::from_secs_f64(network.flows[flow].times.0) + phase(flow);
+        let end = |flow: usize| {
+            let until = Span::from_secs_f64(network.flows[flow].times.1);
+            (until < self.duration).then_some(until)
+        };
+        let senders = (1..network.flows.len()).map(|flow| {
+            let scheme = scheme.to_string();
+            Competitor::Sender(Sender { scheme, video: None, from: begin(flow), until: end(flow) })
+        });
+        let paused = network.flows.iter().enumerate().filter_map(|(flow, media)| {
+            let (from, until) = media.pause?;
+            Some(Pause { flow: flow as u16, from: Span::from_secs_f64(from), until: Span::from_secs_f64(until) })
+        });
+        Ok(Scenario {
+            name: self.id.clone(),
+            duration: self.duration,
+            seed,
+            video: Video::scene(Size::new(640, 360), FRAME_RATE),
+            codec: Codec::Traffic(traffic::Config {
+                min_rate: self.limits.min,
+                max_rate: self.limits.max,
+                model: options.media.clone(),
+            }),
+            forward: PathConfig { hops: forward },
+            reverse: PathConfig { hops: vec![narrow(1)?] },
+            from: begin(0),
+            until: end(0),
+            pauses: paused.collect(),
+            audio: Some(Audio::default()),
+            feedback: options.feedback,
+            measure_quality: false,
+            competitors: senders.chain(competitors).collect(),
+            routes,
+            links,
+            ..Scenario::over("unused")
+        })
+    }
+}
+
+impl Options {
+    /// The network as these options change it.
+    fn applied(&self, network: &Network) -> Network {
+        let mut network = network.clone();
+        if let Some(one_way) = self.one_way {
+            network.flows.iter_mut().for_each(|flow| flow.one_way = one_way);
+        }
+        if let Some(queue) = self.queue {
+            network.links.iter_mut().for_each(|link| link.queue = queue);
+        }
+        network
+    }
+}

@@ -1,0 +1,44 @@
+//! All cases, by their ids.
+
+mod bars;
+mod wired;
+
+use crate::case::Case;
+
+/// Every case, in order.
+pub fn all() -> Vec<Case> {
+    wired::cases()
+}
+
+/// Why cases could not be chosen.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no case '{pattern}': choose of {known}, or wired, or all")]
+pub struct UnknownCase {
+    /// What was asked for.
+    pub pattern: String,
+    /// The ids that there are, near ones first.
+    pub known: String,
+}
+
+/// The cases that `pattern` names: an id, an id with `*` at its end, a set (`wired`), or `all`.
+///
+/// # Errors
+/// When there is none.
+pub fn find(pattern: &str) -> Result<Vec<Case>, UnknownCase> {
+    let chosen: Vec<Case> = all()
+        .into_iter()
+        .filter(|case| match pattern {
+            "all" => true,
+            "wired" => case.id.starts_with(['5', '6']),
+            _ => match pattern.strip_suffix('*') {
+                Some(begin) => case.id.starts_with(begin),
+                None => case.id == pattern,
+            },
+        })
+        .collect();
+    if chosen.is_empty() {
+        let known: Vec<String> = all().into_iter().map(|case| case.id).collect();
+        return Err(UnknownCase { pattern: pattern.to_string(), known: known.join(", ") });
+    }
+    Ok(chosen)
+}

@@ -1,0 +1,362 @@
+//! What a bar measures, and how it is read from the log of a run.
+
+use thalweg_units::percentile;
+
+use crate::figures::{After, alternations, convergence, log_slope, settling, variation};
+use crate::log::{BIN_S, FlowLog, Log, mean_rate, moving_means};
+use crate::network::{Network, Phase};
+
+/// A figure of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Figure {
+    /// What a flow receives over what it could have.
+    Use,
+    /// The same from 10 s after its begin to its end.
+    UseOfRun,
+    /// What all flows together receive over what they could have.
+    UseOfAll,
+    /// What arrives over this link, by index, over its capacity.
+    UseOfLink(usize),
+    /// Time to converge after a start, a rise or a resume, in seconds.
+    Rise,
+    /// Time to settle after a fall, in seconds.
+    Fall,
+    /// 95th percentile of waiting in queues, in ms.
+    QueueP95,
+    /// 5th percentile of waiting in queues, in ms: a standing queue.
+    QueueP05,
+    /// Packets dropped of those sent, in %.
+    Loss,
+    /// The same within 5 s of a fall.
+    LossAfterFall,
+    /// Alternations between at least 0.95 and at most 0.60 of what is attainable, per minute, in settled windows.
+    Oscillation,
+    /// Deviation over mean of the sending rate in 200 ms, in settled windows.
+    Variation,
+    /// Bytes of reports over bytes of media, in %.
+    Overhead,
+    /// The greatest of the flows' rates over the least, averaged over 20 s.
+    Ratio,
+    /// Jain's index of the flows' rates, mean over seconds.
+    Jain,
+    /// Slope of the logarithm of a flow's rate over that of its round trip.
+    SlopeOverRoundTrip,
+    /// What a flow receives, in Mbps.
+    Rate,
+    /// The greatest sending rate within a second, in Mbps.
+    PeakRate,
+    /// The least rate received within any 2 s, in Mbps.
+    LeastRate,
+    /// Padding sent, in Mbps.
+    Filler,
+    /// The first flow's rate, over its weight, relative to the mean of the others'... without the weights: x1 / mean.
+    RateOverOthers,
+    /// What TCP receives, in Mbps.
+    TcpRate,
+    /// What media and TCP receive together, in Mbps.
+    RateOfAll,
+    /// The median time of transfers over that of the same without media.
+    CompletionOverAlone,
+    /// What a flow receives relative to the reference run.
+    RateOverReference,
+    /// 95th percentile of waiting less that of the reference run, in ms.
+    QueueOverReference,
+    /// Reports dropped of those sent, in %.
+    ReportLoss,
+    /// The controller's target at the end of the window, in kbps.
+    Target,
+    /// The least of the controller's targets, sampled each second, in kbps.
+    LeastTarget,
+    /// The greatest of them.
+    GreatestTarget,
+}
+
+impl Figure {
+    /// Its name in tables and in `--json`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Figure::Use => "use",
+            Figure::UseOfRun => "use_run",
+            Figure::UseOfAll => "use_all",
+            Figure::UseOfLink(_) => "use_link",
+            Figure::Rise => "rise",
+            Figure::Fall => "fall",
+            Figure::QueueP95 => "q95",
+            Figure::QueueP05 => "q05",
+            Figure::Loss => "loss",
+            Figure::LossAfterFall => "loss_fall",
+            Figure::Oscillation => "osc",
+            Figure::Variation => "cv",
+            Figure::Overhead => "overhead",
+            Figure::Ratio => "ratio",
+            Figure::Jain => "jain",
+            Figure::SlopeOverRoundTrip => "rtt_slope",
+            Figure::Rate => "rate",
+            Figure::PeakRate => "peak",
+            Figure::LeastRate => "least",
+            Figure::Filler => "filler",
+            Figure::RateOverOthers => "weight_ratio",
+            Figure::TcpRate => "tcp",
+            Figure::RateOfAll => "rate_all",
+            Figure::CompletionOverAlone => "completion",
+            Figure::RateOverReference => "rate_ref",
+            Figure::QueueOverReference => "q95_ref",
+            Figure::ReportLoss => "report_loss",
+            Figure::Target => "target",
+            Figure::LeastTarget => "target_min",
+            Figure::GreatestTarget => "target_max",
+        }
+    }
+
+    /// Its unit; empty for ratios.
+    pub fn unit(&self) -> &'static str {
+        match self {
+            Figure::Rise | Figure::Fall => "s",
+            Figure::QueueP95 | Figure::QueueP05 | Figure::QueueOverReference => "ms",
+            Figure::Loss | Figure::LossAfterFall | Figure::Overhead | Figure::ReportLoss => "%",
+            Figure::Oscillation => "/min",
+            Figure::Rate
+            | Figure::PeakRate
+            | Figure::LeastRate
+            | Figure::Filler
+            | Figure::TcpRate
+            | Figure::RateOfAll => "Mbps",
+            Figure::Target | Figure::LeastTarget | Figure::GreatestTarget => "kbps",
+            Figure::Use
+            | Figure::UseOfRun
+            | Figure::UseOfAll
+            | Figure::UseOfLink(_)
+            | Figure::Variation
+            | Figure::Ratio
+            | Figure::Jain
+            | Figure::SlopeOverRoundTrip
+            | Figure::RateOverOthers
+            | Figure::CompletionOverAlone
+            | Figure::RateOverReference => "",
+        }
+    }
+}
+
+/// A run and what is known about its case.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// The run.
+    pub log: &'a Log,
+    /// The reference run, if the case has one.
+    pub reference: Option<&'a Log>,
+    /// The case's network; `None` for a scenario of its own, whose bars measure no shares.
+    pub network: Option<&'a Network>,
+    /// What a flow can use on the wire, in bit/s.
+    pub wire_bps: f64,
+    /// The phases of each media flow.
+    pub phases: &'a [Vec<Phase>],
+}
+
+type Window = (f64, f64);
+
+/// A value, if there is one, and whether the phase ended before it was reached.
+pub type Measured = (Option<f64>, bool);
+
+impl Seen<'_> {
+    /// The figure of `flow`, or of all flows together, within `window`.
+    pub fn measure(&self, figure: &Figure, flow: Option<usize>, window: Window) -> Measured {
+        let media = flow.unwrap_or(0);
+        let Some(log) = self.log.media.get(media) else { return (None, false) };
+        let value = match figure {
+            Figure::Rise => return self.rise(log, media, window),
+            Figure::Fall => return self.fall(log, media, window),
+            Figure::Use | Figure::UseOfRun => self.share(&[media], window),
+            Figure::UseOfAll => self.share(&(0..self.log.media.len()).collect::<Vec<_>>(), window),
+            Figure::UseOfLink(link) => self.use_of_link(*link, window),
+            Figure::QueueP95 => waits(log, window, 0.95),
+            Figure::QueueP05 => waits(log, window, 0.05),
+            Figure::Loss | Figure::LossAfterFall => loss(log, window),
+            Figure::Oscillation => self.oscillation(log, media),
+            Figure::Variation => self.variation(log, media),
+            Figure::Overhead => ratio(log.report_bytes as f64 * 100.0, log.media_bytes as f64),
+            Figure::ReportLoss => ratio(log.reports_dropped as f64 * 100.0, log.reports as f64),
+            Figure::Ratio => self.ratio(window),
+            Figure::Jain => self.jain(window),
+            Figure::SlopeOverRoundTrip => self.slope(window),
+            Figure::Rate => Some(mean_rate(&log.received, window) / 1e6),
+            Figure::PeakRate => greatest(moving_means(&log.sent, window, 1.0)).map(|bps| bps / 1e6),
+            Figure::LeastRate => least(moving_means(&log.received, window, 2.0)).map(|bps| bps / 1e6),
+            Figure::Filler => Some(mean_rate(&log.filler, window) / 1e6),
+            Figure::RateOverOthers => {
+                let rates = self.rates(window);
+                let others = &rates[1..];
+                ratio(rates[0] * others.len() as f64, others.iter().sum())
+            }
+            Figure::TcpRate => Some(self.tcp_rate(window) / 1e6),
+            Figure::RateOfAll => Some((self.rates(window).iter().sum::<f64>() + self.tcp_rate(window)) / 1e6),
+            Figure::CompletionOverAlone => {
+                let alone = self.reference.and_then(|log| completion(log, window));
+                completion(self.log, window).zip(alone).and_then(|(ours, alone)| ratio(ours, alone))
+            }
+            Figure::RateOverReference => {
+                let reference = self.reference.and_then(|log| log.media.get(media));
+                reference.and_then(|other| ratio(mean_rate(&log.received, window), mean_rate(&other.received, window)))
+            }
+            Figure::QueueOverReference => {
+                let reference = self.reference.and_then(|log| waits(log.media.get(media)?, window, 0.95));
+                waits(log, window, 0.95).zip(reference).map(|(ours, theirs)| ours - theirs)
+            }
+            Figure::Target => target_at(log, window.1),
+            Figure::LeastTarget => least(targets(log, window)),
+            Figure::GreatestTarget => greatest(targets(log, window)),
+        };
+        (value, false)
+    }
+
+    /// What all media flows receive, in bit/s.
+    fn rates(&self, window: Window) -> Vec<f64> {
+        self.log.media.iter().map(|log| mean_rate(&log.received, window)).collect()
+    }
+
+    fn tcp_rate(&self, window: Window) -> f64 {
+        self.log.tcp.iter().map(|tcp| mean_rate(&tcp.received, window)).sum()
+    }
+
+    fn share(&self, flows: &[usize], window: Window) -> Option<f64> {
+        let network = self.network?;
+        let received = flows.iter().map(|flow| mean_rate(&self.log.media[*flow].received, window)).sum();
+        ratio(received, flows.iter().map(|flow| network.mean_attainable(*flow, window, self.wire_bps)).sum())
+    }
+
+    fn use_of_link(&self, link: usize, window: Window) -> Option<f64> {
+        let network = self.network?;
+        let crossing = network.flows.iter().zip(&self.log.media).filter(|(flow, _)| flow.forward.contains(&link));
+        let received: f64 = crossing.map(|(_, log)| mean_rate(&log.received, window)).sum();
+        ratio(received, network.links[link].rate(window.0).as_bps_f64())
+    }
+
+    /// Sending rates of whole seconds relative to what is attainable, the first ending a second after the begin.
+    fn relative(&self, log: &FlowLog, flow: usize, window: Window) -> Option<Vec<f64>> {
+        let attainable = self.network?.mean_attainable(flow, window, self.wire_bps);
+        Some(moving_means(&log.sent, window, 1.0).into_iter().map(|rate| rate / attainable).collect())
+    }
+
+    fn rise(&self, log: &FlowLog, flow: usize, window: Window) -> Measured {
+        let Some(relative) = self.relative(log, flow, window) else { return (None, false) };
+        let After { seconds, censored } = convergence(&relative, 1.0, BIN_S);
+        (Some(seconds), censored)
+    }
+
+    fn fall(&self, log: &FlowLog, flow: usize, window: Window) -> Measured {
+        let Some(relative) = self.relative(log, flow, window) else { return (None, false) };
+        let waits: Vec<f64> = (0..relative.len())
+            .map(|place| {
+                let from = window.0 + place as f64 * BIN_S;
+                waits(log, (from, from + 1.0), 0.95).unwrap_or(0.0)
+            })
+            .collect();
+        let After { seconds, censored } = settling(&relative, &waits, 1.0, BIN_S);
+        (Some(seconds), censored)
+    }
+
+    /// The sending rate in bins of this length in the settled windows of a flow, each relative to what is attainable.
+    fn settled(&self, log: &FlowLog, flow: usize, length_s: f64) -> Vec<Vec<f64>> {
+        let windows = self.phases.get(flow).into_iter().flatten().map(|phase| (phase.settled(), phase.attainable_bps));
+        windows
+            .map(|((from, until), attainable)| {
+                let count = ((until - from) / length_s) as usize;
+                let bin = |index: usize| from + index as f64 * length_s;
+                (0..count).map(|index| mean_rate(&log.sent, (bin(index), bin(index + 1))) / attainable).collect()
+            })
+            .collect()
+    }
+
+    fn oscillation(&self, log: &FlowLog, flow: usize) -> Option<f64> {
+        let windows = self.settled(log, flow, 0.5);
+        let minutes: f64 = windows.iter().map(|window| window.len() as f64 * 0.5 / 60.0).sum();
+        let count: usize = windows.iter().map(|window| alternations(window)).sum();
+        ratio(count as f64, minutes)
+    }
+
+    fn variation(&self, log: &FlowLog, flow: usize) -> Option<f64> {
+        let windows = self.settled(log, flow, 0.2);
+        let whole: usize = windows.iter().map(Vec::len).sum();
+        let weighted = windows.iter().filter_map(|window| Some(variation(window)? * window.len() as f64));
+        ratio(weighted.sum(), whole as f64)
+    }
+
+    fn ratio(&self, (from, until): Window) -> Option<f64> {
+        const AVERAGED_S: f64 = 20.0;
+        if self.log.media.len() < 2 {
+            return None;
+        }
+        let count = (((until - from) / AVERAGED_S).round() as usize).max(1);
+        let edge = |part: usize| from + (until - from) * part as f64 / count as f64;
+        let of_part = |part: usize| {
+            let rates = self.rates((edge(part), edge(part + 1)));
+            ratio(rates.iter().copied().fold(0.0, f64::max), rates.iter().copied().fold(f64::INFINITY, f64::min))
+        };
+        let ratios: Vec<f64> = (0..count).map(|part| of_part(part).unwrap_or(f64::INFINITY)).collect();
+        Some(ratios.iter().sum::<f64>() / count as f64).filter(|ratio| ratio.is_finite()).or(Some(1e3))
+    }
+
+    fn jain(&self, (from, until): Window) -> Option<f64> {
+        if self.log.media.len() < 2 {
+            return None;
+        }
+        let seconds = (until - from) as usize;
+        let by_second = (0..seconds).filter_map(|second| {
+            let at = from + second as f64;
+            thalweg_lab::metrics::jain(&self.rates((at, at + 1.0)))
+        });
+        let indices: Vec<f64> = by_second.collect();
+        ratio(indices.iter().sum(), indices.len() as f64)
+    }
+
+    fn slope(&self, window: Window) -> Option<f64> {
+        let round_trips = self.network?.flows.iter().map(|flow| flow.one_way.as_millis_f64() * 2.0);
+        log_slope(&round_trips.zip(self.rates(window)).collect::<Vec<_>>())
+    }
+}
+
+fn ratio(of: f64, over: f64) -> Option<f64> {
+    (over > 0.0).then(|| of / over)
+}
+
+fn least(values: Vec<f64>) -> Option<f64> {
+    values.into_iter().min_by(f64::total_cmp)
+}
+
+fn greatest(values: Vec<f64>) -> Option<f64> {
+    values.into_iter().max_by(f64::total_cmp)
+}
+
+/// Percentile of the waiting of packets that arrive within the window, in ms.
+fn waits(log: &FlowLog, (from, until): Window, share: f64) -> Option<f64> {
+    let first = log.arrivals.partition_point(|arrival| arrival.at_s < from);
+    let last = log.arrivals.partition_point(|arrival| arrival.at_s < until);
+    let waits: Vec<f64> = log.arrivals[first..last.max(first)].iter().map(|arrival| arrival.waited_ms).collect();
+    percentile(&waits, share)
+}
+
+/// Packets sent within the window that were dropped, in %.
+fn loss(log: &FlowLog, (from, until): Window) -> Option<f64> {
+    let within = |times: &[f64]| times.partition_point(|at| *at < until) - times.partition_point(|at| *at < from);
+    let mut dropped = log.dropped_s.clone();
+    dropped.sort_by(f64::total_cmp);
+    ratio(within(&dropped) as f64 * 100.0, within(&log.sent_s) as f64)
+}
+
+/// The median time of the transfers that were complete within the window, in seconds.
+fn completion(log: &Log, (from, until): Window) -> Option<f64> {
+    let all = log.tcp.iter().flat_map(|tcp| &tcp.transfers);
+    let took: Vec<f64> = all.filter(|(at, _)| (from..until).contains(at)).map(|(_, took)| *took).collect();
+    percentile(&took, 0.5)
+}
+
+/// The last target sampled by `at`, in kbps.
+fn target_at(log: &FlowLog, at: f64) -> Option<f64> {
+    // A sample at a whole second may be a rounding error later.
+    let place = log.target.partition_point(|(sampled, _)| *sampled <= at + 1e-6);
+    place.checked_sub(1).map(|last| log.target[last].1 / 1e3)
+}
+
+/// The targets at each whole second within the window, in kbps.
+fn targets(log: &FlowLog, (from, until): Window) -> Vec<f64> {
+    (from.ceil() as u64..=until.floor() as u64).filter_map(|second| target_at(log, second as f64)).collect()
+}

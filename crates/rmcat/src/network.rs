@@ -1,0 +1,266 @@
+//! What a case consists of: narrow links, media flows, other traffic, and what each flow could have of the links when.
+
+use thalweg_link::{Rates, TcpConfig, WebConfig};
+use thalweg_units::{ConfigError, Rate, Span};
+
+use crate::attainable::{Taker, shares};
+
+/// A link that can be full.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Narrow {
+    /// Its rates, each with how long it lasts.
+    pub rates: Vec<(Rate, Span)>,
+    /// How long its queue may be, at the rate of the moment.
+    pub queue: Span,
+}
+
+impl Narrow {
+    /// Of one rate.
+    pub fn of(kbps: u64, queue: Span) -> Narrow {
+        Narrow::steps(&[kbps], Span::from_secs(1), queue)
+    }
+
+    /// Of several rates, each for `each`.
+    pub fn steps(kbps: &[u64], each: Span, queue: Span) -> Narrow {
+        Narrow { rates: kbps.iter().map(|kbps| (Rate::from_kbps(*kbps), each)).collect(), queue }
+    }
+
+    /// Its rates as the link takes them; the last stays.
+    ///
+    /// # Errors
+    /// When all are 0.
+    pub fn schedule(&self) -> Result<Rates, ConfigError> {
+        let (last, before) = self.rates.split_last().map_or((Rate::ZERO, &[][..]), |(last, before)| (last.0, before));
+        Rates::lasting(before, Some(last))
+    }
+
+    /// Its rate at `at`, in seconds.
+    pub fn rate(&self, at_s: f64) -> Rate {
+        let mut end = 0.0;
+        for (rate, lasts) in &self.rates {
+            end += lasts.as_secs_f64();
+            if at_s < end - 1e-9 {
+                return *rate;
+            }
+        }
+        self.rates.last().map_or(Rate::ZERO, |last| last.0)
+    }
+
+    /// When its rate changes, in seconds.
+    fn changes(&self) -> impl Iterator<Item = f64> + '_ {
+        let mut end = 0.0;
+        self.rates[..self.rates.len().saturating_sub(1)].iter().map(move |(_, lasts)| {
+            end += lasts.as_secs_f64();
+            end
+        })
+    }
+
+    /// The greatest of its rates.
+    pub fn greatest(&self) -> Rate {
+        self.rates.iter().map(|(rate, _)| *rate).max().unwrap_or(Rate::ZERO)
+    }
+}
+
+/// A sender of video, and of audio if the case has some.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Media {
+    /// When it begins and ends, in seconds.
+    pub times: (f64, f64),
+    /// When its camera and microphone are off, in seconds.
+    pub pause: Option<(f64, f64)>,
+    /// Its weight among its like.
+    pub weight: f64,
+    /// The links to its receiver, by index.
+    pub forward: Vec<usize>,
+    /// The links back.
+    pub reverse: Vec<usize>,
+    /// One-way propagation, the same both ways.
+    pub one_way: Span,
+}
+
+impl Media {
+    /// Over the first link there and the second back.
+    pub fn during(from_s: f64, until_s: f64, one_way: Span) -> Media {
+        let times = (from_s, until_s);
+        Media { times, pause: None, weight: 1.0, forward: vec![0], reverse: vec![1], one_way }
+    }
+
+    /// Whether it sends at `at`.
+    pub fn sends(&self, at_s: f64) -> bool {
+        let within = |(from, until): (f64, f64)| (from - 1e-9..until - 1e-9).contains(&at_s);
+        within(self.times) && !self.pause.is_some_and(within)
+    }
+
+    fn changes(&self) -> impl Iterator<Item = f64> {
+        let pause = self.pause.into_iter().flat_map(|(from, until)| [from, until]);
+        [self.times.0, self.times.1].into_iter().chain(pause)
+    }
+}
+
+/// Traffic besides media, over the first link there and the second back, with the first flow's propagation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cross {
+    /// Endless TCP flows.
+    Tcp(TcpConfig),
+    /// TCP flows that transfer and then idle, and the mean rate of all of them together, which comes off the links.
+    Web(WebConfig, Rate),
+}
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Network {
+    /// The narrow links. The first two are the laboratory's `forward` and `reverse`.
+    pub links: Vec<Narrow>,
+    /// The media flows; the first is the laboratory's sender under test.
+    pub flows: Vec<Media>,
+    /// Other traffic.
+    pub cross: Vec<Cross>,
+}
+
+/// A time in which nothing changes for a flow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Phase {
+    /// Begin, in seconds.
+    pub from_s: f64,
+    /// End, in seconds.
+    pub until_s: f64,
+    /// What the flow could have, in bit/s on the wire.
+    pub attainable_bps: f64,
+    /// The capacity of the narrowest of its links, in bit/s.
+    pub capacity_bps: f64,
+    /// The event with which it begins.
+    pub begins: Event,
+}
+
+/// What happens to a flow at the begin of a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// It begins.
+    Start,
+    /// Its camera is on again.
+    Resume,
+    /// It could have more than before.
+    Rise,
+    /// It could have less than before.
+    Fall,
+    /// Something changes, but not what it could have.
+    Other,
+}
+
+impl Phase {
+    /// Its second half, in which a flow should have settled (specs/rmcat.md 2).
+    pub fn settled(&self) -> (f64, f64) {
+        (f64::midpoint(self.from_s, self.until_s), self.until_s)
+    }
+}
+
+impl Network {
+    /// What media flow `flow` could have at `at`, in bit/s, if each uses at most `wire_bps`; 0 while it is silent.
+    pub fn attainable(&self, flow: usize, at_s: f64, wire_bps: f64) -> f64 {
+        self.all_attainable(at_s, wire_bps)[flow]
+    }
+
+    fn all_attainable(&self, at_s: f64, wire_bps: f64) -> Vec<f64> {
+        let mut capacities: Vec<f64> = self.links.iter().map(|link| link.rate(at_s).as_bps_f64()).collect();
+        let mut takers: Vec<Taker> = self
+            .flows
+            .iter()
+            .map(|flow| Taker {
+                limit: wire_bps,
+                weight: if flow.sends(at_s) { flow.weight } else { 0.0 },
+                crosses: flow.forward.clone(),
+            })
+            .collect();
+        for cross in &self.cross {
+            match cross {
+                Cross::Tcp(config) => {
+                    let until = config.until.map_or(f64::INFINITY, Span::as_secs_f64);
+                    let there = (config.from.as_secs_f64()..until).contains(&at_s);
+                    let taker = Taker { limit: f64::INFINITY, weight: f64::from(u8::from(there)), crosses: vec![0] };
+                    takers.extend(std::iter::repeat_n(taker, config.count.into()));
+                }
+                Cross::Web(_, mean) => capacities[0] = (capacities[0] - mean.as_bps_f64()).max(0.0),
+            }
+        }
+        let mut shares = shares(&capacities, &takers);
+        shares.truncate(self.flows.len());
+        shares
+    }
+
+    /// The mean of what `flow` could have within [from, until), in bit/s.
+    pub fn mean_attainable(&self, flow: usize, (from, until): (f64, f64), wire_bps: f64) -> f64 {
+        let mut times = self.events(until);
+        times.retain(|at| *at > from);
+        let (mut at, mut sum) = (from, 0.0);
+        for next in times {
+            sum += self.attainable(flow, f64::midpoint(at, next), wire_bps) * (next - at);
+            at = next;
+        }
+        sum / (until - from)
+    }
+
+    /// When anything changes, up to `end` and with it, in order.
+    fn events(&self, end: f64) -> Vec<f64> {
+        let links = self.links.iter().flat_map(Narrow::changes);
+        let flows = self.flows.iter().flat_map(Media::changes);
+        let tcp = self.cross.iter().flat_map(|cross| match cross {
+            Cross::Tcp(config) => {
+                let until = config.until.map_or(f64::INFINITY, Span::as_secs_f64);
+                [config.from.as_secs_f64(), until]
+            }
+            Cross::Web(..) => [f64::INFINITY; 2],
+        });
+        let mut times: Vec<f64> = links.chain(flows).chain(tcp).filter(|at| (0.0..end).contains(at)).collect();
+        times.push(end);
+        times.sort_by(f64::total_cmp);
+        times.dedup_by(|a, b| (*a - *b).abs() < 1e-6);
+        times
+    }
+
+    /// The phases of media flow `flow`, up to `end`: times in which neither its links' rates change nor who else is
+    /// there. A phase shorter than 3 s, such as what remains of a run when a flow ends a second before it, is none.
+    pub fn phases(&self, flow: usize, end: f64, wire_bps: f64) -> Vec<Phase> {
+        const SHORTEST: f64 = 3.0;
+        let media = &self.flows[flow];
+        let times = self.events(end);
+        let seen = |at: f64| {
+            let rates: Vec<Rate> = media.forward.iter().map(|link| self.links[*link].rate(at)).collect();
+            let others = self.flows.iter().enumerate();
+            let meets = |other: &Media| other.forward.iter().any(|link| media.forward.contains(link));
+            let there: Vec<usize> =
+                others.filter(|(_, other)| meets(other) && other.sends(at)).map(|(index, _)| index).collect();
+            (rates, there, self.attainable(flow, at, wire_bps))
+        };
+        let mut phases: Vec<Phase> = Vec::new();
+        let mut before = None;
+        let mut at = 0.0;
+        for next in times {
+            if next <= at {
+                continue;
+            }
+            let middle = f64::midpoint(at, next);
+            let now = media.sends(middle).then(|| seen(middle));
+            if now.is_some() && now == before {
+                if let Some(phase) = phases.last_mut() {
+                    phase.until_s = next;
+                }
+            } else if let Some((rates, _, attainable)) = &now {
+                let earlier = phases.last().map(|phase: &Phase| phase.attainable_bps);
+                let begins = match (before.is_some(), earlier) {
+                    (_, None) => Event::Start,
+                    (false, Some(_)) => Event::Resume,
+                    (true, Some(earlier)) if *attainable > earlier * 1.01 => Event::Rise,
+                    (true, Some(earlier)) if *attainable < earlier * 0.99 => Event::Fall,
+                    (true, Some(_)) => Event::Other,
+                };
+                let capacity_bps = rates.iter().map(|rate| rate.as_bps_f64()).fold(f64::INFINITY, f64::min);
+                let attainable_bps = *attainable;
+                phases.push(Phase { from_s: at, until_s: next, attainable_bps, capacity_bps, begins });
+            }
+            before = now;
+            at = next;
+        }
+        phases.retain(|phase| phase.until_s - phase.from_s >= SHORTEST);
+        phases
+    }
+}

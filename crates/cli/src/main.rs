@@ -62,6 +62,9 @@ enum Command {
     Diff(commands::diff::Arguments),
     /// Play a paper's figure, its numbers next to ours
     Reproduce(commands::reproduce::Arguments),
+    /// Suites by which estimators are judged: a verdict for each bound
+    #[command(subcommand)]
+    Bench(commands::bench::Command),
     #[command(flatten)]
     Live(commands::live::Command),
     /// Explain the decisions of a run at a moment
@@ -97,6 +100,7 @@ fn main() -> std::process::ExitCode {
         Command::Scenario(command) => commands::scenario::run(&command),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Diff(arguments) => commands::diff::run(&arguments),
+        Command::Bench(command) => commands::bench::run(&command),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Live(command) => commands::live::run(&command),
         Command::Explain(arguments) => commands::explain::run(&arguments),

@@ -39,7 +39,7 @@ impl Effort {
         }
     }
 
-    fn threads(&self, jobs: usize) -> usize {
+    pub(crate) fn threads(&self, jobs: usize) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, |threads| threads.get());
         self.jobs.unwrap_or_else(cores).min(jobs)
     }
@@ -125,12 +125,22 @@ pub(crate) struct Played {
 pub(crate) struct Interrupted {
     played: usize,
     jobs: usize,
+    /// Whether --resume goes on.
+    resumes: bool,
+}
+
+impl Interrupted {
+    /// Of a command that does not go on where it stopped.
+    pub(crate) fn for_good(played: usize, jobs: usize) -> Interrupted {
+        Interrupted { played, jobs, resumes: false }
+    }
 }
 
 impl fmt::Display for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Interrupted { played, jobs } = self;
-        write!(f, "interrupted: {played} of {jobs} runs were finished; the same command with --resume goes on")
+        let Interrupted { played, jobs, resumes } = self;
+        write!(f, "interrupted: {played} of {jobs} runs were finished")?;
+        if *resumes { f.write_str("; the same command with --resume goes on") } else { Ok(()) }
     }
 }
 
@@ -173,7 +183,7 @@ pub(crate) fn all(jobs: &[Job], resume: bool, effort: &Effort) -> anyhow::Result
 /// Says how much was played, if the error is an interruption.
 fn interrupted(error: anyhow::Error, played: usize, jobs: usize) -> anyhow::Error {
     let is_one = error.chain().any(|cause| matches!(cause.downcast_ref(), Some(SimulateError::Interrupted)));
-    if is_one { Interrupted { played, jobs }.into() } else { error }
+    if is_one { Interrupted { played, jobs, resumes: true }.into() } else { error }
 }
 
 /// The same, but keeps only the result of `see` for each run: the complete outcomes of many runs would not fit into

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use thalweg_link::queue::Limits;
-use thalweg_link::{Bottleneck, Delay, Link, QueueConfig, Schedule, Trace};
+use thalweg_link::{Bottleneck, Delay, Link, QueueConfig, Rates, Schedule, Serial, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 const PACKETS: u64 = 2_000_000;
@@ -40,5 +40,15 @@ fn main() {
     run("bottleneck, overfull, drop-tail", &mut bottleneck(8.0, QueueConfig::DropTail(limits)));
     run("bottleneck, overfull, CoDel", &mut bottleneck(8.0, codel));
     run("bottleneck, overfull, PIE", &mut bottleneck(8.0, pie));
+    let rate = |rates: &str, queue: QueueConfig| {
+        let rates: Rates = rates.parse().expect("rates");
+        Serial::new(rates, &queue, Seed::new(1)).expect("limits in range")
+    };
+    run("rate, half full", &mut rate("24Mbps", QueueConfig::Infinite));
+    run("rates in turn, overfull, drop-tail", &mut rate("10Mbps/6Mbps@1s", QueueConfig::DropTail(limits)));
+    run(
+        "rates each for its time, limit of time",
+        &mut rate("10Mbps@1s/6Mbps@2s", QueueConfig::DropTail(Limits::time(Span::from_millis(300)))),
+    );
     run("delay of 25 ms", &mut Delay::fixed(Span::from_millis(25)));
 }

@@ -87,27 +87,25 @@ impl<V: Copy> Steps<V> {
     /// The index of the value at `at`, and when the next begins.
     pub(crate) fn at(&self, at: Time) -> (usize, Time) {
         let passed = nanos(self.passed);
-        let since = u128::from(at.as_nanos()) + passed;
+        // Nothing changes in the last centuries of what a time can be.
+        let Some(since) = at.as_nanos().checked_add(passed) else { return (0, Time::NEVER) };
         let (index, until) = match &self.durations {
             Durations::Even(each) => {
                 let place = since / nanos(*each);
-                ((place % self.values.len() as u128) as usize, (place + 1) * nanos(*each))
+                ((place % self.values.len() as u64) as usize, nanos(*each).checked_mul(place.saturating_add(1)))
             }
             Durations::Uneven(ends) => {
                 let within = self.turn().map_or(since, |turn| since % nanos(turn));
                 let index = ends.partition_point(|end| nanos(*end) <= within);
-                match ends.get(index) {
-                    Some(end) => (index, since - within + nanos(*end)),
-                    None => return (index, Time::NEVER),
-                }
+                (index, ends.get(index).and_then(|end| (since - within).checked_add(nanos(*end))))
             }
         };
-        (index, u64::try_from(until - passed).map_or(Time::NEVER, Time::from_nanos))
+        (index, until.map_or(Time::NEVER, |until| Time::from_nanos(until - passed)))
     }
 }
 
-fn nanos(span: Span) -> u128 {
-    u128::from(span.as_nanos().unsigned_abs())
+fn nanos(span: Span) -> u64 {
+    span.as_nanos().unsigned_abs()
 }
 
 fn check_durations(what: &str, durations: impl Iterator<Item = Span>) -> Result<(), ConfigError> {

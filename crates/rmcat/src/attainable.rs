@@ -18,7 +18,8 @@ pub fn shares(links: &[f64], takers: &[Taker]) -> Vec<f64> {
     let mut rising: Vec<bool> = takers.iter().map(|taker| taker.weight > 0.0).collect();
     while rising.contains(&true) {
         let free = |link: usize| {
-            let used: f64 = takers.iter().zip(&shares).filter(|(taker, _)| taker.crosses.contains(&link)).map(|of| of.1).sum();
+            let used: f64 =
+                takers.iter().zip(&shares).filter(|(taker, _)| taker.crosses.contains(&link)).map(|of| of.1).sum();
             (links[link] - used).max(0.0)
         };
         let pull = |link: usize| -> f64 {

@@ -1,5 +1,7 @@
 //! A bound on a figure, and what values of several runs say about it.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use thalweg_lab::statistics::estimate;
 
@@ -137,6 +139,39 @@ pub struct Judged {
     pub interval: Option<(f64, f64)>,
     /// The verdict; `None` if the figure exists in no seed, such as the rate ratio of one flow.
     pub verdict: Option<Verdict>,
+}
+
+impl fmt::Display for Judged {
+    /// Such as `rise of flow 1 from 80 s: 11.4 s > 8`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Bar { figure, flow, window, must, should, .. } = &self.bar;
+        write!(f, "{}", figure.name())?;
+        if let Some(flow) = flow {
+            write!(f, " of flow {flow}")?;
+        }
+        write!(f, " in {}..{} s: ", window.0, window.1)?;
+        let Some(mean) = self.mean else { return f.write_str("none") };
+        write!(f, "{mean:.2}{}", figure.unit())?;
+        if let Some((low, high)) = self.interval.filter(|(low, high)| high > low) {
+            write!(f, " [{low:.2}, {high:.2}]")?;
+        }
+        let (word, range) = match self.verdict {
+            Some(Verdict::Fail | Verdict::Open) => ("must", must),
+            _ => ("should", should),
+        };
+        write!(f, ", {word} be {range}")
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ends() {
+            [Some(low), Some(high)] => write!(f, "{low}..{high}"),
+            [Some(low), None] => write!(f, "at least {low}"),
+            [None, Some(high)] => write!(f, "at most {high}"),
+            [None, None] => f.write_str("anything"),
+        }
+    }
 }
 
 /// Judges the values of one bar, each with whether it is censored.

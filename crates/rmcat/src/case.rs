@@ -6,8 +6,9 @@ use thalweg_lab::Scenario;
 use thalweg_lab::scenario::{Audio, Competitor, FORWARD, NamedLink, Pause, REVERSE, Route, Sender, Video};
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig};
+use thalweg_media::PacketSizes;
 use thalweg_sender::scheme::{FeedbackStyle, RateLimits};
-use thalweg_units::{ConfigError, Rate, Seed, Size, Span};
+use thalweg_units::{Bytes, ConfigError, Rate, Seed, Size, Span};
 
 use crate::bar::Bar;
 use crate::network::{Cross, Network};
@@ -73,10 +74,20 @@ impl Default for Options {
     }
 }
 
-/// RFC 8867's media: 150 kbps to 1.5 Mbps, which with headers and audio is 1.594 Mbps on the wire (specs/rmcat.md 1).
+/// RFC 8867's media: 150 kbps to 1.5 Mbps, which with our headers and audio is 1.655 Mbps on the wire; specs/rmcat.md 1
+/// has 1.594 with shorter headers.
 pub fn rfc_limits() -> RateLimits {
-    let [min, start, max, wire] = [150, 150, 1500, 1594].map(Rate::from_kbps);
-    RateLimits { min, start, max, wire }
+    let [min, start, max] = [150, 150, 1500].map(Rate::from_kbps);
+    RateLimits { min, start, max, wire: on_the_wire(max) }
+}
+
+/// What media at this rate takes on the wire, with its audio, in packets of the usual sizes.
+pub fn on_the_wire(media: Rate) -> Rate {
+    let sizes = PacketSizes::default();
+    let frame = Bytes::new(media.as_bps() / 8 / u64::from(FRAME_RATE));
+    let video = (frame + sizes.overhead * u64::from(sizes.cut(frame, None).packets)) * u64::from(FRAME_RATE);
+    let Audio { payload, interval } = Audio::default();
+    video.per(Span::from_secs(1)) + (payload + sizes.audio).per(interval)
 }
 
 /// At what multiple of its deviation jitter is cut (specs/rmcat.md 1).
@@ -126,13 +137,7 @@ impl Case {
         network.map(|network| self.played(&network, scheme, seed, options)).transpose()
     }
 
-    fn played(
-        &self,
-        network: &Network,
-        scheme: &str,
-        seed: Seed,
-        options: &Options,
-    ) -> Result<Scenario, ConfigError> {
+    fn played(&self, network: &Network, scheme: &str, seed: Seed, options: &Options) -> Result<Scenario, ConfigError> {
         let narrow = |link: usize| -> Result<HopConfig, ConfigError> {
             let link = &network.links[link];
             let queue = QueueConfig::DropTail(Limits { time: Some(link.queue), ..Limits::default() });
@@ -145,7 +150,7 @@ impl Case {
         };
         let mut forward = vec![narrow(0)?];
         if options.loss > 0.0 {
-            forward.push(HopConfig::Loss(LossModel::Independent { probability: options.loss }));
+            forward.push(HopConfig::Loss(LossModel::Random { probability: options.loss }));
         }
         let mut links: Vec<NamedLink> = Vec::new();
         for link in 2..network.links.len() {
@@ -237,5 +242,17 @@ impl Options {
             network.links.iter_mut().for_each(|link| link.queue = queue);
         }
         network
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_and_audio_are_a_tenth_of_the_greatest_rate_and_half_of_the_least() {
+        // 30 frames of 6250 B in six packets each, 74 B of headers a packet, and 50 audio packets of 120 B a second.
+        assert_eq!(on_the_wire(Rate::from_kbps(1500)), Rate::from_bps(1_500_000 + 30 * 6 * 74 * 8 + 48_000));
+        assert_eq!(on_the_wire(Rate::from_kbps(150)), Rate::from_bps(150_000 + 30 * 74 * 8 + 48_000));
     }
 }

@@ -13,9 +13,8 @@ pub struct After {
 /// ends `first_s` after the event.
 fn first_that_stays(means: &[f64], (first_s, step_s): (f64, f64), hold_s: f64, holds: impl Fn(f64) -> bool) -> After {
     let span = (hold_s / step_s).round() as usize;
-    let found = (0..means.len()).find(|place| {
-        means.get(*place..=place + span).is_some_and(|window| window.iter().all(|mean| holds(*mean)))
-    });
+    let found = (0..means.len())
+        .find(|place| means.get(*place..=place + span).is_some_and(|window| window.iter().all(|mean| holds(*mean))));
     match found {
         Some(place) => After { seconds: first_s + place as f64 * step_s, censored: false },
         None => After { seconds: first_s + means.len().saturating_sub(1) as f64 * step_s, censored: true },

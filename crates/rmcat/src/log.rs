@@ -80,11 +80,8 @@ impl Log {
     /// packet of a flow that arrives takes to be sent on links, by flow, time in seconds and size: what the laboratory
     /// counts as queueing and is not waiting.
     pub fn of(run: &Run, media: usize, service: &dyn Fn(usize, f64, Bytes) -> f64) -> Log {
-        let mut log = Log {
-            media: vec![FlowLog::default(); media],
-            tcp: Vec::new(),
-            fingerprint: run.recorder.fingerprint(),
-        };
+        let mut log =
+            Log { media: vec![FlowLog::default(); media], tcp: Vec::new(), fingerprint: run.recorder.fingerprint() };
         // The laboratory numbers packets of a flow from 0 without gaps.
         let mut sent_at: Vec<Vec<f64>> = vec![Vec::new(); media];
         for record in run.recorder.records() {
@@ -149,4 +146,3 @@ pub fn moving_means(bins: &[f64], (from_s, until_s): (f64, f64), length_s: f64) 
     let [first, last, width] = [from_s, until_s, length_s].map(|at| (at / BIN_S).round().max(0.0) as usize);
     (first + width..=last).map(|end| mean_rate(bins, ((end - width) as f64 * BIN_S, end as f64 * BIN_S))).collect()
 }
-

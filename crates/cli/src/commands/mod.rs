@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub(crate) mod bench;
 pub(crate) mod codec;
 pub(crate) mod compare;
 pub(crate) mod conditions;

@@ -48,6 +48,11 @@ impl FromStr for List {
 }
 
 impl Seeds {
+    /// Whether any was named.
+    pub(crate) fn is_given(&self) -> bool {
+        self.seed.is_some() || self.runs.is_some()
+    }
+
     /// The seeds, from `default` on if none was named.
     pub(crate) fn list(&self, default: Seed) -> anyhow::Result<Vec<Seed>> {
         let named = self.seed.as_ref().map_or(vec![default.get()], |List(seeds)| seeds.clone());

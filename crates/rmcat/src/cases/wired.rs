@@ -1,12 +1,13 @@
 //! RFC 8867's cases (specs/rmcat.md 4).
 
-use thalweg_link::traffic::tcp::{CongestionControl, ConnectionConfig};
+use thalweg_link::traffic::tcp::{Congestion, ConnectionConfig};
 use thalweg_link::{TcpConfig, WebConfig};
+use thalweg_sender::scheme::RateLimits;
 use thalweg_units::{Bytes, Rate, Span};
 
 use super::bars::{fairness, replace, usual};
 use crate::bar::{Bar, range};
-use crate::case::{Case, Setting, rfc_limits};
+use crate::case::{Case, Setting, on_the_wire, rfc_limits};
 use crate::measure::Figure;
 use crate::network::{Cross, Media, Narrow, Network};
 
@@ -130,9 +131,7 @@ fn competing(id: &str, queue: Span) -> Case {
 /// 5.5: fairness over round trips.
 fn round_trips() -> Case {
     let one_ways = [10, 25, 50, 100, 150];
-    let flow = |(index, one_way): (usize, &i64)| {
-        Media::during(10.0 * index as f64, 299.0, Span::from_millis(*one_way))
-    };
+    let flow = |(index, one_way): (usize, &i64)| Media::during(10.0 * index as f64, 299.0, Span::from_millis(*one_way));
     let flows = one_ways.iter().enumerate().map(flow).collect();
     let mut case = case("5.5", "five round trips", 300, network(Narrow::of(4000, QUEUE), flows));
     // What is asked is how they share at the end; each begin is within 10 s of the next.
@@ -146,13 +145,14 @@ fn round_trips() -> Case {
 
 /// RFC 8867's TCP is RFC 5681's.
 fn reno() -> ConnectionConfig {
-    ConnectionConfig { congestion_control: CongestionControl::Reno, ..ConnectionConfig::default() }
+    ConnectionConfig { congestion: Congestion::Reno, ..ConnectionConfig::default() }
 }
 
 /// 5.6: against a long TCP.
 fn long_tcp(id: &str, queue: Span) -> Case {
     let mut network = network(Narrow::of(2000, queue), vec![Media::during(5.0, 119.0, ONE_WAY)]);
-    network.cross = vec![Cross::Tcp(TcpConfig { until: Some(seconds(119)), connection: reno(), ..TcpConfig::default() })];
+    network.cross =
+        vec![Cross::Tcp(TcpConfig { until: Some(seconds(119)), connection: reno(), ..TcpConfig::default() })];
     let mut case = case(id, "against a long TCP", 120, network);
     let late = (40.0, 119.0);
     // The queue is TCP's doing, and what is fair is asked of rates alone.
@@ -202,7 +202,8 @@ fn short_tcp() -> Case {
 fn pause_and_resume() -> Case {
     let flow = Media::during(0.0, 119.0, ONE_WAY);
     let paused = Media { pause: Some((40.0, 60.0)), ..flow.clone() };
-    let mut case = case("5.8", "pause and resume", 120, network(Narrow::of(3500, QUEUE), vec![flow.clone(), flow, paused]));
+    let mut case =
+        case("5.8", "pause and resume", 120, network(Narrow::of(3500, QUEUE), vec![flow.clone(), flow, paused]));
     replace(&mut case.bars, &Figure::Rise, &[0, 1], 40.0, [(0.1, 15.0), (0.1, 6.0)]);
     replace(&mut case.bars, &Figure::Fall, &[0, 1], 60.0, [(0.1, 15.0), (0.1, 6.0)]);
     replace(&mut case.bars, &Figure::Rise, &[2], 60.0, [(0.2, 18.0), (0.2, 8.0)]);
@@ -216,8 +217,8 @@ fn pause_and_resume() -> Case {
 /// 6.1: priorities. With 1.5 Mbps at most the first flow could not take its share.
 fn priorities() -> Case {
     let mut case = case("6.1", "weights of 2, 1 and 1", 120, three([2.0, 1.0, 1.0], QUEUE));
-    let [max, wire] = [2500, 2594].map(Rate::from_kbps);
-    case.limits = thalweg_sender::scheme::RateLimits { max, wire, ..case.limits };
+    let max = Rate::from_kbps(2500);
+    case.limits = RateLimits { max, wire: on_the_wire(max), ..case.limits };
     case.needs_weights = true;
     let late = (80.0, 119.0);
     case.bars = vec![
@@ -229,12 +230,8 @@ fn priorities() -> Case {
 
 /// 6.3: two bottlenecks.
 fn two_bottlenecks() -> Case {
-    let links = vec![
-        Narrow::of(2000, QUEUE),
-        Narrow::of(8000, QUEUE),
-        Narrow::of(8000, QUEUE),
-        Narrow::of(1500, QUEUE),
-    ];
+    let links =
+        vec![Narrow::of(2000, QUEUE), Narrow::of(8000, QUEUE), Narrow::of(8000, QUEUE), Narrow::of(1500, QUEUE)];
     let flow = |forward: &[usize], one_way: i64| Media {
         forward: forward.to_vec(),
         ..Media::during(0.0, 119.0, Span::from_millis(one_way))

@@ -1,0 +1,240 @@
+//! `thalweg bench rmcat`: RFC 8867's cases, judged.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use anyhow::Context;
+use thalweg_codecs::traffic::TrafficModel;
+use thalweg_rmcat::{Bench, Case, Contestant, Expectations, Judged, Options, Outcome, Verdict, all, find, junit, page};
+use thalweg_sender::{FeedbackStyle, Registry, Scheme};
+use thalweg_units::{Seed, Span};
+
+use crate::commands::seeds::Seeds;
+use crate::commands::values;
+use crate::grid::Grid;
+use crate::interrupt;
+use crate::play::{Effort, Interrupted};
+use crate::progress::{self, Progress};
+use crate::suggest::Unknown;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  thalweg bench rmcat
+  thalweg bench rmcat --case 5.1,5.4 --scheme gcc,nada --runs 3
+  thalweg bench rmcat --case wired --scheme gcc --expect verdicts.txt --junit rmcat.xml
+  thalweg bench rmcat --list
+
+A verdict is pass (.), weak (~: what should hold does not), open (?: the seeds do not decide) or fail (X: what must hold
+does not). docs/bench says where each bound comes from.")]
+pub(crate) struct Arguments {
+    /// Cases, separated by commas: ids such as 5.1, the begin of ids as in 'gcc.*', wired, webrtc, or all
+    #[arg(long, value_delimiter = ',', default_value = "wired", value_name = "CASES")]
+    case: Vec<String>,
+    /// Schemes, separated by commas (see `thalweg schemes`)
+    #[arg(long, value_delimiter = ',', default_value = "gcc,nada,scream,copa,bbr,camel,vidaptive")]
+    scheme: Vec<String>,
+    /// List the cases and what each tests
+    #[arg(long)]
+    list: bool,
+    #[command(flatten)]
+    seeds: Seeds,
+    #[command(flatten)]
+    varied: Varied,
+    #[command(flatten)]
+    effort: Effort,
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+    /// Write the verdicts as JUnit's XML, which continuous integration shows
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Fail unless the verdicts are those of a file with lines such as `5.1 = pass` (docs/bench says what may be written)
+    #[arg(long, value_name = "FILE")]
+    expect: Option<PathBuf>,
+    /// The folder for the page (rmcat.html) and for rmcat.json
+    #[arg(long, short, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+}
+
+/// What may be varied in RFC 8867's cases.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Variations")]
+struct Varied {
+    /// One-way propagation of every flow; when absent the case's own
+    #[arg(long, value_parser = values::delay)]
+    delay: Option<Span>,
+    /// How long the queues may be, at the rate of the moment; when absent the case's own, mostly 300ms
+    #[arg(long, value_parser = values::delay)]
+    queue: Option<Span>,
+    /// Deviation of the jitter, which is cut at three times it
+    #[arg(long, value_parser = values::delay, default_value = "5ms")]
+    jitter: Span,
+    /// Probability of random loss on the way there
+    #[arg(long, value_parser = values::share, default_value = "0")]
+    loss: f64,
+    /// Where sizes of frames come from: a traffic model (docs/bench lists them)
+    #[arg(long, default_value = "fixfps")]
+    media: TrafficModel,
+    /// The reports of every flow: own for each scheme's, twcc, ccfb, ccfb-100ms, per-packet
+    #[arg(long, default_value = "own", value_parser = feedback)]
+    feedback: Feedback,
+}
+
+/// `None` for each scheme's own.
+#[derive(Debug, Clone, Copy)]
+struct Feedback(Option<FeedbackStyle>);
+
+fn feedback(text: &str) -> Result<Feedback, String> {
+    Ok(Feedback(Some(match text {
+        "own" => return Ok(Feedback(None)),
+        "twcc" => FeedbackStyle::Twcc,
+        "ccfb" => FeedbackStyle::Ccfb,
+        "per-packet" => FeedbackStyle::PerPacket,
+        _ => return Err(format!("'{text}' is no feedback: own, twcc, ccfb or per-packet")),
+    })))
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if arguments.list {
+        return list();
+    }
+    arguments.effort.begin();
+    let mut cases: Vec<Case> = Vec::new();
+    for pattern in &arguments.case {
+        let every = all();
+        let known = every.iter().map(|case| case.id.as_str());
+        let found = find(pattern).map_err(|_| Unknown::new("case", pattern, known, "`thalweg bench rmcat --list`"))?;
+        cases.extend(
+            found.into_iter().filter(|case| !cases.iter().any(|known| known.id == case.id)).collect::<Vec<_>>(),
+        );
+    }
+    let schemes = arguments.scheme.iter().map(|name| scheme(name)).collect::<anyhow::Result<Vec<Scheme>>>()?;
+    let expected = arguments.expect.as_deref().map(|path| {
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        Expectations::read(&text).with_context(|| path.display().to_string())
+    });
+    let expected = expected.transpose()?;
+    let ten: Vec<u64> = (1..=10).collect();
+    let seeds: Vec<u64> = match arguments.seeds.is_given() {
+        true => arguments.seeds.list(Seed::new(1))?.into_iter().map(Seed::get).collect(),
+        false => ten,
+    };
+    if let Some(out) = &arguments.out {
+        std::fs::create_dir_all(out).with_context(|| out.display().to_string())?;
+    }
+    let Varied { delay, queue, jitter, loss, media, feedback } = &arguments.varied;
+    let options = Options {
+        one_way: *delay,
+        queue: *queue,
+        jitter: *jitter,
+        loss: *loss,
+        media: media.clone(),
+        feedback: feedback.0,
+    };
+    let contestants: Vec<&dyn Contestant> = schemes.iter().map(|scheme| scheme as &dyn Contestant).collect();
+    let bench = Bench { cases, contestants, seeds, options };
+    let outcomes = played(&bench, &arguments.effort)?;
+    let about = page::About { command: command_line(), seeds: bench.seeds.len() };
+    if let Some(out) = &arguments.out {
+        write(&out.join("rmcat.html"), &page::page(&outcomes, &about))?;
+        write(&out.join("rmcat.json"), &format!("{:#}\n", page::json(&outcomes)))?;
+        note!("wrote {} and rmcat.json", out.join("rmcat.html").display());
+    }
+    if let Some(path) = &arguments.junit {
+        write(path, &junit(&outcomes))?;
+    }
+    if arguments.json {
+        out!("{:#}\n", page::json(&outcomes));
+    } else {
+        out!("{}", grid(&outcomes).text(progress::width_of_output(), progress::bold()));
+    }
+    match expected {
+        Some(expected) => Ok(expected.check(&outcomes)?),
+        None => Ok(()),
+    }
+}
+
+fn list() -> anyhow::Result<()> {
+    for case in all() {
+        out!("{:<12} {:>5}  {}\n", case.id, case.duration.to_string(), case.title);
+    }
+    Ok(())
+}
+
+fn scheme(name: &str) -> anyhow::Result<Scheme> {
+    let found = name.parse().or_else(|_| name.to_lowercase().parse());
+    let registry = Registry::new();
+    Ok(found.map_err(|_| Unknown::new("scheme", name, registry.names(), "`thalweg schemes` lists them"))?)
+}
+
+fn played(bench: &Bench<'_>, effort: &Effort) -> anyhow::Result<Vec<Outcome>> {
+    interrupt::listen();
+    let runs = bench.contestants.len() * bench.seeds.len();
+    let durations: Vec<Span> = bench.cases.iter().flat_map(|case| std::iter::repeat_n(case.duration, runs)).collect();
+    let jobs = durations.len();
+    let progress = Mutex::new((Progress::new(durations.into_iter()), 0));
+    let outcomes = bench.run(effort.threads(jobs), &|case, contestant| {
+        if let Ok(mut progress) = progress.lock() {
+            progress.0.begin(format!("{} {contestant}", case.id), case.duration).finish();
+            progress.1 += 1;
+        }
+        !interrupt::requested()
+    })?;
+    let played = progress.lock().map_or(0, |progress| progress.1);
+    outcomes.ok_or_else(|| Interrupted::for_good(played, jobs).into())
+}
+
+fn write(path: &std::path::Path, text: &str) -> anyhow::Result<()> {
+    std::fs::write(path, text).with_context(|| path.display().to_string())
+}
+
+/// The command that was given, to be given again.
+fn command_line() -> String {
+    let arguments = std::env::args().skip(1);
+    std::iter::once("thalweg".to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// The columns of the table: what they show and the bars that count for them.
+const COLUMNS: [(&str, &[&str]); 7] = [
+    ("rise\ns", &["rise"]),
+    ("fall\ns", &["fall"]),
+    ("use", &["use", "use_all", "use_link", "use_run"]),
+    ("q95\nms", &["q95", "q95_ref"]),
+    ("loss\n%", &["loss", "loss_fall", "report_loss"]),
+    ("fairness", &["ratio", "jain", "rtt_slope", "weight_ratio"]),
+    ("rate", &["rate", "rate_all", "rate_ref", "tcp", "target", "target_min", "target_max"]),
+];
+
+fn grid(outcomes: &[Outcome]) -> Grid {
+    let heads = COLUMNS.iter().map(|(head, _)| (*head).to_string()).chain(["what decided".to_string()]);
+    let mut grid = Grid::new(&["case", "scheme", "verdict"], heads);
+    for outcome in outcomes {
+        let verdict = outcome.verdict().map_or("n/a", Verdict::name);
+        let cell = |(_, figures): &(&str, &[&str])| outcome.worst_of(figures).map_or_else(|| "-".into(), brief);
+        let decided = outcome.decided_by().map_or_else(String::new, Judged::to_string);
+        let cells = COLUMNS.iter().map(cell).chain([decided]);
+        grid.row(&[&outcome.case, &outcome.scheme, verdict], cells.collect::<Vec<_>>());
+    }
+    grid
+}
+
+/// A value, its interval if there is one, and the mark of its verdict.
+fn brief(judged: &Judged) -> String {
+    let mark = judged.verdict.map_or(' ', Verdict::mark);
+    match (judged.mean, judged.interval) {
+        (Some(mean), Some((low, high))) if high > low => {
+            format!("{} [{}, {}] {mark}", figures(mean), figures(low), figures(high))
+        }
+        (Some(mean), _) => format!("{} {mark}", figures(mean)),
+        (None, _) => "-".into(),
+    }
+}
+
+/// Three significant figures at most.
+fn figures(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}

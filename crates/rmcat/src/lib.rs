@@ -1,0 +1,50 @@
+//! The bench by which bandwidth estimators are judged: RFC 8867's cases, a verdict per bound, the same bytes for the
+//! same seeds.
+//!
+//! ```
+//! use thalweg_rmcat::{Bench, Options, Verdict, find};
+//! use thalweg_sender::Scheme;
+//!
+//! let gcc: Scheme = "gcc".parse()?;
+//! let bench = Bench {
+//!     cases: find("5.1")?,
+//!     contestants: vec![&gcc],
+//!     seeds: vec![1],
+//!     options: Options::default(),
+//! };
+//! let outcomes = bench.run(1, &|_, _| true)?.expect("nothing stopped it");
+//! assert!(outcomes[0].verdict() < Some(Verdict::Fail));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! * [`Case`]: what is played and asked, made of a [`Network`](network::Network) and [`Bar`]s;
+//! * [`Contestant`]: who plays it, a scheme of ours or another project's estimator;
+//! * [`Bench`] plays, measures ([`Figure`](measure::Figure)) and judges ([`Judged`]); an [`Outcome`] has everything
+//!   that is shown.
+//!
+//! What the cases are and where their numbers come from: specs/rmcat.md.
+#![forbid(unsafe_code)]
+
+pub mod attainable;
+mod bar;
+mod bench;
+mod case;
+mod cases;
+mod contestant;
+mod expect;
+pub mod figures;
+mod junit;
+pub mod log;
+pub mod measure;
+pub mod network;
+mod outcome;
+pub mod page;
+
+pub use bar::{Bar, Judged, Range, Source, Verdict, judge, range};
+pub use bench::{Bench, BenchError, BenchErrorCause, Progress};
+pub use case::{Case, Options, Setting, rfc_limits};
+pub use cases::{UnknownCase, all, find};
+pub use contestant::Contestant;
+pub use expect::{ExpectationError, Expectations, Unexpected};
+pub use junit::junit;
+pub use outcome::{Figures, Outcome, Trajectory};

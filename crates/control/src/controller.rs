@@ -126,6 +126,17 @@ pub enum Signal {
     Interarrival(Span),
     /// From the receiver: its own measurement of the path (Rebera's).
     PathReport(PathReport),
+    /// From the receiver: the most that it lets the sender send, as in a REMB message; `None` for no limit. For GCC.
+    ReceiverLimit(Option<Rate>),
+    /// From the network: packets take another route from now on, and reports on those sent before concern the old one.
+    /// For GCC.
+    RouteChanged {
+        /// Whether the sender changed to another network adapter.
+        adapter: bool,
+    },
+    /// From the application: bounds on the estimate itself, beside what its encoder can use ([`Controller::on_demand`]).
+    /// For GCC.
+    Bounds(Demand),
 }
 
 /// The limits that a controller sets. Make one with [`SendLimits::of_rate`] and set the other limits as needed.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_codecs::{Codec, CodecTime};
 use thalweg_link::{DatagramsConfig, HopConfig, PathConfig, QueueConfig, TcpConfig, WebConfig};
 use thalweg_sender::FeedbackStyle;
-use thalweg_units::{Bytes, Seed, Size, Span};
+use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 pub use thalweg_video::Video;
 use thalweg_video::quality::Ssim;
 
@@ -51,6 +51,9 @@ pub struct Scenario {
     /// When senders' cameras and microphones are off. Everything else of a sender goes on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<Pause>,
+    /// What changes during the run, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
     /// The audio that every video sender sends beside its video.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audio: Option<Audio>,
@@ -115,6 +118,7 @@ impl Scenario {
             from: Span::ZERO,
             until: None,
             pauses: Vec::new(),
+            changes: Vec::new(),
             audio: None,
             feedback: None,
             request_feedback_every: None,
@@ -172,6 +176,64 @@ pub struct Pause {
     pub from: Span,
     /// When the first picture is there again.
     pub until: Span,
+}
+
+/// Something that changes at a time. Rates and delays that follow a schedule belong to the hops themselves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// When.
+    pub at: Span,
+    /// What.
+    pub what: What,
+}
+
+/// What changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum What {
+    /// A property of a link.
+    Link {
+        /// Its name: `forward`, `reverse` or that of one of [`Scenario::links`].
+        name: String,
+        /// The rate of all its bottlenecks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rate: Option<Rate>,
+        /// Its fixed delay, for packets that arrive from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        delay: Option<Span>,
+        /// The probability of independent loss; the link needs a hop with random loss, which may begin with none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        loss: Option<f64>,
+    },
+    /// The links that a video sender crosses from now on, of which the sender is notified; they may be the same as
+    /// before. What is under way stays on the old ones.
+    Route {
+        /// The new links of a flow.
+        route: Route,
+        /// Whether the sender changes to another network adapter.
+        #[serde(default)]
+        adapter: bool,
+    },
+    /// The most that the receiver of a video sender lets it send, as a REMB message says it.
+    ReceiverLimit {
+        /// The video sender.
+        #[serde(default)]
+        flow: u16,
+        /// `None` for no limit.
+        #[serde(default)]
+        rate: Option<Rate>,
+    },
+    /// The bounds that the application sets to the estimate of a video sender.
+    Bounds {
+        /// The video sender.
+        #[serde(default)]
+        flow: u16,
+        /// The min rate.
+        min: Rate,
+        /// The max rate.
+        max: Rate,
+    },
 }
 
 /// Audio of constant rate: packets of one size at one interval.

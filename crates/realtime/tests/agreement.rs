@@ -31,6 +31,7 @@ fn scenario(seconds: i64) -> Scenario {
         from: Span::ZERO,
         until: None,
         pauses: Vec::new(),
+        changes: Vec::new(),
         audio: None,
         feedback: None,
         measure_quality: true,

@@ -47,6 +47,7 @@ pub(crate) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
         from: Span::ZERO,
         until: None,
         pauses: Vec::new(),
+        changes: Vec::new(),
         audio: None,
         feedback: None,
         measure_quality: true,

@@ -6,8 +6,7 @@
 
 use thalweg_units::{Rate, Span, Time};
 
-/// The min target of the back-off; the call's minimum is applied after it (libwebrtc `floor`, 5 kbps).
-const FLOOR: Rate = Rate::from_kbps(5);
+use super::Config;
 
 /// The age of the feedback.
 #[derive(Debug, Clone)]
@@ -16,6 +15,8 @@ pub(super) struct BackOff {
     limit: Option<Span>,
     interval: Span,
     share: f64,
+    /// The min target of the back-off; the call's minimum is applied after it.
+    floor: Rate,
     /// Round-trip time of the least delayed packet in the newest report, without its wait for the report.
     rtt: Span,
     /// When that report arrived; before the first report, when the first packet left.
@@ -25,11 +26,12 @@ pub(super) struct BackOff {
 }
 
 impl BackOff {
-    pub(super) fn new(limit: Option<Span>, interval: Span, share: f64) -> BackOff {
+    pub(super) fn new(config: &Config) -> BackOff {
         BackOff {
-            limit,
-            interval,
-            share,
+            limit: config.rtt_limit,
+            interval: config.rtt_back_off_interval,
+            share: config.rtt_back_off,
+            floor: config.rtt_floor,
             rtt: Span::ZERO,
             last_feedback: None,
             last_sent: Time::ZERO,
@@ -56,10 +58,10 @@ impl BackOff {
 
     /// Returns the lowered target if it is time to lower it.
     pub(super) fn lower(&mut self, now: Time, target: Rate) -> Option<Rate> {
-        let due = self.above_limit() && now - self.decreased >= self.interval && target > FLOOR;
+        let due = self.above_limit() && now - self.decreased >= self.interval && target > self.floor;
         due.then(|| {
             self.decreased = now;
-            target.scale(self.share).max(FLOOR)
+            target.scale(self.share).max(self.floor)
         })
     }
 }
@@ -69,7 +71,7 @@ mod tests {
     use super::*;
 
     fn back_off() -> BackOff {
-        BackOff::new(Some(Span::from_secs(3)), Span::from_secs(1), 0.8)
+        BackOff::new(&Config::default())
     }
 
     #[test]

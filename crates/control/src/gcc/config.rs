@@ -36,8 +36,30 @@ pub struct Config {
     pub rtt_limit: Option<Span>,
     /// ... at this interval ...
     pub rtt_back_off_interval: Span,
-    /// ... by this factor.
+    /// ... by this factor ...
     pub rtt_back_off: f64,
+    /// ... down to this rate.
+    pub rtt_floor: Rate,
+    /// Padding is sent up to this rate while media is below it, as far as the target allows (`max_padding_rate_`).
+    pub padding: Rate,
+    /// The rate at which the estimate starts over after a change of route.
+    pub restart: Restart,
+    /// Only a change of the network adapter starts the estimate over (WebRTC-Bwe-ResetOnAdapterIdChange), not any change
+    /// of route.
+    pub restart_by_adapter: bool,
+}
+
+/// Where the estimate starts over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Restart {
+    /// At the start rate.
+    #[default]
+    Start,
+    /// At the target before, if it is below the start rate (WebRTC-Bwe-SafeResetOnRouteChange).
+    Target,
+    /// At the acknowledged rate before, if it is known and below the start rate (the same, with `ack`).
+    Acknowledged,
 }
 
 impl Default for Config {
@@ -56,6 +78,10 @@ impl Default for Config {
             rtt_limit: Some(Span::from_secs(3)),
             rtt_back_off_interval: Span::from_secs(1),
             rtt_back_off: 0.8,
+            rtt_floor: Rate::from_kbps(5),
+            padding: Rate::ZERO,
+            restart: Restart::Start,
+            restart_by_adapter: false,
         }
     }
 }

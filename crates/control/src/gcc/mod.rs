@@ -26,15 +26,15 @@ use alloc::vec::Vec;
 
 use thalweg_units::{ConfigError, Rate, Span, Time};
 
-use crate::controller::{Controller, Decision, Demand, MediaLimit, SendLimits};
+use crate::controller::{Controller, Decision, Demand, MediaLimit, SendLimits, Signal};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Feedback, Report};
-use crate::packet::SentPacket;
+use crate::packet::{Payload, SentPacket};
 use acknowledged_rate::AcknowledgedRate;
 use aimd::{Aimd, Change};
 use alr::AlrDetector;
 use back_off::BackOff;
-pub use config::Config;
+pub use config::{Config, Restart};
 use loss::{Input, LossBased, LossState};
 use outstanding::Outstanding;
 use overuse::{Detector, Usage};
@@ -53,8 +53,16 @@ const STREAM_TIMEOUT: Span = Span::from_secs(2);
 #[derive(Debug, Clone)]
 pub struct Gcc {
     config: Config,
+    /// What the encoder can use.
+    demand: Option<Demand>,
+    /// The application's bounds.
+    bounds: Option<Demand>,
     min: Rate,
     max: Rate,
+    /// The most that the receiver allows.
+    receiver_limit: Option<Rate>,
+    /// When the present route was taken: reports on packets sent before are ignored (`TransportFeedbackAdapter`).
+    routed: Time,
     groups: PacketGroups,
     trendline: Trendline,
     detector: Detector,
@@ -93,8 +101,12 @@ impl Gcc {
     /// The controller for parameters already checked.
     pub(crate) fn of_checked(config: Config) -> Gcc {
         Gcc {
+            demand: None,
+            bounds: None,
             min: config.min,
             max: Rate::MAX,
+            receiver_limit: None,
+            routed: Time::ZERO,
             groups: PacketGroups::default(),
             trendline: Trendline::default(),
             detector: Detector::new(config.overuse),
@@ -108,7 +120,7 @@ impl Gcc {
             probe_results: ProbeEstimator::default(),
             pushback: config.pushback.map(Pushback::new),
             outstanding: Outstanding::default(),
-            back_off: BackOff::new(config.rtt_limit, config.rtt_back_off_interval, config.rtt_back_off),
+            back_off: BackOff::new(&config),
             backed_off: false,
             target: config.start,
             last_packet_seen: None,
@@ -196,11 +208,46 @@ impl Gcc {
     fn set_target(&mut self, now: Time, what: &'static str, why: &'static str, target: Rate) {
         let from = self.target;
         self.target = target.clamp(self.min, self.max.max(self.min));
-        self.alr.set_estimate(self.target);
-        self.probes.on_estimate(now, self.target, self.congested());
+        let limited = self.limited_target();
+        self.alr.set_estimate(limited);
+        self.probes.on_estimate(now, limited, self.congested());
         if !what.is_empty() && from != self.target {
             self.decisions.push(Decision { at: now, what, why, from, to: self.target });
         }
+    }
+
+    /// The target, at most what the receiver allows.
+    fn limited_target(&self) -> Rate {
+        self.receiver_limit.map_or(self.target, |limit| self.target.min(limit).max(self.min))
+    }
+
+    fn apply_bounds(&mut self) {
+        let (demand, bounds) = (self.demand, self.bounds);
+        let both = || demand.into_iter().chain(bounds);
+        self.min = both().map(|one| one.min).fold(self.config.min, Rate::max);
+        self.max = both().map(|one| one.max).fold(Rate::MAX, Rate::min);
+        self.aimd.set_min(self.min);
+    }
+
+    /// Starts the estimate over on a new route. What is known of packets in flight, of the application and of the
+    /// round trip's limit stays (`GoogCcNetworkController::OnNetworkRouteChange`).
+    fn restart(&mut self, now: Time) {
+        let known = match self.config.restart {
+            Restart::Start => None,
+            Restart::Target => Some(self.limited_target()),
+            Restart::Acknowledged => self.acknowledged.rate(),
+        };
+        let start = known.map_or(self.config.start, |known| known.min(self.config.start)).max(self.min);
+        self.probes.restart(start);
+        let fresh = Gcc::of_checked(Config { start, ..self.config.clone() });
+        let old = core::mem::replace(self, fresh);
+        (self.config, self.demand, self.bounds) = (old.config, old.demand, old.bounds);
+        (self.alr, self.probes, self.back_off) = (old.alr, old.probes, old.back_off);
+        (self.pushback, self.outstanding) = (old.pushback, old.outstanding);
+        (self.next_tick, self.decisions, self.target, self.routed) = (old.next_tick, old.decisions, old.target, now);
+        self.apply_bounds();
+        self.set_target(now, "start over", "another route", start);
+        self.probes.on_available(now);
     }
 
     /// Whether probes are forbidden. Libwebrtc's probes of 1.5 times the estimate, sent while loss limits and the
@@ -227,6 +274,11 @@ impl Controller for Gcc {
             return;
         }
         self.outstanding.on_report(feedback);
+        let earlier = feedback.reports.partition_point(|report| report.packet.at < self.routed);
+        let reports = &feedback.reports[earlier..];
+        if earlier > 0 && reports.is_empty() {
+            return;
+        }
         // libwebrtc uses the RTT from RTCP reports, which do not wait for a batch.
         if let Some(rtt) = feedback.path_rtt.or(feedback.rtt) {
             self.rtt = rtt;
@@ -234,7 +286,7 @@ impl Controller for Gcc {
         }
         self.follow_alr(now);
         self.arrived.clear();
-        self.arrived.extend(feedback.reports.iter().filter(|report| report.arrival().is_some()));
+        self.arrived.extend(reports.iter().filter(|report| report.arrival().is_some()));
         self.arrived.sort_by_key(|report| (report.arrival(), report.packet.id));
         let arrived = core::mem::take(&mut self.arrived);
         self.acknowledged.on_arrivals(&arrived);
@@ -255,7 +307,7 @@ impl Controller for Gcc {
         };
         let (allowed, state) = self.loss.update(&Input {
             now,
-            reports: feedback.reports,
+            reports,
             delay_based: self.aimd.rate(),
             acknowledged,
             in_alr: self.aimd.in_alr,
@@ -272,20 +324,24 @@ impl Controller for Gcc {
         if recovered {
             self.probes.on_recovered(now);
         }
+        let target = self.limited_target();
         if let Some(pushback) = &mut self.pushback {
             let longest = self.arrived.iter().map(|report| now - report.packet.at).max();
-            pushback.on_report(longest, self.target);
+            pushback.on_report(longest, target);
         }
         self.update_pushback();
     }
 
     fn limits(&self) -> SendLimits {
-        let target = self.target;
+        let target = self.limited_target();
+        let lowered = self.pushback.as_ref().map_or(target, |pushback| pushback.lower(target));
+        let trial = if self.loss_state == LossState::IncreaseUsingPadding { target } else { Rate::ZERO };
         SendLimits {
-            capacity: target,
-            padding_rate: if self.loss_state == LossState::IncreaseUsingPadding { target } else { Rate::ZERO },
+            capacity: lowered,
+            padding_rate: self.config.padding.max(trial).min(lowered),
             probe: self.probes.pending(),
-            media: MediaLimit::Share(self.pushback.as_ref().map_or(1.0, Pushback::ratio)),
+            media: MediaLimit::Share(self.pushback.as_ref().map_or(1.0, Pushback::share_of_frames)),
+            // Not the lowered target: pushback must not build a queue in the pacer.
             ..SendLimits::of_rate(target.scale(self.config.pacing_factor))
         }
     }
@@ -294,6 +350,9 @@ impl Controller for Gcc {
         self.back_off.on_sent(packet.at);
         self.outstanding.on_sent(packet);
         self.alr.on_sent(packet.at, packet.size);
+        if let Some(pushback) = self.pushback.as_mut().filter(|_| packet.payload == Payload::Media) {
+            pushback.on_media(packet.size);
+        }
         if let Some(probe) = packet.probe.and_then(|cluster| self.probes.on_sent(cluster)) {
             self.probe_results.on_begun(probe);
         }
@@ -301,10 +360,31 @@ impl Controller for Gcc {
     }
 
     fn on_demand(&mut self, now: Time, demand: Demand) {
-        self.min = self.config.min.max(demand.min);
-        self.max = demand.max;
-        self.aimd.set_min(self.min);
-        self.probes.set_max(now, demand.max);
+        self.demand = Some(demand);
+        self.apply_bounds();
+        self.probes.set_max(now, self.max);
+    }
+
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        match signal {
+            Signal::FrameQueued(frame) => {
+                if let Some(pushback) = &mut self.pushback {
+                    pushback.on_queued(frame.ahead + frame.size);
+                }
+            }
+            Signal::ReceiverLimit(limit) => {
+                self.receiver_limit = limit;
+                self.set_target(now, "", "", self.target);
+            }
+            Signal::RouteChanged { adapter } if adapter || !self.config.restart_by_adapter => self.restart(now),
+            Signal::Bounds(bounds) => {
+                self.bounds = Some(bounds);
+                self.apply_bounds();
+                self.set_target(now, "obey", "the application's bounds", self.target);
+                self.probes.set_bound(now, self.max);
+            }
+            _ => {}
+        }
     }
 
     fn on_timeout(&mut self, now: Time) {
@@ -315,8 +395,9 @@ impl Controller for Gcc {
             self.set_target(now, "back off", "round trip above limit", target);
         }
         self.probes.on_tick(now);
+        let target = self.limited_target();
         if let Some(pushback) = &mut self.pushback {
-            pushback.follow(self.target);
+            pushback.follow(target);
         }
         self.update_pushback();
     }

@@ -147,6 +147,21 @@ impl ProbeController {
         }
     }
 
+    /// Sets the application's bound on the estimate; a raised one is probed at once and as such (`SetBitrates`).
+    pub(super) fn set_bound(&mut self, now: Time, max: Rate) {
+        let raised = max > self.max;
+        self.max = max;
+        if raised && self.state == State::Complete && self.estimate < max {
+            self.probe(now, &[max], false);
+        }
+    }
+
+    /// Begins anew at this rate, on another route; clusters keep their numbers.
+    pub(super) fn restart(&mut self, start: Rate) {
+        let (next_cluster, max) = (self.next_cluster, self.max);
+        *self = ProbeController { next_cluster, max, ..ProbeController::new(self.config, start) };
+    }
+
     pub(super) fn set_alr(&mut self, now: Time, since: Option<Time>) {
         if self.alr_since.is_some() && since.is_none() {
             self.alr_ended = Some(now);

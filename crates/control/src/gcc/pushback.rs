@@ -1,5 +1,5 @@
-//! Pushback: drops frames while more bytes are in flight than the data window allows (specs/gcc.md 10; libwebrtc
-//! `congestion_window_pushback_controller.cc`).
+//! Pushback: drops frames, or lowers the target, while more bytes are in flight than the data window allows (specs/gcc.md
+//! 10; libwebrtc `congestion_window_pushback_controller.cc`).
 
 use alloc::collections::VecDeque;
 
@@ -11,11 +11,17 @@ use thalweg_units::{Bytes, Rate, Span};
 pub struct Config {
     /// Queueing time that the data window allows beyond the max recent RTT.
     pub queue: Span,
+    /// Drop frames; otherwise the target is lowered.
+    pub drop_frames: bool,
+    /// The target is not lowered below this.
+    pub min: Rate,
+    /// Media that waits in the pacer counts as in flight (WebRTC-AddPacingToCongestionWindowPushback).
+    pub with_queue: bool,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { queue: Span::from_millis(350) }
+        Config { queue: Span::from_millis(350), drop_frames: true, min: Rate::from_kbps(30), with_queue: false }
     }
 }
 
@@ -31,11 +37,13 @@ pub(super) struct Pushback {
     rtts: VecDeque<Span>,
     window: Option<Bytes>,
     ratio: f64,
+    /// Media in the pacer's queue.
+    queued: Bytes,
 }
 
 impl Pushback {
     pub(super) fn new(config: Config) -> Pushback {
-        Pushback { config, rtts: VecDeque::new(), window: None, ratio: 1.0 }
+        Pushback { config, rtts: VecDeque::new(), window: None, ratio: 1.0, queued: Bytes::ZERO }
     }
 
     /// Takes the max RTT of a report, and the target at that time.
@@ -57,11 +65,22 @@ impl Pushback {
         self.window = Some(window.max(MIN_WINDOW));
     }
 
+    /// A frame joined the pacer's queue, which now holds this much.
+    pub(super) fn on_queued(&mut self, queued: Bytes) {
+        self.queued = queued;
+    }
+
+    /// Media left the pacer's queue.
+    pub(super) fn on_media(&mut self, size: Bytes) {
+        self.queued = self.queued.saturating_sub(size);
+    }
+
     /// Updates the share when a packet was sent or acknowledged, or on a tick: libwebrtc updates at each of these, with
     /// a tick of 25 ms.
     pub(super) fn on_in_flight(&mut self, in_flight: Bytes) {
         let Some(window) = self.window else { return };
-        let fill = in_flight.as_f64() / window.as_f64();
+        let queued = if self.config.with_queue { self.queued } else { Bytes::ZERO };
+        let fill = (in_flight + queued).as_f64() / window.as_f64();
         self.ratio = if fill > 1.5 {
             self.ratio * 0.9
         } else if fill > 1.0 {
@@ -73,9 +92,19 @@ impl Pushback {
         };
     }
 
-    /// The share of frames to keep.
+    /// The share of the encoding rate that is left.
     pub(super) fn ratio(&self) -> f64 {
         self.ratio
+    }
+
+    /// The share of frames to keep.
+    pub(super) fn share_of_frames(&self) -> f64 {
+        if self.config.drop_frames { self.ratio } else { 1.0 }
+    }
+
+    /// What is left of `target` for the encoder; all of it where frames are dropped instead.
+    pub(super) fn lower(&self, target: Rate) -> Rate {
+        if self.config.drop_frames { target } else { target.scale(self.ratio).max(self.config.min.min(target)) }
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
+use thalweg_control::Signal;
 use thalweg_link::DropReason;
 use thalweg_media::Content as PacketContent;
 use thalweg_media::feedback::RtcpFeedback;
@@ -347,6 +348,21 @@ impl Flow {
                 RtcpFeedback::KeyframeNeeded => self.engine.on_keyframe_request(now),
             }
         }
+        self.pump(now, network, recorder)
+    }
+
+    /// Something happened that the sender is notified of; one that does not send ignores it.
+    pub(super) fn on_signal(
+        &mut self,
+        now: Time,
+        signal: Signal,
+        network: &mut Network,
+        recorder: &mut Recorder,
+    ) -> Result<(), SimulateError> {
+        if now < self.begin || self.has_stopped(now) {
+            return Ok(());
+        }
+        self.engine.on_signal(now, signal);
         self.pump(now, network, recorder)
     }
 

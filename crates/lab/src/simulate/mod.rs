@@ -1,5 +1,6 @@
 //! Runs a scenario in virtual time: in one call ([`simulate()`]), or step by step ([`Simulation`]).
 
+mod changes;
 mod comparisons;
 mod competitors;
 mod feedback_requests;

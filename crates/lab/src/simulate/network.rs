@@ -11,7 +11,7 @@ use thalweg_sender::Packet;
 use thalweg_units::{Bytes, Seed, Span, Time};
 
 use super::SimulateError;
-use crate::scenario::{FORWARD, NamedLink, REVERSE, Scenario};
+use crate::scenario::{FORWARD, NamedLink, REVERSE, Route, Scenario};
 
 /// What a flow's sender sends.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +57,8 @@ struct Item {
     flow: u16,
     /// Which of the links of its way this is.
     leg: u16,
+    /// Its way, by place in [`Network::ways`].
+    way: u16,
     /// Its waiting time in the queues of the links before.
     queued: Span,
     content: Content,
@@ -81,10 +83,12 @@ struct Way {
 pub(super) struct Network {
     /// First those of `forward` and `reverse`, then the named ones.
     links: Vec<Path<Item>>,
-    /// The way of flows that no route names.
-    usual: Way,
-    /// By flow.
-    routed: Vec<Option<Way>>,
+    /// Their names.
+    names: Vec<String>,
+    /// All ways that flows have or had; the first is that of flows that no route names.
+    ways: Vec<Way>,
+    /// The place of its present way, by flow; flows beyond the end have the first.
+    routed: Vec<u16>,
     /// The answers that are under way.
     answers: UnderWay<Answer>,
     arrivals: VecDeque<Arrived<Cargo>>,
@@ -115,53 +119,104 @@ impl Network {
             build(FORWARD, &scenario.forward, scenario.seed.child("up"))?,
             build(REVERSE, &scenario.reverse, scenario.seed.child("down"))?,
         ];
-        let mut names = vec![FORWARD, REVERSE];
+        let mut names = vec![FORWARD.to_string(), REVERSE.to_string()];
         for NamedLink { name, hops } in &scenario.links {
-            if names.contains(&name.as_str()) {
+            if names.contains(name) {
                 return Err(SimulateError::Scenario(format!("two links are called '{name}': rename one")));
             }
-            names.push(name);
+            names.push(name.clone());
             let path = PathConfig { hops: hops.clone() };
             links.push(build(name, &path, scenario.seed.child(&format!("link {name}")))?);
         }
-        let place = |name: &String| {
-            let unknown =
-                || SimulateError::Scenario(format!("a route names the link '{name}'; there are {}", names.join(", ")));
-            names.iter().position(|known| known == name).ok_or_else(unknown)
-        };
-        let mut routed: Vec<Option<Way>> = Vec::new();
-        for route in &scenario.routes {
-            let places = |names: &Vec<String>| names.iter().map(place).collect::<Result<Vec<usize>, _>>();
-            let way = Way { there: places(&route.forward)?, back: places(&route.reverse)? };
-            if way.there.is_empty() || way.back.is_empty() {
-                let problem =
-                    format!("the route of flow {} has no link one way: name at least one each way", route.flow);
-                return Err(SimulateError::Scenario(problem));
-            }
-            let flow = usize::from(route.flow);
-            if routed.len() <= flow {
-                routed.resize(flow + 1, None);
-            }
-            if routed[flow].replace(way).is_some() {
-                return Err(SimulateError::Scenario(format!("flow {flow} has two routes: remove one")));
-            }
-        }
-        Ok(Network {
+        let mut network = Network {
             links,
-            usual: Way { there: vec![0], back: vec![1] },
-            routed,
+            names,
+            ways: vec![Way { there: vec![0], back: vec![1] }],
+            routed: Vec::new(),
             answers: UnderWay::default(),
             arrivals: VecDeque::new(),
             drops: VecDeque::new(),
             answered: VecDeque::new(),
             answers_dropped: Vec::new(),
             now: Time::ZERO,
-        })
+        };
+        for route in &scenario.routes {
+            if network.routed.get(usize::from(route.flow)).is_some_and(|way| *way != 0) {
+                return Err(SimulateError::Scenario(format!("flow {} has two routes: remove one", route.flow)));
+            }
+            network.route(route)?;
+        }
+        Ok(network)
+    }
+
+    /// The place of a link.
+    ///
+    /// # Errors
+    /// When no link has this name; `what` names it.
+    fn place(&self, what: &str, name: &str) -> Result<usize, SimulateError> {
+        let unknown =
+            || SimulateError::Scenario(format!("{what} names the link '{name}'; there are {}", self.names.join(", ")));
+        self.names.iter().position(|known| known == name).ok_or_else(unknown)
+    }
+
+    /// Checks that the links of a route exist, at least one each way.
+    ///
+    /// # Errors
+    /// When they do not.
+    pub(super) fn check_route(&self, route: &Route) -> Result<(), SimulateError> {
+        self.way_of(route).map(|_| ())
+    }
+
+    fn way_of(&self, route: &Route) -> Result<Way, SimulateError> {
+        let places = |names: &[String]| -> Result<Vec<usize>, SimulateError> {
+            names.iter().map(|name| self.place("a route", name)).collect()
+        };
+        let (there, back) = (places(&route.forward)?, places(&route.reverse)?);
+        if there.is_empty() || back.is_empty() {
+            let problem = format!("the route of flow {} has no link one way: name at least one each way", route.flow);
+            return Err(SimulateError::Scenario(problem));
+        }
+        Ok(Way { there, back })
+    }
+
+    /// Gives a flow this route from now on; what is under way stays on the links of its old one.
+    ///
+    /// # Errors
+    /// See [`Network::check_route`].
+    pub(super) fn route(&mut self, route: &Route) -> Result<(), SimulateError> {
+        let way = self.way_of(route)?;
+        let flow = usize::from(route.flow);
+        if self.routed.len() <= flow {
+            self.routed.resize(flow + 1, 0);
+        }
+        self.routed[flow] = self.ways.len() as u16;
+        self.ways.push(way);
+        Ok(())
+    }
+
+    /// Changes a property of a link.
+    ///
+    /// # Errors
+    /// When there is no such link, or it has no such property.
+    pub(super) fn change(&mut self, now: Time, name: &str, change: &thalweg_link::Change) -> Result<(), SimulateError> {
+        let link = self.place("a change", name)?;
+        if self.links[link].change(now, change) {
+            return Ok(());
+        }
+        Err(SimulateError::Scenario(format!("a change of link '{name}' to {change:?}: no hop of it has that property")))
+    }
+
+    /// Checks that there is a link of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(super) fn check_link(&self, name: &str) -> Result<(), SimulateError> {
+        self.place("a change", name).map(|_| ())
     }
 
     /// The first bottleneck on the way of a flow.
     pub(super) fn bottleneck(&self, flow: u16) -> Option<&Capacity> {
-        self.way(flow).there.iter().find_map(|link| self.links[*link].bottlenecks().first())
+        self.ways[usize::from(self.way(flow))].there.iter().find_map(|link| self.links[*link].bottlenecks().first())
     }
 
     /// How many flows have routes: the greatest number of one, plus 1.
@@ -174,24 +229,24 @@ impl Network {
         self.answers_dropped
     }
 
-    fn way(&self, flow: u16) -> &Way {
-        self.routed.get(usize::from(flow)).and_then(Option::as_ref).unwrap_or(&self.usual)
+    fn way(&self, flow: u16) -> u16 {
+        self.routed.get(usize::from(flow)).copied().unwrap_or(0)
     }
 
     /// A flow's sender sends.
     pub(super) fn send(&mut self, now: Time, flow: u16, size: Bytes, cargo: Cargo) {
-        self.enter(now, size, Item { flow, leg: 0, queued: Span::ZERO, content: Content::There(cargo) });
+        self.enter(now, size, Item { flow, leg: 0, way: self.way(flow), queued: Span::ZERO, content: Content::There(cargo) });
     }
 
     /// A flow's receiver answers.
     pub(super) fn answer(&mut self, now: Time, flow: u16, size: Bytes, answer: Answer) {
         let content = Content::Back(self.answers.push(answer));
-        self.enter(now, size, Item { flow, leg: 0, queued: Span::ZERO, content });
+        self.enter(now, size, Item { flow, leg: 0, way: self.way(flow), queued: Span::ZERO, content });
     }
 
     /// The link that `item` is about to cross; `None` at the end of its way.
     fn next_link(&self, item: &Item) -> Option<usize> {
-        let way = self.way(item.flow);
+        let way = &self.ways[usize::from(item.way)];
         let legs = if matches!(item.content, Content::There(_)) { &way.there } else { &way.back };
         legs.get(usize::from(item.leg)).copied()
     }

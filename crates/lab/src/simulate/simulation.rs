@@ -1,13 +1,14 @@
 //! A running simulation of a scenario.
 //!
-//! No clock is read: time advances to the next event. Events at the same time are processed in this order: cross
-//! traffic enters; packets arrive over the forward path; receivers answer; reports and acknowledgements arrive over the
+//! No clock is read: time advances to the next event. Events at the same time are processed in this order: the
+//! scenario's changes are made; cross traffic enters; packets arrive over the forward path; receivers answer; reports and acknowledgements arrive over the
 //! reverse path; decoded frames are shown; encoded frames are queued; cameras
 //! capture pictures; microphones deliver audio; senders' timers fire.
 
 use thalweg_sender::{Engine, Registry, SenderFactory};
 use thalweg_units::Time;
 
+use super::changes::Changes;
 use super::competitors::{self, CrossTraffic};
 use super::flow::Flow;
 use super::network::{Answer, Arrived, Cargo, Dropped, Network};
@@ -24,6 +25,7 @@ pub struct Simulation {
     network: Network,
     flows: Vec<Flow>,
     cross: CrossTraffic,
+    changes: Changes,
     recorder: Recorder,
 }
 
@@ -66,6 +68,7 @@ impl Simulation {
             let problem = format!("flow {} pauses, and video senders are flows 0 to {}", pause.flow, flows.len() - 1);
             return Err(SimulateError::Scenario(problem));
         }
+        let changes = Changes::new(scenario, &network, flows.len())?;
         Ok(Simulation {
             scenario: scenario.clone(),
             now: Time::ZERO,
@@ -73,6 +76,7 @@ impl Simulation {
             network,
             flows,
             cross,
+            changes,
             recorder: Recorder::default(),
         })
     }
@@ -110,7 +114,7 @@ impl Simulation {
     /// Time of the next event; [`Time::NEVER`] if there is none.
     pub fn next_event(&self) -> Time {
         let next = self.flows.iter().map(Flow::next_event).min().unwrap_or(Time::NEVER);
-        next.min(self.network.next_event()).min(self.cross.next_event())
+        next.min(self.network.next_event()).min(self.cross.next_event()).min(self.changes.next_event())
     }
 
     /// Whether the scenario's end was reached.
@@ -152,7 +156,8 @@ impl Simulation {
 
     /// Processes everything that is due at `now`.
     fn step(&mut self, now: Time) -> Result<(), SimulateError> {
-        let Simulation { network, flows, cross, recorder, .. } = self;
+        let Simulation { network, flows, cross, changes, recorder, .. } = self;
+        changes.apply(now, flows, network, recorder)?;
         cross.offer(now, network, recorder);
         network.advance(now);
         while let Some(Arrived { flow, content, size, queued }) = network.poll_arrival() {

@@ -16,7 +16,7 @@ fn rate(rate: &str) -> HopConfig {
 }
 
 fn delay(millis: i64) -> HopConfig {
-    HopConfig::Delay { delay: Span::from_millis(millis), jitter: Jitter::None, reorders: false }
+    HopConfig::Delay { delay: Span::from_millis(millis).into(), jitter: Jitter::None, reorders: false }
 }
 
 fn link(name: &str, hops: &[HopConfig]) -> NamedLink {

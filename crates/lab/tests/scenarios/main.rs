@@ -18,3 +18,4 @@ mod standard_decoder;
 mod stateful;
 mod support;
 mod undershoot;
+mod webrtc;

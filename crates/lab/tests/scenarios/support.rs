@@ -37,6 +37,7 @@ pub fn scenario(seconds: i64, size: Size) -> Scenario {
         from: Span::ZERO,
         until: None,
         pauses: Vec::new(),
+        changes: Vec::new(),
         audio: None,
         feedback: None,
         measure_quality: false,

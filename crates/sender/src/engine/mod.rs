@@ -212,6 +212,14 @@ impl Engine {
         self.refresh();
     }
 
+    /// Something happened that concerns only the controller: another route, a limit that the receiver or the application
+    /// sets.
+    pub fn on_signal(&mut self, now: Time, signal: Signal) {
+        self.advance(now);
+        self.parts.controller.on_signal(now, signal);
+        self.refresh();
+    }
+
     /// The receiver reported these media packets missing.
     pub fn on_missing(&mut self, now: Time, sequences: &[u64]) {
         self.advance(now);

@@ -147,3 +147,76 @@ fn a_rate_that_is_held_is_no_lower_than_what_arrives() {
     }
     assert_eq!(v2.result, Rate::from_kbps(500));
 }
+
+/// An estimator with a window this short, after clean observations of 300 ms at 600 kbps.
+fn ready(window: usize, clean: u64, config: V2Config) -> LossV2 {
+    let mut v2 = LossV2::new(V2Config { window, min_observations: 1, ..config }, Rate::from_kbps(600));
+    for i in 0..clean {
+        v2.update(&input(i * 300, &reports(i * 300, 30, 0), 600, None));
+    }
+    v2
+}
+
+#[test]
+fn where_everything_is_lost_the_rate_is_what_its_loss_allows_and_no_less_than_what_is_acknowledged() {
+    // 95 / (1 - 0.05) kbps.
+    let lost = |acknowledged| {
+        let mut v2 = ready(2, 0, V2Config { balance: 95.0, ..V2Config::default() });
+        v2.update(&input(0, &reports(0, 30, 1), 600, acknowledged))
+    };
+    let (rate, state) = lost(None);
+    assert!((rate.as_kbps_f64() - 100.0).abs() < 1e-3, "{rate}");
+    assert_eq!(state, LossState::Decreasing);
+    assert_eq!(lost(Some(500)).0, Rate::from_kbps(500));
+}
+
+#[test]
+fn a_clean_path_is_limited_by_the_delay_based_rate_and_by_nothing_else() {
+    let mut v2 = ready(2, 2, V2Config::default());
+    assert_eq!(v2.update(&input(600, &reports(600, 30, 0), 500, None)), (Rate::from_kbps(500), LossState::DelayBased));
+}
+
+#[test]
+fn the_recovery_from_a_loss_of_everything_begins_at_a_fifth_above_the_rate_that_was_held() {
+    let mut v2 = ready(2, 0, V2Config::default());
+    let (at_loss, state) = v2.update(&input(0, &reports(0, 30, 1), 5000, Some(100)));
+    assert_eq!((at_loss, state), (Rate::from_kbps(100), LossState::Decreasing));
+    let recovered = (1..20)
+        .map(|i| v2.update(&input(i * 300, &reports(i * 300, 30, 0), 5000, Some(100))))
+        .find(|(_, state)| *state == LossState::IncreaseUsingPadding);
+    assert_eq!(recovered.map(|(rate, _)| rate), Some(Rate::from_kbps(120)));
+}
+
+#[test]
+fn a_tenth_of_loss_lowers_the_rate_only_where_the_preference_for_high_rates_turns_before() {
+    // 533 kbps in the first observation, 4.8 Mbps in the second, the tenth of ten packets lost in each: losses do not grow
+    // with what is sent.
+    let ten = |first: u64, from: u64| -> Vec<Report> {
+        let mut reports = reports(0, 10, 0);
+        for (index, report) in reports.iter_mut().enumerate() {
+            let at = Time::from_millis(from + 250 * index as u64);
+            report.packet = SentPacket::new(PacketId(first + index as u64), at, Bytes::new(15_000));
+        }
+        reports[9].fate = Fate::Lost;
+        reports
+    };
+    let after = |turn| {
+        let mut v2 = ready(2, 0, V2Config { turn, ..V2Config::default() });
+        v2.update(&input(0, &ten(0, 0), 600, None));
+        v2.update(&input(1000, &ten(10, 250), 5000, None)).0
+    };
+    let [high, low] = [0.2, 0.05].map(after);
+    // More than the inherent loss: no growth either (NotIncreaseIfInherentLossLessThanAverageLoss).
+    assert_eq!(high, Rate::from_kbps(600));
+    assert!((Rate::from_kbps(400)..Rate::from_kbps(600)).contains(&low), "{low}");
+}
+
+#[test]
+fn one_observation_of_five_that_is_lost_is_an_outlier_and_a_second_is_not() {
+    let mut v2 = ready(5, 5, V2Config::default());
+    let mut next = |i: u64, lost| v2.update(&input(i * 300, &reports(i * 300, 30, lost), 600, None));
+    next(5, 1);
+    assert_eq!(next(6, 0), (Rate::from_kbps(600), LossState::DelayBased));
+    let (rate, state) = next(7, 1);
+    assert!(rate < Rate::from_kbps(600) && state == LossState::Decreasing, "{rate} {state:?}");
+}

@@ -1,0 +1,527 @@
+//! libwebrtc's own scenarios (specs/rmcat.md 8): links, times and bounds of `goog_cc_network_control_unittest.cc`,
+//! `scream_test.cc`, `bwe_ramp_up_test.cc`, `l4s_test.cc` and `probing_test.cc`.
+//!
+//! Bounds that they give on one side have a second one of ours where a greater or smaller value would mean that the
+//! measurement is broken.
+
+use thalweg_codecs::Codec;
+use thalweg_codecs::traffic::{self, Fixfps, TrafficModel};
+use thalweg_control::gcc::{self, Restart, pushback};
+use thalweg_lab::Scenario;
+use thalweg_lab::scenario::{Audio, Change, Competitor, FORWARD, NamedLink, Pause, REVERSE, Route, Sender, Video, What};
+use thalweg_link::queue::Limits;
+use thalweg_link::{DatagramsConfig, HopConfig, Jitter, LossModel, PathConfig, QueueConfig, TcpConfig};
+use thalweg_sender::Scheme;
+use thalweg_sender::scheme::{ControllerConfig, FeedbackStyle};
+use thalweg_units::{Bytes, Rate, Size, Span};
+
+use super::Figure::{self, *};
+
+/// A scenario with what is asked of it.
+pub struct Case {
+    /// Its id.
+    pub id: &'static str,
+    pub scenario: Scenario,
+    /// The scheme that it is about.
+    pub scheme: &'static str,
+    /// Min, start and max rate in kbps.
+    pub limits: [u64; 3],
+    /// What differs from the scheme as it is known: the test's field trials.
+    pub trial: fn(&mut Scheme),
+    /// A figure, the flow, the window in seconds, and the least and the greatest value.
+    pub bars: Vec<(Figure, usize, (f64, f64), (f64, f64))>,
+}
+
+/// The default limits of libwebrtc's scenarios.
+const LIMITS: [u64; 3] = [30, 300, 3000];
+
+fn ms(millis: f64) -> Span {
+    Span::from_secs_f64(millis / 1e3)
+}
+
+fn rate(rates: &str, queue: QueueConfig) -> HopConfig {
+    HopConfig::Rate { rate: rates.parse().expect("rates are written by us"), queue }
+}
+
+fn delay(delays: &str) -> HopConfig {
+    HopConfig::Delay { delay: delays.parse().expect("delays are written by us"), jitter: Jitter::None, reorders: false }
+}
+
+fn losing(probability: f64) -> HopConfig {
+    HopConfig::Loss(LossModel::Random { probability })
+}
+
+/// A link with an endless queue; without `rates` as wide as any.
+fn link(rates: &str, one_way: &str) -> Vec<HopConfig> {
+    let narrow = (!rates.is_empty()).then(|| rate(rates, QueueConfig::Infinite));
+    narrow.into_iter().chain([delay(one_way)]).collect()
+}
+
+/// Over a link there and one back, with a stand-in encoder that follows its target with the next frame.
+fn over(seconds: f64, forward: Vec<HopConfig>, reverse: Vec<HopConfig>) -> Scenario {
+    Scenario {
+        duration: ms(seconds * 1e3),
+        video: Video::scene(Size::new(320, 180), 30),
+        codec: Codec::Traffic(traffic::Config {
+            min_rate: Rate::from_kbps(5),
+            max_rate: Rate::from_kbps(100_000),
+            model: TrafficModel::Fixfps(Fixfps { delay: Span::ZERO, ..Fixfps::default() }),
+        }),
+        forward: PathConfig { hops: forward },
+        reverse: PathConfig { hops: reverse },
+        measure_quality: false,
+        ..Scenario::over("unused")
+    }
+}
+
+fn paused(from: f64, until: f64) -> Vec<Pause> {
+    vec![Pause { flow: 0, from: ms(from * 1e3), until: ms(until * 1e3) }]
+}
+
+fn at(seconds: f64, what: What) -> Change {
+    Change { at: ms(seconds * 1e3), what }
+}
+
+fn route(forward: &str, adapter: bool) -> What {
+    let names = |name: &str| vec![name.to_string()];
+    What::Route { route: Route { flow: 0, forward: names(forward), reverse: names(REVERSE) }, adapter }
+}
+
+fn bounds(max: u64) -> What {
+    What::Bounds { flow: 0, min: Rate::from_kbps(30), max: Rate::from_kbps(max) }
+}
+
+fn with(scheme: &mut Scheme, change: impl Fn(&mut gcc::Config)) {
+    if let ControllerConfig::Gcc(config) = &mut scheme.controller {
+        change(config);
+    }
+}
+
+/// The window of `WebRTC-CongestionWindow` with this queue.
+fn window(queue_ms: i64, drop_frames: bool) -> Option<pushback::Config> {
+    Some(pushback::Config { queue: Span::from_millis(queue_ms), drop_frames, ..pushback::Config::default() })
+}
+
+fn restart(scheme: &mut Scheme, restart: Restart) {
+    with(scheme, |config| config.restart = restart);
+}
+
+fn near(target: f64, within: f64) -> (f64, f64) {
+    (target - within, target + within)
+}
+
+fn tcp(from: f64) -> Competitor {
+    Competitor::Tcp(TcpConfig { from: ms(from * 1e3), ..TcpConfig::default() })
+}
+
+/// The GoogCcScenario tests of `goog_cc_network_control_unittest.cc`.
+pub fn goog_cc() -> Vec<Case> {
+    let plain: fn(&mut Scheme) = |_| {};
+    let case = |id, scenario, limits, trial, bars| Case { id, scenario, scheme: "gcc", limits, trial, bars };
+    let target = |second: f64, range: (f64, f64)| (Target, 0, (0.0, second), range);
+    let burst = Competitor::Datagrams(DatagramsConfig {
+        rate: Rate::from_kbps(1_000_000),
+        size: Bytes::new(1000),
+        burst: 125,
+        from: ms(10_000.0),
+        until: Some(ms(10_000.5)),
+        ..DatagramsConfig::default()
+    });
+    vec![
+        case(
+            "gcc.CongestionWindowPushbackOnNetworkDelay",
+            over(13.0, link("1Mbps@10s/0bps@10s/1Mbps", "100ms"), link("", "100ms")),
+            [10, 300, 2000],
+            |scheme| with(scheme, |config| config.pushback = window(800, false)),
+            vec![target(13.0, (10.0, 40.0))],
+        ),
+        case(
+            "gcc.CongestionWindowPushbackDropFrameOnNetworkDelay",
+            over(13.0, link("1Mbps@10s/0bps@10s/1Mbps", "100ms"), link("", "100ms")),
+            [10, 300, 2000],
+            |scheme| with(scheme, |config| config.pushback = window(800, true)),
+            vec![target(13.0, (300.0, 1100.0))],
+        ),
+        case(
+            "gcc.PaddingRateLimitedByCongestionWindow",
+            over(11.0, link("1Mbps@10s/0bps@1s/1Mbps", "100ms"), link("", "100ms")),
+            [30, 1000, 2000],
+            |scheme| {
+                with(scheme, |config| {
+                    (config.pushback, config.padding) = (window(200, false), Rate::from_kbps(2000));
+                });
+            },
+            vec![
+                (PaddingBelowTarget, 0, (0.0, 10.0), near(0.0, 1.0)),
+                (PaddingBelowTarget, 0, (0.0, 11.0), near(0.0, 1.0)),
+            ],
+        ),
+        case(
+            "gcc.LimitsToFloorIfRttIsHigh",
+            Scenario { competitors: vec![burst], ..over(16.0, link("100kbps", "100ms"), link("", "100ms")) },
+            [30, 100, 3000],
+            |scheme| {
+                with(scheme, |config| {
+                    (config.rtt_limit, config.rtt_floor) = (Some(Span::from_secs(2)), Rate::from_kbps(50));
+                });
+            },
+            vec![target(16.0, near(50.0, 5.0))],
+        ),
+        case(
+            "gcc.UpdatesTargetRateBasedOnLinkCapacity",
+            over(
+                95.0,
+                link("500kbps@25s/800kbps@20s/100kbps", "100ms@45s/200ms"),
+                link("", "100ms@45s/200ms"),
+            ),
+            [10, 300, 1500],
+            plain,
+            vec![target(25.0, near(450.0, 100.0)), target(45.0, near(750.0, 150.0)), target(95.0, near(90.0, 25.0))],
+        ),
+        case(
+            "gcc.LossBasedControlDoesModestBackoffToHighLoss",
+            over(
+                120.0,
+                vec![rate("2Mbps", QueueConfig::Infinite), losing(0.1), delay("200ms")],
+                link("", "200ms"),
+            ),
+            [10, 300, 1500],
+            plain,
+            vec![target(120.0, (100.0, 1500.0))],
+        ),
+        case(
+            "gcc.MaintainsLowRateInSafeReset",
+            Scenario {
+                changes: vec![at(0.5, route(FORWARD, true))],
+                ..over(0.6, link("200kbps", "10ms"), link("", "0ms"))
+            },
+            LIMITS,
+            |scheme| restart(scheme, Restart::Target),
+            vec![target(0.5, near(200.0, 50.0)), target(0.6, near(200.0, 50.0))],
+        ),
+        case(
+            "gcc.DoNotResetBweUnlessNetworkAdapterChange",
+            Scenario {
+                changes: vec![at(0.5, route(FORWARD, false)), at(1.05, route(FORWARD, true))],
+                ..over(1.1, link("1Mbps", "50ms"), link("", "0ms"))
+            },
+            LIMITS,
+            |scheme| with(scheme, |config| config.restart_by_adapter = true),
+            vec![target(0.5, near(1000.0, 300.0)), target(0.55, near(1000.0, 300.0)), target(1.1, near(300.0, 30.0))],
+        ),
+        case(
+            "gcc.CutsHighRateInSafeReset",
+            Scenario {
+                changes: vec![at(0.5, route(FORWARD, true))],
+                ..over(0.55, link("1Mbps", "50ms"), link("", "0ms"))
+            },
+            LIMITS,
+            |scheme| restart(scheme, Restart::Target),
+            vec![target(0.5, near(1000.0, 300.0)), target(0.55, near(300.0, 30.0))],
+        ),
+        case(
+            "gcc.DetectsHighRateInSafeReset",
+            Scenario {
+                links: vec![NamedLink { name: "new".into(), hops: link("800kbps", "50ms") }],
+                changes: vec![at(2.0, route("new", true))],
+                ..over(3.05, link("200kbps", "50ms"), link("", "0ms"))
+            },
+            LIMITS,
+            |scheme| restart(scheme, Restart::Acknowledged),
+            vec![target(2.0, near(200.0, 50.0)), target(2.05, near(200.0, 50.0)), target(3.05, (500.0, 900.0))],
+        ),
+        case(
+            "gcc.TargetRateReducedOnPacingBufferBuildup",
+            over(5.0, link("1Mbps", "50ms"), link("", "0ms")),
+            [30, 1000, 3000],
+            |scheme| {
+                with(scheme, |config| {
+                    config.pacing_factor = 1.0;
+                    config.pushback = window(100, false).map(|window| pushback::Config { with_queue: true, ..window });
+                });
+            },
+            vec![(PacerDelay, 0, (0.0, 5.0), (0.0, 150.0))],
+        ),
+        case(
+            "gcc.NoBandwidthTogglingInLossControl",
+            over(2.25, vec![rate("2Mbps", QueueConfig::Infinite), losing(0.2), delay("10ms")], link("", "0ms")),
+            LIMITS,
+            plain,
+            vec![(Dips, 0, (0.25, 2.25), (0.0, 1.0))],
+        ),
+        case(
+            "gcc.NoRttBackoffCollapseWhenVideoStops",
+            Scenario { pauses: paused(1.0, 5.0), ..over(5.0, link("2Mbps", "100ms"), link("", "0ms")) },
+            [30, 1000, 3000],
+            |scheme| with(scheme, |config| config.rtt_limit = Some(Span::from_secs(2))),
+            vec![target(5.0, (1000.0, 3000.0))],
+        ),
+        case(
+            "gcc.NoCrashOnVeryLateFeedback",
+            Scenario {
+                pauses: paused(5.0, 304.0),
+                ..over(306.0, link("", "0ms"), link("10Gbps@5s/0bps@300s/10Gbps", "0ms"))
+            },
+            LIMITS,
+            plain,
+            vec![target(306.0, (30.0, 3000.0))],
+        ),
+        case(
+            "gcc.IsFairToTCP",
+            Scenario { competitors: vec![tcp(0.0)], ..over(10.0, link("1Mbps", "50ms"), link("1Mbps", "50ms")) },
+            [30, 1000, 3000],
+            plain,
+            vec![target(10.0, (30.0, 750.0))],
+        ),
+        case(
+            "gcc.FastRampupOnRembCapLifted",
+            Scenario {
+                changes: vec![
+                    at(10.0, What::ReceiverLimit { flow: 0, rate: Some(Rate::from_kbps(250)) }),
+                    at(11.0, What::ReceiverLimit { flow: 0, rate: Some(Rate::from_kbps(10_000)) }),
+                ],
+                ..over(21.0, link("2Mbps", "50ms"), link("2Mbps", "50ms"))
+            },
+            [30, 1000, 3000],
+            plain,
+            vec![target(10.0, (1500.0, 2200.0)), target(11.0, (250.0, 250.0)), target(21.0, (1500.0, 2200.0))],
+        ),
+        // Without feedback on packets libwebrtc's receiver estimates the delay-based rate and reports it (REMB), and its
+        // sender applies the first loss-based control: our `rrtcc`.
+        Case {
+            scheme: "rrtcc",
+            ..case(
+                "gcc.FallbackToLossBasedWithoutPacketFeedback",
+                Scenario {
+                    changes: vec![at(20.0, What::Link { name: FORWARD.into(), rate: None, delay: None, loss: Some(0.15) })],
+                    ..over(
+                        40.0,
+                        vec![rate("1Mbps", QueueConfig::Infinite), losing(0.0), delay("100ms")],
+                        link("", "0ms"),
+                    )
+                },
+                [30, 1000, 3000],
+                plain,
+                vec![target(20.0, (500.0, 1200.0)), target(40.0, (30.0, 300.0))],
+            )
+        },
+        // Removed from libwebrtc since.
+        case(
+            "gcc.StableEstimateInSteadyState",
+            over(50.0, link("500kbps", "100ms"), link("", "100ms")),
+            LIMITS,
+            plain,
+            vec![(LeastOverGreatestTarget, 0, (30.0, 50.0), (0.3, 0.85))],
+        ),
+        case(
+            "gcc.LossBasedEstimatorCapsRate",
+            Scenario {
+                changes: vec![at(
+                    1.0,
+                    What::Link { name: FORWARD.into(), rate: Some(Rate::from_kbps(5000)), delay: None, loss: None },
+                )],
+                ..over(
+                    21.0,
+                    vec![rate("2Mbps", QueueConfig::Infinite), losing(0.03), delay("100ms")],
+                    link("", "100ms"),
+                )
+            },
+            [30, 1000, 5000],
+            plain,
+            vec![target(21.0, (500.0, 2500.0))],
+        ),
+    ]
+}
+
+/// `bwe_ramp_up_test.cc`, `l4s_test.cc` and `probing_test.cc`.
+pub fn ramp_up() -> Vec<Case> {
+    let plain: fn(&mut Scheme) = |_| {};
+    let case = |id, scenario, limits, bars| Case { id, scenario, scheme: "gcc", limits, trial: plain, bars };
+    let target = |second: f64, range: (f64, f64)| (Target, 0, (0.0, second), range);
+    let fifteen = |scenario: Scenario| Scenario { video: Video::scene(Size::new(640, 480), 15), ..scenario };
+    let both_ways = |scenario: Scenario| Scenario {
+        competitors: vec![Competitor::Sender(Sender { scheme: "gcc".into(), video: None, from: Span::ZERO, until: None })],
+        routes: vec![Route { flow: 1, forward: vec![REVERSE.into()], reverse: vec![FORWARD.into()] }],
+        ..scenario
+    };
+    let format = |id, feedback| {
+        let spoken = Scenario {
+            feedback: Some(feedback),
+            audio: Some(Audio::default()),
+            ..over(5.0, link("250kbps", "0ms"), link("250kbps", "0ms"))
+        };
+        let bars = vec![target(5.0, (150.0, 300.0)), (Target, 1, (0.0, 5.0), (150.0, 300.0)), (RoundTrip, 0, (0.0, 5.0), (0.0, 250.0))];
+        case(id, both_ways(spoken), LIMITS, bars)
+    };
+    vec![
+        case(
+            "rampup.CapacityIncrease",
+            over(20.0, link("500kbps@3s/3Mbps", "0ms"), link("5Mbps", "0ms")),
+            LIMITS,
+            vec![target(5.0, (300.0, 650.0)), target(20.0, (1000.0, 3300.0))],
+        ),
+        // Whether a receiver knows the stream of a packet has no part in its reports.
+        case(
+            "rampup.UndemuxableRtpPackets",
+            fifteen(over(2.0, link("", "0ms"), link("", "0ms"))),
+            LIMITS,
+            vec![target(2.0, (645.0, 3000.0))],
+        ),
+        case(
+            "rampup.RespectsStartRate",
+            over(1.0, link("100Mbps", "0ms"), link("100Mbps", "0ms")),
+            [5000, 70_000, 100_000],
+            vec![target(1.0, (70_000.0, 100_000.0))],
+        ),
+        case(
+            "rampup.ReconfiguresAfterVideoStopped",
+            Scenario {
+                competitors: vec![transfer(500_000, 0.5)],
+                pauses: paused(6.0, 9.0),
+                changes: vec![at(8.0, route(FORWARD, true))],
+                ..over(9.0, link("1Mbps", "0ms"), link("1Mbps", "0ms"))
+            },
+            LIMITS,
+            vec![(TargetOverEarlier(6.0), 0, (0.0, 9.0), (300.0, 1000.0)), target(9.0, (300.0, 1000.0))],
+        ),
+        Case {
+            scheme: "rrtcc",
+            ..case(
+                "rampup.ReceiveSideBwe",
+                over(20.0, link("600kbps", "50ms"), link("600kbps", "50ms")),
+                LIMITS,
+                vec![target(20.0, (300.0, 800.0))],
+            )
+        },
+        format("rampup.FeedbackFormatTransport", FeedbackStyle::Twcc),
+        format("rampup.FeedbackFormatRfc8888", FeedbackStyle::Ccfb),
+        case(
+            "rampup.InitialProbing",
+            over(1.0, link("2Mbps", "0ms"), link("", "0ms")),
+            LIMITS,
+            vec![target(1.0, (900.0, 2200.0))],
+        ),
+        case(
+            "rampup.MidCallProbing",
+            Scenario {
+                changes: vec![at(1.0, bounds(100)), at(3.0, bounds(3000))],
+                ..over(4.0, link("", "0ms"), link("", "0ms"))
+            },
+            LIMITS,
+            vec![target(1.0, (1500.0, 3000.0)), target(3.0, (30.0, 110.0)), target(4.0, (1500.0, 3000.0))],
+        ),
+    ]
+}
+
+/// A file over TCP.
+fn transfer(bytes: u64, from: f64) -> Competitor {
+    Competitor::Tcp(TcpConfig { from: ms(from * 1e3), size: Some(Bytes::new(bytes)), ..TcpConfig::default() })
+}
+
+/// `scream_test.cc`, by their places in specs/rmcat.md 8.2 read by rows; those that are not here are not modelled.
+pub fn scream() -> Vec<Case> {
+    let drop_tail = |packets: u64| QueueConfig::DropTail(Limits::packets(packets));
+    // 720p at 30 frames a second with audio.
+    let call = |seconds: f64, forward: Vec<HopConfig>, reverse: Vec<HopConfig>| Scenario {
+        video: Video::scene(Size::HD, 30),
+        audio: Some(Audio { payload: Bytes::new(80), ..Audio::default() }),
+        feedback: Some(FeedbackStyle::Ccfb),
+        ..over(seconds, forward, reverse)
+    };
+    let same = |seconds: f64, rates: &str, one_way: &str| call(seconds, link(rates, one_way), link(rates, one_way));
+    let lossy = |seconds: f64, rates: &str, share: f64, one_way: &str| {
+        call(
+            seconds,
+            vec![rate(rates, QueueConfig::Infinite), losing(share), delay(one_way)],
+            link(rates, one_way),
+        )
+    };
+    let jittered = |seconds: f64, rates: &str, one_way: i64, deviation: i64, reorders: bool| {
+        let hop = HopConfig::Delay {
+            delay: Span::from_millis(one_way).into(),
+            jitter: Jitter::Normal { deviation: Span::from_millis(deviation) },
+            reorders,
+        };
+        call(seconds, vec![rate(rates, QueueConfig::Infinite), hop], link(rates, &format!("{one_way}ms")))
+    };
+    // Losses in bursts of three, a fifth of all.
+    let bursts = LossModel::GilbertElliott { to_bad: 1.0 / 12.0, to_good: 1.0 / 3.0, good_loss: 0.0, bad_loss: 1.0 };
+    let back_lost = |seconds: f64| {
+        let back = vec![rate("1Mbps", QueueConfig::Infinite), HopConfig::Loss(bursts), delay("25ms")];
+        call(seconds, link("1Mbps", "25ms"), back)
+    };
+    let case = |id, scheme, scenario, bars| Case { id, scenario, scheme, limits: LIMITS, trial: |_| {}, bars };
+    let scream = |id, scenario, bars| case(id, "scream", scenario, bars);
+    let between = |from: f64, until: f64, low: f64, high: f64| {
+        vec![(LeastTarget, 0, (from, until), (low, high)), (GreatestTarget, 0, (from, until), (low, high))]
+    };
+    let end = |second: f64, low: f64, high: f64| vec![(Target, 0, (0.0, second), (low, high))];
+    let chain = |parts: [Vec<(Figure, usize, (f64, f64), (f64, f64))>; 2]| parts.into_iter().flatten().collect();
+    vec![
+        case("scream.1", "gcc", same(10.0, "600kbps", "50ms"), end(10.0, 450.0, 700.0)),
+        scream("scream.2", same(10.0, "600kbps", "50ms"), between(2.0, 10.0, 250.0, 700.0)),
+        scream("scream.3", same(30.0, "600kbps", "10ms"), between(2.0, 30.0, 200.0, 900.0)),
+        scream("scream.8", same(30.0, "1.5Mbps", "15ms"), between(2.0, 30.0, 800.0, 2200.0)),
+        scream("scream.9", same(30.0, "2Mbps", "25ms"), between(2.0, 30.0, 1300.0, 2300.0)),
+        case("scream.11", "gcc", same(30.0, "2Mbps", "25ms"), end(30.0, 1000.0, 2600.0)),
+        scream(
+            "scream.12",
+            Scenario { feedback: Some(FeedbackStyle::Twcc), ..same(30.0, "2Mbps", "25ms") },
+            between(6.0, 30.0, 700.0, 2600.0),
+        ),
+        scream("scream.13", jittered(30.0, "4Mbps", 25, 10, false), between(2.0, 30.0, 700.0, 4100.0)),
+        scream("scream.14", same(10.0, "100kbps", "25ms"), between(1.0, 10.0, 10.0, 150.0)),
+        scream(
+            "scream.15",
+            call(10.0, link("500kbps@5s/5Mbps", "15ms"), link("", "25ms")),
+            chain([between(2.0, 4.0, 200.0, 600.0), end(10.0, 1200.0, 5000.0)]),
+        ),
+        scream("scream.17", same(1.0, "50Mbps", "10ms"), end(0.4, 1200.0, 2500.0)),
+        scream(
+            "scream.18",
+            call(35.0, link("1Mbps", "10ms@3s/80ms"), link("", "10ms")),
+            chain([end(6.0, 30.0, 400.0), end(35.0, 600.0, 1200.0)]),
+        ),
+        scream(
+            "scream.19",
+            call(10.0, link("600kbps", "50ms"), link("1Mbps@3s/0bps@3s/1Mbps", "0ms")),
+            vec![
+                (VideoPackets, 0, (4.0, 5.0), (0.0, 0.0)),
+                (AudioPackets, 0, (4.0, 5.0), (1.0, 60.0)),
+                (VideoPackets, 0, (8.0, 10.0), (1.0, 400.0)),
+                (Target, 0, (0.0, 10.0), (30.0, 800.0)),
+            ],
+        ),
+        scream(
+            "scream.20",
+            call(10.0, vec![rate("1Mbps", drop_tail(3)), delay("25ms")], link("1Mbps", "25ms")),
+            chain([vec![(Loss, 0, (0.0, 10.0), (0.0, 7.0))], between(2.0, 10.0, 200.0, 1100.0)]),
+        ),
+        scream("scream.21", lossy(10.0, "1Mbps", 0.1, "25ms"), between(2.0, 10.0, 100.0, 1100.0)),
+        scream("scream.22", lossy(10.0, "3Mbps", 0.05, "40ms"), between(3.0, 10.0, 100.0, 1100.0)),
+        scream("scream.23", lossy(10.0, "3Mbps", 0.01, "40ms"), between(3.0, 10.0, 1000.0, 3000.0)),
+        scream("scream.24", jittered(10.0, "3Mbps", 40, 5, true), between(3.0, 10.0, 1000.0, 3000.0)),
+        scream("scream.25", back_lost(20.0), between(2.0, 20.0, 300.0, 1300.0)),
+        scream("scream.26", Scenario { audio: None, ..back_lost(10.0) }, between(2.0, 10.0, 10.0, 1200.0)),
+        scream(
+            "scream.27",
+            call(
+                10.0,
+                vec![
+                    HopConfig::Policer { rate: Rate::from_kbps(256), bucket: Bytes::new(16_384) },
+                    rate("5Mbps", QueueConfig::Infinite),
+                    delay("25ms"),
+                ],
+                link("5Mbps", "25ms"),
+            ),
+            chain([vec![(Loss, 0, (0.0, 10.0), (1.0, 11.0))], between(2.0, 10.0, 150.0, 900.0)]),
+        ),
+        scream(
+            "scream.28",
+            Scenario { competitors: vec![transfer(2_000_000, 3.0)], ..same(30.0, "5Mbps", "25ms") },
+            between(20.0, 30.0, 1500.0, 5000.0),
+        ),
+        scream("scream.29", same(20.0, "5Mbps@200ms/0bps@100ms", "25ms"), between(2.0, 20.0, 1200.0, 5000.0)),
+        scream("scream.30", same(20.0, "2Mbps@200ms/0bps@100ms", "25ms"), between(2.0, 20.0, 700.0, 2000.0)),
+    ]
+}

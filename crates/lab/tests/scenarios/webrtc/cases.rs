@@ -8,7 +8,9 @@ use thalweg_codecs::Codec;
 use thalweg_codecs::traffic::{self, Fixfps, TrafficModel};
 use thalweg_control::gcc::{self, Restart, pushback};
 use thalweg_lab::Scenario;
-use thalweg_lab::scenario::{Audio, Change, Competitor, FORWARD, NamedLink, Pause, REVERSE, Route, Sender, Video, What};
+use thalweg_lab::scenario::{
+    Audio, Change, Competitor, FORWARD, NamedLink, Pause, REVERSE, Route, Sender, Video, What,
+};
 use thalweg_link::queue::Limits;
 use thalweg_link::{DatagramsConfig, HopConfig, Jitter, LossModel, PathConfig, QueueConfig, TcpConfig};
 use thalweg_sender::Scheme;
@@ -169,22 +171,14 @@ pub fn goog_cc() -> Vec<Case> {
         ),
         case(
             "gcc.UpdatesTargetRateBasedOnLinkCapacity",
-            over(
-                95.0,
-                link("500kbps@25s/800kbps@20s/100kbps", "100ms@45s/200ms"),
-                link("", "100ms@45s/200ms"),
-            ),
+            over(95.0, link("500kbps@25s/800kbps@20s/100kbps", "100ms@45s/200ms"), link("", "100ms@45s/200ms")),
             [10, 300, 1500],
             plain,
             vec![target(25.0, near(450.0, 100.0)), target(45.0, near(750.0, 150.0)), target(95.0, near(90.0, 25.0))],
         ),
         case(
             "gcc.LossBasedControlDoesModestBackoffToHighLoss",
-            over(
-                120.0,
-                vec![rate("2Mbps", QueueConfig::Infinite), losing(0.1), delay("200ms")],
-                link("", "200ms"),
-            ),
+            over(120.0, vec![rate("2Mbps", QueueConfig::Infinite), losing(0.1), delay("200ms")], link("", "200ms")),
             [10, 300, 1500],
             plain,
             vec![target(120.0, (100.0, 1500.0))],
@@ -293,7 +287,10 @@ pub fn goog_cc() -> Vec<Case> {
             ..case(
                 "gcc.FallbackToLossBasedWithoutPacketFeedback",
                 Scenario {
-                    changes: vec![at(20.0, What::Link { name: FORWARD.into(), rate: None, delay: None, loss: Some(0.15) })],
+                    changes: vec![at(
+                        20.0,
+                        What::Link { name: FORWARD.into(), rate: None, delay: None, loss: Some(0.15) },
+                    )],
                     ..over(
                         40.0,
                         vec![rate("1Mbps", QueueConfig::Infinite), losing(0.0), delay("100ms")],
@@ -340,7 +337,12 @@ pub fn ramp_up() -> Vec<Case> {
     let target = |second: f64, range: (f64, f64)| (Target, 0, (0.0, second), range);
     let fifteen = |scenario: Scenario| Scenario { video: Video::scene(Size::new(640, 480), 15), ..scenario };
     let both_ways = |scenario: Scenario| Scenario {
-        competitors: vec![Competitor::Sender(Sender { scheme: "gcc".into(), video: None, from: Span::ZERO, until: None })],
+        competitors: vec![Competitor::Sender(Sender {
+            scheme: "gcc".into(),
+            video: None,
+            from: Span::ZERO,
+            until: None,
+        })],
         routes: vec![Route { flow: 1, forward: vec![REVERSE.into()], reverse: vec![FORWARD.into()] }],
         ..scenario
     };
@@ -350,7 +352,11 @@ pub fn ramp_up() -> Vec<Case> {
             audio: Some(Audio::default()),
             ..over(5.0, link("250kbps", "0ms"), link("250kbps", "0ms"))
         };
-        let bars = vec![target(5.0, (150.0, 300.0)), (Target, 1, (0.0, 5.0), (150.0, 300.0)), (RoundTrip, 0, (0.0, 5.0), (0.0, 250.0))];
+        let bars = vec![
+            target(5.0, (150.0, 300.0)),
+            (Target, 1, (0.0, 5.0), (150.0, 300.0)),
+            (RoundTrip, 0, (0.0, 5.0), (0.0, 250.0)),
+        ];
         case(id, both_ways(spoken), LIMITS, bars)
     };
     vec![
@@ -430,11 +436,7 @@ pub fn scream() -> Vec<Case> {
     };
     let same = |seconds: f64, rates: &str, one_way: &str| call(seconds, link(rates, one_way), link(rates, one_way));
     let lossy = |seconds: f64, rates: &str, share: f64, one_way: &str| {
-        call(
-            seconds,
-            vec![rate(rates, QueueConfig::Infinite), losing(share), delay(one_way)],
-            link(rates, one_way),
-        )
+        call(seconds, vec![rate(rates, QueueConfig::Infinite), losing(share), delay(one_way)], link(rates, one_way))
     };
     let jittered = |seconds: f64, rates: &str, one_way: i64, deviation: i64, reorders: bool| {
         let hop = HopConfig::Delay {

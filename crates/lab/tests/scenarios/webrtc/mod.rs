@@ -124,9 +124,10 @@ impl Seen {
                 all.iter().sum::<f64>() / all.len() as f64
             }
             Figure::Loss => {
-                let dropped = self.records.iter().filter(|record| {
-                    record.flow == 0 && matches!(record.what, What::Dropped { .. })
-                });
+                let dropped = self
+                    .records
+                    .iter()
+                    .filter(|record| record.flow == 0 && matches!(record.what, What::Dropped { .. }));
                 let sent = [Payload::Media, Payload::Audio, Payload::Repair, Payload::Padding]
                     .map(|payload| self.packets(payload, window));
                 dropped.count() as f64 * 100.0 / sent.iter().sum::<f64>()
@@ -162,7 +163,11 @@ fn report() {
         for (figure, flow, window, (low, high)) in &case.bars {
             let value = seen.measure(*figure, *flow, *window);
             let holds = (*low..=*high).contains(&value);
-            println!("{} {} {figure:?} {flow} {window:?} {low} {high} = {value:.2}", if holds { "ok  " } else { "FAIL" }, case.id);
+            println!(
+                "{} {} {figure:?} {flow} {window:?} {low} {high} = {value:.2}",
+                if holds { "ok  " } else { "FAIL" },
+                case.id
+            );
         }
         if std::env::var("SERIES").is_ok() {
             for (at, target, padding, srtt) in &seen.limits[0] {

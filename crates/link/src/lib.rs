@@ -3,8 +3,8 @@
 //! A [`Link`] is one hop of a path. The owner of the clock drives it: a simulator in virtual time, or an emulator in
 //! real time. [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does
 //! (specs/linkemu.md); [`Serial`] sends them bit by bit at a rate; [`Delay`] holds each for a fixed or random time;
-//! [`Loss`] drops some; [`Policer`] drops what exceeds a rate; a [`Path`] is a chain of hops built from a [`PathConfig`]. [`traffic`] has cross traffic:
-//! [`Datagrams`], which do not react to congestion, and TCP, which does.
+//! [`Loss`] drops some; [`Policer`] drops what exceeds a rate; a [`Path`] is a chain of hops built from a
+//! [`PathConfig`]. [`traffic`] has cross traffic: [`Datagrams`], which do not react to congestion, and TCP, which does.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -2,12 +2,13 @@
 
 mod bars;
 mod wired;
+mod wireless;
 
 use crate::case::Case;
 
 /// Every case, in order.
 pub fn all() -> Vec<Case> {
-    wired::cases()
+    wired::cases().into_iter().chain(wireless::cases()).collect()
 }
 
 /// Why cases could not be chosen.
@@ -20,7 +21,7 @@ pub struct UnknownCase {
     pub known: String,
 }
 
-/// The cases that `pattern` names: an id, an id with `*` at its end, a set (`wired`), or `all`.
+/// The cases that `pattern` names: an id, an id with `*` at its end, a set (`wired`, `wireless`), or `all`.
 ///
 /// # Errors
 /// When there is none.
@@ -30,6 +31,7 @@ pub fn find(pattern: &str) -> Result<Vec<Case>, UnknownCase> {
         .filter(|case| match pattern {
             "all" => true,
             "wired" => case.id.starts_with(['5', '6']),
+            "wireless" => case.id.starts_with('w'),
             _ => match pattern.strip_suffix('*') {
                 Some(begin) => case.id.starts_with(begin),
                 None => case.id == pattern,

@@ -4,7 +4,8 @@
 //! real time. [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does
 //! (specs/linkemu.md); [`Serial`] sends them bit by bit at a rate; [`Delay`] holds each for a fixed or random time;
 //! [`Loss`] drops some; a [`Path`] is a chain of hops built from a [`PathConfig`]. [`traffic`] has cross traffic:
-//! [`Datagrams`], which do not react to congestion, and TCP, which does.
+//! [`Datagrams`], which do not react to congestion, and TCP, which does. A [`SharedLink`] carries packets of many
+//! stations in both directions: [`Wifi`] and [`Cell`].
 #![no_std]
 #![forbid(unsafe_code)]
 

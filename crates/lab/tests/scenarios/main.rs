@@ -16,4 +16,5 @@ mod square_wave;
 mod standard_decoder;
 mod stateful;
 mod support;
+mod traffic;
 mod undershoot;

@@ -17,5 +17,6 @@ mod square_wave;
 mod standard_decoder;
 mod stateful;
 mod support;
+mod traffic;
 mod undershoot;
 mod webrtc;

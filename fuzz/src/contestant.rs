@@ -23,7 +23,7 @@ pub fn contestant(data: &[u8]) {
         }
         assert!(remote.failure().is_some(), "there is a request more than there are lines");
     }
-    let _ = serve(data, std::io::sink(), "x", |limits| Ok(Box::new(Constant(limits.start))));
+    let _ = serve(data, std::io::sink(), "x", "gcc", |limits| Ok(Box::new(Constant(limits.start))));
 }
 
 struct Scripted(std::vec::IntoIter<String>);

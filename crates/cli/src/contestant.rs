@@ -76,8 +76,10 @@ impl Contestant {
             let remote = process.and_then(|process| Remote::connect(process, limits));
             remote.map_err(|why| ConfigError::because(format!("contestant {}: {why}", command.name)))
         };
-        let from = format!("{} ({self})", make(Limits::default())?.name());
-        Ok(Factory::new(&self.name, move |limits| Ok(Box::new(make(limits)?))).from(&from))
+        let answered = make(Limits::default())?;
+        let around = answered.around().with_context(|| format!("contestant {}", self.name))?;
+        let from = format!("{} ({self})", answered.name());
+        Ok(Factory::new(&self.name, move |limits| Ok(Box::new(make(limits)?))).from(&from).around(around))
     }
 }
 
@@ -140,8 +142,9 @@ fn exchange(
     for mut request in requests {
         request.push('\n');
         let mut line = Vec::new();
-        let written = input.write_all(request.as_bytes()).and_then(|()| input.flush());
-        let replied = written.and_then(|()| output.by_ref().take(MAX_LINE).read_until(b'\n', &mut line));
+        // A process that no longer reads may have said why.
+        let _ = input.write_all(request.as_bytes()).and_then(|()| input.flush());
+        let replied = output.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
         if replies.send(replied.map(|_| String::from_utf8_lossy(&line).into_owned())).is_err() {
             return;
         }

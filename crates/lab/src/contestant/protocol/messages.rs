@@ -180,6 +180,9 @@ pub struct Welcome {
     pub version: u32,
     /// What estimates, and its version.
     pub name: String,
+    /// The scheme whose encoder, pacing and feedback surround the estimate; `gcc` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<String>,
     /// Whether each sent packet is to be a request of its own; otherwise a packet is first heard of in a report.
     #[serde(default)]
     pub sent: bool,

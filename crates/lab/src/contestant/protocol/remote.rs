@@ -1,6 +1,8 @@
 //! The estimator on this side of the lines.
 
 use thalweg_control::{Probe, Report, SentPacket};
+use thalweg_sender::Scheme;
+use thalweg_sender::scheme::UnknownScheme;
 use thalweg_units::{Bytes, Rate, Time};
 
 use super::messages::{Reply, Request, Welcome};
@@ -43,6 +45,14 @@ impl<L: Lines> Remote<L> {
     /// What the process calls itself.
     pub fn name(&self) -> &str {
         &self.welcome.name
+    }
+
+    /// The scheme to be around it: `gcc` unless it says otherwise.
+    ///
+    /// # Errors
+    /// When there is none of the name that it gives.
+    pub fn around(&self) -> Result<Scheme, UnknownScheme> {
+        self.welcome.around.as_deref().unwrap_or("gcc").parse()
     }
 
     fn ask(&mut self, now: Time, request: &Request) {

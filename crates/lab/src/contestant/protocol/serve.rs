@@ -10,7 +10,7 @@ use super::{PROTOCOL, VERSION};
 use crate::contestant::{Estimator, Limits};
 
 /// Answers requests with the estimator that `make` creates, until there are no more. `name` says what it is, and its
-/// version.
+/// version; `around` is the scheme to surround it, such as `gcc`.
 ///
 /// # Errors
 /// When the lines can no longer be read or written, or a request is none.
@@ -18,6 +18,7 @@ pub fn serve(
     input: impl BufRead,
     mut output: impl Write,
     name: &str,
+    around: &str,
     make: impl FnOnce(Limits) -> Result<Box<dyn Estimator>, ConfigError>,
 ) -> io::Result<()> {
     let mut lines = input.lines();
@@ -28,8 +29,9 @@ pub fn serve(
     let [start, min, max] = [start_bps, min_bps, max_bps].map(Rate::from_bps);
     let mut estimator = make(Limits { start, min, max }).map_err(io::Error::other)?;
     let mut say = |line: String| writeln!(output, "{line}").and_then(|()| output.flush());
-    let (protocol, version, limits) = (PROTOCOL.into(), VERSION, Reply::of(&*estimator));
-    say(serde_json::to_string(&Welcome { protocol, version, name: name.into(), sent: true, limits })?)?;
+    let (name, around, limits) = (name.into(), Some(around.into()), Reply::of(&*estimator));
+    let welcome = Welcome { protocol: PROTOCOL.into(), version: VERSION, name, around, sent: true, limits };
+    say(serde_json::to_string(&welcome)?)?;
     for line in lines {
         match serde_json::from_str(&line?)? {
             Request::Hello { .. } => return Err(unexpected("a second hello")),

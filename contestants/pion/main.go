@@ -8,6 +8,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"runtime"
@@ -48,6 +49,8 @@ type request struct {
 
 type limits struct {
 	TargetBps int `json:"target_bps"`
+	// Pion's own pacer sends at 1.5 times the target (pkg/gcc/leaky_bucket_pacer.go).
+	PacingBps int `json:"pacing_bps"`
 }
 
 type welcome struct {
@@ -57,6 +60,8 @@ type welcome struct {
 	Sent     bool   `json:"sent"`
 	Limits   limits `json:"limits"`
 }
+
+var start = flag.Int("start", 0, "the estimate to start with, in bit/s, instead of the bench's")
 
 func main() {
 	// Pion does not say which of its goroutines is first; with one thread it is always the same.
@@ -85,8 +90,11 @@ func serve(t *testing.T) {
 		time.Sleep(time.Until(begun.Add(time.Duration(request.NowNs))))
 		switch request.Type {
 		case "hello":
+			if *start == 0 {
+				*start = request.StartBps
+			}
 			var err error
-			estimator, err = gcc.NewSendSideBWE(gcc.SendSideBWEInitialBitrate(request.StartBps),
+			estimator, err = gcc.NewSendSideBWE(gcc.SendSideBWEInitialBitrate(*start),
 				gcc.SendSideBWEMinBitrate(request.MinBps), gcc.SendSideBWEMaxBitrate(request.MaxBps),
 				gcc.SendSideBWEPacer(gcc.NewNoOpPacer()))
 			check(err)
@@ -111,7 +119,8 @@ func serve(t *testing.T) {
 			check(estimator.WriteRTCP(recorder.BuildFeedbackPacket(), nil))
 		}
 		synctest.Wait()
-		now := limits{estimator.GetTargetBitrate()}
+		target := estimator.GetTargetBitrate()
+		now := limits{TargetBps: target, PacingBps: target * 3 / 2}
 		if request.Type == "hello" {
 			check(replies.Encode(welcome{"thalweg-estimator", 1, "Pion's GCC " + version(), true, now}))
 		} else {

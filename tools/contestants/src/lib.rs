@@ -23,8 +23,14 @@ pub struct Known {
 }
 
 /// Every estimator.
-pub const KNOWN: [Known; 3] = [
+pub const KNOWN: [Known; 4] = [
     Known { name: "webrtc-rs", what: "webrtc-rs's Gcc (rtc-interceptor 0.21.1)", around: "gcc", make: rtc::gcc },
+    Known {
+        name: "webrtc-rs:paced-at-target",
+        what: "webrtc-rs's Gcc paced as by its own pacer (rtc-interceptor 0.21.1)",
+        around: "gcc",
+        make: rtc::gcc_paced_at_target,
+    },
     Known {
         name: "vidaptive-rs:copa",
         what: "ShaJaPas's Copa (vidaptive 0.2.0)",

@@ -13,12 +13,24 @@ use crate::epoch::Epoch;
 /// Any estimator of webrtc-rs.
 struct Rtc<E> {
     estimator: E,
+    /// Pacing over target.
+    pace: f64,
     epoch: Epoch,
 }
 
+/// Paced as every other estimator around `gcc`.
 pub(crate) fn gcc(limits: Limits) -> Box<dyn Estimator> {
+    Box::new(of(limits, 1.1))
+}
+
+/// Paced as by its own pacer: the target is what that is asked for ("No hidden headroom", its `Gcc` says).
+pub(crate) fn gcc_paced_at_target(limits: Limits) -> Box<dyn Estimator> {
+    Box::new(of(limits, 1.0))
+}
+
+fn of(limits: Limits, pace: f64) -> Rtc<Gcc> {
     let [start, min, max] = [limits.start, limits.min, limits.max].map(Rate::as_bps_f64);
-    Box::new(Rtc { estimator: Gcc::new(start, min, max), epoch: Epoch::new() })
+    Rtc { estimator: Gcc::new(start, min, max), pace, epoch: Epoch::new() }
 }
 
 impl<E: BandwidthEstimator> Estimator for Rtc<E> {
@@ -43,5 +55,9 @@ impl<E: BandwidthEstimator> Estimator for Rtc<E> {
 
     fn target(&self) -> Rate {
         Rate::from_bps_f64(self.estimator.target_bitrate())
+    }
+
+    fn pacing(&self) -> Rate {
+        self.target().scale(self.pace)
     }
 }

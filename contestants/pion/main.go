@@ -27,8 +27,9 @@ const (
 	ssrc      = 1
 	extension = 1
 	uri       = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
-	// What the header and its extension add to a payload, and IP and UDP to both.
-	headers = 12 + 8 + 28
+	// The RTP header with its extension. Pion counts RTP; it is given payloads with which that is the size on the wire,
+	// in which targets are understood here.
+	headers = 12 + 8
 )
 
 type packet struct {

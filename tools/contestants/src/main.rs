@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 
 /// webrtc-rs's five published rows, ours beside them; and the same where the queue counts what waits.
 fn published() -> ExitCode {
-    println!("webrtc-rs's own bench through our seam (rtc-interceptor/benches/README.md); rates in Mbit/s");
+    println!("webrtc-rs's own bench through our seam (the README of rtc-interceptor's benches); rates in Mbit/s");
     println!("{:23} {:18} {:>6} {:>8} {:>7} {:>7} {:>10}", "", "", "last", "settled", "used", "lost", "converged");
     let mut all_agree = true;
     for case in CASES {

@@ -121,7 +121,8 @@ impl Path {
     }
 
     fn arrive(&mut self, now: Time) {
-        while let Some((packet, at)) = self.under_way.pop_front_if(|(_, at)| *at <= now) {
+        while let Some(&(packet, at)) = self.under_way.front().filter(|(_, at)| *at <= now) {
+            self.under_way.pop_front();
             self.seen.push(Report { packet, fate: Fate::Arrived { at, ce: false, was_lost: false } });
         }
         if now >= self.drains {

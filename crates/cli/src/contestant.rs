@@ -69,7 +69,7 @@ fn words(command: &str) -> Option<Vec<String>> {
 
 impl Contestant {
     /// A sender with this estimator, which was started once to see that it answers.
-    fn factory(&self) -> anyhow::Result<Factory> {
+    pub(crate) fn factory(&self) -> anyhow::Result<Factory> {
         let command = self.clone();
         let make = move |limits| {
             let process = Process::start(&command, PATIENCE);

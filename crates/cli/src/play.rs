@@ -56,8 +56,7 @@ pub(crate) struct Job {
 }
 
 /// Schemes by their names.
-pub(crate) fn schemes(names: &[String]) -> anyhow::Result<Vec<Arc<dyn SenderFactory>>> {
-    let registry = Registry::new();
+pub(crate) fn schemes(registry: &Registry, names: &[String]) -> anyhow::Result<Vec<Arc<dyn SenderFactory>>> {
     let find = |name: &String| {
         // Names are written in lower case, also where a paper writes its own in capitals.
         let found = registry.find(name).or_else(|_| registry.find(&name.to_lowercase()));

@@ -16,6 +16,7 @@ use crate::link;
   thalweg compare --encoder model --runs 10 --trace lte-driving --trace umts-driving
   thalweg compare --rate 2Mbps/500kbps@20s --queue 1bdp --loss 1% --scheme gcc,copa,camel
   thalweg compare --encoder model --scheme copa --set scheme.controller.copa.delta=0.2
+  thalweg compare --encoder model --scheme gcc --contestant 'mine=./my-estimator --fast'
   thalweg compare --encoder model --fail-if 'vidaptive: latency_p95_ms > 500'")]
 pub(crate) struct Arguments {
     /// Schemes to compare, separated by commas (see `thalweg schemes`)
@@ -65,7 +66,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.results.check()?;
     let playing = &arguments.playing;
     playing.effort.begin();
-    let (mut scenarios, mut schemes) = (scenarios(arguments)?, crate::play::schemes(&arguments.scheme)?);
+    let registry = playing.registry()?;
+    let (mut scenarios, mut schemes) = (scenarios(arguments)?, crate::play::schemes(&registry, &arguments.scheme)?);
+    playing.join(&mut schemes, &registry)?;
     playing.set(&mut scenarios, &mut schemes)?;
     let jobs = crate::play::matrix(&scenarios, &schemes, &playing.out);
     arguments.results.of(jobs, playing)

@@ -1,6 +1,8 @@
 //! The binary as a user runs it.
 
 mod codec;
+#[cfg(unix)]
+mod contestant;
 mod data;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod documented;

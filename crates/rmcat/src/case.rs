@@ -28,10 +28,27 @@ pub struct Case {
     pub setting: Setting,
     /// What is asked.
     pub bars: Vec<Bar>,
-    /// What its figures are compared with, if bars ask for it: the same without what impairs.
-    pub reference: Option<Box<Network>>,
+    /// What its figures are compared with, if bars ask for it.
+    pub reference: Option<Reference>,
     /// Whether a sender without weights cannot be judged by it.
     pub needs_weights: bool,
+}
+
+/// What a case is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reference {
+    /// The contestant itself, without what impairs it.
+    Itself(Box<Network>),
+    /// Other traffic alone, the same for all contestants.
+    Others(Box<Network>),
+}
+
+impl Reference {
+    /// What is played.
+    pub fn network(&self) -> &Network {
+        let (Reference::Itself(network) | Reference::Others(network)) = self;
+        network
+    }
 }
 
 /// What a case plays.
@@ -135,7 +152,7 @@ impl Case {
         seed: Seed,
         options: &Options,
     ) -> Result<Option<Scenario>, ConfigError> {
-        let network = self.reference.as_deref().map(|network| options.applied(network));
+        let network = self.reference.as_ref().map(|reference| options.applied(reference.network()));
         network.map(|network| self.played(&network, scheme, seed, options)).transpose()
     }
 

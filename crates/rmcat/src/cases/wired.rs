@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, Rate, Span};
 
 use super::bars::{fairness, replace, usual};
 use crate::bar::{Bar, range};
-use crate::case::{Case, Setting, on_the_wire, rfc_limits};
+use crate::case::{Case, Reference, Setting, on_the_wire, rfc_limits};
 use crate::measure::Figure;
 use crate::network::{Cross, Media, Narrow, Network, Traffic};
 
@@ -109,7 +109,7 @@ fn congested_feedback() -> Case {
     bar(Figure::ReportLoss, range(0.0, 5.0), range(0.0, 0.5));
     let unimpaired =
         Network { links: vec![there, Narrow::of(2000, QUEUE)], flows: vec![forward], cross: Vec::new(), air: None };
-    case.reference = Some(Box::new(unimpaired));
+    case.reference = Some(Reference::Itself(Box::new(unimpaired)));
     case
 }
 
@@ -191,7 +191,7 @@ fn short_tcp() -> Case {
         ..WebConfig::default()
     };
     network.cross = vec![Cross::wired(Traffic::Web(transfers, SHORT_TRANSFERS))];
-    let alone = Network { flows: vec![Media::during(298.0, 299.0, ONE_WAY)], ..network.clone() };
+    let alone = Network { flows: vec![Media::during(299.0, 299.9, ONE_WAY)], ..network.clone() };
     let mut case = case("5.7", "against short TCPs", 300, network);
     let late = (60.0, 299.0);
     case.bars.retain(|bar| matches!(bar.figure, Figure::Overhead));
@@ -203,7 +203,7 @@ fn short_tcp() -> Case {
     }
     case.bars.extend(fairness(late));
     case.bars.push(Bar::new(Figure::CompletionOverAlone, None, late, range(1.0, 6.0), range(1.0, 3.0)));
-    case.reference = Some(Box::new(alone));
+    case.reference = Some(Reference::Others(Box::new(alone)));
     case
 }
 

@@ -9,7 +9,7 @@ use thalweg_units::{Bytes, Rate, Seed, Span};
 
 use super::bars::{fairness, replace, usual};
 use crate::bar::{Bar, range};
-use crate::case::{Case, Setting, on_the_wire, rfc_limits};
+use crate::case::{Case, Reference, Setting, on_the_wire, rfc_limits};
 use crate::measure::Figure;
 use crate::network::{Air, Cross, Media, Narrow, Network, Traffic};
 
@@ -20,12 +20,12 @@ const ONE_WAY: Span = Span::from_millis(50);
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = ["a", "b", "c", "d", "e", "f", "g"].map(narrow_behind_wifi).into();
     for kind in ["a", "b", "c"] {
-        cases.extend([4, 8, 16, 24, 32].map(|count| crowded_wifi(kind, count, "", &WifiConfig::default())));
+        cases.extend([4, 16, 32].map(|count| crowded_wifi(kind, count, "", &WifiConfig::default())));
     }
     cases.extend(["d", "e"].map(|kind| crowded_wifi(kind, 24, "", &WifiConfig::default())));
     cases.extend([wmm(), beside_a_slow_client()]);
     for (deployment, section) in [(Deployment::Case1, "3.1"), (Deployment::Case3, "3.2")] {
-        for users in [1, 4, 8] {
+        for users in [2, 4, 8] {
             cases.push(cell(section, deployment, users, 3, Direction::Down));
         }
         cases.push(cell(section, deployment, 4, 3, Direction::Up));
@@ -152,7 +152,7 @@ fn crowded_wifi(kind: &str, count: u16, suffix: &str, like: &WifiConfig) -> Case
     };
     let alone = Network {
         links: links.clone(),
-        flows: vec![Media::during(118.0, 119.0, ONE_WAY)],
+        flows: vec![Media::during(119.0, 119.9, ONE_WAY)],
         cross: flows.iter().map(tcp).collect(),
         air: wifi(config.clone(), capacity_bps),
     };
@@ -181,7 +181,7 @@ fn crowded_wifi(kind: &str, count: u16, suffix: &str, like: &WifiConfig) -> Case
     let id = if matches!(kind, "d" | "e") { format!("w4.2{kind}") } else { format!("w4.2{kind}-{count}") };
     let mut case = case(id, title, 120, network, bars);
     if count >= 24 {
-        case.reference = Some(Box::new(alone));
+        case.reference = Some(Reference::Others(Box::new(alone)));
     }
     case
 }
@@ -270,7 +270,7 @@ fn cell(section: &str, deployment: Deployment, users: u16, speed: u16, direction
     ];
     let kind = if deployment == Deployment::Case1 { "variable load" } else { "bad coverage" };
     let title = format!("a cell (cell model), {kind}, {users} calls on average at {speed} km/h, {way}");
-    Case { reference: Some(Box::new(reference)), ..case(id, title, LENGTH_S as i64, network, bars) }
+    Case { reference: Some(Reference::Others(Box::new(reference))), ..case(id, title, LENGTH_S as i64, network, bars) }
 }
 
 #[cfg(test)]

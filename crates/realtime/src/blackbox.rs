@@ -113,7 +113,11 @@ pub fn call(
         turns_after: None,
         begin: Time::ZERO,
         end: Time::ZERO + scenario.duration,
-        codec: format!("{} {}{layers}", encoder.as_deref().unwrap_or("an encoder of"), codec.trim_start_matches("video/")),
+        codec: format!(
+            "{} {}{layers}",
+            encoder.as_deref().unwrap_or("an encoder of"),
+            codec.trim_start_matches("video/")
+        ),
         quality: QualitySource::None,
         frames: converted.frames,
         screen: Vec::new(),
@@ -172,7 +176,14 @@ impl Converted {
             frame_of.insert(*picture, frame);
             let (size, packets) = (sent.bytes, sent.packets);
             // SRTP hides what kind of frame it is.
-            let event = Event::FrameQueued { frame, picture: *picture as u64, size, packets, keyframe: false, quantizer: u8::MAX };
+            let event = Event::FrameQueued {
+                frame,
+                picture: *picture as u64,
+                size,
+                packets,
+                keyframe: false,
+                quantizer: u8::MAX,
+            };
             note(*at, What::Sender(event));
             note(sent.last, What::Sender(Event::FrameSent { frame, delay: sent.last - sent.first }));
         }
@@ -329,5 +340,159 @@ fn details(observed: &Observed, at: impl Fn(u32) -> Option<Time>) -> Details {
         quantizer_mean: number(sender, "qpSum").zip(frames).map(|(sum, frames)| sum / frames),
         keyframes: number(sender, "keyFramesEncoded"),
         statistics: both.into_iter().flat_map(each).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_live::blackbox::{Seen, SeenPicture};
+    use thalweg_live::emulate::Statistics;
+    use thalweg_units::Span;
+    use thalweg_video::source::Format;
+
+    const INTERVAL_MS: u64 = 40;
+    /// Payload types of VP8 and of its retransmissions.
+    const TYPES: [u8; 2] = [96, 97];
+
+    fn seen(number: u64, at_ms: u64, rtp: Option<u32>) -> SeenPicture {
+        let value = json!({ "number": number, "at": at_ms, "timestamp": 1000.0 * at_ms as f64, "rtp": rtp, "width": 640, "height": 360 });
+        serde_json::from_value(value).unwrap()
+    }
+
+    /// The timestamp of the picture taken at this time.
+    fn timestamp(at_ms: u64) -> u32 {
+        (u32::MAX - 90 * 500).wrapping_add(90 * at_ms as u32)
+    }
+
+    fn packet(sent_ms: u64, arrived_ms: Option<u64>, taken_ms: u64) -> Packet {
+        Packet {
+            sent: Time::from_millis(sent_ms),
+            arrived: arrived_ms.map(Time::from_millis),
+            size: Bytes::new(1_000),
+            payload: Bytes::new(910),
+            payload_type: TYPES[0],
+            timestamp: timestamp(taken_ms),
+            padded: false,
+        }
+    }
+
+    fn report(at_ms: u64, rtp: Value) -> Report {
+        let value = json!({ "at": at_ms, "pictures": [], "presented": [{ "at": 300, "rtp": timestamp(240) }], "statistics": {
+            "rtp": rtp, "pair": { "availableOutgoingBitrate": 1.5e6, "currentRoundTripTime": 0.08 },
+            "transport": { "srtpCipher": "AES_CM_128_HMAC_SHA1_80" } } });
+        serde_json::from_value(value).unwrap()
+    }
+
+    /// Pictures each 40 ms from the start; time zero is 200 ms, the end 600 ms. The picture of 240 ms takes two packets and a
+    /// retransmission, that of 280 ms is lost, that of 320 ms is a single packet.
+    fn observed() -> Observed {
+        let captured = (0..20).map(|number| seen(number, INTERVAL_MS * number, None)).collect();
+        let received = [(6, 295), (8, 390)].map(|(number, at)| seen(number, at, Some(timestamp(INTERVAL_MS * number))));
+        let padding = Packet { padded: true, payload_type: TYPES[1], ..packet(270, Some(310), 240) };
+        let again = Packet { payload_type: TYPES[1], ..packet(265, Some(305), 240) };
+        let packets = vec![
+            packet(250, Some(280), 240),
+            packet(251, Some(290), 240),
+            again,
+            padding,
+            packet(290, None, 280),
+            packet(330, Some(370), 320),
+            packet(590, None, 560),
+        ];
+        let sender = vec![
+            report(300, json!({ "framesEncoded": 2, "qpSum": 60, "targetBitrate": 1.2e6 })),
+            report(500, json!({ "framesEncoded": 4, "qpSum": 160, "targetBitrate": 1.3e6, "keyFramesEncoded": 1 })),
+        ];
+        let receiver = vec![report(500, json!({ "freezeCount": 2, "totalFreezesDuration": 0.5 }))];
+        Observed {
+            zero: Time::from_millis(200),
+            duration: Span::from_millis(400),
+            format: Format { size: Size::new(640, 360), frame_rate: (25, 1) },
+            captured,
+            received: received.into(),
+            seen: Seen { sender, receiver, retransmissions: vec![TYPES[1]] },
+            packets,
+            link: Statistics::default(),
+            idle: 0.5,
+        }
+    }
+
+    #[test]
+    fn a_call_is_made_of_its_packets_and_pictures_in_time_since_its_first_packet() {
+        let Converted { recorder, frames, details } = Converted::of(&observed(), DropReason::QueueFull);
+        // Taken at 200 to 560 ms.
+        assert_eq!(frames.len(), 10);
+        let near = |value: Option<f64>, wanted: f64| value.is_some_and(|value| (value - wanted).abs() < 1e-9);
+        let first = &frames[1];
+        assert!(near(Some(first.captured_s), 0.04) && near(first.queued_s, 0.05) && near(first.sent_s, 0.051));
+        assert!(near(first.displayed_s, 0.095), "{first:?}");
+        assert_eq!((first.bytes, first.height), (1_800, 360));
+        assert!(frames[2].displayed_s.is_none() && frames[2].bytes == 900, "{:?}", frames[2]);
+        assert!(near(frames[3].displayed_s, 0.19));
+        assert!(frames[0].queued_s.is_none());
+
+        let mut fates = Vec::new();
+        for record in recorder.records() {
+            match &record.what {
+                What::Sender(Event::PacketSent { id, payload, .. }) => fates.push((id.0, format!("{payload:?}"))),
+                What::Dropped { id, why, .. } => fates.push((*id, format!("{why:?} at {}", record.at.as_millis()))),
+                _ => {}
+            }
+        }
+        let fates: Vec<(u64, &str)> = fates.iter().map(|(id, fate)| (*id, fate.as_str())).collect();
+        let expected = [
+            (0, "Media"),
+            (1, "Media"),
+            (2, "Repair"),
+            (3, "Padding"),
+            (4, "Media"),
+            (5, "Media"),
+            // Its successor arrived 370 ms after the clock's start; the last packet may still be on the link.
+            (4, "QueueFull at 170"),
+            (6, "Media"),
+        ];
+        assert_eq!(fates, expected);
+        assert_eq!((details.freezes, details.keyframes, details.presented_p50_ms), (Some(2.0), Some(1.0), Some(60.0)));
+    }
+
+    #[test]
+    fn estimate_target_and_quantiser_are_those_of_getstats() {
+        let Converted { recorder, .. } = Converted::of(&observed(), DropReason::Lost);
+        let variables: Vec<(u64, &str, f64)> = recorder
+            .records()
+            .filter_map(|record| match record.what {
+                What::Sender(Event::Variable { name, value }) => Some((record.at.as_millis(), name, value)),
+                _ => None,
+            })
+            .collect();
+        let expected = [
+            (100, "capacity_bps", 1.5e6),
+            (100, "target_bps", 1.2e6),
+            (100, "rtt_ms", 80.0),
+            (300, "capacity_bps", 1.5e6),
+            (300, "target_bps", 1.3e6),
+            (300, "rtt_ms", 80.0),
+            (300, "quantizer", 50.0),
+        ];
+        assert_eq!(variables, expected);
+    }
+
+    #[test]
+    fn a_frames_bytes_are_without_what_srtp_appends() {
+        let tag = |cipher: &str| {
+            let mut report = report(300, json!({}));
+            report.statistics.insert("transport".into(), json!({ "srtpCipher": cipher }));
+            authentication_tag(Some(&report)).get()
+        };
+        assert_eq!([tag("AEAD_AES_128_GCM"), tag("AES_CM_128_HMAC_SHA1_80")], [16, 10]);
+    }
+
+    #[test]
+    fn a_program_is_described_and_cannot_be_played_in_virtual_time() {
+        let program =
+            Program { name: "chromium".into(), version: "Chromium \"1\"".into(), settings: "codec = \"vp8\"\n".into() };
+        assert_eq!(program.describe(), "version = \"Chromium \\\"1\\\"\"\ncodec = \"vp8\"\n");
+        assert!(program.parts(Size::HD).err().unwrap().to_string().contains("thalweg blackbox"));
     }
 }

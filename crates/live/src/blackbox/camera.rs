@@ -65,7 +65,8 @@ impl CameraFile {
         let order = order((duration.ratio(format.interval()).ceil() as u64).max(2), (LARGEST / frame.max(1)).max(2));
         let path = folder.join("camera.y4m");
         let failed = |source| BlackBoxError::Camera { path: path.clone(), source };
-        let mut writer = Y4mWriter::new(BufWriter::new(File::create(&path).map_err(failed)?), format).map_err(failed)?;
+        let mut writer =
+            Y4mWriter::new(BufWriter::new(File::create(&path).map_err(failed)?), format).map_err(failed)?;
         for (number, picture) in order.iter().enumerate() {
             let Some(picture) = footage.picture(*picture)? else { break };
             let mut picture = Picture::clone(&picture);
@@ -104,7 +105,7 @@ mod tests {
     fn each_picture_of_the_file_has_its_number() {
         let scratch = Scratch::new("camera-test").unwrap();
         let video = Video::scene(Size::new(320, 180), 30);
-        let camera = CameraFile::write(&video, Seed::new(1), Span::from_millis(400), scratch.path()).unwrap();
+        let camera = CameraFile::write(&video, Seed::new(1), Span::from_millis(390), scratch.path()).unwrap();
         let mut reader = Y4mReader::new(File::open(&camera.path).unwrap(), "camera").unwrap();
         let numbers: Vec<_> =
             std::iter::from_fn(|| reader.next_picture().unwrap()).map(|picture| barcode::read(&picture)).collect();

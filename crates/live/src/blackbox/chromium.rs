@@ -130,7 +130,10 @@ impl Driver for Chromium {
         loop {
             let goes_on = route.follow()?;
             let has_said_all = |reports: &[Report]| reports.last().map(|report| report.at) >= route.end();
-            if !goes_on && ([&seen.sender, &seen.receiver].iter().all(|reports| has_said_all(reports)) || is_late(route.clock(), route.end())) {
+            if !goes_on
+                && ([&seen.sender, &seen.receiver].iter().all(|reports| has_said_all(reports))
+                    || is_late(route.clock(), route.end()))
+            {
                 return Ok(seen);
             }
             for process in &mut processes {
@@ -247,7 +250,8 @@ mod tests {
         assert!(missing.contains("/nowhere/chromium") && missing.contains("--program"), "{missing}");
         assert!(driver("/bin/false").version().is_err());
         let scratch = Scratch::new("process-test").unwrap();
-        let mut process = Process::start("/bin/ls".as_ref(), Part::Receiver, "page", scratch.path(), scratch.path()).unwrap();
+        let mut process =
+            Process::start("/bin/ls".as_ref(), Part::Receiver, "page", scratch.path(), scratch.path()).unwrap();
         let ended = loop {
             if let Err(error) = process.check() {
                 break error.to_string();

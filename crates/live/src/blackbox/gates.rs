@@ -45,7 +45,8 @@ impl Validity {
         let wanted = observed.duration.ratio(observed.format.interval());
         let mut lateness = observed.link.up.lateness.clone();
         lateness.merge(&observed.link.down.lateness);
-        let (frames, legible) = (observed.received.len(), observed.received.iter().filter(|frame| frame.number.is_some()));
+        let (frames, legible) =
+            (observed.received.len(), observed.received.iter().filter(|frame| frame.number.is_some()));
         Validity {
             camera_ratio: taken as f64 / wanted,
             lateness_p99_ms: lateness.percentile(0.99).unwrap_or_default().as_millis_f64(),

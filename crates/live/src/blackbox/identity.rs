@@ -24,7 +24,8 @@ pub struct Identity {
 impl Identity {
     /// From what left the camera, one picture in `interval`, and what was decoded.
     pub fn of(captured: &[SeenPicture], received: &[SeenPicture], interval: Span) -> Identity {
-        let taken: Vec<(Option<u64>, Time)> = captured.iter().map(|picture| picture.number).zip(times(captured)).collect();
+        let taken: Vec<(Option<u64>, Time)> =
+            captured.iter().map(|picture| picture.number).zip(times(captured)).collect();
         // The newest picture with a number is the right one wherever the latency is less than a turn of the loop.
         let known = received.iter().filter_map(|frame| {
             let (number, timestamp) = (frame.number?, frame.rtp?);
@@ -107,7 +108,8 @@ mod tests {
     #[test]
     fn a_frame_that_is_later_than_a_turn_of_the_loop_is_still_its_own_picture() {
         let captured = camera();
-        let received: Vec<_> = (0..4 * LOOP).map(|place| frame(place, if place == 120 { 4_500 } else { 90 }, true)).collect();
+        let received: Vec<_> =
+            (0..4 * LOOP).map(|place| frame(place, if place == 120 { 4_500 } else { 90 }, true)).collect();
         let identity = Identity::of(&captured, &received, INTERVAL);
         let shown: Vec<_> = received.iter().map(|frame| identity.shown(frame)).collect();
         assert_eq!(shown, (0..200).map(Some).collect::<Vec<_>>());

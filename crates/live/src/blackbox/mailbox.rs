@@ -162,8 +162,7 @@ mod tests {
             let token = Token::random().unwrap();
             let (sender, letters) = channel();
             let ((offer, offered), (_, answer)) = (watch::channel(None), watch::channel(None));
-            let shared =
-                Shared { task: "{}".into(), clock: Clock::new(), letters: sender, offer: offered, answer };
+            let shared = Shared { task: "{}".into(), clock: Clock::new(), letters: sender, offer: offered, answer };
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
             Asked { router: routes(&token, shared), runtime, token, letters, offer }
         }

@@ -93,7 +93,8 @@ mod tests {
         assert_eq!(address(OFFER), Some("127.0.0.1:49717".parse().unwrap()));
         let elsewhere = OFFER.replace("127.0.0.1 49717", "198.51.100.1 49717");
         assert_eq!(address(&elsewhere), Some("192.0.2.7:36187".parse().unwrap()));
-        let hidden = "a=candidate:1 1 udp 2122260223 0f1e.local 5000 typ host\r\na=candidate:6 1 tcp 1 127.0.0.1 9 typ host\r\n";
+        let hidden =
+            "a=candidate:1 1 udp 2122260223 0f1e.local 5000 typ host\r\na=candidate:6 1 tcp 1 127.0.0.1 9 typ host\r\n";
         assert_eq!(address(hidden), None);
     }
 

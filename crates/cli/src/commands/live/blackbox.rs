@@ -129,10 +129,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// A scenario for each link and seed.
 fn scenarios(arguments: &Arguments) -> anyhow::Result<Vec<Scenario>> {
     let Arguments { video, size, duration, codec, encoder, .. } = arguments;
-    let own = || codec.name().split('-').next().unwrap_or_default().parse::<Codec>().map_err(|error| anyhow!("{error}"));
+    let own =
+        || codec.name().split('-').next().unwrap_or_default().parse::<Codec>().map_err(|error| anyhow!("{error}"));
     let codec = encoder.clone().map_or_else(own, Ok)?;
-    let video =
-        Video { source: video.clone(), size: Some(*size), frame_rate: FrameRate::whole(30), retimed: false };
+    let video = Video { source: video.clone(), size: Some(*size), frame_rate: FrameRate::whole(30), retimed: false };
     let mut scenarios = Vec::new();
     for (name, forward, reverse) in arguments.network.links(*duration)? {
         for seed in (arguments.seed.get()..).take(arguments.runs as usize).map(Seed::new) {
@@ -212,7 +212,9 @@ fn one(
     if !failures.is_empty() {
         if !arguments.keep_invalid {
             let (count, why) = (attempts.len(), failures.join("; "));
-            return Err(anyhow!("{label}: none of {count} attempts is valid ({why}); the machine must do nothing else"));
+            return Err(anyhow!(
+                "{label}: none of {count} attempts is valid ({why}); the machine must do nothing else"
+            ));
         }
         call.run.outcome.summary.scheme += " (invalid)";
     }

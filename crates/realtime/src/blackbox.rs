@@ -214,7 +214,7 @@ impl Converted {
     }
 }
 
-/// Each packet as it was sent, and what became of it.
+/// Each packet as it was sent, and as it arrived or was dropped.
 fn packets(observed: &Observed, why: DropReason, note: &mut impl FnMut(Time, What)) {
     let all = || observed.packets.iter();
     let transit = |packet: &Packet| packet.arrived.map(|at| at - packet.sent);

@@ -157,9 +157,8 @@ fn a_shell_asked_to_end_ends_its_command_first() {
 fn a_black_box_that_is_missing_or_ends_says_so_and_is_no_result() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("blackbox");
-    let (program, out) = (format!("{folder}/browser"), format!("{folder}/out"));
     let script = "#!/bin/sh\n[ \"$1\" = --version ] && { echo Browser 7; exit; }\necho no display >&2\nexit 9\n";
-    std::fs::write(&program, script).unwrap();
+    let (program, out) = (folder.file("browser", script), folder.0.join("out").display().to_string());
     std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
     let blackbox = |program: &str, more: &[&str]| {
         let usual = ["blackbox", "--program", program, "--runs", "1", "--duration", "200ms", "--size", "320x180"];
@@ -175,7 +174,7 @@ fn a_black_box_that_is_missing_or_ends_says_so_and_is_no_result() {
     assert!(message.contains("ended: no display"), "{message}");
     assert!(!std::path::Path::new(&out).join("report.html").exists());
     for (options, part) in
-        [(["--codec", "av2"], "vp9-svc"), (["--with", "gccc"], "gcc"), (["--attempts", "0"], "1..100")]
+        [(["--codec", "av2"], "vp9-svc"), (["--with", "gccc"], "gcc"), (["--attempts", "0"], "1..=100")]
     {
         let refused = blackbox(&program, &options);
         assert!(!refused.status.success() && text(&refused.stderr).contains(part), "{}", text(&refused.stderr));

@@ -46,7 +46,7 @@ pub(crate) enum Command {
     /// Shells may be opened inside one another, and everything is removed when the command ends. The exit code is the
     /// command's; 127 if there is no such command, 126 if it cannot be run.
     Shell(shell::Arguments),
-    /// Measure a real program as a black box over an emulated link: stock Chromium to stock Chromium
+    /// Measure a real program as a black box: stock Chromium over an emulated link
     ///
     /// Two browsers of this machine call each other through the relay of `thalweg emulate`, without root. The sender's
     /// camera is a file of numbered pictures; the numbers are read where they leave the camera and the decoder. Rates,

@@ -10,6 +10,7 @@ use thalweg_codecs::Codec;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::{Outcome, run_folder};
 use thalweg_live::blackbox::{CameraFile, Chromium, Coding, Driver, Gates, Scratch, Validity};
+use thalweg_live::reactor::Signals;
 use thalweg_realtime::blackbox::{self, Call, Program};
 use thalweg_sender::SenderFactory;
 use thalweg_units::{FrameRate, Rate, Seed, Size, Span};
@@ -186,6 +187,8 @@ fn one(
     let label = format!("{} over {}, seed {}", program.name, scenario.name, scenario.seed.get());
     let inputs = inputs::of(scenario)?;
     let gates = Gates::default();
+    // Or the browsers would outlive this program.
+    let mut signals = Signals::terminate()?;
     let mut attempts: Vec<(Validity, Vec<String>)> = Vec::new();
     let (mut call, failures) = loop {
         let begun = progress.begin(label.clone(), scenario.duration);
@@ -193,7 +196,7 @@ fn one(
             |name: &str| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"));
         let mut say = |now| {
             begun.report(now);
-            if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if interrupt::requested() || signals.take() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let call = blackbox::call(scenario, (driver, program), camera, &mut find, &mut say);
         let call = call.with_context(|| label.clone())?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::json;
 use thalweg_units::{Rate, Span, Time};
 
@@ -175,6 +175,8 @@ impl Process {
             command.arg(option("--use-file-for-fake-video-capture", camera));
         }
         command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&words)?);
+        // It leaves folders of its own among the temporary files.
+        command.env("TMPDIR", folder);
         // Its own group, so that all of its processes can be ended together.
         let child = command.process_group(0).spawn().map_err(failed)?;
         Ok(Process { part, child, words })
@@ -187,21 +189,18 @@ impl Process {
             Some(_) => Err(BlackBoxError::Ended { part: self.part, words: end_of(&self.words) }),
         }
     }
-
-    fn signal(&self, signal: Signal) {
-        // A group that is gone needs none.
-        let _ = kill_process_group(Pid::from_child(&self.child), signal);
-    }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.signal(Signal::TERM);
+        let leader = Pid::from_child(&self.child);
+        // Whatever is gone needs no signal.
+        let _ = kill_process(leader, Signal::TERM);
         let clock = Clock::new();
         while clock.now() - Time::ZERO < GRACE && matches!(self.child.try_wait(), Ok(None)) {
             pause(Span::from_millis(20));
         }
-        self.signal(Signal::KILL);
+        let _ = kill_process_group(leader, Signal::KILL);
         let _ = self.child.wait();
     }
 }

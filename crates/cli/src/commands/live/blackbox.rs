@@ -11,6 +11,7 @@ use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::{Outcome, run_folder};
 use thalweg_live::blackbox::{CameraFile, Chromium, Coding, Driver, Gates, Scratch, Validity};
 use thalweg_live::reactor::Signals;
+use thalweg_realtime::RealTimeError;
 use thalweg_realtime::blackbox::{self, Call, Program};
 use thalweg_sender::SenderFactory;
 use thalweg_units::{FrameRate, Rate, Seed, Size, Span};
@@ -80,6 +81,9 @@ pub(crate) struct Arguments {
     /// Results of an earlier command in it move to earlier/1, earlier/2 and so on.
     #[arg(long, short, default_value = "out", value_name = "FOLDER")]
     out: PathBuf,
+    /// Go on with the same command that was interrupted: what it finished is not played again
+    #[arg(long, help_heading = RUNS)]
+    resume: bool,
     #[command(flatten)]
     results: Results,
 }
@@ -107,13 +111,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let all: Vec<Arc<dyn SenderFactory>> =
         std::iter::once::<Arc<dyn SenderFactory>>(Arc::new(program.clone())).chain(ours).collect();
     let mut jobs = play::matrix(&scenarios, &all, out);
-    play::prepare(&mut jobs, out, false)?;
+    play::prepare(&mut jobs, out, arguments.resume)?;
     interrupt::listen();
     let (calls, simulated): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(|job| job.scheme.name() == program.name);
     let Played { mut outcomes, mut problem } = called(arguments, &calls, &*driver, &program)?;
     if !simulated.is_empty() && problem.as_ref().is_none_or(|error| !error.is::<play::Interrupted>()) {
         // After the calls, which need the machine for themselves.
-        let played = play::all(&simulated, false, effort)?;
+        let played = play::all(&simulated, arguments.resume, effort)?;
         outcomes.extend(played.outcomes);
         problem = problem.or(played.problem);
     }
@@ -165,8 +169,10 @@ fn called(arguments: &Arguments, jobs: &[Job], driver: &dyn Driver, program: &Pr
             Err(error) => {
                 let error = play::interrupted(error, outcomes.len(), jobs.len());
                 let is_over = error.is::<play::Interrupted>();
-                eprintln!("thalweg: {error:#}");
-                problem.get_or_insert(error);
+                // The last one is printed at the end.
+                if let Some(earlier) = problem.replace(error) {
+                    eprintln!("thalweg: {earlier:#}");
+                }
                 if is_over {
                     break;
                 }
@@ -186,6 +192,9 @@ fn one(
 ) -> anyhow::Result<Outcome> {
     let label = format!("{} over {}, seed {}", program.name, scenario.name, scenario.seed.get());
     let inputs = inputs::of(scenario)?;
+    if arguments.resume && run_folder::is_played(folder, scenario, &inputs, program) {
+        return Ok(run_folder::read_outcome(folder)?);
+    }
     let gates = Gates::default();
     // Or the browsers would outlive this program.
     let mut signals = Signals::terminate()?;
@@ -199,6 +208,11 @@ fn one(
             if interrupt::requested() || signals.take() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let call = blackbox::call(scenario, (driver, program), camera, &mut find, &mut say);
+        let call = call.map_err(|error| match error {
+            // As such, so that the exit code says it.
+            RealTimeError::Simulate(error) => anyhow::Error::from(error),
+            error => error.into(),
+        });
         let call = call.with_context(|| label.clone())?;
         begun.finish();
         let failures = call.validity.failures(&gates);

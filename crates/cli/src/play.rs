@@ -180,7 +180,7 @@ pub(crate) fn all(jobs: &[Job], resume: bool, effort: &Effort) -> anyhow::Result
 }
 
 /// Says how much was played, if the error is an interruption.
-fn interrupted(error: anyhow::Error, played: usize, jobs: usize) -> anyhow::Error {
+pub(crate) fn interrupted(error: anyhow::Error, played: usize, jobs: usize) -> anyhow::Error {
     let is_one = error.chain().any(|cause| matches!(cause.downcast_ref(), Some(SimulateError::Interrupted)));
     if is_one { Interrupted { played, jobs, resumes: true }.into() } else { error }
 }

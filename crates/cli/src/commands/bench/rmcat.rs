@@ -5,7 +5,9 @@ use std::sync::Mutex;
 
 use anyhow::Context;
 use thalweg_codecs::traffic::TrafficModel;
-use thalweg_rmcat::{Bench, Case, Contestant, Expectations, Judged, Options, Outcome, Verdict, all, find, junit, page};
+use thalweg_rmcat::{
+    Bench, Case, Contestant, Expectations, Judged, Options, Outcome, Verdict, all, find, json, junit, page,
+};
 use thalweg_sender::{FeedbackStyle, Registry, Scheme};
 use thalweg_units::{Seed, Span};
 
@@ -137,14 +139,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let about = page::About { command: command_line(), seeds: bench.seeds.len() };
     if let Some(out) = &arguments.out {
         write(&out.join("rmcat.html"), &page::page(&outcomes, &about))?;
-        write(&out.join("rmcat.json"), &format!("{:#}\n", page::json(&outcomes)))?;
+        write(&out.join("rmcat.json"), &format!("{:#}\n", json(&outcomes)))?;
         note!("wrote {} and rmcat.json", out.join("rmcat.html").display());
     }
     if let Some(path) = &arguments.junit {
         write(path, &junit(&outcomes))?;
     }
     if arguments.json {
-        out!("{:#}\n", page::json(&outcomes));
+        out!("{:#}\n", json(&outcomes));
     } else {
         out!("{}", grid(&outcomes).text(progress::width_of_output(), progress::bold()));
     }

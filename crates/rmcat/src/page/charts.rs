@@ -14,7 +14,7 @@ use crate::outcome::{Outcome, Trajectory};
 /// In units of the drawing, which are pixels on a screen of moderate width.
 const WIDTH: f64 = 260.0;
 const LEFT: f64 = 30.0;
-const PLOT: f64 = WIDTH - LEFT - 6.0;
+const PLOT: f64 = WIDTH - LEFT - 10.0;
 const TOP: f64 = 12.0;
 const RATES: f64 = 100.0;
 const DELAYS: f64 = 70.0;

@@ -81,11 +81,12 @@ fn head(page: &mut String, outcomes: &[Outcome], about: &About) {
         Some(first) if outcomes.iter().all(|outcome| of(outcome) == first) => escaped(first),
         _ => "several".into(),
     };
-    let (media, feedback) = (common(&|outcome| &outcome.media), common(&|outcome| &outcome.feedback));
+    let own = |feedback: String| if feedback == "its own" { "each scheme's own".into() } else { feedback };
+    let (media, feedback) = (common(&|outcome| &outcome.media), own(common(&|outcome| &outcome.feedback)));
     let _ = write!(
         page,
-        "<header>\n<h1>How bandwidth estimators do in the cases of RFC 8867</h1>\n<p>{seeds} Frames: {media}; reports: \
-         {feedback}. A verdict leads to its charts.</p>\n<p><code>{}</code></p>\n</header>\n",
+        "<header>\n<h1>How bandwidth estimators do in the cases of RFC 8867</h1>\n<p>{seeds} Sizes of frames: \
+         {media}; reports: {feedback}. A verdict leads to its charts.</p>\n<p><code>{}</code></p>\n</header>\n",
         escaped(&about.command)
     );
 }

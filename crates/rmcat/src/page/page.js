@@ -2,7 +2,7 @@
 'use strict';
 const SVG = 'http://www.w3.org/2000/svg';
 // Where charts.rs puts a plot, in units of the drawing, and the units of its height.
-const [WIDTH, LEFT, PLOT, UNITS] = [260, 30, 224, 200];
+const [WIDTH, LEFT, PLOT, UNITS] = [260, 30, 220, 200];
 
 // The value of a line at a second: a path of relative steps, with gaps.
 function at(path, second) {

@@ -38,22 +38,20 @@ fn excess(judged: &Judged) -> f64 {
 fn list(page: &mut String, bars: &[&Judged]) {
     page.push_str("<ul>\n");
     for judged in bars {
-        let bounds = format!("must be {}, should be {}", judged.bar.must, judged.bar.should);
-        let _ = write!(page, "<li class=\"{}\"><span>{}", class(judged.verdict), subject(judged));
-        if !origin(judged.bar.source).is_empty() {
-            let _ = write!(page, " <sup>{}</sup>", origin(judged.bar.source));
+        let (class, bar) = (class(judged.verdict), &judged.bar);
+        let _ = write!(page, "<li class=\"{class}\"><span>{}", subject(judged));
+        if !origin(bar.source).is_empty() {
+            let _ = write!(page, " <sup>{}</sup>", origin(bar.source));
         }
-        // Where it holds the bounds are no news: they are there for the pointer.
-        let passes = judged.verdict == Some(Verdict::Pass);
-        let title = if passes { format!(" title=\"{bounds}\"") } else { String::new() };
-        let _ = write!(page, "</span>{}<b{title}>{}</b>", bullet(judged), value(judged));
-        if !passes {
-            let _ = write!(page, "<small>{}: {bounds}", name(judged.verdict));
-            if judged.censored > 0 {
-                let _ = write!(page, "; in {} of {} seeds the phase ended first", judged.censored, judged.values.len());
-            }
-            page.push_str("</small>");
+        let _ = write!(page, "</span><b>{}</b>{}<small>", value(judged), bullet(judged));
+        if judged.verdict != Some(Verdict::Pass) {
+            let _ = write!(page, "{}: ", name(judged.verdict));
         }
+        let _ = write!(page, "must {}, should {}", bar.must, bar.should);
+        if judged.censored > 0 {
+            let _ = write!(page, "; in {} of {} seeds the phase ended first", judged.censored, judged.values.len());
+        }
+        page.push_str("</small>");
         page.push_str("</li>\n");
     }
     page.push_str("</ul>\n");
@@ -61,8 +59,8 @@ fn list(page: &mut String, bars: &[&Judged]) {
 
 fn value(judged: &Judged) -> String {
     let Some(mean) = judged.mean else { return "none".into() };
-    let margin = judged.interval.map_or(0.0, |(low, high)| (high - low) / 2.0);
-    let margin = if margin > 0.0 { format!(" ±{}", number(margin)) } else { String::new() };
+    let margin = number(judged.interval.map_or(0.0, |(low, high)| (high - low) / 2.0));
+    let margin = if margin == "0" { String::new() } else { format!(" ±{margin}") };
     let unit = judged.bar.figure.unit();
     let space = if unit.is_empty() { "" } else { " " };
     format!("{}{margin}{space}{unit}", number(mean))

@@ -14,8 +14,9 @@ use serde::Deserialize;
 use crate::input::clip;
 use crate::{Folder, text, thalweg};
 
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "README.md",
+    "docs/bench/README.md",
     "docs/commands.md",
     "docs/faq.md",
     "docs/traces.md",
@@ -99,6 +100,7 @@ fn stand_ins(folder: &Path) {
         write(name, trace(gap).as_bytes());
     }
     write("rates.txt", b"2000\n3000\n1000\n");
+    write("verdicts.txt", b"5.1 gcc = any\n");
     let row = |second: u32| format!("2019.12.16_13.40.{second:02},5G,{},{}\n", 3000 + second * 100, 900 - second * 10);
     write(
         "5g.csv",

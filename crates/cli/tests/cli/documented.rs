@@ -16,6 +16,7 @@ use crate::{Folder, text, thalweg};
 
 const PAGES: [&str; 9] = [
     "README.md",
+    "docs/bench/README.md",
     "docs/commands.md",
     "docs/faq.md",
     "docs/traces.md",
@@ -103,6 +104,7 @@ fn stand_ins(folder: &Path) {
     let script = page.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     write("mine.py", script.as_bytes());
     write("rates.txt", b"2000\n3000\n1000\n");
+    write("verdicts.txt", b"5.1 gcc = any\n");
     let row = |second: u32| format!("2019.12.16_13.40.{second:02},5G,{},{}\n", 3000 + second * 100, 900 - second * 10);
     write(
         "5g.csv",

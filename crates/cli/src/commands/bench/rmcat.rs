@@ -5,7 +5,9 @@ use std::sync::Mutex;
 
 use anyhow::Context;
 use thalweg_codecs::traffic::TrafficModel;
-use thalweg_rmcat::{Bench, Case, Contestant, Expectations, Judged, Options, Outcome, Verdict, all, find, junit, page};
+use thalweg_rmcat::{
+    Bench, Case, Contestant, Expectations, Judged, Options, Outcome, Verdict, all, find, json, junit, page,
+};
 use thalweg_sender::{FeedbackStyle, Registry, Scheme};
 use thalweg_units::{Seed, Span};
 
@@ -50,6 +52,9 @@ pub(crate) struct Arguments {
     /// Print everything as JSON
     #[arg(long)]
     json: bool,
+    /// Print the table in Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
     /// Write the verdicts as JUnit's XML, which continuous integration shows
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
@@ -146,16 +151,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let about = page::About { command: command_line(), seeds: bench.seeds.len() };
     if let Some(out) = &arguments.out {
         write(&out.join("rmcat.html"), &page::page(&outcomes, &about))?;
-        write(&out.join("rmcat.json"), &format!("{:#}\n", page::json(&outcomes)))?;
+        write(&out.join("rmcat.json"), &format!("{:#}\n", json(&outcomes)))?;
         note!("wrote {} and rmcat.json", out.join("rmcat.html").display());
     }
     if let Some(path) = &arguments.junit {
         write(path, &junit(&outcomes))?;
     }
-    if arguments.json {
-        out!("{:#}\n", page::json(&outcomes));
-    } else {
-        out!("{}", grid(&outcomes).text(progress::width_of_output(), progress::bold()));
+    match (arguments.json, arguments.markdown) {
+        (true, _) => out!("{:#}\n", json(&outcomes)),
+        (_, true) => out!("{}", grid(&outcomes).markdown()),
+        _ => out!("{}", grid(&outcomes).text(progress::width_of_output(), progress::bold())),
     }
     match expected {
         Some(expected) => Ok(expected.check(&outcomes)?),
@@ -214,28 +219,53 @@ const COLUMNS: [(&str, &[&str]); 7] = [
     ("rate", &["rate", "rate_all", "rate_ref", "tcp", "target", "target_min", "target_max"]),
 ];
 
+/// What decided comes first of the columns, for it is what most readers look for; figures that no case has are left out.
 fn grid(outcomes: &[Outcome]) -> Grid {
-    let heads = COLUMNS.iter().map(|(head, _)| (*head).to_string()).chain(["what decided".to_string()]);
-    let mut grid = Grid::new(&["case", "scheme", "verdict"], heads);
+    let columns: Vec<&(&str, &[&str])> = COLUMNS
+        .iter()
+        .filter(|(_, figures)| outcomes.iter().any(|outcome| outcome.worst_of(figures).is_some()))
+        .collect();
+    let heads = columns.iter().map(|(head, _)| (*head).to_string());
+    let mut grid = Grid::new(&["case", "scheme", "verdict"], std::iter::once("what decided".to_string()).chain(heads));
     for outcome in outcomes {
         let verdict = outcome.verdict().map_or("n/a", Verdict::name);
-        let cell = |(_, figures): &(&str, &[&str])| outcome.worst_of(figures).map_or_else(|| "-".into(), brief);
-        let decided = outcome.decided_by().map_or_else(String::new, Judged::to_string);
-        let cells = COLUMNS.iter().map(cell).chain([decided]);
+        let cell = |(_, figures): &&(&str, &[&str])| outcome.worst_of(figures).map_or_else(|| "-".into(), brief);
+        let decided = outcome.decided_by().map_or_else(|| "-".into(), decided);
+        let cells = std::iter::once(decided).chain(columns.iter().map(cell));
         grid.row(&[&outcome.case, &outcome.scheme, verdict], cells.collect::<Vec<_>>());
     }
     grid
 }
 
-/// A value, its interval if there is one, and the mark of its verdict.
+/// Such as `q95 f1@60: 214 > 200`: the figure, its flow and when its time begins, the value and the bound that it is
+/// beyond; with `?` where the interval has the bound inside.
+fn decided(judged: &Judged) -> String {
+    let bar = &judged.bar;
+    let range = if judged.verdict == Some(Verdict::Weak) { bar.should } else { bar.must };
+    let flow = bar.flow.map_or_else(String::new, |flow| format!(" f{flow}"));
+    let of = format!("{}{flow}@{}", bar.figure.name(), bar.window.0);
+    let (Some(mean), Some((low, high))) = (judged.mean, judged.interval) else { return of };
+    let above = range.excess(high) > 0.0 && high > range.high;
+    let (sign, bound) = if above { ('>', range.high) } else { ('<', range.low) };
+    // An interval that is not wholly beyond its bound says no more than that it may be.
+    let sure = if above { low > bound } else { high < bound };
+    format!("{of}: {}{} {sign}{} {bound}", figures(mean), margin(low, high), if sure { "" } else { "?" })
+}
+
+/// A value, half its interval if there is one, and the mark of its verdict.
 fn brief(judged: &Judged) -> String {
     let mark = judged.verdict.map_or(' ', Verdict::mark);
     match (judged.mean, judged.interval) {
-        (Some(mean), Some((low, high))) if high > low => {
-            format!("{} [{}, {}] {mark}", figures(mean), figures(low), figures(high))
-        }
-        (Some(mean), _) => format!("{} {mark}", figures(mean)),
-        (None, _) => "-".into(),
+        (Some(mean), Some((low, high))) => format!("{}{} {mark}", figures(mean), margin(low, high)),
+        _ => "-".into(),
+    }
+}
+
+/// Half an interval; nothing of one too small to be seen.
+fn margin(low: f64, high: f64) -> String {
+    match figures((high - low) / 2.0) {
+        zero if zero == figures(0.0) => String::new(),
+        half => format!("±{half}"),
     }
 }
 

@@ -43,7 +43,7 @@ pub mod page;
 pub use bar::{Bar, Judged, Range, Source, Verdict, judge, range};
 pub use bench::{Bench, BenchError, BenchErrorCause, Progress};
 pub use case::{Case, Options, Setting, rfc_limits};
-pub use cases::{UnknownCase, all, find};
+pub use cases::{NOT_MODELLED, UnknownCase, all, find};
 pub use contestant::Contestant;
 pub use expect::{ExpectationError, Expectations, Unexpected};
 pub use junit::junit;

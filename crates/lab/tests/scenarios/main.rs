@@ -18,4 +18,3 @@ mod standard_decoder;
 mod stateful;
 mod support;
 mod undershoot;
-mod webrtc;

@@ -1,18 +1,20 @@
 //! All cases, by their ids.
 
 mod bars;
+mod webrtc;
 mod wired;
 
 use crate::case::Case;
+pub use webrtc::NOT_MODELLED;
 
 /// Every case, in order.
 pub fn all() -> Vec<Case> {
-    wired::cases()
+    [wired::cases(), webrtc::cases()].concat()
 }
 
 /// Why cases could not be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no case '{pattern}': choose of {known}, or wired, or all")]
+#[error("there is no case '{pattern}': choose of {known}, or wired, webrtc, or all")]
 pub struct UnknownCase {
     /// What was asked for.
     pub pattern: String,
@@ -20,7 +22,7 @@ pub struct UnknownCase {
     pub known: String,
 }
 
-/// The cases that `pattern` names: an id, an id with `*` at its end, a set (`wired`), or `all`.
+/// The cases that `pattern` names: an id, an id with `*` at its end, a set (`wired`, `webrtc`), or `all`.
 ///
 /// # Errors
 /// When there is none.
@@ -30,6 +32,7 @@ pub fn find(pattern: &str) -> Result<Vec<Case>, UnknownCase> {
         .filter(|case| match pattern {
             "all" => true,
             "wired" => case.id.starts_with(['5', '6']),
+            "webrtc" => ["gcc.", "scream.", "rampup."].iter().any(|set| case.id.starts_with(set)),
             _ => match pattern.strip_suffix('*') {
                 Some(begin) => case.id.starts_with(begin),
                 None => case.id == pattern,

@@ -235,7 +235,11 @@ impl Network {
 
     /// A flow's sender sends.
     pub(super) fn send(&mut self, now: Time, flow: u16, size: Bytes, cargo: Cargo) {
-        self.enter(now, size, Item { flow, leg: 0, way: self.way(flow), queued: Span::ZERO, content: Content::There(cargo) });
+        self.enter(
+            now,
+            size,
+            Item { flow, leg: 0, way: self.way(flow), queued: Span::ZERO, content: Content::There(cargo) },
+        );
     }
 
     /// A flow's receiver answers.

@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod camel;
+mod changes;
 mod competition;
 mod determinism;
 mod fbra;

@@ -256,7 +256,8 @@ fn goog_cc() -> Vec<Case> {
         case(
             "gcc.TargetRateReducedOnPacingBufferBuildup",
             "a queue in the pacer",
-            over(5.0, link("1Mbps", "50ms"), link("", "0ms")),
+            // Of frames that are exactly their share of the target none would wait.
+            Scenario { codec: Codec::Model(Default::default()), ..over(5.0, link("1Mbps", "50ms"), link("", "0ms")) },
             [30, 1000, 3000],
             gcc::Config {
                 pacing_factor: 1.0,

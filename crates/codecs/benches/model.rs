@@ -1,4 +1,4 @@
-//! Time per frame of the encoder model: `cargo bench -p thalweg-codecs --bench model`.
+//! Time per frame of the encoder model and of traffic models: `cargo bench -p thalweg-codecs --bench model`.
 //!
 //! The fastest of many rounds counts, because interference only adds time; sweeps rely on the bound.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -7,6 +7,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use thalweg_codecs::model::{Config, ModelEncoder};
+use thalweg_codecs::traffic::{self, TrafficEncoder};
 use thalweg_codecs::{Encoder, Image};
 use thalweg_media::{EncodePlan, Target};
 use thalweg_units::{Rate, Seed, Size, Span};
@@ -16,8 +17,7 @@ const ROUNDS: usize = 4_000;
 /// Max time per frame in a release build, in nanoseconds.
 const BOUND: f64 = 150.0;
 
-fn round(size: Size, source: Size) -> Duration {
-    let mut encoder = ModelEncoder::new(&Config::default(), Size::HD, Seed::new(1)).expect("the defaults are in range");
+fn round(encoder: &mut dyn Encoder, size: Size, source: Size) -> Duration {
     let targets = vec![Target::Rate(Rate::from_kbps(2000))];
     let mut plan = EncodePlan { may_drop: true, ..EncodePlan::new(targets, size, Span::from_nanos(33_333_333)) };
     let begin = Instant::now();
@@ -29,13 +29,26 @@ fn round(size: Size, source: Size) -> Duration {
     begin.elapsed()
 }
 
+/// Prints the time per frame; returns whether it is above the bound.
+fn measure<E: Encoder>(name: &str, size: Size, build: impl Fn() -> E) -> bool {
+    let fastest = (0..ROUNDS).map(|_| round(&mut build(), size, Size::HD)).min().unwrap_or_default();
+    let nanoseconds = fastest.as_secs_f64() * 1e9 / f64::from(FRAMES);
+    println!("{name}: {nanoseconds:.0} ns a frame (bound {BOUND:.0})");
+    nanoseconds > BOUND
+}
+
 fn main() {
     let mut slow = false;
     for (name, size) in [("720p", Size::HD), ("360p of 720p", Size::new(640, 360))] {
-        let fastest = (0..ROUNDS).map(|_| round(size, Size::HD)).min().unwrap_or_default();
-        let nanoseconds = fastest.as_secs_f64() * 1e9 / f64::from(FRAMES);
-        println!("model, {name}: {nanoseconds:.0} ns a frame (bound {BOUND:.0})");
-        slow |= nanoseconds > BOUND;
+        slow |= measure(&format!("model, {name}"), size, || {
+            ModelEncoder::new(&Config::default(), Size::HD, Seed::new(1)).expect("the defaults are in range")
+        });
+    }
+    for name in ["fixfps", "statistical", "sharing"] {
+        let config = traffic::Config::of(name.parse().expect("a model of this name"));
+        slow |= measure(&format!("traffic, {name}"), Size::HD, || {
+            TrafficEncoder::new(&config, Seed::new(1)).expect("the defaults are in range")
+        });
     }
     if slow && !cfg!(debug_assertions) {
         std::process::exit(1);

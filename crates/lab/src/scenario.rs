@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use thalweg_codecs::{Codec, CodecTime};
-use thalweg_link::{DatagramsConfig, HopConfig, PathConfig, QueueConfig, TcpConfig, WebConfig};
+use thalweg_link::{CellConfig, DatagramsConfig, HopConfig, PathConfig, QueueConfig, TcpConfig, WebConfig, WifiConfig};
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 pub use thalweg_video::Video;
@@ -39,6 +39,9 @@ pub struct Scenario {
     /// More links; the two above are called `forward` and `reverse`. Only flows with a route cross them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<NamedLink>,
+    /// Media that stations share, by name: Wi-Fi and cells. Only flows with a route cross them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<NamedMedium>,
     /// The links that flows cross; a flow without a route crosses `forward` there and `reverse` back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<Route>,
@@ -114,6 +117,7 @@ impl Scenario {
             forward: PathConfig { hops: vec![bottleneck, delay.clone()] },
             reverse: PathConfig { hops: vec![delay] },
             links: Vec::new(),
+            media: Vec::new(),
             routes: Vec::new(),
             from: Span::ZERO,
             until: None,
@@ -151,7 +155,28 @@ pub struct NamedLink {
     pub hops: Vec<HopConfig>,
 }
 
-/// The links that a flow crosses, in order. Several flows may cross a link, in either direction: media that goes the
+/// A medium that stations share; routes name its ports.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedMedium {
+    /// Its name, which no other link has.
+    pub name: String,
+    /// What it is.
+    pub medium: Medium,
+}
+
+/// A medium, modelled by the time that it takes to send and by who may send when: shares, waiting and order are those of
+/// the real thing, not its radio (specs/rmcat.md 6C).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Medium {
+    /// An access point and its stations, which contend for airtime.
+    Wifi(WifiConfig),
+    /// A base station that serves the users of a mobile cell, in one direction.
+    Cell(CellConfig),
+}
+
+/// The links that a flow crosses, in order. A medium is crossed at a port: `air up 0` from station 0, `air down 0` to it. Several flows may cross a link, in either direction: media that goes the
 /// other way has `forward = ["reverse"]`, `reverse = ["forward"]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use thalweg_link::queue::Limits;
-use thalweg_link::{Bottleneck, Delay, Link, QueueConfig, Rates, Schedule, Serial, Trace};
+use thalweg_link::{
+    Bottleneck, Cell, CellConfig, Delay, Link, Port, QueueConfig, Rates, Schedule, Serial, SharedLink, Trace, Wifi,
+    WifiConfig,
+};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 const PACKETS: u64 = 2_000_000;
@@ -25,6 +28,28 @@ fn run(name: &str, link: &mut dyn Link<u64>) {
     }
     let nanos = started.elapsed().as_nanos() as f64 / PACKETS as f64;
     println!("{name:34} {nanos:6.1} ns a packet, {left} of {PACKETS} left");
+}
+
+/// Every port of a shared link always has packets to send: `seconds` of virtual time.
+fn run_shared(name: &str, link: &mut dyn SharedLink<Port>, ports: &[Port], seconds: u64) {
+    let started = Instant::now();
+    let size = Bytes::new(1200);
+    for port in ports {
+        (0..100).for_each(|_| link.offer(Time::ZERO, *port, size, *port));
+    }
+    let mut left = 0u64;
+    while link.next_event() < Time::from_millis(1000 * seconds) {
+        let now = link.next_event();
+        while let Some(departure) = link.poll(now) {
+            left += 1;
+            link.offer(now, departure.packet, size, departure.packet);
+        }
+        while let Some(drop) = link.poll_drop() {
+            link.offer(now, drop.packet, size, drop.packet);
+        }
+    }
+    let spent = started.elapsed().as_secs_f64();
+    println!("{name:34} {:6.1} ns a packet, {:.0} times real time", spent * 1e9 / left as f64, seconds as f64 / spent);
 }
 
 fn main() {
@@ -51,4 +76,14 @@ fn main() {
         &mut rate("10Mbps@1s/6Mbps@2s", QueueConfig::DropTail(Limits::time(Span::from_millis(300)))),
     );
     run("delay of 25 ms", &mut Delay::fixed(Span::from_millis(25)));
+    let stations: Vec<Port> = (0..16).map(Port::up).collect();
+    let downs: Vec<Port> = (0..16).map(Port::down).collect();
+    for (aggregate, name) in [(1, "one by one"), (8, "in aggregates")] {
+        let config = WifiConfig { aggregate, ..WifiConfig::of(16) };
+        let wifi = || Wifi::new(&config, Seed::new(1)).expect("the configuration is in range");
+        run_shared(&format!("Wi-Fi, 16 stations up, {name}"), &mut wifi(), &stations, 60);
+        run_shared(&format!("Wi-Fi, 16 stations down, {name}"), &mut wifi(), &downs, 60);
+    }
+    let mut cell = Cell::new(&CellConfig::of(16), Seed::new(1), &mut |_| Err("none".into())).expect("in range");
+    run_shared("cell, 16 users", &mut cell, &downs, 60);
 }

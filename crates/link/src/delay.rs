@@ -183,8 +183,8 @@ impl<P> Delay<P> {
         Delay::jittered(delay, Jitter::None, false, Seed::new(0))
     }
 
-    /// A fixed delay, or delays in turn, and random jitter. With `reorders`, packets may overtake one another, also when
-    /// the delay falls; otherwise a packet waits for the one before it.
+    /// A fixed delay, or delays in turn, and random jitter. With `reorders`, packets may overtake one another, also
+    /// when the delay falls; otherwise a packet waits for the one before it.
     pub fn jittered(delays: impl Into<Delays>, jitter: Jitter, reorders: bool, seed: Seed) -> Delay<P> {
         let (delays, random) = (delays.into(), seed.child("jitter").random());
         let delay = delays.at(Time::ZERO);

@@ -3,8 +3,8 @@
 //! A [`Link`] is one hop of a path. The owner of the clock drives it: a simulator in virtual time, or an emulator in
 //! real time. [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does
 //! (specs/linkemu.md); [`Serial`] sends them bit by bit at a rate; [`Delay`] holds each for a fixed or random time;
-//! [`Loss`] drops some; [`Policer`] drops what exceeds a rate; a [`Path`] is a chain of hops built from a [`PathConfig`]. [`traffic`] has cross traffic:
-//! [`Datagrams`], which do not react to congestion, and TCP, which does.
+//! [`Loss`] drops some; [`Policer`] drops what exceeds a rate; a [`Path`] is a chain of hops built from a
+//! [`PathConfig`]. [`traffic`] has cross traffic: [`Datagrams`], which do not react to congestion, and TCP, which does.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -12,29 +12,35 @@ extern crate alloc;
 
 mod bottleneck;
 mod capture;
+pub mod cell;
 mod delay;
 mod loss;
 mod path;
 mod policer;
 pub mod queue;
 mod serial;
+mod shared;
 mod steps;
 pub mod synthesize;
 pub mod trace;
 pub mod traffic;
+pub mod wifi;
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 pub use bottleneck::{Bottleneck, PACKET_INFORMATION};
+pub use cell::{Cell, CellConfig};
 pub use delay::{Delay, Delays, Jitter};
 pub use loss::{Loss, LossModel};
 pub use path::{Capacity, FindTrace, HopConfig, Path, PathConfig, PathError};
 pub use policer::Policer;
 pub use queue::{DropReason, QueueConfig};
 pub use serial::{Rates, Serial};
+pub use shared::{Direction, Port, SharedLink};
 pub use thalweg_units::ConfigError;
 pub use trace::{Schedule, Trace, TraceError};
 pub use traffic::{Arrivals, Datagrams, DatagramsConfig, TcpConfig, TcpFlow, WebConfig};
+pub use wifi::{Wifi, WifiConfig};
 
 /// A packet that has left a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -89,7 +89,8 @@ mod tests {
         let mut policer = policer();
         (0..20).for_each(|number| policer.offer(Time::ZERO, Bytes::new(1000), number));
         assert_eq!(outcome(&mut policer), ((0..16).collect(), (16..20).collect()));
-        // 384 bytes are left; 1000 are there after 19.25 ms at 32 bytes a millisecond, and a smaller packet passes before.
+        // 384 bytes are left; 1000 are there after 19.25 ms at 32 bytes a millisecond, and a smaller packet passes
+        // before.
         policer.offer(Time::from_micros(19_249), Bytes::new(1000), 20);
         policer.offer(Time::from_micros(19_250), Bytes::new(1000), 21);
         policer.offer(Time::from_micros(19_251), Bytes::new(1), 22);

@@ -407,16 +407,17 @@ mod tests {
         #[test]
         fn at_a_constant_rate_a_limit_of_time_is_one_of_bytes(
             offers in proptest::collection::vec((0u64..20_000, 40u64..1500), 1..150),
-            kbps in 100u64..5_000, millis in 120i64..400, discipline in 0..4,
+            kbps in 100u64..5_000, length in 120i64..400, discipline in 0..4,
         ) {
             let rate = Rate::from_kbps(kbps);
-            let time = Span::from_millis(millis);
+            let time = Span::from_millis(length);
             let run = |limits: Limits| {
+                let millis = Span::from_millis;
                 let queue = match discipline {
                     0 => QueueConfig::DropTail(limits),
                     1 => QueueConfig::DropHead(limits),
-                    2 => QueueConfig::Codel { limits, target: Span::from_millis(5), interval: Span::from_millis(100) },
-                    _ => QueueConfig::Pie { limits, reference: Span::from_millis(20), max_burst: Span::from_millis(50) },
+                    2 => QueueConfig::Codel { limits, target: millis(5), interval: millis(100) },
+                    _ => QueueConfig::Pie { limits, reference: millis(20), max_burst: millis(50) },
                 };
                 let mut link = Serial::new(Rates::constant(rate).unwrap(), &queue, Seed::new(1)).unwrap();
                 let mut now = Time::ZERO;

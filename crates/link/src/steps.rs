@@ -8,8 +8,8 @@ use core::str::FromStr;
 
 use thalweg_units::{ConfigError, Span, Time, above, check};
 
-/// Values in turn, at least one. Written as `a`, `a/b@30s` (each for 30 s, again from the first), `a@5s/b@25s` (each for
-/// its own time), `a@5s/b` (the last stays), and with `+45s` at the end for those whose 45th second is the first.
+/// Values in turn, at least one. Written as `a`, `a/b@30s` (each for 30 s, again from the first), `a@5s/b@25s` (each
+/// for its own time), `a@5s/b` (the last stays), and with `+45s` at the end for those whose 45th second is the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Steps<V> {
     values: Vec<V>,
@@ -229,7 +229,8 @@ mod tests {
         ) {
             let millis = Span::from_millis;
             let steps: Vec<(Span, Span)> = durations.iter().map(|d| (millis(*d), millis(*d))).collect();
-            let steps = Steps::uneven("delay", &steps, stays.then_some(Span::ZERO)).unwrap().begun_after(millis(passed));
+            let steps = Steps::uneven("delay", &steps, stays.then_some(Span::ZERO)).unwrap();
+            let steps = steps.begun_after(millis(passed));
             let (index, until) = steps.at(Time::from_millis(at));
             let mut place = (0, 0);
             let within = at as i64 + passed;

@@ -211,7 +211,9 @@ fn check(scenario: &Scenario) -> Result<(), SimulateError> {
     }
     let simulated = [
         ("links", !scenario.links.is_empty()),
+        ("media", !scenario.media.is_empty()),
         ("routes", !scenario.routes.is_empty()),
+        ("changes", !scenario.changes.is_empty()),
         ("from", scenario.from != Span::ZERO),
         ("until", scenario.until.is_some()),
         ("pauses", !scenario.pauses.is_empty()),

@@ -27,6 +27,7 @@ fn scenario(seconds: i64) -> Scenario {
         forward: PathConfig { hops: vec![bottleneck, delay()] },
         reverse: PathConfig { hops: vec![delay()] },
         links: Vec::new(),
+        media: Vec::new(),
         routes: Vec::new(),
         from: Span::ZERO,
         until: None,

@@ -135,7 +135,7 @@ impl Bench<'_> {
             scheme: contestant.to_string(),
             seeds: self.seeds.clone(),
             duration_s: case.duration.as_secs_f64(),
-            media: self.options.media.name().to_string(),
+            media: self.options.media.to_string(),
             feedback: self.options.feedback.map_or("its own".to_string(), |style| format!("{style:?}")),
             wire_bps: case.limits.wire.as_bps_f64(),
             phases: phases(case, network.as_ref()),

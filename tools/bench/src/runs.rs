@@ -43,6 +43,7 @@ pub(crate) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
         forward: PathConfig { hops: vec![bottleneck, delay()] },
         reverse: PathConfig { hops: vec![delay()] },
         links: Vec::new(),
+        media: Vec::new(),
         routes: Vec::new(),
         from: Span::ZERO,
         until: None,

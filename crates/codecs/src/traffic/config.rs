@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{ConfigError, FrameRate, Rate, check};
 
 use super::fixfps::Fixfps;
+use super::recordings::Recordings;
+use super::simple::{Cbr, Sharing};
+use super::statistical::Statistical;
 
 /// A traffic model and the range of rates in which it follows a target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +29,32 @@ pub struct Config {
 pub enum TrafficModel {
     /// Every frame exactly its share of the target.
     Fixfps(Fixfps),
+    /// Noise about the target, and transients.
+    Statistical(Statistical),
+    /// Recorded frames.
+    Trace(Recordings),
+    /// A shared screen.
+    Sharing(Sharing),
+    /// Recorded frames in steady state, transients after large changes.
+    Hybrid(Hybrid),
+    /// Packets at a constant rate.
+    Cbr(Cbr),
+}
+
+/// Recorded frames in steady state, transients after large changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hybrid {
+    /// The recordings.
+    pub recordings: Recordings,
+    /// How targets are taken, and the transients; its noise of sizes is not used.
+    pub transients: Statistical,
+}
+
+impl Default for Hybrid {
+    fn default() -> Hybrid {
+        Hybrid { recordings: Recordings::default(), transients: Statistical::hybrid() }
+    }
 }
 
 impl Default for Config {
@@ -48,10 +77,14 @@ impl Config {
 
     /// The frame rate that the model is meant for: the camera decides, so give the video this one.
     pub fn frame_rate(&self) -> FrameRate {
-        FrameRate::whole(30)
+        FrameRate::whole(match self.model {
+            TrafficModel::Sharing(_) => 5,
+            TrafficModel::Cbr(_) => 240,
+            _ => 30,
+        })
     }
 
-    /// Checks that the parameters are in range.
+    /// Checks that the parameters are in range; recordings are read by [`TrafficEncoder::new`](super::TrafficEncoder).
     ///
     /// # Errors
     /// When one is not.
@@ -60,38 +93,59 @@ impl Config {
             .is(self.min_rate <= self.max_rate && self.max_rate > Rate::ZERO, "min <= max and max above 0")?;
         match &self.model {
             TrafficModel::Fixfps(config) => config.check(),
+            TrafficModel::Statistical(config) => config.check(),
+            TrafficModel::Hybrid(config) => config.transients.check(),
+            TrafficModel::Sharing(config) => config.check(),
+            TrafficModel::Cbr(config) => config.check(),
+            TrafficModel::Trace(_) => Ok(()),
         }
     }
 }
 
-impl TrafficModel {
-    /// Its name.
-    pub const fn name(&self) -> &'static str {
+/// Writes the model's name as [`FromStr`] reads it.
+impl fmt::Display for TrafficModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TrafficModel::Fixfps(_) => "fixfps",
+            TrafficModel::Fixfps(_) => f.write_str("fixfps"),
+            TrafficModel::Statistical(config) if *config == Statistical::syncodecs() => f.write_str("stats"),
+            TrafficModel::Statistical(_) => f.write_str("statistical"),
+            TrafficModel::Trace(config) => write!(f, "trace:{}", config.folder),
+            TrafficModel::Sharing(_) => f.write_str("sharing"),
+            TrafficModel::Hybrid(config) => write!(f, "hybrid:{}", config.recordings.folder),
+            TrafficModel::Cbr(_) => f.write_str("cbr"),
         }
     }
 }
 
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.model.name();
-        write!(f, "traffic model {name}, {} to {}; sizes of frames only, no quality", self.min_rate, self.max_rate)
+        let Config { min_rate, max_rate, model } = self;
+        write!(f, "traffic model {model}, {min_rate} to {max_rate}; sizes of frames only, no quality")
     }
 }
 
 /// No model has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a traffic model: choose fixfps")]
+#[error("'{0}' is not a traffic model: choose fixfps, stats, statistical, sharing, cbr, trace:FOLDER or hybrid:FOLDER")]
 pub struct UnknownModel(String);
 
 impl FromStr for TrafficModel {
     type Err = UnknownModel;
 
-    /// Reads a name; parameters take their defaults.
+    /// Reads a name; parameters take their defaults. `stats` is syncodecs' statistical model, `statistical` that of RFC
+    /// 8593; a folder of recordings follows a colon.
     fn from_str(text: &str) -> Result<TrafficModel, UnknownModel> {
-        match text {
-            "fixfps" => Ok(TrafficModel::Fixfps(Fixfps::default())),
+        let recordings = |folder: &str| Recordings { folder: folder.into(), ..Recordings::default() };
+        match text.split_once(':').unwrap_or((text, "")) {
+            ("fixfps", "") => Ok(TrafficModel::Fixfps(Fixfps::default())),
+            ("stats", "") => Ok(TrafficModel::Statistical(Statistical::syncodecs())),
+            ("statistical", "") => Ok(TrafficModel::Statistical(Statistical::default())),
+            ("sharing", "") => Ok(TrafficModel::Sharing(Sharing::default())),
+            ("cbr", "") => Ok(TrafficModel::Cbr(Cbr::default())),
+            ("trace", folder) if !folder.is_empty() => Ok(TrafficModel::Trace(recordings(folder))),
+            ("hybrid", folder) if !folder.is_empty() => {
+                Ok(TrafficModel::Hybrid(Hybrid { recordings: recordings(folder), ..Hybrid::default() }))
+            }
             _ => Err(UnknownModel(text.to_string())),
         }
     }

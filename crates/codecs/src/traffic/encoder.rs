@@ -6,8 +6,9 @@ use std::sync::Arc;
 use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_units::{Bytes, Random, Rate, Seed, Size, Span, above, check};
 
-use super::config::{Config, TrafficModel};
-use super::{CODEC, Made, fixfps};
+use super::config::{Config, Hybrid, TrafficModel};
+use super::noise::lateness;
+use super::{CODEC, Cbr, Fixfps, Made, Sharing, Statistical, fixfps, recordings, statistical};
 use crate::layers::weight;
 use crate::model::{NOTHING, state_after};
 use crate::seam::{Candidate, EncodeError, Encoder, Image};
@@ -41,10 +42,17 @@ struct State {
     hash: StateHash,
 }
 
-/// The state of a model.
+/// A model and its state.
 #[derive(Debug, Clone)]
 enum Source {
-    Fixfps(fixfps::State),
+    Fixfps(Fixfps, fixfps::State),
+    Statistical(Statistical, statistical::State),
+    Trace(recordings::State),
+    /// And whether there was a frame before.
+    Sharing(Sharing, bool),
+    Hybrid(Statistical, statistical::State, recordings::State),
+    /// And packets that the target has paid for: the first at once.
+    Cbr(Cbr, f64),
 }
 
 impl TrafficEncoder {
@@ -54,10 +62,19 @@ impl TrafficEncoder {
     /// When a parameter is out of range; the error names the range.
     pub fn new(config: &Config, seed: Seed) -> Result<TrafficEncoder, EncodeError> {
         config.check().map_err(EncodeError::of_setting(CODEC))?;
+        let mut random = seed.child("codec.traffic").random();
+        let mut read =
+            |recordings| recordings::State::new(recordings, &mut random).map_err(EncodeError::of_setting(CODEC));
         let source = match &config.model {
-            TrafficModel::Fixfps(_) => Source::Fixfps(fixfps::State::default()),
+            TrafficModel::Fixfps(config) => Source::Fixfps(config.clone(), fixfps::State::default()),
+            TrafficModel::Statistical(config) => Source::Statistical(config.clone(), statistical::State::default()),
+            TrafficModel::Trace(recordings) => Source::Trace(read(recordings)?),
+            TrafficModel::Sharing(config) => Source::Sharing(config.clone(), false),
+            TrafficModel::Hybrid(Hybrid { recordings, transients }) => {
+                Source::Hybrid(transients.clone(), statistical::State::default(), read(recordings)?)
+            }
+            TrafficModel::Cbr(config) => Source::Cbr(config.clone(), 1.0),
         };
-        let random = seed.child("codec.traffic").random();
         Ok(TrafficEncoder {
             config: config.clone(),
             state: State { source, random, size: None, hash: NOTHING },
@@ -73,10 +90,26 @@ impl TrafficEncoder {
 
 impl State {
     /// What the model makes of a picture at this target, which is within its bounds.
-    fn next(&mut self, config: &Config, target: Rate, interval: Span) -> Made {
+    fn next(&mut self, target: Rate, interval: Span) -> Made {
         let random = &mut self.random;
-        match (&mut self.source, &config.model) {
-            (Source::Fixfps(state), TrafficModel::Fixfps(config)) => state.next(config, target, interval, random),
+        match &mut self.source {
+            Source::Fixfps(config, state) => state.next(config, target, interval, random),
+            Source::Statistical(config, state) => state.next(config, target, interval, random),
+            Source::Trace(state) => Made { bytes: Some(state.next(target.as_bps_f64(), interval)), late: 0.0 },
+            Source::Sharing(config, begun) => config.next(begun, target, interval, random),
+            Source::Hybrid(config, state, recorded) => {
+                let rate = state.take(config, target, interval);
+                let transient = state.transient(config, rate * interval.as_secs_f64() / 8.0);
+                let bytes = match transient {
+                    Some(bytes) => {
+                        recorded.skip();
+                        bytes
+                    }
+                    None => recorded.next(rate, interval),
+                };
+                Made { bytes: Some(bytes), late: lateness(random, config.interval_noise) }
+            }
+            Source::Cbr(config, due) => config.next(due, target, interval),
         }
     }
 }
@@ -109,7 +142,7 @@ impl Encoder for TrafficEncoder {
             let bytes = match *target {
                 Target::Rate(rate) => {
                     let rate = rate.clamp(self.config.min_rate, self.config.max_rate);
-                    let Made { bytes, late } = next.next(&self.config, rate, plan.interval);
+                    let Made { bytes, late } = next.next(rate, plan.interval);
                     self.delay = self.delay.max(plan.interval.scale(late));
                     let Some(bytes) = bytes else {
                         // Time passes without a frame, and there is nothing to commit.
@@ -128,7 +161,7 @@ impl Encoder for TrafficEncoder {
             next.size = Some(plan.size);
             next.hash = state_after(source, self.committed << 8 | candidates.len() as u64);
             let frame = EncodedFrame {
-                size: Bytes::new(libm::ceil(bytes).max(1.0) as u64),
+                size: Bytes::new(libm::round(bytes).max(1.0) as u64),
                 keyframe,
                 layer: if keyframe { 0 } else { plan.layer.number },
                 quantizer: None,

@@ -59,7 +59,7 @@ impl State {
         self.now += interval;
         let rate = self.target.unwrap_or(target);
         Made {
-            bytes: Some(rate.as_bps_f64() * interval.as_secs_f64() / 8.0),
+            bytes: Some(libm::ceil(rate.as_bps_f64() * interval.as_secs_f64() / 8.0)),
             late: lateness(random, config.interval_noise),
         }
     }

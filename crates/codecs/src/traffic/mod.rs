@@ -9,6 +9,15 @@
 //! | name | a frame | its target |
 //! |---|---|---|
 //! | `fixfps` | its share of the target, exactly | taken up 100 ms late |
+//! | `statistical` | its share with noise; after a large change 8 frames of a transient (RFC 8593) | at most every 200 ms |
+//! | `stats` | the same with syncodecs' parameters: 10 frames | at most every 100 ms and by 10 % |
+//! | `trace` | a recorded one of the nearest resolution, between the nearest rates | at once |
+//! | `hybrid` | a recorded one; transients as in `stats` | at most every 50 ms and by 5 % |
+//! | `sharing` | at most 1 kB, one in twenty 20 to 200 times as large, whatever the target | at once |
+//! | `cbr` | whole packets of 1000 B | at once |
+//!
+//! The first frame of `statistical`, `stats` and `hybrid` begins a transient (R), as in syncodecs. A transient has no
+//! noise of sizes.
 //!
 //! # Noise of the interval
 //!
@@ -22,10 +31,16 @@ mod config;
 mod encoder;
 mod fixfps;
 mod noise;
+mod recordings;
+mod simple;
+mod statistical;
 
-pub use config::{Config, TrafficModel, UnknownModel};
+pub use config::{Config, Hybrid, TrafficModel, UnknownModel};
 pub use encoder::TrafficEncoder;
 pub use fixfps::Fixfps;
+pub use recordings::Recordings;
+pub use simple::{Cbr, Sharing};
+pub use statistical::Statistical;
 
 const CODEC: &str = "traffic model";
 

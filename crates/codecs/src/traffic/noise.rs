@@ -2,7 +2,6 @@
 
 use thalweg_units::{ConfigError, Random, check};
 
-#[cfg(test)]
 /// Zero-mean Laplace noise of this scale (specs/rmcat.md 5).
 pub fn laplace(random: &mut Random, scale: f64) -> f64 {
     let uniform = random.unit() - 0.5;

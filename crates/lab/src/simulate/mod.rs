@@ -3,6 +3,7 @@
 mod changes;
 mod comparisons;
 mod competitors;
+mod crossed;
 mod feedback_requests;
 mod flow;
 mod frames;

@@ -1,17 +1,19 @@
-//! What flows cross: links, each a path of its own, and for each flow those of its way there and of its way back.
+//! What flows cross: links, each a path of its own or a shared medium, and for each flow those of its way there and of
+//! its way back.
 //!
 //! Packets cross links by number, because hops copy their contents several times.
 
 use std::collections::VecDeque;
 
 use thalweg_link::traffic::tcp::Acknowledgement;
-use thalweg_link::{Capacity, DropReason, FindTrace, Link, Path, PathConfig, PathError};
+use thalweg_link::{Capacity, Direction, DropReason, FindTrace, PathConfig, Port};
 use thalweg_receiver::Message;
 use thalweg_sender::Packet;
-use thalweg_units::{Bytes, Seed, Span, Time};
+use thalweg_units::{Bytes, Span, Time};
 
 use super::SimulateError;
-use crate::scenario::{FORWARD, NamedLink, REVERSE, Route, Scenario};
+use super::crossed::Crossed;
+use crate::scenario::{FORWARD, NamedLink, NamedMedium, REVERSE, Route, Scenario};
 
 /// What a flow's sender sends.
 #[derive(Debug, Clone, Copy)]
@@ -72,17 +74,26 @@ enum Content {
     Back(u64),
 }
 
-/// The links that a flow crosses, by their places in [`Network::links`].
+/// The links that a flow crosses.
 #[derive(Debug, Clone)]
 struct Way {
-    there: Vec<usize>,
-    back: Vec<usize>,
+    there: Vec<Leg>,
+    back: Vec<Leg>,
+}
+
+/// One link of a way.
+#[derive(Debug, Clone, Copy)]
+struct Leg {
+    /// Its place in [`Network::links`].
+    link: usize,
+    /// Where a packet enters it, if it is a medium.
+    port: Option<Port>,
 }
 
 /// See the module.
 pub(super) struct Network {
-    /// First those of `forward` and `reverse`, then the named ones.
-    links: Vec<Path<Item>>,
+    /// First those of `forward` and `reverse`, then the named ones, then media.
+    links: Vec<Crossed<Item>>,
     /// Their names.
     names: Vec<String>,
     /// All ways that flows have or had; the first is that of flows that no route names.
@@ -105,33 +116,29 @@ impl Network {
     /// # Errors
     /// When a link cannot be built, or a route names one that does not exist.
     pub(super) fn new(scenario: &Scenario, find: &mut FindTrace<'_>) -> Result<Network, SimulateError> {
-        let mut build = |name: &str, path: &PathConfig, seed: Seed| {
-            let problem = |error: PathError<String>| {
-                SimulateError::Path(match name {
-                    FORWARD | REVERSE => error.to_string(),
-                    name => format!("link '{name}': {error}"),
-                })
-            };
-            path.build(seed, find).map_err(problem)
-        };
         // The names of these two streams of random numbers are older than the links'.
         let mut links = vec![
-            build(FORWARD, &scenario.forward, scenario.seed.child("up"))?,
-            build(REVERSE, &scenario.reverse, scenario.seed.child("down"))?,
+            Crossed::path(FORWARD, &scenario.forward, scenario.seed.child("up"), find)?,
+            Crossed::path(REVERSE, &scenario.reverse, scenario.seed.child("down"), find)?,
         ];
         let mut names = vec![FORWARD.to_string(), REVERSE.to_string()];
-        for NamedLink { name, hops } in &scenario.links {
+        let mut take = |name: &String| {
             if names.contains(name) {
                 return Err(SimulateError::Scenario(format!("two links are called '{name}': rename one")));
             }
             names.push(name.clone());
-            let path = PathConfig { hops: hops.clone() };
-            links.push(build(name, &path, scenario.seed.child(&format!("link {name}")))?);
+            Ok(scenario.seed.child(&format!("link {name}")))
+        };
+        for NamedLink { name, hops } in &scenario.links {
+            links.push(Crossed::path(name, &PathConfig { hops: hops.clone() }, take(name)?, find)?);
+        }
+        for NamedMedium { name, medium } in &scenario.media {
+            links.push(Crossed::medium(name, medium, take(name)?)?);
         }
         let mut network = Network {
             links,
             names,
-            ways: vec![Way { there: vec![0], back: vec![1] }],
+            ways: vec![Way { there: vec![Leg { link: 0, port: None }], back: vec![Leg { link: 1, port: None }] }],
             routed: Vec::new(),
             answers: UnderWay::default(),
             arrivals: VecDeque::new(),
@@ -168,15 +175,41 @@ impl Network {
     }
 
     fn way_of(&self, route: &Route) -> Result<Way, SimulateError> {
-        let places = |names: &[String]| -> Result<Vec<usize>, SimulateError> {
-            names.iter().map(|name| self.place("a route", name)).collect()
-        };
-        let (there, back) = (places(&route.forward)?, places(&route.reverse)?);
+        let legs = |names: &[String]| names.iter().map(|name| self.leg(name)).collect::<Result<Vec<Leg>, _>>();
+        let (there, back) = (legs(&route.forward)?, legs(&route.reverse)?);
         if there.is_empty() || back.is_empty() {
             let problem = format!("the route of flow {} has no link one way: name at least one each way", route.flow);
             return Err(SimulateError::Scenario(problem));
         }
         Ok(Way { there, back })
+    }
+
+    /// What a route names: a path by its name, or a medium's port by `name up STATION` or `name down STATION`.
+    fn leg(&self, text: &str) -> Result<Leg, SimulateError> {
+        let port = text.rsplit_once(' ').and_then(|(before, station)| {
+            let (name, direction) = before.rsplit_once(' ')?;
+            let direction = match direction {
+                "up" => Direction::Up,
+                "down" => Direction::Down,
+                _ => return None,
+            };
+            Some((name, Port { station: station.parse().ok()?, direction }))
+        });
+        let (name, port) = match port {
+            Some((name, port)) if self.names.iter().any(|known| known == name) => (name, Some(port)),
+            _ => (text, None),
+        };
+        let link = self.place("a route", name)?;
+        match (self.links[link].is_shared(), port) {
+            (true, None) => Err(SimulateError::Scenario(format!(
+                "a route crosses the medium '{name}' without saying where: write '{name} up 0' for station 0 sending, or \
+                 '{name} down 0'"
+            ))),
+            (false, Some(_)) => {
+                Err(SimulateError::Scenario(format!("a route names '{text}', and '{name}' is a path: write '{name}'")))
+            }
+            _ => Ok(Leg { link, port }),
+        }
     }
 
     /// Gives a flow this route from now on; what is under way stays on the links of its old one.
@@ -216,7 +249,7 @@ impl Network {
 
     /// The first bottleneck on the way of a flow.
     pub(super) fn bottleneck(&self, flow: u16) -> Option<&Capacity> {
-        self.ways[usize::from(self.way(flow))].there.iter().find_map(|link| self.links[*link].bottlenecks().first())
+        self.ways[usize::from(self.way(flow))].there.iter().find_map(|leg| self.links[leg.link].bottleneck())
     }
 
     /// How many flows have routes: the greatest number of one, plus 1.
@@ -249,15 +282,15 @@ impl Network {
     }
 
     /// The link that `item` is about to cross; `None` at the end of its way.
-    fn next_link(&self, item: &Item) -> Option<usize> {
+    fn next_leg(&self, item: &Item) -> Option<Leg> {
         let way = &self.ways[usize::from(item.way)];
         let legs = if matches!(item.content, Content::There(_)) { &way.there } else { &way.back };
         legs.get(usize::from(item.leg)).copied()
     }
 
     fn enter(&mut self, now: Time, size: Bytes, item: Item) {
-        if let Some(link) = self.next_link(&item) {
-            self.links[link].offer(now, size, item);
+        if let Some(leg) = self.next_leg(&item) {
+            self.links[leg.link].offer(now, leg.port, size, item);
         }
     }
 
@@ -266,7 +299,7 @@ impl Network {
         if !(self.arrivals.is_empty() && self.drops.is_empty() && self.answered.is_empty()) {
             return self.now;
         }
-        self.links.iter().map(Link::next_event).min().unwrap_or(Time::NEVER)
+        self.links.iter().map(Crossed::next_event).min().unwrap_or(Time::NEVER)
     }
 
     /// Moves everything that is due at `now`: what has crossed its way can be polled. Of links with something due at
@@ -276,8 +309,8 @@ impl Network {
         for link in 0..self.links.len() {
             while let Some(left) = self.links[link].poll(now) {
                 let item = Item { leg: left.packet.leg + 1, queued: left.packet.queued + left.queued, ..left.packet };
-                match self.next_link(&item) {
-                    Some(next) => self.links[next].offer(left.at, left.size, item),
+                match self.next_leg(&item) {
+                    Some(Leg { link, port }) => self.links[link].offer(left.at, port, left.size, item),
                     None => self.arrive(left.size, item),
                 }
             }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use thalweg_lab::Scenario;
 use thalweg_lab::record::{Record, What};
-use thalweg_lab::scenario::{Audio, Competitor, NamedLink, Pause, Route};
+use thalweg_lab::scenario::{Audio, Competitor, Medium, NamedLink, NamedMedium, Pause, Route, Sender};
 use thalweg_lab::simulate::{Run, simulate, unattended};
 use thalweg_link::queue::Limits;
-use thalweg_link::{DatagramsConfig, HopConfig, Jitter, PathConfig, QueueConfig};
+use thalweg_link::{DatagramsConfig, HopConfig, Jitter, PathConfig, QueueConfig, WifiConfig};
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Bytes, Rate, Span};
 
@@ -155,4 +155,26 @@ fn what_makes_no_sense_is_refused_with_what_there_is() {
     let mut silent = plain();
     silent.audio = Some(Audio { interval: Span::ZERO, ..Audio::default() });
     assert!(problem(&silent).contains("audio.interval is 0"));
+}
+
+#[test]
+fn two_stations_share_the_air_there_and_back_and_ports_are_named_in_full() {
+    let mut air = scenario(&[delay(5)], &[delay(5)], 10);
+    air.media = vec![NamedMedium { name: "air".into(), medium: Medium::Wifi(WifiConfig::of(2)) }];
+    let other = Sender { scheme: "bbr".into(), video: None, from: Span::ZERO, until: None };
+    air.competitors = vec![Competitor::Sender(other)];
+    air.routes = vec![
+        route(0, &["forward", "air down 0"], &["air up 0", "reverse"]),
+        route(1, &["air up 1", "reverse"], &["forward", "air down 1"]),
+    ];
+    let played = run(&air);
+    let delivered = [&played.outcome, &played.competitors[0]].map(|outcome| outcome.summary.wire_bitrate_bps / 1e6);
+    assert!(delivered.iter().all(|mbps| (0.3..20.0).contains(mbps)), "{delivered:?} Mbps");
+    // A medium's capacity depends on who sends, so nothing is utilised.
+    assert_eq!(played.outcome.summary.utilization, None);
+    assert_eq!(played.recorder.fingerprint(), run(&air).recorder.fingerprint());
+    air.routes[1].forward[0] = "air".into();
+    assert!(problem(&air).contains("write 'air up 0'"), "{}", problem(&air));
+    air.routes[1].forward = vec!["reverse up 1".into()];
+    assert!(problem(&air).contains("'reverse' is a path"), "{}", problem(&air));
 }

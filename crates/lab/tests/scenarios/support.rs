@@ -33,6 +33,7 @@ pub fn scenario(seconds: i64, size: Size) -> Scenario {
         forward: PathConfig { hops: vec![bottleneck, delay()] },
         reverse: PathConfig { hops: vec![delay()] },
         links: Vec::new(),
+        media: Vec::new(),
         routes: Vec::new(),
         from: Span::ZERO,
         until: None,

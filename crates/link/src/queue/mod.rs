@@ -183,7 +183,8 @@ impl<P> Queue<P> {
         self.bytes
     }
 
-    /// Adds `queued` at `now` to the queue of a link of this rate; `dropped` is called with each packet dropped to do so.
+    /// Adds `queued` at `now` to the queue of a link of this rate; `dropped` is called with each packet dropped to do
+    /// so.
     pub(crate) fn push(
         &mut self,
         now: Time,

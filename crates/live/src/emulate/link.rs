@@ -76,7 +76,8 @@ impl Default for LinkConfig {
     }
 }
 
-/// The delay of a path as a whole at its beginning, and the probability of its random loss; `None` where it has no hop for them.
+/// The delay of a path as a whole at its beginning, and the probability of its random loss; `None` where it has no hop
+/// for them.
 fn delay_and_loss(path: &PathConfig) -> (Option<Span>, Option<f64>) {
     let delays = path.hops.iter().filter_map(|hop| match hop {
         HopConfig::Delay { delay, .. } => Some(delay.at(Time::ZERO).0),

@@ -12,9 +12,10 @@ pub enum Congestion {
     /// Cubic (RFC 9438), as most hosts have it today.
     #[default]
     Cubic,
-    /// Reno (RFC 5681): it grows by the segments acknowledged in slow start and by one segment in a round trip after it,
-    /// and half of it is left after a loss. A recovery lasts until everything sent before it is acknowledged (NewReno,
-    /// RFC 6582), with selective acknowledgements, so that several losses in a window are repaired in one round trip.
+    /// Reno (RFC 5681): it grows by the segments acknowledged in slow start and by one segment in a round trip after
+    /// it, and half of it is left after a loss. A recovery lasts until everything sent before it is acknowledged
+    /// (NewReno, RFC 6582), with selective acknowledgements, so that several losses in a window are repaired in one
+    /// round trip.
     Reno,
 }
 
@@ -82,8 +83,8 @@ impl Default for ConnectionConfig {
 }
 
 impl ConnectionConfig {
-    /// NewReno as ns-2 has it: at most 20 segments of 1000 bytes in flight, two of them at the beginning, and no probe of
-    /// an unacknowledged tail. Losses are still found by selective acknowledgements ([`Congestion::Reno`]).
+    /// NewReno as ns-2 has it: at most 20 segments of 1000 bytes in flight, two of them at the beginning, and no probe
+    /// of an unacknowledged tail. Losses are still found by selective acknowledgements ([`Congestion::Reno`]).
     pub fn new_reno() -> ConnectionConfig {
         ConnectionConfig {
             segment: Bytes::new(1000) + HEADERS,

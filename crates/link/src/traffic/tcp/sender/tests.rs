@@ -84,7 +84,8 @@ fn reno_halves_its_window_once_in_a_recovery_and_grows_by_one_segment_in_a_round
     poll(&mut sender, 100);
     say(&mut sender, 200, 0, &[(1, 3)], 0);
     assert_eq!(poll(&mut sender, 200), [10, 11, 12, 13]);
-    // Segments 0 and 4 of a window of twelve are lost; six others are in flight, and the first is repeated all the same.
+    // Segments 0 and 4 of a window of twelve are lost; six others are in flight, and the first is repeated all the
+    // same.
     say(&mut sender, 210, 0, &[(5, 8), (1, 4)], 0);
     assert_eq!((poll(&mut sender, 210), sender.window().window()), (Vec::from([0]), 6.0));
     // The partial acknowledgement of RFC 6582: the recovery goes on, and nothing grows.

@@ -1,0 +1,125 @@
+//! A link that flows cross: a path, or a medium that stations share.
+
+use thalweg_link::{Capacity, Cell, Change, Departure, Drop, FindTrace, Link, Path, PathConfig, PathError};
+use thalweg_link::{Port, SharedLink, Wifi};
+use thalweg_units::{Bytes, Seed, Time};
+
+use super::SimulateError;
+use crate::scenario::{FORWARD, Medium, REVERSE};
+
+/// See the module. When it next has something to do is kept beside it, because it is asked for all links at every
+/// event.
+pub(super) struct Crossed<P> {
+    kind: Kind<P>,
+    next: Time,
+}
+
+enum Kind<P> {
+    Path(Path<P>),
+    Shared(Box<dyn SharedLink<P> + Send>),
+}
+
+impl<P: Copy + Send + 'static> Crossed<P> {
+    /// The path of this name.
+    ///
+    /// # Errors
+    /// When a trace cannot be found, or a parameter is out of range.
+    pub(super) fn path(
+        name: &str,
+        path: &PathConfig,
+        seed: Seed,
+        find: &mut FindTrace<'_>,
+    ) -> Result<Crossed<P>, SimulateError> {
+        let problem = |error: PathError<String>| {
+            SimulateError::Path(match name {
+                FORWARD | REVERSE => error.to_string(),
+                name => format!("link '{name}': {error}"),
+            })
+        };
+        Ok(Crossed { kind: Kind::Path(path.build(seed, find).map_err(problem)?), next: Time::NEVER })
+    }
+
+    /// The medium of this name.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub(super) fn medium(name: &str, medium: &Medium, seed: Seed) -> Result<Crossed<P>, SimulateError> {
+        let problem = |error| SimulateError::Path(format!("medium '{name}': {error}"));
+        let shared: Box<dyn SharedLink<P> + Send> = match medium {
+            Medium::Wifi(config) => Box::new(Wifi::new(config, seed).map_err(problem)?),
+            Medium::Cell(config) => {
+                let mut read = |path: &str| {
+                    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+                    thalweg_link::cell::read_eta(&text).map_err(|error| format!("{path}: {error}"))
+                };
+                Box::new(Cell::new(config, seed, &mut read).map_err(problem)?)
+            }
+        };
+        Ok(Crossed { kind: Kind::Shared(shared), next: Time::NEVER })
+    }
+
+    /// Whether it is a medium, whose ports routes name.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self.kind, Kind::Shared(_))
+    }
+
+    /// The first bottleneck; none of a medium, whose capacity depends on who sends.
+    pub(super) fn bottleneck(&self) -> Option<&Capacity> {
+        match &self.kind {
+            Kind::Path(path) => path.bottlenecks().first(),
+            Kind::Shared(_) => None,
+        }
+    }
+
+    /// A packet arrives; a medium takes it at `port`.
+    pub(super) fn offer(&mut self, now: Time, port: Option<Port>, size: Bytes, packet: P) {
+        match (&mut self.kind, port) {
+            (Kind::Path(path), _) => path.offer(now, size, packet),
+            (Kind::Shared(shared), Some(port)) => shared.offer(now, port, size, packet),
+            (Kind::Shared(_), None) => unreachable!("a route over a medium has a port"),
+        }
+        self.settle();
+    }
+
+    /// The next packet that left at or before `now`.
+    pub(super) fn poll(&mut self, now: Time) -> Option<Departure<P>> {
+        if self.next > now {
+            return None;
+        }
+        let left = match &mut self.kind {
+            Kind::Path(path) => path.poll(now),
+            Kind::Shared(shared) => shared.poll(now),
+        };
+        self.settle();
+        left
+    }
+
+    /// The next packet that was dropped.
+    pub(super) fn poll_drop(&mut self) -> Option<Drop<P>> {
+        match &mut self.kind {
+            Kind::Path(path) => path.poll_drop(),
+            Kind::Shared(shared) => shared.poll_drop(),
+        }
+    }
+
+    pub(super) fn next_event(&self) -> Time {
+        self.next
+    }
+
+    /// Changes a property; returns whether there is one.
+    pub(super) fn change(&mut self, now: Time, change: &Change) -> bool {
+        let changed = match &mut self.kind {
+            Kind::Path(path) => path.change(now, change),
+            Kind::Shared(_) => false,
+        };
+        self.settle();
+        changed
+    }
+
+    fn settle(&mut self) {
+        self.next = match &self.kind {
+            Kind::Path(path) => path.next_event(),
+            Kind::Shared(shared) => shared.next_event(),
+        };
+    }
+}

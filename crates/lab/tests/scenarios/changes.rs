@@ -162,3 +162,31 @@ fn changes_that_make_no_sense_are_refused_with_what_there_is() {
     let bounds = What::Bounds { flow: 0, min: Rate::from_kbps(2), max: Rate::from_kbps(1) };
     assert!(problem(vec![at(1.0, bounds)]).contains("min is above max"));
 }
+
+#[test]
+fn changes_are_written_as_they_are_read() {
+    let written = r#"
+        [[changes]]
+        at = "3s"
+        what.link = { name = "forward", rate = "800kbps", loss = 0.1 }
+
+        [[changes]]
+        at = "5s"
+        what.route = { route = { flow = 0, forward = ["wide"], reverse = ["reverse"] }, adapter = true }
+
+        [[changes]]
+        at = "6s"
+        what.receiver-limit = { rate = "250kbps" }
+
+        [[changes]]
+        at = "7s"
+        what.bounds = { min = "30kbps", max = "1Mbps" }
+    "#;
+    let plain = toml::to_string(&scenario(&[rate("1Mbps")], Vec::new(), 9)).unwrap();
+    let read: Scenario = toml::from_str(&format!("{plain}\n{written}")).unwrap();
+    let loss = What::Link { name: FORWARD.into(), rate: Some(Rate::from_kbps(800)), delay: None, loss: Some(0.1) };
+    let limit = What::ReceiverLimit { flow: 0, rate: Some(Rate::from_kbps(250)) };
+    let bounds = What::Bounds { flow: 0, min: Rate::from_kbps(30), max: Rate::from_kbps(1000) };
+    assert_eq!(read.changes, [at(3.0, loss), at(5.0, route("wide")), at(6.0, limit), at(7.0, bounds)]);
+    assert_eq!(toml::from_str::<Scenario>(&toml::to_string(&read).unwrap()).unwrap(), read);
+}

@@ -13,7 +13,7 @@ FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist man book pictures check test reproduce test-live test-browser test-whip nightly package programs soak fuzz bench agree setup setup-test setup-live clean
+.PHONY: demo dist man book pictures check test test-contestants reproduce test-live test-browser test-whip nightly package programs soak fuzz bench agree setup setup-test setup-live clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -54,6 +54,10 @@ pictures: setup-test setup-live
 # Every test, and the ten slowest.
 test: setup-test
 	tests/all
+
+# Pion's GCC in Go, as docs/tutorials/estimator.md has it, and webrtc-rs's in a process: each plays, and the same twice.
+test-contestants: setup-test programs
+	THALWEG=$(TARGET)/debug/thalweg CONTESTANT=$(TARGET)/debug/thalweg-contestant tests/contestants/run.sh
 
 test-live: test-browser test-whip
 

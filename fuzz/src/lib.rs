@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod ccfb;
+mod contestant;
 mod dependency_descriptor;
 mod flexfec;
 mod functional;
@@ -23,6 +24,7 @@ mod xr;
 mod y4m;
 
 pub use ccfb::ccfb;
+pub use contestant::contestant;
 pub use dependency_descriptor::dependency_descriptor;
 pub use flexfec::flexfec;
 pub use functional::functional;
@@ -46,11 +48,12 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 25] = [
+pub const TARGETS: [Target; 26] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
     ("ccfb", ccfb),
+    ("contestant", contestant),
     ("functional", functional),
     ("incoming", incoming),
     ("vp8_payload", vp8_payload),

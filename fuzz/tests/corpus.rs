@@ -76,6 +76,10 @@ fn seeds() -> Vec<Vec<u8>> {
         ]
         .concat(),
         b"0\n3\n3\n17\n".to_vec(),
+        br#"{"protocol":"thalweg-estimator","version":1,"name":"x","sent":true,"limits":{"target_bps":3e5}}
+{"target_bps":3e5,"pacing_bps":1,"padding_bps":0,"probe":{"cluster":1,"rate_bps":9e5},"timeout_ns":5}
+{"error":"no"}"#
+            .to_vec(),
         b"link.csv:column=b_kbps,c=x\ntime_s,b_kbps,c\n0,100,x\n1,\"20\",x\n2,,y\n".to_vec(),
         b"link:time=t\nTimestamp;t;rate (MB/s)\n2019.12.16_13.40.04;7;0.1\n2019.12.16_13.40.05;8;-\n".to_vec(),
         b"link:format=seconds,unit=kbps\n2\n3\n4\n".to_vec(),

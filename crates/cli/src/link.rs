@@ -181,7 +181,7 @@ pub(crate) fn bottleneck(trace: &str, queue: QueueConfig) -> HopConfig {
 /// The options of a path besides its bottleneck, for the laboratory and for real sockets.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Around {
-    /// One-way delay of the path in each direction; when absent 25ms in virtual time, none on real sockets
+    /// One-way delay of the path in each direction; when absent 25ms, but none for publish, duel, emulate and shell
     #[arg(long, value_parser = values::delay)]
     pub(crate) delay: Option<Span>,
     /// Share of packets lost at random in each direction, between bottleneck and delay: 0.02 or 2%

@@ -10,6 +10,7 @@ mod progress;
 
 mod clock;
 mod commands;
+mod contestant;
 mod folder;
 mod grid;
 mod inputs;

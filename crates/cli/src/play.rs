@@ -56,8 +56,7 @@ pub(crate) struct Job {
 }
 
 /// Schemes by their names.
-pub(crate) fn schemes(names: &[String]) -> anyhow::Result<Vec<Arc<dyn SenderFactory>>> {
-    let registry = Registry::new();
+pub(crate) fn schemes(registry: &Registry, names: &[String]) -> anyhow::Result<Vec<Arc<dyn SenderFactory>>> {
     let find = |name: &String| {
         // Names are written in lower case, also where a paper writes its own in capitals.
         let found = registry.find(name).or_else(|_| registry.find(&name.to_lowercase()));
@@ -181,7 +180,7 @@ pub(crate) fn all(jobs: &[Job], resume: bool, effort: &Effort) -> anyhow::Result
 }
 
 /// Says how much was played, if the error is an interruption.
-fn interrupted(error: anyhow::Error, played: usize, jobs: usize) -> anyhow::Error {
+pub(crate) fn interrupted(error: anyhow::Error, played: usize, jobs: usize) -> anyhow::Error {
     let is_one = error.chain().any(|cause| matches!(cause.downcast_ref(), Some(SimulateError::Interrupted)));
     if is_one { Interrupted { played, jobs, resumes: true }.into() } else { error }
 }

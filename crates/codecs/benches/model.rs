@@ -17,7 +17,7 @@ const ROUNDS: usize = 4_000;
 /// Max time per frame in a release build, in nanoseconds.
 const BOUND: f64 = 150.0;
 
-fn round(encoder: &mut dyn Encoder, size: Size, source: Size) -> Duration {
+fn round<E: Encoder>(mut encoder: E, size: Size, source: Size) -> Duration {
     let targets = vec![Target::Rate(Rate::from_kbps(2000))];
     let mut plan = EncodePlan { may_drop: true, ..EncodePlan::new(targets, size, Span::from_nanos(33_333_333)) };
     let begin = Instant::now();
@@ -31,7 +31,7 @@ fn round(encoder: &mut dyn Encoder, size: Size, source: Size) -> Duration {
 
 /// Prints the time per frame; returns whether it is above the bound.
 fn measure<E: Encoder>(name: &str, size: Size, build: impl Fn() -> E) -> bool {
-    let fastest = (0..ROUNDS).map(|_| round(&mut build(), size, Size::HD)).min().unwrap_or_default();
+    let fastest = (0..ROUNDS).map(|_| round(build(), size, Size::HD)).min().unwrap_or_default();
     let nanoseconds = fastest.as_secs_f64() * 1e9 / f64::from(FRAMES);
     println!("{name}: {nanoseconds:.0} ns a frame (bound {BOUND:.0})");
     nanoseconds > BOUND

@@ -155,7 +155,9 @@ impl Codec {
     pub fn functional(&self) -> Codec {
         match self {
             Codec::Model(config) => Codec::Model(crate::model::Config { functional: true, ..config.clone() }),
-            Codec::Functional(_) | Codec::Traffic(_) => self.clone(),
+            Codec::Functional(_) => self.clone(),
+            // Sizes without quantisers leave nothing to choose between.
+            Codec::Traffic(_) => Codec::Model(crate::model::Config { functional: true, ..Default::default() }),
             Codec::Vp8(_) | Codec::Vp9(_) | Codec::H264(_) => Codec::Functional(Default::default()),
         }
     }

@@ -87,6 +87,11 @@ pub trait Controller: Send {
         None
     }
 
+    /// Why it can decide no more, for a controller that works outside this program: the run ends with this error.
+    fn failure(&self) -> Option<&str> {
+        None
+    }
+
     /// Passes the variables worth charting to `see`, named as in the paper or specification.
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         let _ = see;

@@ -5,6 +5,7 @@
 //! (specs/linkemu.md); [`Serial`] sends them bit by bit at a rate; [`Delay`] holds each for a fixed or random time;
 //! [`Loss`] drops some; [`Policer`] drops what exceeds a rate; a [`Path`] is a chain of hops built from a
 //! [`PathConfig`]. [`traffic`] has cross traffic: [`Datagrams`], which do not react to congestion, and TCP, which does.
+//! A [`SharedLink`] carries packets of many stations in both directions: [`Wifi`] and [`Cell`].
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -9,6 +9,7 @@ compile_error!(
      the command line leaves it out by itself"
 );
 
+pub mod blackbox;
 pub mod clock;
 pub mod emulate;
 pub mod encoder;

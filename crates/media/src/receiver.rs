@@ -16,6 +16,10 @@ pub enum FeedbackStyle {
     TwccOnRequest,
     /// RFC 8888 every 31 ms (specs/measured.md 1), 1/1024 s ticks with hold times.
     Ccfb,
+    /// RFC 8888 every 100 ms: the interval of the RMCAT authors' simulations (ns3-rmcat), for comparing algorithms under
+    /// the same reports.
+    #[cfg_attr(feature = "serde", serde(rename = "ccfb-100ms"))]
+    CcfbEvery100Ms,
     /// RTCP extended reports (RFC 3611, RFC 7097, RFC 7243) with receiver reports every 200 ms or two round trips,
     /// whichever is longer, and early when something is lost or arrived too late to be played, in at most one interval
     /// of two (RFC 4585): FBRA's. 1/90,000 s ticks.

@@ -1,6 +1,7 @@
 //! Why a scenario could not be played on real sockets.
 
 use thalweg_lab::simulate::SimulateError;
+use thalweg_live::blackbox::BlackBoxError;
 use thalweg_live::emulate::EmulateError;
 use thalweg_session::outgoing::SetupError;
 use thalweg_transport::TransportError;
@@ -31,7 +32,19 @@ pub enum RealTimeError {
     /// The handshake timed out, a peer closed the connection, or a thread panicked.
     #[error("{0}")]
     Failed(String),
+    /// A call of another program failed.
+    #[error(transparent)]
+    BlackBox(BlackBoxError),
     /// A system call failed.
     #[error("{0}")]
     System(#[from] std::io::Error),
+}
+
+impl From<BlackBoxError> for RealTimeError {
+    fn from(error: BlackBoxError) -> RealTimeError {
+        match error {
+            BlackBoxError::Interrupted => RealTimeError::Simulate(SimulateError::Interrupted),
+            error => RealTimeError::BlackBox(error),
+        }
+    }
 }

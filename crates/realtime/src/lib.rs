@@ -16,6 +16,7 @@
 //! a real encoder when they are encoded. **Packet sizes** and **feedback** are those that were negotiated:
 //! [`RealTimeRun::scheme`] and [`RealTimeRun::scenario`] contain both, so that the simulator can play the same run.
 
+pub mod blackbox;
 mod conversion;
 mod decoding;
 mod encoding;

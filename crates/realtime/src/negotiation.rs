@@ -16,12 +16,13 @@ use crate::RealTimeError;
 use thalweg_live::clock::Clock;
 use thalweg_live::publish::video_codec;
 
-/// The feedback style that SDP can negotiate in place of `style`: per-packet feedback becomes feedback on request, and
-/// intervals are not drawn.
+/// The feedback style that SDP can negotiate in place of `style`: per-packet feedback becomes feedback on request,
+/// intervals are not drawn, and RFC 8888 has Chromium's.
 pub(crate) fn negotiable(style: FeedbackStyle) -> FeedbackStyle {
     match style {
         FeedbackStyle::PerPacket => FeedbackStyle::TwccOnRequest,
         FeedbackStyle::ExtendedRandomised => FeedbackStyle::Extended,
+        FeedbackStyle::CcfbEvery100Ms => FeedbackStyle::Ccfb,
         FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest | FeedbackStyle::Ccfb | FeedbackStyle::Extended => style,
     }
 }
@@ -30,7 +31,7 @@ fn capabilities(scenario: &Scenario, style: FeedbackStyle, direction: Direction)
     let kind = match negotiable(style) {
         FeedbackStyle::PerPacket | FeedbackStyle::TwccOnRequest => CongestionFeedback::TransportOnRequest,
         FeedbackStyle::Twcc => CongestionFeedback::Transport,
-        FeedbackStyle::Ccfb => CongestionFeedback::PerStream,
+        FeedbackStyle::Ccfb | FeedbackStyle::CcfbEvery100Ms => CongestionFeedback::PerStream,
         FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised => CongestionFeedback::Extended,
     };
     Capabilities {

@@ -1,7 +1,8 @@
 //! Playing cases and judging them.
 
-use std::sync::Mutex;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use thalweg_control::gcc;
 use thalweg_lab::simulate::{Run, SimulateError, simulate_with};
@@ -10,7 +11,7 @@ use thalweg_sender::{Registry, Scheme, SenderFactory};
 use thalweg_units::{Bytes, ConfigError, Seed};
 
 use crate::bar::{Bar, judge};
-use crate::case::{Case, Options};
+use crate::case::{Case, Options, Reference};
 use crate::contestant::Contestant;
 use crate::log::Log;
 use crate::measure::{Measured, Seen};
@@ -77,13 +78,14 @@ impl Bench<'_> {
             .collect();
         let results: Vec<Mutex<Option<Result<Option<Played>, BenchError>>>> =
             jobs.iter().map(|_| Mutex::new(None)).collect();
+        let others = Others::default();
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         let work = || {
             while !stopped.load(Ordering::Relaxed) {
                 let job = next.fetch_add(1, Ordering::Relaxed);
                 let Some((case, contestant, seed)) = jobs.get(job) else { break };
                 let (case, contestant) = (&self.cases[*case], self.contestants[*contestant]);
-                let played = self.play(case, contestant, *seed).map_err(|cause| BenchError {
+                let played = self.play(case, contestant, *seed, &others).map_err(|cause| BenchError {
                     case: case.id.clone(),
                     contestant: contestant.name().to_string(),
                     cause,
@@ -148,7 +150,13 @@ impl Bench<'_> {
     }
 
     /// `None` if the case asks for weights and the contestant has none.
-    fn play(&self, case: &Case, contestant: &dyn Contestant, seed: u64) -> Result<Option<Played>, BenchErrorCause> {
+    fn play(
+        &self,
+        case: &Case,
+        contestant: &dyn Contestant,
+        seed: u64,
+        others: &Others,
+    ) -> Result<Option<Played>, BenchErrorCause> {
         let sender = on_trial(contestant.sender(case.limits)?, case.gcc.as_deref());
         let mut registry = Registry::new();
         let network = case.network(&self.options);
@@ -170,18 +178,23 @@ impl Bench<'_> {
         };
         let played = run(&case.scenario(contestant.name(), seed, &self.options)?)?;
         let log = log_of(&played, case.flows(), network.as_ref());
-        let reference = match case.reference_scenario(contestant.name(), seed, &self.options)? {
-            None => None,
-            Some(scenario) => {
-                let network = case.reference.as_deref();
-                let flows = network.map_or(1, |network| network.flows.len());
-                Some(log_of(&run(&scenario)?, flows, network))
+        let reference = match (&case.reference, case.reference_scenario(contestant.name(), seed, &self.options)?) {
+            (Some(reference), Some(scenario)) => {
+                let play = || -> Result<Arc<Log>, BenchErrorCause> {
+                    let network = reference.network();
+                    Ok(Arc::new(log_of(&run(&scenario)?, network.flows.len(), Some(network))))
+                };
+                match reference {
+                    Reference::Itself(_) => Some(play()?),
+                    Reference::Others(_) => Some(others.get_or((&case.id, seed.get()), play)?),
+                }
             }
+            _ => None,
         };
         let phases = phases(case, network.as_ref());
         let seen = Seen {
             log: &log,
-            reference: reference.as_ref(),
+            reference: reference.as_deref(),
             network: network.as_ref(),
             wire_bps: case.limits.wire.as_bps_f64(),
             phases: &phases,
@@ -205,8 +218,31 @@ fn on_trial(sender: Box<dyn SenderFactory>, trial: Option<&gcc::Config>) -> Box<
     Box::new(Scheme { controller, ..scheme.clone() })
 }
 
+/// Logs of references that are the same for all contestants, by case and seed. Two threads may play the same one, with
+/// the same result.
+#[derive(Default)]
+struct Others(Mutex<BTreeMap<(String, u64), Arc<Log>>>);
+
+impl Others {
+    fn get_or(
+        &self,
+        (case, seed): (&str, u64),
+        play: impl FnOnce() -> Result<Arc<Log>, BenchErrorCause>,
+    ) -> Result<Arc<Log>, BenchErrorCause> {
+        let key = (case.to_string(), seed);
+        if let Some(known) = self.0.lock().ok().and_then(|known| known.get(&key).cloned()) {
+            return Ok(known);
+        }
+        let played = play()?;
+        if let Ok(mut known) = self.0.lock() {
+            known.insert(key, played.clone());
+        }
+        Ok(played)
+    }
+}
+
 /// Cases have no traces.
-fn no_trace(name: &str) -> Result<std::sync::Arc<thalweg_link::Trace>, String> {
+fn no_trace(name: &str) -> Result<Arc<thalweg_link::Trace>, String> {
     Err(format!("no case has recorded links, and this one names '{name}'"))
 }
 

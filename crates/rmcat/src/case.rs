@@ -4,15 +4,15 @@ use thalweg_codecs::Codec;
 use thalweg_codecs::traffic::{self, TrafficModel};
 use thalweg_control::gcc;
 use thalweg_lab::Scenario;
-use thalweg_lab::scenario::{Audio, Competitor, FORWARD, NamedLink, Pause, REVERSE, Route, Sender, Video};
+use thalweg_lab::scenario::{Audio, Competitor, FORWARD, NamedLink, NamedMedium, Pause, REVERSE, Route, Sender, Video};
 use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig};
+use thalweg_link::{Direction, HopConfig, Jitter, LossModel, PathConfig, Port, QueueConfig};
 use thalweg_media::PacketSizes;
 use thalweg_sender::scheme::{FeedbackStyle, RateLimits};
 use thalweg_units::{Bytes, ConfigError, Rate, Seed, Size, Span};
 
 use crate::bar::Bar;
-use crate::network::{Cross, Network};
+use crate::network::{Air, Network, Traffic};
 
 /// One case, such as RFC 8867's 5.1.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,13 +29,30 @@ pub struct Case {
     pub setting: Setting,
     /// What is asked.
     pub bars: Vec<Bar>,
-    /// What its figures are compared with, if bars ask for it: the same without what impairs.
-    pub reference: Option<Box<Network>>,
+    /// What its figures are compared with, if bars ask for it.
+    pub reference: Option<Reference>,
     /// The parameters that `gcc` has in it, except start and min: the field trials of a test of libwebrtc's. `None` for
     /// the usual ones; other schemes are always as they are known.
     pub gcc: Option<Box<gcc::Config>>,
     /// Whether a sender without weights cannot be judged by it.
     pub needs_weights: bool,
+}
+
+/// What a case is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reference {
+    /// The contestant itself, without what impairs it.
+    Itself(Box<Network>),
+    /// Other traffic alone, the same for all contestants.
+    Others(Box<Network>),
+}
+
+impl Reference {
+    /// What is played.
+    pub fn network(&self) -> &Network {
+        let (Reference::Itself(network) | Reference::Others(network)) = self;
+        network
+    }
 }
 
 /// What a case plays.
@@ -94,6 +111,8 @@ pub fn on_the_wire(media: Rate) -> Rate {
     video.per(Span::from_secs(1)) + (payload + sizes.audio).per(interval)
 }
 
+/// The name of the medium.
+const AIR: &str = "air";
 /// At what multiple of its deviation jitter is cut (specs/rmcat.md 1).
 const JITTER_CUT: i64 = 3;
 /// RFC 8867's video: 144p to 720p at 10 to 30 fps; what is sent does not depend on the size.
@@ -145,7 +164,7 @@ impl Case {
         seed: Seed,
         options: &Options,
     ) -> Result<Option<Scenario>, ConfigError> {
-        let network = self.reference.as_deref().map(|network| options.applied(network));
+        let network = self.reference.as_ref().map(|reference| options.applied(reference.network()));
         network.map(|network| self.played(&network, scheme, seed, options)).transpose()
     }
 
@@ -174,33 +193,46 @@ impl Case {
             deviation => Jitter::TruncatedNormal { deviation, max: deviation * JITTER_CUT },
         };
         let mut routes = Vec::new();
-        let mut route = |flow: usize, there: &[usize], back: &[usize], one_way: Span| {
+        let mut route = |flow: usize, (there, back): (&[usize], &[usize]), air: Option<Port>, one_way: Span| {
             let hop = || HopConfig::Delay { delay: one_way.into(), jitter, reorders: false };
             let [out, home] = ["to", "from"].map(|way| format!("{way} receiver {flow}"));
             for own in [&out, &home] {
                 links.push(NamedLink { name: own.clone(), hops: vec![hop()] });
             }
-            let way = |crossed: &[usize], own: String| crossed.iter().map(|link| name(*link)).chain([own]).collect();
-            routes.push(Route { flow: flow as u16, forward: way(there, out), reverse: way(back, home) });
+            let way = |crossed: &[usize], own: String, port: Option<Port>| {
+                let mut names: Vec<String> = crossed.iter().map(|link| name(*link)).chain([own]).collect();
+                match port {
+                    Some(Port { station, direction: Direction::Down }) => names.push(format!("{AIR} down {station}")),
+                    Some(Port { station, direction: Direction::Up }) => names.insert(0, format!("{AIR} up {station}")),
+                    None => {}
+                }
+                names
+            };
+            let answers = air.map(|Port { station, direction }| match direction {
+                Direction::Down => Port::up(station),
+                Direction::Up => Port::down(station),
+            });
+            let (forward, reverse) = (way(there, out, air), way(back, home, answers));
+            routes.push(Route { flow: flow as u16, forward, reverse });
         };
         for (number, flow) in network.flows.iter().enumerate() {
-            route(number, &flow.forward, &flow.reverse, flow.one_way);
+            route(number, (&flow.forward, &flow.reverse), flow.air, flow.one_way);
         }
         let one_way = network.flows.first().map_or(Span::ZERO, |flow| flow.one_way);
         let mut competitors = Vec::new();
         let mut number = network.flows.len();
         for cross in &network.cross {
-            let count = match cross {
-                Cross::Tcp(config) => config.count,
-                Cross::Web(config, _) => config.count,
-            };
-            (number..number + usize::from(count)).for_each(|flow| route(flow, &[0], &[1], one_way));
-            number += usize::from(count);
-            competitors.push(match cross {
-                Cross::Tcp(config) => Competitor::Tcp(*config),
-                Cross::Web(config, _) => Competitor::Web(*config),
+            let (there, back) = cross.links();
+            let next = number + usize::from(cross.flows());
+            (number..next).for_each(|flow| route(flow, (&there, &back), cross.air, one_way));
+            number = next;
+            competitors.push(match &cross.traffic {
+                Traffic::Tcp(config) => Competitor::Tcp(*config),
+                Traffic::Web(config, _) => Competitor::Web(*config),
+                Traffic::Datagrams(config) => Competitor::Datagrams(*config),
             });
         }
+        let medium = |air: &Air| NamedMedium { name: AIR.into(), medium: air.medium.clone() };
         // Sources that begin at one instant would march in step: each has a phase of its own within a frame.
         let frame = Span::from_secs_f64(1.0 / f64::from(FRAME_RATE));
         let phase = |flow: usize| frame.scale(seed.child(&format!("phase of flow {flow}")).random().unit());
@@ -217,16 +249,15 @@ impl Case {
             let (from, until) = media.pause?;
             Some(Pause { flow: flow as u16, from: Span::from_secs_f64(from), until: Span::from_secs_f64(until) })
         });
+        let RateLimits { min: min_rate, max: max_rate, .. } = self.limits;
+        let traffic = traffic::Config { min_rate, max_rate, model: options.media.clone() };
+        let video = Video { frame_rate: traffic.frame_rate(), ..Video::scene(Size::new(640, 360), FRAME_RATE) };
         Ok(Scenario {
             name: self.id.clone(),
             duration: self.duration,
             seed,
-            video: Video::scene(Size::new(640, 360), FRAME_RATE),
-            codec: Codec::Traffic(traffic::Config {
-                min_rate: self.limits.min,
-                max_rate: self.limits.max,
-                model: options.media.clone(),
-            }),
+            video,
+            codec: Codec::Traffic(traffic),
             forward: PathConfig { hops: forward },
             reverse: PathConfig { hops: vec![narrow(1)?] },
             from: begin(0),
@@ -238,6 +269,7 @@ impl Case {
             competitors: senders.chain(competitors).collect(),
             routes,
             links,
+            media: network.air.iter().map(medium).collect(),
             ..Scenario::over("unused")
         })
     }

@@ -1,5 +1,6 @@
 //! Who is judged: anything that makes senders within given rates.
 
+use thalweg_lab::contestant::{self, Limits};
 use thalweg_sender::scheme::RateLimits;
 use thalweg_sender::{Scheme, SenderFactory};
 use thalweg_units::ConfigError;
@@ -37,5 +38,17 @@ impl Contestant for Scheme {
     fn weighted(&self, limits: RateLimits, weight: f64) -> Result<Option<Box<dyn SenderFactory>>, ConfigError> {
         let weighted = Scheme::weighted(self, weight).map(|scheme| scheme.within(limits)).transpose()?;
         Ok(weighted.map(|scheme| Box::new(scheme) as Box<dyn SenderFactory>))
+    }
+}
+
+/// Another project's estimator: it may ask for what the wire carries, and the encoder takes its own part.
+impl Contestant for contestant::Contestant {
+    fn name(&self) -> &str {
+        SenderFactory::name(self)
+    }
+
+    fn sender(&self, limits: RateLimits) -> Result<Box<dyn SenderFactory>, ConfigError> {
+        let RateLimits { min, start, wire, .. } = limits;
+        Ok(Box::new(self.clone().with_limits(Limits { start, min, max: wire })))
     }
 }

@@ -53,7 +53,7 @@ pub struct FlowLog {
     pub audio_s: Vec<f64>,
 }
 
-/// A flow of TCP.
+/// A flow of TCP or of datagrams.
 #[derive(Debug, Clone, Default)]
 pub struct TcpLog {
     /// Bits received by bin.
@@ -98,7 +98,9 @@ impl Log {
                     log.tcp.resize_with(tcp + 1, TcpLog::default);
                 }
                 match record.what {
-                    What::SegmentArrived { size, .. } => add(&mut log.tcp[tcp].received, at_s, size),
+                    What::SegmentArrived { size, .. } | What::DatagramArrived { size, .. } => {
+                        add(&mut log.tcp[tcp].received, at_s, size)
+                    }
                     What::PageRead { took, .. } => log.tcp[tcp].transfers.push((at_s, took.as_secs_f64())),
                     _ => {}
                 }
@@ -144,6 +146,13 @@ impl Log {
             flow.reports_dropped = *dropped;
         }
         log
+    }
+}
+
+impl Log {
+    /// What all flows that are not media receive within a window, in bit/s.
+    pub fn cross_rate(&self, window: (f64, f64)) -> f64 {
+        self.tcp.iter().map(|tcp| mean_rate(&tcp.received, window)).sum()
     }
 }
 

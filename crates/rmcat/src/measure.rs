@@ -3,8 +3,8 @@
 use thalweg_units::percentile;
 
 use crate::figures::{After, alternations, convergence, log_slope, settling, variation};
-use crate::log::{BIN_S, FlowLog, Log, mean_rate, moving_means};
-use crate::network::{Network, Phase};
+use crate::log::{Arrival, BIN_S, FlowLog, Log, mean_rate, moving_means};
+use crate::network::{Media, Network, Phase};
 
 /// A figure of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +63,22 @@ pub enum Figure {
     QueueOverReference,
     /// Reports dropped of those sent, in %.
     ReportLoss,
+    /// The least of the flows' received rates over what each could have.
+    LeastUse,
+    /// The greatest of them.
+    GreatestUse,
+    /// What all media flows receive over what all flows of the reference run do.
+    TotalOverReference,
+    /// The median over flows of what each receives over what its like in the reference run does.
+    MedianOverReference,
+    /// 95th percentile of the one-way delay of all flows' packets, in ms.
+    DelayP95,
+    /// The median over flows of that of each.
+    MedianDelayP95,
+    /// The greatest of them.
+    GreatestDelayP95,
+    /// Packets dropped of those that all flows sent, in %.
+    LossOfAll,
     /// The controller's target at the end of the window, in kbps.
     Target,
     /// The least of the controller's targets, sampled each second, in kbps.
@@ -117,6 +133,14 @@ impl Figure {
             Figure::RateOverReference => "rate_ref",
             Figure::QueueOverReference => "q95_ref",
             Figure::ReportLoss => "report_loss",
+            Figure::LeastUse => "use_min",
+            Figure::GreatestUse => "use_max",
+            Figure::TotalOverReference => "total_ref",
+            Figure::MedianOverReference => "median_ref",
+            Figure::DelayP95 => "d95",
+            Figure::MedianDelayP95 => "d95_median",
+            Figure::GreatestDelayP95 => "d95_max",
+            Figure::LossOfAll => "loss_all",
             Figure::Target => "target",
             Figure::LeastTarget => "target_min",
             Figure::GreatestTarget => "target_max",
@@ -134,8 +158,13 @@ impl Figure {
     pub fn unit(&self) -> &'static str {
         match self {
             Figure::Rise | Figure::Fall => "s",
-            Figure::QueueP95 | Figure::QueueP05 | Figure::QueueOverReference => "ms",
-            Figure::Loss | Figure::LossAfterFall | Figure::Overhead | Figure::ReportLoss => "%",
+            Figure::QueueP95
+            | Figure::QueueP05
+            | Figure::QueueOverReference
+            | Figure::DelayP95
+            | Figure::MedianDelayP95
+            | Figure::GreatestDelayP95 => "ms",
+            Figure::Loss | Figure::LossAfterFall | Figure::LossOfAll | Figure::Overhead | Figure::ReportLoss => "%",
             Figure::Oscillation => "/min",
             Figure::Rate
             | Figure::PeakRate
@@ -159,7 +188,11 @@ impl Figure {
             | Figure::LeastOverGreatestTarget
             | Figure::Dips
             | Figure::VideoPackets
-            | Figure::AudioPackets => "",
+            | Figure::AudioPackets
+            | Figure::LeastUse
+            | Figure::GreatestUse
+            | Figure::TotalOverReference
+            | Figure::MedianOverReference => "",
         }
     }
 }
@@ -228,6 +261,27 @@ impl Seen<'_> {
                 let reference = self.reference.and_then(|log| waits(log.media.get(media)?, window, 0.95));
                 waits(log, window, 0.95).zip(reference).map(|(ours, theirs)| ours - theirs)
             }
+            Figure::LeastUse => least(self.shares(window)),
+            Figure::GreatestUse => greatest(self.shares(window)),
+            Figure::TotalOverReference => {
+                let cross = self.reference.map(|log| log.cross_rate(window));
+                cross.and_then(|theirs| ratio(self.rates(window).iter().sum(), theirs))
+            }
+            Figure::MedianOverReference => self.median_over_reference(window),
+            Figure::DelayP95 => {
+                let delays: Vec<f64> = self.log.media.iter().flat_map(|log| delays(log, window)).collect();
+                percentile(&delays, 0.95)
+            }
+            Figure::MedianDelayP95 => percentile(&self.delays_p95(window), 0.5),
+            Figure::GreatestDelayP95 => greatest(self.delays_p95(window)),
+            Figure::LossOfAll => {
+                let [mut dropped, mut sent] = [0, 0];
+                for log in &self.log.media {
+                    let (lost, of) = dropped_of(log, window);
+                    (dropped, sent) = (dropped + lost, sent + of);
+                }
+                ratio(dropped as f64 * 100.0, sent as f64)
+            }
             Figure::Target => target_at(log, window.1),
             Figure::LeastTarget => least(targets(log, window)),
             Figure::GreatestTarget => greatest(targets(log, window)),
@@ -256,7 +310,34 @@ impl Seen<'_> {
     }
 
     fn tcp_rate(&self, window: Window) -> f64 {
-        self.log.tcp.iter().map(|tcp| mean_rate(&tcp.received, window)).sum()
+        self.log.cross_rate(window)
+    }
+
+    /// What each flow receives over what it could have.
+    fn shares(&self, window: Window) -> Vec<f64> {
+        (0..self.log.media.len()).filter_map(|flow| self.share(&[flow], window)).collect()
+    }
+
+    /// The part of `window` in which each flow is there, if it is at least 5 s: less says little.
+    fn stays(&self, window: Window) -> Vec<(usize, Window)> {
+        let flows = self.network.map_or(&[][..], |network| &network.flows);
+        let stay = |flow: &Media| (flow.times.0.max(window.0), flow.times.1.min(window.1));
+        let stays = flows.iter().map(stay).enumerate();
+        stays.filter(|(_, (from, until))| until - from >= 5.0).collect()
+    }
+
+    fn median_over_reference(&self, window: Window) -> Option<f64> {
+        let reference = self.reference?;
+        let over = |(flow, stay): (usize, Window)| {
+            let theirs = mean_rate(&reference.tcp.get(flow)?.received, stay);
+            ratio(mean_rate(&self.log.media[flow].received, stay), theirs)
+        };
+        percentile(&self.stays(window).into_iter().filter_map(over).collect::<Vec<f64>>(), 0.5)
+    }
+
+    fn delays_p95(&self, window: Window) -> Vec<f64> {
+        let p95 = |(flow, stay): (usize, Window)| percentile(&delays(&self.log.media[flow], stay), 0.95);
+        self.stays(window).into_iter().filter_map(p95).collect()
     }
 
     fn share(&self, flows: &[usize], window: Window) -> Option<f64> {
@@ -404,20 +485,33 @@ fn greatest(values: Vec<f64>) -> Option<f64> {
     values.into_iter().max_by(f64::total_cmp)
 }
 
+/// The packets that arrive within the window.
+fn arriving(log: &FlowLog, (from, until): Window) -> &[Arrival] {
+    let place = |at: f64| log.arrivals.partition_point(|arrival| arrival.at_s < at);
+    &log.arrivals[place(from)..place(until.max(from))]
+}
+
 /// Percentile of the waiting of packets that arrive within the window, in ms.
-fn waits(log: &FlowLog, (from, until): Window, share: f64) -> Option<f64> {
-    let first = log.arrivals.partition_point(|arrival| arrival.at_s < from);
-    let last = log.arrivals.partition_point(|arrival| arrival.at_s < until);
-    let waits: Vec<f64> = log.arrivals[first..last.max(first)].iter().map(|arrival| arrival.waited_ms).collect();
+fn waits(log: &FlowLog, window: Window, share: f64) -> Option<f64> {
+    let waits: Vec<f64> = arriving(log, window).iter().map(|arrival| arrival.waited_ms).collect();
     percentile(&waits, share)
 }
 
+/// The one-way delays of packets that arrive within the window, in ms.
+fn delays(log: &FlowLog, window: Window) -> Vec<f64> {
+    arriving(log, window).iter().map(|arrival| arrival.delay_ms).collect()
+}
+
 /// Packets sent within the window that were dropped, in %.
-fn loss(log: &FlowLog, (from, until): Window) -> Option<f64> {
+fn loss(log: &FlowLog, window: Window) -> Option<f64> {
+    let (dropped, sent) = dropped_of(log, window);
+    ratio(dropped as f64 * 100.0, sent as f64)
+}
+
+/// Of the packets sent within the window, how many were dropped of how many.
+fn dropped_of(log: &FlowLog, (from, until): Window) -> (usize, usize) {
     let within = |times: &[f64]| times.partition_point(|at| *at < until) - times.partition_point(|at| *at < from);
-    let mut dropped = log.dropped_s.clone();
-    dropped.sort_by(f64::total_cmp);
-    ratio(within(&dropped) as f64 * 100.0, within(&log.sent_s) as f64)
+    (log.dropped_s.iter().filter(|at| (from..until).contains(at)).count(), within(&log.sent_s))
 }
 
 /// The median time of the transfers that were complete within the window, in seconds.

@@ -1,6 +1,7 @@
 //! What a case consists of: narrow links, media flows, other traffic, and what each flow could have of the links when.
 
-use thalweg_link::{Rates, TcpConfig, WebConfig};
+use thalweg_lab::scenario::Medium;
+use thalweg_link::{DatagramsConfig, Direction, Port, Rates, TcpConfig, WebConfig};
 use thalweg_units::{ConfigError, Rate, Span};
 
 use crate::attainable::{Taker, shares};
@@ -74,6 +75,8 @@ pub struct Media {
     pub forward: Vec<usize>,
     /// The links back.
     pub reverse: Vec<usize>,
+    /// Its station, if it crosses the medium: a flow to it comes over its link first, a flow from it last.
+    pub air: Option<Port>,
     /// One-way propagation, the same both ways.
     pub one_way: Span,
 }
@@ -82,7 +85,14 @@ impl Media {
     /// Over the first link there and the second back.
     pub fn during(from_s: f64, until_s: f64, one_way: Span) -> Media {
         let times = (from_s, until_s);
-        Media { times, pause: None, weight: 1.0, forward: vec![0], reverse: vec![1], one_way }
+        Media { times, pause: None, weight: 1.0, forward: vec![0], reverse: vec![1], air: None, one_way }
+    }
+
+    /// The same over a medium, down from its base or up to it; up is the other way over the links.
+    pub fn over_air(mut self, port: Port) -> Media {
+        self.air = Some(port);
+        (self.forward, self.reverse) = over_links(Some(port));
+        self
     }
 
     /// Whether it sends at `at`.
@@ -97,13 +107,70 @@ impl Media {
     }
 }
 
-/// Traffic besides media, over the first link there and the second back, with the first flow's propagation.
+/// The links that a flow crosses there and back: the first there and the second back, or from a station the other way.
+fn over_links(air: Option<Port>) -> (Vec<usize>, Vec<usize>) {
+    let up = air.is_some_and(|port| port.direction == Direction::Up);
+    if up { (vec![1], vec![0]) } else { (vec![0], vec![1]) }
+}
+
+/// Traffic besides media, with the first flow's propagation.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cross {
+pub struct Cross {
+    /// What it is.
+    pub traffic: Traffic,
+    /// Its station, if it crosses the medium.
+    pub air: Option<Port>,
+}
+
+/// What cross traffic is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Traffic {
     /// Endless TCP flows.
     Tcp(TcpConfig),
     /// TCP flows that transfer and then idle, and the mean rate of all of them together, which comes off the links.
     Web(WebConfig, Rate),
+    /// Datagrams, whose rate comes off the links while they are there.
+    Datagrams(DatagramsConfig),
+}
+
+impl Cross {
+    /// Traffic that crosses no medium.
+    pub fn wired(traffic: Traffic) -> Cross {
+        Cross { traffic, air: None }
+    }
+
+    /// How many flows it is.
+    pub fn flows(&self) -> u16 {
+        match &self.traffic {
+            Traffic::Tcp(config) => config.count,
+            Traffic::Web(config, _) => config.count,
+            Traffic::Datagrams(_) => 1,
+        }
+    }
+
+    /// The links that it crosses there and back, by index.
+    pub fn links(&self) -> (Vec<usize>, Vec<usize>) {
+        over_links(self.air)
+    }
+
+    /// When it begins and ends, in seconds.
+    fn times(&self) -> (f64, f64) {
+        let (from, until) = match &self.traffic {
+            Traffic::Tcp(config) => (config.from, config.until),
+            Traffic::Web(config, _) => (config.from, config.until),
+            Traffic::Datagrams(config) => (config.from, config.until),
+        };
+        (from.as_secs_f64(), until.map_or(f64::INFINITY, Span::as_secs_f64))
+    }
+}
+
+/// A medium that stations share, and what it carries.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Air {
+    /// The medium.
+    pub medium: Medium,
+    /// What it carries of media when as many contend as in this case, in bit/s; infinite if the links are narrower.
+    pub capacity_bps: f64,
 }
 
 /// See the module.
@@ -115,6 +182,8 @@ pub struct Network {
     pub flows: Vec<Media>,
     /// Other traffic.
     pub cross: Vec<Cross>,
+    /// The medium that some flows cross.
+    pub air: Option<Air>,
 }
 
 /// A time in which nothing changes for a flow.
@@ -162,24 +231,38 @@ impl Network {
 
     fn all_attainable(&self, at_s: f64, wire_bps: f64) -> Vec<f64> {
         let mut capacities: Vec<f64> = self.links.iter().map(|link| link.rate(at_s).as_bps_f64()).collect();
+        // The medium is one more link, which those that cross it share in both directions.
+        let medium = capacities.len();
+        capacities.push(self.air.as_ref().map_or(f64::INFINITY, |air| air.capacity_bps));
+        let crosses = |links: &[usize], air: Option<Port>| -> Vec<usize> {
+            links.iter().copied().chain(air.map(|_| medium)).collect()
+        };
         let mut takers: Vec<Taker> = self
             .flows
             .iter()
             .map(|flow| Taker {
                 limit: wire_bps,
                 weight: if flow.sends(at_s) { flow.weight } else { 0.0 },
-                crosses: flow.forward.clone(),
+                crosses: crosses(&flow.forward, flow.air),
             })
             .collect();
         for cross in &self.cross {
-            match cross {
-                Cross::Tcp(config) => {
-                    let until = config.until.map_or(f64::INFINITY, Span::as_secs_f64);
-                    let there = (config.from.as_secs_f64()..until).contains(&at_s);
-                    let taker = Taker { limit: f64::INFINITY, weight: f64::from(u8::from(there)), crosses: vec![0] };
+            let (from, until) = cross.times();
+            if !(from..until).contains(&at_s) {
+                continue;
+            }
+            let crossed = crosses(&cross.links().0, cross.air);
+            let taken = match &cross.traffic {
+                Traffic::Tcp(config) => {
+                    let taker = Taker { limit: f64::INFINITY, weight: 1.0, crosses: crossed };
                     takers.extend(std::iter::repeat_n(taker, config.count.into()));
+                    continue;
                 }
-                Cross::Web(_, mean) => capacities[0] = (capacities[0] - mean.as_bps_f64()).max(0.0),
+                Traffic::Web(_, mean) => *mean,
+                Traffic::Datagrams(config) => config.rate,
+            };
+            for link in crossed {
+                capacities[link] = (capacities[link] - taken.as_bps_f64()).max(0.0);
             }
         }
         let mut shares = shares(&capacities, &takers);
@@ -203,14 +286,8 @@ impl Network {
     fn events(&self, end: f64) -> Vec<f64> {
         let links = self.links.iter().flat_map(Narrow::changes);
         let flows = self.flows.iter().flat_map(Media::changes);
-        let tcp = self.cross.iter().flat_map(|cross| match cross {
-            Cross::Tcp(config) => {
-                let until = config.until.map_or(f64::INFINITY, Span::as_secs_f64);
-                [config.from.as_secs_f64(), until]
-            }
-            Cross::Web(..) => [f64::INFINITY; 2],
-        });
-        let mut times: Vec<f64> = links.chain(flows).chain(tcp).filter(|at| (0.0..end).contains(at)).collect();
+        let cross = self.cross.iter().flat_map(|cross| <[f64; 2]>::from(cross.times()));
+        let mut times: Vec<f64> = links.chain(flows).chain(cross).filter(|at| (0.0..end).contains(at)).collect();
         times.push(end);
         times.sort_by(f64::total_cmp);
         times.dedup_by(|a, b| (*a - *b).abs() < 1e-6);

@@ -3,7 +3,8 @@
 use alloc::string::String;
 use core::fmt;
 
-/// A configuration value is out of range; the message has the value, the range and the fix.
+/// A configuration cannot work: a value is out of range, and the message has the value, the range and the fix; or a part
+/// cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError(String);
 
@@ -11,6 +12,11 @@ impl ConfigError {
     /// The error message: `field` is `value`, but must be `range`.
     pub fn out_of_range(field: &str, value: impl fmt::Display, range: impl fmt::Display) -> ConfigError {
         ConfigError(alloc::format!("{field} is {value}, must be {range}"))
+    }
+
+    /// The error of a part that cannot be had for another reason.
+    pub fn because(why: impl fmt::Display) -> ConfigError {
+        ConfigError(alloc::format!("{why}"))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `thalweg compare`: schemes side by side.
 
 use thalweg_lab::scenario::Scenario;
-use thalweg_link::{HopConfig, QueueConfig, Rates};
+use thalweg_link::{HopConfig, PathConfig, QueueConfig, Rates};
 use thalweg_units::{Seed, Span};
 
 use super::pictures::Pictures;
@@ -16,6 +16,7 @@ use crate::link;
   thalweg compare --encoder model --runs 10 --trace lte-driving --trace umts-driving
   thalweg compare --rate 2Mbps/500kbps@20s --queue 1bdp --loss 1% --scheme gcc,copa,camel
   thalweg compare --encoder model --scheme copa --set scheme.controller.copa.delta=0.2
+  thalweg compare --encoder model --scheme gcc --contestant 'mine=./my-estimator --fast'
   thalweg compare --encoder model --fail-if 'vidaptive: latency_p95_ms > 500'")]
 pub(crate) struct Arguments {
     /// Schemes to compare, separated by commas (see `thalweg schemes`)
@@ -34,9 +35,10 @@ pub(crate) struct Arguments {
     results: Results,
 }
 
+/// The links to play over.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Link")]
-struct Network {
+pub(super) struct Network {
     /// The link: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving)
     ///
     /// A file of any format: up.trace, 5g.csv:column=DL_bitrate, call.pcap. Given several times, each is played.
@@ -65,7 +67,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.results.check()?;
     let playing = &arguments.playing;
     playing.effort.begin();
-    let (mut scenarios, mut schemes) = (scenarios(arguments)?, crate::play::schemes(&arguments.scheme)?);
+    let registry = playing.registry()?;
+    let (mut scenarios, mut schemes) = (scenarios(arguments)?, crate::play::schemes(&registry, &arguments.scheme)?);
+    playing.join(&mut schemes, &registry)?;
     playing.set(&mut scenarios, &mut schemes)?;
     let jobs = crate::play::matrix(&scenarios, &schemes, &playing.out);
     arguments.results.of(jobs, playing)
@@ -73,41 +77,49 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// A scenario for each link, video and seed.
 fn scenarios(arguments: &Arguments) -> anyhow::Result<Vec<Scenario>> {
-    let Network { trace, rate, then, reverse, around } = &arguments.network;
-    let delay = around.delay.unwrap_or(DELAY);
-    let bottleneck = |trace: &String| -> anyhow::Result<HopConfig> {
-        let mean = link::find(trace, arguments.duration, Seed::new(1))?.mean_rate();
-        Ok(link::bottleneck(trace, around.queue(mean, delay)?))
-    };
-    let firsts: Vec<(String, HopConfig)> = match rate {
-        Some(rate) => {
-            let queue = around.queue(rate.mean(), delay)?;
-            vec![(rate.to_string(), HopConfig::Rate { rate: rate.clone(), queue })]
-        }
-        None => {
-            let each = trace.iter().map(|trace| Ok((link::label(trace), bottleneck(trace)?)));
-            each.collect::<anyhow::Result<_>>()?
-        }
-    };
-    let second = then.as_ref().map(bottleneck).transpose()?;
-    let reverse = reverse.as_ref().map(|name| -> anyhow::Result<HopConfig> {
-        link::find(name, arguments.duration, Seed::new(1))?;
-        Ok(link::bottleneck(name, QueueConfig::Infinite))
-    });
-    let reverse = reverse.transpose()?;
     let mut scenarios = Vec::new();
-    for (name, first) in firsts {
-        let name = match then {
-            Some(then) => format!("{name}, {}", link::label(then)),
-            None => name,
-        };
+    for (name, forth, back) in arguments.network.links(arguments.duration)? {
         for pictures in arguments.pictures.each() {
             for seed in arguments.playing.seeds.list(Seed::new(1))? {
-                let forth = around.path([first.clone()].into_iter().chain(second.clone()), delay);
-                let back = around.path(reverse.clone(), delay);
-                scenarios.push(pictures.over(&name, arguments.duration, seed, forth, back));
+                scenarios.push(pictures.over(&name, arguments.duration, seed, forth.clone(), back.clone()));
             }
         }
     }
     Ok(scenarios)
+}
+
+impl Network {
+    /// The name of each link, its forward path and its reverse path.
+    pub(super) fn links(&self, duration: Span) -> anyhow::Result<Vec<(String, PathConfig, PathConfig)>> {
+        let Network { trace, rate, then, reverse, around } = self;
+        let delay = around.delay.unwrap_or(DELAY);
+        let bottleneck = |trace: &String| -> anyhow::Result<HopConfig> {
+            let mean = link::find(trace, duration, Seed::new(1))?.mean_rate();
+            Ok(link::bottleneck(trace, around.queue(mean, delay)?))
+        };
+        let firsts: Vec<(String, HopConfig)> = match rate {
+            Some(rate) => {
+                let queue = around.queue(rate.mean(), delay)?;
+                vec![(rate.to_string(), HopConfig::Rate { rate: rate.clone(), queue })]
+            }
+            None => {
+                let each = trace.iter().map(|trace| Ok((link::label(trace), bottleneck(trace)?)));
+                each.collect::<anyhow::Result<_>>()?
+            }
+        };
+        let second = then.as_ref().map(bottleneck).transpose()?;
+        let reverse = reverse.as_ref().map(|name| -> anyhow::Result<HopConfig> {
+            link::find(name, duration, Seed::new(1))?;
+            Ok(link::bottleneck(name, QueueConfig::Infinite))
+        });
+        let reverse = reverse.transpose()?;
+        let named = |(name, first): (String, HopConfig)| {
+            let name = match then {
+                Some(then) => format!("{name}, {}", link::label(then)),
+                None => name,
+            };
+            (name, around.path([first].into_iter().chain(second.clone()), delay), around.path(reverse.clone(), delay))
+        };
+        Ok(firsts.into_iter().map(named).collect())
+    }
 }

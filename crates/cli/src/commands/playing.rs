@@ -4,16 +4,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use thalweg_lab::Scenario;
-use thalweg_sender::SenderFactory;
+use thalweg_sender::{Registry, SenderFactory};
 
 use super::quality::Quality;
 use super::seeds::Seeds;
 use super::setting::{Setting, applied};
+use crate::contestant::{self, Contestant};
 use crate::play::Effort;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Runs")]
 pub(crate) struct Playing {
+    /// An estimator in a process of its own, as a scheme of this name; may be given several times
+    ///
+    /// The command answers lines on its standard input, as docs/tutorials/estimator.md describes.
+    #[arg(long, value_name = "NAME=COMMAND")]
+    contestant: Vec<Contestant>,
     #[command(flatten)]
     quality: Quality,
     #[command(flatten)]
@@ -38,6 +44,21 @@ pub(crate) struct Playing {
 }
 
 impl Playing {
+    /// Every scheme, and the contestants.
+    pub(super) fn registry(&self) -> anyhow::Result<Registry> {
+        contestant::registry(&self.contestant)
+    }
+
+    /// Adds the contestants to the schemes to play.
+    pub(super) fn join(&self, schemes: &mut Vec<Arc<dyn SenderFactory>>, registry: &Registry) -> anyhow::Result<()> {
+        for Contestant { name, .. } in &self.contestant {
+            if schemes.iter().all(|scheme| scheme.name() != name) {
+                schemes.push(registry.find(name)?);
+            }
+        }
+        Ok(())
+    }
+
     /// Sets the parameters of --set and the metrics to measure.
     pub(super) fn set(&self, scenarios: &mut [Scenario], schemes: &mut [Arc<dyn SenderFactory>]) -> anyhow::Result<()> {
         self.set.iter().try_for_each(|setting| applied(setting, scenarios, schemes))?;

@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     /// Play it in real time, on real sockets of this machine over the emulated link, with real RTP, DTLS and SRTP
     ///
     /// Schemes play one after another, each for as long as the scenario lasts.
-    #[arg(long, conflicts_with = "resume", help_heading = LIVE)]
+    #[arg(long, conflicts_with_all = ["resume", "contestant"], help_heading = LIVE)]
     live: bool,
     /// Play it in virtual time too, and print how much the two differ
     ///
@@ -80,19 +80,19 @@ pub(crate) struct File {
 
 impl File {
     /// Reads a file as it is written: its traces and videos are not looked for.
-    fn open(path: &Path) -> anyhow::Result<File> {
+    fn open(path: &Path, registry: &Registry) -> anyhow::Result<File> {
         let text = std::fs::read_to_string(path)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let table: toml::Table = toml::from_str(&text)?;
         if table.contains_key("scenario") && table.contains_key("scheme") {
-            let (scenario, scheme) = read_run(&text, &Registry::new()).map_err(|error| match error {
+            let (scenario, scheme) = read_run(&text, registry).map_err(|error| match error {
                 RunFileError::Content(error) => super::scenario::explained(&text, &error),
                 error => error.into(),
             })?;
             return Ok(File { scenario, schemes: vec![scheme], inputs: read_inputs(&text)?, folder });
         }
         let default = ["gcc", "vidaptive"].map(String::from);
-        let schemes = crate::play::schemes(&default)?;
+        let schemes = crate::play::schemes(registry, &default)?;
         let scenario = toml::from_str(&text).map_err(|error| super::scenario::explained(&text, &error))?;
         Ok(File { scenario, schemes, inputs: Vec::new(), folder })
     }
@@ -108,7 +108,7 @@ impl File {
     /// # Errors
     /// When its content is invalid, or what its run read is gone or was changed.
     pub(crate) fn read(path: &Path) -> anyhow::Result<File> {
-        File::open(path).and_then(File::resolved).with_context(|| path.display().to_string())
+        File::open(path, &Registry::new()).and_then(File::resolved).with_context(|| path.display().to_string())
     }
 }
 
@@ -116,7 +116,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.results.check()?;
     arguments.playing.effort.begin();
     let path = || arguments.scenario.display().to_string();
-    let mut file = File::open(&arguments.scenario).with_context(path)?;
+    let registry = arguments.playing.registry()?;
+    let mut file = File::open(&arguments.scenario, &registry).with_context(path)?;
     let scenario = &mut file.scenario;
     if let Some(undershoot) = &arguments.undershoot {
         scenario.undershoot.clone_from(undershoot);
@@ -133,8 +134,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         scenario.codec.clone_from(codec);
     }
     let File { scenario, schemes: own, .. } = file.resolved().with_context(path)?;
-    let mut schemes = if arguments.scheme.is_empty() { own } else { crate::play::schemes(&arguments.scheme)? };
     let playing = &arguments.playing;
+    let named = &arguments.scheme;
+    let mut schemes = if named.is_empty() { own } else { crate::play::schemes(&registry, named)? };
+    playing.join(&mut schemes, &registry)?;
     let seeds = playing.seeds.list(scenario.seed)?;
     let mut scenarios: Vec<_> = seeds.into_iter().map(|seed| Scenario { seed, ..scenario.clone() }).collect();
     playing.set(&mut scenarios, &mut schemes)?;

@@ -172,9 +172,11 @@ pub(super) fn applied(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_sender::Registry;
 
     fn schemes(names: &[&str]) -> Vec<Arc<dyn SenderFactory>> {
-        crate::play::schemes(&names.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap()
+        let names: Vec<_> = names.iter().map(ToString::to_string).collect();
+        crate::play::schemes(&Registry::new(), &names).unwrap()
     }
 
     fn set(text: &str, schemes: &mut [Arc<dyn SenderFactory>], scenarios: &mut [Scenario]) -> Result<(), String> {

@@ -24,6 +24,9 @@ pub(crate) enum Command {
     Emulate(Anything),
     /// Not in this build: a command behind the simulator's link
     Shell(Anything),
+    /// Not in this build: measure a real program as a black box
+    #[command(name = "blackbox")]
+    BlackBox(Anything),
 }
 
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
@@ -33,6 +36,7 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
         Command::Duel(_) => "duel",
         Command::Emulate(_) => "emulate",
         Command::Shell(_) => "shell",
+        Command::BlackBox(_) => "blackbox",
     })
 }
 

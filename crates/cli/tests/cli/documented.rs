@@ -14,12 +14,13 @@ use serde::Deserialize;
 use crate::input::clip;
 use crate::{Folder, text, thalweg};
 
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "README.md",
     "docs/commands.md",
     "docs/faq.md",
     "docs/traces.md",
     "docs/tutorials/controller.md",
+    "docs/tutorials/estimator.md",
     "docs/tutorials/link.md",
     "docs/tutorials/papers.md",
     "docs/tutorials/product.md",
@@ -98,6 +99,9 @@ fn stand_ins(folder: &Path) {
     for (name, gap) in [("up.trace", 4), ("down.trace", 6), ("back.trace", 6)] {
         write(name, trace(gap).as_bytes());
     }
+    let page = fs::read_to_string(root().join("docs/tutorials/estimator.md")).unwrap();
+    let script = page.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    write("mine.py", script.as_bytes());
     write("rates.txt", b"2000\n3000\n1000\n");
     let row = |second: u32| format!("2019.12.16_13.40.{second:02},5G,{},{}\n", 3000 + second * 100, 900 - second * 10);
     write(

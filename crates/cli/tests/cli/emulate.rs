@@ -152,3 +152,31 @@ fn a_shell_asked_to_end_ends_its_command_first() {
     Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(3));
 }
+
+#[test]
+fn a_black_box_that_is_missing_or_ends_says_so_and_is_no_result() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("blackbox");
+    let script = "#!/bin/sh\n[ \"$1\" = --version ] && { echo Browser 7; exit; }\necho no display >&2\nexit 9\n";
+    let (program, out) = (folder.file("browser", script), folder.0.join("out").display().to_string());
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let blackbox = |program: &str, more: &[&str]| {
+        let usual = ["blackbox", "--program", program, "--runs", "1", "--duration", "200ms", "--size", "320x180"];
+        thalweg(&[&usual, more, &["--rate", "1Mbps", "--out", &out]].concat())
+    };
+    let missing = blackbox("/nowhere/browser", &[]);
+    let message = text(&missing.stderr);
+    assert_eq!((missing.status.code(), text(&missing.stdout)), (Some(1), String::new()));
+    assert!(message.contains("/nowhere/browser") && message.contains("--program"), "{message}");
+    let ended = blackbox(&program, &[]);
+    let message = text(&ended.stderr);
+    assert_eq!((ended.status.code(), text(&ended.stdout)), (Some(1), String::new()), "{message}");
+    assert!(message.contains("ended: no display"), "{message}");
+    assert!(!std::path::Path::new(&out).join("report.html").exists());
+    for (options, part) in
+        [(["--codec", "av2"], "vp9-svc"), (["--with", "gccc"], "gcc"), (["--attempts", "0"], "1..=100")]
+    {
+        let refused = blackbox(&program, &options);
+        assert!(!refused.status.success() && text(&refused.stderr).contains(part), "{}", text(&refused.stderr));
+    }
+}

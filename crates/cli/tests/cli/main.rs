@@ -1,6 +1,8 @@
 //! The binary as a user runs it.
 
 mod codec;
+#[cfg(unix)]
+mod contestant;
 mod data;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod documented;
@@ -371,6 +373,7 @@ fn commands_that_are_not_in_the_build_say_in_a_sentence_how_to_build_them_in() {
         &["duel", "gcc", "vidaptive"],
         &["emulate", "--listen", "127.0.0.1:9000"],
         &["shell", "--", "ping"],
+        &["blackbox", "--rate", "2Mbps"],
         &["run", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/step.toml"), "--live"],
     ];
     for command in commands {

@@ -57,6 +57,14 @@ pub enum SimulateError {
     /// The scenario's settings are inconsistent.
     #[error("{0}")]
     Scenario(String),
+    /// The controller of this sender can decide no more ([`Engine::failure`](thalweg_sender::Engine::failure)).
+    #[error("{sender}: {why}")]
+    Controller {
+        /// The sender's name.
+        sender: String,
+        /// The controller's reason.
+        why: String,
+    },
     /// The progress callback stopped the run.
     #[error("interrupted")]
     Interrupted,

@@ -89,7 +89,7 @@ impl Simulation {
     /// Processes everything that happens before `until` and before the scenario's end.
     ///
     /// # Errors
-    /// When the video can no longer be read, a codec fails, or VMAF does.
+    /// When the video can no longer be read, or a codec, VMAF or a controller fails.
     pub fn run_until(&mut self, until: Time) -> Result<(), SimulateError> {
         let until = until.min(self.end);
         loop {
@@ -100,6 +100,11 @@ impl Simulation {
             self.step(next)?;
         }
         self.now = self.now.max(until);
+        for flow in &self.flows {
+            if let Some(why) = flow.engine.failure() {
+                return Err(SimulateError::Controller { sender: flow.scheme.clone(), why: why.into() });
+            }
+        }
         if self.has_ended() {
             self.flows.iter_mut().try_for_each(Flow::finish_comparisons)?;
         }

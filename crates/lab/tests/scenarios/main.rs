@@ -18,4 +18,5 @@ mod square_wave;
 mod standard_decoder;
 mod stateful;
 mod support;
+mod traffic;
 mod undershoot;

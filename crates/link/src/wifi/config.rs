@@ -6,8 +6,6 @@ use alloc::vec::Vec;
 
 use thalweg_units::{ConfigError, Rate, Span, above, check};
 
-use super::timing::Modulation;
-
 /// An access point and its stations. The defaults are those of specs/rmcat.md 6, with one station.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
@@ -60,6 +58,27 @@ pub enum Band {
     FiveGigahertz,
     /// 2.4 GHz; with the long slot if a station is an 802.11b client.
     TwoPointFourGigahertz,
+}
+
+/// The modulation that belongs to a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Modulation {
+    /// 802.11b: DSSS and CCK, long preamble.
+    Dsss,
+    /// 802.11a/g.
+    Ofdm,
+    /// 802.11n, two streams, long guard interval.
+    Ht,
+}
+
+impl Modulation {
+    pub fn of(rate: Rate) -> Modulation {
+        match rate.as_bps() / 1000 {
+            1000 | 2000 | 5500 | 11_000 => Modulation::Dsss,
+            6000 | 9000 | 12_000 | 18_000 | 24_000 | 36_000 | 48_000 | 54_000 => Modulation::Ofdm,
+            _ => Modulation::Ht,
+        }
+    }
 }
 
 /// How the access point chooses among stations with packets of one access category.

@@ -25,9 +25,10 @@ use alloc::vec::Vec;
 
 use thalweg_units::{Bytes, ConfigError, Random, Rate, Seed, Span, Time};
 
+use config::Modulation;
 pub use config::{AccessCategory, Band, StationConfig, Turns, WifiConfig};
 use queue::{Queue, oldest};
-use timing::{LONGEST, MOST_BYTES, Modulation, Timing, bytes_of};
+use timing::{LONGEST, MOST_BYTES, Timing, bytes_of};
 
 use crate::{Departure, Direction, Drop, DropReason, Port, SharedLink};
 

@@ -2,28 +2,7 @@
 
 use thalweg_units::{Rate, Span};
 
-use super::config::Band;
-
-/// The modulation that belongs to a rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Modulation {
-    /// 802.11b: DSSS and CCK, long preamble.
-    Dsss,
-    /// 802.11a/g.
-    Ofdm,
-    /// 802.11n, two streams, long guard interval.
-    Ht,
-}
-
-impl Modulation {
-    pub fn of(rate: Rate) -> Modulation {
-        match rate.as_bps() / 1000 {
-            1000 | 2000 | 5500 | 11_000 => Modulation::Dsss,
-            6000 | 9000 | 12_000 | 18_000 | 24_000 | 36_000 | 48_000 | 54_000 => Modulation::Ofdm,
-            _ => Modulation::Ht,
-        }
-    }
-}
+use super::config::{Band, Modulation};
 
 /// LLC and SNAP header, quality-of-service MAC header, frame check sequence.
 const HEADERS: u64 = 8 + 26 + 4;

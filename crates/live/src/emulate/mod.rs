@@ -10,12 +10,14 @@ mod error;
 mod handle;
 mod link;
 mod log;
+mod passing;
 mod relay;
 mod statistics;
 
 pub use error::EmulateError;
 pub use handle::{LinkHandle, LinkState};
 pub use link::{EmulatedLink, LinkConfig, Way, Zero};
+pub use passing::{HEAD, Passing, Place};
 pub use relay::{Relay, RelayConfig};
 pub use statistics::{DirectionStatistics, Statistics};
 

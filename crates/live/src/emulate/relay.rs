@@ -13,7 +13,8 @@ use thalweg_wire::overhead::{IPV4, IPV6, UDP};
 
 use super::clients::Clients;
 use super::handle::{LinkHandle, LinkState, Request};
-use super::{EmulateError, EmulatedLink, LinkConfig, Statistics, Way};
+use super::passing::head;
+use super::{EmulateError, EmulatedLink, LinkConfig, Passing, Place, Statistics, Way};
 use crate::clock::Clock;
 use crate::reactor::{Poller, PollerConfig, Source, UdpConfig, UdpSocket, Waker};
 use crate::thread::spawn;
@@ -47,6 +48,8 @@ pub struct RelayConfig {
     pub poller: PollerConfig,
     /// Options of its sockets.
     pub udp: UdpConfig,
+    /// Where each packet is reported.
+    pub observer: Option<Sender<Passing>>,
 }
 
 impl RelayConfig {
@@ -68,6 +71,7 @@ impl RelayConfig {
             idle: Span::from_secs(60),
             poller: PollerConfig::default(),
             udp: UdpConfig::default(),
+            observer: None,
         }
     }
 }
@@ -114,6 +118,7 @@ impl Relay {
             link,
             state: state.clone(),
             clients_send: config.clients_send,
+            observer: Observer { to: config.observer.clone(), packets: 0 },
             orphaned: 0,
         };
         let thread = spawn("relay", move || work.run())?;
@@ -164,7 +169,31 @@ impl Drop for Relay {
 /// A datagram on the link, and its client.
 struct Parcel {
     client: SocketAddr,
+    number: u64,
     bytes: Vec<u8>,
+}
+
+/// Numbers packets, and reports them if there is an observer.
+struct Observer {
+    to: Option<Sender<Passing>>,
+    packets: u64,
+}
+
+impl Observer {
+    /// A packet arrived; returns its number.
+    fn arrived(&mut self, at: Time, way: Way, size: Bytes, datagram: &[u8]) -> u64 {
+        let number = self.packets;
+        self.packets += 1;
+        self.report(number, way, at, || Place::Before { size, head: head(datagram), length: datagram.len() });
+        number
+    }
+
+    fn report(&self, number: u64, way: Way, at: Time, place: impl FnOnce() -> Place) {
+        if let Some(to) = &self.to {
+            // The observer may have gone.
+            let _ = to.send(Passing { number, way, at, place: place() });
+        }
+    }
 }
 
 /// The state of the relay's thread.
@@ -180,6 +209,7 @@ struct Work {
     begun: bool,
     state: Arc<Mutex<LinkState>>,
     clients_send: Way,
+    observer: Observer,
     /// Packets whose client had been removed before they left the link.
     orphaned: u64,
 }
@@ -219,30 +249,34 @@ impl Work {
 
     /// Datagrams from the clients.
     fn questions(&mut self, now: Time) {
-        let Work { listen, clients, link, clients_send, .. } = self;
+        let Work { listen, clients, link, clients_send, observer, .. } = self;
         listen.receive(|datagram| {
             if clients.on_datagram(now, datagram.from, datagram.to.ip()) {
-                let parcel = Parcel { client: datagram.from, bytes: datagram.bytes.to_vec() };
-                link.offer(*clients_send, now, size(datagram.from.ip(), datagram.bytes), parcel);
+                let size = size(datagram.from.ip(), datagram.bytes);
+                let number = observer.arrived(now, *clients_send, size, datagram.bytes);
+                let parcel = Parcel { client: datagram.from, number, bytes: datagram.bytes.to_vec() };
+                link.offer(*clients_send, now, size, parcel);
             }
         });
     }
 
     /// Datagrams from the server. Clients are in the order in which the poller waited for them.
     fn answers(&mut self, now: Time, ready: &[usize]) {
-        let Work { clients, link, clients_send, .. } = self;
+        let Work { clients, link, clients_send, observer, .. } = self;
         for (index, (address, client)) in clients.iter_mut().enumerate() {
             if ready.binary_search(&(index + 1)).is_ok() {
                 client.upstream.receive(|datagram| {
-                    let parcel = Parcel { client: *address, bytes: datagram.bytes.to_vec() };
-                    link.offer(clients_send.back(), now, size(address.ip(), datagram.bytes), parcel);
+                    let size = size(address.ip(), datagram.bytes);
+                    let number = observer.arrived(now, clients_send.back(), size, datagram.bytes);
+                    let parcel = Parcel { client: *address, number, bytes: datagram.bytes.to_vec() };
+                    link.offer(clients_send.back(), now, size, parcel);
                 });
             }
         }
     }
 
     fn release(&mut self, now: Time) {
-        let Work { clock, listen, server, clients, link, clients_send, orphaned, .. } = self;
+        let Work { clock, listen, server, clients, link, clients_send, observer, orphaned, .. } = self;
         link.release(now, |way, parcel| {
             match clients.get_mut(&parcel.client) {
                 None => *orphaned += 1,
@@ -254,7 +288,9 @@ impl Work {
                     listen.send_from(client.reached, parcel.client, &parcel.bytes);
                 }
             }
-            clock.now()
+            let at = clock.now();
+            observer.report(parcel.number, way, at, || Place::Behind);
+            at
         });
     }
 

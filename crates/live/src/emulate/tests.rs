@@ -9,7 +9,7 @@ use std::time::Duration;
 use thalweg_link::{Departure, HopConfig, Jitter, Link, LossModel, PathConfig, QueueConfig, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
-use super::{LinkConfig, Relay, RelayConfig, Way, Zero};
+use super::{HEAD, LinkConfig, Passing, Place, Relay, RelayConfig, Way, Zero};
 use crate::clock::{Clock, pause};
 use crate::reactor::{Poller, PollerConfig};
 
@@ -293,6 +293,35 @@ fn both_logs_have_every_packet() {
     assert!(up.starts_with("# thalweg link log: 10Mbps\n# base timestamp: 0\n"), "{up}");
     assert!(up.contains(" + 504\n") && up.contains(" # 1504\n") && up.contains(" - 504 "), "{up}");
     assert!(down.contains(" + 504\n") && down.contains(" - 504 0\n"), "{down}");
+}
+
+#[test]
+fn an_observer_sees_each_packet_before_and_behind_the_link_and_no_more_of_it_than_its_head() {
+    let (server, client) = (socket(), socket());
+    let (observer, passing) = std::sync::mpsc::channel();
+    let lost = HopConfig::Loss(LossModel::Random { probability: 1.0 });
+    let link = LinkConfig { down: path([lost]), ..LinkConfig::default() };
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let config =
+        RelayConfig { link, observer: Some(observer), ..RelayConfig::new(listen, server.local_addr().unwrap()) };
+    let relay = Relay::start(&config, &mut find).unwrap();
+    client.send_to(&[7; 100], relay.address()).unwrap();
+    let (_, from) = next(&server).unwrap();
+    server.send_to(&[9, 8], from).unwrap();
+    while relay.statistics().unwrap().down.packets == 0 {
+        pause(Span::from_millis(1));
+    }
+    relay.stop().unwrap();
+    let seen: Vec<Passing> = passing.try_iter().collect();
+    let [first, behind, answer] = seen[..] else { panic!("{seen:?}") };
+    let place = Place::Before { size: Bytes::new(128), head: [7; HEAD], length: 100 };
+    assert_eq!((first.number, first.way, first.place), (0, Way::Up, place));
+    assert_eq!((behind.number, behind.way, behind.place), (0, Way::Up, Place::Behind));
+    assert!(behind.at >= first.at);
+    let mut head = [0; HEAD];
+    head[..2].copy_from_slice(&[9, 8]);
+    let place = Place::Before { size: Bytes::new(30), head, length: 2 };
+    assert_eq!((answer.number, answer.way, answer.place), (1, Way::Down, place));
 }
 
 #[test]

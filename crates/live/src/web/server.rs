@@ -89,19 +89,29 @@ impl Server {
     /// # Errors
     /// When the server cannot listen at the address, or the thread cannot be started.
     pub fn start(config: WebConfig, hub: Arc<dyn Hub>) -> Result<Server, WebError> {
+        let limits = config.limits.clone();
+        Server::with_routes(config.listen, limits, |stopped| router(&config, &hub, stopped))
+    }
+
+    /// A server of these routes, which learn when it stops.
+    pub(crate) fn with_routes(
+        listen: SocketAddr,
+        limits: Limits,
+        routes: impl FnOnce(&watch::Receiver<bool>) -> Router,
+    ) -> Result<Server, WebError> {
         /// The minimum buffer size of hyper.
         const SMALLEST_HEAD: usize = 8192;
-        if config.limits.head < SMALLEST_HEAD {
-            return Err(WebError::Head(config.limits.head));
+        if limits.head < SMALLEST_HEAD {
+            return Err(WebError::Head(limits.head));
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build()?;
-        let listen = |source| WebError::Listen { address: config.listen, source };
-        let listener = runtime.block_on(TcpListener::bind(config.listen)).map_err(listen)?;
-        let address = listener.local_addr().map_err(listen)?;
+        let failed = |source| WebError::Listen { address: listen, source };
+        let listener = runtime.block_on(TcpListener::bind(listen)).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
         let (stop, stopped) = watch::channel(false);
-        let router = router(&config, &hub, &stopped);
+        let router = routes(&stopped);
         let thread = spawn("web", move || {
-            runtime.block_on(serve(listener, router, config.limits, stopped));
+            runtime.block_on(serve(listener, router, limits, stopped));
             // A call of the hub that never returns must not keep the program from ending.
             runtime.shutdown_timeout(Duration::from_millis(200));
         })?;

@@ -43,7 +43,7 @@ impl Reports {
         let form = match style {
             FeedbackStyle::PerPacket => Form::Reported(Vec::new()),
             FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Form::Transport(Transport::new(RECEIVER, MEDIA)),
-            FeedbackStyle::Ccfb => Form::Congestion(Congestion::new(RECEIVER)),
+            FeedbackStyle::Ccfb | FeedbackStyle::CcfbEvery100Ms => Form::Congestion(Congestion::new(RECEIVER)),
             FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised => {
                 Form::Extended(Extended::new(RECEIVER, EVERYTHING))
             }
@@ -100,6 +100,7 @@ impl Reports {
             Form::Reported(_) => now,
             Form::Transport(_) if packet.requests_feedback && self.style == FeedbackStyle::TwccOnRequest => now,
             Form::Transport(_) => now + TWCC_INTERVAL,
+            Form::Congestion(_) if self.style == FeedbackStyle::CcfbEvery100Ms => now + Span::from_millis(100),
             Form::Congestion(_) => now + CCFB_INTERVAL,
             Form::Extended(extended) => extended.next(),
         }

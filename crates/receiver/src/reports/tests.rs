@@ -70,7 +70,7 @@ fn resolution(style: FeedbackStyle) -> Span {
     match style {
         FeedbackStyle::PerPacket => Span::ZERO,
         FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Span::from_micros(125),
-        FeedbackStyle::Ccfb => Span::from_nanos(488_283),
+        FeedbackStyle::Ccfb | FeedbackStyle::CcfbEvery100Ms => Span::from_nanos(488_283),
         // Rounded down.
         FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised => Span::from_nanos(11_112),
     }
@@ -85,6 +85,7 @@ fn each_style_reports_when_and_as_large_as_it_should() {
         (FeedbackStyle::Twcc, at + TWCC_INTERVAL, 24 + 42),
         // 12 bytes of header per stream, 8 before its reports, 2 for each packet.
         (FeedbackStyle::Ccfb, at + CCFB_INTERVAL, 24 + 42),
+        (FeedbackStyle::CcfbEvery100Ms, at + Span::from_millis(100), 24 + 42),
         // A receiver report with one block, 8 bytes of header, one chunk in 16 and two times in 20.
         (FeedbackStyle::Extended, at + Span::from_millis(200), 32 + 8 + 16 + 20 + 42),
     ] {

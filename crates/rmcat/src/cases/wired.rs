@@ -7,9 +7,9 @@ use thalweg_units::{Bytes, Rate, Span};
 
 use super::bars::{fairness, replace, usual};
 use crate::bar::{Bar, range};
-use crate::case::{Case, Setting, on_the_wire, rfc_limits};
+use crate::case::{Case, Reference, Setting, on_the_wire, rfc_limits};
 use crate::measure::Figure;
-use crate::network::{Cross, Media, Narrow, Network};
+use crate::network::{Cross, Media, Narrow, Network, Traffic};
 
 const QUEUE: Span = Span::from_millis(300);
 const ONE_WAY: Span = Span::from_millis(50);
@@ -39,7 +39,7 @@ fn case(id: &str, title: &str, length_s: i64, network: Network) -> Case {
 /// The way there as given; the way back as wide as it ever is, for the cases are about the way there.
 fn network(there: Narrow, flows: Vec<Media>) -> Network {
     let back = Narrow { rates: vec![(there.greatest(), Span::from_secs(1))], queue: there.queue };
-    Network { links: vec![there, back], flows, cross: Vec::new() }
+    Network { links: vec![there, back], flows, cross: Vec::new(), air: None }
 }
 
 /// Every case.
@@ -96,15 +96,21 @@ fn congested_feedback() -> Case {
     let back = Narrow::steps(&[2000, 800, 2000], seconds(35), QUEUE);
     let forward = Media::during(0.0, 99.0, ONE_WAY);
     let backward = Media { forward: vec![1], reverse: vec![0], ..forward.clone() };
-    let both = Network { links: vec![there.clone(), back], flows: vec![forward.clone(), backward], cross: Vec::new() };
+    let both = Network {
+        links: vec![there.clone(), back],
+        flows: vec![forward.clone(), backward],
+        cross: Vec::new(),
+        air: None,
+    };
     let mut case = case("5.3", "congested feedback, media both ways", 100, both);
     let window = (35.0, 70.0);
     let mut bar = |figure, must, should| case.bars.push(Bar::new(figure, Some(0), window, must, should));
     bar(Figure::RateOverReference, range(0.70, 1.10), range(0.90, 1.05));
     bar(Figure::QueueOverReference, range(-20.0, 150.0), range(-20.0, 50.0));
     bar(Figure::ReportLoss, range(0.0, 5.0), range(0.0, 0.5));
-    let unimpaired = Network { links: vec![there, Narrow::of(2000, QUEUE)], flows: vec![forward], cross: Vec::new() };
-    case.reference = Some(Box::new(unimpaired));
+    let unimpaired =
+        Network { links: vec![there, Narrow::of(2000, QUEUE)], flows: vec![forward], cross: Vec::new(), air: None };
+    case.reference = Some(Reference::Itself(Box::new(unimpaired)));
     case
 }
 
@@ -152,8 +158,11 @@ fn reno() -> ConnectionConfig {
 /// 5.6: against a long TCP.
 fn long_tcp(id: &str, queue: Span) -> Case {
     let mut network = network(Narrow::of(2000, queue), vec![Media::during(5.0, 119.0, ONE_WAY)]);
-    network.cross =
-        vec![Cross::Tcp(TcpConfig { until: Some(seconds(119)), connection: reno(), ..TcpConfig::default() })];
+    network.cross = vec![Cross::wired(Traffic::Tcp(TcpConfig {
+        until: Some(seconds(119)),
+        connection: reno(),
+        ..TcpConfig::default()
+    }))];
     let mut case = case(id, "against a long TCP", 120, network);
     let late = (40.0, 119.0);
     // The queue is TCP's doing, and what is fair is asked of rates alone.
@@ -182,8 +191,8 @@ fn short_tcp() -> Case {
         connection: reno(),
         ..WebConfig::default()
     };
-    network.cross = vec![Cross::Web(transfers, SHORT_TRANSFERS)];
-    let alone = Network { flows: vec![Media::during(298.0, 299.0, ONE_WAY)], ..network.clone() };
+    network.cross = vec![Cross::wired(Traffic::Web(transfers, SHORT_TRANSFERS))];
+    let alone = Network { flows: vec![Media::during(299.0, 299.9, ONE_WAY)], ..network.clone() };
     let mut case = case("5.7", "against short TCPs", 300, network);
     let late = (60.0, 299.0);
     case.bars.retain(|bar| matches!(bar.figure, Figure::Overhead));
@@ -195,7 +204,7 @@ fn short_tcp() -> Case {
     }
     case.bars.extend(fairness(late));
     case.bars.push(Bar::new(Figure::CompletionOverAlone, None, late, range(1.0, 6.0), range(1.0, 3.0)));
-    case.reference = Some(Box::new(alone));
+    case.reference = Some(Reference::Others(Box::new(alone)));
     case
 }
 
@@ -238,7 +247,7 @@ fn two_bottlenecks() -> Case {
         ..Media::during(0.0, 119.0, Span::from_millis(one_way))
     };
     let flows = vec![flow(&[0, 2, 3], 100), flow(&[0], 40), flow(&[3], 40)];
-    let mut case = case("6.3", "two bottlenecks", 120, Network { links, flows, cross: Vec::new() });
+    let mut case = case("6.3", "two bottlenecks", 120, Network { links, flows, cross: Vec::new(), air: None });
     let late = (60.0, 119.0);
     case.bars.retain(|bar| matches!(bar.figure, Figure::Overhead | Figure::QueueP95 | Figure::QueueP05 | Figure::Loss));
     for link in [0, 3] {

@@ -300,6 +300,12 @@ impl Engine {
         &self.limits
     }
 
+    /// Why the controller can decide no more ([`Controller::failure`](thalweg_control::Controller::failure)); until it
+    /// is replaced, its last limits hold.
+    pub fn failure(&self) -> Option<&str> {
+        self.parts.controller.failure()
+    }
+
     /// What a frame policy would see if a picture had just been read.
     pub fn view(&self) -> View {
         self.seen(Occasion::CameraRead, Span::ZERO)

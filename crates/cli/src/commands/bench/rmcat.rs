@@ -33,6 +33,11 @@ pub(crate) struct Arguments {
     /// Schemes, separated by commas (see `thalweg schemes`)
     #[arg(long, value_delimiter = ',', default_value = "gcc,nada,scream,copa,bbr,camel,vidaptive")]
     scheme: Vec<String>,
+    /// Another project's estimator as NAME=COMMAND, a process that answers lines; may be given several times
+    ///
+    /// docs/tutorials/estimator.md has the lines.
+    #[arg(long, value_name = "NAME=COMMAND")]
+    contestant: Vec<crate::contestant::Contestant>,
     /// List the cases and what each tests
     #[arg(long)]
     list: bool,
@@ -89,8 +94,9 @@ fn feedback(text: &str) -> Result<Feedback, String> {
         "own" => return Ok(Feedback(None)),
         "twcc" => FeedbackStyle::Twcc,
         "ccfb" => FeedbackStyle::Ccfb,
+        "ccfb-100ms" => FeedbackStyle::CcfbEvery100Ms,
         "per-packet" => FeedbackStyle::PerPacket,
-        _ => return Err(format!("'{text}' is no feedback: own, twcc, ccfb or per-packet")),
+        _ => return Err(format!("'{text}' is no feedback: own, twcc, ccfb, ccfb-100ms or per-packet")),
     })))
 }
 
@@ -131,7 +137,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         media: media.clone(),
         feedback: feedback.0,
     };
-    let contestants: Vec<&dyn Contestant> = schemes.iter().map(|scheme| scheme as &dyn Contestant).collect();
+    let others = arguments.contestant.iter().map(|contestant| contestant.factory());
+    let others = others.collect::<anyhow::Result<Vec<_>>>()?;
+    let ours = schemes.iter().map(|scheme| scheme as &dyn Contestant);
+    let contestants: Vec<&dyn Contestant> = ours.chain(others.iter().map(|other| other as &dyn Contestant)).collect();
     let bench = Bench { cases, contestants, seeds, options };
     let outcomes = played(&bench, &arguments.effort)?;
     let about = page::About { command: command_line(), seeds: bench.seeds.len() };

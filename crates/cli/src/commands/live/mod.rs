@@ -2,6 +2,7 @@
 
 mod addresses;
 mod authorities;
+mod blackbox;
 mod duel;
 mod emulate;
 mod emulated;
@@ -45,6 +46,14 @@ pub(crate) enum Command {
     /// Shells may be opened inside one another, and everything is removed when the command ends. The exit code is the
     /// command's; 127 if there is no such command, 126 if it cannot be run.
     Shell(shell::Arguments),
+    /// Measure a real program as a black box: stock Chromium over an emulated link
+    ///
+    /// Two browsers of this machine call each other through the relay of `thalweg emulate`, without root. The sender's
+    /// camera is a file of numbered pictures; the numbers are read where they leave the camera and the decoder. Rates,
+    /// loss and queueing are the relay's. A call that the machine did not keep up with is invalid and repeated. Takes as
+    /// long as the calls last; --with plays our schemes over the same link in virtual time, in the same table.
+    #[command(name = "blackbox")]
+    BlackBox(Box<blackbox::Arguments>),
 }
 
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
@@ -54,5 +63,6 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
         Command::Duel(arguments) => duel::run(arguments),
         Command::Emulate(arguments) => emulate::run(arguments),
         Command::Shell(arguments) => shell::run(arguments),
+        Command::BlackBox(arguments) => blackbox::run(arguments),
     }
 }

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use thalweg_control::gcc;
 use thalweg_lab::simulate::{Run, SimulateError, simulate_with};
-use thalweg_sender::{Registry, SenderFactory};
+use thalweg_sender::scheme::ControllerConfig;
+use thalweg_sender::{Registry, Scheme, SenderFactory};
 use thalweg_units::{Bytes, ConfigError, Seed};
 
 use crate::bar::{Bar, judge};
@@ -155,7 +157,7 @@ impl Bench<'_> {
         seed: u64,
         others: &Others,
     ) -> Result<Option<Played>, BenchErrorCause> {
-        let sender = contestant.sender(case.limits)?;
+        let sender = on_trial(contestant.sender(case.limits)?, case.gcc.as_deref());
         let mut registry = Registry::new();
         let network = case.network(&self.options);
         let weight = network.as_ref().and_then(|network| network.flows.first()).map_or(1.0, |flow| flow.weight);
@@ -202,6 +204,18 @@ impl Bench<'_> {
         let trajectory = Trajectory::of(&log, case.duration.as_secs_f64());
         Ok(Some(Played { measured, figures, trajectory, fingerprint: log.fingerprint }))
     }
+}
+
+/// The sender with these parameters of `gcc`, if it is `gcc` as it is known; otherwise as it is.
+fn on_trial(sender: Box<dyn SenderFactory>, trial: Option<&gcc::Config>) -> Box<dyn SenderFactory> {
+    let (Some(trial), Some(scheme)) = (trial, sender.as_scheme()) else { return sender };
+    let ControllerConfig::Gcc(known) = &scheme.controller else { return sender };
+    let (start, min) = (known.start, known.min);
+    if *known != (gcc::Config { start, min, ..gcc::Config::default() }) {
+        return sender;
+    }
+    let controller = ControllerConfig::Gcc(gcc::Config { start, min, ..trial.clone() });
+    Box::new(Scheme { controller, ..scheme.clone() })
 }
 
 /// Logs of references that are the same for all contestants, by case and seed. Two threads may play the same one, with

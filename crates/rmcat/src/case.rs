@@ -2,6 +2,7 @@
 
 use thalweg_codecs::Codec;
 use thalweg_codecs::traffic::{self, TrafficModel};
+use thalweg_control::gcc;
 use thalweg_lab::Scenario;
 use thalweg_lab::scenario::{Audio, Competitor, FORWARD, NamedLink, NamedMedium, Pause, REVERSE, Route, Sender, Video};
 use thalweg_link::queue::Limits;
@@ -30,6 +31,9 @@ pub struct Case {
     pub bars: Vec<Bar>,
     /// What its figures are compared with, if bars ask for it.
     pub reference: Option<Reference>,
+    /// The parameters that `gcc` has in it, except start and min: the field trials of a test of libwebrtc's. `None` for
+    /// the usual ones; other schemes are always as they are known.
+    pub gcc: Option<Box<gcc::Config>>,
     /// Whether a sender without weights cannot be judged by it.
     pub needs_weights: bool,
 }
@@ -56,7 +60,7 @@ impl Reference {
 pub enum Setting {
     /// Media flows over narrow links.
     Network(Network),
-    /// A scenario of its own, with one media flow under test.
+    /// A scenario of its own; media flows beside the one under test are of the same scheme.
     Scenario(Box<Scenario>),
 }
 
@@ -119,7 +123,7 @@ impl Case {
     pub fn flows(&self) -> usize {
         match &self.setting {
             Setting::Network(network) => network.flows.len(),
-            Setting::Scenario(_) => 1,
+            Setting::Scenario(scenario) => 1 + scenario.competitors.iter().filter(|one| is_sender(one)).count(),
         }
     }
 
@@ -138,7 +142,15 @@ impl Case {
     pub fn scenario(&self, scheme: &str, seed: Seed, options: &Options) -> Result<Scenario, ConfigError> {
         match &self.setting {
             Setting::Network(network) => self.played(&options.applied(network), scheme, seed, options),
-            Setting::Scenario(scenario) => Ok(Scenario { seed, ..(**scenario).clone() }),
+            Setting::Scenario(scenario) => {
+                let mut scenario = Scenario { seed, ..(**scenario).clone() };
+                for competitor in &mut scenario.competitors {
+                    if let Competitor::Sender(sender) = competitor {
+                        sender.scheme = scheme.to_string();
+                    }
+                }
+                Ok(scenario)
+            }
         }
     }
 
@@ -261,6 +273,10 @@ impl Case {
             ..Scenario::over("unused")
         })
     }
+}
+
+fn is_sender(competitor: &Competitor) -> bool {
+    matches!(competitor, Competitor::Sender(_))
 }
 
 impl Options {

@@ -44,7 +44,7 @@ pub mod page;
 pub use bar::{Bar, Judged, Range, Source, Verdict, judge, range};
 pub use bench::{Bench, BenchError, BenchErrorCause, Progress};
 pub use case::{Case, Options, Reference, Setting, on_the_wire, rfc_limits};
-pub use cases::{UnknownCase, all, find};
+pub use cases::{NOT_MODELLED, UnknownCase, all, find};
 pub use contestant::Contestant;
 pub use expect::{ExpectationError, Expectations, Unexpected};
 pub use json::json;

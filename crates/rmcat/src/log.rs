@@ -43,8 +43,14 @@ pub struct FlowLog {
     pub reports: u64,
     /// Reports that links dropped.
     pub reports_dropped: u64,
-    /// The controller's target, sampled ten times a second: seconds and bit/s.
+    /// The controller's target, sampled ten times a second and whenever it moves by more than 1 %: seconds and bit/s.
     pub target: Vec<(f64, f64)>,
+    /// How long frames waited in the sender, each with when its last packet left: seconds and ms.
+    pub pacer_ms: Vec<(f64, f64)>,
+    /// When packets of video, and of audio, were sent.
+    pub video_s: Vec<f64>,
+    /// The same of audio.
+    pub audio_s: Vec<f64>,
 }
 
 /// A flow of TCP or of datagrams.
@@ -106,6 +112,11 @@ impl Log {
                     sent_at[number].push(at_s);
                     flow.sent_s.push(at_s);
                     add(&mut flow.sent, at_s, *size);
+                    match payload {
+                        Payload::Media => flow.video_s.push(at_s),
+                        Payload::Audio => flow.audio_s.push(at_s),
+                        _ => {}
+                    }
                     if matches!(payload, Payload::Padding) {
                         add(&mut flow.filler, at_s, *size);
                     } else {
@@ -113,6 +124,8 @@ impl Log {
                     }
                 }
                 What::Sender(Event::Variable { name: "capacity_bps", value }) => flow.target.push((at_s, *value)),
+                What::Sender(Event::SendLimits { capacity, .. }) => flow.target.push((at_s, capacity.as_bps_f64())),
+                What::Sender(Event::FrameSent { delay, .. }) => flow.pacer_ms.push((at_s, delay.as_millis_f64())),
                 What::Arrived { id, size, queued, .. } => {
                     add(&mut flow.received, at_s, *size);
                     let sent = sent_at[number].get(*id as usize).copied().unwrap_or(at_s);

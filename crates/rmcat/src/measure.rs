@@ -85,6 +85,21 @@ pub enum Figure {
     LeastTarget,
     /// The greatest of them.
     GreatestTarget,
+    /// The least of them over the greatest.
+    LeastOverGreatestTarget,
+    /// The target at the end of the window less that at its begin, in kbps.
+    TargetRise,
+    /// How often at most the target dips by more than 100 kbps within 500 ms (`CountBandwidthDips` of libwebrtc's
+    /// goog_cc_network_control_unittest.cc), seen every 50 ms.
+    Dips,
+    /// 95th percentile of the time that frames wait in the sender, in ms.
+    PacerDelay,
+    /// The mean time under way of packets of two flows that go opposite ways, added, in ms.
+    RoundTrip,
+    /// Packets of video sent.
+    VideoPackets,
+    /// Packets of audio sent.
+    AudioPackets,
 }
 
 impl Figure {
@@ -129,6 +144,13 @@ impl Figure {
             Figure::Target => "target",
             Figure::LeastTarget => "target_min",
             Figure::GreatestTarget => "target_max",
+            Figure::LeastOverGreatestTarget => "target_min_max",
+            Figure::TargetRise => "target_rise",
+            Figure::Dips => "dips",
+            Figure::PacerDelay => "pacer95",
+            Figure::RoundTrip => "rtt",
+            Figure::VideoPackets => "video_packets",
+            Figure::AudioPackets => "audio_packets",
         }
     }
 
@@ -150,7 +172,8 @@ impl Figure {
             | Figure::Filler
             | Figure::TcpRate
             | Figure::RateOfAll => "Mbps",
-            Figure::Target | Figure::LeastTarget | Figure::GreatestTarget => "kbps",
+            Figure::Target | Figure::LeastTarget | Figure::GreatestTarget | Figure::TargetRise => "kbps",
+            Figure::PacerDelay | Figure::RoundTrip => "ms",
             Figure::Use
             | Figure::UseOfRun
             | Figure::UseOfAll
@@ -162,6 +185,10 @@ impl Figure {
             | Figure::RateOverOthers
             | Figure::CompletionOverAlone
             | Figure::RateOverReference
+            | Figure::LeastOverGreatestTarget
+            | Figure::Dips
+            | Figure::VideoPackets
+            | Figure::AudioPackets
             | Figure::LeastUse
             | Figure::GreatestUse
             | Figure::TotalOverReference
@@ -258,6 +285,21 @@ impl Seen<'_> {
             Figure::Target => target_at(log, window.1),
             Figure::LeastTarget => least(targets(log, window)),
             Figure::GreatestTarget => greatest(targets(log, window)),
+            Figure::LeastOverGreatestTarget => {
+                let (least, greatest) = (least(targets(log, window)), greatest(targets(log, window)));
+                least.zip(greatest).and_then(|(least, greatest)| ratio(least, greatest))
+            }
+            Figure::TargetRise => {
+                target_at(log, window.1).zip(target_at(log, window.0)).map(|(end, begin)| end - begin)
+            }
+            Figure::Dips => dips(log, window),
+            Figure::PacerDelay => {
+                let within = log.pacer_ms.iter().filter(|(at, _)| (window.0..window.1).contains(at));
+                percentile(&within.map(|(_, waited)| *waited).collect::<Vec<_>>(), 0.95)
+            }
+            Figure::RoundTrip => self.round_trip(window),
+            Figure::VideoPackets => Some(count(&log.video_s, window)),
+            Figure::AudioPackets => Some(count(&log.audio_s, window)),
         };
         (value, false)
     }
@@ -389,10 +431,46 @@ impl Seen<'_> {
         ratio(indices.iter().sum(), indices.len() as f64)
     }
 
+    fn round_trip(&self, (from, until): Window) -> Option<f64> {
+        let mean = |log: &FlowLog| {
+            let within = || log.arrivals.iter().filter(|arrival| (from..until).contains(&arrival.at_s));
+            ratio(within().map(|arrival| arrival.delay_ms).sum(), within().count() as f64)
+        };
+        self.log.media.iter().take(2).map(mean).sum()
+    }
+
     fn slope(&self, window: Window) -> Option<f64> {
         let round_trips = self.network?.flows.iter().map(|flow| flow.one_way.as_millis_f64() * 2.0);
         log_slope(&round_trips.zip(self.rates(window)).collect::<Vec<_>>())
     }
+}
+
+/// How many of these times are within the window.
+fn count(times: &[f64], (from, until): Window) -> f64 {
+    times.iter().filter(|at| (from..until).contains(*at)).count() as f64
+}
+
+/// See [`Figure::Dips`].
+fn dips(log: &FlowLog, (from, until): Window) -> Option<f64> {
+    const STEP_S: f64 = 0.05;
+    const SEEN: usize = 10;
+    const DEPTH_KBPS: f64 = 100.0;
+    let steps = ((until - from) / STEP_S).round() as usize;
+    let series: Vec<f64> = (1..=steps).filter_map(|step| target_at(log, from + step as f64 * STEP_S)).collect();
+    let within = |seen: &[f64]| {
+        let (mut dips, mut high) = (0, true);
+        for target in &seen[1..] {
+            if target + DEPTH_KBPS < seen[0] && high {
+                (dips, high) = (dips + 1, false);
+            } else if *target == seen[0] {
+                high = true;
+            } else if *target > seen[0] {
+                high = false;
+            }
+        }
+        f64::from(dips)
+    };
+    greatest((0..series.len()).map(|end| within(&series[(end + 1).saturating_sub(SEEN)..=end])).collect())
 }
 
 fn ratio(of: f64, over: f64) -> Option<f64> {

@@ -110,4 +110,13 @@ mod tests {
         assert!(back_off.above_limit());
         assert_eq!(back_off.lower(Time::from_millis(9000), Rate::from_kbps(4)), None, "below the floor already");
     }
+
+    #[test]
+    fn it_ends_at_its_floor() {
+        let config = Config { rtt_floor: Rate::from_kbps(50), ..Config::default() };
+        let mut back_off = BackOff::new(&config);
+        back_off.on_report(Time::from_millis(9000), Span::from_millis(3100));
+        assert_eq!(back_off.lower(Time::from_millis(9000), Rate::from_kbps(60)), Some(Rate::from_kbps(50)));
+        assert_eq!(back_off.lower(Time::from_millis(10_000), Rate::from_kbps(50)), None);
+    }
 }

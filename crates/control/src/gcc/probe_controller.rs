@@ -344,4 +344,27 @@ mod tests {
         controller.set_max(Time::from_millis(2000), Rate::from_kbps(2500));
         assert_eq!(pending(&controller), [2500]);
     }
+
+    #[test]
+    fn a_raised_bound_of_the_application_is_probed_whatever_the_application_sends() {
+        let mut controller = ProbeController::new(Config::default(), Rate::from_kbps(300));
+        controller.set_max(Time::ZERO, Rate::from_kbps(600));
+        controller.on_available(Time::ZERO);
+        controller.pending.clear();
+        controller.on_estimate(Time::from_millis(100), Rate::from_kbps(600), false);
+        controller.set_bound(Time::from_millis(2000), Rate::from_kbps(500));
+        assert_eq!(pending(&controller), [0u64; 0]);
+        controller.set_bound(Time::from_millis(3000), Rate::from_kbps(3000));
+        assert_eq!(pending(&controller), [3000]);
+    }
+
+    #[test]
+    fn on_another_route_it_begins_anew_with_numbers_that_no_cluster_had() {
+        let mut controller = ProbeController::new(Config::default(), Rate::from_kbps(300));
+        controller.on_available(Time::ZERO);
+        controller.restart(Rate::from_kbps(200));
+        controller.on_available(Time::from_millis(5000));
+        assert_eq!(pending(&controller), [600, 1200]);
+        assert_eq!(controller.pending().map(|probe| probe.cluster), Some(3));
+    }
 }

@@ -124,4 +124,33 @@ mod tests {
         pushback.on_report(None, Rate::from_kbps(2000));
         assert_eq!(pushback.window, Some(Bytes::new(84_375)));
     }
+
+    #[test]
+    fn instead_of_frames_the_target_gives_way_down_to_the_minimum_and_never_rises() {
+        let fills = |config: Config| {
+            let mut pushback = Pushback::new(config);
+            pushback.on_report(Some(Span::from_millis(100)), Rate::from_kbps(1000));
+            pushback.on_in_flight(Bytes::new(100_000));
+            pushback
+        };
+        let mut pushback = fills(Config { drop_frames: false, ..Config::default() });
+        assert_eq!(pushback.lower(Rate::from_kbps(1000)), Rate::from_kbps(900));
+        assert_eq!(pushback.share_of_frames(), 1.0);
+        (0..100).for_each(|_| pushback.on_in_flight(Bytes::new(100_000)));
+        assert_eq!([1000, 20].map(|kbps| pushback.lower(Rate::from_kbps(kbps)).as_bps() / 1000), [30, 20]);
+        let frames = fills(Config::default());
+        assert_eq!((frames.lower(Rate::from_kbps(1000)), frames.share_of_frames()), (Rate::from_kbps(1000), 0.9));
+    }
+
+    #[test]
+    fn media_in_the_pacer_counts_where_it_is_to() {
+        for (with_queue, ratio) in [(false, 1.0), (true, 0.95)] {
+            let mut pushback = Pushback::new(Config { with_queue, ..Config::default() });
+            pushback.on_report(Some(Span::from_millis(100)), Rate::from_kbps(1000));
+            pushback.on_queued(Bytes::new(40_000));
+            pushback.on_media(Bytes::new(10_000));
+            pushback.on_in_flight(Bytes::new(30_000));
+            assert_eq!(pushback.ratio(), ratio);
+        }
+    }
 }

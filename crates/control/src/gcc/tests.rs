@@ -133,3 +133,51 @@ fn the_round_trip_of_the_increase_does_not_have_the_wait_for_a_batched_report_in
     call.play(5_000, |sent| sent + 25);
     assert!(call.gcc.rtt <= Span::from_millis(60), "{}", call.gcc.rtt);
 }
+
+#[test]
+fn on_another_route_the_estimate_starts_over_and_reports_on_the_old_one_say_nothing() {
+    for (restart, kbps) in [(Restart::Start, 300.0), (Restart::Target, 300.0), (Restart::Acknowledged, 300.0)] {
+        let mut call = Call::of(Config { restart, ..Config::default() });
+        call.play(5_000, |sent| sent + 25);
+        assert!(call.gcc.target > Rate::from_kbps(400), "{}", call.gcc.target);
+        call.gcc.on_signal(Time::from_millis(5_000), Signal::RouteChanged { adapter: false });
+        assert_eq!(call.gcc.target.as_kbps_f64(), kbps);
+        assert_eq!(call.gcc.limits().probe.map(|probe| probe.rate), Some(Rate::from_kbps(900)));
+        call.play(5_020, |sent| sent + 25);
+        assert_eq!(call.gcc.acknowledged.rate(), None, "packets of the old route");
+        call.play(8_000, |sent| sent + 25);
+        assert!(call.gcc.acknowledged.rate().is_some_and(|rate| rate > Rate::from_kbps(900)));
+    }
+}
+
+#[test]
+fn a_low_rate_outlasts_a_change_of_route_where_it_is_to_be_safe() {
+    let after = |restart, adapter, restart_by_adapter| {
+        let mut call = Call::of(Config { restart, restart_by_adapter, ..Config::default() });
+        // 1250 bytes every 10 ms over 200 kbps.
+        call.play(4_000, |sent| sent * 5 + 25);
+        let before = call.gcc.target;
+        call.gcc.on_signal(Time::from_millis(4_000), Signal::RouteChanged { adapter });
+        (before.as_kbps_f64(), call.gcc.target.as_kbps_f64())
+    };
+    let (before, kept) = after(Restart::Target, false, false);
+    assert!(before < 250.0 && kept == before, "{before} to {kept}");
+    assert_eq!(after(Restart::Start, false, false).1, 300.0);
+    let (_, acknowledged) = after(Restart::Acknowledged, true, true);
+    assert!((150.0..260.0).contains(&acknowledged), "{acknowledged}");
+    let (before, same) = after(Restart::Start, false, true);
+    assert_eq!(before, same, "the same adapter");
+}
+
+#[test]
+fn a_receivers_limit_caps_what_is_sent_and_not_what_is_known() {
+    let mut call = Call::new(Rate::from_kbps(300));
+    call.play(3_000, |sent| sent + 25);
+    let known = call.gcc.limits().capacity;
+    call.gcc.on_signal(Time::from_millis(3_000), Signal::ReceiverLimit(Some(Rate::from_kbps(250))));
+    assert_eq!(call.gcc.limits().capacity, Rate::from_kbps(250));
+    call.gcc.on_signal(Time::from_millis(3_000), Signal::ReceiverLimit(Some(Rate::from_kbps(10))));
+    assert_eq!(call.gcc.limits().capacity, Rate::from_kbps(30), "the minimum");
+    call.gcc.on_signal(Time::from_millis(3_000), Signal::ReceiverLimit(None));
+    assert_eq!(call.gcc.limits().capacity, known);
+}

@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod camel;
+mod changes;
 mod competition;
 mod determinism;
 mod fbra;
@@ -19,4 +20,3 @@ mod stateful;
 mod support;
 mod traffic;
 mod undershoot;
-mod webrtc;

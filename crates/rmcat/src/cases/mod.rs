@@ -1,19 +1,21 @@
 //! All cases, by their ids.
 
 mod bars;
+mod webrtc;
 mod wired;
 mod wireless;
 
 use crate::case::Case;
+pub use webrtc::NOT_MODELLED;
 
 /// Every case, in order.
 pub fn all() -> Vec<Case> {
-    wired::cases().into_iter().chain(wireless::cases()).collect()
+    [wired::cases(), wireless::cases(), webrtc::cases()].concat()
 }
 
 /// Why cases could not be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no case '{pattern}': choose of {known}, or wired, or all")]
+#[error("there is no case '{pattern}': choose of {known}, or wired, wireless, webrtc, or all")]
 pub struct UnknownCase {
     /// What was asked for.
     pub pattern: String,
@@ -21,7 +23,7 @@ pub struct UnknownCase {
     pub known: String,
 }
 
-/// The cases that `pattern` names: an id, an id with `*` at its end, a set (`wired`, `wireless`), or `all`.
+/// The cases that `pattern` names: an id, an id with `*` at its end, a set (`wired`, `wireless`, `webrtc`), or `all`.
 ///
 /// # Errors
 /// When there is none.
@@ -31,6 +33,7 @@ pub fn find(pattern: &str) -> Result<Vec<Case>, UnknownCase> {
         .filter(|case| match pattern {
             "all" => true,
             "wired" => case.id.starts_with(['5', '6']),
+            "webrtc" => ["gcc.", "scream.", "rampup."].iter().any(|set| case.id.starts_with(set)),
             "wireless" => case.id.starts_with('w'),
             _ => match pattern.strip_suffix('*') {
                 Some(begin) => case.id.starts_with(begin),

@@ -31,6 +31,7 @@ fn case(id: &str, title: &str, length_s: i64, network: Network) -> Case {
         setting: Setting::Network(network),
         bars,
         reference: None,
+        gcc: None,
         needs_weights: false,
     }
 }

@@ -47,6 +47,7 @@ fn case(id: String, title: String, length_s: i64, network: Network, bars: Vec<Ba
         setting: Setting::Network(network),
         bars,
         reference: None,
+        gcc: None,
         needs_weights: false,
     }
 }

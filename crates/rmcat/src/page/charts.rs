@@ -50,11 +50,17 @@ pub(super) fn rates(page: &mut String, outcome: &Outcome, axes: &Axes) {
         let ends: Vec<Option<(i64, i64)>> = first.cross.iter().map(|rate| Some((place(0.0), place(*rate)))).collect();
         path(page, "t", &band(0.5, &ends));
     }
-    let attainable = |(flow, phases): (usize, &Vec<Phase>)| {
+    // Flows that could have the same are one line: dots over dots would not be dots.
+    let mut known = Vec::new();
+    let mut attainable = String::new();
+    for (flow, phases) in outcome.phases.iter().enumerate() {
         let value = |phase: &Phase| place(sign(outcome, flow) * phase.attainable_bps / 1e6);
-        levels(phases.iter().map(|phase| (phase.from_s, phase.until_s, value(phase))))
-    };
-    path(page, "a", &outcome.phases.iter().enumerate().map(attainable).collect::<String>());
+        let mut pieces: Vec<_> = phases.iter().map(|phase| (phase.from_s, phase.until_s, value(phase))).collect();
+        pieces.retain(|piece| !known.contains(piece));
+        known.extend_from_slice(&pieces);
+        attainable.push_str(&levels(pieces.into_iter()));
+    }
+    path(page, "a", &attainable);
     path(page, "z", &format!("M0 {}H{}", place(0.0), axes.seconds));
     let drawn = |trajectory: &Trajectory, flow: usize, step: usize| {
         let (_, rates) = curves(trajectory, network).swap_remove(flow);

@@ -9,6 +9,7 @@ use super::axes::{Axes, DRAWN, UNITS, curves, events, is_back, shown_links};
 use super::line::{band, levels, line};
 use super::number;
 use crate::junit::escaped;
+use crate::network::Phase;
 use crate::outcome::{Outcome, Trajectory};
 
 /// In units of the drawing, which are pixels on a screen of moderate width.
@@ -40,44 +41,34 @@ pub(super) fn rates(page: &mut String, outcome: &Outcome, axes: &Axes) {
     vertical(page, "Mbps", RATES, axes.rates().into_iter().map(|rate| (rate, axes.rate(rate))));
     plot(page, axes, RATES);
     let place = |mbps: f64| axes.rate(mbps).round() as i64;
-    if let Some(network) = network {
-        for (link, back) in shown_links(network, axes.seconds) {
-            let mut from = 0.0;
-            let last = network.links[link].rates.len() - 1;
-            let pieces = network.links[link].rates.iter().enumerate().map(|(index, (rate, lasts))| {
-                let until = if index == last { axes.seconds } else { (from + lasts.as_secs_f64()).min(axes.seconds) };
-                let piece = (from, until, place(rate.as_bps_f64() / 1e6 * if back { -1.0 } else { 1.0 }));
-                from = until;
-                piece
-            });
-            path(page, "c", &levels(pieces.filter(|(from, until, _)| from < until)));
-        }
+    for (link, back) in network.map_or_else(Vec::new, |network| shown_links(network, axes.seconds)) {
+        let pieces = capacity(outcome, link, axes.seconds);
+        let sign = if back { -1.0 } else { 1.0 };
+        path(page, "c", &levels(pieces.into_iter().map(|(from, until, mbps)| (from, until, place(sign * mbps)))));
     }
     if let Some(first) = outcome.trajectories.first().filter(|first| first.cross.iter().any(|rate| *rate > 0.0)) {
         let ends: Vec<Option<(i64, i64)>> = first.cross.iter().map(|rate| Some((place(0.0), place(*rate)))).collect();
         path(page, "t", &band(0.5, &ends));
     }
-    let shared: String = outcome
-        .phases
-        .iter()
-        .enumerate()
-        .map(|(flow, phases)| {
-            let sign = if network.is_some_and(|network| is_back(network, flow)) { -1.0 } else { 1.0 };
-            let piece =
-                |phase: &crate::network::Phase| (phase.from_s, phase.until_s, place(sign * phase.attainable_bps / 1e6));
-            levels(phases.iter().map(piece))
-        })
-        .collect();
-    path(page, "a", &shared);
+    // Flows that could have the same are one line: dots over dots would not be dots.
+    let mut known = Vec::new();
+    let mut attainable = String::new();
+    for (flow, phases) in outcome.phases.iter().enumerate() {
+        let value = |phase: &Phase| place(sign(outcome, flow) * phase.attainable_bps / 1e6);
+        let mut pieces: Vec<_> = phases.iter().map(|phase| (phase.from_s, phase.until_s, value(phase))).collect();
+        pieces.retain(|piece| !known.contains(piece));
+        known.extend_from_slice(&pieces);
+        attainable.push_str(&levels(pieces.into_iter()));
+    }
+    path(page, "a", &attainable);
     path(page, "z", &format!("M0 {}H{}", place(0.0), axes.seconds));
     let drawn = |trajectory: &Trajectory, flow: usize, step: usize| {
         let (_, rates) = curves(trajectory, network).swap_remove(flow);
         let (from, until) = times(outcome, flow);
-        let sign = if network.is_some_and(|network| is_back(network, flow)) { -1.0 } else { 1.0 };
         let rates = rates.get(from..until.min(rates.len())).unwrap_or_default();
         let points = rates.chunks(step).map(|chunk| {
             let mean = chunk.iter().sum::<f64>() / chunk.len() as f64;
-            mean.is_finite().then(|| place(sign * mean))
+            mean.is_finite().then(|| place(sign(outcome, flow) * mean))
         });
         line(from as f64 + step as f64 / 2.0, step, points)
     };
@@ -151,6 +142,25 @@ pub(super) fn delays(page: &mut String, outcome: &Outcome, axes: &Axes) {
         let _ = write!(page, "<text x=\"{x}\" y=\"{bottom}\" class=\"x\">{}{unit}</text>", number(at));
     }
     page.push_str("</svg>\n");
+}
+
+/// -1 for a flow of the way back, which is drawn below the axis.
+fn sign(outcome: &Outcome, flow: usize) -> f64 {
+    if outcome.network.as_ref().is_some_and(|network| is_back(network, flow)) { -1.0 } else { 1.0 }
+}
+
+/// A link's rates in Mbps, each from one time to another; the last stays.
+fn capacity(outcome: &Outcome, link: usize, seconds: f64) -> Vec<(f64, f64, f64)> {
+    let rates = outcome.network.as_ref().map_or(&[][..], |network| &network.links[link].rates);
+    let (mut from, mut pieces) = (0.0, Vec::new());
+    for (place, (rate, lasts)) in rates.iter().enumerate() {
+        let until = if place + 1 == rates.len() { seconds } else { (from + lasts.as_secs_f64()).min(seconds) };
+        if from < until {
+            pieces.push((from, until, rate.as_bps_f64() / 1e6));
+        }
+        from = until;
+    }
+    pieces
 }
 
 /// The seconds between which a flow is drawn.

@@ -165,11 +165,11 @@ fn badge(verdict: Option<Verdict>) -> String {
     format!("<span class=\"badge {}\">{}</span>", class(verdict), name(verdict))
 }
 
-/// What is judged, such as `q95 of flow 1, 60 to 80 s`.
+/// What is judged, such as `q95 of flow 1, 60–80 s`.
 fn subject(judged: &Judged) -> String {
     let of = judged.bar.flow.map_or_else(String::new, |flow| format!(" of flow {flow}"));
     let (from, until) = judged.bar.window;
-    format!("{}{of}, {} to {} s", judged.bar.figure.name(), number(from), number(until))
+    format!("{}{of}, {}–{}\u{a0}s", judged.bar.figure.name(), number(from), number(until))
 }
 
 /// Three significant figures at most, without zeros at the end.

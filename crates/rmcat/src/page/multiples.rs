@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::axes::Axes;
+use super::axes::{Axes, is_back};
 use super::{Row, anchor, badge, charts, number, strip};
 use crate::junit::escaped;
-use crate::network::Network;
+use crate::network::{Media, Network};
 
 /// A heading, the flows, and a cell for each scheme that played the case.
 pub(super) fn row(page: &mut String, row: &Row<'_>) {
@@ -14,12 +14,12 @@ pub(super) fn row(page: &mut String, row: &Row<'_>) {
     let (case, title) = (escaped(&first.case), escaped(&first.title));
     let _ = write!(
         page,
-        "<section class=\"case\" id=\"case-{}\">\n<h2>{case} <small>{title}, {} s</small></h2>\n",
+        "<section class=\"case\" id=\"case-{}\">\n<h2>{case} <small>{title}, {}\u{a0}s</small></h2>\n",
         row.number,
         number(first.duration_s)
     );
     if let Some(network) = row.outcomes.iter().find_map(|outcome| outcome.network.as_ref()) {
-        let _ = write!(page, "<p class=\"flows\">{}</p>\n", flows(network, first.duration_s));
+        let _ = writeln!(page, "<p class=\"flows\">{}</p>", flows(network, first.duration_s));
     }
     let _ = write!(
         page,
@@ -50,7 +50,7 @@ pub(super) fn row(page: &mut String, row: &Row<'_>) {
 
 /// The flows with their lines' look.
 fn flows(network: &Network, duration_s: f64) -> String {
-    let flow = |(number_of, flow): (usize, &crate::network::Media)| {
+    let flow = |(number_of, flow): (usize, &Media)| {
         let mut about = format!(
             "flow {number_of}: {} to {} s, {} ms",
             number(flow.times.0),
@@ -63,7 +63,7 @@ fn flows(network: &Network, duration_s: f64) -> String {
         if (flow.weight - 1.0).abs() > 1e-9 {
             let _ = write!(about, ", weight {}", number(flow.weight));
         }
-        if super::axes::is_back(network, number_of) {
+        if is_back(network, number_of) {
             about.push_str(", the way back, below the axis");
         }
         let class = charts::class(number_of);

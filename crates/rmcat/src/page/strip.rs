@@ -24,7 +24,7 @@ pub(super) fn strip(page: &mut String, outcome: &Outcome) {
         let count = |verdict| rest.iter().filter(|judged| judged.verdict == verdict).count();
         let counts = all.into_iter().map(|verdict| (verdict, count(verdict))).filter(|(_, count)| *count > 0);
         let counts: Vec<String> = counts.map(|(verdict, count)| format!("{count} {}", name(verdict))).collect();
-        let _ = write!(page, "<details><summary>{} more: {}</summary>\n", rest.len(), counts.join(", "));
+        let _ = writeln!(page, "<details><summary>{} more: {}</summary>", rest.len(), counts.join(", "));
         list(page, rest);
         page.push_str("</details>\n");
     }

@@ -63,7 +63,7 @@ mod tests {
         assert!(ours.iter().zip(theirs).all(|(a, b)| (a - b).abs() < 1e-6), "{ours:?}, {theirs:?}");
     }
 
-    /// specs/rmcat.md 13.1, and 6.1's weights.
+    /// specs/rmcat.md 13, example 1, and 6.1's weights.
     #[test]
     fn the_worked_examples_come_out() {
         let video = || taker(1.594, 1.0, &[0]);

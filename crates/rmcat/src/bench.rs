@@ -62,6 +62,9 @@ struct Played {
     fingerprint: u64,
 }
 
+/// How a run ended; without a result if the contestant cannot play the case.
+type Ended = Result<Option<Played>, BenchError>;
+
 /// Called from several threads when a run is over, with its case and its contestant; returns whether to go on.
 pub type Progress<'a> = dyn Fn(&Case, &str) -> bool + Sync + 'a;
 
@@ -76,8 +79,7 @@ impl Bench<'_> {
             .flat_map(|case| (0..self.contestants.len()).map(move |contestant| (case, contestant)))
             .flat_map(|(case, contestant)| self.seeds.iter().map(move |seed| (case, contestant, *seed)))
             .collect();
-        let results: Vec<Mutex<Option<Result<Option<Played>, BenchError>>>> =
-            jobs.iter().map(|_| Mutex::new(None)).collect();
+        let results: Vec<Mutex<Option<Ended>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
         let others = Others::default();
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         let work = || {

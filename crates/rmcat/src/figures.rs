@@ -85,7 +85,7 @@ pub fn log_slope(pairs: &[(f64, f64)]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// specs/rmcat.md 13.2.
+    /// specs/rmcat.md 13, example 2.
     #[test]
     fn convergence_is_the_worked_example() {
         let means = [0.2, 0.4, 0.7, 0.82, 0.9, 1.02, 1.0, 0.98, 0.97];
@@ -104,7 +104,7 @@ mod tests {
         assert!(settling(&means, &[300.0; 6], 1.0, 1.0).censored);
     }
 
-    /// specs/rmcat.md 13.4.
+    /// specs/rmcat.md 13, example 4.
     #[test]
     fn alternations_are_counted_between_the_two_marks_only() {
         assert_eq!(alternations(&[1.0, 0.97, 0.7, 0.55, 0.8, 0.96, 1.0, 0.5, 0.98]), 4);

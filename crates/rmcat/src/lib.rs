@@ -40,8 +40,9 @@ pub mod measure;
 pub mod network;
 mod outcome;
 pub mod page;
+mod range;
 
-pub use bar::{Bar, Judged, Range, Source, Verdict, judge, range};
+pub use bar::{Bar, Judged, Source, Verdict, judge};
 pub use bench::{Bench, BenchError, BenchErrorCause, Progress};
 pub use case::{Case, Options, Reference, Setting, on_the_wire, rfc_limits};
 pub use cases::{NOT_MODELLED, UnknownCase, all, find};
@@ -50,3 +51,4 @@ pub use expect::{ExpectationError, Expectations, Unexpected};
 pub use json::json;
 pub use junit::junit;
 pub use outcome::{Figures, Outcome, Trajectory};
+pub use range::{Range, range};

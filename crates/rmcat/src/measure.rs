@@ -5,6 +5,7 @@ use thalweg_units::percentile;
 use crate::figures::{After, alternations, convergence, log_slope, settling, variation};
 use crate::log::{Arrival, BIN_S, FlowLog, Log, mean_rate, moving_means};
 use crate::network::{Media, Network, Phase};
+use crate::range::{Range, range};
 
 /// A figure of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -151,6 +152,18 @@ impl Figure {
             Figure::RoundTrip => "rtt",
             Figure::VideoPackets => "video_packets",
             Figure::AudioPackets => "audio_packets",
+        }
+    }
+
+    /// The values that it can have: an interval about a mean does not go beyond them.
+    pub fn possible(&self) -> Range {
+        match self {
+            Figure::SlopeOverRoundTrip | Figure::QueueOverReference | Figure::TargetRise => {
+                range(f64::NEG_INFINITY, f64::INFINITY)
+            }
+            Figure::Ratio => range(1.0, f64::INFINITY),
+            Figure::Jain => range(0.0, 1.0),
+            _ => range(0.0, f64::INFINITY),
         }
     }
 

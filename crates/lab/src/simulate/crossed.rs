@@ -7,14 +7,8 @@ use thalweg_units::{Bytes, Seed, Time};
 use super::SimulateError;
 use crate::scenario::{FORWARD, Medium, REVERSE};
 
-/// See the module. When it next has something to do is kept beside it, because it is asked for all links at every
-/// event.
-pub(super) struct Crossed<P> {
-    kind: Kind<P>,
-    next: Time,
-}
-
-enum Kind<P> {
+/// See the module.
+pub(super) enum Crossed<P> {
     Path(Path<P>),
     Shared(Box<dyn SharedLink<P> + Send>),
 }
@@ -36,7 +30,7 @@ impl<P: Copy + Send + 'static> Crossed<P> {
                 name => format!("link '{name}': {error}"),
             })
         };
-        Ok(Crossed { kind: Kind::Path(path.build(seed, find).map_err(problem)?), next: Time::NEVER })
+        Ok(Crossed::Path(path.build(seed, find).map_err(problem)?))
     }
 
     /// The medium of this name.
@@ -55,71 +49,59 @@ impl<P: Copy + Send + 'static> Crossed<P> {
                 Box::new(Cell::new(config, seed, &mut read).map_err(problem)?)
             }
         };
-        Ok(Crossed { kind: Kind::Shared(shared), next: Time::NEVER })
+        Ok(Crossed::Shared(shared))
     }
 
     /// Whether it is a medium, whose ports routes name.
     pub(super) fn is_shared(&self) -> bool {
-        matches!(self.kind, Kind::Shared(_))
+        matches!(self, Crossed::Shared(_))
     }
 
     /// The first bottleneck; none of a medium, whose capacity depends on who sends.
     pub(super) fn bottleneck(&self) -> Option<&Capacity> {
-        match &self.kind {
-            Kind::Path(path) => path.bottlenecks().first(),
-            Kind::Shared(_) => None,
+        match self {
+            Crossed::Path(path) => path.bottlenecks().first(),
+            Crossed::Shared(_) => None,
         }
     }
 
     /// A packet arrives; a medium takes it at `port`.
     pub(super) fn offer(&mut self, now: Time, port: Option<Port>, size: Bytes, packet: P) {
-        match (&mut self.kind, port) {
-            (Kind::Path(path), _) => path.offer(now, size, packet),
-            (Kind::Shared(shared), Some(port)) => shared.offer(now, port, size, packet),
-            (Kind::Shared(_), None) => unreachable!("a route over a medium has a port"),
+        match (self, port) {
+            (Crossed::Path(path), _) => path.offer(now, size, packet),
+            (Crossed::Shared(shared), Some(port)) => shared.offer(now, port, size, packet),
+            (Crossed::Shared(_), None) => unreachable!("a route over a medium has a port"),
         }
-        self.settle();
     }
 
     /// The next packet that left at or before `now`.
     pub(super) fn poll(&mut self, now: Time) -> Option<Departure<P>> {
-        if self.next > now {
-            return None;
+        match self {
+            Crossed::Path(path) => path.poll(now),
+            Crossed::Shared(shared) => shared.poll(now),
         }
-        let left = match &mut self.kind {
-            Kind::Path(path) => path.poll(now),
-            Kind::Shared(shared) => shared.poll(now),
-        };
-        self.settle();
-        left
     }
 
     /// The next packet that was dropped.
     pub(super) fn poll_drop(&mut self) -> Option<Drop<P>> {
-        match &mut self.kind {
-            Kind::Path(path) => path.poll_drop(),
-            Kind::Shared(shared) => shared.poll_drop(),
+        match self {
+            Crossed::Path(path) => path.poll_drop(),
+            Crossed::Shared(shared) => shared.poll_drop(),
         }
     }
 
     pub(super) fn next_event(&self) -> Time {
-        self.next
+        match self {
+            Crossed::Path(path) => path.next_event(),
+            Crossed::Shared(shared) => shared.next_event(),
+        }
     }
 
     /// Changes a property; returns whether there is one.
     pub(super) fn change(&mut self, now: Time, change: &Change) -> bool {
-        let changed = match &mut self.kind {
-            Kind::Path(path) => path.change(now, change),
-            Kind::Shared(_) => false,
-        };
-        self.settle();
-        changed
-    }
-
-    fn settle(&mut self) {
-        self.next = match &self.kind {
-            Kind::Path(path) => path.next_event(),
-            Kind::Shared(shared) => shared.next_event(),
-        };
+        match self {
+            Crossed::Path(path) => path.change(now, change),
+            Crossed::Shared(_) => false,
+        }
     }
 }

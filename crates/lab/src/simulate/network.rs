@@ -94,6 +94,10 @@ struct Leg {
 pub(super) struct Network {
     /// First those of `forward` and `reverse`, then the named ones, then media.
     links: Vec<Crossed<Item>>,
+    /// When each next has something to do: kept, because it is asked for all links at every event.
+    due: Vec<Time>,
+    /// The links that may have dropped something since they were asked.
+    may_have_dropped: Vec<bool>,
     /// Their names.
     names: Vec<String>,
     /// All ways that flows have or had; the first is that of flows that no route names.
@@ -136,6 +140,8 @@ impl Network {
             links.push(Crossed::medium(name, medium, take(name)?)?);
         }
         let mut network = Network {
+            due: vec![Time::NEVER; links.len()],
+            may_have_dropped: vec![false; links.len()],
             links,
             names,
             ways: vec![Way { there: vec![Leg { link: 0, port: None }], back: vec![Leg { link: 1, port: None }] }],
@@ -233,7 +239,9 @@ impl Network {
     /// When there is no such link, or it has no such property.
     pub(super) fn change(&mut self, now: Time, name: &str, change: &thalweg_link::Change) -> Result<(), SimulateError> {
         let link = self.place("a change", name)?;
-        if self.links[link].change(now, change) {
+        let changed = self.links[link].change(now, change);
+        self.settle(link);
+        if changed {
             return Ok(());
         }
         Err(SimulateError::Scenario(format!("a change of link '{name}' to {change:?}: no hop of it has that property")))
@@ -290,8 +298,19 @@ impl Network {
 
     fn enter(&mut self, now: Time, size: Bytes, item: Item) {
         if let Some(leg) = self.next_leg(&item) {
-            self.links[leg.link].offer(now, leg.port, size, item);
+            self.offer(now, leg, size, item);
         }
+    }
+
+    fn offer(&mut self, now: Time, Leg { link, port }: Leg, size: Bytes, item: Item) {
+        self.links[link].offer(now, port, size, item);
+        self.settle(link);
+    }
+
+    /// Something was done with a link.
+    fn settle(&mut self, link: usize) {
+        self.due[link] = self.links[link].next_event();
+        self.may_have_dropped[link] = true;
     }
 
     /// When something next happens on a link, or at once while there is something to poll.
@@ -299,7 +318,7 @@ impl Network {
         if !(self.arrivals.is_empty() && self.drops.is_empty() && self.answered.is_empty()) {
             return self.now;
         }
-        self.links.iter().map(Crossed::next_event).min().unwrap_or(Time::NEVER)
+        self.due.iter().copied().min().unwrap_or(Time::NEVER)
     }
 
     /// Moves everything that is due at `now`: what has crossed its way can be polled. Of links with something due at
@@ -307,14 +326,21 @@ impl Network {
     pub(super) fn advance(&mut self, now: Time) {
         self.now = now;
         for link in 0..self.links.len() {
-            while let Some(left) = self.links[link].poll(now) {
+            while self.due[link] <= now {
+                let left = self.links[link].poll(now);
+                self.settle(link);
+                let Some(left) = left else { continue };
                 let item = Item { leg: left.packet.leg + 1, queued: left.packet.queued + left.queued, ..left.packet };
                 match self.next_leg(&item) {
-                    Some(Leg { link, port }) => self.links[link].offer(left.at, port, left.size, item),
+                    Some(leg) => self.offer(left.at, leg, left.size, item),
                     None => self.arrive(left.size, item),
                 }
             }
-            while let Some(dropped) = self.links[link].poll_drop() {
+            while self.may_have_dropped[link] {
+                let Some(dropped) = self.links[link].poll_drop() else {
+                    self.may_have_dropped[link] = false;
+                    break;
+                };
                 let (flow, size) = (dropped.packet.flow, dropped.size);
                 match dropped.packet.content {
                     Content::There(cargo) => {

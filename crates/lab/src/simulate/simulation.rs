@@ -24,6 +24,8 @@ pub struct Simulation {
     end: Time,
     network: Network,
     flows: Vec<Flow>,
+    /// When each flow next has something to do: kept, because it is asked for all flows at every event.
+    due: Vec<Time>,
     cross: CrossTraffic,
     changes: Changes,
     recorder: Recorder,
@@ -74,6 +76,7 @@ impl Simulation {
             now: Time::ZERO,
             end,
             network,
+            due: flows.iter().map(Flow::next_event).collect(),
             flows,
             cross,
             changes,
@@ -118,7 +121,7 @@ impl Simulation {
 
     /// Time of the next event; [`Time::NEVER`] if there is none.
     pub fn next_event(&self) -> Time {
-        let next = self.flows.iter().map(Flow::next_event).min().unwrap_or(Time::NEVER);
+        let next = self.due.iter().copied().min().unwrap_or(Time::NEVER);
         next.min(self.network.next_event()).min(self.cross.next_event()).min(self.changes.next_event())
     }
 
@@ -161,13 +164,20 @@ impl Simulation {
 
     /// Processes everything that is due at `now`.
     fn step(&mut self, now: Time) -> Result<(), SimulateError> {
-        let Simulation { network, flows, cross, changes, recorder, .. } = self;
-        changes.apply(now, flows, network, recorder)?;
+        let Simulation { network, flows, due, cross, changes, recorder, .. } = self;
+        if changes.next_event() <= now {
+            changes.apply(now, flows, network, recorder)?;
+            due.iter_mut().zip(flows.iter()).for_each(|(due, flow)| *due = flow.next_event());
+        }
         cross.offer(now, network, recorder);
         network.advance(now);
         while let Some(Arrived { flow, content, size, queued }) = network.poll_arrival() {
             match content {
-                Cargo::Packet(number) => flows[usize::from(flow)].on_arrival(now, number, (size, queued), recorder)?,
+                Cargo::Packet(number) => {
+                    let place = usize::from(flow);
+                    flows[place].on_arrival(now, number, (size, queued), recorder)?;
+                    due[place] = flows[place].next_event();
+                }
                 Cargo::Segment(number) => cross.on_arrival(now, (flow, number), (size, queued), network, recorder),
                 Cargo::Datagram => {
                     recorder.push(Record { at: now, flow, what: What::DatagramArrived { size, queued } })
@@ -181,22 +191,28 @@ impl Simulation {
                 Cargo::Datagram => recorder.push(Record { at, flow, what: What::DatagramDropped { size, why } }),
             }
         }
-        for flow in flows.iter_mut() {
+        for (flow, due) in flows.iter_mut().zip(&mut *due).filter(|(_, due)| **due <= now) {
             flow.answer(now, network, recorder);
+            *due = flow.next_event();
         }
         network.advance(now);
         while let Some(Arrived { flow, content, .. }) = network.poll_answer() {
             match content {
                 Answer::Acknowledgement(said) => cross.on_acknowledgement(now, flow, &said, network, recorder),
-                Answer::Feedback(message) => flows[usize::from(flow)].on_message(now, message, network, recorder)?,
+                Answer::Feedback(message) => {
+                    let place = usize::from(flow);
+                    flows[place].on_message(now, message, network, recorder)?;
+                    due[place] = flows[place].next_event();
+                }
             }
         }
-        for flow in flows.iter_mut().filter(|flow| flow.next_event() <= now) {
+        for (flow, due) in flows.iter_mut().zip(due).filter(|(_, due)| **due <= now) {
             flow.show(now, recorder)?;
             flow.finish_encoding(now);
             flow.read_camera(now)?;
             flow.hear(now);
             flow.wake(now, network, recorder)?;
+            *due = flow.next_event();
         }
         Ok(())
     }

@@ -2,9 +2,10 @@
 
 use thalweg_units::Span;
 
-use crate::bar::{Bar, range};
+use crate::bar::Bar;
 use crate::measure::Figure;
 use crate::network::{Event, Network, Phase};
+use crate::range::range;
 
 /// How long after a fall its loss is counted, in seconds (specs/rmcat.md 3).
 const AFTER_FALL_S: f64 = 5.0;

@@ -16,9 +16,10 @@ use thalweg_link::{DatagramsConfig, HopConfig, Jitter, LossModel, PathConfig, Qu
 use thalweg_sender::scheme::{FeedbackStyle, RateLimits};
 use thalweg_units::{Bytes, Rate, Size, Span};
 
-use crate::bar::{Bar, Source, range};
+use crate::bar::{Bar, Source};
 use crate::case::{Case, Setting};
 use crate::measure::Figure::{self, *};
+use crate::range::range;
 
 /// What of specs/rmcat.md 8 is not played, with the reason.
 pub const NOT_MODELLED: [(&str, &str); 17] = [

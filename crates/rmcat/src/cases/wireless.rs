@@ -8,10 +8,11 @@ use thalweg_link::{CellConfig, DatagramsConfig, Direction, Port, TcpConfig, Wifi
 use thalweg_units::{Bytes, Rate, Seed, Span};
 
 use super::bars::{fairness, replace, usual};
-use crate::bar::{Bar, range};
+use crate::bar::Bar;
 use crate::case::{Case, Reference, Setting, on_the_wire, rfc_limits};
 use crate::measure::Figure;
 use crate::network::{Air, Cross, Media, Narrow, Network, Traffic};
+use crate::range::range;
 
 const QUEUE: Span = Span::from_millis(300);
 const ONE_WAY: Span = Span::from_millis(50);

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::{class, name, number, origin, subject};
-use crate::bar::{Judged, Range, Verdict};
+use crate::bar::{Judged, Verdict};
 use crate::outcome::Outcome;
+use crate::range::Range;
 
 /// How many bars are shown before the others are behind a click.
 const SHOWN: usize = 8;
@@ -111,7 +112,7 @@ fn scale(must: Range, should: Range) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bar::range;
+    use crate::range::range;
 
     #[test]
     fn a_scale_is_what_must_hold_and_has_two_ends_always() {

@@ -3,10 +3,11 @@
 //!
 //! Packets cross links by number, because hops copy their contents several times.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use thalweg_link::traffic::tcp::Acknowledgement;
-use thalweg_link::{Capacity, Direction, DropReason, FindTrace, PathConfig, Port};
+use thalweg_link::{Capacity, Direction, Drop, DropReason, FindTrace, PathConfig, Port};
 use thalweg_receiver::Message;
 use thalweg_sender::Packet;
 use thalweg_units::{Bytes, Span, Time};
@@ -94,10 +95,12 @@ struct Leg {
 pub(super) struct Network {
     /// First those of `forward` and `reverse`, then the named ones, then media.
     links: Vec<Crossed<Item>>,
-    /// When each next has something to do: kept, because it is asked for all links at every event.
+    /// When each next has something to do.
     due: Vec<Time>,
+    /// The same in order, the earliest first and of several the first link; also times that no longer hold.
+    agenda: BinaryHeap<Reverse<(Time, usize)>>,
     /// The links that may have dropped something since they were asked.
-    may_have_dropped: Vec<bool>,
+    touched: BTreeSet<usize>,
     /// Their names.
     names: Vec<String>,
     /// All ways that flows have or had; the first is that of flows that no route names.
@@ -141,7 +144,8 @@ impl Network {
         }
         let mut network = Network {
             due: vec![Time::NEVER; links.len()],
-            may_have_dropped: vec![false; links.len()],
+            agenda: BinaryHeap::new(),
+            touched: BTreeSet::new(),
             links,
             names,
             ways: vec![Way { there: vec![Leg { link: 0, port: None }], back: vec![Leg { link: 1, port: None }] }],
@@ -309,8 +313,19 @@ impl Network {
 
     /// Something was done with a link.
     fn settle(&mut self, link: usize) {
-        self.due[link] = self.links[link].next_event();
-        self.may_have_dropped[link] = true;
+        let next = self.links[link].next_event();
+        if next != self.due[link] {
+            self.due[link] = next;
+            if next < Time::NEVER {
+                self.agenda.push(Reverse((next, link)));
+            }
+        }
+        self.touched.insert(link);
+        while let Some(Reverse((at, link))) = self.agenda.peek().copied()
+            && self.due[link] != at
+        {
+            self.agenda.pop();
+        }
     }
 
     /// When something next happens on a link, or at once while there is something to poll.
@@ -318,43 +333,43 @@ impl Network {
         if !(self.arrivals.is_empty() && self.drops.is_empty() && self.answered.is_empty()) {
             return self.now;
         }
-        self.due.iter().copied().min().unwrap_or(Time::NEVER)
+        self.agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at)
     }
 
     /// Moves everything that is due at `now`: what has crossed its way can be polled. Of links with something due at
     /// the same instant the first goes first.
     pub(super) fn advance(&mut self, now: Time) {
         self.now = now;
-        for link in 0..self.links.len() {
-            while self.due[link] <= now {
-                let left = self.links[link].poll(now);
-                self.settle(link);
-                let Some(left) = left else { continue };
-                let item = Item { leg: left.packet.leg + 1, queued: left.packet.queued + left.queued, ..left.packet };
-                match self.next_leg(&item) {
-                    Some(leg) => self.offer(left.at, leg, left.size, item),
-                    None => self.arrive(left.size, item),
-                }
+        while let Some(Reverse((at, link))) = self.agenda.peek().copied()
+            && at <= now
+        {
+            let left = self.links[link].poll(now);
+            self.settle(link);
+            let Some(left) = left else { continue };
+            let item = Item { leg: left.packet.leg + 1, queued: left.packet.queued + left.queued, ..left.packet };
+            match self.next_leg(&item) {
+                Some(leg) => self.offer(left.at, leg, left.size, item),
+                None => self.arrive(left.size, item),
             }
-            while self.may_have_dropped[link] {
-                let Some(dropped) = self.links[link].poll_drop() else {
-                    self.may_have_dropped[link] = false;
-                    break;
-                };
-                let (flow, size) = (dropped.packet.flow, dropped.size);
-                match dropped.packet.content {
-                    Content::There(cargo) => {
-                        self.drops.push_back(Dropped { flow, cargo, at: dropped.at, size, why: dropped.why });
-                    }
-                    Content::Back(number) => {
-                        self.answers.leave(number);
-                        let place = usize::from(flow);
-                        if self.answers_dropped.len() <= place {
-                            self.answers_dropped.resize(place + 1, 0);
-                        }
-                        self.answers_dropped[place] += 1;
-                    }
+        }
+        while let Some(link) = self.touched.pop_first() {
+            while let Some(dropped) = self.links[link].poll_drop() {
+                self.lose(dropped);
+            }
+        }
+    }
+
+    /// A link dropped something.
+    fn lose(&mut self, Drop { at, size, why, packet: Item { flow, content, .. } }: Drop<Item>) {
+        match content {
+            Content::There(cargo) => self.drops.push_back(Dropped { flow, cargo, at, size, why }),
+            Content::Back(number) => {
+                self.answers.leave(number);
+                let place = usize::from(flow);
+                if self.answers_dropped.len() <= place {
+                    self.answers_dropped.resize(place + 1, 0);
                 }
+                self.answers_dropped[place] += 1;
             }
         }
     }

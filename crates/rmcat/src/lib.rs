@@ -1,5 +1,5 @@
-//! The bench by which bandwidth estimators are judged: RFC 8867's cases, a verdict per bound, the same bytes for the
-//! same seeds.
+//! The bench by which bandwidth estimators are judged: cases of RFC 8867, RFC 8869 and libwebrtc, a verdict per bound,
+//! the same bytes for the same seeds.
 //!
 //! ```
 //! use thalweg_rmcat::{Bench, Options, Verdict, find};
@@ -52,3 +52,7 @@ pub use json::json;
 pub use junit::junit;
 pub use outcome::{Figures, Outcome, Trajectory};
 pub use range::{Range, range};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

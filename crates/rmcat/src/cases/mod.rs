@@ -15,7 +15,7 @@ pub fn all() -> Vec<Case> {
 
 /// Why cases could not be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no case '{pattern}': choose of {known}, or wired, wireless, webrtc, or all")]
+#[error("there is no case '{pattern}': choose of {known}, or wired, wireless, crowded, webrtc, suite, or all")]
 pub struct UnknownCase {
     /// What was asked for.
     pub pattern: String,
@@ -23,7 +23,9 @@ pub struct UnknownCase {
     pub known: String,
 }
 
-/// The cases that `pattern` names: an id, an id with `*` at its end, a set (`wired`, `wireless`, `webrtc`), or `all`.
+/// The cases that `pattern` names: an id, an id with `*` at its end, a set, or `all`. The sets are `wired`, `wireless`,
+/// `crowded` (Wi-Fi with 24 and 32 stations, which take as long as all others together), `webrtc`, and `suite`, which is
+/// all but `crowded`.
 ///
 /// # Errors
 /// When there is none.
@@ -32,9 +34,11 @@ pub fn find(pattern: &str) -> Result<Vec<Case>, UnknownCase> {
         .into_iter()
         .filter(|case| match pattern {
             "all" => true,
+            "suite" => !is_crowded(case),
+            "crowded" => is_crowded(case),
             "wired" => case.id.starts_with(['5', '6']),
             "webrtc" => ["gcc.", "scream.", "rampup."].iter().any(|set| case.id.starts_with(set)),
-            "wireless" => case.id.starts_with('w'),
+            "wireless" => case.id.starts_with('w') && !is_crowded(case),
             _ => match pattern.strip_suffix('*') {
                 Some(begin) => case.id.starts_with(begin),
                 None => case.id == pattern,
@@ -46,4 +50,28 @@ pub fn find(pattern: &str) -> Result<Vec<Case>, UnknownCase> {
         return Err(UnknownCase { pattern: pattern.to_string(), known: known.join(", ") });
     }
     Ok(chosen)
+}
+
+/// Whether it has so many flows that it takes seconds.
+fn is_crowded(case: &Case) -> bool {
+    case.flows() >= 24
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_is_there_once_and_the_sets_are_all_cases() {
+        let ids: Vec<String> = all().into_iter().map(|case| case.id).collect();
+        let mut once = ids.clone();
+        once.sort();
+        once.dedup();
+        assert_eq!(once.len(), ids.len());
+        let count = |pattern| find(pattern).unwrap().len();
+        assert_eq!(["wired", "wireless", "webrtc"].map(count).iter().sum::<usize>(), count("suite"));
+        assert_eq!(count("suite") + count("crowded"), count("all"));
+        assert_eq!(find("5.1*").unwrap().len(), 2);
+        assert!(find("5.9").unwrap_err().to_string().starts_with("there is no case '5.9': choose of 5.1, "));
+    }
 }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::input::clip;
 use crate::{Folder, text, thalweg};
 
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "README.md",
     "docs/bench/README.md",
     "docs/commands.md",

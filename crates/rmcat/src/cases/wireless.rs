@@ -121,7 +121,7 @@ fn crowded_wifi(kind: &str, count: u16, suffix: &str, like: &WifiConfig) -> Case
     let port = |station: u16| match kind {
         "a" => Port::down(station),
         "b" => Port::up(station),
-        _ if station % 2 == 0 => Port::down(station),
+        _ if station.is_multiple_of(2) => Port::down(station),
         _ => Port::up(station),
     };
     let flows: Vec<Media> =

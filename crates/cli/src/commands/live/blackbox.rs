@@ -13,7 +13,7 @@ use thalweg_live::blackbox::{CameraFile, Chromium, Coding, Driver, Gates, Scratc
 use thalweg_live::reactor::Signals;
 use thalweg_realtime::RealTimeError;
 use thalweg_realtime::blackbox::{self, Call, Program};
-use thalweg_sender::SenderFactory;
+use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{FrameRate, Rate, Seed, Size, Span};
 
 use crate::commands::compare::Network;
@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let settings = format!("codec = {:?}\nmax_rate = {:?}\n", arguments.codec.name(), arguments.max_rate.to_string());
     let program = Program { name: driver.name(), version: driver.version()?, settings };
-    let ours = play::schemes(&arguments.with)?;
+    let ours = play::schemes(&Registry::new(), &arguments.with)?;
     let all: Vec<Arc<dyn SenderFactory>> =
         std::iter::once::<Arc<dyn SenderFactory>>(Arc::new(program.clone())).chain(ours).collect();
     let mut jobs = play::matrix(&scenarios, &all, out);

@@ -24,7 +24,7 @@ pub struct UnknownCase {
 }
 
 /// The cases that `pattern` names: an id, an id with `*` at its end, a set, or `all`. The sets are `wired`, `wireless`,
-/// `crowded` (Wi-Fi with 24 and 32 stations, which take as long as all others together), `webrtc`, and `suite`, which is
+/// `crowded` (Wi-Fi with 16 to 32 flows, which take twice as long as all others together), `webrtc`, and `suite`, which is
 /// all but `crowded`.
 ///
 /// # Errors
@@ -54,7 +54,7 @@ pub fn find(pattern: &str) -> Result<Vec<Case>, UnknownCase> {
 
 /// Whether it has so many flows that it takes seconds.
 fn is_crowded(case: &Case) -> bool {
-    case.flows() >= 24
+    case.flows() >= 16
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ const ONE_WAY: Span = Span::from_millis(50);
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = ["a", "b", "c", "d", "e", "f", "g"].map(narrow_behind_wifi).into();
     for kind in ["a", "b", "c"] {
-        cases.extend([4, 16, 32].map(|count| crowded_wifi(kind, count, "", &WifiConfig::default())));
+        cases.extend([8, 16, 32].map(|count| crowded_wifi(kind, count, "", &WifiConfig::default())));
     }
     cases.extend(["d", "e"].map(|kind| crowded_wifi(kind, 24, "", &WifiConfig::default())));
     cases.extend([wmm(), beside_a_slow_client()]);

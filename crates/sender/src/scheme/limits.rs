@@ -50,7 +50,7 @@ impl Scheme {
             ControllerConfig::Nada(config) => (config.start, config.min, config.max) = (start, min, wire),
             ControllerConfig::Sqp(config) => (config.initial, config.min) = (start, config.min.min(min)),
             ControllerConfig::Pudica(config) => {
-                (config.initial, config.min, config.max) = (start, config.min.min(min), config.max.min(wire));
+                (config.initial, config.min, config.max) = (start, config.min.min(min), wire);
             }
             ControllerConfig::Camel(config) => (config.start, config.min) = (start, config.min.min(min)),
             ControllerConfig::Fbra(config) => (config.start, config.min) = (start, config.min.min(min)),

@@ -6,6 +6,7 @@ use thalweg_control::gcc;
 use thalweg_lab::Scenario;
 use thalweg_lab::scenario::{Audio, Competitor, FORWARD, NamedLink, NamedMedium, Pause, REVERSE, Route, Sender, Video};
 use thalweg_link::queue::Limits;
+use thalweg_link::traffic::tcp::Congestion;
 use thalweg_link::{Direction, HopConfig, Jitter, LossModel, PathConfig, Port, QueueConfig};
 use thalweg_media::PacketSizes;
 use thalweg_sender::scheme::{FeedbackStyle, RateLimits};
@@ -79,6 +80,8 @@ pub struct Options {
     pub media: TrafficModel,
     /// The feedback of every flow; `None` leaves each scheme its own.
     pub feedback: Option<FeedbackStyle>,
+    /// The congestion control of TCP; `None` leaves each case its own, which is Reno in RFC 8867's.
+    pub tcp: Option<Congestion>,
 }
 
 impl Default for Options {
@@ -91,6 +94,7 @@ impl Default for Options {
             loss: 0.0,
             media: TrafficModel::default(),
             feedback: None,
+            tcp: None,
         }
     }
 }
@@ -288,6 +292,15 @@ impl Options {
         }
         if let Some(queue) = self.queue {
             network.links.iter_mut().for_each(|link| link.queue = queue);
+        }
+        if let Some(congestion) = self.tcp {
+            for cross in &mut network.cross {
+                match &mut cross.traffic {
+                    Traffic::Tcp(config) => config.connection.congestion = congestion,
+                    Traffic::Web(config, _) => config.connection.congestion = congestion,
+                    Traffic::Datagrams(_) => {}
+                }
+            }
         }
         network
     }

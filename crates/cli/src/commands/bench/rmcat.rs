@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use anyhow::Context;
 use thalweg_codecs::traffic::TrafficModel;
+use thalweg_link::traffic::tcp::Congestion;
 use thalweg_rmcat::{
     Bench, Case, Contestant, Expectations, Judged, Options, Outcome, Verdict, all, find, json, junit, page,
 };
@@ -88,6 +89,17 @@ struct Varied {
     /// The reports of every flow: own for each scheme's, twcc, ccfb, ccfb-100ms, per-packet
     #[arg(long, default_value = "own", value_parser = feedback)]
     feedback: Feedback,
+    /// The congestion control of TCP: reno, cubic; when absent the case's own, mostly reno
+    #[arg(long, value_parser = congestion)]
+    tcp: Option<Congestion>,
+}
+
+fn congestion(text: &str) -> Result<Congestion, String> {
+    match text {
+        "reno" => Ok(Congestion::Reno),
+        "cubic" => Ok(Congestion::Cubic),
+        _ => Err(format!("'{text}' is no congestion control: reno or cubic")),
+    }
 }
 
 /// `None` for each scheme's own.
@@ -133,7 +145,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(out) = &arguments.out {
         std::fs::create_dir_all(out).with_context(|| out.display().to_string())?;
     }
-    let Varied { delay, queue, jitter, loss, media, feedback } = &arguments.varied;
+    let Varied { delay, queue, jitter, loss, media, feedback, tcp } = &arguments.varied;
     let options = Options {
         one_way: *delay,
         queue: *queue,
@@ -141,6 +153,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         loss: *loss,
         media: media.clone(),
         feedback: feedback.0,
+        tcp: *tcp,
     };
     let others = arguments.contestant.iter().map(|contestant| contestant.factory());
     let others = others.collect::<anyhow::Result<Vec<_>>>()?;

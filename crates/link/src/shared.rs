@@ -19,6 +19,9 @@ pub trait SharedLink<P> {
     /// The next time at which something happens on the link; [`Time::NEVER`] while it is idle.
     fn next_event(&self) -> Time;
 
+    /// How many stations it has.
+    fn stations(&self) -> usize;
+
     /// The next packet that was dropped, in order.
     fn poll_drop(&mut self) -> Option<Drop<P>>;
 }

@@ -127,8 +127,8 @@ pub fn call(
     let mut outcome = summarize(scenario, &program.name, played, &converted.recorder, capacity.as_ref());
     outcome.summary.live = true;
     let details = Details { program: program.version.clone(), encoder, ..converted.details };
-    let (competitors, answers_dropped) = (Vec::new(), Vec::new());
-    let run = Run { outcome, competitors, recorder: converted.recorder, answers_dropped };
+    let (competitors, reports_dropped) = (Vec::new(), Vec::new());
+    let run = Run { outcome, competitors, recorder: converted.recorder, reports_dropped };
     Ok(Call { run, validity: Validity::of(&observed), details })
 }
 

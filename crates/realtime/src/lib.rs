@@ -186,8 +186,8 @@ pub fn run(
     };
     let mut outcome = summarize(&scenario, fitted.name(), played, &converted.recorder, capacity.as_ref());
     outcome.summary.live = true;
-    let (competitors, answers_dropped) = (Vec::new(), Vec::new());
-    let run = Run { outcome, competitors, recorder: converted.recorder, answers_dropped };
+    let (competitors, reports_dropped) = (Vec::new(), Vec::new());
+    let run = Run { outcome, competitors, recorder: converted.recorder, reports_dropped };
     let timing = Timing {
         sender: sent.lateness,
         receiver: received.lateness,

@@ -132,13 +132,16 @@ pub fn judge(bar: &Bar, measured: &[(Option<f64>, bool)]) -> Judged {
         let (low, high) = estimate.interval.unwrap_or((estimate.mean, estimate.mean));
         (low.max(possible.low), high.min(possible.high))
     });
-    let verdict = interval.map(|(low, high)| match (bar.must.lies(low, high), bar.should.lies(low, high)) {
-        (Lies::Outside, _) => Verdict::Fail,
-        (Lies::Across, _) => Verdict::Open,
-        (Lies::Inside, Lies::Inside) => Verdict::Pass,
-        (Lies::Inside, _) => Verdict::Weak,
-    });
     let censored = measured.iter().filter(|(_, censored)| *censored).count();
+    // A phase that ended first says only that it would have taken longer.
+    let until = |high: f64| if censored > 0 { f64::INFINITY } else { high };
+    let verdict =
+        interval.map(|(low, high)| match (bar.must.lies(low, until(high)), bar.should.lies(low, until(high))) {
+            (Lies::Outside, _) => Verdict::Fail,
+            (Lies::Across, _) => Verdict::Open,
+            (Lies::Inside, Lies::Inside) => Verdict::Pass,
+            (Lies::Inside, _) => Verdict::Weak,
+        });
     Judged { bar: bar.clone(), values, censored, mean, interval, verdict }
 }
 
@@ -172,6 +175,13 @@ mod tests {
     #[test]
     fn a_share_of_less_than_half_beside_tcp_is_weak() {
         assert_eq!(judged(&[0.4], range(0.186, 1.60), range(0.5, 1.5)).verdict, Some(Verdict::Weak));
+    }
+
+    #[test]
+    fn a_phase_that_ended_first_leaves_a_bound_beyond_it_open() {
+        let bar = Bar::new(Figure::Rise, Some(0), (0.0, 20.0), range(0.2, 21.0), range(0.2, 12.0));
+        assert_eq!(judge(&bar, &[(Some(20.0), true)]).verdict, Some(Verdict::Open));
+        assert_eq!(judge(&bar, &[(Some(20.0), false)]).verdict, Some(Verdict::Weak));
     }
 
     #[test]

@@ -183,10 +183,6 @@ impl Case {
             1 => REVERSE.to_string(),
             link => format!("link {link}"),
         };
-        let mut forward = vec![narrow(0)?];
-        if options.loss > 0.0 {
-            forward.push(HopConfig::Loss(LossModel::Random { probability: options.loss }));
-        }
         let mut links: Vec<NamedLink> = Vec::new();
         for link in 2..network.links.len() {
             links.push(NamedLink { name: name(link), hops: vec![narrow(link)?] });
@@ -200,9 +196,10 @@ impl Case {
         let mut route = |flow: usize, (there, back): (&[usize], &[usize]), air: Option<Port>, one_way: Span| {
             let hop = || HopConfig::Delay { delay: one_way.into(), jitter, reorders: false };
             let [out, home] = ["to", "from"].map(|way| format!("{way} receiver {flow}"));
-            for own in [&out, &home] {
-                links.push(NamedLink { name: own.clone(), hops: vec![hop()] });
-            }
+            let loss = HopConfig::Loss(LossModel::Random { probability: options.loss });
+            let hops = if options.loss > 0.0 { vec![hop(), loss] } else { vec![hop()] };
+            links.push(NamedLink { name: out.clone(), hops });
+            links.push(NamedLink { name: home.clone(), hops: vec![hop()] });
             let way = |crossed: &[usize], own: String, port: Option<Port>| {
                 let mut names: Vec<String> = crossed.iter().map(|link| name(*link)).chain([own]).collect();
                 match port {
@@ -262,7 +259,7 @@ impl Case {
             seed,
             video,
             codec: Codec::Traffic(traffic),
-            forward: PathConfig { hops: forward },
+            forward: PathConfig { hops: vec![narrow(0)?] },
             reverse: PathConfig { hops: vec![narrow(1)?] },
             from: begin(0),
             until: end(0),

@@ -51,7 +51,7 @@ fn test_case(outcome: &Outcome) -> String {
             let decided = outcome.decided_by().map_or_else(String::new, ToString::to_string);
             format!("<failure message=\"{}\">{}</failure>", escaped(&decided), said(Verdict::Fail))
         }
-        None => "<skipped message=\"it knows no weights\"/>".into(),
+        None => "<skipped message=\"nothing to judge: no weights, or no figure\"/>".into(),
     };
     format!("<testcase classname=\"rmcat.{scheme}\" name=\"{case}\">{inside}</testcase>\n")
 }

@@ -3,6 +3,7 @@
 use thalweg_control::Payload;
 use thalweg_lab::record::What;
 use thalweg_lab::simulate::Run;
+use thalweg_link::DropReason;
 use thalweg_sender::Event;
 use thalweg_units::Bytes;
 
@@ -39,10 +40,10 @@ pub struct FlowLog {
     pub media_bytes: u64,
     /// Bytes of reports.
     pub report_bytes: u64,
-    /// Reports sent.
-    pub reports: u64,
-    /// Reports that links dropped.
-    pub reports_dropped: u64,
+    /// When reports were sent, in order, in seconds.
+    pub reports_s: Vec<f64>,
+    /// When links dropped some, in order, in seconds.
+    pub reports_dropped_s: Vec<f64>,
     /// The controller's target, sampled ten times a second and whenever it moves by more than 1 %: seconds and bit/s.
     pub target: Vec<(f64, f64)>,
     /// How long frames waited in the sender, each with when its last packet left: seconds and ms.
@@ -132,18 +133,20 @@ impl Log {
                     let waited_ms = (queued.as_secs_f64() - service(number, at_s, *size)).max(0.0) * 1e3;
                     flow.arrivals.push(Arrival { at_s, delay_ms: (at_s - sent) * 1e3, waited_ms });
                 }
+                // A user who has left a cell hears nothing: what still waits is no loss of a call.
+                What::Dropped { why: DropReason::LinkOff, .. } => {}
                 What::Dropped { id, .. } => {
                     flow.dropped_s.push(sent_at[number].get(*id as usize).copied().unwrap_or(at_s));
                 }
                 What::ReportSent { size, .. } => {
-                    flow.reports += 1;
+                    flow.reports_s.push(at_s);
                     flow.report_bytes += size.get();
                 }
                 _ => {}
             }
         }
-        for (flow, dropped) in log.media.iter_mut().zip(&run.answers_dropped) {
-            flow.reports_dropped = *dropped;
+        for (flow, dropped) in log.media.iter_mut().zip(&run.reports_dropped) {
+            flow.reports_dropped_s = dropped.iter().map(|at| at.as_secs_f64()).collect();
         }
         log
     }

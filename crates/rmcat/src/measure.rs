@@ -12,9 +12,9 @@ use crate::range::{Range, range};
 pub enum Figure {
     /// What a flow receives over what it could have.
     Use,
-    /// The same from 10 s after its begin to its end.
+    /// What all flows together receive over what they could have, from 10 s after the first begins to the last's end.
     UseOfRun,
-    /// What all flows together receive over what they could have.
+    /// The same within a part of the run.
     UseOfAll,
     /// What arrives over this link, by index, over its capacity.
     UseOfLink(usize),
@@ -50,7 +50,7 @@ pub enum Figure {
     LeastRate,
     /// Padding sent, in Mbps.
     Filler,
-    /// The first flow's rate, over its weight, relative to the mean of the others'... without the weights: x1 / mean.
+    /// The first flow's rate over the mean of the others'.
     RateOverOthers,
     /// What TCP receives, in Mbps.
     TcpRate,
@@ -225,6 +225,9 @@ pub struct Seen<'a> {
     pub phases: &'a [Vec<Phase>],
 }
 
+/// The ratio of rates where one flow has nothing.
+pub(crate) const NOBODY: f64 = 1e3;
+
 type Window = (f64, f64);
 
 /// A value, if there is one, and whether the phase ended before it was reached.
@@ -238,8 +241,8 @@ impl Seen<'_> {
         let value = match figure {
             Figure::Rise => return self.rise(log, media, window),
             Figure::Fall => return self.fall(log, media, window),
-            Figure::Use | Figure::UseOfRun => self.share(&[media], window),
-            Figure::UseOfAll => self.share(&(0..self.log.media.len()).collect::<Vec<_>>(), window),
+            Figure::Use => self.share(&[media], window),
+            Figure::UseOfRun | Figure::UseOfAll => self.share(&(0..self.log.media.len()).collect::<Vec<_>>(), window),
             Figure::UseOfLink(link) => self.use_of_link(*link, window),
             Figure::QueueP95 => waits(log, window, 0.95),
             Figure::QueueP05 => waits(log, window, 0.05),
@@ -247,7 +250,10 @@ impl Seen<'_> {
             Figure::Oscillation => self.oscillation(log, media),
             Figure::Variation => self.variation(log, media),
             Figure::Overhead => ratio(log.report_bytes as f64 * 100.0, log.media_bytes as f64),
-            Figure::ReportLoss => ratio(log.reports_dropped as f64 * 100.0, log.reports as f64),
+            Figure::ReportLoss => {
+                let within = |times: &[f64]| times.iter().filter(|at| (window.0..window.1).contains(at)).count() as f64;
+                ratio(within(&log.reports_dropped_s) * 100.0, within(&log.reports_s))
+            }
             Figure::Ratio => self.ratio(window),
             Figure::Jain => self.jain(window),
             Figure::SlopeOverRoundTrip => self.slope(window),
@@ -264,7 +270,9 @@ impl Seen<'_> {
             Figure::RateOfAll => Some((self.rates(window).iter().sum::<f64>() + self.tcp_rate(window)) / 1e6),
             Figure::CompletionOverAlone => {
                 let alone = self.reference.and_then(|log| completion(log, window));
-                completion(self.log, window).zip(alone).and_then(|(ours, alone)| ratio(ours, alone))
+                // Without a single one within the window it took at least as long.
+                let ours = completion(self.log, window).unwrap_or(window.1 - window.0);
+                alone.and_then(|alone| ratio(ours, alone))
             }
             Figure::RateOverReference => {
                 let reference = self.reference.and_then(|log| log.media.get(media));
@@ -428,7 +436,7 @@ impl Seen<'_> {
             ratio(rates.iter().copied().fold(0.0, f64::max), rates.iter().copied().fold(f64::INFINITY, f64::min))
         };
         let ratios: Vec<f64> = (0..count).map(|part| of_part(part).unwrap_or(f64::INFINITY)).collect();
-        Some(ratios.iter().sum::<f64>() / count as f64).filter(|ratio| ratio.is_finite()).or(Some(1e3))
+        Some(ratios.iter().sum::<f64>() / count as f64).map(|ratio| ratio.min(NOBODY))
     }
 
     fn jain(&self, (from, until): Window) -> Option<f64> {

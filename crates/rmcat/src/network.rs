@@ -197,6 +197,8 @@ pub struct Phase {
     pub attainable_bps: f64,
     /// The capacity of the narrowest of its links, in bit/s.
     pub capacity_bps: f64,
+    /// How many media flows are on its links, it included.
+    pub flows: usize,
     /// The event with which it begins.
     pub begins: Event,
 }
@@ -321,7 +323,7 @@ impl Network {
                 if let Some(phase) = phases.last_mut() {
                     phase.until_s = next;
                 }
-            } else if let Some((rates, _, attainable)) = &now {
+            } else if let Some((rates, there, attainable)) = &now {
                 let earlier = phases.last().map(|phase: &Phase| phase.attainable_bps);
                 let begins = match (before.is_some(), earlier) {
                     (_, None) => Event::Start,
@@ -332,7 +334,14 @@ impl Network {
                 };
                 let capacity_bps = rates.iter().map(|rate| rate.as_bps_f64()).fold(f64::INFINITY, f64::min);
                 let attainable_bps = *attainable;
-                phases.push(Phase { from_s: at, until_s: next, attainable_bps, capacity_bps, begins });
+                phases.push(Phase {
+                    from_s: at,
+                    until_s: next,
+                    attainable_bps,
+                    capacity_bps,
+                    flows: there.len(),
+                    begins,
+                });
             }
             before = now;
             at = next;

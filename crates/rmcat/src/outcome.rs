@@ -1,12 +1,13 @@
 //! What came out of a case for a contestant, as the table, the page and `--json` show it.
 
 use serde_json::{Value, json};
+use thalweg_lab::scenario::Medium;
 use thalweg_units::percentile;
 
 use crate::bar::{Judged, Verdict};
 use crate::log::{BIN_S, Log, mean_rate};
-use crate::measure::{Figure, Seen};
-use crate::network::{Network, Phase};
+use crate::measure::{Figure, NOBODY, Seen};
+use crate::network::{Media, Network, Phase};
 
 /// A contestant in a case.
 #[derive(Debug, Clone)]
@@ -167,13 +168,17 @@ impl Figures {
         let [sent, dropped]: [usize; 2] =
             [flows.iter().map(|flow| flow.sent_s.len()).sum(), flows.iter().map(|flow| flow.dropped_s.len()).sum()];
         let capacity = seen.network.map(|network| {
-            let seconds = (0..duration_s as u64).map(|second| network.links[0].rate(second as f64 + 0.5).as_bps_f64());
+            let first = network.flows[0].forward[0];
+            let seconds =
+                (0..duration_s as u64).map(|second| network.links[first].rate(second as f64 + 0.5).as_bps_f64());
             seconds.sum::<f64>() / duration_s.floor().max(1.0)
         });
         let received: f64 = flows
             .iter()
             .enumerate()
-            .filter(|(flow, _)| seen.network.is_none_or(|network| network.flows[*flow].forward.contains(&0)))
+            .filter(|(flow, _)| {
+                seen.network.is_none_or(|network| network.flows[*flow].forward.contains(&network.flows[0].forward[0]))
+            })
             .map(|(_, flow)| mean_rate(&flow.received, whole))
             .sum();
         let of_all = |figure: &Figure| {
@@ -181,17 +186,32 @@ impl Figures {
                 (0..flows.len()).filter_map(|flow| seen.measure(figure, Some(flow), whole).0).collect();
             (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
         };
+        // While all flows are there and send.
+        let together = seen.network.map_or(whole, |network| {
+            let times = |(from, until): (f64, f64), flow: &Media| {
+                let begin = flow.pause.map_or(flow.times.0, |pause| pause.1);
+                (from.max(begin), until.min(flow.times.1))
+            };
+            network.flows.iter().fold(whole, times)
+        });
+        let lasts = together.1 - together.0 >= 1.0;
+        let of_together = |figure: &Figure| if lasts { seen.measure(figure, None, together).0 } else { None };
+        // What a user of a cell could have depends on the others.
+        let in_cell = seen
+            .network
+            .and_then(|network| network.air.as_ref())
+            .is_some_and(|air| matches!(air.medium, Medium::Cell(_)));
         Figures(vec![
             ("utilization", capacity.map(|capacity| received / capacity)),
-            ("attainable_utilization", seen.measure(&Figure::UseOfAll, None, whole).0),
+            ("attainable_utilization", seen.measure(&Figure::UseOfAll, None, whole).0.filter(|_| !in_cell)),
             ("one_way_delay_p05_ms", percentile(&delays, 0.05)),
             ("one_way_delay_p50_ms", percentile(&delays, 0.5)),
             ("one_way_delay_p95_ms", percentile(&delays, 0.95)),
             ("queue_delay_p95_ms", percentile(&waits, 0.95)),
             ("self_inflicted_delay_p95_ms", self_inflicted),
             ("packet_loss_ratio", (sent > 0).then(|| dropped as f64 / sent as f64)),
-            ("jain", seen.measure(&Figure::Jain, None, whole).0),
-            ("rate_ratio_20s", seen.measure(&Figure::Ratio, None, whole).0),
+            ("jain", of_together(&Figure::Jain)),
+            ("rate_ratio_20s", of_together(&Figure::Ratio).filter(|ratio| *ratio < NOBODY)),
             ("oscillations_per_min", of_all(&Figure::Oscillation)),
             ("feedback_overhead_ratio", of_all(&Figure::Overhead).map(|percent| percent / 100.0)),
             ("filler_bitrate_bps", of_all(&Figure::Filler).map(|mbps| mbps * 1e6)),

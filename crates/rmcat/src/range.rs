@@ -28,10 +28,10 @@ impl Range {
     /// How the interval from `low` to `high` lies to it.
     pub(crate) fn lies(self, low: f64, high: f64) -> Lies {
         // Figures are sums of thousands of terms: what is meant to be equal to a bound may miss it by rounding.
-        let slack = 1e-9 * self.low.abs().max(self.high.abs()).min(1e12);
+        let slack = |end: f64| if end.is_finite() { 1e-9 * end.abs() } else { 0.0 };
         match () {
-            () if low >= self.low - slack && high <= self.high + slack => Lies::Inside,
-            () if high < self.low - slack || low > self.high + slack => Lies::Outside,
+            () if low >= self.low - slack(self.low) && high <= self.high + slack(self.high) => Lies::Inside,
+            () if high < self.low - slack(self.low) || low > self.high + slack(self.high) => Lies::Outside,
             () => Lies::Across,
         }
     }
@@ -56,5 +56,20 @@ impl fmt::Display for Range {
             [None, Some(high)] => write!(f, "at most {high}"),
             [None, None] => f.write_str("anything"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_that_is_none_does_not_widen_the_other() {
+        let least = range(0.5, f64::INFINITY);
+        assert_eq!(
+            [0.0, 0.4, 0.5, 9e9].map(|value| least.lies(value, value) == Lies::Inside),
+            [false, false, true, true]
+        );
+        assert_eq!(least.lies(0.4, 0.6), Lies::Across);
     }
 }

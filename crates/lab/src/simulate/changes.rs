@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use thalweg_control::{Demand, Signal};
 use thalweg_link::Change as LinkChange;
-use thalweg_units::Time;
+use thalweg_units::{Rate, Span, Time};
 
 use super::SimulateError;
 use super::flow::Flow;
@@ -34,6 +34,14 @@ impl Changes {
                         return problem(format!(
                             "the change of link '{name}' at {at} changes nothing: give rate, delay or loss"
                         ));
+                    }
+                    if *rate == Some(Rate::ZERO) {
+                        return problem(format!(
+                            "the rate of link '{name}' at {at} is 0: write a halt into its rates, such as 1Mbps@10s/0bps@1s/1Mbps"
+                        ));
+                    }
+                    if delay.is_some_and(|delay| delay < Span::ZERO) {
+                        return problem(format!("the delay of link '{name}' at {at} is negative"));
                     }
                     if loss.is_some_and(|loss| !(0.0..=1.0).contains(&loss)) {
                         return problem(format!("the loss of link '{name}' at {at} is not within 0 to 1"));

@@ -52,9 +52,12 @@ impl<P: Copy + Send + 'static> Crossed<P> {
         Ok(Crossed::Shared(shared))
     }
 
-    /// Whether it is a medium, whose ports routes name.
-    pub(super) fn is_shared(&self) -> bool {
-        matches!(self, Crossed::Shared(_))
+    /// How many stations it has, if it is a medium, whose ports routes name.
+    pub(super) fn stations(&self) -> Option<usize> {
+        match self {
+            Crossed::Path(_) => None,
+            Crossed::Shared(shared) => Some(shared.stations()),
+        }
     }
 
     /// The first bottleneck; none of a medium, whose capacity depends on who sends.

@@ -89,8 +89,8 @@ pub struct Run {
     pub competitors: Vec<Outcome>,
     /// Every event.
     pub recorder: Recorder,
-    /// How many reports and acknowledgements the links dropped, by flow; flows beyond the end lost none.
-    pub answers_dropped: Vec<u64>,
+    /// When links dropped reports, by flow; flows beyond the end lost none.
+    pub reports_dropped: Vec<Vec<Time>>,
 }
 
 /// Runs `scenario` for one sender, such as a [`Scheme`](thalweg_sender::Scheme). `find` looks up traces by name.

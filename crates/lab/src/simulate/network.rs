@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use thalweg_link::traffic::tcp::Acknowledgement;
 use thalweg_link::{Capacity, Direction, Drop, DropReason, FindTrace, PathConfig, Port};
-use thalweg_receiver::Message;
+use thalweg_receiver::{About, Message};
 use thalweg_sender::Packet;
 use thalweg_units::{Bytes, Span, Time};
 
@@ -112,8 +112,8 @@ pub(super) struct Network {
     arrivals: VecDeque<Arrived<Cargo>>,
     drops: VecDeque<Dropped>,
     answered: VecDeque<Arrived<Answer>>,
-    /// How many answers were dropped, by flow.
-    answers_dropped: Vec<u64>,
+    /// When reports were dropped, by flow.
+    reports_dropped: Vec<Vec<Time>>,
     now: Time,
 }
 
@@ -154,7 +154,7 @@ impl Network {
             arrivals: VecDeque::new(),
             drops: VecDeque::new(),
             answered: VecDeque::new(),
-            answers_dropped: Vec::new(),
+            reports_dropped: Vec::new(),
             now: Time::ZERO,
         };
         for route in &scenario.routes {
@@ -210,12 +210,16 @@ impl Network {
             _ => (text, None),
         };
         let link = self.place("a route", name)?;
-        match (self.links[link].is_shared(), port) {
-            (true, None) => Err(SimulateError::Scenario(format!(
+        match (self.links[link].stations(), port) {
+            (Some(_), None) => Err(SimulateError::Scenario(format!(
                 "a route crosses the medium '{name}' without saying where: write '{name} up 0' for station 0 sending, or \
                  '{name} down 0'"
             ))),
-            (false, Some(_)) => {
+            (Some(stations), Some(port)) if usize::from(port.station) >= stations => {
+                let last = stations.saturating_sub(1);
+                Err(SimulateError::Scenario(format!("a route names '{text}', and '{name}' has stations 0 to {last}")))
+            }
+            (None, Some(_)) => {
                 Err(SimulateError::Scenario(format!("a route names '{text}', and '{name}' is a path: write '{name}'")))
             }
             _ => Ok(Leg { link, port }),
@@ -269,9 +273,9 @@ impl Network {
         self.routed.len()
     }
 
-    /// How many of its answers were dropped, by flow; flows beyond the end lost none.
-    pub(super) fn into_answers_dropped(self) -> Vec<u64> {
-        self.answers_dropped
+    /// When reports were dropped, by flow; flows beyond the end lost none.
+    pub(super) fn into_reports_dropped(self) -> Vec<Vec<Time>> {
+        self.reports_dropped
     }
 
     fn way(&self, flow: u16) -> u16 {
@@ -364,12 +368,17 @@ impl Network {
         match content {
             Content::There(cargo) => self.drops.push_back(Dropped { flow, cargo, at, size, why }),
             Content::Back(number) => {
-                self.answers.leave(number);
-                let place = usize::from(flow);
-                if self.answers_dropped.len() <= place {
-                    self.answers_dropped.resize(place + 1, 0);
+                let about = match self.answers.leave(number) {
+                    Some(Answer::Feedback(message)) => message.about,
+                    Some(Answer::Acknowledgement(_)) | None => return,
+                };
+                if matches!(about, About::Report { .. }) {
+                    let place = usize::from(flow);
+                    if self.reports_dropped.len() <= place {
+                        self.reports_dropped.resize(place + 1, Vec::new());
+                    }
+                    self.reports_dropped[place].push(at);
                 }
-                self.answers_dropped[place] += 1;
             }
         }
     }

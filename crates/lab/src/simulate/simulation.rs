@@ -159,7 +159,7 @@ impl Simulation {
         competitors::others(&mut outcome, &competitors, &cross, &recorder, end);
         outcome.summary.sharing = sharing::sharing(&scenario, &outcome);
         outcome.summary.tcp = sharing::tcp(&outcome);
-        Run { outcome, competitors, recorder, answers_dropped: network.into_answers_dropped() }
+        Run { outcome, competitors, recorder, reports_dropped: network.into_reports_dropped() }
     }
 
     /// Processes everything that is due at `now`.

@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::f64::consts::TAU;
 
-use thalweg_units::{ConfigError, Random, check};
+use thalweg_units::{ConfigError, Random, Seed, check};
 
 use crate::Direction;
 
@@ -95,6 +95,9 @@ enum Source {
 #[derive(Debug, Clone)]
 struct Fading {
     random: Random,
+    /// Shadowing draws of its own and at fixed times, so that it is the same whatever is sent; fading, which is renewed
+    /// in milliseconds, is only drawn where someone has data.
+    shadows: Random,
     geometry_db: f64,
     shadowing_db: f64,
     /// When the shadowing was renewed.
@@ -107,9 +110,11 @@ struct Fading {
 
 impl Channel {
     /// A channel that fades about a mean of `geometry_db`.
-    pub fn fading(geometry_db: f64, random: Random) -> Channel {
+    pub fn fading(geometry_db: f64, seed: Seed) -> Channel {
         let (shadowing_db, paths) = (0.0, [[0.0; 2]; 2]);
-        let fading = Fading { random, geometry_db, shadowing_db, renewed: 0, mean: from_db(geometry_db), paths };
+        let [random, shadows] = ["fading", "shadowing"].map(|name| seed.child(name).random());
+        let mean = from_db(geometry_db);
+        let fading = Fading { random, shadows, geometry_db, shadowing_db, renewed: 0, mean, paths };
         Channel { source: Source::Fading(fading), ratios: [0.0; KEPT as usize], newest: None }
     }
 
@@ -154,7 +159,7 @@ impl Fading {
         let kept = match before {
             // The first value has the stationary distribution.
             None => {
-                self.renewed = now;
+                self.renewed = now - now % SHADOWING_STEP;
                 0.0
             }
             Some(before) if now - before == 1 => mobility.fading,
@@ -170,12 +175,13 @@ impl Fading {
             power += path[0] * path[0] + path[1] * path[1];
         }
         if mobility.shadowing_db > 0.0 && now - self.renewed >= SHADOWING_STEP {
-            let metres = mobility.pace * (now - self.renewed) as f64;
-            let kept = libm::exp(-metres / DECORRELATION);
+            let kept = libm::exp(-mobility.pace * SHADOWING_STEP as f64 / DECORRELATION);
             let fresh = libm::sqrt(1.0 - kept * kept) * mobility.shadowing_db;
-            self.shadowing_db = kept * self.shadowing_db + fresh * self.random.normal();
+            while now - self.renewed >= SHADOWING_STEP {
+                self.shadowing_db = kept * self.shadowing_db + fresh * self.shadows.normal();
+                self.renewed += SHADOWING_STEP;
+            }
             self.mean = from_db(self.geometry_db + self.shadowing_db);
-            self.renewed = now;
         }
         self.mean * power / 2.0
     }
@@ -207,7 +213,6 @@ pub fn read_eta(text: &str) -> Result<Arc<[f32]>, ConfigError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_units::Seed;
 
     const DOWN: Efficiency = Efficiency::of(Direction::Down);
 
@@ -225,7 +230,7 @@ mod tests {
     fn fading_has_its_mean_and_spread_however_it_is_advanced() {
         for step in [1, 3, 50] {
             let mobility = Mobility::new(30.0, 0.0, DOWN);
-            let mut channel = Channel::fading(0.0, Seed::new(step).random());
+            let mut channel = Channel::fading(0.0, Seed::new(step));
             let drawn: Vec<f64> = (0..60_000)
                 .map(|number| {
                     channel.advance(number * step, &mobility);
@@ -243,7 +248,7 @@ mod tests {
     #[test]
     fn a_report_is_six_milliseconds_old_after_a_gap_too() {
         let mobility = Mobility::new(3.0, 8.0, DOWN);
-        let mut channel = Channel::fading(10.0, Seed::new(4).random());
+        let mut channel = Channel::fading(10.0, Seed::new(4));
         let mut seen = Vec::new();
         for now in 5000..5100 {
             channel.advance(now, &mobility);
@@ -258,15 +263,36 @@ mod tests {
     #[test]
     fn shadowing_wanders_within_its_deviation() {
         let mobility = Mobility::new(30.0, 8.0, DOWN);
-        let mut channel = Channel::fading(0.0, Seed::new(5).random());
+        let mut channel = Channel::fading(0.0, Seed::new(5));
         let mut decibels = Vec::new();
-        for minute in 1..4000 {
+        for minute in 0..4000 {
             channel.advance(minute * 60_000, &mobility);
             let Source::Fading(fading) = &channel.source else { unreachable!() };
             decibels.push(fading.shadowing_db);
         }
         let square = decibels.iter().map(|db| db * db).sum::<f64>() / decibels.len() as f64;
         assert!((7.6..8.4).contains(&libm::sqrt(square)), "{}", libm::sqrt(square));
+    }
+
+    #[test]
+    fn shadowing_does_not_depend_on_who_has_data_when() {
+        let mobility = Mobility::new(3.0, 8.0, DOWN);
+        let after = |gaps: &[u64]| {
+            let mut channel = Channel::fading(0.0, Seed::new(5));
+            let mut now = 100;
+            for gap in gaps.iter().cycle() {
+                channel.advance(now, &mobility);
+                now += gap;
+                if now >= 30_000 {
+                    break;
+                }
+            }
+            channel.advance(30_000, &mobility);
+            let Source::Fading(fading) = &channel.source else { unreachable!() };
+            fading.shadowing_db
+        };
+        let always = after(&[1]);
+        assert!(always != 0.0 && always == after(&[7, 300]) && always == after(&[29_000]));
     }
 
     #[test]

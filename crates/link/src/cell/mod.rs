@@ -127,7 +127,7 @@ impl<P> Cell<P> {
             let channel = match &user.eta {
                 None => {
                     let geometry = config.deployment.geometry_at(seed.child("geometry").random().unit());
-                    Channel::fading(geometry, seed.child("channel").random())
+                    Channel::fading(geometry, seed.child("channel"))
                 }
                 Some(name) => {
                     let eta = find(name).and_then(|eta| if eta.is_empty() { Err("empty".into()) } else { Ok(eta) });
@@ -287,6 +287,10 @@ impl<P> SharedLink<P> for Cell<P> {
     fn next_event(&self) -> Time {
         let left = [&self.passed, &self.departed].into_iter().filter_map(|queue| queue.front().map(|left| left.at));
         left.chain(self.wakes.map(time_of)).min().unwrap_or(Time::NEVER)
+    }
+
+    fn stations(&self) -> usize {
+        self.users.len()
     }
 
     fn poll_drop(&mut self) -> Option<Drop<P>> {

@@ -344,6 +344,10 @@ impl<P> SharedLink<P> for Wifi<P> {
         left.into_iter().chain(self.next_slot.map(|slot| self.time_of(slot))).min().unwrap_or(Time::NEVER)
     }
 
+    fn stations(&self) -> usize {
+        self.stations.len()
+    }
+
     fn poll_drop(&mut self) -> Option<Drop<P>> {
         self.dropped.pop_front()
     }

@@ -9,7 +9,7 @@ use crate::range::range;
 
 /// How long after a fall its loss is counted, in seconds (specs/rmcat.md 3).
 const AFTER_FALL_S: f64 = 5.0;
-/// From how long after the begin of a flow the whole run counts, in seconds.
+/// From how long after the begin of the first flow the whole run counts, in seconds.
 const USE_OF_RUN_FROM_S: f64 = 10.0;
 
 /// The bars of section 3 for a network that is played until `end`. `slack` widens those on times: 1.5 for a propagation
@@ -24,11 +24,15 @@ pub(super) fn usual(network: &Network, end: Span, wire_bps: f64, slack: f64) -> 
         let (from, until) = network.flows[flow].times;
         let whole = (from, until.min(end.as_secs_f64()));
         let mut bar = |figure, window, must, should| bars.push(Bar::new(figure, Some(flow), window, must, should));
-        bar(Figure::UseOfRun, (from + USE_OF_RUN_FROM_S, whole.1), range(0.65, 1.01), range(0.85, 1.01));
         bar(Figure::Oscillation, whole, range(0.0, 8.0), range(0.0, 2.0));
         bar(Figure::Variation, whole, range(0.0, 0.30), range(0.0, 0.12));
         bar(Figure::Overhead, whole, range(0.1, 10.0), range(0.1, 5.0));
     }
+    let end = end.as_secs_f64();
+    let first = network.flows.iter().map(|flow| flow.times.0).fold(end, f64::min);
+    let last = network.flows.iter().map(|flow| flow.times.1).fold(0.0, f64::max).min(end);
+    let whole = (first + USE_OF_RUN_FROM_S, last);
+    bars.push(Bar::new(Figure::UseOfRun, None, whole, range(0.65, 1.01), range(0.85, 1.01)));
     bars
 }
 
@@ -52,12 +56,14 @@ fn of_phase(phase: &Phase, flow: usize, wire_bps: f64, slack: f64) -> Vec<Bar> {
         Event::Other => Vec::new(),
     };
     bars.push(bar(Figure::Use, settled, range(0.70, 1.03), range(0.85, 1.01)));
-    bars.push(if phase.capacity_bps > wire_bps * 1.2 && phase.attainable_bps >= wire_bps * 0.999 {
-        // The link is not full (specs/rmcat.md 4, case 5.1 from 40 to 60 s).
-        bar(Figure::QueueP95, settled, range(0.0, 60.0), range(0.0, 25.0))
-    } else {
-        bar(Figure::QueueP95, settled, range(0.0, 200.0), range(0.0, 60.0))
-    });
+    bars.push(
+        if phase.capacity_bps > wire_bps * 1.2 * phase.flows as f64 && phase.attainable_bps >= wire_bps * 0.999 {
+            // The link is not full (specs/rmcat.md 4, case 5.1 from 40 to 60 s).
+            bar(Figure::QueueP95, settled, range(0.0, 60.0), range(0.0, 25.0))
+        } else {
+            bar(Figure::QueueP95, settled, range(0.0, 200.0), range(0.0, 60.0))
+        },
+    );
     bars.push(bar(Figure::QueueP05, settled, range(0.0, 100.0), range(0.0, 20.0)));
     bars.push(bar(Figure::Loss, settled, range(0.0, 1.0), range(0.0, 0.1)));
     bars
@@ -71,13 +77,16 @@ pub(super) fn fairness(window: (f64, f64)) -> [Bar; 2] {
     ]
 }
 
-/// Removes the bars of these flows on `figure` within a phase that begins at `from_s`, and puts another there.
+/// Gives the bars of these flows on `figure`, within the phase that begins at `from_s`, other ranges.
 pub(super) fn replace(bars: &mut [Bar], figure: &Figure, flows: &[usize], from_s: f64, ranges: [(f64, f64); 2]) {
     let [must, should] = ranges.map(|(low, high)| range(low, high));
     let chosen = bars.iter_mut().filter(|bar| {
         bar.figure == *figure && bar.flow.is_some_and(|flow| flows.contains(&flow)) && bar.window.0 == from_s
     });
+    let mut count = 0;
     for bar in chosen {
         (bar.must, bar.should) = (must, should);
+        count += 1;
     }
+    debug_assert!(count > 0, "no bar on {} begins at {from_s} s", figure.name());
 }

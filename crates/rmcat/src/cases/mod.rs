@@ -19,7 +19,7 @@ pub fn all() -> Vec<Case> {
 pub struct UnknownCase {
     /// What was asked for.
     pub pattern: String,
-    /// The ids that there are, near ones first.
+    /// The ids that there are.
     pub known: String,
 }
 
@@ -54,7 +54,7 @@ pub fn find(pattern: &str) -> Result<Vec<Case>, UnknownCase> {
 
 /// Whether it has so many flows that it takes seconds.
 fn is_crowded(case: &Case) -> bool {
-    case.flows() >= 16
+    case.id.starts_with("w4.2") && case.flows() >= 16
 }
 
 #[cfg(test)]

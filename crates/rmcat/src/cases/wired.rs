@@ -193,7 +193,7 @@ fn short_tcp() -> Case {
         ..WebConfig::default()
     };
     network.cross = vec![Cross::wired(Traffic::Web(transfers, SHORT_TRANSFERS))];
-    let alone = Network { flows: vec![Media::during(299.0, 299.9, ONE_WAY)], ..network.clone() };
+    let alone = Network { flows: vec![Media::during(299.0, 299.9, ONE_WAY); 2], ..network.clone() };
     let mut case = case("5.7", "against short TCPs", 300, network);
     let late = (60.0, 299.0);
     case.bars.retain(|bar| matches!(bar.figure, Figure::Overhead));

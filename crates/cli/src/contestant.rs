@@ -1,7 +1,7 @@
 //! `--contestant`: an estimator of another project as a process that answers lines on its standard input.
 
 use std::fmt;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::str::FromStr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -33,8 +33,8 @@ impl FromStr for Contestant {
         let wrong = |why| format!("{why}: write a name and a command, as in mine=./my-estimator --fast");
         let (name, command) = text.split_once('=').ok_or_else(|| wrong("it has no '='"))?;
         let name = name.trim();
-        if name.is_empty() || name.contains([',', '/']) || name.contains(char::is_whitespace) {
-            return Err(wrong("its name is empty, or has a comma, a slash or a space"));
+        if name.is_empty() || name.starts_with('.') || name.contains([',', '/']) || name.contains(char::is_whitespace) {
+            return Err(wrong("its name is empty, begins with a full stop, or has a comma, a slash or a space"));
         }
         let mut words = words(command).ok_or_else(|| wrong("a quotation mark is not closed"))?.into_iter();
         let program = words.next().ok_or_else(|| wrong("it has no command"))?;
@@ -106,11 +106,12 @@ struct Process {
 
 impl Process {
     fn start(command: &Contestant, patience: Duration) -> Result<Process, String> {
-        let started = Command::new(&command.program)
-            .args(&command.arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn();
+        let mut to_start = Command::new(&command.program);
+        to_start.args(&command.arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // Ctrl-C is for this program to answer.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut to_start, 0);
+        let started = to_start.spawn();
         let mut child = started.map_err(|error| format!("{} cannot be started: {error}", command.program))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             unreachable!("both are pipes")
@@ -120,6 +121,16 @@ impl Process {
         // Writing and reading may block for as long as the process likes; only this thread waits for that.
         std::thread::spawn(move || exchange(input, output, &to_write, &read));
         Ok(Process { child, requests, replies, patience })
+    }
+
+    /// Ends it and everything that it started.
+    fn kill(&mut self) {
+        #[cfg(unix)]
+        let _ = rustix::process::kill_process_group(
+            rustix::process::Pid::from_child(&self.child),
+            rustix::process::Signal::KILL,
+        );
+        let _ = self.child.kill();
     }
 
     /// Why it does not answer, as far as the system knows.
@@ -140,6 +151,11 @@ fn exchange(
 ) {
     let mut output = BufReader::new(output);
     for mut request in requests {
+        // What else it wrote would be taken for the reply to this one.
+        if !output.buffer().is_empty() {
+            let _ = replies.send(Err(std::io::Error::other("it has written more than one line for a request")));
+            return;
+        }
         request.push('\n');
         let mut line = Vec::new();
         // A process that no longer reads may have said why.
@@ -157,12 +173,13 @@ impl Lines for Process {
         match replied.and_then(|()| self.replies.recv_timeout(self.patience)) {
             Ok(Ok(line)) => match line.strip_suffix('\n') {
                 Some(line) => Ok(line.into()),
-                None if line.len() as u64 == MAX_LINE => Err(format!("a line of its output exceeds {MAX_LINE} bytes")),
+                None if line.len() as u64 >= MAX_LINE => Err(format!("a line of its output exceeds {MAX_LINE} bytes")),
                 None => Err(self.ended()),
             },
+            Ok(Err(error)) if error.kind() == ErrorKind::Other => Err(error.to_string()),
             Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
             Err(RecvTimeoutError::Timeout) => {
-                let _ = self.child.kill();
+                self.kill();
                 Err(format!("it has not answered for {} s", self.patience.as_secs_f64()))
             }
         }
@@ -171,7 +188,7 @@ impl Lines for Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        self.kill();
         let _ = self.child.wait();
     }
 }
@@ -218,8 +235,8 @@ mod tests {
         assert!(other.contains("line 2 of its output") && other.contains("'pardon'"), "{other}");
         let endless = failure("cat /dev/zero", patient).unwrap();
         assert!(endless.contains("exceeds 65536 bytes"), "{endless}");
-        let silent = failure("sleep 60", Duration::from_millis(200)).unwrap();
-        assert!(silent.contains("it has not answered for 0.2 s"), "{silent}");
+        let silent = failure("sleep 60", Duration::from_secs(2)).unwrap();
+        assert!(silent.contains("it has not answered for 2 s"), "{silent}");
         let missing = Contestant { name: "x".into(), program: "./no-such-program".into(), arguments: Vec::new() };
         let missing = Process::start(&missing, patient).err().unwrap();
         assert!(missing.starts_with("./no-such-program cannot be started: "), "{missing}");

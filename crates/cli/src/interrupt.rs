@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use signal_hook::consts::SIGINT;
+#[cfg(all(feature = "live", target_os = "linux"))]
+use signal_hook::consts::{SIGHUP, SIGTERM};
 use signal_hook::flag;
 
 static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
@@ -14,6 +16,16 @@ pub(crate) const EXIT_CODE: u8 = 130;
 /// Whether Ctrl-C was pressed since [`listen`].
 pub(crate) fn requested() -> bool {
     REQUESTED.get().is_some_and(|requested| requested.load(Ordering::Relaxed))
+}
+
+/// From now on Ctrl-C, SIGTERM and SIGHUP are requests, however often they come: for a command whose processes would
+/// outlive it.
+#[cfg(all(feature = "live", target_os = "linux"))]
+pub(crate) fn listen_to_all() {
+    let requested = REQUESTED.get_or_init(Arc::default);
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let _ = flag::register(signal, requested.clone());
+    }
 }
 
 /// From now on the first Ctrl-C is a request, and the second ends the program.

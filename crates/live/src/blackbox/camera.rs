@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use thalweg_units::{Seed, Span};
@@ -27,7 +28,8 @@ impl Scratch {
         let folder = std::env::temp_dir().join(format!("thalweg-{name}-{}", std::process::id()));
         // That of an earlier process with this number.
         let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder)?;
+        // It fails if something is there, a link too: others may write to the folder of temporary files.
+        fs::DirBuilder::new().mode(0o700).create(&folder)?;
         Ok(Scratch(folder))
     }
 

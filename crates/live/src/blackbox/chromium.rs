@@ -130,11 +130,18 @@ impl Driver for Chromium {
         loop {
             let goes_on = route.follow()?;
             let has_said_all = |reports: &[Report]| reports.last().map(|report| report.at) >= route.end();
-            if !goes_on
-                && ([&seen.sender, &seen.receiver].iter().all(|reports| has_said_all(reports))
-                    || is_late(route.clock(), route.end()))
-            {
-                return Ok(seen);
+            if !goes_on {
+                // A page that died leaves its browser running.
+                let of_part = [(Part::Sender, &seen.sender), (Part::Receiver, &seen.receiver)];
+                let silent = of_part.iter().find(|(_, reports)| !has_said_all(reports)).map(|(part, _)| *part);
+                match silent {
+                    None => return Ok(seen),
+                    Some(part) if is_late(route.clock(), route.end()) => {
+                        let words = format!("its page did not report the end of the call within {LAST_WORDS}");
+                        return Err(BlackBoxError::Failed { part, words });
+                    }
+                    Some(_) => {}
+                }
             }
             for process in &mut processes {
                 process.check()?;

@@ -79,7 +79,10 @@ pub(super) fn rates(page: &mut String, outcome: &Outcome, axes: &Axes) {
         path(page, &format!("p {}", class(flow)), &pale);
     }
     for flow in 0..flows {
-        path(page, &format!("f {}", class(flow)), &drawn(&outcome.trajectories[0], flow, 1));
+        let line = drawn(&outcome.trajectories[0], flow, 1);
+        if !line.is_empty() {
+            let _ = write!(page, "<path class=\"f {}\" data-flow=\"{flow}\" d=\"{line}\"/>", class(flow));
+        }
     }
     page.push_str("</g>");
     let ticks: String = events(&outcome.phases)

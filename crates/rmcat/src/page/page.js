@@ -20,7 +20,7 @@ function words(article, { above, below, delay }, second) {
   for (const line of article.querySelectorAll('path.f')) {
     const y = at(line, second);
     const rate = Number(above) - y / UNITS * (Number(above) + Number(below));
-    if (y !== null) parts.push(`flow ${line.classList[1].slice(1)} ${Math.abs(rate).toFixed(2)} Mbps`);
+    if (y !== null) parts.push(`flow ${line.dataset.flow} ${Math.abs(rate).toFixed(2)} Mbps`);
   }
   const median = article.querySelector('path.m'), y = median && at(median, second);
   if (y !== null) parts.push(`delay ${((1 - y / UNITS) * Number(delay)).toFixed(0)} ms`);

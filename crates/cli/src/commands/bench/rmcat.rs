@@ -159,6 +159,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let others = others.collect::<anyhow::Result<Vec<_>>>()?;
     let ours = schemes.iter().map(|scheme| scheme as &dyn Contestant);
     let contestants: Vec<&dyn Contestant> = ours.chain(others.iter().map(|other| other as &dyn Contestant)).collect();
+    let mut known = std::collections::BTreeSet::new();
+    if let Some(twice) = contestants.iter().find(|one| !known.insert(one.name().to_string())) {
+        anyhow::bail!("two contestants are named {}: give one another name", twice.name());
+    }
     let bench = Bench { cases, contestants, seeds, options };
     let outcomes = played(&bench, &arguments.effort)?;
     let about = page::About { command: command_line(), seeds: bench.seeds.len() };

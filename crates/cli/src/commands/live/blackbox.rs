@@ -10,7 +10,6 @@ use thalweg_codecs::Codec;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::{Outcome, run_folder};
 use thalweg_live::blackbox::{CameraFile, Chromium, Coding, Driver, Gates, Scratch, Validity};
-use thalweg_live::reactor::Signals;
 use thalweg_realtime::RealTimeError;
 use thalweg_realtime::blackbox::{self, Call, Program};
 use thalweg_sender::{Registry, SenderFactory};
@@ -112,7 +111,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         std::iter::once::<Arc<dyn SenderFactory>>(Arc::new(program.clone())).chain(ours).collect();
     let mut jobs = play::matrix(&scenarios, &all, out);
     play::prepare(&mut jobs, out, arguments.resume)?;
-    interrupt::listen();
+    // Or the browsers would outlive this program.
+    interrupt::listen_to_all();
     let (calls, simulated): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(|job| job.scheme.name() == program.name);
     let Played { mut outcomes, mut problem } = called(arguments, &calls, &*driver, &program)?;
     if !simulated.is_empty() && problem.as_ref().is_none_or(|error| !error.is::<play::Interrupted>()) {
@@ -196,8 +196,6 @@ fn one(
         return Ok(run_folder::read_outcome(folder)?);
     }
     let gates = Gates::default();
-    // Or the browsers would outlive this program.
-    let mut signals = Signals::terminate()?;
     let mut attempts: Vec<(Validity, Vec<String>)> = Vec::new();
     let (mut call, failures) = loop {
         let begun = progress.begin(label.clone(), scenario.duration);
@@ -205,7 +203,7 @@ fn one(
             |name: &str| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"));
         let mut say = |now| {
             begun.report(now);
-            if interrupt::requested() || signals.take() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let call = blackbox::call(scenario, (driver, program), camera, &mut find, &mut say);
         let call = call.map_err(|error| match error {

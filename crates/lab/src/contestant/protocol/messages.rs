@@ -190,6 +190,12 @@ pub struct Welcome {
     pub limits: Reply,
 }
 
+/// Max rate of padding and of a probe, which make packets of their own: beyond it a run would be nothing else.
+const MAX_FILLER: f64 = 1e9;
+/// Max bytes of a probe.
+const MAX_PROBE_BYTES: f64 = 1e8;
+/// Max packets of a probe; libwebrtc's have 5.
+const MAX_PROBE_PACKETS: f64 = 1000.0;
 /// The fastest rate and the largest window that are believed: a terabit a second. What is above it, or not positive, is
 /// a mistake of units.
 const MAX: f64 = 1e12;
@@ -227,18 +233,19 @@ impl Reply {
     }
 
     fn check(&self) -> Result<(), String> {
-        let rate = |name: &str, value: f64, min: f64| match (min..=MAX).contains(&value) {
+        let within = |name: &str, value: f64, min: f64, max: f64| match (min..=max).contains(&value) {
             true => Ok(()),
-            false => Err(format!("{name} is {value}, must be {min} to {MAX:e}")),
+            false => Err(format!("{name} is {value}, must be {min} to {max:e}")),
         };
+        let rate = |name: &str, value: f64, min: f64| within(name, value, min, MAX);
         rate("target_bps", self.target_bps, 1.0)?;
         rate("pacing_bps", self.pacing_bps.unwrap_or(1.0), 1.0)?;
-        rate("padding_bps", self.padding_bps.unwrap_or(0.0), 0.0)?;
+        within("padding_bps", self.padding_bps.unwrap_or(0.0), 0.0, MAX_FILLER)?;
         rate("window_bytes", self.window_bytes.unwrap_or(0) as f64, 0.0)?;
         let Some(probe) = &self.probe else { return Ok(()) };
-        rate("probe.rate_bps", probe.rate_bps, 1.0)?;
-        rate("probe.bytes", probe.bytes as f64, 0.0)?;
-        rate("probe.packets", f64::from(probe.packets), 1.0)
+        within("probe.rate_bps", probe.rate_bps, 1.0, MAX_FILLER)?;
+        within("probe.bytes", probe.bytes as f64, 0.0, MAX_PROBE_BYTES)?;
+        within("probe.packets", f64::from(probe.packets), 1.0, MAX_PROBE_PACKETS)
     }
 
     pub(super) fn probe(&self) -> Option<Probe> {

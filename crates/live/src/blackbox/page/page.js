@@ -5,8 +5,13 @@ const part = location.pathname.split('/').pop();
 const video = document.querySelector('video');
 const own = () => performance.timeOrigin + performance.now();
 
-const say = (kind, body) => fetch(`${part}/${kind}`, { method: 'POST', body });
-const fail = error => say('failure', String(error?.message ?? error));
+const send = (kind, body) => fetch(`${part}/${kind}`, { method: 'POST', body });
+const fail = error => send('failure', String(error?.message ?? error)).catch(() => {});
+// What is refused would be missing without a word.
+const say = async (kind, body) => {
+  const answer = await send(kind, body);
+  if (!answer.ok) throw new Error(`the mailbox refused a ${kind}: ${answer.status} ${await answer.text()}`);
+};
 addEventListener('error', event => fail(event.error ?? event.message));
 addEventListener('unhandledrejection', event => fail(event.reason));
 

@@ -161,7 +161,9 @@ impl Figure {
             Figure::SlopeOverRoundTrip | Figure::QueueOverReference | Figure::TargetRise => {
                 range(f64::NEG_INFINITY, f64::INFINITY)
             }
-            Figure::Ratio => range(1.0, f64::INFINITY),
+            // The first mean over a second ends a second after the event.
+            Figure::Ratio | Figure::Rise => range(1.0, f64::INFINITY),
+            Figure::Fall => range(BIN_S, f64::INFINITY),
             Figure::Jain => range(0.0, 1.0),
             _ => range(0.0, f64::INFINITY),
         }

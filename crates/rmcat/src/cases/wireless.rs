@@ -7,7 +7,7 @@ use thalweg_link::wifi::{AccessCategory, Band, StationConfig};
 use thalweg_link::{CellConfig, DatagramsConfig, Direction, Port, TcpConfig, WifiConfig};
 use thalweg_units::{Bytes, Rate, Seed, Span};
 
-use super::bars::{fairness, replace, usual};
+use super::bars::{fairness, usual};
 use crate::bar::Bar;
 use crate::case::{Case, Reference, Setting, on_the_wire, rfc_limits};
 use crate::measure::Figure;
@@ -88,10 +88,12 @@ fn narrow_behind_wifi(kind: &str) -> Case {
     let links = vec![Narrow::of(1000, QUEUE), Narrow::of(1000, QUEUE)];
     let network = Network { links, flows, cross, air: wifi(WifiConfig::of(3), f64::INFINITY) };
     let mut bars = usual(&network, seconds(120), rfc_limits().wire.as_bps_f64(), 1.0);
-    let all: Vec<usize> = (0..network.flows.len()).collect();
-    for from_s in [40.0, 80.0] {
-        replace(&mut bars, &Figure::Fall, &all, from_s, [(0.1, 15.0), (0.1, 6.0)]);
-        replace(&mut bars, &Figure::Rise, &all, from_s, [(0.2, 15.0), (0.2, 6.0)]);
+    for bar in bars.iter_mut().filter(|bar| [40.0, 80.0].contains(&bar.window.0)) {
+        match bar.figure {
+            Figure::Fall => (bar.must, bar.should) = (range(0.1, 15.0), range(0.1, 6.0)),
+            Figure::Rise => (bar.must, bar.should) = (range(0.2, 15.0), range(0.2, 6.0)),
+            _ => {}
+        }
     }
     for bar in bars.iter_mut().filter(|bar| bar.figure == Figure::QueueP95) {
         // What the air adds.

@@ -52,7 +52,7 @@ mod tests {
         let message = |text: &str| explained(text, &toml::from_str::<Only>(text).unwrap_err()).to_string();
         let codel = message("queue = \"codel\"");
         assert!(codel.contains("write { codel = { interval = ..., limits = ..., target = ... } }"), "{codel}");
-        assert!(message("queue = 'drop-tail'").contains("{ drop-tail = { bytes = ..., packets = ... } }"));
+        assert!(message("queue = 'drop-tail'").contains("{ drop-tail = { bytes = ..., packets = ..., time = ... } }"));
         assert!(message("queue = \"fast\"").contains("unknown variant"), "{}", message("queue = \"fast\""));
     }
 }

@@ -88,8 +88,8 @@ fn a_sender_of_fixed_rate_uses_what_it_sends_and_never_settles_after_a_fall() {
     };
     assert!((0.80..0.92).contains(&value("use", 10.0)), "{}", value("use", 10.0));
     assert!((0.97..1.03).contains(&value("use", 65.0)), "the link is full: {}", value("use", 65.0));
-    // What exceeds 0.6 Mbps is dropped, a third; the queue of 300 ms is full.
-    assert!((25.0..40.0).contains(&value("loss", 65.0)), "{}", value("loss", 65.0));
+    // What exceeds 0.6 of 0.8 Mbps is dropped; the queue of 300 ms is full.
+    assert!((20.0..30.0).contains(&value("loss", 65.0)), "{}", value("loss", 65.0));
     assert!((270.0..310.0).contains(&value("q95", 65.0)), "{}", value("q95", 65.0));
     let fall = outcome.bars.iter().find(|judged| judged.bar.figure.name() == "fall").unwrap();
     assert_eq!(fall.censored, 1);

@@ -15,6 +15,7 @@ pub mod openh264;
 pub mod seam;
 #[cfg(any(feature = "libvpx", feature = "openh264"))]
 mod single;
+mod stand_ins;
 pub mod traffic;
 mod webp;
 

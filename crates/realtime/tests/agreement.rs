@@ -3,48 +3,23 @@
 
 use std::sync::Arc;
 
-use thalweg_codecs::{Codec, CodecTime};
-use thalweg_lab::scenario::{Competitor, Video};
-use thalweg_lab::{Scenario, Undershoot, simulate, unattended};
+use thalweg_lab::scenario::Competitor;
+use thalweg_lab::{Scenario, simulate, unattended};
 use thalweg_link::queue::Limits;
 use thalweg_link::{DatagramsConfig, HopConfig, PathConfig, QueueConfig, Trace};
 use thalweg_sender::{Registry, SenderFactory};
-use thalweg_units::{Bytes, Seed, Size, Span};
-use thalweg_video::quality::Ssim;
+use thalweg_units::{Bytes, Span};
 
 fn scenario(seconds: i64) -> Scenario {
     let queue = QueueConfig::DropTail(Limits::bytes(Bytes::new(150_000)));
     let bottleneck = HopConfig::Bottleneck { trace: "link".into(), queue, once: false };
-    let delay = || HopConfig::delay(Span::from_millis(25));
+    let delay = HopConfig::delay(Span::from_millis(25));
     Scenario {
         name: "constant".into(),
         duration: Span::from_secs(seconds),
-        seed: Seed::new(1),
-        video: Video::scene(Size::HD, 30),
-        codec: Codec::Model(Default::default()),
-        undershoot: Undershoot::None,
-        codec_time: CodecTime::default(),
-        forward: PathConfig { hops: vec![bottleneck, delay()] },
-        reverse: PathConfig { hops: vec![delay()] },
-        links: Vec::new(),
-        media: Vec::new(),
-        routes: Vec::new(),
-        from: Span::ZERO,
-        until: None,
-        pauses: Vec::new(),
-        changes: Vec::new(),
-        audio: None,
-        feedback: None,
-        measure_quality: true,
-        ssim: Ssim::default(),
-        ms_ssim: false,
-        vmaf: false,
-        request_feedback_every: None,
-        call: false,
-        discard_after: None,
-        playout: None,
+        forward: PathConfig { hops: vec![bottleneck, delay] },
         clock_offset: Span::ZERO,
-        competitors: Vec::new(),
+        ..Scenario::over("link")
     }
 }
 

@@ -163,20 +163,17 @@ impl Bench<'_> {
         let mut registry = Registry::new();
         let network = case.network(&self.options);
         let weight = network.as_ref().and_then(|network| network.flows.first()).map_or(1.0, |flow| flow.weight);
-        let tested = match case.needs_weights {
-            true => match contestant.weighted(case.limits, weight)? {
-                None => return Ok(None),
-                Some(weighted) => {
-                    registry.replace(Renamed { name: sender.name().to_string(), sender });
-                    Renamed { name: format!("{}, weight {weight}", contestant.name()), sender: weighted }
-                }
-            },
-            false => Renamed { name: sender.name().to_string(), sender },
+        let tested: Box<dyn SenderFactory> = if case.needs_weights {
+            let Some(weighted) = contestant.weighted(case.limits, weight)? else { return Ok(None) };
+            registry.replace(Renamed { name: sender.name().to_string(), sender });
+            Box::new(Renamed { name: format!("{}, weight {weight}", contestant.name()), sender: weighted })
+        } else {
+            sender
         };
         let seed = Seed::new(seed);
         let run = |scenario: &thalweg_lab::Scenario| -> Result<Run, BenchErrorCause> {
-            let mut find = |name: &str| no_trace(name);
-            Ok(simulate_with(scenario, &tested, &registry, &mut find, &mut thalweg_lab::unattended)?)
+            let mut find = |name: &str| Err(format!("no case has recorded links, and this one names '{name}'"));
+            Ok(simulate_with(scenario, &*tested, &registry, &mut find, &mut thalweg_lab::unattended)?)
         };
         let played = run(&case.scenario(contestant.name(), seed, &self.options)?)?;
         let log = log_of(&played, case.flows(), network.as_ref());
@@ -241,11 +238,6 @@ impl Others {
         }
         Ok(played)
     }
-}
-
-/// Cases have no traces.
-fn no_trace(name: &str) -> Result<Arc<thalweg_link::Trace>, String> {
-    Err(format!("no case has recorded links, and this one names '{name}'"))
 }
 
 /// A sender under another name: competitors of the same name are the same sender.

@@ -32,11 +32,11 @@ pub struct FlowLog {
     pub received: Vec<f64>,
     /// Packets that arrived, by arrival.
     pub arrivals: Vec<Arrival>,
-    /// When packets were sent, in order, in seconds.
+    /// When packets were sent, in seconds, by their numbers: the laboratory numbers those of a flow from 0 without gaps.
     pub sent_s: Vec<f64>,
-    /// When the packets that were dropped were sent, in order, in seconds.
+    /// When the packets that were dropped were sent, by drop, in seconds.
     pub dropped_s: Vec<f64>,
-    /// Bytes of media sent, and of reports sent back.
+    /// Bytes sent that are not padding.
     pub media_bytes: u64,
     /// Bytes of reports.
     pub report_bytes: u64,
@@ -48,7 +48,7 @@ pub struct FlowLog {
     pub target: Vec<(f64, f64)>,
     /// How long frames waited in the sender, each with when its last packet left: seconds and ms.
     pub pacer_ms: Vec<(f64, f64)>,
-    /// When packets of video, and of audio, were sent.
+    /// When packets of video were sent, in seconds.
     pub video_s: Vec<f64>,
     /// The same of audio.
     pub audio_s: Vec<f64>,
@@ -89,8 +89,6 @@ impl Log {
     pub fn of(run: &Run, media: usize, service: &dyn Fn(usize, f64, Bytes) -> f64) -> Log {
         let mut log =
             Log { media: vec![FlowLog::default(); media], tcp: Vec::new(), fingerprint: run.recorder.fingerprint() };
-        // The laboratory numbers packets of a flow from 0 without gaps.
-        let mut sent_at: Vec<Vec<f64>> = vec![Vec::new(); media];
         for record in run.recorder.records() {
             let (at_s, number) = (record.at.as_secs_f64(), usize::from(record.flow));
             let Some(flow) = log.media.get_mut(number) else {
@@ -109,8 +107,7 @@ impl Log {
             };
             match &record.what {
                 What::Sender(Event::PacketSent { id, payload, size, .. }) => {
-                    debug_assert_eq!(id.0, sent_at[number].len() as u64, "packet numbers have a gap");
-                    sent_at[number].push(at_s);
+                    debug_assert_eq!(id.0, flow.sent_s.len() as u64, "packet numbers have a gap");
                     flow.sent_s.push(at_s);
                     add(&mut flow.sent, at_s, *size);
                     match payload {
@@ -129,14 +126,14 @@ impl Log {
                 What::Sender(Event::FrameSent { delay, .. }) => flow.pacer_ms.push((at_s, delay.as_millis_f64())),
                 What::Arrived { id, size, queued, .. } => {
                     add(&mut flow.received, at_s, *size);
-                    let sent = sent_at[number].get(*id as usize).copied().unwrap_or(at_s);
+                    let sent = flow.sent_s.get(*id as usize).copied().unwrap_or(at_s);
                     let waited_ms = (queued.as_secs_f64() - service(number, at_s, *size)).max(0.0) * 1e3;
                     flow.arrivals.push(Arrival { at_s, delay_ms: (at_s - sent) * 1e3, waited_ms });
                 }
                 // A user who has left a cell hears nothing: what still waits is no loss of a call.
                 What::Dropped { why: DropReason::LinkOff, .. } => {}
                 What::Dropped { id, .. } => {
-                    flow.dropped_s.push(sent_at[number].get(*id as usize).copied().unwrap_or(at_s));
+                    flow.dropped_s.push(flow.sent_s.get(*id as usize).copied().unwrap_or(at_s));
                 }
                 What::ReportSent { size, .. } => {
                     flow.reports_s.push(at_s);
@@ -150,9 +147,7 @@ impl Log {
         }
         log
     }
-}
 
-impl Log {
     /// What all flows that are not media receive within a window, in bit/s.
     pub fn cross_rate(&self, window: (f64, f64)) -> f64 {
         self.tcp.iter().map(|tcp| mean_rate(&tcp.received, window)).sum()

@@ -248,14 +248,11 @@ impl Seen<'_> {
             Figure::UseOfLink(link) => self.use_of_link(*link, window),
             Figure::QueueP95 => waits(log, window, 0.95),
             Figure::QueueP05 => waits(log, window, 0.05),
-            Figure::Loss | Figure::LossAfterFall => loss(log, window),
+            Figure::Loss | Figure::LossAfterFall => loss(std::slice::from_ref(log), window),
             Figure::Oscillation => self.oscillation(log, media),
             Figure::Variation => self.variation(log, media),
             Figure::Overhead => ratio(log.report_bytes as f64 * 100.0, log.media_bytes as f64),
-            Figure::ReportLoss => {
-                let within = |times: &[f64]| times.iter().filter(|at| (window.0..window.1).contains(at)).count() as f64;
-                ratio(within(&log.reports_dropped_s) * 100.0, within(&log.reports_s))
-            }
+            Figure::ReportLoss => ratio(count(&log.reports_dropped_s, window) * 100.0, count(&log.reports_s, window)),
             Figure::Ratio => self.ratio(window),
             Figure::Jain => self.jain(window),
             Figure::SlopeOverRoundTrip => self.slope(window),
@@ -268,8 +265,8 @@ impl Seen<'_> {
                 let others = &rates[1..];
                 ratio(rates[0] * others.len() as f64, others.iter().sum())
             }
-            Figure::TcpRate => Some(self.tcp_rate(window) / 1e6),
-            Figure::RateOfAll => Some((self.rates(window).iter().sum::<f64>() + self.tcp_rate(window)) / 1e6),
+            Figure::TcpRate => Some(self.log.cross_rate(window) / 1e6),
+            Figure::RateOfAll => Some((self.rates(window).iter().sum::<f64>() + self.log.cross_rate(window)) / 1e6),
             Figure::CompletionOverAlone => {
                 let alone = self.reference.and_then(|log| completion(log, window));
                 // Without a single one within the window it took at least as long.
@@ -297,14 +294,7 @@ impl Seen<'_> {
             }
             Figure::MedianDelayP95 => percentile(&self.delays_p95(window), 0.5),
             Figure::GreatestDelayP95 => greatest(self.delays_p95(window)),
-            Figure::LossOfAll => {
-                let [mut dropped, mut sent] = [0, 0];
-                for log in &self.log.media {
-                    let (lost, of) = dropped_of(log, window);
-                    (dropped, sent) = (dropped + lost, sent + of);
-                }
-                ratio(dropped as f64 * 100.0, sent as f64)
-            }
+            Figure::LossOfAll => loss(&self.log.media, window),
             Figure::Target => target_at(log, window.1),
             Figure::LeastTarget => least(targets(log, window)),
             Figure::GreatestTarget => greatest(targets(log, window)),
@@ -332,13 +322,14 @@ impl Seen<'_> {
         self.log.media.iter().map(|log| mean_rate(&log.received, window)).collect()
     }
 
-    fn tcp_rate(&self, window: Window) -> f64 {
-        self.log.cross_rate(window)
-    }
-
     /// What each flow receives over what it could have.
     fn shares(&self, window: Window) -> Vec<f64> {
-        (0..self.log.media.len()).filter_map(|flow| self.share(&[flow], window)).collect()
+        let attainable = self.network.map(|network| network.mean_attainable(window, self.wire_bps)).unwrap_or_default();
+        self.rates(window)
+            .into_iter()
+            .zip(attainable)
+            .filter_map(|(rate, attainable)| ratio(rate, attainable))
+            .collect()
     }
 
     /// The part of `window` in which each flow is there, if it is at least 5 s: less says little.
@@ -366,7 +357,8 @@ impl Seen<'_> {
     fn share(&self, flows: &[usize], window: Window) -> Option<f64> {
         let network = self.network?;
         let received = flows.iter().map(|flow| mean_rate(&self.log.media[*flow].received, window)).sum();
-        ratio(received, flows.iter().map(|flow| network.mean_attainable(*flow, window, self.wire_bps)).sum())
+        let attainable = network.mean_attainable(window, self.wire_bps);
+        ratio(received, flows.iter().map(|flow| attainable[*flow]).sum())
     }
 
     fn use_of_link(&self, link: usize, window: Window) -> Option<f64> {
@@ -378,7 +370,7 @@ impl Seen<'_> {
 
     /// Sending rates of whole seconds relative to what is attainable, the first ending a second after the begin.
     fn relative(&self, log: &FlowLog, flow: usize, window: Window) -> Option<Vec<f64>> {
-        let attainable = self.network?.mean_attainable(flow, window, self.wire_bps);
+        let attainable = self.network?.mean_attainable(window, self.wire_bps)[flow];
         Some(moving_means(&log.sent, window, 1.0).into_iter().map(|rate| rate / attainable).collect())
     }
 
@@ -454,10 +446,10 @@ impl Seen<'_> {
         ratio(indices.iter().sum(), indices.len() as f64)
     }
 
-    fn round_trip(&self, (from, until): Window) -> Option<f64> {
+    fn round_trip(&self, window: Window) -> Option<f64> {
         let mean = |log: &FlowLog| {
-            let within = || log.arrivals.iter().filter(|arrival| (from..until).contains(&arrival.at_s));
-            ratio(within().map(|arrival| arrival.delay_ms).sum(), within().count() as f64)
+            let delays = delays(log, window);
+            ratio(delays.iter().sum(), delays.len() as f64)
         };
         self.log.media.iter().take(2).map(mean).sum()
     }
@@ -525,16 +517,10 @@ fn delays(log: &FlowLog, window: Window) -> Vec<f64> {
     arriving(log, window).iter().map(|arrival| arrival.delay_ms).collect()
 }
 
-/// Packets sent within the window that were dropped, in %.
-fn loss(log: &FlowLog, window: Window) -> Option<f64> {
-    let (dropped, sent) = dropped_of(log, window);
-    ratio(dropped as f64 * 100.0, sent as f64)
-}
-
-/// Of the packets sent within the window, how many were dropped of how many.
-fn dropped_of(log: &FlowLog, (from, until): Window) -> (usize, usize) {
-    let within = |times: &[f64]| times.partition_point(|at| *at < until) - times.partition_point(|at| *at < from);
-    (log.dropped_s.iter().filter(|at| (from..until).contains(at)).count(), within(&log.sent_s))
+/// Packets that these flows sent within the window and that were dropped, in %.
+fn loss(flows: &[FlowLog], window: Window) -> Option<f64> {
+    let dropped: f64 = flows.iter().map(|log| count(&log.dropped_s, window)).sum();
+    ratio(dropped * 100.0, flows.iter().map(|log| count(&log.sent_s, window)).sum())
 }
 
 /// The median time of the transfers that were complete within the window, in seconds.

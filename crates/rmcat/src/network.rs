@@ -226,12 +226,8 @@ impl Phase {
 }
 
 impl Network {
-    /// What media flow `flow` could have at `at`, in bit/s, if each uses at most `wire_bps`; 0 while it is silent.
-    pub fn attainable(&self, flow: usize, at_s: f64, wire_bps: f64) -> f64 {
-        self.all_attainable(at_s, wire_bps)[flow]
-    }
-
-    fn all_attainable(&self, at_s: f64, wire_bps: f64) -> Vec<f64> {
+    /// What each media flow could have at `at`, in bit/s, if each uses at most `wire_bps`; 0 while it is silent.
+    pub fn attainable(&self, at_s: f64, wire_bps: f64) -> Vec<f64> {
         let mut capacities: Vec<f64> = self.links.iter().map(|link| link.rate(at_s).as_bps_f64()).collect();
         // The medium is one more link, which those that cross it share in both directions.
         let medium = capacities.len();
@@ -272,16 +268,16 @@ impl Network {
         shares
     }
 
-    /// The mean of what `flow` could have within [from, until), in bit/s.
-    pub fn mean_attainable(&self, flow: usize, (from, until): (f64, f64), wire_bps: f64) -> f64 {
-        let mut times = self.events(until);
-        times.retain(|at| *at > from);
-        let (mut at, mut sum) = (from, 0.0);
-        for next in times {
-            sum += self.attainable(flow, f64::midpoint(at, next), wire_bps) * (next - at);
+    /// The mean of what each media flow could have within [from, until), in bit/s.
+    pub fn mean_attainable(&self, (from, until): (f64, f64), wire_bps: f64) -> Vec<f64> {
+        let mut sums = vec![0.0; self.flows.len()];
+        let mut at = from;
+        for next in self.events(until).into_iter().filter(|at| *at > from) {
+            let attainable = self.attainable(f64::midpoint(at, next), wire_bps);
+            sums.iter_mut().zip(attainable).for_each(|(sum, rate)| *sum += rate * (next - at));
             at = next;
         }
-        sum / (until - from)
+        sums.into_iter().map(|sum| sum / (until - from)).collect()
     }
 
     /// When anything changes, up to `end` and with it, in order.
@@ -308,7 +304,7 @@ impl Network {
             let meets = |other: &Media| other.forward.iter().any(|link| media.forward.contains(link));
             let there: Vec<usize> =
                 others.filter(|(_, other)| meets(other) && other.sends(at)).map(|(index, _)| index).collect();
-            (rates, there, self.attainable(flow, at, wire_bps))
+            (rates, there, self.attainable(at, wire_bps)[flow])
         };
         let mut phases: Vec<Phase> = Vec::new();
         let mut before = None;

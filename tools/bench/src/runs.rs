@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use thalweg_codecs::{Codec, CodecTime};
+use thalweg_codecs::Codec;
 use thalweg_lab::record::{Recorder, What};
 use thalweg_lab::scenario::{Scenario, Video};
-use thalweg_lab::{Undershoot, simulate, unattended};
+use thalweg_lab::{simulate, unattended};
+use thalweg_link::Trace;
 use thalweg_link::synthesize::Synthetic;
-use thalweg_link::{HopConfig, PathConfig, QueueConfig, Trace};
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Rate, Seed, Size, Span};
-use thalweg_video::quality::Ssim;
 
 use crate::cpu_seconds;
 
@@ -30,37 +29,13 @@ pub(crate) fn links(duration: Span) -> anyhow::Result<Vec<Link>> {
 
 /// One flow of the built-in scene, 25 ms of delay in each direction, an unlimited queue.
 pub(crate) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
-    let delay = || HopConfig::delay(Span::from_millis(25));
-    let bottleneck = HopConfig::Bottleneck { trace: "link".into(), queue: QueueConfig::Infinite, once: false };
     Scenario {
         name: "bench".into(),
         duration,
-        seed: Seed::new(1),
         video: Video::scene(size, 30),
         codec: codec.clone(),
-        undershoot: Undershoot::None,
-        codec_time: CodecTime::default(),
-        forward: PathConfig { hops: vec![bottleneck, delay()] },
-        reverse: PathConfig { hops: vec![delay()] },
-        links: Vec::new(),
-        media: Vec::new(),
-        routes: Vec::new(),
-        from: Span::ZERO,
-        until: None,
-        pauses: Vec::new(),
-        changes: Vec::new(),
-        audio: None,
-        feedback: None,
-        measure_quality: true,
-        ssim: Ssim::Window,
-        ms_ssim: false,
-        vmaf: false,
-        request_feedback_every: None,
-        call: false,
-        discard_after: None,
-        playout: None,
         clock_offset: Span::ZERO,
-        competitors: Vec::new(),
+        ..Scenario::over("link")
     }
 }
 

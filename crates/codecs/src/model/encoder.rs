@@ -1,6 +1,5 @@
 //! The statistical model as an [`Encoder`].
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
@@ -14,6 +13,7 @@ use super::lag::Follower;
 use super::quality::Curve;
 use super::sizes::{Account, Noise};
 use crate::seam::{Candidate, EncodeError, Encoder, Image, ModelledQuality, buffers_at_most};
+use crate::stand_ins::StandIns;
 
 /// A statistical encoder: sizes and quality without pixels or bytes.
 ///
@@ -32,14 +32,9 @@ pub struct ModelEncoder {
     offered: Vec<State>,
     /// The state if none of the candidates is sent.
     declined: State,
-    /// The number under which to keep the state that is committed next.
-    keep: Option<u64>,
     /// Whether a receiver can decode the offered candidates.
     sendable: bool,
-    /// Stand-ins for the receiver states that may be requested again, by frame number.
-    kept: BTreeMap<u64, StateHash>,
-    /// Number of pictures committed, sent or not, so that each sent frame leads to a different state.
-    committed: u64,
+    stand_ins: StandIns,
     no_bytes: Arc<[u8]>,
 }
 
@@ -58,9 +53,6 @@ struct State {
     hash: StateHash,
 }
 
-/// Stand-in for a receiver's state before the first frame.
-pub(crate) const NOTHING: StateHash = StateHash(0);
-
 impl ModelEncoder {
     /// Creates an encoder for pictures of up to `largest`, with random numbers from `seed.child("codec.model")`.
     ///
@@ -75,7 +67,7 @@ impl ModelEncoder {
             noise: Noise::new(seed.child("codec.model").random()),
             size: None,
             diverged: false,
-            hash: NOTHING,
+            hash: StandIns::NOTHING,
         };
         Ok(ModelEncoder {
             curve,
@@ -86,10 +78,8 @@ impl ModelEncoder {
             declined: state.clone(),
             state,
             offered: Vec::new(),
-            keep: None,
             sendable: true,
-            kept: BTreeMap::new(),
-            committed: 0,
+            stand_ins: StandIns::default(),
             no_bytes: Arc::from([]),
         })
     }
@@ -120,14 +110,6 @@ impl ModelEncoder {
         positive.map_err(EncodeError::of_setting(CODEC))?;
         if self.config.functional { Ok(()) } else { buffers_at_most(CODEC, plan) }
     }
-}
-
-/// A state hash that no other frame leads to (a step of SplitMix64).
-pub(crate) fn state_after(source: StateHash, number: u64) -> StateHash {
-    let mixed = (source.0 ^ number).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    StateHash((mixed ^ mixed >> 31).max(1))
 }
 
 /// The result of one modelled frame.
@@ -203,15 +185,8 @@ impl Encoder for ModelEncoder {
         }
         let costs = self.costs.get_or_insert_with(|| Costs::new(&self.content, &self.curve, image.size, plan.size));
         let parts = Parts { content: &self.content, costs, account: &self.config.account };
-        let source = match plan.basis {
-            Basis::After(frame) => *self.kept.get(&frame).ok_or(EncodeError::Basis {
-                codec: CODEC,
-                basis: plan.basis,
-                range: "only to one that was kept and not forgotten",
-            })?,
-            Basis::Latest | Basis::Buffers(_) => self.state.hash,
-        };
-        self.keep = plan.keep;
+        let source = self.stand_ins.source(CODEC, plan.basis, self.state.hash)?;
+        self.stand_ins.keep = plan.keep;
         let sendable = !matches!(plan.basis, Basis::Buffers(Buffers { sendable: false, .. }));
         let keyframe = plan.keyframe || self.state.diverged && sendable || self.state.size != Some(plan.size);
         let mut candidates = Vec::with_capacity(plan.targets.len());
@@ -238,8 +213,8 @@ impl Encoder for ModelEncoder {
             next.diverged = self.state.diverged && !keyframe;
             let Made { quantizer, quality, .. } = made;
             let size = Bytes::new(bytes as u64);
-            let source = if keyframe { NOTHING } else { source };
-            next.hash = state_after(source, self.committed << 8 | candidates.len() as u64);
+            let source = if keyframe { StandIns::NOTHING } else { source };
+            next.hash = self.stand_ins.after(source, candidates.len());
             let frame = EncodedFrame {
                 size,
                 keyframe,
@@ -269,21 +244,18 @@ impl Encoder for ModelEncoder {
             Some(choice) if choice < candidates && !self.sendable => return Err(EncodeError::Unsendable { choice }),
             Some(choice) if choice < candidates => {
                 self.state = self.offered.swap_remove(choice);
-                if let Some(frame) = self.keep {
-                    self.kept.insert(frame, self.state.hash);
-                }
             }
             Some(choice) => return Err(EncodeError::Choice { choice, candidates }),
             None if candidates > 0 => self.state.clone_from(&self.declined),
             None => {}
         }
         self.offered.clear();
-        self.committed += 1;
+        self.stand_ins.on_commit(choice.map(|_| self.state.hash));
         Ok(())
     }
 
     fn forget(&mut self, frame: u64) {
-        self.kept.remove(&frame);
+        self.stand_ins.forget(frame);
     }
 
     fn settings(&self) -> String {

@@ -67,7 +67,6 @@ mod sizes;
 pub use config::Config;
 pub use content::{Content, ContentPreset, Scatter, Variation};
 pub use encoder::ModelEncoder;
-pub(crate) use encoder::{NOTHING, state_after};
 pub use lag::{Follower, Lag, LagPreset};
 pub use layered::Layered;
 pub use quality::{Curve, OperatingPoint};

@@ -1,6 +1,5 @@
 //! A traffic model as an [`Encoder`].
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
@@ -10,8 +9,8 @@ use super::config::{Config, Hybrid, TrafficModel};
 use super::noise::lateness;
 use super::{CODEC, Cbr, Fixfps, Made, Sharing, Statistical, fixfps, recordings, statistical};
 use crate::layers::weight;
-use crate::model::{NOTHING, state_after};
 use crate::seam::{Candidate, EncodeError, Encoder, Image};
+use crate::stand_ins::StandIns;
 
 /// An encoder of sizes only. It has no references: every frame can follow every other, one that is not sent costs
 /// nothing, and a keyframe is as large as any.
@@ -22,12 +21,7 @@ pub struct TrafficEncoder {
     offered: Vec<State>,
     /// How much longer than usual the last offer took.
     delay: Span,
-    /// The number under which to keep the state that is committed next.
-    keep: Option<u64>,
-    /// Stand-ins for the receiver states that may be requested again, by frame number.
-    kept: BTreeMap<u64, StateHash>,
-    /// Number of pictures committed, sent or not, so that each sent frame leads to a different state.
-    committed: u64,
+    stand_ins: StandIns,
     no_bytes: Arc<[u8]>,
 }
 
@@ -77,12 +71,10 @@ impl TrafficEncoder {
         };
         Ok(TrafficEncoder {
             config: config.clone(),
-            state: State { source, random, size: None, hash: NOTHING },
+            state: State { source, random, size: None, hash: StandIns::NOTHING },
             offered: Vec::new(),
             delay: Span::ZERO,
-            keep: None,
-            kept: BTreeMap::new(),
-            committed: 0,
+            stand_ins: StandIns::default(),
             no_bytes: Arc::from([]),
         })
     }
@@ -125,17 +117,10 @@ impl Encoder for TrafficEncoder {
         if plan.targets.is_empty() {
             return Err(EncodeError::Target { codec: CODEC, target: "nothing".into(), range: range.into() });
         }
-        let source = match plan.basis {
-            Basis::After(frame) => *self.kept.get(&frame).ok_or(EncodeError::Basis {
-                codec: CODEC,
-                basis: plan.basis,
-                range: "only to one that was kept and not forgotten",
-            })?,
-            Basis::Latest | Basis::Buffers(_) => self.state.hash,
-        };
-        self.keep = plan.keep;
+        let source = self.stand_ins.source(CODEC, plan.basis, self.state.hash)?;
+        self.stand_ins.keep = plan.keep;
         let keyframe = plan.keyframe || self.state.size != Some(plan.size);
-        let source = if keyframe { NOTHING } else { source };
+        let source = if keyframe { StandIns::NOTHING } else { source };
         let mut candidates = Vec::with_capacity(plan.targets.len());
         for target in &plan.targets {
             let mut next = self.state.clone();
@@ -159,7 +144,7 @@ impl Encoder for TrafficEncoder {
                 }
             };
             next.size = Some(plan.size);
-            next.hash = state_after(source, self.committed << 8 | candidates.len() as u64);
+            next.hash = self.stand_ins.after(source, candidates.len());
             let frame = EncodedFrame {
                 size: Bytes::new(libm::round(bytes).max(1.0) as u64),
                 keyframe,
@@ -173,7 +158,7 @@ impl Encoder for TrafficEncoder {
         }
         if matches!(plan.basis, Basis::Buffers(Buffers { sendable: false, .. })) && !keyframe {
             // Made only to learn its size.
-            self.keep = None;
+            self.stand_ins.keep = None;
         }
         Ok(candidates)
     }
@@ -183,9 +168,6 @@ impl Encoder for TrafficEncoder {
         match choice {
             Some(choice) if choice < candidates => {
                 self.state = self.offered.swap_remove(choice);
-                if let Some(frame) = self.keep {
-                    self.kept.insert(frame, self.state.hash);
-                }
             }
             Some(choice) => return Err(EncodeError::Choice { choice, candidates }),
             // Time passes; the receiver's state stays.
@@ -196,7 +178,7 @@ impl Encoder for TrafficEncoder {
             None => {}
         }
         self.offered.clear();
-        self.committed += 1;
+        self.stand_ins.on_commit(choice.map(|_| self.state.hash));
         Ok(())
     }
 
@@ -205,7 +187,7 @@ impl Encoder for TrafficEncoder {
     }
 
     fn forget(&mut self, frame: u64) {
-        self.kept.remove(&frame);
+        self.stand_ins.forget(frame);
     }
 
     fn settings(&self) -> String {

@@ -92,41 +92,12 @@ pub(super) fn tcp(outcome: &Outcome) -> Option<TcpShare> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Sender, Video};
-    use thalweg_link::{DatagramsConfig, PathConfig, Rates, TcpConfig, WebConfig};
-    use thalweg_units::{Rate, Seed, Size};
+    use crate::scenario::Sender;
+    use thalweg_link::{DatagramsConfig, Rates, TcpConfig, WebConfig};
+    use thalweg_units::Rate;
 
     fn scenario(competitors: Vec<Competitor>) -> Scenario {
-        Scenario {
-            name: "test".into(),
-            duration: Span::from_secs(10),
-            seed: Seed::new(1),
-            video: Video::scene(Size::new(320, 180), 30),
-            codec: thalweg_codecs::Codec::Model(Default::default()),
-            codec_time: Default::default(),
-            undershoot: Default::default(),
-            forward: PathConfig::default(),
-            reverse: PathConfig::default(),
-            links: Vec::new(),
-            media: Vec::new(),
-            routes: Vec::new(),
-            changes: Vec::new(),
-            from: Span::ZERO,
-            until: None,
-            pauses: Vec::new(),
-            audio: None,
-            feedback: None,
-            measure_quality: false,
-            ssim: Default::default(),
-            ms_ssim: false,
-            vmaf: false,
-            clock_offset: Span::ZERO,
-            request_feedback_every: None,
-            call: false,
-            discard_after: None,
-            playout: None,
-            competitors,
-        }
+        Scenario { duration: Span::from_secs(10), competitors, ..Scenario::over("link") }
     }
 
     #[test]

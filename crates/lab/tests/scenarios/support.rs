@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
+use thalweg_codecs::Codec;
 use thalweg_codecs::libvpx::Settings;
-use thalweg_codecs::{Codec, CodecTime};
-use thalweg_lab::Undershoot;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::simulate::Run;
 use thalweg_lab::{simulate, unattended};
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, PathConfig, QueueConfig, Trace};
 use thalweg_sender::Scheme;
-use thalweg_units::{Bytes, Rate, Seed, Size, Span};
-use thalweg_video::quality::Ssim;
+use thalweg_units::{Bytes, Rate, Size, Span};
 
 pub fn delay() -> HopConfig {
     HopConfig::delay(Span::from_millis(25))
@@ -25,32 +23,11 @@ pub fn scenario(seconds: i64, size: Size) -> Scenario {
     Scenario {
         name: "test".into(),
         duration: Span::from_secs(seconds),
-        seed: Seed::new(1),
         video: Video::scene(size, 30),
         codec: Codec::Vp8(Settings::default()),
-        undershoot: Undershoot::None,
-        codec_time: CodecTime::default(),
         forward: PathConfig { hops: vec![bottleneck, delay()] },
-        reverse: PathConfig { hops: vec![delay()] },
-        links: Vec::new(),
-        media: Vec::new(),
-        routes: Vec::new(),
-        from: Span::ZERO,
-        until: None,
-        pauses: Vec::new(),
-        changes: Vec::new(),
-        audio: None,
-        feedback: None,
         measure_quality: false,
-        ssim: Ssim::default(),
-        ms_ssim: false,
-        vmaf: false,
-        request_feedback_every: None,
-        call: false,
-        discard_after: None,
-        playout: None,
-        clock_offset: Span::from_millis(1234),
-        competitors: Vec::new(),
+        ..Scenario::over("link")
     }
 }
 

@@ -133,7 +133,7 @@ pub(super) fn delays(page: &mut String, outcome: &Outcome, axes: &Axes) {
     let ticks: String = dropped
         .map(|(second, count)| {
             let x = LEFT + (second as f64 + 0.5) / axes.seconds * PLOT;
-            // Ten packets in a second are as many as are told apart.
+            // More than ten packets in a second look alike.
             format!("M{x:.1} {}v-{}", TOP + DELAYS + LOSSES - 1.0, 3 + (count / 2).min(6))
         })
         .collect();

@@ -1,19 +1,15 @@
 // Sender or receiver of a call, by the last part of the page's address. The mailbox carries what they say to each other, and what
-// each saw; all times are in milliseconds of its clock.
+// each saw; all times are in milliseconds of its clock. `post` and `fail` are the document's.
 
 const part = location.pathname.split('/').pop();
 const video = document.querySelector('video');
 const own = () => performance.timeOrigin + performance.now();
 
-const send = (kind, body) => fetch(`${part}/${kind}`, { method: 'POST', body });
-const fail = error => send('failure', String(error?.message ?? error)).catch(() => {});
 // What is refused would be missing without a word.
 const say = async (kind, body) => {
-  const answer = await send(kind, body);
+  const answer = await post(kind, body);
   if (!answer.ok) throw new Error(`the mailbox refused a ${kind}: ${answer.status} ${await answer.text()}`);
 };
-addEventListener('error', event => fail(event.error ?? event.message));
-addEventListener('unhandledrejection', event => fail(event.reason));
 
 // How far the mailbox's clock is ahead of this page's: by the quickest of several readings.
 async function ahead() {

@@ -36,6 +36,7 @@ pub mod salsify;
 pub mod scream;
 pub mod sqp;
 pub mod tfrc;
+pub mod thalweg;
 mod trains;
 
 pub use controller::{Controller, Decision, Demand, DynController, FrameQueued, MediaLimit, Probe, SendLimits, Signal};

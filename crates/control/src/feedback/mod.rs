@@ -1,6 +1,7 @@
 //! Feedback on sent packets: one representation for every kind of report.
 
 mod history;
+pub(crate) mod outstanding;
 mod path;
 pub(crate) mod timeout;
 

@@ -5,16 +5,15 @@
 //! packet. The next frame may have what the path carries in 100 ms, minus what is in flight.
 
 mod interarrival;
-mod outstanding;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 
 use crate::controller::{Controller, MediaLimit, SendLimits, Signal};
 pub use crate::estimate::{Average, Grace, Smoothing, Unit};
+use crate::feedback::outstanding::Outstanding;
 use crate::feedback::{End, Feedback};
 use crate::packet::SentPacket;
 use interarrival::Interarrival;
-use outstanding::Outstanding;
 
 /// The parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,7 +2,7 @@
 
 use thalweg_control::{
     Controller, End, bbr, camel, cnadu, copa, fbra, fixed, gcc, nada, pudica, rebera, rocc, rrtcc, salsify, scream,
-    sqp, tfrc,
+    sqp, tfrc, thalweg,
 };
 use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
@@ -66,6 +66,8 @@ pub const ALL: &[Subject] = &[
     subject("nada", || built(nada::Nada::new(nada::Config::default())), Frames, claims::nada),
     subject("camel", || built(camel::Camel::new(camel::Config::default())), Frames, claims::camel),
     subject("salsify", salsify, Frames, claims::salsify),
+    subject("thalweg", || thalweg(false), Frames, claims::thalweg),
+    subject("thalweg-window", || thalweg(true), Backlog, claims::thalweg),
     variant("rebera", || built(rebera::Rebera::new(rebera::Config::default()))),
     variant("rebera-paper", rebera_of_the_paper),
     subject("fbra", || built(fbra::Fbra::new(fbra::Config::default())), Course, claims::none),
@@ -103,6 +105,12 @@ pub fn built<C: Controller + 'static>(controller: Result<C, ConfigError>) -> Box
 fn salsify() -> Box<dyn Controller> {
     let packet = super::encoder::PACKET;
     built(salsify::Salsify::new(salsify::Config { packet, ..salsify::Config::default() }))
+}
+
+/// For frames, or holding packets back.
+fn thalweg(holds_packets: bool) -> Box<dyn Controller> {
+    let packet = super::encoder::PACKET;
+    built(thalweg::Thalweg::new(thalweg::Config { packet, wire: packet, holds_packets, ..thalweg::Config::default() }))
 }
 
 /// As this harness paces it: at twice window / RTT.

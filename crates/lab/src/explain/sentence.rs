@@ -113,6 +113,7 @@ impl State<'_> {
             Some(limits) if has("pushback_ratio") => self.gcc(limits),
             Some(limits) if has("avg_B_bps") => self.camel(limits),
             Some(_) if has("N packets") => self.salsify(),
+            Some(limits) if has("allowed kB") => self.thalweg(limits),
             Some(limits) => match limits.window_bytes {
                 Some(window) => self.window(limits, window),
                 None => self.other(limits),
@@ -247,6 +248,20 @@ impl State<'_> {
             ),
             _ => format!("{under_way} packets are under way, and too few have arrived to know how fast they do"),
         }
+    }
+
+    /// Thalweg: what may be under way, and how much of its budget hindsight grants.
+    fn thalweg(&self, limits: Limits) -> String {
+        let kilobytes = |name: &str| bytes(self.variable(name).unwrap_or_default() * 1e3);
+        let (under_way, allowed) = (kilobytes("under way kB"), kilobytes("allowed kB"));
+        let decided = self.decided();
+        if self.variable("silent").unwrap_or_default() > 0.0 {
+            return format!("nothing arrives although {under_way} are under way{decided}");
+        }
+        let share = self.variable("share").map_or(String::new(), |share| {
+            format!(", {} of its budget beyond the round trip included", percent(share))
+        });
+        format!("{allowed} may be under way at {}{share}, and {under_way} are{decided}", rate(limits.capacity_bps))
     }
 
     /// A window over the round trip; what follows from it for the encoder.

@@ -24,7 +24,7 @@ const DASHES: [&[u8]; 8] =
     [&[], &[8, 4], &[2, 3], &[8, 3, 2, 3], &[14, 4], &[14, 3, 2, 3, 2, 3], &[4, 8], &[14, 3, 4, 3]];
 
 /// The schemes in the order of their styles. A new one goes to the end, so that no other changes.
-const SCHEMES: [&str; 51] = [
+const SCHEMES: [&str; 54] = [
     "gcc",
     "copa",
     "vidaptive",
@@ -76,6 +76,9 @@ const SCHEMES: [&str; 51] = [
     "vidaptive:gaps",
     "rrtcc:fec-probes",
     "salsify:paper-1c",
+    "thalweg",
+    "thalweg:standard-decoder",
+    "thalweg:conventional",
 ];
 
 /// How a scheme's lines are drawn.

@@ -3,10 +3,11 @@
 //! [`FramePolicy`] is the interface. [`EveryFrame`] is its simplest implementation. [`RateTargeted`] steers a
 //! conventional encoder and is made of parts that ablations leave out: [`target_forecast`], [`safeguards`],
 //! [`headroom`], [`resolution`]. [`LateChoice`] has a functional codec make several frames of a picture and sends the
-//! one that fits, if any does. [`Selection`] sends those frames of a group that are worth most. [`recovery`] says what
+//! one that fits, if any does; [`Budgeted`] does so with shares of what is free. [`Selection`] sends those frames of a group that are worth most. [`recovery`] says what
 //! frames may refer to, and [`thalweg_media::layers`] is the pattern of frames of which a sender or a relay may drop
 //! some.
 
+pub mod budgeted;
 mod every_frame;
 pub mod headroom;
 pub mod late_choice;
@@ -20,6 +21,7 @@ pub mod selection;
 mod share;
 pub mod target_forecast;
 
+pub use budgeted::Budgeted;
 pub use every_frame::EveryFrame;
 pub use late_choice::LateChoice;
 pub use policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};

@@ -59,10 +59,12 @@ impl Scheme {
             ControllerConfig::Tfrc(config) => (config.start, config.min) = (start, config.min.min(min)),
             ControllerConfig::Salsify(config) => config.start = start,
             ControllerConfig::Rebera(config) => config.start = start,
+            ControllerConfig::Thalweg(config) => config.start = start,
         }
         let bounds = EncoderBounds { min, max, demand: (wire > max).then_some(wire) };
         match &mut scheme.frames {
             FramesConfig::EveryFrame | FramesConfig::LateChoice(_) => {}
+            FramesConfig::Budgeted(config) => config.max = max,
             FramesConfig::RateTargeted(config) => config.encoder = bounds,
             FramesConfig::Selection(config) => config.encoder = bounds,
         }

@@ -12,6 +12,7 @@ mod registry;
 mod rtcp;
 mod salsify;
 mod suffixes;
+mod thalweg;
 mod vidaptive;
 
 use alloc::boxed::Box;
@@ -22,7 +23,7 @@ use thalweg_media::PacketSizes;
 use thalweg_units::{ConfigError, Size};
 
 use crate::frames::rate_targeted::{self, Reserve};
-use crate::frames::{FramePolicy, late_choice, selection};
+use crate::frames::{FramePolicy, budgeted, late_choice, selection};
 use crate::{pacing, padding, repair};
 pub use factory::{SenderFactory, WithController};
 pub use limits::RateLimits;
@@ -67,6 +68,8 @@ pub enum ControllerConfig {
     Salsify(thalweg_control::salsify::Config),
     /// Rebera's, which plans groups of frames.
     Rebera(thalweg_control::rebera::Config),
+    /// Thalweg's own.
+    Thalweg(thalweg_control::thalweg::Config),
 }
 
 impl ControllerConfig {
@@ -93,6 +96,7 @@ impl ControllerConfig {
             ControllerConfig::Tfrc(config) => Box::new(tfrc::Tfrc::new(*config)?),
             ControllerConfig::Salsify(config) => Box::new(salsify::Salsify::new(*config)?),
             ControllerConfig::Rebera(config) => Box::new(rebera::Rebera::new(*config)?),
+            ControllerConfig::Thalweg(config) => Box::new(thalweg::Thalweg::new(*config)?),
         })
     }
 }
@@ -107,6 +111,8 @@ pub enum FramesConfig {
     RateTargeted(rate_targeted::Config),
     /// Chosen from several candidates of a functional codec.
     LateChoice(late_choice::Config),
+    /// Chosen from several candidates that are shares of what is free on the path.
+    Budgeted(budgeted::Config),
     /// Chosen by worth from a group with a budget.
     Selection(selection::Config),
 }
@@ -121,6 +127,7 @@ impl FramesConfig {
             FramesConfig::EveryFrame => Box::new(crate::frames::EveryFrame),
             FramesConfig::RateTargeted(config) => Box::new(config.build(source)?),
             FramesConfig::LateChoice(config) => Box::new(config.build()?),
+            FramesConfig::Budgeted(config) => Box::new(config.build(source)?),
             FramesConfig::Selection(config) => Box::new(config.build(source)?),
         })
     }

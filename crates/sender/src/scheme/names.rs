@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use super::{Scheme, camel, copa, gcc, peers, rebera, rtcp, salsify, suffixes, vidaptive};
+use super::{Scheme, camel, copa, gcc, peers, rebera, rtcp, salsify, suffixes, thalweg, vidaptive};
 
 /// A scheme and its name on the command line.
 #[derive(Debug, Clone, Copy)]
@@ -200,6 +200,21 @@ pub fn known() -> &'static [Known] {
             name: "salsify:standard-decoder",
             about: "recovery from golden and altref frames: any VP8 receiver can follow",
             make: salsify::standard_decoder,
+        },
+        Known {
+            name: "thalweg",
+            about: "ours: late choice within a budget that hindsight sets (docs/thalweg.md)",
+            make: thalweg::thalweg,
+        },
+        Known {
+            name: "thalweg:standard-decoder",
+            about: "recovery from golden and altref frames: any VP8 receiver can follow",
+            make: thalweg::standard_decoder,
+        },
+        Known {
+            name: "thalweg:conventional",
+            about: "the same controller for encoders that are aimed at a rate",
+            make: thalweg::conventional,
         },
         Known {
             name: "vidaptive+functional",

@@ -15,7 +15,7 @@ use crate::pacing;
 
 /// What the header extension adds to every packet (fragment and grace period, 12 bytes) and to a frame's first packet
 /// (two hashes, 16).
-fn packets() -> PacketSizes {
+pub(super) fn packets() -> PacketSizes {
     let usual = PacketSizes::default();
     PacketSizes { overhead: usual.overhead + Bytes::new(12), states: Bytes::new(16), ..usual }
 }

@@ -1,10 +1,10 @@
-//! N: the number of packets in flight.
+//! What is in flight, for controllers that count only what was sent after the newest arrival (Salsify's N).
 
 use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, Span, Time};
 
-use crate::feedback::Feedback;
+use super::Feedback;
 use crate::packet::{PacketId, SentPacket};
 
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ struct Sent {
 /// Packets sent after the newest that is known to have arrived. Earlier packets have arrived or never will
 /// (specs/salsify.md 3).
 #[derive(Debug, Clone)]
-pub(super) struct Outstanding {
+pub(crate) struct Outstanding {
     forget_after: Span,
     /// In order of sending.
     sent: VecDeque<Sent>,
@@ -27,20 +27,20 @@ pub(super) struct Outstanding {
 }
 
 impl Outstanding {
-    pub(super) fn new(forget_after: Span) -> Outstanding {
+    pub(crate) fn new(forget_after: Span) -> Outstanding {
         Outstanding { forget_after, sent: VecDeque::new(), bytes: Bytes::ZERO, last_feedback: Time::ZERO }
     }
 
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.sent.len() as u64
     }
 
     /// Their size on the wire.
-    pub(super) fn bytes(&self) -> Bytes {
+    pub(crate) fn bytes(&self) -> Bytes {
         self.bytes
     }
 
-    pub(super) fn on_sent(&mut self, packet: &SentPacket) {
+    pub(crate) fn on_sent(&mut self, packet: &SentPacket) {
         self.sent.push_back(Sent { id: packet.id, at: packet.at, size: packet.size });
         self.bytes += packet.size;
     }
@@ -51,7 +51,7 @@ impl Outstanding {
         }
     }
 
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+    pub(crate) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let arrived = feedback.reports.iter().rev().find(|report| report.arrival().is_some());
         if let Some(newest) = arrived {
             self.last_feedback = feedback.now;
@@ -61,14 +61,14 @@ impl Outstanding {
         }
     }
 
-    pub(super) fn on_timeout(&mut self, now: Time) {
+    pub(crate) fn on_timeout(&mut self, now: Time) {
         while self.next_timeout() <= now {
             self.forget_oldest();
         }
     }
 
     /// When the oldest will count as lost unless feedback arrives.
-    pub(super) fn next_timeout(&self) -> Time {
+    pub(crate) fn next_timeout(&self) -> Time {
         self.sent.front().map_or(Time::NEVER, |sent| self.last_feedback.max(sent.at) + self.forget_after)
     }
 }

@@ -1,0 +1,83 @@
+//! The parameters.
+
+use thalweg_units::{Bytes, ConfigError, Rate, Span, above, above_to, check};
+
+use super::margin;
+
+/// Parameters of the controller; the defaults were found by `thalweg tune` (docs/thalweg.md).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// How long the path may need, beyond a round trip on an empty path, for what is under way.
+    pub budget: Span,
+    /// The weight of a packet in the quick average of the path's service time.
+    pub quick: f64,
+    /// The weight of a packet in the slow one. The slower of the two rates counts.
+    pub slow: f64,
+    /// A packet counts as served for no longer than this: what lies beyond is an outage, which says nothing of the
+    /// rate at which the path serves when it serves.
+    pub longest_service: Span,
+    /// Payload of a full packet.
+    pub packet: Bytes,
+    /// Its size on the wire.
+    pub wire: Bytes,
+    /// Packets that may be sent before the first is known to have arrived (TCP's initial window, RFC 6928).
+    pub first_packets: u64,
+    /// The capacity reported until then.
+    pub start: Rate,
+    /// Nothing has arrived for this long beyond a round trip although something is under way: the path has faded.
+    pub silence: Span,
+    /// Packets under way for longer than this without any report count as lost.
+    pub forget_after: Span,
+    /// Whether packets beyond the budget are held back in the sender, for an encoder whose frames do not keep to it.
+    pub holds_packets: bool,
+    /// How the budget adapts to the path; `None` for a budget that does not.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub margin: Option<margin::Config>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            budget: Span::from_millis(50),
+            quick: 0.1,
+            slow: 0.02,
+            longest_service: Span::from_millis(100),
+            packet: Bytes::new(1140),
+            wire: Bytes::new(1230),
+            first_packets: 10,
+            start: Rate::from_kbps(1000),
+            silence: Span::from_millis(50),
+            forget_after: Span::from_secs(1),
+            holds_packets: false,
+            margin: Some(margin::Config::default()),
+        }
+    }
+}
+
+impl Config {
+    /// Checks that every parameter is in range.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        for (name, value) in [
+            ("thalweg.budget", self.budget),
+            ("thalweg.longest_service", self.longest_service),
+            ("thalweg.silence", self.silence),
+            ("thalweg.forget_after", self.forget_after),
+        ] {
+            check(name, value).within(above(Span::ZERO), "the default")?;
+        }
+        for (name, value) in [("thalweg.quick", self.quick), ("thalweg.slow", self.slow)] {
+            check(name, value).within(above_to(0.0, 1.0), "the default")?;
+        }
+        check("thalweg.packet and wire", format_args!("{} and {}", self.packet, self.wire)).is(
+            self.packet > Bytes::ZERO && self.wire >= self.packet,
+            "more than 0 bytes, and no less on the wire than of payload, such as 1140B and 1230B",
+        )?;
+        check("thalweg.first_packets", self.first_packets).within(1.., "10")?;
+        check("thalweg.start", self.start).within(above(Rate::ZERO), "1Mbps")?;
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! Thalweg's own controller (docs/thalweg.md): what may be under way is what the path carries within a round trip and a
+//! budget, and hindsight says how much of the budget to use.
+//!
+//! * [`service`]: the rate at which the path serves, from a frame's own packets at the receiver's times.
+//! * [`margin`]: the share of the budget.
+//! * here: what is under way, and silence. Nothing arrives during a fade, so nothing may be added; the frame policy
+//!   sends single packets that find out when the path serves again.
+
+mod config;
+pub mod margin;
+mod service;
+
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+
+use crate::controller::{Controller, Decision, MediaLimit, SendLimits};
+use crate::decisions::Decisions;
+use crate::estimate::WindowedMin;
+use crate::feedback::Feedback;
+use crate::feedback::outstanding::Outstanding;
+use crate::feedback::timeout::{FeedbackTimeout, Then};
+use crate::packet::SentPacket;
+pub use config::Config;
+use margin::Margin;
+use service::Service;
+
+/// The window of the min round trip.
+const ROUND_TRIP_MEMORY: Span = Span::from_secs(10);
+/// The round trip before the first was measured, as in the engine (specs/vidaptive.md C3).
+const ASSUMED_ROUND_TRIP: Span = Span::from_millis(100);
+/// The weight of a report in the time that reports are held back: an eighth, as of the round trip (RFC 6298).
+const HOLD_GAIN: i64 = 8;
+/// How much faster than the path a frame's packets leave: fast enough that they queue and measure it, as in Salsify's
+/// sender (specs/salsify.md 3).
+const PACING: f64 = 5.0;
+/// The least pacing rate: the first packets must not wait for a measurement.
+const LEAST_PACING: Rate = Rate::from_kbps(5_000);
+
+/// The controller.
+#[derive(Debug, Clone)]
+pub struct Thalweg {
+    config: Config,
+    service: Service,
+    margin: Option<Margin>,
+    outstanding: Outstanding,
+    min_round_trip: WindowedMin<Span>,
+    /// How long reports are held back, smoothed.
+    held: Span,
+    silence: FeedbackTimeout,
+    now: Time,
+    decisions: Decisions,
+}
+
+impl Thalweg {
+    /// The controller before the first packet.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Thalweg, ConfigError> {
+        config.check()?;
+        Ok(Thalweg {
+            service: Service::new(&config)?,
+            margin: config.margin.map(margin::Config::build).transpose()?,
+            outstanding: Outstanding::new(config.forget_after),
+            min_round_trip: WindowedMin::default(),
+            held: Span::ZERO,
+            silence: FeedbackTimeout::new(ASSUMED_ROUND_TRIP + config.silence, 0, Then::Same),
+            now: Time::ZERO,
+            decisions: Decisions::default(),
+            config,
+        })
+    }
+
+    /// The time from sending a packet on an empty path to the report on it.
+    fn round_trip(&self) -> Span {
+        self.min_round_trip.get().unwrap_or(ASSUMED_ROUND_TRIP) + self.held
+    }
+
+    fn share(&self) -> f64 {
+        self.margin.as_ref().map_or(1.0, |margin| margin.share(self.now))
+    }
+
+    fn capacity(&self) -> Rate {
+        self.service.rate().unwrap_or(self.config.start).max(Rate::from_kbps(1))
+    }
+
+    /// Wire bytes that may be under way.
+    fn may_be_under_way(&self) -> Bytes {
+        match self.service.rate() {
+            None => self.config.wire * self.config.first_packets,
+            Some(rate) => rate.over(self.round_trip() + self.config.budget.scale(self.share())),
+        }
+    }
+
+    /// Whether nothing arrives although something is under way.
+    fn is_silent(&self) -> bool {
+        self.silence.expired() > 0
+    }
+
+    /// Payload bytes that may be sent in addition.
+    fn free(&self) -> Bytes {
+        if self.is_silent() {
+            return Bytes::ZERO;
+        }
+        let Config { packet, wire, .. } = self.config;
+        self.may_be_under_way().saturating_sub(self.outstanding.bytes()).scale(packet.as_f64() / wire.as_f64())
+    }
+}
+
+impl Controller for Thalweg {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.now = feedback.now;
+        if let Some(sample) = feedback.reports.iter().filter_map(|report| feedback.rtt_sample(report)).min() {
+            self.min_round_trip.add(feedback.now, sample, ROUND_TRIP_MEMORY);
+        }
+        if let Some(held) = feedback.mean_held() {
+            self.held = self.held + (held - self.held) / HOLD_GAIN;
+        }
+        let was_silent = self.is_silent();
+        self.silence.set_wait(self.round_trip() + self.config.silence, 0);
+        self.silence.on_arrivals(feedback);
+        let before = self.capacity();
+        self.service.on_feedback(feedback);
+        self.outstanding.on_feedback(feedback);
+        if let Some((margin, empty)) = self.margin.as_mut().zip(self.service.min_delay()) {
+            margin.on_feedback(feedback, empty);
+            if was_silent && self.silence.expired() == 0 {
+                margin.on_fade(feedback.now);
+                let (what, why) = ("resume", "packets arrive again after a fade");
+                let to = self.service.rate().unwrap_or(self.config.start);
+                self.decisions.push(Decision { at: feedback.now, what, why, from: before, to });
+            }
+        }
+    }
+
+    fn limits(&self) -> SendLimits {
+        let capacity = self.capacity();
+        // Or each frame by itself: none waits for a window.
+        let media = if self.config.holds_packets { MediaLimit::None } else { MediaLimit::Frame(self.free()) };
+        SendLimits {
+            capacity,
+            window: self.config.holds_packets.then(|| self.may_be_under_way()),
+            media,
+            ..SendLimits::of_rate(capacity.scale(PACING).max(LEAST_PACING))
+        }
+    }
+
+    fn on_sent(&mut self, packet: &SentPacket) {
+        self.now = packet.at;
+        self.silence.on_sent(packet.at);
+        self.outstanding.on_sent(packet);
+        if let Some(margin) = &mut self.margin {
+            margin.on_sent(packet);
+        }
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        self.now = now;
+        self.outstanding.on_timeout(now);
+        if self.silence.on_timeout(now) && self.silence.expired() == 1 {
+            let (what, why) = ("stop", "nothing arrives although something is under way");
+            let capacity = self.capacity();
+            self.decisions.push(Decision { at: now, what, why, from: capacity, to: capacity });
+        }
+    }
+
+    fn next_timeout(&self) -> Time {
+        self.silence.deadline().min(self.outstanding.next_timeout())
+    }
+
+    fn poll_decision(&mut self) -> Option<Decision> {
+        self.decisions.pop()
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("under way kB", self.outstanding.bytes().as_f64() / 1000.0);
+        see("allowed kB", self.may_be_under_way().as_f64() / 1000.0);
+        see("share", self.share());
+        see("silent", f64::from(u8::from(self.is_silent())));
+    }
+}
+
+#[cfg(test)]
+mod tests;

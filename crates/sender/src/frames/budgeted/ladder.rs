@@ -1,0 +1,121 @@
+//! Which size leaves the smallest frame below its budget.
+//!
+//! A frame at the coarsest quantiser has a size that no rate control goes below: 2 kB at 720p, which a link of 200 kbps
+//! carries in 80 ms. So the size follows the smallest candidate: down, at once and as far as needed, when it came out
+//! larger than asked for; up, one step at a time, when quantisers are fine. A frame of a new size is a keyframe within
+//! the same budget.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use thalweg_media::EncodedFrame;
+use thalweg_units::{Bytes, ConfigError, Size, Span, Time, check};
+
+/// The parameters.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct LadderConfig {
+    /// Heights of the rungs in pixels, smallest first; those above the camera's size are left out.
+    pub heights: Vec<u16>,
+    /// Down when the smallest candidate exceeds what was asked for by this factor ...
+    pub excess: f64,
+    /// ... in as many pictures in a row.
+    pub down_after: u32,
+    /// Up when the quantiser (VP8's scale, 0..=127) is at most this ...
+    pub up_quantizer: u8,
+    /// ... in as many frames in a row.
+    pub up_after: u32,
+    /// The min time from a change to the next step up.
+    pub stay: Span,
+}
+
+impl Default for LadderConfig {
+    fn default() -> LadderConfig {
+        LadderConfig {
+            heights: vec![180, 270, 360, 540, 720, 1080],
+            excess: 1.25,
+            down_after: 2,
+            up_quantizer: 60,
+            up_after: 30,
+            stay: Span::from_secs(2),
+        }
+    }
+}
+
+/// The smallest frame of a size is proportional to its pixels to this power (the encoder model's fit,
+/// crates/codecs/src/model/content.rs).
+const SIZE_EXPONENT: f64 = 0.8;
+
+impl LadderConfig {
+    /// The ladder at the camera's own size.
+    ///
+    /// # Errors
+    /// When the rungs are not ascending or a parameter is out of range.
+    pub(super) fn build(&self, source: Size) -> Result<Ladder, ConfigError> {
+        check("ladder.heights", format_args!("{:?}", self.heights)).is(
+            !self.heights.is_empty() && !self.heights.windows(2).any(|pair| pair[0] >= pair[1]) && self.heights[0] >= 2,
+            "ascending heights, each at least 2",
+        )?;
+        check("ladder.excess", self.excess).within(1.0..=10.0, "1.25")?;
+        check("ladder", format_args!("down_after {}, up_after {}", self.down_after, self.up_after))
+            .is(self.down_after != 0 && self.up_after != 0, "counts of at least 1")?;
+        check("ladder.stay", self.stay).within(Span::ZERO.., "2s")?;
+        let below = self.heights.iter().filter(|height| **height < source.height);
+        let mut rungs: Vec<Size> =
+            below.map(|height| source.scale(f64::from(*height) / f64::from(source.height))).collect();
+        rungs.push(source);
+        Ok(Ladder { level: rungs.len() - 1, rungs, config: self.clone(), coarse: 0, fine: 0, changed: None })
+    }
+}
+
+/// The rungs and the one in force.
+#[derive(Debug, Clone)]
+pub(super) struct Ladder {
+    config: LadderConfig,
+    rungs: Vec<Size>,
+    level: usize,
+    /// Pictures in a row whose smallest candidate was too large.
+    coarse: u32,
+    /// Frames in a row with a fine quantiser.
+    fine: u32,
+    changed: Option<Time>,
+}
+
+impl Ladder {
+    /// The size in force.
+    pub(super) fn size(&self) -> Size {
+        self.rungs[self.level]
+    }
+
+    /// The smallest candidate of a picture, which should have at most `budget` bytes.
+    pub(super) fn on_candidates(&mut self, now: Time, smallest: &EncodedFrame, budget: Bytes) {
+        // A picture that was asked for before the last change.
+        if smallest.picture != self.size() {
+            return;
+        }
+        let excess = smallest.size.as_f64() / budget.as_f64().max(1.0);
+        self.coarse = if excess > self.config.excess { self.coarse + 1 } else { 0 };
+        if self.coarse < self.config.down_after || self.level == 0 {
+            return;
+        }
+        let pixels = |level: usize| self.rungs[level].pixels() as f64;
+        let fits = |level: &usize| excess * libm::pow(pixels(*level) / pixels(self.level), SIZE_EXPONENT) <= 1.0;
+        self.change(now, (0..self.level).rev().find(fits).unwrap_or(0));
+    }
+
+    /// A candidate was sent.
+    pub(super) fn on_queued(&mut self, now: Time, encoded: &EncodedFrame) {
+        let is_fine = encoded.quantizer.is_some_and(|quantizer| quantizer <= self.config.up_quantizer);
+        self.fine = if is_fine && encoded.picture == self.size() { self.fine + 1 } else { 0 };
+        let stays = self.changed.is_some_and(|changed| now - changed < self.config.stay);
+        if self.fine >= self.config.up_after && !stays && self.level + 1 < self.rungs.len() {
+            self.change(now, self.level + 1);
+        }
+    }
+
+    fn change(&mut self, now: Time, level: usize) {
+        self.level = level;
+        (self.coarse, self.fine) = (0, 0);
+        self.changed = Some(now);
+    }
+}

@@ -1,0 +1,284 @@
+//! Frames that spend what is free on the path (docs/thalweg.md): candidates of given shares of it are encoded, and as
+//! late as possible the largest that fits is sent.
+//!
+//! A picture is skipped only where not even a packet fits. Then a single small frame may go, one at a time, for its
+//! outcome says when the path serves again; while nothing arrives at all, one every now and then. A ladder of sizes
+//! keeps the smallest frame below the budget. What has waited too long in the sender is thrown away.
+
+mod ladder;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use thalweg_control::Feedback;
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
+use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, above, above_to, check};
+
+use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, View};
+use super::recovery::{self, Recovery};
+use super::safeguards::{self, Safeguards};
+use crate::event::Why;
+use ladder::Ladder;
+pub use ladder::LadderConfig;
+
+/// The parts.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// The candidates, as shares of what is free, largest first.
+    pub shares: Vec<f64>,
+    /// No candidate takes more than the path carries in this many intervals of the camera: frames of like sizes arrive
+    /// evenly, and a large one delays those behind it.
+    pub intervals: f64,
+    /// No candidate is asked for that is smaller: what one packet carries costs a whole packet.
+    pub least: Bytes,
+    /// The encoder's max rate.
+    pub max: Rate,
+    /// A frame that does not fit is sent only if what is under way, itself included, drains within this time.
+    pub forced_within: Span,
+    /// Nothing has arrived for this long beyond a round trip: the path has faded.
+    pub silence: Span,
+    /// While it has, one frame of `least` bytes is sent per this time.
+    pub probe_every: Span,
+    /// The sizes; `None` for the camera's alone.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub ladder: Option<LadderConfig>,
+    /// How many candidates are encoded in parallel.
+    pub cores: u8,
+    /// How the sender recovers from a loss.
+    pub recovery: recovery::Config,
+    /// When the sender's queue is thrown away.
+    pub safeguards: safeguards::Config,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            shares: vec![0.4, 0.2],
+            intervals: 1.2,
+            least: Bytes::new(600),
+            max: Rate::from_kbps(12_000),
+            forced_within: Span::from_millis(300),
+            silence: Span::from_millis(50),
+            probe_every: Span::from_millis(150),
+            ladder: Some(LadderConfig::default()),
+            cores: 2,
+            recovery: recovery::Config::Stateful(recovery::stateful::Config::default()),
+            safeguards: safeguards::Config { reset: Some(Span::from_millis(300)), ..safeguards::Config::NONE },
+        }
+    }
+}
+
+/// Max number of candidates.
+const MAX_CANDIDATES: usize = 8;
+
+impl Config {
+    /// The policy before the first picture of a camera of this size.
+    ///
+    /// # Errors
+    /// When a part's parameter is out of range.
+    pub fn build(&self, source: Size) -> Result<Budgeted, ConfigError> {
+        let shares = &self.shares;
+        let are_shares = shares.iter().all(|share| *share > 0.0 && share.is_finite());
+        check("budgeted.shares", format_args!("{shares:?}")).is(
+            are_shares && (1..=MAX_CANDIDATES).contains(&shares.len()),
+            "1 to 8 shares above 0, such as [0.4, 0.2]",
+        )?;
+        check("budgeted.intervals", self.intervals).within(above_to(0.0, 100.0), "1.2")?;
+        check("budgeted.least", self.least).within(above(Bytes::ZERO), "600B")?;
+        check("budgeted.max", self.max).within(above(Rate::ZERO), "12Mbps")?;
+        check("budgeted.cores", self.cores).within(above(0), "2")?;
+        for (name, value) in [
+            ("budgeted.forced_within", self.forced_within),
+            ("budgeted.silence", self.silence),
+            ("budgeted.probe_every", self.probe_every),
+        ] {
+            check(name, value).within(above(Span::ZERO), "the default")?;
+        }
+        Ok(Budgeted {
+            ladder: self.ladder.as_ref().map(|ladder| ladder.build(source)).transpose()?,
+            recovery: self.recovery.build()?,
+            safeguards: self.safeguards.build()?,
+            config: self.clone(),
+            last_arrival: None,
+            forced: None,
+            forcing: false,
+            asked: Bytes::ZERO,
+            free: Bytes::ZERO,
+            skips: 0,
+        })
+    }
+}
+
+/// A frame that was sent although it did not fit.
+#[derive(Debug, Clone, Copy)]
+struct Forced {
+    /// Its number.
+    frame: u64,
+    at: Time,
+    /// Whether its outcome is known.
+    answered: bool,
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Budgeted {
+    config: Config,
+    ladder: Option<Ladder>,
+    recovery: Recovery,
+    safeguards: Safeguards,
+    /// When feedback last reported an arrival.
+    last_arrival: Option<Time>,
+    /// The last forced frame.
+    forced: Option<Forced>,
+    /// Whether the frame just chosen does not fit.
+    forcing: bool,
+    /// The size asked for of the smallest candidate.
+    asked: Bytes,
+    free: Bytes,
+    skips: u32,
+}
+
+impl Budgeted {
+    fn size(&self, source: Size) -> Size {
+        self.ladder.as_ref().map_or(source, Ladder::size)
+    }
+
+    /// What a frame may take: what the controller leaves, less what waits in the sender, and no more than the encoder's
+    /// max rate makes of an interval.
+    fn free(&self, view: &View) -> Bytes {
+        let limits = &view.limits;
+        let window = || limits.window.map_or(Bytes::MAX, |window| window.saturating_sub(view.in_flight));
+        limits.media.frame().unwrap_or_else(window).saturating_sub(view.queue.bytes)
+    }
+
+    /// Whether nothing arrives although something is under way.
+    fn is_silent(&self, view: &View) -> bool {
+        view.in_flight > Bytes::ZERO
+            && self.last_arrival.is_some_and(|last| view.now - last > view.srtt + self.config.silence)
+    }
+
+    /// Whether a frame of `size` may go that does not fit.
+    fn may_force(&self, view: &View, size: Bytes) -> bool {
+        if view.queue.packets > 0 {
+            return false;
+        }
+        if self.is_silent(view) {
+            return self.forced.is_none_or(|forced| view.now - forced.at >= self.config.probe_every);
+        }
+        let drains = view.limits.capacity.time_for(view.in_flight + size) <= view.srtt + self.config.forced_within;
+        drains && self.forced.is_none_or(|forced| forced.answered)
+    }
+}
+
+impl FramePolicy for Budgeted {
+    fn wants_candidates(&self) -> bool {
+        true
+    }
+
+    fn plan(&mut self, view: &View) -> FramePlan {
+        self.forcing = false;
+        let is_silent = self.is_silent(view);
+        self.free = self.free(view);
+        if is_silent && !self.may_force(view, self.config.least) {
+            self.skips += 1;
+            return FramePlan::Skip(Why::NoFeedback);
+        }
+        let Config { least, max, cores, intervals, .. } = self.config;
+        let carried = view.limits.capacity.over(view.interval).scale(intervals * view.payload_share);
+        let most = carried.min(max.over(view.interval));
+        let first = self.config.shares[0];
+        let sized = |share: &f64| self.free.scale(*share).min(most.scale(share / first)).max(least);
+        let mut sizes: Vec<Bytes> =
+            if is_silent { vec![least] } else { self.config.shares.iter().map(sized).collect() };
+        sizes.dedup();
+        self.asked = sizes.last().copied().unwrap_or(least);
+        let targets = sizes.into_iter().map(Target::Size).collect();
+        let mut plan = EncodePlan { cores, ..EncodePlan::new(targets, self.size(view.source), view.interval) };
+        self.recovery.plan(view.now, view.next_frame, is_silent, &mut plan);
+        FramePlan::Encode(plan)
+    }
+
+    fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
+        self.free = self.free(view);
+        let smallest = (0..candidates.len()).min_by_key(|index| candidates[*index].size)?;
+        if let Some(ladder) = &mut self.ladder {
+            ladder.on_candidates(view.now, &candidates[smallest], self.free.max(self.asked));
+        }
+        let fits = |index: &usize| candidates[*index].size <= self.free;
+        // Among equally large ones the better, which was asked for first.
+        let chosen = (0..candidates.len()).rev().filter(fits).max_by_key(|index| candidates[*index].size);
+        if chosen.is_some() {
+            return chosen;
+        }
+        self.forcing = self.may_force(view, candidates[smallest].size);
+        if !self.forcing {
+            self.skips += 1;
+        }
+        self.forcing.then_some(smallest)
+    }
+
+    fn on_queued(&mut self, now: Time, frame: u64, encoded: &EncodedFrame, packets: u16) {
+        self.skips = 0;
+        if core::mem::take(&mut self.forcing) {
+            self.forced = Some(Forced { frame, at: now, answered: false });
+        }
+        if let Some(ladder) = &mut self.ladder {
+            ladder.on_queued(now, encoded);
+        }
+        self.recovery.on_queued(frame, encoded, packets);
+    }
+
+    fn on_frame_sent(&mut self, sent: &FrameSent) {
+        self.recovery.on_frame_sent(sent.frame);
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        if feedback.reports.iter().any(|report| report.arrival().is_some()) {
+            self.last_arrival = Some(feedback.now);
+        }
+        let newest = feedback.reports.iter().filter_map(|report| report.packet.place).map(|place| place.frame).max();
+        if let Some(forced) = &mut self.forced {
+            forced.answered |= newest.is_some_and(|newest| newest >= forced.frame);
+        }
+        self.recovery.on_feedback(feedback);
+    }
+
+    fn on_decoder(&mut self, now: Time, report: &DecoderReport) {
+        self.recovery.on_decoder(now, report);
+    }
+
+    fn on_flushed(&mut self, now: Time) -> bool {
+        // Its outcome may never become known.
+        self.forced = None;
+        self.recovery.on_flushed(now)
+    }
+
+    fn is_recovering(&self, now: Time) -> bool {
+        self.recovery.is_recovering(now)
+    }
+
+    fn poll_forgotten(&mut self) -> Option<u64> {
+        self.recovery.poll_forgotten()
+    }
+
+    fn on_queue(&mut self, now: Time, queue: &QueueView) -> QueueVerdict {
+        self.safeguards.on_queue(now, queue)
+    }
+
+    fn next_timeout(&self, queue: &QueueView) -> Time {
+        self.safeguards.next_timeout(queue)
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("free kB", self.free.as_f64() / 1000.0);
+        see("skips", f64::from(self.skips));
+        if let Some(ladder) = &self.ladder {
+            see("height", f64::from(ladder.size().height));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

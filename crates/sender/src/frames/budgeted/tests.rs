@@ -1,0 +1,191 @@
+use alloc::vec::Vec;
+
+use super::*;
+use thalweg_control::{Cause, Fate, FramePlace, MediaLimit, PacketId, Report, SendLimits, SentPacket};
+
+const MS: fn(u64) -> Time = Time::from_millis;
+
+/// 4 Mbps, a round trip of 50 ms, 25 ms from picture to picture: 12.5 kB each.
+fn view(now: Time, free: u64) -> View {
+    let mut limits = SendLimits::of_rate(Rate::from_kbps(4000));
+    limits.media = MediaLimit::Frame(Bytes::new(free));
+    let view = View::new(now, limits, Size::HD, Span::from_millis(25));
+    View { srtt: Span::from_millis(50), in_flight: Bytes::new(1000), payload_share: 0.8, ..view }
+}
+
+fn policy() -> Budgeted {
+    Config { ladder: None, ..Config::default() }.build(Size::HD).unwrap()
+}
+
+fn made(size: u64, quantizer: u8) -> EncodedFrame {
+    EncodedFrame { quantizer: Some(quantizer), picture: Size::HD, ..crate::testing::encoded(size) }
+}
+
+fn sizes(plan: FramePlan) -> Vec<u64> {
+    let FramePlan::Encode(plan) = plan else { panic!("{plan:?}") };
+    let size = |target: &Target| if let Target::Size(size) = target { size.get() } else { panic!("{target:?}") };
+    plan.targets.iter().map(size).collect()
+}
+
+/// Feedback on a packet of a frame.
+fn arrived(policy: &mut Budgeted, frame: u64, at: Time) {
+    let mut packet = SentPacket::new(PacketId(frame), Time::ZERO, Bytes::new(1000));
+    let (offset, captured) = (Bytes::ZERO, Time::ZERO);
+    packet.place = Some(FramePlace { frame, first: true, last: true, offset, captured, keyframe: false });
+    let report = Report { packet, fate: Fate::Arrived { at, ce: false, was_lost: false } };
+    policy.on_feedback(&Feedback::new(at, Cause::Report, &[report]));
+}
+
+#[test]
+fn candidates_are_shares_of_what_is_free_within_what_an_interval_carries() {
+    let mut policy = policy();
+    assert_eq!(sizes(policy.plan(&view(MS(0), 20_000))), [8000, 4000]);
+    assert_eq!(sizes(policy.plan(&view(MS(0), 2000))), [800, 600], "none smaller than a packet is worth");
+    assert_eq!(sizes(policy.plan(&view(MS(0), 0))), [600]);
+    // 12.5 kB at 0.8 of payload, times the share of an interval that a frame may take.
+    let most = (10_000.0 * Config::default().intervals) as u64;
+    assert_eq!(sizes(policy.plan(&view(MS(0), 1_000_000))), [most, most / 2]);
+}
+
+#[test]
+fn no_frame_takes_more_than_the_encoders_max_rate_makes_of_an_interval() {
+    let max = Rate::from_kbps(800);
+    let mut policy = Config { ladder: None, max, ..Config::default() }.build(Size::HD).unwrap();
+    assert_eq!(sizes(policy.plan(&view(MS(0), 1_000_000))), [2500, 1250]);
+}
+
+#[test]
+fn the_largest_that_fits_what_is_free_now_is_sent() {
+    let mut policy = policy();
+    let candidates = [made(9000, 40), made(4000, 80)];
+    assert_eq!(policy.choose(&view(MS(0), 9000), &candidates), Some(0));
+    assert_eq!(policy.choose(&view(MS(0), 8999), &candidates), Some(1));
+    let mut waits = view(MS(0), 9000);
+    waits.queue = QueueView { bytes: Bytes::new(1), packets: 1, oldest: Some(Time::ZERO) };
+    assert_eq!(policy.choose(&waits, &candidates), Some(1), "what waits to leave has its part of what is free");
+}
+
+#[test]
+fn one_frame_that_does_not_fit_goes_at_a_time_and_only_where_it_drains_soon() {
+    let mut policy = policy();
+    let candidates = [made(9000, 40), made(4000, 80)];
+    arrived(&mut policy, 0, MS(90));
+    assert_eq!(policy.choose(&view(MS(100), 0), &candidates), Some(1));
+    policy.on_queued(MS(100), 1, &candidates[1], 4);
+    arrived(&mut policy, 0, MS(110));
+    assert_eq!(policy.choose(&view(MS(125), 0), &candidates), None, "its outcome is not known");
+    arrived(&mut policy, 1, MS(140));
+    assert_eq!(policy.choose(&view(MS(150), 0), &candidates), Some(1));
+    // 300 ms beyond a round trip at 4 Mbps are 175 kB.
+    let under_way = |bytes| View { in_flight: Bytes::new(bytes), ..view(MS(150), 0) };
+    assert_eq!(policy.choose(&under_way(171_001), &candidates), None);
+    assert_eq!(policy.choose(&under_way(171_000), &candidates), Some(1));
+}
+
+#[test]
+fn while_nothing_arrives_one_small_frame_goes_each_150_ms() {
+    let mut policy = policy();
+    arrived(&mut policy, 0, MS(0));
+    let mut sent = Vec::new();
+    for now in (110..700).step_by(10) {
+        let view = view(MS(now), 0);
+        match policy.plan(&view) {
+            FramePlan::Skip(why) => assert_eq!(why, Why::NoFeedback),
+            plan => {
+                assert_eq!(sizes(plan), [600]);
+                let small = [made(700, 127)];
+                assert_eq!(policy.choose(&view, &small), Some(0));
+                policy.on_queued(MS(now), now, &small[0], 1);
+                sent.push(now);
+            }
+        }
+    }
+    assert_eq!(sent, [110, 260, 410, 560]);
+    arrived(&mut policy, 560, MS(700));
+    assert_eq!(sizes(policy.plan(&view(MS(710), 20_000))), [8000, 4000], "the path is back");
+}
+
+#[test]
+fn what_has_waited_for_300_ms_is_thrown_away() {
+    let mut policy = policy();
+    let queue = QueueView { bytes: Bytes::new(1000), packets: 1, oldest: Some(MS(0)) };
+    assert_eq!(policy.on_queue(MS(300), &queue), QueueVerdict::Keep);
+    assert_eq!(policy.on_queue(MS(301), &queue), QueueVerdict::Flush);
+    assert!(policy.on_flushed(MS(301)), "the next frame needs no keyframe");
+}
+
+#[test]
+fn parameters_out_of_range_are_refused() {
+    for config in [
+        Config { shares: Vec::new(), ..Config::default() },
+        Config { shares: vec![0.4, -0.2], ..Config::default() },
+        Config { intervals: 0.0, ..Config::default() },
+        Config { least: Bytes::ZERO, ..Config::default() },
+        Config { max: Rate::ZERO, ..Config::default() },
+        Config { cores: 0, ..Config::default() },
+        Config { probe_every: Span::ZERO, ..Config::default() },
+        Config { ladder: Some(LadderConfig { excess: 0.5, ..LadderConfig::default() }), ..Config::default() },
+        Config {
+            ladder: Some(LadderConfig { heights: vec![360, 180], ..LadderConfig::default() }),
+            ..Config::default()
+        },
+    ] {
+        assert!(config.build(Size::HD).is_err(), "{config:?}");
+    }
+}
+
+mod ladder {
+    use super::*;
+
+    fn ladder() -> Ladder {
+        LadderConfig::default().build(Size::HD).unwrap()
+    }
+
+    fn of(ladder: &Ladder, size: u64, quantizer: u8) -> EncodedFrame {
+        EncodedFrame { picture: ladder.size(), ..made(size, quantizer) }
+    }
+
+    #[test]
+    fn the_smallest_frame_that_stays_too_large_takes_as_many_rungs_as_it_needs() {
+        let mut ladder = ladder();
+        let LadderConfig { down_after, .. } = LadderConfig::default();
+        for _ in 1..down_after {
+            ladder.on_candidates(MS(0), &of(&ladder.clone(), 2000, 127), Bytes::new(1000));
+            assert_eq!(ladder.size(), Size::HD);
+        }
+        ladder.on_candidates(MS(0), &of(&ladder.clone(), 2000, 127), Bytes::new(1000));
+        // Half the size needs 0.42 of the pixels (0.42^0.8 = 0.5): 360p has a quarter, 540p 0.56.
+        assert_eq!(ladder.size().height, 360);
+    }
+
+    #[test]
+    fn a_smallest_frame_within_its_budget_starts_the_count_anew() {
+        let mut ladder = ladder();
+        for _ in 0..50 {
+            ladder.on_candidates(MS(0), &of(&ladder.clone(), 2000, 127), Bytes::new(1000));
+            ladder.on_candidates(MS(0), &of(&ladder.clone(), 1000, 127), Bytes::new(1000));
+        }
+        assert_eq!(ladder.size(), Size::HD);
+    }
+
+    #[test]
+    fn fine_quantisers_take_one_rung_up_at_a_time_and_none_right_after_a_change() {
+        let LadderConfig { up_quantizer, down_after, stay, .. } = LadderConfig::default();
+        let mut ladder = ladder();
+        (0..down_after).for_each(|_| ladder.on_candidates(MS(0), &of(&ladder.clone(), 9000, 127), Bytes::new(1000)));
+        let lowest = ladder.size().height;
+        let (mut heights, mut changes) = (vec![lowest], Vec::new());
+        for at in (0..20_000).step_by(33) {
+            ladder.on_queued(MS(at), &of(&ladder.clone(), 1000, up_quantizer));
+            if Some(&ladder.size().height) != heights.last() {
+                heights.push(ladder.size().height);
+                changes.push(MS(at));
+            }
+        }
+        assert_eq!(heights, [180, 270, 360, 540, 720]);
+        assert!(changes[0] - MS(0) >= stay && changes.windows(2).all(|pair| pair[1] - pair[0] >= stay), "{changes:?}");
+        let mut coarse = ladder.clone();
+        coarse.on_queued(MS(30_000), &of(&ladder, 1000, up_quantizer + 1));
+        assert_eq!(coarse.size(), Size::HD);
+    }
+}

@@ -1,0 +1,72 @@
+//! Thalweg's own scheme (docs/thalweg.md).
+
+use alloc::string::String;
+
+use thalweg_control::{feedback, thalweg};
+use thalweg_media::PacketSizes;
+use thalweg_units::Span;
+
+use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme, StatefulReceiver, salsify};
+use crate::frames::rate_targeted::{self, Reserve, TargetBase};
+use crate::frames::recovery::{self, long_term};
+use crate::frames::{Share, budgeted, resolution, safeguards};
+use crate::{pacing, repair};
+
+fn controller(packets: &PacketSizes) -> ControllerConfig {
+    let (packet, wire) = (packets.max_payload, packets.max_payload + packets.overhead);
+    ControllerConfig::Thalweg(thalweg::Config { packet, wire, ..thalweg::Config::default() })
+}
+
+/// Frames chosen late from shares of the budget, for our receiver.
+pub(super) fn thalweg() -> Scheme {
+    let packets = salsify::packets();
+    Scheme {
+        name: String::new(),
+        controller: controller(&packets),
+        pacing: pacing::Config::default(),
+        padding: None,
+        padding_content: None,
+        frames: FramesConfig::Budgeted(budgeted::Config::default()),
+        repair: None,
+        feedback: FeedbackStyle::PerPacket,
+        receiver: ReceiverKind::Stateful(StatefulReceiver::default()),
+        packets,
+        // A forced frame is the probe.
+        loss_detection: feedback::Config { probe_packets: 0, ..feedback::Config::default() },
+    }
+}
+
+/// For a standard decoder: acknowledged frames are kept in its golden and altref buffers. It only reports arrivals.
+pub(super) fn standard_decoder() -> Scheme {
+    let packets = PacketSizes::default();
+    let recovery = recovery::Config::LongTerm(long_term::Config::default());
+    Scheme {
+        controller: controller(&packets),
+        frames: FramesConfig::Budgeted(budgeted::Config { recovery, ..budgeted::Config::default() }),
+        receiver: ReceiverKind::Standard,
+        packets,
+        ..thalweg()
+    }
+}
+
+/// For encoders that are aimed at a rate and make one frame of a picture: what the budget does not admit waits in the
+/// sender, and the encoder pauses meanwhile.
+pub(super) fn conventional() -> Scheme {
+    let packets = PacketSizes::default();
+    let ControllerConfig::Thalweg(config) = controller(&packets) else { return thalweg() };
+    Scheme {
+        controller: ControllerConfig::Thalweg(thalweg::Config { holds_packets: true, ..config }),
+        frames: FramesConfig::RateTargeted(rate_targeted::Config {
+            base: TargetBase::CapacityLessOverhead,
+            reserve: Some(Reserve::Drain(Share { headroom: 0.8, drain_within: Some(Span::from_millis(100)) })),
+            safeguards: safeguards::Config { reset: Some(Span::from_millis(500)), ..safeguards::Config::default() },
+            resolution: resolution::Config::QualityScaler(resolution::QualityScalerConfig::default()),
+            ..rate_targeted::Config::default()
+        }),
+        repair: Some(repair::Config::default()),
+        receiver: ReceiverKind::Standard,
+        packets,
+        loss_detection: feedback::Config::default(),
+        ..thalweg()
+    }
+}

@@ -30,7 +30,7 @@ fn several_seeds_links_and_videos_are_means_with_intervals_and_paired_difference
     let place = folder.0.join("out/lte-driving/seed-2/vidaptive/summary.json");
     assert!(place.is_file(), "{}", place.display());
     let lines = text(&compare(&folder, &[&options[..], &["--csv", "--columns", "video,p95"]].concat()).stdout);
-    assert_eq!(lines.lines().next(), Some("scheme,trace,video,seed,video_bitrate_bps,latency_p95_ms"));
+    assert_eq!(lines.lines().next(), Some("scheme,trace,video,seed,feedback,video_bitrate_bps,latency_p95_ms"));
     assert_eq!(lines.lines().count(), 13);
 }
 

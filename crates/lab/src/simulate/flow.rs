@@ -9,7 +9,7 @@ use thalweg_link::DropReason;
 use thalweg_media::Content as PacketContent;
 use thalweg_media::feedback::RtcpFeedback;
 use thalweg_sender::frames::EncodePlan;
-use thalweg_sender::{Camera, Engine, Output, SenderFactory};
+use thalweg_sender::{Camera, Engine, FeedbackStyle, Output, SenderFactory};
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::footage::Footage;
 use thalweg_video::quality::ssim_of_db;
@@ -83,6 +83,7 @@ pub(super) struct Flow {
     /// The undershoot of its encoder.
     undershoot: Ratios,
     codec_time: CodecTime,
+    feedback: FeedbackStyle,
     /// The source of pictures; `None` for models, which read no pixels.
     footage: Option<Footage>,
     pub(super) format: Format,
@@ -129,6 +130,7 @@ impl Flow {
         let codec = if parts.frames.wants_candidates() { scenario.codec.functional() } else { scenario.codec.clone() };
         let camera = Camera { size: format.size, interval: format.interval() };
         let style = scenario.feedback.unwrap_or(scheme.feedback());
+        scheme.as_scheme().map_or(Ok(()), |known| known.accepts(style))?;
         let seed = scenario.seed.child(&format!("flow {number}"));
         let mut captures = Ticks::new((begin, end), &pauses);
         Ok(Flow {
@@ -148,6 +150,7 @@ impl Flow {
             codec: codec.build_seeded(format.size, seed)?,
             undershoot: scenario.undershoot.build(seed)?,
             codec_time: scenario.codec_time,
+            feedback: style,
             footage,
             format,
             measure_quality: scenario.measure_quality,
@@ -197,6 +200,7 @@ impl Flow {
             begin: self.begin,
             end: self.end,
             codec: self.codec.encoder.settings(),
+            feedback: Some(self.feedback),
             quality,
             frames,
             screen,

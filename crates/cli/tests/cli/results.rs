@@ -35,6 +35,29 @@ fn several_seeds_links_and_videos_are_means_with_intervals_and_paired_difference
 }
 
 #[test]
+fn rows_say_what_feedback_they_have_and_one_is_set_for_all() {
+    let folder = Folder::new("feedback");
+    let rows = |options: &[&str]| {
+        let done = compare(&folder, &[&["--scheme", "gcc,salsify"], options].concat());
+        (text(&done.stdout), text(&done.stderr))
+    };
+    let (own, _) = rows(&[]);
+    let row = |name: &str| own.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_string();
+    assert!(row("scheme").contains("feedback") && row("gcc").contains("twcc"), "{own}");
+    assert!(row("salsify").contains("per-packet"), "{own}");
+    let (all, _) = rows(&["--feedback", "twcc"]);
+    assert!(all.contains("feedback of every row: twcc") && !all.contains("per-packet"), "{all}");
+    let printed: serde_json::Value = serde_json::from_str(&rows(&["--feedback", "ccfb", "--json"]).0).unwrap();
+    assert!(printed["runs"].as_array().unwrap().iter().all(|run| run["feedback"] == "ccfb"), "{printed}");
+    let (_, wrong) = rows(&["--feedback", "acks"]);
+    assert!(wrong.contains("'acks' is no feedback: own, twcc"), "{wrong}");
+    let done = compare(&folder, &["--scheme", "gcc,fbra:xr-random", "--feedback", "twcc"]);
+    let said = text(&done.stderr);
+    assert!(!done.status.success() && said.contains("each report ends an interval"), "{said}");
+    assert!(!said.contains("done in"), "refused before anything is played: {said}");
+}
+
+#[test]
 fn a_condition_that_holds_is_exit_code_3_and_a_junit_failure() {
     let folder = Folder::new("gate");
     let junit = folder.0.join("junit.xml");

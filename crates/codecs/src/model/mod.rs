@@ -55,6 +55,7 @@
 //! For comparison, Firefox' H.264 in a video chat at 720p (cisco/syncodecs): variation 0.11 at 0.2 Mbps, 0.17 at 1 and
 //! 0.27 at 2 Mbps, correlation +0.02 to +0.26: as much scatter as here, without libvpx's alternation.
 
+mod ageing;
 mod config;
 mod content;
 mod costs;
@@ -64,6 +65,7 @@ mod layered;
 mod quality;
 mod sizes;
 
+pub use ageing::Ageing;
 pub use config::Config;
 pub use content::{Content, ContentPreset, Scatter, Variation};
 pub use encoder::ModelEncoder;

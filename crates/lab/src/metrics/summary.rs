@@ -72,7 +72,7 @@ pub struct Summary {
     #[serde(default)]
     pub vmaf: Option<f64>,
     /// Mean luma PSNR of what stands on the screen at each of the camera's times, in dB: a frozen frame counts for as long
-    /// as it is seen. Null without pixels (an encoder model, a real-time run).
+    /// as it is seen, and a picture left out before the first frame as a grey screen. Null in a real-time run.
     #[serde(default)]
     pub screen_psnr_db: Option<f64>,
     /// dB of the mean SSIM of the same.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
+use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image, ModelledQuality};
 use thalweg_control::Signal;
 use thalweg_link::DropReason;
 use thalweg_media::Content as PacketContent;
@@ -154,7 +154,7 @@ impl Flow {
             footage,
             format,
             measure_quality: scenario.measure_quality,
-            comparisons: Comparisons::new(scenario, format, real && scenario.measure_quality)?,
+            comparisons: Comparisons::new(scenario, &codec, format)?,
             frames: Frames::default(),
             stills: Stills::default(),
             under_way: UnderWay::default(),
@@ -396,7 +396,11 @@ impl Flow {
     pub(super) fn show(&mut self, now: Time, recorder: &mut Recorder) -> Result<(), SimulateError> {
         while self.decoding.front().is_some_and(|decoding| decoding.shown <= now) {
             let Some(Decoding { info, picture, discarded, .. }) = self.decoding.pop_front() else { break };
-            let mut quality = self.modelled(info.frame);
+            let modelled = self.modelled(info.frame);
+            if let Some(quality) = modelled.filter(|_| !discarded) {
+                self.comparisons.on_modelled(now, info.picture, quality);
+            }
+            let mut quality = modelled.map(|quality| (quality.psnr_db, ssim_of_db(quality.ssim_db)));
             if let (Some(decoder), Some(encoded)) = (&mut self.codec.decoder, self.frames.encoded(info.frame)) {
                 let decoded = match picture {
                     Some(picture) => picture,
@@ -433,10 +437,9 @@ impl Flow {
         Ok(())
     }
 
-    /// The encoder's own estimate of a frame's PSNR in dB and SSIM.
-    fn modelled(&self, frame: u64) -> Option<(f64, f64)> {
-        let quality = self.frames.encoded(frame)?.modelled.filter(|_| self.measure_quality)?;
-        Some((quality.psnr_db, ssim_of_db(quality.ssim_db)))
+    /// The encoder's own estimate of a frame's quality.
+    fn modelled(&self, frame: u64) -> Option<ModelledQuality> {
+        self.frames.encoded(frame)?.modelled.filter(|_| self.measure_quality)
     }
 
     pub(super) fn finish_encoding(&mut self, now: Time) {
@@ -450,10 +453,8 @@ impl Flow {
 
     pub(super) fn read_camera(&mut self, now: Time) -> Result<(), SimulateError> {
         while self.camera_time <= now {
-            if let Some(footage) = &mut self.footage {
-                self.comparisons.on_camera(self.camera_time, footage)?;
-            }
             let number = self.next_picture;
+            self.comparisons.on_camera(self.camera_time, number, self.footage.as_mut())?;
             self.next_picture += 1;
             self.captured = self.camera_time;
             self.camera_time = self.captures.at(self.format.time_of(self.next_picture));

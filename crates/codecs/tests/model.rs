@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "tools/calibrate uses all of it")]
 mod measure;
 
-use measure::{Frame, INTERVAL, Schedule, Video, play, statistics};
+use measure::{Frame, INTERVAL, Schedule, Video, play, play_targets, statistics};
 use proptest::prelude::*;
 use thalweg_codecs::model::{
     Account, Config, Content, ContentPreset, Lag, LagPreset, ModelEncoder, Scatter, Variation,
@@ -324,6 +324,63 @@ fn a_scenario_names_a_preset_or_spells_it_out_and_no_setting_is_ignored() {
         assert_eq!(read(&serde_json::to_string(&codec).unwrap()).unwrap(), codec);
     }
     assert!(read(r#"{"model": {"lagg": "paper"}}"#).unwrap_err().to_string().contains("lagg"));
+}
+
+/// The built-in scene through the functional codec and through its model.
+mod beside_the_functional_codec {
+    use super::*;
+    use thalweg_codecs::functional::{FunctionalDecoder, FunctionalEncoder};
+    use thalweg_video::source::{Format, Scene, SceneConfig};
+
+    /// Bytes and PSNR of frames at this target, after those that a keyframe costs: a mean of keyframes and of others.
+    fn made(target: Target, keyframe_every: Option<usize>, size: Size, real: bool) -> [(f64, f64); 2] {
+        let schedule = Schedule { keyframe_every, ..Schedule::constant(0, 0, size) };
+        let targets = [target; 120];
+        let frames = if real {
+            let format = Format { size, frame_rate: (30, 1) };
+            let scene = Scene::new(SceneConfig { format, ..SceneConfig::default() });
+            let mut encoder = FunctionalEncoder::new(Default::default()).unwrap();
+            let (mut video, mut decoder) = (Video::Real(Box::new(scene), size), FunctionalDecoder::default());
+            play_targets(&targets, &schedule, &mut video, &mut encoder, Some(&mut decoder))
+        } else {
+            let config = Config { functional: true, ..Config::default() };
+            let mut encoder = ModelEncoder::new(&config, size, Seed::new(1)).unwrap();
+            play_targets(&targets, &schedule, &mut Video::Blank(size), &mut encoder, None)
+        };
+        let frames = frames.unwrap();
+        [true, false].map(|keyframe| {
+            let late = frames.iter().enumerate().filter(|(at, frame)| frame.keyframe == keyframe && (keyframe || *at > 9));
+            let late: Vec<&Frame> = late.map(|(_, frame)| frame).collect();
+            let mean = |pick: fn(&Frame) -> f64| late.iter().map(|frame| pick(frame)).sum::<f64>() / late.len() as f64;
+            (mean(|frame| frame.bytes as f64), mean(|frame| frame.quality.unwrap().0))
+        })
+    }
+
+    fn near(what: &str, real: f64, model: f64, low: f64, high: f64) {
+        println!("{what}: functional codec {real:.2}, model {model:.2}");
+        assert!((low..high).contains(&(model / real)), "{what}: functional codec {real}, model {model}");
+    }
+
+    #[test]
+    fn at_the_coarsest_quantizer_frames_and_keyframes_are_as_large_as_the_real_ones_at_every_size() {
+        for size in [Size::new(320, 180), Size::new(640, 360), Size::HD] {
+            let of = |real| made(Target::Quantizer(127), Some(40), size, real);
+            let ([real_key, real], [model_key, model]) = (of(true), of(false));
+            near(&format!("{size}, keyframe"), real_key.0, model_key.0, 0.7, 1.4);
+            near(&format!("{size}, inter frame"), real.0, model.0, 0.7, 1.4);
+            assert!((real.1 - model.1).abs() < 2.0, "{size}: {} and {} dB", real.1, model.1);
+        }
+    }
+
+    #[test]
+    fn a_frame_with_no_room_is_as_small_as_the_real_one_and_no_smaller() {
+        for size in [Size::new(320, 180), Size::new(640, 360)] {
+            let of = |real| made(Target::Size(Bytes::new(1)), None, size, real);
+            let ([real_key, real], [model_key, model]) = (of(true), of(false));
+            near(&format!("{size}, keyframe"), real_key.0, model_key.0, 0.6, 1.4);
+            near(&format!("{size}, inter frame"), real.0, model.0, 0.5, 2.0);
+        }
+    }
 }
 
 #[cfg(feature = "libvpx")]

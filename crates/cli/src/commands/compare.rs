@@ -26,11 +26,10 @@ pub(crate) struct Arguments {
     /// Duration of each run
     #[arg(long, default_value = "60s", value_parser = values::duration)]
     duration: Span,
-    /// The reports of every receiver: own for each scheme's, or twcc, twcc-on-request, ccfb, ccfb-100ms, per-packet,
-    /// extended, extended-randomised for all
+    /// The reports of every receiver: own for each scheme's, or for all twcc, ccfb, ccfb-100ms, per-packet
     ///
-    /// Own styles differ: window schemes hear of each packet at once, which no browser offers, gcc every 62 ms (twcc). A
-    /// table of rows that differ says which has what.
+    /// And twcc-on-request, extended, extended-randomised. Schemes' own differ: window schemes hear of each packet at once,
+    /// which no browser offers, gcc every 62 ms (twcc). Tables say which row has what where rows differ.
     #[arg(long, default_value = "own", value_parser = values::feedback, value_name = "FEEDBACK")]
     feedback: Feedback,
     #[command(flatten)]

@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// The encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8) or model (a statistical one)
     #[arg(long, visible_alias = "codec", help_heading = INSTEAD)]
     encoder: Option<Codec>,
-    /// The reports of every receiver, as of `thalweg compare`: own for each scheme's, or twcc, ccfb, per-packet ...
+    /// The reports of every receiver: own for each scheme's, or for all twcc, ccfb (see `thalweg compare --help`)
     #[arg(long, value_parser = values::feedback, value_name = "FEEDBACK", help_heading = INSTEAD)]
     feedback: Option<Feedback>,
     /// Play it in real time, on real sockets of this machine over the emulated link, with real RTP, DTLS and SRTP

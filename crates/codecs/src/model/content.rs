@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use thalweg_units::{ConfigError, Span, check};
 
+use super::ageing::Ageing;
 use super::layered::Layered;
 use super::quality::OperatingPoint;
 
@@ -35,6 +36,22 @@ pub struct Content {
     /// Cost of temporal layers.
     #[serde(skip_serializing_if = "Layered::is_default")]
     pub layered: Layered,
+    /// What the functional codec makes where `points` end.
+    pub functional: Functional,
+    /// What a picture is worth that stays on the screen.
+    pub ageing: Ageing,
+}
+
+/// The smallest frames of the functional codec, which goes to a coarser quantiser than libvpx in real time; at that,
+/// frames that must be smaller have only the macroblocks coded that differ most (`encode_to_size` of the vp8 crate).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Functional {
+    /// Operating points before the first of [`Content::points`], from the smallest frames on and in the same order. Several
+    /// may have quantiser 127; the last of these is a whole frame at it.
+    pub coarse: Vec<OperatingPoint>,
+    /// Bits per pixel of a keyframe at quantiser 127, at 1280x720: none is smaller.
+    pub keyframe_floor: f64,
 }
 
 /// Random variation of frame sizes around the budget: log-normal, with positive or negative correlation between
@@ -97,7 +114,9 @@ impl Content {
         check("content.half_size_db[1]", self.half_size_db[1]).within(5.0..=100.0, "13.7")?;
         check("content.scaling_slope_db", self.scaling_slope_db).within(0.0..=20.0, "8.6")?;
         check("content.keyframe_ratio", self.keyframe_ratio).within(1.0..=100.0, "2.55")?;
-        check("content.keyframe_floor", self.keyframe_floor).within(1e-6..=24.0, "0.0736")
+        check("content.keyframe_floor", self.keyframe_floor).within(1e-6..=24.0, "0.0736")?;
+        check("content.functional.keyframe_floor", self.functional.keyframe_floor).within(1e-6..=24.0, "0.05")?;
+        self.ageing.check()
     }
 }
 
@@ -147,6 +166,8 @@ fn scene() -> Content {
         keyframe_ratio: 2.55,
         keyframe_floor: 0.0736,
         layered: Layered::default(),
+        functional: Functional { coarse: Vec::new(), keyframe_floor: 0.0736 },
+        ageing: Ageing { next_db: [26.0, 8.0], fall_db: [2.0, 1.0], grey_db: [14.0, 1.0] },
     }
 }
 
@@ -176,6 +197,8 @@ fn talking_head() -> Content {
         // Base layer 1.32, 1.40 and 1.50 at quantisers 20, 40 and 80; the mean is 1.10, 1.12 and 1.00 times that
         // without layers.
         layered: Layered { at_one_quantizer: [1.39, 1.06, 0.775], cost: 1.08 },
+        functional: Functional { coarse: Vec::new(), keyframe_floor: 0.0529 },
+        ageing: Ageing { next_db: [36.0, 13.0], fall_db: [2.0, 1.0], grey_db: [14.0, 1.0] },
     }
 }
 

@@ -67,7 +67,7 @@ mod sizes;
 
 pub use ageing::Ageing;
 pub use config::Config;
-pub use content::{Content, ContentPreset, Scatter, Variation};
+pub use content::{Content, ContentPreset, Functional, Scatter, Variation};
 pub use encoder::ModelEncoder;
 pub use lag::{Follower, Lag, LagPreset};
 pub use layered::Layered;

@@ -15,13 +15,14 @@ pub struct Ageing {
     pub next_db: [f64; 2],
     /// How much less that is when the age grows by a factor e, 0 to 20.
     pub fall_db: [f64; 2],
-    /// A grey picture beside the content: what stands on the screen before anything is shown, and the least that any
-    /// picture is worth, 0 to 100.
+    /// A grey picture beside the content: what stands on the screen before anything is shown, 0 to 100.
     pub grey_db: [f64; 2],
 }
 
 /// The age at which `next_db` applies.
 const NEXT: Span = Span::from_nanos(33_333_333);
+/// How many times that the oldest measured is; older ones are taken for as old.
+const OLDEST: f64 = 30.0;
 
 impl Ageing {
     /// Checks that the parameters are in range.
@@ -43,8 +44,8 @@ impl Ageing {
         if age <= Span::ZERO {
             return quality;
         }
-        let growth = libm::log(age.as_secs_f64() / NEXT.as_secs_f64());
-        let aged = |place: usize| (self.next_db[place] - self.fall_db[place] * growth).max(self.grey_db[place]);
+        let growth = libm::log((age.as_secs_f64() / NEXT.as_secs_f64()).min(OLDEST));
+        let aged = |place: usize| (self.next_db[place] - self.fall_db[place] * growth).max(0.0);
         both(quality, ModelledQuality { psnr_db: aged(0), ssim_db: aged(1) })
     }
 
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_is_worth_less_the_longer_it_stands_and_never_less_than_a_grey_one() {
+    fn a_picture_is_worth_less_the_longer_it_stands_for_as_long_as_was_measured() {
         let ageing = Ageing { next_db: [26.0, 8.0], fall_db: [2.0, 1.0], grey_db: [14.0, 1.0] };
         let perfect = ModelledQuality { psnr_db: 100.0, ssim_db: 100.0 };
         let after = |intervals: i64| ageing.after(perfect, NEXT * intervals);
@@ -71,7 +72,8 @@ mod tests {
         assert!(near(after(1), 26.0, 8.0), "{:?}", after(1));
         // ln 8 is 2.079.
         assert!(near(after(8), 26.0 - 4.159, 8.0 - 2.079), "{:?}", after(8));
-        assert!(near(after(10_000), 14.0, 1.0), "{:?}", after(10_000));
+        // ln 30 is 3.401.
+        assert!(near(after(10_000), 26.0 - 6.802, 8.0 - 3.401), "{:?}", after(10_000));
         // Two equal losses cost 3 dB.
         let coded = ModelledQuality { psnr_db: 26.0, ssim_db: 8.0 };
         assert!(near(ageing.after(coded, NEXT), 22.99, 4.99));

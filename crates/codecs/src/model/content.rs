@@ -42,14 +42,14 @@ pub struct Content {
     pub ageing: Ageing,
 }
 
-/// The smallest frames of the functional codec, which goes to a coarser quantiser than libvpx in real time; at that,
-/// frames that must be smaller have only the macroblocks coded that differ most (`encode_to_size` of the vp8 crate).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The smallest frames of the functional codec, which goes to a coarser quantiser than libvpx in real time: `cargo run
+/// --release -p thalweg-calibrate --bin fit_model -- floor` prints them. Asked for less it makes inter frames that repeat
+/// the last picture and key frames that are grey; the model makes neither, and so does not hide that they show nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Functional {
-    /// Operating points before the first of [`Content::points`], from the smallest frames on and in the same order. Several
-    /// may have quantiser 127; the last of these is a whole frame at it.
-    pub coarse: Vec<OperatingPoint>,
+    /// A whole inter frame at quantiser 127, which goes before the first of [`Content::points`].
+    pub floor: OperatingPoint,
     /// Bits per pixel of a keyframe at quantiser 127, at 1280x720: none is smaller.
     pub keyframe_floor: f64,
 }
@@ -120,6 +120,15 @@ impl Content {
     }
 }
 
+impl Content {
+    /// The same content as the functional codec makes it.
+    pub(super) fn of_functional(mut self) -> Content {
+        self.points.insert(0, self.functional.floor);
+        self.keyframe_floor = self.functional.keyframe_floor;
+        self
+    }
+}
+
 impl ContentPreset {
     /// The parameters of this preset.
     pub fn content(&self) -> Content {
@@ -166,8 +175,8 @@ fn scene() -> Content {
         keyframe_ratio: 2.55,
         keyframe_floor: 0.0736,
         layered: Layered::default(),
-        functional: Functional { coarse: Vec::new(), keyframe_floor: 0.0736 },
-        ageing: Ageing { next_db: [26.0, 8.0], fall_db: [2.0, 1.0], grey_db: [14.0, 1.0] },
+        functional: Functional { floor: point(0.009_548, 127, 30.29, 7.49), keyframe_floor: 0.0576 },
+        ageing: Ageing { next_db: [25.95, 7.02], fall_db: [2.96, 1.43], grey_db: [16.47, 4.19] },
     }
 }
 
@@ -197,8 +206,8 @@ fn talking_head() -> Content {
         // Base layer 1.32, 1.40 and 1.50 at quantisers 20, 40 and 80; the mean is 1.10, 1.12 and 1.00 times that
         // without layers.
         layered: Layered { at_one_quantizer: [1.39, 1.06, 0.775], cost: 1.08 },
-        functional: Functional { coarse: Vec::new(), keyframe_floor: 0.0529 },
-        ageing: Ageing { next_db: [36.0, 13.0], fall_db: [2.0, 1.0], grey_db: [14.0, 1.0] },
+        functional: Functional { floor: point(0.005, 127, 36.0, 10.5), keyframe_floor: 0.0529 },
+        ageing: Ageing { next_db: [43.87, 19.71], fall_db: [6.63, 4.21], grey_db: [16.92, 6.99] },
     }
 }
 

@@ -14,11 +14,11 @@ const REFERENCE: Size = Size::HD;
 pub struct Costs {
     /// The size of the source pictures and the encoded size.
     pub sizes: (Size, Size),
-    /// Bits of the smallest frame and of one at the finest quantiser.
+    /// Bits of a frame at the coarsest and at the finest quantiser.
     pub bounds: (f64, f64),
-    /// The coarsest quantiser of the content's points.
+    /// The coarsest quantiser.
     pub coarsest: u8,
-    /// Bits of the smallest keyframe.
+    /// Bits of a keyframe at the coarsest quantiser.
     pub keyframe_floor: f64,
     /// Curve over ln(bits of a frame), with the quality against the source at its own size.
     curve: Curve,
@@ -27,7 +27,7 @@ pub struct Costs {
 impl Costs {
     /// Computes the costs of pictures of `source` encoded at `encoded`, from the `curve` over bits per pixel at the
     /// reference size.
-    pub fn new(content: &Content, functional: bool, curve: &Curve, source: Size, encoded: Size) -> Costs {
+    pub fn new(content: &Content, curve: &Curve, source: Size, encoded: Size) -> Costs {
         let growth = libm::log(encoded.pixels() as f64 / REFERENCE.pixels() as f64);
         let offset = libm::log(REFERENCE.pixels() as f64) + content.size_exponent * growth;
         let smaller = encoded.pixels() < source.pixels();
@@ -45,12 +45,11 @@ impl Costs {
             ModelledQuality { psnr_db: quality.psnr_db.max(0.0), ssim_db: quality.ssim_db.max(0.0) }
         });
         let (coarsest, finest) = curve.range();
-        let keyframe_floor = if functional { content.functional.keyframe_floor } else { content.keyframe_floor };
         Costs {
             sizes: (source, encoded),
             bounds: (libm::exp(coarsest), libm::exp(finest)),
-            coarsest: content.points[0].quantizer,
-            keyframe_floor: keyframe_floor * libm::exp(offset),
+            coarsest: curve.at(coarsest).0,
+            keyframe_floor: content.keyframe_floor * libm::exp(offset),
             curve,
         }
     }
@@ -75,8 +74,8 @@ mod tests {
     fn smaller_pictures_cost_less_and_more_per_pixel_and_look_worse_at_the_same_quantizer() {
         let content = ContentPreset::Scene.content();
         let curve = Curve::new(&content.points).unwrap();
-        let full = Costs::new(&content, false, &curve, Size::HD, Size::HD);
-        let half = Costs::new(&content, false, &curve, Size::HD, Size::new(640, 360));
+        let full = Costs::new(&content, &curve, Size::HD, Size::HD);
+        let half = Costs::new(&content, &curve, Size::HD, Size::new(640, 360));
         // Measured floors: 2032 bytes at 720p, 775 at 360p.
         assert!((1990.0..2070.0).contains(&(full.bounds.0 / 8.0)), "{}", full.bounds.0 / 8.0);
         assert!((740.0..810.0).contains(&(half.bounds.0 / 8.0)), "{}", half.bounds.0 / 8.0);

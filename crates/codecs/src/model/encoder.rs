@@ -10,7 +10,7 @@ use super::config::Config;
 use super::content::Content;
 use super::costs::Costs;
 use super::lag::Follower;
-use super::quality::{COARSEST, Curve};
+use super::quality::Curve;
 use super::sizes::{Account, Noise};
 use crate::seam::{Candidate, EncodeError, Encoder, Image, ModelledQuality, buffers_at_most};
 use crate::stand_ins::StandIns;
@@ -60,6 +60,7 @@ impl ModelEncoder {
     /// When a parameter is out of range; the error names the range.
     pub fn new(config: &Config, largest: Size, seed: Seed) -> Result<ModelEncoder, EncodeError> {
         let content = config.content.content();
+        let content = if config.functional { content.of_functional() } else { content };
         let (curve, follower) = Self::parts(config, &content).map_err(EncodeError::of_setting(CODEC))?;
         let state = State {
             follower,
@@ -88,12 +89,7 @@ impl ModelEncoder {
     fn parts(config: &Config, content: &Content) -> Result<(Curve, Follower), ConfigError> {
         content.check()?;
         config.account.check()?;
-        let curve = if config.functional {
-            Curve::new(&[&content.functional.coarse[..], &content.points].concat())?
-        } else {
-            Curve::new(&content.points)?
-        };
-        Ok((curve, Follower::new(config.lag.lag())?))
+        Ok((Curve::new(&content.points)?, Follower::new(config.lag.lag())?))
     }
 
     fn check_plan(&self, plan: &EncodePlan) -> Result<(), EncodeError> {
@@ -142,9 +138,7 @@ impl State {
         let layer = parts.content.layered.factors(plan.layer);
         // A keyframe has no references, so their distance does not matter.
         let own = if keyframe { 1.0 } else { layer.own };
-        // A keyframe has no macroblocks to leave out.
-        let smallest = if keyframe { parts.costs.bits_at(COARSEST) } else { parts.costs.bounds.0 };
-        let (floor, ceiling) = (smallest * own, parts.costs.bounds.1 * own);
+        let (floor, ceiling) = (parts.costs.bounds.0 * own, parts.costs.bounds.1 * own);
         let asked = match target {
             Target::Rate(_) => parts.account.budget(self.balance, rate, interval) * layer.steered,
             Target::Size(size) | Target::Guess(size) => size.bits() as f64,
@@ -152,8 +146,7 @@ impl State {
         };
         let steady = asked.clamp(floor, ceiling);
         let (quantizer, quality) = parts.costs.quality(steady / own);
-        let coarseness = f64::from(quantizer) / f64::from(parts.costs.coarsest).max(1.0);
-        let coarseness = (asked > floor).then_some(coarseness.min(1.0));
+        let coarseness = (asked > floor).then(|| f64::from(quantizer) / f64::from(parts.costs.coarsest).max(1.0));
         let (mut factor, cut) = self.noise.next(&parts.content.scatter, coarseness, interval);
         if matches!(target, Target::Size(_)) {
             // The target is a maximum: all scatter is below it, and the coarsest quantiser sets the minimum.
@@ -191,8 +184,7 @@ impl Encoder for ModelEncoder {
         if self.costs.as_ref().is_none_or(|costs| costs.sizes != sizes) {
             self.costs = None;
         }
-        let new = || Costs::new(&self.content, self.config.functional, &self.curve, image.size, plan.size);
-        let costs = self.costs.get_or_insert_with(new);
+        let costs = self.costs.get_or_insert_with(|| Costs::new(&self.content, &self.curve, image.size, plan.size));
         let parts = Parts { content: &self.content, costs, account: &self.config.account };
         let source = self.stand_ins.source(CODEC, plan.basis, self.state.hash)?;
         self.stand_ins.keep = plan.keep;

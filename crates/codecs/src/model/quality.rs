@@ -22,9 +22,6 @@ pub struct OperatingPoint {
     pub ssim_db: f64,
 }
 
-/// VP8's coarsest quantiser.
-pub(super) const COARSEST: u8 = 127;
-
 /// A curve through operating points.
 #[derive(Debug, Clone)]
 pub struct Curve {
@@ -44,12 +41,12 @@ impl Curve {
     ///
     /// # Errors
     /// When there are fewer than two points, or from one to the next bits do not increase, quantisers do not decrease
-    /// (except that several may have 127) or quality decreases.
+    /// or quality decreases.
     pub fn new(points: &[OperatingPoint]) -> Result<Curve, ConfigError> {
         let ordered = |pair: &[OperatingPoint]| {
             let (low, high) = (pair[0], pair[1]);
             low.bits_per_pixel < high.bits_per_pixel
-                && (low.quantizer > high.quantizer || high.quantizer == COARSEST)
+                && low.quantizer > high.quantizer
                 && low.psnr_db <= high.psnr_db
                 && low.ssim_db <= high.ssim_db
         };
@@ -61,7 +58,7 @@ impl Curve {
         };
         check("content.points", format_args!("{points:?}")).is(
             points.len() >= 2 && points.iter().all(real) && points.windows(2).all(ordered),
-            "two or more, bits above 0 to 24 and rising, quantisers falling from 127, PSNR and SSIM not falling",
+            "two or more, bits above 0 to 24 and rising, quantisers falling, PSNR and SSIM not falling",
         )?;
         let knot = |point: &OperatingPoint| Knot {
             bits: libm::log(point.bits_per_pixel),
@@ -95,10 +92,10 @@ impl Curve {
         (libm::round(between(low.quantizer, high.quantizer)) as u8, quality)
     }
 
-    /// ln(bits) at this quantiser; of a whole frame, where some have only a part of their macroblocks coded.
+    /// ln(bits) at this quantiser.
     pub fn bits_at(&self, quantizer: u8) -> f64 {
         let quantizer = f64::from(quantizer);
-        let (low, high) = self.around(|knot| knot.quantizer >= quantizer);
+        let (low, high) = self.around(|knot| knot.quantizer > quantizer);
         let share = ((quantizer - low.quantizer) / (high.quantizer - low.quantizer)).clamp(0.0, 1.0);
         low.bits + share * (high.bits - low.bits)
     }

@@ -79,9 +79,7 @@ pub fn play(
     encoder: &mut dyn Encoder,
     decoder: Option<&mut dyn Decoder>,
 ) -> Result<Vec<Frame>, Box<dyn std::error::Error>> {
-    let each = |(kbps, pictures): &(u64, usize)| {
-        std::iter::repeat_n(Target::Rate(Rate::from_kbps(*kbps)), *pictures)
-    };
+    let each = |(kbps, pictures): &(u64, usize)| std::iter::repeat_n(Target::Rate(Rate::from_kbps(*kbps)), *pictures);
     let targets: Vec<Target> = schedule.targets.iter().flat_map(each).collect();
     play_targets(&targets, schedule, video, encoder, decoder)
 }

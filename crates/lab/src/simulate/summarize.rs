@@ -8,8 +8,8 @@ use thalweg_video::quality::ssim_db;
 use super::sharing::available;
 use crate::metrics::estimate::{self, Available};
 use crate::metrics::{
-    Choices, QualitySource, SCHEMA_VERSION, Summary, displays, in_time, latency, mean, mean_psnr, qoe_call, qoe_driving,
-    ssim_decibels, stall,
+    Choices, QualitySource, SCHEMA_VERSION, Summary, displays, in_time, latency, mean, mean_psnr, qoe_call,
+    qoe_driving, ssim_decibels, stall,
 };
 use crate::outcome::{FrameRecord, OnScreen, Outcome, Quality, Series};
 use crate::record::{BIN_S, Recorder, Tally};

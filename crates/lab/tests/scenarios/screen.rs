@@ -74,7 +74,8 @@ fn codecs() -> [Codec; 2] {
 fn two_of_three_pictures_left_out_make_shown_frames_better_and_what_stands_on_the_screen_worse() {
     for codec in codecs() {
         let (all, third) = (played(&codec, 1, 0), played(&codec, 3, 0));
-        let figures = |run: &Summary| [run.psnr_db, run.ssim_db, run.screen_psnr_db, run.screen_ssim_db].map(Option::unwrap);
+        let figures =
+            |run: &Summary| [run.psnr_db, run.ssim_db, run.screen_psnr_db, run.screen_ssim_db].map(Option::unwrap);
         let (of_all, of_third) = (figures(&all), figures(&third));
         println!("{codec}: {of_all:?}, of every third {of_third:?}; {:?}", [all.shown_fps, third.shown_fps]);
         let [psnr, ssim, screen_psnr, screen_ssim] = [0, 1, 2, 3].map(|place| of_third[place] - of_all[place]);

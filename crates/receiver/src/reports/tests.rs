@@ -131,7 +131,10 @@ fn transport_wide_feedback_comes_62_ms_after_the_first_packet_it_reports_whateve
             let first = report.acknowledgements.iter().find_map(|reported| reported.arrival).unwrap() - AHEAD;
             let (waited, gap) = (*at - first, *at - *before);
             assert!((waited - TWCC_INTERVAL).abs() <= resolution(FeedbackStyle::Twcc), "{waited} at {at}");
-            assert!(gap >= TWCC_INTERVAL && gap <= TWCC_INTERVAL + Span::from_millis(every as i64), "{gap} each {every} ms");
+            assert!(
+                gap >= TWCC_INTERVAL && gap <= TWCC_INTERVAL + Span::from_millis(every as i64),
+                "{gap} each {every} ms"
+            );
         }
     }
 }

@@ -202,7 +202,8 @@ mod tests {
 
     #[test]
     fn a_controller_for_which_each_report_ends_an_interval_refuses_reports_that_come_more_often() {
-        let refused = |name: &str, style| name.parse::<Scheme>().unwrap().accepts(style).err().map(|error| error.to_string());
+        let refused =
+            |name: &str, style| name.parse::<Scheme>().unwrap().accepts(style).err().map(|error| error.to_string());
         let reason = refused("fbra:xr-random", FeedbackStyle::Twcc).unwrap();
         assert!(reason.contains("twcc for fbra:xr-random") && reason.contains("each report ends"), "{reason}");
         assert_eq!(refused("fbra:xr-random", FeedbackStyle::Extended), None);

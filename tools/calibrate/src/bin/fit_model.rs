@@ -106,19 +106,23 @@ fn floor(subject: &Subject) -> Result<()> {
             continue;
         }
         let schedule = Schedule { keyframe_every: Some(50), ..Schedule::constant(0, 0, size) };
-        let real = |target: Target, schedule: &Schedule| -> Result<Vec<Frame>> {
-            let (mut encoder, mut decoder) = (FunctionalEncoder::new(Default::default())?, FunctionalDecoder::default());
-            play_targets(&[target; 200], schedule, &mut subject.video(size)?, &mut encoder, Some(&mut decoder))
+        let real = |targets: &[Target], schedule: &Schedule| -> Result<Vec<Frame>> {
+            let (mut encoder, mut decoder) =
+                (FunctionalEncoder::new(Default::default())?, FunctionalDecoder::default());
+            play_targets(targets, schedule, &mut subject.video(size)?, &mut encoder, Some(&mut decoder))
         };
-        let model = |target: Target, schedule: &Schedule| -> Result<Vec<Frame>> {
+        let model = |targets: &[Target], schedule: &Schedule| -> Result<Vec<Frame>> {
             let config = Config { content: subject.content.clone(), functional: true, ..Config::default() };
             let mut encoder = ModelEncoder::new(&config, size, Seed::new(1))?;
-            play_targets(&[target; 200], schedule, &mut Video::Blank(size), &mut encoder, None)
+            play_targets(targets, schedule, &mut Video::Blank(size), &mut encoder, None)
         };
         let show = |name: &str, real: &[Frame], model: &[Frame], keyframe: bool| {
             let of = |frames: &[Frame], pick: &dyn Fn(&Frame) -> f64| {
                 // The first frames after a keyframe still pay for it.
-                let late = frames.iter().enumerate().filter(|(at, frame)| frame.keyframe == keyframe && (keyframe || at % 50 > 9));
+                let late = frames
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, frame)| frame.keyframe == keyframe && (keyframe || at % 50 > 9));
                 let values: Vec<f64> = late.map(|(_, frame)| pick(frame)).collect();
                 values.iter().sum::<f64>() / values.len().max(1) as f64
             };
@@ -135,13 +139,16 @@ fn floor(subject: &Subject) -> Result<()> {
             bytes(real)
         };
         let coarsest = Target::Quantizer(127);
-        let (made, modelled) = (real(coarsest, &schedule)?, model(coarsest, &schedule)?);
+        let whole = [coarsest; 200];
+        let (made, modelled) = (real(&whole, &schedule)?, model(&whole, &schedule)?);
         show("keyframe at 127", &made, &modelled, true);
         let inter = show("inter at 127", &made, &modelled, false);
         let without = Schedule { keyframe_every: None, ..schedule };
-        for share in [2.0, 1.0, 0.5, 0.25, 0.0] {
+        for share in [1.0, 0.7, 0.5, 0.35, 0.25, 0.0] {
             let target = Target::Size(Bytes::new((inter * share) as u64).max(Bytes::new(1)));
-            show(&format!("of a size, x{share}"), &real(target, &without)?, &model(target, &without)?, false);
+            // From a whole picture on: a keyframe that must be smaller than one at 127 is grey.
+            let targets = [&[coarsest][..], &[target; 199]].concat();
+            show(&format!("of a size, x{share}"), &real(&targets, &without)?, &model(&targets, &without)?, false);
         }
     }
     Ok(())

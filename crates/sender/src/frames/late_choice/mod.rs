@@ -123,7 +123,8 @@ impl Config {
         if let Room::Within(time) = self.room {
             check("late_choice.room.within", time).within(above(Span::ZERO), "33ms")?;
         }
-        check("late_choice.max_rate", self.max_rate.unwrap_or(Rate::MAX)).within(above(Rate::ZERO), "12Mbps, or absent")?;
+        check("late_choice.max_rate", self.max_rate.unwrap_or(Rate::MAX))
+            .within(above(Rate::ZERO), "12Mbps, or absent")?;
         check("late_choice.cores", self.cores).within(above(0), "2")?;
         Ok(LateChoice {
             room: self.room,

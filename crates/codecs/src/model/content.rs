@@ -206,7 +206,7 @@ fn talking_head() -> Content {
         // Base layer 1.32, 1.40 and 1.50 at quantisers 20, 40 and 80; the mean is 1.10, 1.12 and 1.00 times that
         // without layers.
         layered: Layered { at_one_quantizer: [1.39, 1.06, 0.775], cost: 1.08 },
-        functional: Functional { floor: point(0.005, 127, 36.0, 10.5), keyframe_floor: 0.0529 },
+        functional: Functional { floor: point(0.003_388, 127, 34.06, 10.80), keyframe_floor: 0.0355 },
         ageing: Ageing { next_db: [43.87, 19.71], fall_db: [6.63, 4.21], grey_db: [16.92, 6.99] },
     }
 }

@@ -16,6 +16,8 @@ use thalweg_units::{ConfigError, Rate, Size};
 use crate::support::scenario;
 
 const RATE: Rate = Rate::from_kbps(400);
+/// What the path carries, and the pacer sends: no frame waits.
+const LINK: Rate = Rate::from_kbps(4000);
 
 #[derive(Debug, Clone)]
 struct Steady;
@@ -24,7 +26,7 @@ impl Controller for Steady {
     fn on_feedback(&mut self, _: &Feedback<'_>) {}
 
     fn limits(&self) -> SendLimits {
-        SendLimits::of_rate(RATE)
+        SendLimits::of_rate(LINK)
     }
 }
 
@@ -61,7 +63,7 @@ impl SenderFactory for Every {
 fn played(codec: &Codec, every: i64, from: i64) -> Summary {
     let size = Size::new(320, 180);
     let scenario = Scenario { codec: codec.clone(), measure_quality: true, ..scenario(10, size) };
-    let link = Arc::new(Trace::constant(Rate::from_kbps(4000)).unwrap());
+    let link = Arc::new(Trace::constant(LINK).unwrap());
     let sender = Every { every, from, seen: 0 };
     simulate(&scenario, &sender, &mut |_| Ok(link.clone()), &mut unattended).unwrap().outcome.summary
 }
@@ -83,7 +85,7 @@ fn two_of_three_pictures_left_out_make_shown_frames_better_and_what_stands_on_th
         assert!((third.video_bitrate_bps / all.video_bitrate_bps - 1.0).abs() < 0.2, "{codec}");
         assert!(psnr > 1.0 && ssim > 1.0, "{codec}: {psnr} and {ssim} dB more of what was shown");
         assert!(screen_psnr < -1.0 && screen_ssim < -1.0, "{codec}: {screen_psnr} and {screen_ssim} dB on the screen");
-        // What stands there is worth less by the few pictures that the encoder itself drops to keep its rate.
+        // What stands there is worth less where a frame came an interval late.
         assert!((of_all[2] - of_all[0]).abs() < 1.5 && (of_all[3] - of_all[1]).abs() < 1.5, "{codec}: {of_all:?}");
     }
 }
@@ -98,8 +100,8 @@ fn a_sender_that_begins_two_seconds_late_has_two_seconds_of_a_grey_screen() {
         assert!((-7.0..-2.0).contains(&(screen(&late)[0] - screen(&all)[0])), "{codec}");
         // 1 dB or more of SSIM: a fifth at 0.6 instead of 0.88.
         assert!(screen(&late)[1] < screen(&all)[1] - 1.0, "{codec}");
-        assert!((late.in_time_ratio.unwrap() - 0.8).abs() < 0.02, "{codec}: {:?}", late.in_time_ratio);
-        assert!(all.in_time_ratio.unwrap() > 0.98, "{codec}");
+        assert!((late.in_time_ratio.unwrap() - 0.8).abs() < 0.05, "{codec}: {:?}", late.in_time_ratio);
+        assert!(all.in_time_ratio.unwrap() > 0.95, "{codec}: {:?}", all.in_time_ratio);
     }
 }
 

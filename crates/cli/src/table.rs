@@ -4,6 +4,7 @@ use anyhow::Context;
 use serde_json::{Map, Value, json};
 use thalweg_lab::metrics::{Column, Summary, columns, every_column};
 use thalweg_lab::statistics::{Against, Cell, Estimate, cell_of, distinct, over, paired};
+use thalweg_sender::FeedbackStyle;
 
 use crate::grid::Grid;
 
@@ -64,20 +65,52 @@ pub(crate) fn tables(runs: &[Summary], columns: &[&Column], sort: Option<&Column
 
 /// The default table: a row for each run, and one for each sender and each cross traffic that it competed with.
 fn each(runs: &[&Summary], columns: &[&Column], sort: Option<&Column>) -> Grid {
-    let mut grid = Grid::new(&["scheme"], columns.iter().map(|column| head(column)));
+    let named = Named::of(runs);
+    let mut grid = named.grid(columns);
     let cells = |run: &Summary| -> Vec<String> {
         columns.iter().map(|column| column.cell(run).unwrap_or_else(|| "-".into())).collect()
     };
     let mut rows = Vec::new();
     for run in sorted(runs.to_vec(), sort, |run, column| (column.value)(run)) {
         rows.push((grid.rows(), run));
-        grid.row(&[&run.scheme], cells(run));
+        named.row(&mut grid, &run.scheme, Some(run), cells(run));
         for competitor in &run.competitors {
-            grid.row(&[&format!("  and {}", competitor.scheme)], cells(competitor));
+            named.row(&mut grid, &format!("  and {}", competitor.scheme), Some(competitor), cells(competitor));
         }
     }
     mark_best(&mut grid, columns, &rows, |run, column| (column.value)(run));
     grid
+}
+
+/// What the rows of a table are named by: the scheme, and its feedback where not all have the same.
+struct Named {
+    with_feedback: bool,
+}
+
+impl Named {
+    fn of(runs: &[&Summary]) -> Named {
+        Named { with_feedback: distinct(runs.iter().map(|run| run.feedback)).len() > 1 }
+    }
+
+    fn grid(&self, columns: &[&Column]) -> Grid {
+        let names: &[&str] = if self.with_feedback { &["scheme", "feedback"] } else { &["scheme"] };
+        Grid::new(names, columns.iter().map(|column| head(column)))
+    }
+
+    fn row(&self, grid: &mut Grid, name: &str, run: Option<&Summary>, cells: impl IntoIterator<Item = String>) {
+        let feedback = run.and_then(|run| run.feedback).map_or("-", FeedbackStyle::name);
+        if self.with_feedback { grid.row(&[name, feedback], cells) } else { grid.row(&[name], cells) }
+    }
+}
+
+/// The feedback of all runs in words, where it is the same for several schemes and so no column of the table.
+pub(crate) fn feedback(runs: &[Summary]) -> Option<String> {
+    let styles = distinct(runs.iter().map(|run| run.feedback));
+    let several = distinct(runs.iter().map(|run| run.scheme.as_str())).len() > 1;
+    match styles.as_slice() {
+        [Some(style)] if several => Some(format!("feedback of every row: {style}")),
+        _ => None,
+    }
 }
 
 /// Rows with the best first, if a column to sort by was named.
@@ -117,11 +150,12 @@ pub(crate) fn videos(runs: &[Summary]) -> Vec<String> {
 
 /// Every number of every run, by the keys of summary.json.
 pub(crate) fn raw(runs: &[Summary], columns: &[&Column]) -> Grid {
-    let mut grid =
-        Grid::new(&["scheme", "trace", "video", "seed"], columns.iter().map(|column| column.key.to_string()));
+    let names = ["scheme", "trace", "video", "seed", "feedback"];
+    let mut grid = Grid::new(&names, columns.iter().map(|column| column.key.to_string()));
     for run in runs {
+        let feedback = run.feedback.map_or("", FeedbackStyle::name);
         let numbers = columns.iter().map(|column| (column.value)(run).map_or(String::new(), |value| value.to_string()));
-        grid.row(&[&run.scheme, &run.trace, &run.video, &run.seed.to_string()], numbers);
+        grid.row(&[&run.scheme, &run.trace, &run.video, &run.seed.to_string(), feedback], numbers);
     }
     grid
 }
@@ -214,11 +248,13 @@ impl<'a> Group<'a> {
     }
 
     fn means(&self, columns: &[&Column], sort: Option<&Column>) -> Grid {
-        let mut grid = Grid::new(&["scheme"], columns.iter().map(|column| head(column)));
+        let named = Named::of(&self.runs);
+        let mut grid = named.grid(columns);
         let schemes = self.sorted(sort);
         for scheme in &schemes {
             let runs = self.of(scheme);
-            grid.row(&[scheme], columns.iter().map(|column| mean(column, over(&runs, column.value))));
+            let cells = columns.iter().map(|column| mean(column, over(&runs, column.value)));
+            named.row(&mut grid, scheme, runs.first().copied(), cells);
         }
         let rows: Vec<(usize, &str)> = schemes.into_iter().enumerate().collect();
         mark_best(&mut grid, columns, &rows, |scheme, column| self.mean(scheme, column));

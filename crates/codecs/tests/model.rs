@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "tools/calibrate uses all of it")]
 mod measure;
 
-use measure::{Frame, INTERVAL, Schedule, Video, play, statistics};
+use measure::{Frame, INTERVAL, Schedule, Video, play, play_targets, statistics};
 use proptest::prelude::*;
 use thalweg_codecs::model::{
     Account, Config, Content, ContentPreset, Lag, LagPreset, ModelEncoder, Scatter, Variation,
@@ -324,6 +324,66 @@ fn a_scenario_names_a_preset_or_spells_it_out_and_no_setting_is_ignored() {
         assert_eq!(read(&serde_json::to_string(&codec).unwrap()).unwrap(), codec);
     }
     assert!(read(r#"{"model": {"lagg": "paper"}}"#).unwrap_err().to_string().contains("lagg"));
+}
+
+/// The built-in scene through the functional codec and through its model.
+mod beside_the_functional_codec {
+    use super::*;
+    use thalweg_codecs::functional::{FunctionalDecoder, FunctionalEncoder};
+    use thalweg_video::source::{Format, Scene, SceneConfig};
+
+    /// Bytes and PSNR of keyframes and of others at this target, after a first frame at quantiser 127: means.
+    fn made(target: Target, keyframe_every: Option<usize>, size: Size, real: bool) -> [(f64, f64); 2] {
+        let schedule = Schedule { keyframe_every, ..Schedule::constant(0, 0, size) };
+        let targets = [&[Target::Quantizer(127)][..], &[target; 119]].concat();
+        let frames = if real {
+            let format = Format { size, frame_rate: (30, 1) };
+            let scene = Scene::new(SceneConfig { format, ..SceneConfig::default() });
+            let mut encoder = FunctionalEncoder::new(Default::default()).unwrap();
+            let (mut video, mut decoder) = (Video::Real(Box::new(scene), size), FunctionalDecoder::default());
+            play_targets(&targets, &schedule, &mut video, &mut encoder, Some(&mut decoder))
+        } else {
+            let config = Config { functional: true, ..Config::default() };
+            let mut encoder = ModelEncoder::new(&config, size, Seed::new(1)).unwrap();
+            play_targets(&targets, &schedule, &mut Video::Blank(size), &mut encoder, None)
+        };
+        let frames = frames.unwrap();
+        [true, false].map(|keyframe| {
+            let kind = frames.iter().filter(|frame| frame.keyframe == keyframe);
+            let kind: Vec<&Frame> = kind.collect();
+            let mean = |pick: fn(&Frame) -> f64| kind.iter().map(|frame| pick(frame)).sum::<f64>() / kind.len() as f64;
+            (mean(|frame| frame.bytes as f64), mean(|frame| frame.quality.unwrap().0))
+        })
+    }
+
+    #[test]
+    fn at_the_coarsest_quantizer_frames_and_keyframes_are_as_large_as_the_real_ones_at_every_size() {
+        // One exponent for all sizes and one for both kinds: at a sixteenth of the pixels it is 1.5 times too much.
+        for (size, most) in [(Size::new(320, 180), 1.7), (Size::new(640, 360), 1.4), (Size::HD, 1.25)] {
+            let of = |real| made(Target::Quantizer(127), Some(30), size, real);
+            for (kind, (real, model)) in ["keyframe", "inter frame"].iter().zip(of(true).into_iter().zip(of(false))) {
+                println!("{size}, {kind}: functional codec {real:.2?}, model {model:.2?}");
+                let ratio = model.0 / real.0;
+                assert!((0.8..most).contains(&ratio), "{size}, {kind}: functional codec {real:?}, model {model:?}");
+                assert!((real.1 - model.1).abs() < 2.0, "{size}, {kind}: {} and {} dB", real.1, model.1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_frame_with_no_room_is_no_smaller_than_what_the_real_codec_needs_for_a_picture() {
+        for size in [Size::new(320, 180), Size::new(640, 360)] {
+            let least = made(Target::Quantizer(127), Some(30), size, true);
+            let model = made(Target::Size(Bytes::new(1)), Some(30), size, false);
+            let real = made(Target::Size(Bytes::new(1)), None, size, true)[1];
+            println!("{size}: at 127 {least:.1?}, model with no room {model:.1?}, functional codec {real:.1?}");
+            for (least, model) in least.iter().zip(model) {
+                assert!(model.0 > 0.8 * least.0, "{size}: {least:?} at 127, model {model:?}");
+            }
+            // What the real one makes instead shows nothing new: half the bytes or less, and 6 dB or more below.
+            assert!(real.0 < 0.5 * least[1].0 && real.1 < least[1].1 - 6.0, "{size}: {real:?}, {least:?}");
+        }
+    }
 }
 
 #[cfg(feature = "libvpx")]

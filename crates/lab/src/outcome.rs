@@ -16,7 +16,7 @@ pub struct Outcome {
     pub series: Series,
     /// Every captured picture, in order.
     pub frames: Vec<FrameRecord>,
-    /// What stood on the screen at each of the camera's times; empty without pixels.
+    /// What stood on the screen at each of the camera's times; empty where quality is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub screen: Vec<OnScreen>,
     /// Percentiles 0 to 100 of the waiting time of packets in the path's queues, in ms; empty if none arrived.
@@ -47,8 +47,8 @@ pub struct Quality {
 pub struct OnScreen {
     /// When, in seconds.
     pub at_s: f64,
-    /// The picture that was shown last.
-    pub picture: u64,
+    /// The picture that was shown last; null before the first.
+    pub picture: Option<u64>,
     /// For how many whole intervals of the camera it had been on the screen.
     pub age: u64,
     /// Compared with the picture so many later than its own.

@@ -60,7 +60,8 @@ pub struct Scenario {
     /// The audio that every video sender sends beside its video.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audio: Option<Audio>,
-    /// The receiver's feedback style, overriding the one that the scheme asks for.
+    /// The feedback of every receiver, instead of what each scheme asks for: what `--feedback` sets. What else a receiver
+    /// says (its decoder's states, its measurements of the path, requests) comes as it does with the scheme's own.
     #[serde(default)]
     pub feedback: Option<FeedbackStyle>,
     /// For feedback on request: max time without a request, after which a packet requests a report regardless of the

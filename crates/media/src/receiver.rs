@@ -1,5 +1,7 @@
 //! Kinds of receivers: what they report, and how they handle frames.
 
+use core::fmt;
+
 use thalweg_control::estimate::MeasurementConfig;
 use thalweg_control::estimate::{Grace, Smoothing};
 
@@ -30,9 +32,39 @@ pub enum FeedbackStyle {
 }
 
 impl FeedbackStyle {
+    /// Every style.
+    pub const ALL: [FeedbackStyle; 7] = [
+        FeedbackStyle::Twcc,
+        FeedbackStyle::TwccOnRequest,
+        FeedbackStyle::Ccfb,
+        FeedbackStyle::CcfbEvery100Ms,
+        FeedbackStyle::PerPacket,
+        FeedbackStyle::Extended,
+        FeedbackStyle::ExtendedRandomised,
+    ];
+
+    /// Its name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FeedbackStyle::PerPacket => "per-packet",
+            FeedbackStyle::Twcc => "twcc",
+            FeedbackStyle::TwccOnRequest => "twcc-on-request",
+            FeedbackStyle::Ccfb => "ccfb",
+            FeedbackStyle::CcfbEvery100Ms => "ccfb-100ms",
+            FeedbackStyle::Extended => "extended",
+            FeedbackStyle::ExtendedRandomised => "extended-randomised",
+        }
+    }
+
     /// Whether it is one of RTCP extended reports.
     pub fn is_extended(self) -> bool {
         matches!(self, FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised)
+    }
+}
+
+impl fmt::Display for FeedbackStyle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -118,6 +118,7 @@ pub fn call(
             encoder.as_deref().unwrap_or("an encoder of"),
             codec.trim_start_matches("video/")
         ),
+        feedback: None,
         quality: QualitySource::None,
         frames: converted.frames,
         screen: Vec::new(),

@@ -178,6 +178,7 @@ pub fn run(
         begin: Time::ZERO,
         end: Time::ZERO + scenario.duration,
         codec: sent.codec.clone(),
+        feedback: Some(style),
         quality,
         frames: converted.frames,
         screen: Vec::new(),

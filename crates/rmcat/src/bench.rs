@@ -140,7 +140,7 @@ impl Bench<'_> {
             seeds: self.seeds.clone(),
             duration_s: case.duration.as_secs_f64(),
             media: self.options.media.to_string(),
-            feedback: self.options.feedback.map_or("its own".to_string(), |style| format!("{style:?}")),
+            feedback: self.options.feedback.map_or("its own".to_string(), |style| style.to_string()),
             wire_bps: case.limits.wire.as_bps_f64(),
             phases: phases(case, network.as_ref()),
             network,

@@ -7,7 +7,7 @@ use thalweg_units::{Seed, Span};
 use super::pictures::Pictures;
 use super::playing::Playing;
 use super::results::Results;
-use super::values;
+use super::values::{self, Feedback};
 use crate::link;
 
 #[derive(clap::Args)]
@@ -15,6 +15,7 @@ use crate::link;
   thalweg compare
   thalweg compare --encoder model --runs 10 --trace lte-driving --trace umts-driving
   thalweg compare --rate 2Mbps/500kbps@20s --queue 1bdp --loss 1% --scheme gcc,copa,camel
+  thalweg compare --encoder model --scheme gcc,salsify --feedback twcc
   thalweg compare --encoder model --scheme copa --set scheme.controller.copa.delta=0.2
   thalweg compare --encoder model --scheme gcc --contestant 'mine=./my-estimator --fast'
   thalweg compare --encoder model --fail-if 'vidaptive: latency_p95_ms > 500'")]
@@ -25,6 +26,12 @@ pub(crate) struct Arguments {
     /// Duration of each run
     #[arg(long, default_value = "60s", value_parser = values::duration)]
     duration: Span,
+    /// The reports of every receiver: own for each scheme's, or for all twcc, ccfb, ccfb-100ms, per-packet
+    ///
+    /// And twcc-on-request, extended, extended-randomised. Schemes' own differ: window schemes hear of each packet at once,
+    /// which no browser offers, gcc every 62 ms (twcc). Tables say which row has what where rows differ.
+    #[arg(long, default_value = "own", value_parser = values::feedback, value_name = "FEEDBACK")]
+    feedback: Feedback,
     #[command(flatten)]
     network: Network,
     #[command(flatten)]
@@ -81,7 +88,8 @@ fn scenarios(arguments: &Arguments) -> anyhow::Result<Vec<Scenario>> {
     for (name, forth, back) in arguments.network.links(arguments.duration)? {
         for pictures in arguments.pictures.each() {
             for seed in arguments.playing.seeds.list(Seed::new(1))? {
-                scenarios.push(pictures.over(&name, arguments.duration, seed, forth.clone(), back.clone()));
+                let scenario = pictures.over(&name, arguments.duration, seed, forth.clone(), back.clone());
+                scenarios.push(Scenario { feedback: arguments.feedback.0, ..scenario });
             }
         }
     }

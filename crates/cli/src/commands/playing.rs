@@ -60,8 +60,16 @@ impl Playing {
     }
 
     /// Sets the parameters of --set and the metrics to measure.
+    ///
+    /// # Errors
+    /// When there is no such parameter, or a scheme cannot work with the scenario's reports.
     pub(super) fn set(&self, scenarios: &mut [Scenario], schemes: &mut [Arc<dyn SenderFactory>]) -> anyhow::Result<()> {
         self.set.iter().try_for_each(|setting| applied(setting, scenarios, schemes))?;
+        for scenario in scenarios.iter() {
+            let Some(style) = scenario.feedback else { continue };
+            // Now, instead of after the runs before it.
+            schemes.iter().filter_map(|scheme| scheme.as_scheme()).try_for_each(|scheme| scheme.accepts(style))?;
+        }
         self.quality.add_to(scenarios)
     }
 }

@@ -106,6 +106,7 @@ impl Results {
                 out!("{}", table.grid.text(progress::width_of_output(), progress::bold()));
             }
         }
+        table::feedback(runs).iter().for_each(|line| outln!("{line}"));
         table::videos(runs).iter().for_each(|line| outln!("{line}"));
         table::traffic(runs).iter().for_each(|line| outln!("{line}"));
         Ok(())

@@ -12,7 +12,7 @@ use thalweg_units::{FrameRate, Size, Span};
 
 use super::playing::Playing;
 use super::results::Results;
-use super::values;
+use super::values::{self, Feedback};
 use crate::inputs;
 
 /// Headings of the help.
@@ -52,6 +52,9 @@ pub(crate) struct Arguments {
     /// The encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8) or model (a statistical one)
     #[arg(long, visible_alias = "codec", help_heading = INSTEAD)]
     encoder: Option<Codec>,
+    /// The reports of every receiver: own for each scheme's, or for all twcc, ccfb (see `thalweg compare --help`)
+    #[arg(long, value_parser = values::feedback, value_name = "FEEDBACK", help_heading = INSTEAD)]
+    feedback: Option<Feedback>,
     /// Play it in real time, on real sockets of this machine over the emulated link, with real RTP, DTLS and SRTP
     ///
     /// Schemes play one after another, each for as long as the scenario lasts.
@@ -132,6 +135,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     if let Some(codec) = &arguments.encoder {
         scenario.codec.clone_from(codec);
+    }
+    if let Some(Feedback(style)) = arguments.feedback {
+        scenario.feedback = style;
     }
     let File { scenario, schemes: own, .. } = file.resolved().with_context(path)?;
     let playing = &arguments.playing;

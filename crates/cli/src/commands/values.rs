@@ -1,5 +1,6 @@
 //! Values with bounds that several commands share.
 
+use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Seed, Span};
 
 /// The longest run: a week of virtual time.
@@ -46,9 +47,33 @@ pub(crate) fn seed(text: &str) -> Result<Seed, String> {
     text.parse().map_err(|_| format!("'{text}' is no seed: a whole number from 0 to {}", u64::MAX))
 }
 
+/// The reports of every sender; `None` for each scheme's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Feedback(pub(crate) Option<FeedbackStyle>);
+
+/// A feedback style by its name, or `own`.
+pub(crate) fn feedback(text: &str) -> Result<Feedback, String> {
+    if text == "own" {
+        return Ok(Feedback(None));
+    }
+    let found = FeedbackStyle::ALL.into_iter().find(|style| style.name() == text);
+    let known = || FeedbackStyle::ALL.map(FeedbackStyle::name).join(", ");
+    found.map(|style| Feedback(Some(style))).ok_or_else(|| format!("'{text}' is no feedback: own, {}", known()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_feedback_style_has_the_name_that_scenarios_give_it() {
+        for style in FeedbackStyle::ALL {
+            assert_eq!(feedback(style.name()), Ok(Feedback(Some(style))));
+            assert_eq!(serde_json::to_value(style).unwrap(), style.name());
+        }
+        assert_eq!(feedback("own"), Ok(Feedback(None)));
+        assert!(feedback("acks").unwrap_err().contains("own, twcc, twcc-on-request, ccfb, ccfb-100ms, per-packet"));
+    }
 
     #[test]
     fn durations_and_delays_have_bounds_that_the_error_names() {

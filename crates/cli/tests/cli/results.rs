@@ -30,8 +30,31 @@ fn several_seeds_links_and_videos_are_means_with_intervals_and_paired_difference
     let place = folder.0.join("out/lte-driving/seed-2/vidaptive/summary.json");
     assert!(place.is_file(), "{}", place.display());
     let lines = text(&compare(&folder, &[&options[..], &["--csv", "--columns", "video,p95"]].concat()).stdout);
-    assert_eq!(lines.lines().next(), Some("scheme,trace,video,seed,video_bitrate_bps,latency_p95_ms"));
+    assert_eq!(lines.lines().next(), Some("scheme,trace,video,seed,feedback,video_bitrate_bps,latency_p95_ms"));
     assert_eq!(lines.lines().count(), 13);
+}
+
+#[test]
+fn rows_say_what_feedback_they_have_and_one_is_set_for_all() {
+    let folder = Folder::new("feedback");
+    let rows = |options: &[&str]| {
+        let done = compare(&folder, &[&["--scheme", "gcc,salsify"], options].concat());
+        (text(&done.stdout), text(&done.stderr))
+    };
+    let (own, _) = rows(&[]);
+    let row = |name: &str| own.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_string();
+    assert!(row("scheme").contains("feedback") && row("gcc").contains("twcc"), "{own}");
+    assert!(row("salsify").contains("per-packet"), "{own}");
+    let (all, _) = rows(&["--feedback", "twcc"]);
+    assert!(all.contains("feedback of every row: twcc") && !all.contains("per-packet"), "{all}");
+    let printed: serde_json::Value = serde_json::from_str(&rows(&["--feedback", "ccfb", "--json"]).0).unwrap();
+    assert!(printed["runs"].as_array().unwrap().iter().all(|run| run["feedback"] == "ccfb"), "{printed}");
+    let (_, wrong) = rows(&["--feedback", "acks"]);
+    assert!(wrong.contains("'acks' is no feedback: own, twcc"), "{wrong}");
+    let done = compare(&folder, &["--scheme", "gcc,fbra:xr-random", "--feedback", "twcc"]);
+    let said = text(&done.stderr);
+    assert!(!done.status.success() && said.contains("each report ends an interval"), "{said}");
+    assert!(!said.contains("done in"), "refused before anything is played: {said}");
 }
 
 #[test]

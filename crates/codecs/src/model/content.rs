@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use thalweg_units::{ConfigError, Span, check};
 
+use super::ageing::Ageing;
 use super::layered::Layered;
 use super::quality::OperatingPoint;
 
@@ -35,6 +36,22 @@ pub struct Content {
     /// Cost of temporal layers.
     #[serde(skip_serializing_if = "Layered::is_default")]
     pub layered: Layered,
+    /// What the functional codec makes where `points` end.
+    pub functional: Functional,
+    /// What a picture is worth that stays on the screen.
+    pub ageing: Ageing,
+}
+
+/// The smallest frames of the functional codec, which goes to a coarser quantiser than libvpx in real time: `cargo run
+/// --release -p thalweg-calibrate --bin fit_model -- floor` prints them. Asked for less it makes inter frames that repeat
+/// the last picture and key frames that are grey; the model makes neither, and so does not hide that they show nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Functional {
+    /// A whole inter frame at quantiser 127, which goes before the first of [`Content::points`].
+    pub floor: OperatingPoint,
+    /// Bits per pixel of a keyframe at quantiser 127, at 1280x720: none is smaller.
+    pub keyframe_floor: f64,
 }
 
 /// Random variation of frame sizes around the budget: log-normal, with positive or negative correlation between
@@ -97,7 +114,18 @@ impl Content {
         check("content.half_size_db[1]", self.half_size_db[1]).within(5.0..=100.0, "13.7")?;
         check("content.scaling_slope_db", self.scaling_slope_db).within(0.0..=20.0, "8.6")?;
         check("content.keyframe_ratio", self.keyframe_ratio).within(1.0..=100.0, "2.55")?;
-        check("content.keyframe_floor", self.keyframe_floor).within(1e-6..=24.0, "0.0736")
+        check("content.keyframe_floor", self.keyframe_floor).within(1e-6..=24.0, "0.0736")?;
+        check("content.functional.keyframe_floor", self.functional.keyframe_floor).within(1e-6..=24.0, "0.05")?;
+        self.ageing.check()
+    }
+}
+
+impl Content {
+    /// The same content as the functional codec makes it.
+    pub(super) fn of_functional(mut self) -> Content {
+        self.points.insert(0, self.functional.floor);
+        self.keyframe_floor = self.functional.keyframe_floor;
+        self
     }
 }
 
@@ -147,6 +175,8 @@ fn scene() -> Content {
         keyframe_ratio: 2.55,
         keyframe_floor: 0.0736,
         layered: Layered::default(),
+        functional: Functional { floor: point(0.009_548, 127, 30.29, 7.49), keyframe_floor: 0.0576 },
+        ageing: Ageing { next_db: [25.95, 7.02], fall_db: [2.96, 1.43], grey_db: [16.47, 4.19] },
     }
 }
 
@@ -176,6 +206,8 @@ fn talking_head() -> Content {
         // Base layer 1.32, 1.40 and 1.50 at quantisers 20, 40 and 80; the mean is 1.10, 1.12 and 1.00 times that
         // without layers.
         layered: Layered { at_one_quantizer: [1.39, 1.06, 0.775], cost: 1.08 },
+        functional: Functional { floor: point(0.003_388, 127, 34.06, 10.80), keyframe_floor: 0.0355 },
+        ageing: Ageing { next_db: [43.87, 19.71], fall_db: [6.63, 4.21], grey_db: [16.92, 6.99] },
     }
 }
 

@@ -60,6 +60,7 @@ impl ModelEncoder {
     /// When a parameter is out of range; the error names the range.
     pub fn new(config: &Config, largest: Size, seed: Seed) -> Result<ModelEncoder, EncodeError> {
         let content = config.content.content();
+        let content = if config.functional { content.of_functional() } else { content };
         let (curve, follower) = Self::parts(config, &content).map_err(EncodeError::of_setting(CODEC))?;
         let state = State {
             follower,

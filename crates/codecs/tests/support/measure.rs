@@ -22,6 +22,23 @@ pub enum Video {
     Blank(Size),
 }
 
+impl Video {
+    /// The next picture; `None` without samples.
+    pub fn next_picture(&mut self) -> Result<Option<Arc<Picture>>, Box<dyn std::error::Error>> {
+        let Video::Real(source, size) = self else { return Ok(None) };
+        let picture = source.next_picture()?.ok_or("the video is too short")?;
+        Ok(Some(if picture.size() == *size { picture } else { Arc::new(scale(&picture, *size)) }))
+    }
+
+    /// The size before scaling.
+    pub fn source_size(&self) -> Size {
+        match self {
+            Video::Real(source, _) => source.format().size,
+            Video::Blank(size) => *size,
+        }
+    }
+}
+
 /// The result of encoding one picture.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Frame {
@@ -60,25 +77,31 @@ pub fn play(
     schedule: &Schedule,
     video: &mut Video,
     encoder: &mut dyn Encoder,
+    decoder: Option<&mut dyn Decoder>,
+) -> Result<Vec<Frame>, Box<dyn std::error::Error>> {
+    let each = |(kbps, pictures): &(u64, usize)| std::iter::repeat_n(Target::Rate(Rate::from_kbps(*kbps)), *pictures);
+    let targets: Vec<Target> = schedule.targets.iter().flat_map(each).collect();
+    play_targets(&targets, schedule, video, encoder, decoder)
+}
+
+/// The same with a target of any kind for each picture, instead of the schedule's rates.
+pub fn play_targets(
+    targets: &[Target],
+    schedule: &Schedule,
+    video: &mut Video,
+    encoder: &mut dyn Encoder,
     mut decoder: Option<&mut dyn Decoder>,
 ) -> Result<Vec<Frame>, Box<dyn std::error::Error>> {
     let mut frames = Vec::new();
-    for target in schedule.targets.iter().flat_map(|(kbps, pictures)| std::iter::repeat_n(*kbps, *pictures)) {
-        let picture = match video {
-            Video::Real(source, size) => {
-                let picture = source.next_picture()?.ok_or("the video is too short")?;
-                Some(if picture.size() == *size { picture } else { Arc::new(scale(&picture, *size)) })
-            }
-            Video::Blank(_) => None,
-        };
+    for target in targets {
+        let picture = video.next_picture()?;
         let image = match (&picture, &video) {
             (Some(picture), _) => Image::from(&**picture),
             (None, Video::Blank(size) | Video::Real(_, size)) => Image::blank(*size),
         };
         let keyframe = schedule.keyframe_every.is_some_and(|every| !frames.is_empty() && frames.len() % every == 0);
-        let targets = vec![Target::Rate(Rate::from_kbps(target))];
-        let plan =
-            EncodePlan { keyframe, may_drop: schedule.may_drop, ..EncodePlan::new(targets, schedule.size, INTERVAL) };
+        let plan = EncodePlan::new(vec![*target], schedule.size, INTERVAL);
+        let plan = EncodePlan { keyframe, may_drop: schedule.may_drop, ..plan };
         let made = encoder.offer(image, &plan)?;
         let Some(candidate) = made.first() else {
             frames.push(Frame::default());

@@ -39,10 +39,10 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            budget: Span::from_millis(50),
-            quick: 0.1,
+            budget: Span::from_millis(80),
+            quick: 0.05,
             slow: 0.02,
-            longest_service: Span::from_millis(100),
+            longest_service: Span::from_millis(50),
             packet: Bytes::new(1140),
             wire: Bytes::new(1230),
             first_packets: 10,

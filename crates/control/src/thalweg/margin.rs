@@ -40,7 +40,7 @@ impl Default for Config {
             window: Span::from_secs(10),
             bound: Span::from_millis(100),
             weight: 0.7,
-            min: 0.3,
+            min: 0.25,
             max: 1.5,
             initial: 0.7,
             cautious: Span::from_millis(500),

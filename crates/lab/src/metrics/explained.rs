@@ -71,6 +71,9 @@ impl Column {
             "shown_fps" => {
                 ("Frames per second that are at least 8 ms apart, as a display can show them.", Some(Higher))
             }
+            "in_time_ratio" => {
+                ("Share of the camera's frames that were shown within 400 ms of their capture.", Some(Higher))
+            }
             "latency_p50_ms" => (
                 "Latency from camera to display, median over all captured frames; one that was not shown counts until the \
                  next that was.",

@@ -2,6 +2,7 @@
 
 use thalweg_units::percentile;
 
+use super::DEADLINE;
 use crate::outcome::FrameRecord;
 
 /// Latency of all pictures, in ms.
@@ -39,10 +40,41 @@ pub fn latency(frames: &[FrameRecord]) -> Option<Latency> {
     })
 }
 
+/// The share of these pictures that was shown within [`DEADLINE`] of its capture, of those for which that time had
+/// passed by `end` (in seconds); `None` when there is none. Unlike the frame rate it does not count what comes too late to
+/// be part of a conversation (specs/flagship.md 3).
+pub fn in_time(frames: &[FrameRecord], end: f64) -> Option<f64> {
+    let deadline = DEADLINE.as_secs_f64();
+    let due = frames.iter().filter(|frame| frame.captured_s + deadline <= end);
+    let (mut shown, mut all) = (0u64, 0u64);
+    for frame in due {
+        all += 1;
+        shown += u64::from(frame.displayed_s.is_some_and(|at| at - frame.captured_s <= deadline));
+    }
+    (all > 0).then(|| shown as f64 / all as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use thalweg_units::{Size, Time};
+
+    #[test]
+    fn frames_in_time_are_those_shown_within_400_ms_of_all_that_were_captured_400_ms_before_the_end() {
+        // Captured each 100 ms from 0 to 900 ms. Shown: 0 after 399 ms, 1 after 401, 2 never, 3 to 9 after 50 ms.
+        let frames: Vec<FrameRecord> = (0..10)
+            .map(|place| {
+                let captured = 100 * place;
+                let latency = [Some(399), Some(401), None].get(place as usize).copied().unwrap_or(Some(50));
+                let displayed_s = latency.map(|latency| (captured + latency) as f64 / 1e3);
+                FrameRecord { displayed_s, ..FrameRecord::read(Time::from_millis(captured), Size::HD) }
+            })
+            .collect();
+        assert_eq!(in_time(&frames, 2.0), Some(0.8));
+        // By the end at 650 ms only what was captured up to 250 ms can be judged: 0 of 0, 1 and 2.
+        assert_eq!(in_time(&frames, 0.65), Some(1.0 / 3.0));
+        assert_eq!(in_time(&frames, 0.3), None);
+    }
 
     #[test]
     fn missing_pictures_count_to_the_next_shown_as_in_the_worked_example() {

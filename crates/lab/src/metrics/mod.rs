@@ -24,7 +24,7 @@ pub use columns::{Column, columns, every_column};
 pub use delivery::{DEADLINE, Delivery, abu};
 pub use explained::Better;
 pub use fairness::{Portion, Sharer, Sharing, TcpShare, jain, sharing, tcp_share};
-pub use latency::{Latency, latency};
+pub use latency::{Latency, in_time, latency};
 pub use qoe::{qoe_call, qoe_driving};
 pub use redundancy::{Probes, Redundancy, ffre};
 pub use stall::{Stall, displays, stall};

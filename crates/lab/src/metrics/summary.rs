@@ -1,6 +1,7 @@
 //! The summary figures of a run.
 
 use serde::{Deserialize, Serialize};
+use thalweg_sender::FeedbackStyle;
 use thalweg_video::quality::Ssim;
 
 use super::choices::Choices;
@@ -37,6 +38,9 @@ pub struct Summary {
     /// The codec's settings, as it prints them.
     #[serde(default)]
     pub codec: String,
+    /// What the receiver reported, and how often; null for another program, which has its own.
+    #[serde(default)]
+    pub feedback: Option<FeedbackStyle>,
     /// The seed.
     pub seed: u64,
     /// Duration of the run, in seconds.
@@ -68,7 +72,7 @@ pub struct Summary {
     #[serde(default)]
     pub vmaf: Option<f64>,
     /// Mean luma PSNR of what stands on the screen at each of the camera's times, in dB: a frozen frame counts for as long
-    /// as it is seen. Null without pixels (an encoder model, a real-time run).
+    /// as it is seen, and a picture left out before the first frame as a grey screen. Null in a real-time run.
     #[serde(default)]
     pub screen_psnr_db: Option<f64>,
     /// dB of the mean SSIM of the same.
@@ -108,6 +112,10 @@ pub struct Summary {
     /// as one with it.
     #[serde(default)]
     pub shown_fps: Option<f64>,
+    /// Camera frames that were shown within 400 ms of their capture over all those captured 400 ms before the end or
+    /// earlier, 0..1; null of a shorter run.
+    #[serde(default)]
+    pub in_time_ratio: Option<f64>,
     /// Time in gaps over 200 ms between shown frames over playing time, 0..1.
     pub stall_ratio: f64,
     /// Packets dropped by the path over packets sent, 0..1.

@@ -6,7 +6,8 @@ use super::groups::{Cell, Group, Page};
 use super::html::{escape, key};
 use crate::metrics::{Column, QualitySource, Summary, columns};
 use crate::outcome::Outcome;
-use crate::statistics::{over, paired};
+use crate::statistics::{distinct, over, paired};
+use thalweg_sender::FeedbackStyle;
 use thalweg_video::quality::Ssim;
 
 /// The table and the explanations under it.
@@ -19,6 +20,13 @@ pub(super) fn table(page: &Page<'_>, runs: &[Outcome]) -> String {
          aria-label=\"Results\"><table id=\"results\"><thead><tr><th>scheme</th>",
     );
     html.push_str(if several { "<th>link</th>" } else { "" });
+    let styles = distinct(runs.iter().map(|run| run.summary.feedback));
+    let differs = styles.len() > 1;
+    html.push_str(if differs { "<th title=\"What the receiver reported, and how often.\">feedback</th>" } else { "" });
+    let feedback = |run: &Summary| match run.feedback {
+        _ if !differs => String::new(),
+        style => format!("<td class=\"words\">{}</td>", style.map_or("–", FeedbackStyle::name)),
+    };
     for column in &columns {
         let (Column { name, unit, .. }, about) = (column, column.about());
         // Writing to a string cannot fail.
@@ -31,22 +39,24 @@ pub(super) fn table(page: &Page<'_>, runs: &[Outcome]) -> String {
         for group in &cell.groups {
             let entry = &page.entries[group.entry];
             let link = if several { format!("<td class=\"words\">{}</td>", escape(cell.link)) } else { String::new() };
-            let (key, name) = (key(entry), escape(&entry.name));
-            let _ = write!(html, "<tr data-entry=\"{}\"><th scope=\"row\">{key}{name}</th>{link}", group.entry);
+            let first = &group.runs[0].summary;
+            let (key, name, reports) = (key(entry), escape(&entry.name), feedback(first));
+            let _ =
+                write!(html, "<tr data-entry=\"{}\"><th scope=\"row\">{key}{name}</th>{link}{reports}", group.entry);
             for (column, best) in columns.iter().zip(&best) {
                 let _ = write!(html, "{}", value(column, group, base.filter(|base| base.entry != group.entry), *best));
             }
             html.push_str("</tr>");
-            let first = &group.runs[0].summary;
             for competitor in &first.competitors {
-                let _ = write!(html, "<tr><th scope=\"row\">and {}</th>{link}", escape(&competitor.scheme));
+                let (name, reports) = (escape(&competitor.scheme), feedback(competitor));
+                let _ = write!(html, "<tr><th scope=\"row\">and {name}</th>{link}{reports}");
                 for column in &columns {
                     let _ = write!(html, "<td>{}</td>", column.cell(competitor).as_deref().unwrap_or("–"));
                 }
                 html.push_str("</tr>");
             }
             for traffic in &first.traffic {
-                let (name, columns) = (escape(&traffic.name), columns.len());
+                let (name, columns) = (escape(&traffic.name), columns.len() + usize::from(differs));
                 let _ = write!(
                     html,
                     "<tr><th scope=\"row\">and {name}</th>{link}<td class=\"words\" colspan=\"{columns}\">{traffic}</td></tr>"
@@ -69,6 +79,9 @@ pub(super) fn table(page: &Page<'_>, runs: &[Outcome]) -> String {
             }
         );
     }
+    if let [Some(style)] = styles.as_slice() {
+        let _ = write!(html, "<p class=\"quiet\">Feedback of every row: {style}.</p>");
+    }
     if let Some(measured) = runs.first().map(|run| measured(&run.summary)) {
         let _ = write!(html, "<p class=\"quiet\">{}</p>", escape(&measured));
     }
@@ -90,8 +103,8 @@ fn measured(run: &Summary) -> String {
     match run.quality {
         QualitySource::None => "Quality was not measured.".into(),
         QualitySource::Modelled => format!(
-            "Quality is estimated by the encoder model of Thalweg {version}: there are no pixels, so nothing is said of what \
-             stands on the screen while it is frozen."
+            "Quality is estimated by the encoder model of Thalweg {version}; what stands on the screen while it is frozen, by how \
+             pictures of its content differ from later ones."
         ),
         QualitySource::Measured => {
             let more = run.ms_ssim.map_or("", |_| ", MS-SSIM over five scales");

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
+use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image, ModelledQuality};
 use thalweg_control::Signal;
 use thalweg_link::DropReason;
 use thalweg_media::Content as PacketContent;
 use thalweg_media::feedback::RtcpFeedback;
 use thalweg_sender::frames::EncodePlan;
-use thalweg_sender::{Camera, Engine, Output, SenderFactory};
+use thalweg_sender::{Camera, Engine, FeedbackStyle, Output, SenderFactory};
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::footage::Footage;
 use thalweg_video::quality::ssim_of_db;
@@ -83,6 +83,7 @@ pub(super) struct Flow {
     /// The undershoot of its encoder.
     undershoot: Ratios,
     codec_time: CodecTime,
+    feedback: FeedbackStyle,
     /// The source of pictures; `None` for models, which read no pixels.
     footage: Option<Footage>,
     pub(super) format: Format,
@@ -129,6 +130,7 @@ impl Flow {
         let codec = if parts.frames.wants_candidates() { scenario.codec.functional() } else { scenario.codec.clone() };
         let camera = Camera { size: format.size, interval: format.interval() };
         let style = scenario.feedback.unwrap_or(scheme.feedback());
+        scheme.as_scheme().map_or(Ok(()), |known| known.accepts(style))?;
         let seed = scenario.seed.child(&format!("flow {number}"));
         let mut captures = Ticks::new((begin, end), &pauses);
         Ok(Flow {
@@ -148,10 +150,11 @@ impl Flow {
             codec: codec.build_seeded(format.size, seed)?,
             undershoot: scenario.undershoot.build(seed)?,
             codec_time: scenario.codec_time,
+            feedback: style,
             footage,
             format,
             measure_quality: scenario.measure_quality,
-            comparisons: Comparisons::new(scenario, format, real && scenario.measure_quality)?,
+            comparisons: Comparisons::new(scenario, &codec, format)?,
             frames: Frames::default(),
             stills: Stills::default(),
             under_way: UnderWay::default(),
@@ -197,6 +200,7 @@ impl Flow {
             begin: self.begin,
             end: self.end,
             codec: self.codec.encoder.settings(),
+            feedback: Some(self.feedback),
             quality,
             frames,
             screen,
@@ -392,7 +396,11 @@ impl Flow {
     pub(super) fn show(&mut self, now: Time, recorder: &mut Recorder) -> Result<(), SimulateError> {
         while self.decoding.front().is_some_and(|decoding| decoding.shown <= now) {
             let Some(Decoding { info, picture, discarded, .. }) = self.decoding.pop_front() else { break };
-            let mut quality = self.modelled(info.frame);
+            let modelled = self.modelled(info.frame);
+            if let Some(quality) = modelled.filter(|_| !discarded) {
+                self.comparisons.on_modelled(now, info.picture, quality);
+            }
+            let mut quality = modelled.map(|quality| (quality.psnr_db, ssim_of_db(quality.ssim_db)));
             if let (Some(decoder), Some(encoded)) = (&mut self.codec.decoder, self.frames.encoded(info.frame)) {
                 let decoded = match picture {
                     Some(picture) => picture,
@@ -429,10 +437,9 @@ impl Flow {
         Ok(())
     }
 
-    /// The encoder's own estimate of a frame's PSNR in dB and SSIM.
-    fn modelled(&self, frame: u64) -> Option<(f64, f64)> {
-        let quality = self.frames.encoded(frame)?.modelled.filter(|_| self.measure_quality)?;
-        Some((quality.psnr_db, ssim_of_db(quality.ssim_db)))
+    /// The encoder's own estimate of a frame's quality.
+    fn modelled(&self, frame: u64) -> Option<ModelledQuality> {
+        self.frames.encoded(frame)?.modelled.filter(|_| self.measure_quality)
     }
 
     pub(super) fn finish_encoding(&mut self, now: Time) {
@@ -446,10 +453,8 @@ impl Flow {
 
     pub(super) fn read_camera(&mut self, now: Time) -> Result<(), SimulateError> {
         while self.camera_time <= now {
-            if let Some(footage) = &mut self.footage {
-                self.comparisons.on_camera(self.camera_time, footage)?;
-            }
             let number = self.next_picture;
+            self.comparisons.on_camera(self.camera_time, number, self.footage.as_mut())?;
             self.next_picture += 1;
             self.captured = self.camera_time;
             self.camera_time = self.captures.at(self.format.time_of(self.next_picture));

@@ -1,14 +1,15 @@
 //! Computes figures from events.
 
 use thalweg_link::Capacity;
+use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Size, Span, Time, percentile};
 use thalweg_video::quality::ssim_db;
 
 use super::sharing::available;
 use crate::metrics::estimate::{self, Available};
 use crate::metrics::{
-    Choices, QualitySource, SCHEMA_VERSION, Summary, displays, latency, mean, mean_psnr, qoe_call, qoe_driving,
-    ssim_decibels, stall,
+    Choices, QualitySource, SCHEMA_VERSION, Summary, displays, in_time, latency, mean, mean_psnr, qoe_call,
+    qoe_driving, ssim_decibels, stall,
 };
 use crate::outcome::{FrameRecord, OnScreen, Outcome, Quality, Series};
 use crate::record::{BIN_S, Recorder, Tally};
@@ -31,6 +32,8 @@ pub struct Played {
     pub end: Time,
     /// Its encoder's settings, as it prints them.
     pub codec: String,
+    /// The reports of its receiver, if they are of a style known here.
+    pub feedback: Option<FeedbackStyle>,
     /// The origin of its quality figures.
     pub quality: QualitySource,
     /// The outcome of its captured frames.
@@ -62,6 +65,7 @@ pub fn summarize(
         begin,
         end: stopped,
         mut codec,
+        feedback,
         quality,
         frames,
         screen,
@@ -102,6 +106,7 @@ pub fn summarize(
         video_size: size.to_string(),
         video_turns_after_s: turns_after.map(Span::as_secs_f64),
         codec: codec.clone(),
+        feedback,
         seed: scenario.seed.get(),
         duration_s: duration,
         video_bitrate_bps: shown_bytes as f64 * 8.0 / duration,
@@ -129,6 +134,7 @@ pub fn summarize(
         estimate_bias: estimate.map(|estimate| estimate.bias),
         frame_rate_fps: shown.len() as f64 / duration,
         shown_fps: Some(displays(&shown) as f64 / duration),
+        in_time_ratio: in_time(&frames, stopped),
         stall_ratio: stall(&shown, Some(stopped)).ratio,
         packet_loss_ratio: tally.drops as f64 / tally.packets.max(1) as f64,
         qoe_call: latency.as_ref().zip(ssim).map(|(latency, ssim)| qoe_call(latency.mean_ms, ssim.0)),

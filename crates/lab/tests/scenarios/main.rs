@@ -14,6 +14,7 @@ mod padding;
 mod rebera;
 mod reverse_path;
 mod salsify;
+mod screen;
 mod square_wave;
 mod standard_decoder;
 mod stateful;

@@ -6,7 +6,7 @@ use thalweg_lab::record::{Recorder, What};
 use thalweg_lab::scenario::Scenario;
 use thalweg_lab::simulate::Run;
 use thalweg_link::{HopConfig, LossModel, PathConfig, Trace};
-use thalweg_sender::Event;
+use thalweg_sender::{Event, FeedbackStyle};
 use thalweg_units::{Rate, Size, Span};
 
 const SIZE: Size = Size::new(320, 180);
@@ -82,5 +82,23 @@ fn in_a_lossy_run_no_state_disagrees_and_one_keyframe_is_enough() {
         println!("{scheme}: {recoveries} recoveries, {shown} shown, {} keyframes", keyframes(&run));
         assert_eq!((disagreements, keyframes(&run)), (0, 1), "{scheme}");
         assert!(recoveries >= 1 && shown > 350 && shown <= 600, "{scheme}: {recoveries}, {shown}");
+    }
+}
+
+/// The receiver lists its states in each report, so they arrive with reports of any kind.
+#[test]
+fn states_are_acknowledged_and_recovered_with_reports_of_every_style() {
+    for style in FeedbackStyle::ALL {
+        let clean = scenario(8, Size::new(160, 90));
+        let mut hops = clean.forward.hops.clone();
+        hops.push(HopConfig::Loss(LossModel::Random { probability: 0.05 }));
+        let lossy = Scenario { forward: PathConfig { hops }, feedback: Some(style), ..clean };
+        let run = play(&lossy, "salsify", Trace::constant(Rate::from_kbps(1000)).unwrap());
+        let recoveries = count(&run.recorder, |what| matches!(what, What::Sender(Event::RecoveryBegan)));
+        let disagreements = count(&run.recorder, |what| matches!(what, What::StatesDisagree { .. }));
+        let summary = &run.outcome.summary;
+        println!("{style}: {recoveries} recoveries, {:.1} fps, {} keyframes", summary.frame_rate_fps, keyframes(&run));
+        assert_eq!((disagreements, keyframes(&run), summary.feedback), (0, 1, Some(style)));
+        assert!(recoveries >= 1 && (5.0..=30.0).contains(&summary.frame_rate_fps), "{style}: {recoveries}");
     }
 }

@@ -122,6 +122,24 @@ fn a_burst_is_reported_at_once_when_its_last_packet_asks() {
 }
 
 #[test]
+fn transport_wide_feedback_comes_62_ms_after_the_first_packet_it_reports_whatever_the_rate() {
+    for every in [1, 5, 33, 200] {
+        let arrivals: Vec<(Time, u64)> = (0..4000 / every).map(|id| (Time::from_millis(every * id), id)).collect();
+        let reports = read(FeedbackStyle::Twcc, AHEAD, &arrivals);
+        let times: Vec<Time> = reports.iter().map(|(time, _)| *time).collect();
+        for (before, (at, report)) in times.iter().zip(&reports[1..]) {
+            let first = report.acknowledgements.iter().find_map(|reported| reported.arrival).unwrap() - AHEAD;
+            let (waited, gap) = (*at - first, *at - *before);
+            assert!((waited - TWCC_INTERVAL).abs() <= resolution(FeedbackStyle::Twcc), "{waited} at {at}");
+            assert!(
+                gap >= TWCC_INTERVAL && gap <= TWCC_INTERVAL + Span::from_millis(every as i64),
+                "{gap} each {every} ms"
+            );
+        }
+    }
+}
+
+#[test]
 fn reports_that_the_reverse_path_does_not_bear_wait_for_one_that_it_does() {
     let mut reports = Reports::new(FeedbackStyle::PerPacket, Span::ZERO);
     let waits = |id| Packet { report_may_wait: true, ..packet(id) };

@@ -8,6 +8,7 @@
 //! some.
 
 pub mod budgeted;
+mod cap;
 mod every_frame;
 pub mod headroom;
 pub mod late_choice;
@@ -22,6 +23,7 @@ mod share;
 pub mod target_forecast;
 
 pub use budgeted::Budgeted;
+pub use cap::CAP_DEPTH;
 pub use every_frame::EveryFrame;
 pub use late_choice::LateChoice;
 pub use policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};

@@ -63,8 +63,9 @@ impl Scheme {
         }
         let bounds = EncoderBounds { min, max, demand: (wire > max).then_some(wire) };
         match &mut scheme.frames {
-            FramesConfig::EveryFrame | FramesConfig::LateChoice(_) => {}
-            FramesConfig::Budgeted(config) => config.max = max,
+            FramesConfig::EveryFrame => {}
+            FramesConfig::LateChoice(config) => config.max_rate = Some(max),
+            FramesConfig::Budgeted(config) => config.max_rate = Some(max),
             FramesConfig::RateTargeted(config) => config.encoder = bounds,
             FramesConfig::Selection(config) => config.encoder = bounds,
         }
@@ -105,6 +106,9 @@ mod tests {
             let frames = scheme.frames.build(Size::HD).unwrap();
             if let Some(demand) = frames.demand() {
                 assert_eq!(demand, Demand { min: limits().min, max: limits().wire }, "{}", known.name);
+            }
+            if let FramesConfig::LateChoice(frames) = &scheme.frames {
+                assert_eq!(frames.max_rate, Some(limits().max), "{}", known.name);
             }
             let start = scheme.controller.build().unwrap().limits().capacity;
             assert!(start <= limits().wire, "{} begins at {start}", known.name);

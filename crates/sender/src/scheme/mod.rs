@@ -20,7 +20,7 @@ use alloc::string::String;
 
 use thalweg_control::{DynController, feedback};
 use thalweg_media::PacketSizes;
-use thalweg_units::{ConfigError, Size};
+use thalweg_units::{ConfigError, Size, check};
 
 use crate::frames::rate_targeted::{self, Reserve};
 use crate::frames::{FramePolicy, budgeted, late_choice, selection};
@@ -165,6 +165,19 @@ pub struct Scheme {
 }
 
 impl Scheme {
+    /// Checks that its controller can work with these reports. Every other combination works: what else a receiver says
+    /// (its decoder's states, its measurements of the path, requests) comes with the reports or beside them.
+    ///
+    /// # Errors
+    /// For a controller that takes each report for the end of an RTCP interval, with reports that come more often.
+    pub fn accepts(&self, style: FeedbackStyle) -> Result<(), ConfigError> {
+        let keeps_time = matches!(&self.controller, ControllerConfig::Fbra(config) if config.each_report);
+        check("feedback", format_args!("{style} for {}", self.name)).is(
+            style.is_extended() || !keeps_time,
+            "extended or extended-randomised, because each report ends an interval of this controller",
+        )
+    }
+
     /// The same scheme with this reserve subtracted from the encoder's target, if the encoder has a target rate.
     fn reserving(mut self, reserve: Reserve) -> Scheme {
         if let FramesConfig::RateTargeted(frames) = &mut self.frames {
@@ -177,6 +190,7 @@ impl Scheme {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
     use thalweg_control::{Acknowledgement, Controller, Demand, History, PacketId, SentPacket};
     use thalweg_units::{Bytes, Rate, Span, Time};
 
@@ -190,6 +204,18 @@ mod tests {
                 let reported = Acknowledgement { id, arrival: Some(Time::from_millis(5 * id.0 + 25)), ce: false };
                 controller.on_feedback(&history.on_report(now, &[reported], None));
             }
+        }
+    }
+
+    #[test]
+    fn a_controller_for_which_each_report_ends_an_interval_refuses_reports_that_come_more_often() {
+        let refused =
+            |name: &str, style| name.parse::<Scheme>().unwrap().accepts(style).err().map(|error| error.to_string());
+        let reason = refused("fbra:xr-random", FeedbackStyle::Twcc).unwrap();
+        assert!(reason.contains("twcc for fbra:xr-random") && reason.contains("each report ends"), "{reason}");
+        assert_eq!(refused("fbra:xr-random", FeedbackStyle::Extended), None);
+        for known in known().iter().filter(|known| known.name != "fbra:xr-random") {
+            assert!(FeedbackStyle::ALL.iter().all(|style| refused(known.name, *style).is_none()), "{}", known.name);
         }
     }
 

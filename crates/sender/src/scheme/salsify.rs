@@ -54,11 +54,13 @@ pub(super) fn two_cores() -> Scheme {
 }
 
 /// To the letter: the receiver measures packet by packet, starting from nothing, and subtracts every pause of the
-/// sender. Nothing limits what is sent before the first acknowledgement, and frames are forced into a dead link.
+/// sender. Nothing limits what is sent before the first acknowledgement, frames are forced into a dead link, and the
+/// encoder has no max rate.
 pub(super) fn of_the_paper() -> Scheme {
     let scheme = with_frames(|frames| {
         frames.choice = Choice::First;
         frames.unheard = None;
+        frames.max_rate = None;
     });
     let grace = Grace::EveryPacket;
     Scheme {

@@ -1,19 +1,23 @@
 //! How the encoder model fits libvpx, side by side, and a browser's H.264 beside it:
-//! `cargo run --release -p thalweg-calibrate --bin fit_model [-- curve | lag | sizes | quality | chat]`.
+//! `cargo run --release -p thalweg-calibrate --bin fit_model [-- curve | lag | sizes | quality | chat | floor | ageing]`.
 //!
-//! The talking head and the browser's frame sizes are the data sets `video` and `chat-frame-sizes`, if they are
-//! present.
+//! The talking head and other clips, and the browser's frame sizes, are the data sets `video` and `chat-frame-sizes`, if
+//! they are present. `floor` measures the functional codec instead of libvpx, `ageing` no codec at all.
 
 #[path = "../../../../crates/codecs/tests/support/measure.rs"]
 mod measure;
 
 use std::path::PathBuf;
 
-use measure::{Frame, INTERVAL, Schedule, Statistics, Video, lag, play, statistics};
+use measure::{Frame, INTERVAL, Schedule, Statistics, Video, lag, play, play_targets, statistics};
+use thalweg_codecs::functional::{FunctionalDecoder, FunctionalEncoder};
 use thalweg_codecs::libvpx::{Settings, Vp8Decoder, Vp8Encoder};
 use thalweg_codecs::model::{Config, ContentPreset, LagPreset, ModelEncoder};
 use thalweg_codecs::{Decoder, Encoder};
-use thalweg_units::{Seed, Size};
+use thalweg_media::Target;
+use thalweg_units::{Bytes, Seed, Size};
+use thalweg_video::Picture;
+use thalweg_video::quality::{psnr, ssim, ssim_db};
 use thalweg_video::source::{Ffmpeg, Format, ForthAndBack, Scene, SceneConfig};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -77,6 +81,110 @@ fn subjects() -> Vec<Subject> {
         println!("the talking head is not here: `thalweg data fetch video` gets it");
     }
     subjects
+}
+
+/// Clips that no preset is fitted to.
+fn others() -> Vec<Subject> {
+    let clips =
+        [("foreman", "foreman-cif30.mp4"), ("flower", "flower-720p30.264"), ("animation", "bigbuckbunny-720p25.mp4")];
+    let present = clips.into_iter().map(|(name, file)| (name, data(&format!("video/{file}"))));
+    present
+        .filter(|(_, file)| file.exists())
+        .map(|(name, file)| Subject { name, content: ContentPreset::Scene, file: Some(file.display().to_string()) })
+        .collect()
+}
+
+/// The smallest frames of the functional codec: at its coarsest quantiser, and where it is asked for less.
+fn floor(subject: &Subject) -> Result<()> {
+    println!(
+        "\n{}: functional codec: bytes, bits per pixel, PSNR and SSIM; then bytes of the model for its content",
+        subject.name
+    );
+    let largest = subject.video(Size::FULL_HD)?.source_size();
+    for size in [(320, 180), (640, 360), (960, 540), (1280, 720), (1920, 1080)].map(|(x, y)| Size::new(x, y)) {
+        if size.pixels() > largest.pixels() {
+            continue;
+        }
+        let schedule = Schedule { keyframe_every: Some(50), ..Schedule::constant(0, 0, size) };
+        let real = |targets: &[Target], schedule: &Schedule| -> Result<Vec<Frame>> {
+            let (mut encoder, mut decoder) =
+                (FunctionalEncoder::new(Default::default())?, FunctionalDecoder::default());
+            play_targets(targets, schedule, &mut subject.video(size)?, &mut encoder, Some(&mut decoder))
+        };
+        let model = |targets: &[Target], schedule: &Schedule| -> Result<Vec<Frame>> {
+            let config = Config { content: subject.content.clone(), functional: true, ..Config::default() };
+            let mut encoder = ModelEncoder::new(&config, size, Seed::new(1))?;
+            play_targets(targets, schedule, &mut Video::Blank(size), &mut encoder, None)
+        };
+        let show = |name: &str, real: &[Frame], model: &[Frame], keyframe: bool| {
+            let of = |frames: &[Frame], pick: &dyn Fn(&Frame) -> f64| {
+                // The first frames after a keyframe still pay for it.
+                let late = frames
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, frame)| frame.keyframe == keyframe && (keyframe || at % 50 > 9));
+                let values: Vec<f64> = late.map(|(_, frame)| pick(frame)).collect();
+                values.iter().sum::<f64>() / values.len().max(1) as f64
+            };
+            let bytes = |frames: &[Frame]| of(frames, &|frame| frame.bytes as f64);
+            println!(
+                "{:>9} {name:>16}: {:>6.0} {:.6} {:>6.2} {:>6.2}   {:>6.0}",
+                size.to_string(),
+                bytes(real),
+                bytes(real) * 8.0 / size.pixels() as f64,
+                of(real, &|frame| frame.quality.map_or(0.0, |quality| quality.0)),
+                of(real, &|frame| frame.quality.map_or(0.0, |quality| quality.1)),
+                bytes(model)
+            );
+            bytes(real)
+        };
+        let coarsest = Target::Quantizer(127);
+        let whole = [coarsest; 200];
+        let (made, modelled) = (real(&whole, &schedule)?, model(&whole, &schedule)?);
+        show("keyframe at 127", &made, &modelled, true);
+        let inter = show("inter at 127", &made, &modelled, false);
+        let without = Schedule { keyframe_every: None, ..schedule };
+        for share in [1.0, 0.7, 0.5, 0.35, 0.25, 0.0] {
+            let target = Target::Size(Bytes::new((inter * share) as u64).max(Bytes::new(1)));
+            // From a whole picture on: a keyframe that must be smaller than one at 127 is grey.
+            let targets = [&[coarsest][..], &[target; 199]].concat();
+            show(&format!("of a size, x{share}"), &real(&targets, &without)?, &model(&targets, &without)?, false);
+        }
+    }
+    Ok(())
+}
+
+/// How pictures differ from later ones, and from a grey one, as [`thalweg_codecs::model::Ageing`] has it.
+fn ageing(subject: &Subject) -> Result<()> {
+    let ages = [1usize, 2, 3, 5, 8, 13, 21, 30];
+    for size in [Size::new(640, 360), Size::HD] {
+        let mut video = subject.video(size)?;
+        let next = |_| -> Result<_> { Ok(video.next_picture()?.ok_or("the video has no pixels")?) };
+        let pictures = (0..330).map(next).collect::<Result<Vec<_>>>()?;
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let beside = |of: &dyn Fn(usize) -> (f64, f64)| {
+            let (psnrs, ssims): (Vec<f64>, Vec<f64>) = (0..300).step_by(5).map(of).unzip();
+            (mean(&psnrs), ssim_db(mean(&ssims)))
+        };
+        let differ = |a: &Picture, b: &Picture| (psnr(a, b), ssim(a, b));
+        let by_age = ages.map(|age| beside(&|first| differ(&pictures[first + age], &pictures[first])));
+        let grey = Picture::filled(size, 128, 128, 128);
+        let blank = beside(&|first| differ(&pictures[first], &grey));
+        println!("\n{} at {size}: age, PSNR and SSIM in dB beside a picture so much later", subject.name);
+        ages.iter().zip(&by_age).for_each(|(age, (psnr, ssim))| println!("{age:>6} {psnr:>6.2} {ssim:>6.2}"));
+        println!("{:>6} {:>6.2} {:>6.2}", "grey", blank.0, blank.1);
+        let logarithms = ages.map(|age| (age as f64).ln());
+        let line = |values: &[f64]| {
+            let (x, y) = (mean(&logarithms), mean(values));
+            let slope = logarithms.iter().zip(values).map(|(at, value)| (at - x) * (value - y)).sum::<f64>()
+                / logarithms.iter().map(|at| (at - x).powi(2)).sum::<f64>();
+            (y - slope * x, -slope)
+        };
+        let (psnrs, ssims): (Vec<f64>, Vec<f64>) = by_age.into_iter().unzip();
+        let ((psnr, psnr_falls), (ssim, ssim_falls)) = (line(&psnrs), line(&ssims));
+        println!("next_db [{psnr:.2}, {ssim:.2}], fall_db [{psnr_falls:.2}, {ssim_falls:.2}]");
+    }
+    Ok(())
 }
 
 /// Operating points at 720p, as in the presets.
@@ -188,16 +296,27 @@ fn chat(subject: &Subject) -> Result<()> {
 }
 
 fn main() -> Result<()> {
-    let parts: [(&str, Part); 5] =
-        [("lag", step_lag), ("sizes", sizes), ("quality", quality), ("chat", chat), ("curve", curve)];
+    let parts: [(&str, Part); 7] = [
+        ("lag", step_lag),
+        ("sizes", sizes),
+        ("quality", quality),
+        ("chat", chat),
+        ("curve", curve),
+        ("floor", floor),
+        ("ageing", ageing),
+    ];
     let asked = std::env::args().nth(1);
     if let Some(asked) = asked.as_deref().filter(|asked| parts.iter().all(|(name, _)| name != asked)) {
-        return Err(format!("'{asked}' is not a part: choose lag, sizes, quality, chat or curve").into());
+        return Err(format!("'{asked}' is not a part: choose lag, sizes, quality, chat, curve, floor or ageing").into());
     }
     for (name, part) in parts {
-        // The curve takes a minute, and is needed only to fit another video.
-        if asked.as_deref().map_or(name != "curve", |asked| asked == name) {
+        // These take minutes, and are needed only to fit another video.
+        let fits = ["curve", "floor", "ageing"].contains(&name);
+        if asked.as_deref().map_or(!fits, |asked| asked == name) {
             subjects().iter().try_for_each(part)?;
+            if name != "curve" && fits {
+                others().iter().try_for_each(part)?;
+            }
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use thalweg_link::traffic::tcp::Congestion;
 use thalweg_rmcat::{
     Bench, Case, Contestant, Expectations, Judged, Options, Outcome, Verdict, all, find, json, junit, page,
 };
-use thalweg_sender::{FeedbackStyle, Registry, Scheme};
+use thalweg_sender::{Registry, Scheme};
 use thalweg_units::{Seed, Span};
 
 use crate::commands::seeds::Seeds;
@@ -86,9 +86,9 @@ struct Varied {
     /// Where sizes of frames come from: a traffic model (docs/bench lists them)
     #[arg(long, default_value = "fixfps")]
     media: TrafficModel,
-    /// The reports of every flow: own for each scheme's, twcc, ccfb, ccfb-100ms, per-packet
-    #[arg(long, default_value = "own", value_parser = feedback)]
-    feedback: Feedback,
+    /// The reports of every flow, as of `thalweg compare`: own for each scheme's, twcc, ccfb, ccfb-100ms, per-packet
+    #[arg(long, default_value = "own", value_parser = values::feedback, value_name = "FEEDBACK")]
+    feedback: values::Feedback,
     /// The congestion control of TCP: reno, cubic; when absent the case's own, mostly reno
     #[arg(long, value_parser = congestion)]
     tcp: Option<Congestion>,
@@ -100,21 +100,6 @@ fn congestion(text: &str) -> Result<Congestion, String> {
         "cubic" => Ok(Congestion::Cubic),
         _ => Err(format!("'{text}' is no congestion control: reno or cubic")),
     }
-}
-
-/// `None` for each scheme's own.
-#[derive(Debug, Clone, Copy)]
-struct Feedback(Option<FeedbackStyle>);
-
-fn feedback(text: &str) -> Result<Feedback, String> {
-    Ok(Feedback(Some(match text {
-        "own" => return Ok(Feedback(None)),
-        "twcc" => FeedbackStyle::Twcc,
-        "ccfb" => FeedbackStyle::Ccfb,
-        "ccfb-100ms" => FeedbackStyle::CcfbEvery100Ms,
-        "per-packet" => FeedbackStyle::PerPacket,
-        _ => return Err(format!("'{text}' is no feedback: own, twcc, ccfb, ccfb-100ms or per-packet")),
-    })))
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {

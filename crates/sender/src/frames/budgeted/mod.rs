@@ -15,7 +15,9 @@ use thalweg_media::feedback::DecoderReport;
 use thalweg_media::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, above, above_to, check};
 
+use super::cap::Cap;
 use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, View};
+use super::rate_targeted::EncoderBounds;
 use super::recovery::{self, Recovery};
 use super::safeguards::{self, Safeguards};
 use crate::event::Why;
@@ -33,8 +35,9 @@ pub struct Config {
     pub intervals: f64,
     /// No candidate is asked for that is smaller: what one packet carries costs a whole packet.
     pub least: Bytes,
-    /// The encoder's max rate.
-    pub max: Rate,
+    /// The encoder's max rate: no frame is larger than what it has left ([`CAP_DEPTH`](super::CAP_DEPTH)). `None` for none.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub max_rate: Option<Rate>,
     /// A frame that does not fit is sent only if what is under way, itself included, drains within this time.
     pub forced_within: Span,
     /// Nothing has arrived for this long beyond a round trip: the path has faded.
@@ -58,7 +61,7 @@ impl Default for Config {
             shares: vec![0.4, 0.2],
             intervals: 1.2,
             least: Bytes::new(600),
-            max: Rate::from_kbps(12_000),
+            max_rate: Some(EncoderBounds::default().max),
             forced_within: Span::from_millis(300),
             silence: Span::from_millis(50),
             probe_every: Span::from_millis(150),
@@ -87,7 +90,8 @@ impl Config {
         )?;
         check("budgeted.intervals", self.intervals).within(above_to(0.0, 100.0), "1.2")?;
         check("budgeted.least", self.least).within(above(Bytes::ZERO), "600B")?;
-        check("budgeted.max", self.max).within(above(Rate::ZERO), "12Mbps")?;
+        check("budgeted.max_rate", self.max_rate.unwrap_or(Rate::MAX))
+            .within(above(Rate::ZERO), "12Mbps, or absent")?;
         check("budgeted.cores", self.cores).within(above(0), "2")?;
         for (name, value) in [
             ("budgeted.forced_within", self.forced_within),
@@ -100,6 +104,7 @@ impl Config {
             ladder: self.ladder.as_ref().map(|ladder| ladder.build(source)).transpose()?,
             recovery: self.recovery.build()?,
             safeguards: self.safeguards.build()?,
+            cap: Cap::new(self.max_rate),
             config: self.clone(),
             last_arrival: None,
             forced: None,
@@ -125,6 +130,7 @@ struct Forced {
 #[derive(Debug, Clone)]
 pub struct Budgeted {
     config: Config,
+    cap: Cap,
     ladder: Option<Ladder>,
     recovery: Recovery,
     safeguards: Safeguards,
@@ -146,11 +152,11 @@ impl Budgeted {
     }
 
     /// What a frame may take: what the controller leaves, less what waits in the sender, and no more than the encoder's
-    /// max rate makes of an interval.
+    /// max rate has left.
     fn free(&self, view: &View) -> Bytes {
         let limits = &view.limits;
         let window = || limits.window.map_or(Bytes::MAX, |window| window.saturating_sub(view.in_flight));
-        limits.media.frame().unwrap_or_else(window).saturating_sub(view.queue.bytes)
+        limits.media.frame().unwrap_or_else(window).saturating_sub(view.queue.bytes).min(self.cap.room(view.now))
     }
 
     /// Whether nothing arrives although something is under way.
@@ -185,9 +191,8 @@ impl FramePolicy for Budgeted {
             self.skips += 1;
             return FramePlan::Skip(Why::NoFeedback);
         }
-        let Config { least, max, cores, intervals, .. } = self.config;
-        let carried = view.limits.capacity.over(view.interval).scale(intervals * view.payload_share);
-        let most = carried.min(max.over(view.interval));
+        let Config { least, cores, intervals, .. } = self.config;
+        let most = view.limits.capacity.over(view.interval).scale(intervals * view.payload_share);
         let first = self.config.shares[0];
         let sized = |share: &f64| self.free.scale(*share).min(most.scale(share / first)).max(least);
         let mut sizes: Vec<Bytes> =
@@ -221,6 +226,7 @@ impl FramePolicy for Budgeted {
 
     fn on_queued(&mut self, now: Time, frame: u64, encoded: &EncodedFrame, packets: u16) {
         self.skips = 0;
+        self.cap.on_queued(now, encoded.size);
         if core::mem::take(&mut self.forcing) {
             self.forced = Some(Forced { frame, at: now, answered: false });
         }

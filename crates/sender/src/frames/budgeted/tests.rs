@@ -48,10 +48,14 @@ fn candidates_are_shares_of_what_is_free_within_what_an_interval_carries() {
 }
 
 #[test]
-fn no_frame_takes_more_than_the_encoders_max_rate_makes_of_an_interval() {
-    let max = Rate::from_kbps(800);
-    let mut policy = Config { ladder: None, max, ..Config::default() }.build(Size::HD).unwrap();
-    assert_eq!(sizes(policy.plan(&view(MS(0), 1_000_000))), [2500, 1250]);
+fn no_frame_takes_more_than_the_encoders_max_rate_has_left() {
+    let max_rate = Some(Rate::from_kbps(800));
+    let mut policy = Config { ladder: None, max_rate, ..Config::default() }.build(Size::HD).unwrap();
+    // 200 ms of 800 kbps are 20 kB, and 25 ms 2.5 kB.
+    let large = [made(20_000, 40), made(20_001, 40)];
+    assert_eq!(policy.choose(&view(MS(1000), 1_000_000), &large), Some(0));
+    policy.on_queued(MS(1000), 0, &large[0], 20);
+    assert_eq!(policy.choose(&view(MS(1025), 1_000_000), &[made(2501, 40), made(2500, 40)]), Some(1));
 }
 
 #[test]
@@ -121,7 +125,7 @@ fn parameters_out_of_range_are_refused() {
         Config { shares: vec![0.4, -0.2], ..Config::default() },
         Config { intervals: 0.0, ..Config::default() },
         Config { least: Bytes::ZERO, ..Config::default() },
-        Config { max: Rate::ZERO, ..Config::default() },
+        Config { max_rate: Some(Rate::ZERO), ..Config::default() },
         Config { cores: 0, ..Config::default() },
         Config { probe_every: Span::ZERO, ..Config::default() },
         Config { ladder: Some(LadderConfig { excess: 0.5, ..LadderConfig::default() }), ..Config::default() },

@@ -10,9 +10,11 @@ use alloc::vec::Vec;
 use thalweg_control::Feedback;
 use thalweg_media::feedback::DecoderReport;
 use thalweg_media::{EncodePlan, EncodedFrame, Target};
-use thalweg_units::{Bytes, ConfigError, Span, Time, above, check};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 
+use super::cap::Cap;
 use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, View};
+use super::rate_targeted::EncoderBounds;
 use super::recovery::{self, Recovery};
 use super::safeguards::{self, Safeguards};
 use crate::event::Why;
@@ -26,6 +28,10 @@ pub use conventional::EachSecond;
 pub struct Config {
     /// How large a frame may be.
     pub room: Room,
+    /// The max rate of the encoder, the same as where it has a target ([`EncoderBounds::max`]): no frame is larger than
+    /// what this rate has left ([`CAP_DEPTH`](super::CAP_DEPTH)). `None` for none, as in the paper.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub max_rate: Option<Rate>,
     /// Which candidates are encoded of a picture.
     pub candidates: Candidates,
     /// Which of the candidates that fit is sent.
@@ -52,6 +58,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             room: Room::default(),
+            max_rate: Some(EncoderBounds::default().max),
             candidates: Candidates::default(),
             choice: Choice::default(),
             max_skips: 4,
@@ -114,9 +121,12 @@ impl Config {
         if let Room::Within(time) = self.room {
             check("late_choice.room.within", time).within(above(Span::ZERO), "33ms")?;
         }
+        check("late_choice.max_rate", self.max_rate.unwrap_or(Rate::MAX))
+            .within(above(Rate::ZERO), "12Mbps, or absent")?;
         check("late_choice.cores", self.cores).within(above(0), "2")?;
         Ok(LateChoice {
             room: self.room,
+            cap: Cap::new(self.max_rate),
             aim: self.candidates.build()?,
             choice: self.choice,
             max_skips: self.max_skips,
@@ -138,6 +148,7 @@ impl Config {
 #[derive(Debug, Clone)]
 pub struct LateChoice {
     room: Room,
+    cap: Cap,
     aim: Aim,
     choice: Choice,
     max_skips: u32,
@@ -159,6 +170,11 @@ pub struct LateChoice {
 }
 
 impl LateChoice {
+    /// How large a frame may be, by the path and by the cap.
+    fn room(&self, view: &View) -> Bytes {
+        self.room.of(view).min(self.cap.room(view.now))
+    }
+
     /// Whether nothing has arrived for longer than a reply takes, so that frames may be going into a dead link.
     fn lacks_feedback(&self, view: &View) -> bool {
         let timeout = (view.srtt * 2).max(Span::from_millis(100));
@@ -203,12 +219,12 @@ impl FramePolicy for LateChoice {
     fn plan(&mut self, view: &View) -> FramePlan {
         // The picture before, if it was forced, may have been dropped by the encoder or lost its reference.
         self.forcing = false;
-        let room = self.room.of(view);
+        let room = self.room(view);
         self.last_room = room;
         // A codec that encodes once must know beforehand whether there is any room.
         if self.choice == Choice::WhateverWasMade
             && room == Bytes::ZERO
-            && self.aim.depends_on_room()
+            && (self.aim.depends_on_room() || self.cap.room(view.now) == Bytes::ZERO)
             && self.skips(view)
         {
             return FramePlan::Skip(Why::NoCandidateFits);
@@ -225,7 +241,7 @@ impl FramePolicy for LateChoice {
     }
 
     fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
-        let room = self.room.of(view);
+        let room = self.room(view);
         self.last_room = room;
         let sizes: Vec<Bytes> = candidates.iter().map(|candidate| candidate.size).collect();
         // Among equally large ones the better, which was asked for first.
@@ -243,6 +259,7 @@ impl FramePolicy for LateChoice {
 
     fn on_queued(&mut self, now: Time, frame: u64, encoded: &EncodedFrame, packets: u16) {
         self.skips = 0;
+        self.cap.on_queued(now, encoded.size);
         if core::mem::take(&mut self.forcing) {
             self.forced = Some((frame, now));
         }

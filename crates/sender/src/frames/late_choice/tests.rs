@@ -51,6 +51,28 @@ fn the_largest_that_fits_what_there_is_room_for_now_is_sent() {
 }
 
 #[test]
+fn the_encoder_has_the_cap_of_one_with_a_target_however_much_room_the_path_has() {
+    let largest_sent = |max_rate| {
+        let mut policy = Config { max_rate, ..Config::default() }.build().unwrap();
+        // A second of pictures, each of which may be up to 200 kB; the path would take any.
+        let sent = (0..40).filter_map(|picture| {
+            let view = View { now: Time::from_millis(1000 + 25 * picture), ..view(1 << 30) };
+            policy.plan(&view);
+            let candidates = [200_000, 60_000, 30_000].map(|size| made(size, 40));
+            let chosen = policy.choose(&view, &candidates)?;
+            policy.on_queued(view.now, picture, &candidates[chosen], 160);
+            Some(candidates[chosen].size.get())
+        });
+        sent.sum::<u64>()
+    };
+    assert_eq!(Config::default().max_rate, Some(crate::frames::rate_targeted::EncoderBounds::default().max));
+    // 12 Mbps for the second, and what may be saved up for 200 ms before it.
+    let capped = largest_sent(Config::default().max_rate);
+    assert!((1_400_000..=1_800_000).contains(&capped), "{capped}");
+    assert_eq!(largest_sent(None), 40 * 200_000);
+}
+
+#[test]
 fn after_four_pictures_that_did_not_fit_the_smallest_is_sent_all_the_same() {
     let mut policy = Config { unheard: None, ..Config::default() }.build().unwrap();
     let candidates = [made(9000, 40), made(4000, 80)];
@@ -176,6 +198,7 @@ fn frames_may_be_asked_to_fit_what_the_pacer_sends_in_a_while() {
 fn a_parameter_out_of_range_is_refused_with_its_value_and_range() {
     let message = |config: Config| alloc::string::ToString::to_string(&config.build().unwrap_err());
     assert!(message(Config { cores: 0, ..Config::default() }).contains("such as 2"));
+    assert!(message(Config { max_rate: Some(Rate::ZERO), ..Config::default() }).contains("12Mbps, or absent"));
     assert!(message(Config { room: Room::Within(Span::ZERO), ..Config::default() }).contains("such as 33ms"));
     let none = Candidates::Fitting(Fitting { shares: Vec::new(), ..Fitting::default() });
     assert!(message(Config { candidates: none, ..Config::default() }).contains("[1.0, 0.5]"));

@@ -199,6 +199,7 @@ pub(super) mod tests {
             screen: Vec::new(),
             queue_delay_percentiles_ms: Vec::new(),
             stills: Vec::new(),
+            bound: Vec::new(),
         }
     }
 

@@ -64,7 +64,15 @@ pub(crate) fn schemes(registry: &Registry, names: &[String]) -> anyhow::Result<V
         }
         // Names are written in lower case, also where a paper writes its own in capitals.
         let found = registry.find(name).or_else(|_| registry.find(&name.to_lowercase()));
-        found.map_err(|_| Unknown::new("scheme", name, registry.names().chain(BOUNDS.map(|(name, _)| name)), "`thalweg schemes` lists them").into())
+        found.map_err(|_| {
+            Unknown::new(
+                "scheme",
+                name,
+                registry.names().chain(BOUNDS.map(|(name, _)| name)),
+                "`thalweg schemes` lists them",
+            )
+            .into()
+        })
     };
     names.iter().map(find).collect()
 }
@@ -259,7 +267,12 @@ impl Curves {
 }
 
 /// Plays a job; returns its outcome, and whether its folder could be written.
-fn one(job: &Job, spooled: &Spooled, curves: &Curves, progress: &Progress) -> anyhow::Result<(Outcome, anyhow::Result<()>)> {
+fn one(
+    job: &Job,
+    spooled: &Spooled,
+    curves: &Curves,
+    progress: &Progress,
+) -> anyhow::Result<(Outcome, anyhow::Result<()>)> {
     let Job { scenario, scheme, folder, is_written } = job;
     let seed = if *is_written { String::new() } else { format!(", seed {}", scenario.seed.get()) };
     let label = format!("{} over {}{seed}", scheme.name(), scenario.name);

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thalweg_sender::{Registry, Scheme, SenderFactory};
 
+use crate::bound::{Bound, NoSender};
 #[cfg(feature = "parquet")]
 use crate::metrics::Summary;
-use crate::bound::{Bound, NoSender};
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::simulate::Run;

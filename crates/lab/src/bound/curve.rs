@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn the_curve_is_linear_between_its_points_and_level_after_the_last() {
-        let point = |within_ms, latency_p95_ms, video_bitrate_bps| Point { within_ms, latency_p95_ms, video_bitrate_bps };
+        let point =
+            |within_ms, latency_p95_ms, video_bitrate_bps| Point { within_ms, latency_p95_ms, video_bitrate_bps };
         let points = vec![point(33.0, 60.0, 2e6), point(100.0, 130.0, 2.9e6), point(66.0, 100.0, 3e6)];
         let curve = Curve::through(points, 40.0);
         assert_eq!(curve.points().iter().map(|point| point.within_ms).collect::<Vec<_>>(), [33.0, 66.0]);

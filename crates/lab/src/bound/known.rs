@@ -51,8 +51,10 @@ impl Known {
                 HopConfig::Bottleneck { trace, once, .. } => (Capacity::Trace(find(trace)?), *once),
                 HopConfig::Rate { rate, .. } => (Capacity::Rates(rate.clone()), false),
                 hop => {
-                    let delay = fixed(hop).ok_or("the path loses packets or its delay varies: leave out loss, jitter, \
-                                                  policers and delays in turn")?;
+                    let delay = fixed(hop).ok_or(
+                        "the path loses packets or its delay varies: leave out loss, jitter, \
+                                                  policers and delays in turn",
+                    )?;
                     *(if link.is_none() { &mut before } else { &mut after }) += delay;
                     continue;
                 }

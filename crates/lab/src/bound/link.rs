@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(server.take(at(9), Bytes::new(3000)), at(10));
         assert_eq!(server.take(at(9), Bytes::new(100)), at(40));
         // The trace begins again after 50 ms.
-        assert_eq!((server.take(at(60), OPPORTUNITY * 3), server.take(at(60), OPPORTUNITY)), (at(100), at(105)));
+        assert_eq!((server.take(at(60), OPPORTUNITY * 3), server.take(at(60), OPPORTUNITY)), (at(105), at(110)));
         assert_eq!(server.carries(at(50), at(60)), OPPORTUNITY * 3);
         assert_eq!(server.take(at(60), OPPORTUNITY * 100), Time::NEVER);
     }

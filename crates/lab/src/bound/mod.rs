@@ -40,7 +40,9 @@ pub struct Bound {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     /// Each frame takes every opportunity left up to `within` after its capture.
-    Omniscient { within: Span },
+    Omniscient {
+        within: Span,
+    },
     Causal(Causal),
 }
 

@@ -34,7 +34,9 @@ pub(crate) fn placed(
     let refused = |why: String| format!("{} is not defined here: {why}", bound.name());
     let known = Known::of(scenario, find).map_err(refused)?;
     if known.back.is_none() && matches!(bound.kind, Kind::Causal(_)) {
-        return Err(refused("feedback takes no fixed time: leave out the link, loss and jitter of the reverse path".into()));
+        return Err(refused(
+            "feedback takes no fixed time: leave out the link, loss and jitter of the reverse path".into(),
+        ));
     }
     let unlimited = |hop: &HopConfig| match hop.clone() {
         HopConfig::Bottleneck { trace, once, .. } => {

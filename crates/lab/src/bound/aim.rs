@@ -32,13 +32,15 @@ pub(super) struct Aim {
     sizes: PacketSizes,
     encode: Span,
     under_way: VecDeque<Sent>,
+    /// When the link has served, as far as is known, what was sent.
+    free: Time,
 }
 
 impl Aim {
     /// For pictures of this size.
     pub(super) fn new(kind: Kind, known: &Known, size: Size) -> Aim {
         let (sizes, under_way) = (PacketSizes::default(), VecDeque::new());
-        Aim { kind, known: known.clone(), sizes, encode: known.encode(size), under_way }
+        Aim { kind, known: known.clone(), sizes, encode: known.encode(size), under_way, free: Time::ZERO }
     }
 
     /// Payload of the frame that is encoded from `now` on of a picture captured at `captured`; zero if it is skipped.
@@ -78,7 +80,13 @@ impl Aim {
             free = free.max(sent.arrived) + rate.time_for(sent.size.saturating_sub(through));
         }
         let room = rate.over(due - free.max(arrives));
-        if room < OPPORTUNITY { Bytes::ZERO } else { room }
+        self.free = free;
+        match room < OPPORTUNITY {
+            // What nothing is in the way of may be late.
+            true if free <= arrives => OPPORTUNITY,
+            true => Bytes::ZERO,
+            false => room,
+        }
     }
 
     /// A frame leaves the sender at `now`; returns when it is through the link.
@@ -86,10 +94,16 @@ impl Aim {
         let (arrived, before) = (now + self.known.before, self.known.link.clone());
         let size = payload + self.known.overhead(&self.sizes) * u64::from(packets);
         let through = self.known.link.take(arrived, size);
-        if matches!(self.kind, Kind::Causal(_)) {
-            self.under_way.push_back(Sent { arrived, size, through, before });
+        match self.kind {
+            Kind::Causal(_) => self.under_way.push_back(Sent { arrived, size, through, before }),
+            Kind::Omniscient { .. } => self.free = through,
         }
         through
+    }
+
+    /// Whether nothing is in the way of a frame that leaves the sender at `now`, as far as is known.
+    pub(super) fn is_free(&self, now: Time) -> bool {
+        self.free <= now + self.known.before
     }
 
     /// The number of packets of a frame.

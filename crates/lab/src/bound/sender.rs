@@ -104,10 +104,11 @@ impl FramePolicy for Foresighted {
         FramePlan::Encode(EncodePlan::new(vec![Target::Size(self.payload)], view.source, view.interval))
     }
 
-    /// A codec that cannot make the frame so small makes none; a keyframe is sent whatever its size, or there would be no
-    /// video at all.
-    fn choose(&mut self, _: &View, candidates: &[EncodedFrame]) -> Option<usize> {
-        candidates.first().is_some_and(|frame| frame.keyframe || frame.size <= self.payload).then_some(0)
+    /// A frame that the codec cannot make so small is sent only where nothing is in its way; a keyframe always, or there
+    /// would be no video at all.
+    fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
+        let fits = |frame: &EncodedFrame| frame.keyframe || frame.size <= self.payload;
+        candidates.first().is_some_and(|frame| fits(frame) || self.aim.is_free(view.now)).then_some(0)
     }
 
     fn on_queued(&mut self, now: Time, _frame: u64, encoded: &EncodedFrame, packets: u16) {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use thalweg_codecs::Codec;
-use thalweg_codecs::model::{Config, Content, ContentPreset};
+use thalweg_codecs::model::{Config, ContentPreset};
 use thalweg_link::{Jitter, QueueConfig, Rates, Trace};
 use thalweg_sender::Scheme;
 
@@ -37,7 +37,7 @@ fn any_size() -> Codec {
     let mut content = ContentPreset::Scene.content();
     content.points[0].bits_per_pixel = 1e-6;
     content.keyframe_floor = 1e-6;
-    Codec::Model(Config { content: ContentPreset::Custom(Content { ..content }), ..Config::default() })
+    Codec::Model(Config { content: ContentPreset::Custom(content), ..Config::default() })
 }
 
 fn twenty_seconds() -> Scenario {
@@ -200,37 +200,5 @@ proptest! {
         Curve::of(&scenario, &mut |_| Ok(link.clone())).unwrap().judge(&mut outcome);
         let share = outcome.summary.bound_share;
         prop_assert!(share.is_some_and(|share| share > 0.0 && share < 1.05), "{} has {:?}", scheme, share);
-    }
-}
-
-#[test]
-#[ignore]
-fn scratch_search() {
-    let list = std::env::var("LINKS").unwrap();
-    let links: Vec<(String, Arc<Trace>)> = list
-        .split(',')
-        .map(|name| {
-            let trace = if name.starts_with('/') {
-                let bytes = std::fs::read(name).unwrap();
-                Trace::read(&bytes, name, &thalweg_link::trace::ReadOptions::default()).unwrap().trace
-            } else {
-                Trace::named(name, Span::from_secs(120), thalweg_units::Seed::new(1)).unwrap()
-            };
-            (name.to_string(), Arc::new(trace))
-        })
-        .collect();
-    let scenario = Scenario { duration: Span::from_secs(120), ..Scenario::over("link") };
-    for gain in [0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1] {
-        for budget in [40, 50, 60, 70, 80, 100, 120, 150] {
-            for (name, link) in &links {
-                let causal = Causal { windows: CAUSAL.windows, gain, budget: Span::from_millis(budget) };
-                let bound = Bound { name: "x".into(), kind: Kind::Causal(causal) };
-                let frames = frames(&bound, &scenario, &mut |_| Ok(link.clone())).unwrap();
-                let (bps, p95) = figures(&frames, 120.0);
-                let fps = frames.iter().filter(|frame| frame.displayed_s.is_some()).count() as f64 / 120.0;
-                let mean = crate::metrics::latency(&frames).unwrap().mean_ms;
-                println!("R {gain} {budget} {} {bps:.0} {p95:.1} {mean:.1} {fps:.2}", name.rsplit('/').next().unwrap());
-            }
-        }
     }
 }

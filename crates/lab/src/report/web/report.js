@@ -380,6 +380,8 @@
       const at = (vx, vy) => [u.valToPos(vx, 'x', true), u.valToPos(vy, 'y', true)];
       ctx.save();
       ctx.font = `${12 * scale}px system-ui, sans-serif`;
+      // The axes leave it centred.
+      ctx.textAlign = 'left';
       ctx.lineWidth = scale;
       if (front.length > 1) {
         ctx.strokeStyle = css('quiet');

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, bail};
+use thalweg_lab::bound::{BOUNDS, Bound, Curve};
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::report::{self, About};
 use thalweg_lab::simulate::SimulateError;
 use thalweg_lab::statistics::distinct;
-use thalweg_lab::{Outcome, Scenario, run_folder, simulate};
+use thalweg_lab::{FindTrace, Outcome, Scenario, run_folder, simulate};
 use thalweg_sender::{Registry, SenderFactory};
 
 use crate::progress::{self, Progress};
@@ -58,9 +59,20 @@ pub(crate) struct Job {
 /// Schemes by their names.
 pub(crate) fn schemes(registry: &Registry, names: &[String]) -> anyhow::Result<Vec<Arc<dyn SenderFactory>>> {
     let find = |name: &String| {
+        if Bound::is_named_by(&name.to_lowercase()) {
+            return Ok(Bound::or_sender(registry, &name.to_lowercase())?);
+        }
         // Names are written in lower case, also where a paper writes its own in capitals.
         let found = registry.find(name).or_else(|_| registry.find(&name.to_lowercase()));
-        found.map_err(|_| Unknown::new("scheme", name, registry.names(), "`thalweg schemes` lists them").into())
+        found.map_err(|_| {
+            Unknown::new(
+                "scheme",
+                name,
+                registry.names().chain(BOUNDS.map(|(name, _)| name)),
+                "`thalweg schemes` lists them",
+            )
+            .into()
+        })
     };
     names.iter().map(find).collect()
 }
@@ -209,12 +221,12 @@ fn several<T: Send>(
 ) -> anyhow::Result<Vec<(usize, anyhow::Result<T>)>> {
     let spooled = Spooled::of(jobs.iter().map(|job| &job.scenario))?;
     let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
-    let next = Mutex::new(0..jobs.len());
+    let (next, curves) = (Mutex::new(0..jobs.len()), Curves::default());
     let mut done: Vec<(usize, anyhow::Result<T>)> = std::thread::scope(|scope| {
         let work = || {
             let mut done = Vec::new();
             while let Some(index) = next.lock().ok().and_then(|mut next| next.next()) {
-                let (outcome, written) = match one(jobs[index], &spooled, &progress) {
+                let (outcome, written) = match one(jobs[index], &spooled, &curves, &progress) {
                     Ok((outcome, written)) => (Ok(see(jobs[index], outcome)), written),
                     Err(error) => (Err(error), Ok(())),
                 };
@@ -238,8 +250,29 @@ fn several<T: Send>(
     Ok(done)
 }
 
+/// The curve of each scenario, computed once for all of its schemes; none where it is not defined.
+#[derive(Default)]
+struct Curves(Mutex<Vec<(Scenario, Option<Curve>)>>);
+
+impl Curves {
+    fn of(&self, scenario: &Scenario, find: &mut FindTrace<'_>) -> Option<Curve> {
+        let mut known = self.0.lock().ok()?;
+        if let Some((_, curve)) = known.iter().find(|(of, _)| of == scenario) {
+            return curve.clone();
+        }
+        let curve = Curve::of(scenario, find).ok();
+        known.push((scenario.clone(), curve.clone()));
+        curve
+    }
+}
+
 /// Plays a job; returns its outcome, and whether its folder could be written.
-fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<(Outcome, anyhow::Result<()>)> {
+fn one(
+    job: &Job,
+    spooled: &Spooled,
+    curves: &Curves,
+    progress: &Progress,
+) -> anyhow::Result<(Outcome, anyhow::Result<()>)> {
     let Job { scenario, scheme, folder, is_written } = job;
     let seed = if *is_written { String::new() } else { format!(", seed {}", scenario.seed.get()) };
     let label = format!("{} over {}{seed}", scheme.name(), scenario.name);
@@ -252,7 +285,11 @@ fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<(Out
         progress.report(now);
         if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let mut run = simulate(&spooled.scenario(scenario), &**scheme, &mut find, &mut say).with_context(|| label)?;
+    let scenario_played = spooled.scenario(scenario);
+    let mut run = simulate(&scenario_played, &**scheme, &mut find, &mut say).with_context(|| label)?;
+    if let Some(curve) = curves.of(&scenario_played, &mut find) {
+        curve.judge(&mut run.outcome);
+    }
     run.outcome.summary.speed_x = Some(progress.finish());
     run.outcome.summary.video = scenario.video.label();
     let written = if *is_written { run_folder::write(folder, scenario, &inputs, &**scheme, &run) } else { Ok(()) };

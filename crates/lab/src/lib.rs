@@ -4,6 +4,7 @@
 //! pixels, packets, feedback and decoding. The results are [`record`]s of all events and an [`Outcome`], which
 //! [`report`] draws.
 
+pub mod bound;
 pub mod contestant;
 pub mod explain;
 pub mod metrics;

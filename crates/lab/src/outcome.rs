@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Size, Time};
 
+use crate::bound::Point;
 use crate::metrics::Summary;
 
 /// One run of one scheme.
@@ -25,6 +26,9 @@ pub struct Outcome {
     /// What was seen at the worst moments; empty without pixels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stills: Vec<Still>,
+    /// The most that any sender could have had over the path, in order of latency; empty where that is not defined.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bound: Vec<Point>,
 }
 
 /// How alike two pictures are, by luma.

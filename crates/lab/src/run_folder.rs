@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use thalweg_sender::scheme::UnknownScheme;
 use thalweg_sender::{Registry, Scheme, SenderFactory};
 
+use crate::bound::{Bound, NoSender};
 #[cfg(feature = "parquet")]
 use crate::metrics::Summary;
 use crate::outcome::Outcome;
@@ -77,7 +77,7 @@ pub enum RunFileError {
     Content(#[from] toml::de::Error),
     /// Its sender is not in the registry.
     #[error(transparent)]
-    Unknown(#[from] UnknownScheme),
+    Unknown(#[from] NoSender),
 }
 
 /// The scenario and the sender of a `run.toml`.
@@ -88,7 +88,7 @@ pub fn read_run(text: &str, registry: &Registry) -> Result<(Scenario, Arc<dyn Se
     let table: toml::Table = toml::from_str(text)?;
     if table.get("scheme").is_some_and(|scheme| scheme.get("custom").is_some()) {
         let RunFile::<CustomScheme> { scenario, scheme, .. } = toml::from_str(text)?;
-        return Ok((scenario, registry.find(&scheme.name)?));
+        return Ok((scenario, Bound::or_sender(registry, &scheme.name)?));
     }
     let RunFile::<Scheme> { scenario, scheme, .. } = toml::from_str(text)?;
     Ok((scenario, Arc::new(scheme)))

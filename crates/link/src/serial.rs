@@ -101,7 +101,7 @@ impl Rates {
     }
 
     /// When `size` is through if its transmission begins at `from`.
-    fn finish(&self, from: Time, size: Bytes) -> Time {
+    pub fn finish(&self, from: Time, size: Bytes) -> Time {
         let (mut at, mut nanobits) = (from, u128::from(size.bits()) * 1_000_000_000);
         loop {
             let (rate, until) = self.at(at);

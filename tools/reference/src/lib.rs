@@ -33,6 +33,7 @@ pub fn files(root: &Path) -> Result<Vec<(&'static str, String)>, String> {
     for name in ["Series", "FrameRecord", "OnScreen", "Still"] {
         outcome.add(&sources, &["lab", "outcome"], name, "")?;
     }
+    outcome.add(&sources, &["lab", "bound", "curve"], "Point", "")?;
     let json = |model: &Model, root: &str, title: &str, about: &str| {
         serde_json::to_string_pretty(&schema::schema(model, root, title, about)).map(|text| text + "\n")
     };

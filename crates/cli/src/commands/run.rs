@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use thalweg_codecs::Codec;
+use thalweg_lab::bound::Bound;
 use thalweg_lab::run_folder::{Input, RunFileError, read_inputs, read_run};
 use thalweg_lab::{Scenario, Undershoot};
 use thalweg_sender::{Registry, SenderFactory};
@@ -150,6 +151,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut jobs = crate::play::matrix(&scenarios, &schemes, &playing.out);
     if !arguments.live {
         return arguments.results.of(jobs, playing);
+    }
+    if let Some(bound) = schemes.iter().find(|scheme| Bound::is_named_by(scheme.name())) {
+        return Err(Bound::refusal(bound.name()).into());
     }
     crate::play::prepare(&mut jobs, &playing.out, false)?;
     let outcomes = super::live::real_time::all(&jobs, arguments.against_simulator)?;

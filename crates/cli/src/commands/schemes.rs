@@ -1,5 +1,6 @@
 //! `thalweg schemes`.
 
+use thalweg_lab::bound::BOUNDS;
 use thalweg_sender::scheme::{known, suffixes};
 
 /// Lists the schemes, and the suffixes that their names may have.
@@ -10,6 +11,11 @@ pub(crate) fn run() -> anyhow::Result<()> {
     outln!("");
     for suffix in suffixes() {
         outln!("{:20} {}", suffix.name, suffix.about);
+    }
+    outln!("");
+    outln!("bounds, for the laboratory alone: compare, and run without --live");
+    for (name, about) in BOUNDS {
+        outln!("{name:20} {about}");
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use crate::{Folder, text, thalweg};
 const PAGES: [&str; 10] = [
     "README.md",
     "docs/bench/README.md",
+    "docs/bounds.md",
     "docs/commands.md",
     "docs/faq.md",
     "docs/traces.md",

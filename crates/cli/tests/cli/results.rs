@@ -233,3 +233,42 @@ fn names_that_are_none_are_answered_by_the_nearest_and_wrong_values_by_the_fix()
     let folder = Folder::new("names");
     assert!(compare(&folder, &["--scheme", "GCC", "--rate", "2M", "--queue", "1bdp"]).status.success());
 }
+
+#[test]
+fn a_bound_is_a_row_has_all_of_its_curve_and_is_played_again_from_its_file_and_each_scheme_has_a_share() {
+    let folder = Folder::new("bound");
+    let schemes = "gcc,bound:omniscient:50ms,bound:causal";
+    let printed = json(&compare(&folder, &["--scheme", schemes, "--json"]));
+    let shares = [0, 1, 2].map(|row| printed["runs"][row]["bound_share"].as_f64().unwrap());
+    assert!(shares[0] > 0.1 && shares[0] < shares[2] && shares[2] < shares[1] && shares[1] < 1.01, "{shares:?}");
+    let table = text(&compare(&folder, &["--scheme", "gcc", "--columns", "video,share"]).stdout);
+    assert!(table.contains("of bound") && table.contains('%'), "{table}");
+    let table = text(&compare(&folder, &["--scheme", "gcc"]).stdout);
+    assert!(!table.contains("of bound"), "{table}");
+    compare(&folder, &["--scheme", "bound:omniscient:50ms"]);
+    let file = folder.0.join("out/bound-omniscient-50ms/run.toml").display().to_string();
+    let out = folder.0.join("again").display().to_string();
+    let again = json(&thalweg(&["run", &file, "--json", "--out", &out]));
+    assert_eq!(again["runs"][0]["events_fingerprint"], printed["runs"][1]["events_fingerprint"]);
+    let lost = compare(&folder, &["--scheme", "gcc", "--loss", "1%", "--json"]);
+    assert!(json(&lost)["runs"][0]["bound_share"].is_null());
+    let refused = compare(&folder, &["--scheme", "bound:omniscient", "--loss", "1%"]);
+    assert!(text(&refused.stderr).contains("bound:omniscient is not defined here: the path loses packets"));
+    let listed = thalweg(&["schemes"]);
+    assert!(text(&listed.stdout).contains("bounds, for the laboratory alone"));
+}
+
+#[test]
+#[cfg(all(feature = "live", target_os = "linux"))]
+fn a_bound_is_refused_by_name_wherever_time_is_real() {
+    let step = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/step.toml");
+    for command in [
+        &["publish", "scene", "--listen", "0", "--duration", "1s", "--scheme", "bound:causal"][..],
+        &["duel", "gcc", "bound:causal", "--listen", "0", "--duration", "1s"],
+        &["run", step, "--live", "--duration", "1s", "--scheme", "bound:causal"],
+    ] {
+        let done = thalweg(command);
+        let said = text(&done.stderr);
+        assert!(!done.status.success() && said.contains("'bound:causal' knows beforehand"), "{command:?}: {said}");
+    }
+}

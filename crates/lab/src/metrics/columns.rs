@@ -113,11 +113,12 @@ static REDUNDANCY: [Column; 7] = [
 ];
 
 /// Columns that are shown only if they are named.
-static ON_REQUEST: [Column; 4] = [
+static ON_REQUEST: [Column; 5] = [
     column("screen_psnr_db", "screen PSNR", "dB", Form::Digits(2), |run| run.screen_psnr_db),
     column("screen_ms_ssim", "screen MS-SSIM", "", Form::Digits(4), |run| run.screen_ms_ssim),
     column("shown_fps", "shown fps", "fps", Form::Digits(1), |run| run.shown_fps),
     column("in_time_ratio", "in time", "", Form::Percent(1), |run| run.in_time_ratio),
+    column("bound_share", "share", "of bound", Form::Percent(0), |run| run.bound_share),
 ];
 
 const fn column(

@@ -109,6 +109,10 @@ impl Column {
                 ("Bytes recovered by FEC and padding over bytes of FEC and padding sent.", Some(Higher))
             }
             "redundancy.frcc" => ("Share of the probes with FEC after which the rate rose or stayed.", Some(Higher)),
+            "bound_share" => (
+                "The video's bitrate over the most that any sender could have had over this link at the same P95 latency.",
+                Some(Higher),
+            ),
             _ => ("", None),
         }
     }

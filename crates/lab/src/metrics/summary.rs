@@ -155,6 +155,10 @@ pub struct Summary {
     /// The figures of cross traffic.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<Traffic>,
+    /// The video's bitrate over the most that any sender could have had at the same 95th percentile of latency; null where
+    /// that is not defined.
+    #[serde(default)]
+    pub bound_share: Option<f64>,
 }
 
 #[cfg(test)]

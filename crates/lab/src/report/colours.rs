@@ -24,7 +24,7 @@ const DASHES: [&[u8]; 8] =
     [&[], &[8, 4], &[2, 3], &[8, 3, 2, 3], &[14, 4], &[14, 3, 2, 3, 2, 3], &[4, 8], &[14, 3, 4, 3]];
 
 /// The schemes in the order of their styles. A new one goes to the end, so that no other changes.
-const SCHEMES: [&str; 54] = [
+const SCHEMES: [&str; 56] = [
     "gcc",
     "copa",
     "vidaptive",
@@ -79,6 +79,8 @@ const SCHEMES: [&str; 54] = [
     "thalweg",
     "thalweg:standard-decoder",
     "thalweg:conventional",
+    "bound:omniscient",
+    "bound:causal",
 ];
 
 /// How a scheme's lines are drawn.
@@ -91,6 +93,9 @@ pub(super) struct Style {
     /// Its dashes and gaps.
     pub(super) dash: &'static [u8],
 }
+
+/// The style of what is no scheme: each colour at least 3:1 against its page, as those above.
+pub(super) const MUTED: Style = Style { light: "#6f7b87", dark: "#8f9ba8", dash: &[6, 3] };
 
 /// The style of the scheme of this name; of its `repeat`-th line, if a page has several of it.
 pub(super) fn style(name: &str, repeat: usize) -> Style {
@@ -148,7 +153,8 @@ mod tests {
         let (light, dark) = (":root {", ":root[data-theme=dark] {");
         for (theme, colours) in [(light, COLOURS.map(|colour| colour.0)), (dark, COLOURS.map(|colour| colour.1))] {
             let papers = [variable(theme, "paper"), variable(theme, "raised")];
-            for colour in colours {
+            let muted = if theme == light { MUTED.light } else { MUTED.dark };
+            for colour in colours.into_iter().chain([muted]) {
                 assert!(contrast(colour, &papers[0]) >= 3.0, "{theme} {colour}");
             }
             for (text, paper) in ["ink", "quiet", "link"].iter().flat_map(|text| papers.iter().map(move |p| (text, p)))

@@ -92,10 +92,17 @@ impl Default for Places {
     }
 }
 
-/// A chart of delay against quality.
+/// A chart of delay against quality, or against the rate of video.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Points {
     pub(super) title: String,
+    /// What the vertical axis has.
+    pub(super) y: &'static str,
+    /// Whether that axis begins at zero.
+    pub(super) zero: bool,
+    /// An entry's line through these places: the most that any sender could have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) curve: Option<(usize, Vec<(f64, f64)>)>,
     pub(super) points: Vec<Spot>,
     /// The Pareto front: delay and quality.
     pub(super) front: Vec<(f64, f64)>,
@@ -199,6 +206,7 @@ pub(super) mod tests {
             screen: Vec::new(),
             queue_delay_percentiles_ms: Vec::new(),
             stills: Vec::new(),
+            bound: Vec::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Which runs belong together: a scheme's seeds are one group, a link with a video one cell.
 
-use super::colours::{Style, style};
+use super::colours::{MUTED, Style, style};
 use crate::metrics::Summary;
 use crate::outcome::Outcome;
 
@@ -86,6 +86,11 @@ impl<'a> Page<'a> {
     pub(super) fn competitor(&mut self, name: &str, repeat: usize) -> usize {
         let label = if repeat == 0 { format!("and {name}") } else { format!("and {name} ({})", repeat + 1) };
         self.labelled(label, style(name, repeat + 1))
+    }
+
+    /// The place of the entry for what any sender could have at the most.
+    pub(super) fn bound(&mut self) -> usize {
+        self.labelled("bound".into(), MUTED)
     }
 
     /// The summaries of a scheme's runs, over all cells.

@@ -5,12 +5,13 @@ use std::fmt::Write;
 use super::About;
 use super::charts::charts;
 use super::data::{Data, Named, Points, Spot};
-use super::groups::Page;
+use super::groups::{Cell, Group, Page};
 use super::html::escape;
 use super::scatter::front;
 use super::table::table;
 use super::verdict::verdict;
 use super::worst::worst;
+use crate::metrics::mean;
 use crate::outcome::Outcome;
 
 const STYLE: &str = include_str!("web/style.css");
@@ -93,6 +94,9 @@ fn data(about: &About, page: &mut Page<'_>, runs: &[Outcome]) -> Data {
     let place = |name: &str| page.entries.iter().position(|entry| entry.name == name);
     let scatters = about.scatters.iter().map(|scatter| Points {
         title: scatter.title.clone(),
+        y: "SSIM, dB",
+        zero: false,
+        curve: None,
         points: scatter
             .points
             .iter()
@@ -108,14 +112,34 @@ fn data(about: &About, page: &mut Page<'_>, runs: &[Outcome]) -> Data {
         front: front(&scatter.points).into_iter().map(|point| (point.delay_ms, point.ssim_db)).collect(),
     });
     data.scatters = scatters.collect();
+    for cell in page.cells.clone() {
+        data.scatters.extend(against_bound(page, &cell));
+    }
     data.entries = page.entries.iter().map(|entry| Named { name: entry.name.clone(), style: entry.style }).collect();
     data
+}
+
+/// The schemes of a link by P95 latency and rate of video, below what any sender could have; nothing where that is not
+/// defined. Of several seeds, points are means, and the curve is that of the first.
+fn against_bound(page: &mut Page<'_>, cell: &Cell<'_>) -> Option<Points> {
+    let curve = cell.groups.iter().flat_map(|group| &group.runs).find(|run| !run.bound.is_empty())?;
+    let curve = curve.bound.iter().map(|point| (point.latency_p95_ms, point.video_bitrate_bps / 1e6)).collect();
+    let spot = |group: &Group<'_>| {
+        let (name, runs) = (page.entries[group.entry].name.clone(), group.summaries());
+        let latency = mean(runs.iter().filter_map(|run| run.latency_p95_ms))?;
+        let rate = mean(runs.iter().map(|run| run.video_bitrate_bps))?;
+        Some(Spot { label: name, entry: Some(group.entry), ours: true, x: latency, y: rate / 1e6, range: None })
+    };
+    let points = cell.groups.iter().filter_map(spot).collect();
+    let title = format!("Rate of video over latency, and the most that any sender could have: {}", cell.link);
+    Some(Points { title, y: "video, Mbps", zero: true, curve: Some((page.bound(), curve)), points, front: Vec::new() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::data::tests::outcome;
     use super::*;
+    use crate::bound::Point;
 
     fn four(link: &str) -> Vec<Outcome> {
         ["gcc", "copa", "vidaptive", "vidaptive:rocc"].map(|scheme| outcome(link, scheme, 1)).to_vec()
@@ -160,6 +184,20 @@ mod tests {
         let json = html.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
         let data: serde_json::Value = serde_json::from_str(json).unwrap();
         assert_eq!(data["entries"][0]["name"], evil);
+    }
+
+    #[test]
+    fn a_link_with_a_bound_has_its_curve_above_the_schemes_and_in_the_legend() {
+        let point = |latency_p95_ms, video_bitrate_bps| Point { within_ms: 33.0, latency_p95_ms, video_bitrate_bps };
+        let mut runs = four("lte");
+        runs.iter_mut().for_each(|run| run.bound = vec![point(60.0, 2e6), point(100.0, 3e6)]);
+        runs.extend(four("no bound"));
+        let mut page = Page::of(&runs);
+        let data = data(&About::default(), &mut page, &runs);
+        let [chart] = &data.scatters[..] else { panic!("{:?}", data.scatters) };
+        let (entry, curve) = chart.curve.clone().unwrap();
+        assert_eq!((data.entries[entry].name.as_str(), curve), ("bound", vec![(60.0, 2.0), (100.0, 3.0)]));
+        assert!(entry >= data.schemes && chart.points.len() == 4 && chart.points[1].y == 2.0, "{chart:?}");
     }
 
     #[test]

@@ -74,6 +74,7 @@ mod tests {
             screen: Vec::new(),
             queue_delay_percentiles_ms: Vec::new(),
             stills: Vec::new(),
+            bound: Vec::new(),
         }
     }
 

@@ -13,6 +13,7 @@ use super::competitors::{self, CrossTraffic};
 use super::flow::Flow;
 use super::network::{Answer, Arrived, Cargo, Dropped, Network};
 use super::{FindTrace, Run, SimulateError, sharing, summarize};
+use crate::bound::{self, Bound};
 use crate::outcome::Outcome;
 use crate::record::{Keep, Record, Recorder, What};
 use crate::scenario::Scenario;
@@ -43,6 +44,11 @@ impl Simulation {
         registry: &Registry,
         find: &mut FindTrace<'_>,
     ) -> Result<Simulation, SimulateError> {
+        let bound = sender.as_any().and_then(|sender| sender.downcast_ref::<Bound>());
+        let placed = bound.map(|bound| bound::placed(bound, scenario, find)).transpose();
+        let placed = placed.map_err(SimulateError::Scenario)?;
+        let (scenario, sender): (&Scenario, &dyn SenderFactory) =
+            placed.as_ref().map_or((scenario, sender), |(scenario, sender)| (scenario, sender));
         let end = Time::ZERO + scenario.duration;
         if end == Time::ZERO {
             return Err(SimulateError::Scenario(format!(

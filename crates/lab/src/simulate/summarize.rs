@@ -150,6 +150,7 @@ pub fn summarize(
         tcp: None,
         competitors: Vec::new(),
         traffic: Vec::new(),
+        bound_share: None,
     };
     let series = Series {
         bin_s: BIN_S,
@@ -171,6 +172,7 @@ pub fn summarize(
         screen,
         queue_delay_percentiles_ms: percentiles(&tally.queued_ms),
         stills: Vec::new(),
+        bound: Vec::new(),
     }
 }
 

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
+use core::any::Any;
 use core::fmt;
 
 use thalweg_control::Controller;
@@ -52,6 +53,12 @@ pub trait SenderFactory: Send + Sync {
 
     /// The scheme that this is, if it is one: `run.toml` then has every parameter, and can be run without this program.
     fn as_scheme(&self) -> Option<&Scheme> {
+        None
+    }
+
+    /// Itself, for a program that must know more of its own senders than their parts: the laboratory gives its bounds
+    /// the path of a run.
+    fn as_any(&self) -> Option<&dyn Any> {
         None
     }
 }

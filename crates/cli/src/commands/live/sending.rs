@@ -2,16 +2,18 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context;
 use thalweg_codecs::Codec;
+use thalweg_lab::bound::Bound;
 use thalweg_live::clock::Clock;
 use thalweg_live::emulate::LinkConfig;
 use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher, reached_at};
 use thalweg_live::reactor::{Poller, PollerConfig, Signals};
 use thalweg_live::web::{Server, Token, WebConfig};
-use thalweg_sender::Registry;
 use thalweg_sender::scheme::ReceiverKind;
+use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{FrameRate, Size, Span, Time};
 use thalweg_video::Video;
 use thalweg_video::source::SceneConfig;
@@ -106,7 +108,7 @@ impl Sending {
         let registry = Registry::new();
         let link = if self.link.wanted() { Some(self.link.link()?) } else { None };
         let channel = |(index, (name, scheme)): (usize, &(&str, &str))| -> anyhow::Result<ChannelConfig> {
-            let scheme = registry.find(scheme)?;
+            let scheme = sender(&registry, scheme)?;
             // Each channel has its own link, with its own logs.
             let own = |log: &PathBuf| {
                 if channels.len() > 1 { format!("{}.{name}", log.display()).into() } else { log.clone() }
@@ -215,6 +217,14 @@ fn title(source: &str) -> String {
 
 /// Whether the scheme of this name needs a stateful receiver.
 pub(crate) fn is_stateful(name: &str) -> anyhow::Result<bool> {
-    let scheme = Registry::new().find(name)?;
+    let scheme = sender(&Registry::new(), name)?;
     Ok(matches!(scheme.receiver(), ReceiverKind::Stateful(_)))
+}
+
+/// The sender of this name; a bound is none.
+fn sender(registry: &Registry, name: &str) -> anyhow::Result<Arc<dyn SenderFactory>> {
+    if Bound::is_named_by(name) {
+        return Err(Bound::refusal(name).into());
+    }
+    Ok(registry.find(name)?)
 }

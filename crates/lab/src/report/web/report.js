@@ -357,7 +357,7 @@
     return `<svg xmlns="http://www.w3.org/2000/svg" width="${u.width}" height="${u.height + head}" font-family="system-ui,sans-serif" font-size="12" fill="${css('quiet')}">${parts.join('')}</svg>`;
   }
 
-  // ---- delay against quality
+  // ---- delay against quality, or against the rate of video
 
   function scatters() {
     const all = document.getElementById('scatters');
@@ -366,18 +366,22 @@
     data.scatters.filter(chart => chart.points.length).forEach((chart, index) => scatter(chart, all.children[index]));
   }
 
-  function scatter({ points, front }, figure) {
+  function scatter({ points, front, y, zero, curve }, figure) {
     const sorted = [...points].filter(point => !hidden.has(point.entry)).sort((a, b) => a.x - b.x);
     if (!sorted.length) return;
-    const x = sorted.map(point => Math.max(point.x, 1));
-    const ends = sorted.flatMap(point => [point.y, ...(point.range ?? [])]);
-    const low = Math.floor(Math.min(...ends) - 0.5), high = Math.ceil(Math.max(...ends) + 0.5);
+    const line = curve && !hidden.has(curve[0]) ? curve[1] : [];
+    const x = sorted.map(point => Math.max(point.x, 1)), all = [...x, ...line.map(place => place[0])];
+    const left = Math.max(...all) * 1.8, right = Math.min(...all) / 2;
+    const ends = [...sorted.flatMap(point => [point.y, ...(point.range ?? [])]), ...line.map(place => place[1])];
+    const low = zero ? 0 : Math.floor(Math.min(...ends) - 0.5), high = zero ? Math.max(...ends) * 1.15 : Math.ceil(Math.max(...ends) + 0.5);
     const paint = point => point.entry === null ? css('quiet') : colour(point.entry);
     const draw = u => {
       const { ctx } = u, scale = devicePixelRatio || 1;
       const at = (vx, vy) => [u.valToPos(vx, 'x', true), u.valToPos(vy, 'y', true)];
       ctx.save();
       ctx.font = `${12 * scale}px system-ui, sans-serif`;
+      // The axes leave it centred.
+      ctx.textAlign = 'left';
       ctx.lineWidth = scale;
       if (front.length > 1) {
         ctx.strokeStyle = css('quiet');
@@ -388,6 +392,20 @@
         ctx.setLineDash([]);
       }
       const taken = [];
+      if (line.length) {
+        // More latency than the last place has brings no more.
+        const [last, most] = line.at(-1);
+        ctx.strokeStyle = ctx.fillStyle = colour(curve[0]);
+        ctx.setLineDash(data.entries[curve[0]].dash.map(length => length * scale));
+        ctx.lineWidth = 1.6 * scale;
+        ctx.beginPath();
+        [...line, [left, most]].forEach(([vx, vy]) => ctx.lineTo(...at(vx, vy)));
+        ctx.stroke();
+        ctx.setLineDash([]);
+        const { name } = data.entries[curve[0]], [px, py] = at(Math.sqrt(last * left), most), width = ctx.measureText(name).width;
+        ctx.fillText(name, px, py - 5 * scale);
+        taken.push({ left: px, right: px + width, top: py - 5 * scale });
+      }
       for (const point of sorted) {
         const [px, py] = at(Math.max(point.x, 1), point.y);
         ctx.strokeStyle = paint(point);
@@ -420,9 +438,9 @@
     };
     new uPlot({
       width: Math.max(figure.clientWidth, 200), height: 360, legend: { show: false }, cursor: { show: false },
-      scales: { x: { time: false, distr: 3, dir: -1, range: () => [x[0] / 2, x.at(-1) * 1.8] }, y: { range: () => [low, high] } },
+      scales: { x: { time: false, distr: 3, dir: -1, range: () => [right, left] }, y: { range: () => [low, high] } },
       series: [{}, { paths: () => null, points: { show: false } }],
-      axes: [{ ...axis('P95 latency, ms, log scale: quicker to the right', 34), ...logs }, { ...axis('SSIM, dB', 50), values: plain }],
+      axes: [{ ...axis('P95 latency, ms, log scale: quicker to the right', 34), ...logs }, { ...axis(y, 50), values: plain }],
       hooks: { draw: [draw] },
     }, [x, sorted.map(point => point.y)], figure.lastChild);
   }

@@ -10,7 +10,7 @@ mod plan;
 mod search;
 mod trace;
 
-pub use objective::{Bar, Bound, Compared, Judgement, LinkJudgement, Objective, On, Run};
+pub use objective::{Bar, Bound, Compared, Judgement, LinkJudgement, Links, Objective, On, Run};
 pub use parameter::{Parameter, Scale};
 pub use plan::{Base, Plan, Set, recording};
 pub use search::{Starts, search};

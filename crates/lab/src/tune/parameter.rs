@@ -87,6 +87,16 @@ impl Parameter {
         })
     }
 
+    /// The place a step away, of an integer at least the next one.
+    pub(super) fn stepped(&self, place: f64, step: f64) -> f64 {
+        let onwards = (place + step).clamp(0.0, 1.0);
+        let value = self.value(place);
+        if !self.integer || self.value(onwards) != value {
+            return onwards;
+        }
+        self.place((value + step.signum()).clamp(self.low, self.high)).unwrap_or(onwards)
+    }
+
     /// A value as the scheme's TOML has it.
     pub fn toml(&self, value: f64) -> Value {
         match (self.unit.as_str(), self.integer) {
@@ -138,6 +148,14 @@ mod tests {
         assert_eq!((whole.value(0.3), whole.toml(4.0)), (4.0, Value::String("4B".into())));
         assert_eq!(Parameter { unit: String::new(), ..whole }.toml(4.0), Value::Integer(4));
         assert_eq!(fine.toml(0.5), Value::Float(0.5));
+    }
+
+    #[test]
+    fn a_step_stays_in_the_range_and_changes_an_integer() {
+        let fine = parameter(0.0, 1.0, Scale::Linear);
+        assert_eq!((fine.stepped(0.5, 0.25), fine.stepped(0.5, -1.0)), (0.75, 0.0));
+        let whole = Parameter { integer: true, ..parameter(0.0, 4.0, Scale::Linear) };
+        assert_eq!((whole.stepped(0.5, 0.01), whole.stepped(0.5, -0.01), whole.stepped(1.0, 0.01)), (0.75, 0.25, 1.0));
     }
 
     #[test]

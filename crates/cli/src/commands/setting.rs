@@ -173,9 +173,7 @@ pub(super) fn applied(
                     && let Some(changed) = setting.on::<Scheme>(known)?
                 {
                     // Now, instead of after the runs before it.
-                    changed
-                        .parts(thalweg_units::Size::HD)
-                        .map_err(|error| anyhow!("{}: {error}", setting.name()))?;
+                    changed.parts(thalweg_units::Size::HD).map_err(|error| anyhow!("{}: {error}", setting.name()))?;
                     (*scheme, is_known) = (Arc::new(changed), true);
                 }
             }

@@ -145,7 +145,10 @@ impl<'a> Tuner<'a> {
             let setting = Setting::new(Root::Scheme, &parameter.path, toml::Value::Boolean(false));
             let value = setting.current(&base)?.ok_or_else(|| setting.unknown_in(&base))?;
             let number = number(&value, &parameter.unit).with_context(|| {
-                format!("parameter {}: the base has {value}, which is no number of unit '{}'", parameter.path, parameter.unit)
+                format!(
+                    "parameter {}: the base has {value}, which is no number of unit '{}'",
+                    parameter.path, parameter.unit
+                )
             })?;
             parameter.place(number)?;
             Ok(number)
@@ -200,8 +203,10 @@ impl<'a> Tuner<'a> {
             folder: PathBuf::new(),
             is_written: false,
         };
-        let jobs: Vec<Job> = schemes.iter().flat_map(|scheme| scenarios.iter().map(move |of| job(scheme, of))).collect();
-        let mut runs = play::all_seen(&jobs, self.effort, &|job, outcome| figures(&columns, job, &outcome))?.into_iter();
+        let jobs: Vec<Job> =
+            schemes.iter().flat_map(|scheme| scenarios.iter().map(move |of| job(scheme, of))).collect();
+        let mut runs =
+            play::all_seen(&jobs, self.effort, &|job, outcome| figures(&columns, job, &outcome))?.into_iter();
         Ok(std::array::from_fn(|_| runs.by_ref().take(scenarios.len()).collect()))
     }
 
@@ -220,7 +225,9 @@ impl<'a> Tuner<'a> {
         let header = match known.next() {
             Some(line) => self.header(&line).with_context(|| path.display().to_string())?,
             None => {
-                let [runs] = self.played(&self.plan.tuning, [self.reference.clone()]).map_err(|error| stopped(error, 0, runs))?;
+                let [runs] = self
+                    .played(&self.plan.tuning, [self.reference.clone()])
+                    .map_err(|error| stopped(error, 0, runs))?;
                 let reference = self.reference.name().to_string();
                 let header =
                     Header { version: env!("CARGO_PKG_VERSION").into(), file: self.hash.clone(), reference, runs };
@@ -236,9 +243,9 @@ impl<'a> Tuner<'a> {
             let paths = self.plan.parameters.iter().map(|parameter| parameter.path.clone());
             let parameters: BTreeMap<String, f64> = paths.zip(values.iter().copied()).collect();
             let evaluation = match known.next() {
-                Some(line) => self.again(&line, number, parameters, &header).with_context(|| {
-                    format!("{}: line {}", path.display(), number + 1)
-                })?,
+                Some(line) => self
+                    .again(&line, number, parameters, &header)
+                    .with_context(|| format!("{}: line {}", path.display(), number + 1))?,
                 None => {
                     let scheme = self.candidate(&parameters)?;
                     let [played] = self
@@ -327,10 +334,14 @@ impl<'a> Tuner<'a> {
         outln!("{title} against {reference}, {duration} each, {} seeds: ratios (x) and differences", seeds.len());
         let objective = &self.plan.objective;
         let columns = objective.columns();
-        let heads = columns.iter().map(|column| format!("{}\n{}", column.name, column.unit)).chain(["bars\nheld".into()]);
+        let heads =
+            columns.iter().map(|column| format!("{}\n{}", column.name, column.unit)).chain(["bars\nheld".into()]);
         let mut grid = Grid::new(&["link"], heads);
         let cells = |against: &BTreeMap<String, Compared>| -> Vec<String> {
-            columns.iter().map(|column| against.get(column.key).map_or("-".into(), |found| text(column, *found))).collect()
+            columns
+                .iter()
+                .map(|column| against.get(column.key).map_or("-".into(), |found| text(column, *found)))
+                .collect()
         };
         for link in &judgement.links {
             let held = if link.missed.is_empty() { "all".into() } else { format!("-{}", link.missed.len()) };
@@ -395,7 +406,9 @@ fn base(plan: &Plan, registry: &Registry) -> anyhow::Result<Scheme> {
             let found = play::schemes(registry, std::slice::from_ref(name))?.remove(0);
             found.as_scheme().with_context(|| format!("base: {name} has no parameters"))?.clone()
         }
-        table => table.clone().try_into().context("base: scheme must be a name or a scheme's table as in a run.toml")?,
+        table => {
+            table.clone().try_into().context("base: scheme must be a name or a scheme's table as in a run.toml")?
+        }
     };
     scheme.name.clone_from(&plan.name);
     changed(&scheme, plan.base.set.iter().map(|(path, value)| (path, value.clone())))

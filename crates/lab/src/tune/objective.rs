@@ -227,7 +227,9 @@ impl Objective {
             let cells: Vec<Cell> = names.iter().map(|link| Cell::of(column, link, runs, reference)).collect();
             if cells.iter().all(|cell| cell.pairs == 0) {
                 let key = column.key;
-                return Err(Invalid(format!("no run of the reference has {key}, or all have 0: compare another figure")));
+                return Err(Invalid(format!(
+                    "no run of the reference has {key}, or all have 0: compare another figure"
+                )));
             }
             lost += cells.iter().map(|cell| cell.pairs - cell.values.len()).sum::<usize>();
             pairs += cells.iter().map(|cell| cell.pairs).sum::<usize>();
@@ -327,4 +329,96 @@ fn compared(column: &Column, cells: &[Vec<f64>]) -> Option<Compared> {
 
 fn round(value: f64) -> f64 {
     (value * DIGITS).round() / DIGITS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATE: &str = "video_bitrate_bps";
+    const TAIL: &str = "latency_p95_ms";
+    const SSIM: &str = "ssim_db";
+
+    fn objective() -> Objective {
+        let bar =
+            |key: &str, at_least, at_most, weight| Bar { key: key.into(), on: On::Mean, at_least, at_most, weight };
+        Objective {
+            raise: RATE.into(),
+            bars: vec![
+                bar(RATE, Some(2.4), None, 2.0),
+                bar(TAIL, None, Some(0.8), 4.0),
+                bar(SSIM, Some(3.0), None, 0.5),
+            ],
+            links: Links { at_least: 0.8, weight: 1.0 },
+        }
+    }
+
+    fn run(link: &str, seed: u64, rate: f64, tail: f64, ssim: f64) -> Run {
+        let figures = [(RATE, rate), (TAIL, tail), (SSIM, ssim)].map(|(key, value)| (key.to_string(), value));
+        Run { link: link.into(), seed, figures: figures.into() }
+    }
+
+    fn reference() -> [Run; 2] {
+        [run("a", 1, 1e6, 100.0, 10.0), run("b", 1, 2e6, 200.0, 12.0)]
+    }
+
+    fn close(one: f64, other: f64) -> bool {
+        (one - other).abs() < 1e-6
+    }
+
+    #[test]
+    fn the_score_is_what_is_raised_less_the_bars_missed() {
+        // Ratios of 2 and 8: 4 in the geometric mean. Of 0.5 and 2: 1. Differences of 1 and 4: 2.5.
+        let ours = [run("a", 1, 2e6, 50.0, 11.0), run("b", 1, 16e6, 400.0, 16.0)];
+        let found = objective().judge(&ours, &reference()).unwrap();
+        assert_eq!([RATE, TAIL, SSIM].map(|key| found.against[key].mean), [4.0, 1.0, 2.5]);
+        assert_eq!(found.missed, ["latency_p95_ms <= 0.8", "ssim_db >= 3", "all bars on 80% of links"]);
+        let missed: Vec<usize> = found.links.iter().map(|link| link.missed.len()).collect();
+        assert_eq!((missed, found.links_held, found.lost), (vec![2, 1], 0.0, 0));
+        let wanted = 4f64.ln() - 4.0 * (1.0f64 / 0.8).ln() - 0.5 * 0.5;
+        assert!(close(found.score, wanted), "{} {wanted}", found.score);
+    }
+
+    #[test]
+    fn when_every_bar_holds_only_what_is_raised_and_the_links_count() {
+        let ours = [run("a", 1, 3e6, 80.0, 13.0), run("b", 1, 6e6, 100.0, 16.0)];
+        let found = objective().judge(&ours, &reference()).unwrap();
+        assert!(found.missed.is_empty() && close(found.score, 3f64.ln() + 1.0), "{found:?}");
+    }
+
+    #[test]
+    fn a_bar_on_the_worst_link_is_not_met_by_the_mean() {
+        let mut objective = objective();
+        objective.bars[1].on = On::WorstLink;
+        let ours = [run("a", 1, 3e6, 10.0, 13.0), run("b", 1, 6e6, 180.0, 16.0)];
+        let found = objective.judge(&ours, &reference()).unwrap();
+        assert_eq!(found.missed[0], "latency_p95_ms <= 0.8 on the worst link");
+        let wanted = 3f64.ln() - 4.0 * (0.9f64 / 0.8).ln() + 0.5;
+        assert!(close(found.score, wanted), "{} {wanted}", found.score);
+    }
+
+    #[test]
+    fn seeds_are_compared_in_pairs_and_their_spread_is_the_links_interval() {
+        let reference = [1e6, 4e6].map(|rate| run("a", rate as u64, rate, 100.0, 10.0));
+        let ours = [8e6, 4e6].map(|rate| run("a", if rate > 5e6 { 4_000_000 } else { 1_000_000 }, rate, 50.0, 14.0));
+        // 4 and 2: the square root of 8.
+        let found = objective().judge(&ours, &reference).unwrap().links[0].against[RATE];
+        let (low, high) = found.interval.unwrap();
+        assert!(close(found.mean, 8f64.sqrt()) && low < 2.0 && high > 4.0, "{found:?}");
+    }
+
+    #[test]
+    fn runs_that_show_nothing_cost_more_than_any_bar_and_their_link_holds_none() {
+        let mut ours = [run("a", 1, 3e6, 80.0, 13.0), run("b", 1, 6e6, 100.0, 16.0)];
+        ours[1].figures.remove(TAIL);
+        ours[1].figures.insert(RATE.into(), 0.0);
+        let found = objective().judge(&ours, &reference()).unwrap();
+        assert_eq!((found.lost, found.links_held, found.links[1].missed.len()), (2, 0.5, 2));
+        assert!(close(found.score, 3f64.ln() + 0.5 - LOST * 2.0 / 6.0), "{found:?}");
+        let mut bare = reference();
+        bare.iter_mut().for_each(|run| drop(run.figures.remove(SSIM)));
+        assert!(
+            objective().judge(&ours, &bare).unwrap_err().to_string().contains("no run of the reference has ssim_db")
+        );
+    }
 }

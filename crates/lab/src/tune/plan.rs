@@ -131,3 +131,60 @@ pub fn recording(link: &str) -> &str {
     let file = Path::new(stem).file_name().and_then(|file| file.to_str()).unwrap_or(stem);
     file.strip_suffix(".down").or_else(|| file.strip_suffix(".up")).unwrap_or(file)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "name = 'x'\nreference = 'gcc'\nruns = 5\n[base]\nscheme = 'copa'\n[[parameters]]\npath = 'a.b'\nlow = 1\n\
+                        high = 2\n[tuning]\nlinks = ['lte-driving', 'A.down']\nduration = '60s'\nseeds = [1]\n[test]\nlinks = ['B.up']\n\
+                        duration = '60s'\nseeds = [1, 2]\n[objective]\nraise = 'video_bitrate_bps'\nlinks = { at_least = 0.8, weight \
+                        = 1 }\nbars = [{ key = 'latency_p95_ms', at_most = 0.8, weight = 4 }]\n";
+
+    fn checked(from: &str, to: &str) -> Result<(), String> {
+        assert!(FILE.contains(from), "{from}");
+        let plan: Plan = toml::from_str(&FILE.replace(from, to)).map_err(|error| error.to_string())?;
+        plan.check().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn sets_that_share_a_recording_are_refused_whatever_its_direction_folder_and_options() {
+        assert_eq!(checked("'B.up'", "'B.up', 'A-2016.down', 'lte-walking'"), Ok(()));
+        for shared in ["A.down", "A.up", "/elsewhere/A.up", "A.up:format=mahimahi", "lte-driving"] {
+            let refused = checked("'B.up'", &format!("'B.up', '{shared}'")).unwrap_err();
+            assert!(refused.contains(shared) && refused.contains("one recording"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_followed_is_refused_with_its_place_and_the_fix() {
+        for (from, to, words) in [
+            ("['B.up']", "[]", "[test] has nothing to play"),
+            ("[1, 2]", "[2, 2]", "[test] seeds: 2 is there twice"),
+            ("'A.down'", "'A.down', 'A.down'", "[tuning] links: A.down is there twice"),
+            ("links = ['B.up']\nduration = '60s'", "links = ['B.up']\nduration = '0s'", "must be above 0"),
+            ("high = 2", "high = 1", "parameter a.b: from 1 to 1"),
+            ("'latency_p95_ms'", "'latency_p59_ms'", "'latency_p59_ms' is no figure: choose from"),
+            ("at_most = 0.8", "at_most = 0.8, at_least = 1", "give either at_least or at_most"),
+            ("at_most = 0.8", "at_most = 0", "it must be above 0"),
+            ("weight = 4", "weight = -4", "weight = -4 must be 0 or more"),
+            ("at_least = 0.8", "at_least = 80", "at_least = 80 must be from 0 to 1"),
+            ("runs = 5", "runs = 5\nrusn = 6", "unknown field `rusn`"),
+        ] {
+            let refused = checked(from, to).unwrap_err();
+            assert!(refused.contains(words), "{words}: {refused}");
+        }
+    }
+
+    #[test]
+    fn the_files_of_the_project_can_be_followed() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tuning");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let files: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
+        assert!(!files.is_empty());
+        for path in files {
+            let plan: Plan = toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+            assert_eq!(plan.check(), Ok(()), "{}", path.display());
+        }
+    }
+}

@@ -116,7 +116,8 @@ impl<E, F: FnMut(&[f64]) -> Result<f64, E>> Search<'_, F> {
                 *step = (*step * if is_better { GROWTH } else { REVERSAL }).clamp(-1.0, 1.0);
             }
             if best.score > before.score {
-                let onwards = best.place.iter().zip(&before.place).map(|(now, then)| (2.0 * now - then).clamp(0.0, 1.0));
+                let onwards =
+                    best.place.iter().zip(&before.place).map(|(now, then)| (2.0 * now - then).clamp(0.0, 1.0));
                 let tried = self.scored(onwards.collect())?;
                 if tried.score > best.score {
                     best = tried;
@@ -275,7 +276,8 @@ mod tests {
     #[test]
     fn a_small_space_of_integers_is_exhausted_and_the_search_ends() {
         let parameters = [Parameter { integer: true, low: 1.0, high: 4.0, ..space(1).remove(0) }];
-        let mut values: Vec<f64> = tried(&parameters, 1, 100, |values| values[0]).into_iter().map(|(v, _)| v[0]).collect();
+        let mut values: Vec<f64> =
+            tried(&parameters, 1, 100, |values| values[0]).into_iter().map(|(v, _)| v[0]).collect();
         values.sort_by(f64::total_cmp);
         assert_eq!(values, [1.0, 2.0, 3.0, 4.0]);
     }

@@ -63,6 +63,8 @@ enum Command {
     Diff(commands::diff::Arguments),
     /// Play a paper's figure, its numbers next to ours
     Reproduce(commands::reproduce::Arguments),
+    /// Search for the parameters of a scheme that best meet an objective
+    Tune(commands::tune::Arguments),
     /// Suites by which estimators are judged: a verdict for each bound
     #[command(subcommand)]
     Bench(commands::bench::Command),
@@ -103,6 +105,7 @@ fn main() -> std::process::ExitCode {
         Command::Diff(arguments) => commands::diff::run(&arguments),
         Command::Bench(command) => commands::bench::run(&command),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
+        Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Live(command) => commands::live::run(&command),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Codec(arguments) => commands::codec::run(&arguments),

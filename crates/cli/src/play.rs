@@ -141,6 +141,11 @@ pub(crate) struct Interrupted {
 }
 
 impl Interrupted {
+    /// Of a command that --resume goes on with.
+    pub(crate) fn for_now(played: usize, jobs: usize) -> Interrupted {
+        Interrupted { played, jobs, resumes: true }
+    }
+
     /// Of a command that does not go on where it stopped.
     pub(crate) fn for_good(played: usize, jobs: usize) -> Interrupted {
         Interrupted { played, jobs, resumes: false }

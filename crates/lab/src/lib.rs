@@ -17,6 +17,7 @@ pub mod run_folder;
 pub mod scenario;
 pub mod simulate;
 pub mod statistics;
+pub mod tune;
 pub mod undershoot;
 
 pub use outcome::Outcome;

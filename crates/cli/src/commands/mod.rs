@@ -24,4 +24,5 @@ pub(crate) mod schemes;
 mod seeds;
 mod setting;
 pub(crate) mod trace;
+pub(crate) mod tune;
 pub(crate) mod values;

@@ -22,7 +22,7 @@ pub(crate) struct Setting {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Root {
+pub(super) enum Root {
     Scheme,
     Scenario,
 }
@@ -65,6 +65,22 @@ impl FromStr for Setting {
 }
 
 impl Setting {
+    /// The parameter at a dotted path below the root.
+    pub(super) fn new(root: Root, path: &str, value: Value) -> Setting {
+        Setting { path: path.split('.').map(String::from).collect(), root, value }
+    }
+
+    /// The value that `of` has; `None` if it has no such parameter.
+    pub(super) fn current(&self, of: &impl Serialize) -> anyhow::Result<Option<Value>> {
+        let mut whole = Value::try_from(of)?;
+        let Some((parent, name)) = self.parent(&mut whole) else { return Ok(None) };
+        Ok(match parent {
+            Value::Table(table) => table.get(name).cloned(),
+            Value::Array(list) => name.parse().ok().and_then(|place: usize| list.get(place)).cloned(),
+            _ => None,
+        })
+    }
+
     fn name(&self) -> String {
         format!("{}.{}", self.root.name(), self.path.join("."))
     }
@@ -85,7 +101,7 @@ impl Setting {
         let changed = match read {
             Ok(changed) => changed,
             Err(error) if error.message().starts_with("unknown field") => return Ok(None),
-            Err(error) => bail!("--set {}={}: {}", self.name(), self.value, error.message()),
+            Err(error) => bail!("{}={}: {}", self.name(), self.value, error.message()),
         };
         // A name that the type does not know, and does not refuse, is gone again.
         let is_known = self.parent(&mut Value::try_from(&changed)?).is_some_and(|(parent, name)| match parent {
@@ -104,6 +120,14 @@ impl Setting {
             _ => None,
         })?;
         Some((parent, name))
+    }
+
+    /// The error that `of` has no such parameter.
+    pub(super) fn unknown_in(&self, of: &impl Serialize) -> anyhow::Error {
+        match Value::try_from(of) {
+            Ok(value) => self.unknown(std::iter::once(&value)).into(),
+            Err(error) => error.into(),
+        }
     }
 
     fn unknown<'a>(&self, all: impl Iterator<Item = &'a Value>) -> Unknown {
@@ -149,9 +173,7 @@ pub(super) fn applied(
                     && let Some(changed) = setting.on::<Scheme>(known)?
                 {
                     // Now, instead of after the runs before it.
-                    changed
-                        .parts(thalweg_units::Size::HD)
-                        .map_err(|error| anyhow!("--set {}: {error}", setting.name()))?;
+                    changed.parts(thalweg_units::Size::HD).map_err(|error| anyhow!("{}: {error}", setting.name()))?;
                     (*scheme, is_known) = (Arc::new(changed), true);
                 }
             }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::input::clip;
 use crate::{Folder, text, thalweg};
 
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "README.md",
     "docs/bench/README.md",
     "docs/bounds.md",
@@ -26,6 +26,7 @@ const PAGES: [&str; 10] = [
     "docs/tutorials/link.md",
     "docs/tutorials/papers.md",
     "docs/tutorials/product.md",
+    "docs/tuning/README.md",
 ];
 
 #[derive(Deserialize)]

@@ -17,6 +17,7 @@ mod queries;
 mod results;
 mod scenario;
 mod traces;
+mod tune;
 mod undershoot;
 
 use std::path::PathBuf;

@@ -100,7 +100,15 @@ impl Setting {
         let read: Result<T, _> = whole.try_into();
         let changed = match read {
             Ok(changed) => changed,
-            Err(error) if error.message().starts_with("unknown field") => return Ok(None),
+            // Of its own name; a field in its value is a wrong value.
+            Err(error)
+                if self
+                    .path
+                    .last()
+                    .is_some_and(|name| error.message().starts_with(&format!("unknown field `{name}`"))) =>
+            {
+                return Ok(None);
+            }
             Err(error) => bail!("{}={}: {}", self.name(), self.value, error.message()),
         };
         // A name that the type does not know, and does not refuse, is gone again.
@@ -232,6 +240,8 @@ mod tests {
         assert!(refused("scenario.clock_ofset=20ms").contains("did you mean scenario.clock_offset"));
         let wrong = refused("scheme.controller.copa.delta=fast");
         assert!(wrong.contains("fast") && wrong.contains("expected f64"), "{wrong}");
+        let inner = refused("scheme.controller.copa={ detla = 1.0 }");
+        assert!(inner.contains("unknown field `detla`"), "{inner}");
         let word = refused("scenario.ssim=fast");
         assert!(word.contains("unknown variant `fast`"), "{word}");
         let range = refused("scheme.controller.copa.delta=-1");

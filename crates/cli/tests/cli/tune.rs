@@ -11,7 +11,7 @@ runs = 5
 starts = 2
 [base]
 scheme = "salsify"
-set = { "frames.late-choice.most_skips" = 0 }
+set = { "frames.late-choice.max_skips" = 0 }
 [[parameters]]
 path = "controller.salsify.delay"
 unit = "ms"

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::input::clip;
 use crate::{Folder, text, thalweg};
 
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 12] = [
     "README.md",
     "docs/bench/README.md",
     "docs/bounds.md",

@@ -95,7 +95,8 @@ pub enum Figure {
     Dips,
     /// 95th percentile of the time that frames wait in the sender, in ms.
     PacerDelay,
-    /// The mean time under way of packets of two flows that go opposite ways, added, in ms.
+    /// The mean over time of how long packets of two flows that go opposite ways are under way, added, in ms: what RTCP's
+    /// reports would measure, which leave at random times (RFC 3550 section 6.3.1).
     RoundTrip,
     /// Packets of video sent.
     VideoPackets,
@@ -447,9 +448,14 @@ impl Seen<'_> {
     }
 
     fn round_trip(&self, window: Window) -> Option<f64> {
+        // A delay counts for the time since the arrival before: packets come densest while the queue is long.
         let mean = |log: &FlowLog| {
-            let delays = delays(log, window);
-            ratio(delays.iter().sum(), delays.len() as f64)
+            let (mut last, mut sum) = (window.0, 0.0);
+            for arrival in arriving(log, window) {
+                sum += arrival.delay_ms * (arrival.at_s - last);
+                last = arrival.at_s;
+            }
+            ratio(sum, last - window.0)
         };
         self.log.media.iter().take(2).map(mean).sum()
     }

@@ -17,8 +17,7 @@ use crate::statistics::{Against, distinct, estimate};
 /// * less [`LOST`] times the share of runs that have no figure where the reference's have one, as when nothing was
 ///   shown.
 ///
-/// So a score above that of another is better in the sense of the bars as long as some are missed, and in what is raised
-/// once all hold.
+/// So missed bars are mended first, and what is raised counts alone once all hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Objective {

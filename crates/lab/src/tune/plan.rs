@@ -88,8 +88,8 @@ impl Plan {
         for link in &self.test.links {
             if let Some(other) = self.tuning.links.iter().find(|other| recording(other) == recording(link)) {
                 return Err(Invalid(format!(
-                    "[test] {link} and [tuning] {other} are of one recording: what was tuned on proves nothing; remove one \
-                     of them"
+                    "[test] {link} and [tuning] {other} are of one recording: what was tuned on proves nothing; remove \
+                     one of them"
                 )));
             }
         }

@@ -34,10 +34,11 @@ const SHORTEST_STEP: f64 = 0.002;
 /// Steps in a row that lead to candidates already scored, after which everything near was tried.
 const MAX_REPEATS: usize = 10_000;
 
-/// Proposes `evaluations` candidates to `evaluate`, which returns the score of each: the higher, the better. The first is
-/// `base`; then come `starts` points of Halton's sequence (Numerische Mathematik 2, 1960) with a random shift (Cranley and
-/// Patterson, SIAM Journal on Numerical Analysis 13, 1976), which spread more evenly than random ones; then climbs from
-/// the best of all these, the second best and so on, then from further points. A climb tries one parameter after the other, each by its own step:
+/// Proposes `evaluations` candidates to `evaluate`, which returns the score of each: the higher, the better. The first
+/// is `base`; then come `starts` points of Halton's sequence (Numerische Mathematik 2, 1960) with a random shift (Cranley
+/// and Patterson, SIAM Journal on Numerical Analysis 13, 1976), which spread more evenly than random ones; then climbs from
+/// the best of all these, the second best and so on, then from further points. A climb tries one
+/// parameter after the other, each by its own step:
 /// three times longer after a success, half as long and the other way after a failure (Rosenbrock, The Computer Journal
 /// 3, 1960, without the rotation of axes). After a round with a success the whole round's move is tried again at once
 /// (the pattern move of Hooke and Jeeves, Journal of the ACM 8, 1961), which follows ridges. Fewer candidates are

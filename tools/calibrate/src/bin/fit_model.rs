@@ -1,5 +1,6 @@
 //! How the encoder model fits libvpx, side by side, and a browser's H.264 beside it:
-//! `cargo run --release -p thalweg-calibrate --bin fit_model [-- curve | lag | sizes | quality | chat | floor | ageing]`.
+//! `cargo run --release -p thalweg-calibrate --bin fit_model [-- curve | lag | sizes | quality | chat | floor | ageing]`,
+//! and after that the name of one video if not all are wanted.
 //!
 //! The talking head and other clips, and the browser's frame sizes, are the data sets `video` and `chat-frame-sizes`, if
 //! they are present. `floor` measures the functional codec instead of libvpx, `ageing` no codec at all.
@@ -305,7 +306,7 @@ fn main() -> Result<()> {
         ("floor", floor),
         ("ageing", ageing),
     ];
-    let asked = std::env::args().nth(1);
+    let (asked, only) = (std::env::args().nth(1), std::env::args().nth(2));
     if let Some(asked) = asked.as_deref().filter(|asked| parts.iter().all(|(name, _)| name != asked)) {
         return Err(format!("'{asked}' is not a part: choose lag, sizes, quality, chat, curve, floor or ageing").into());
     }
@@ -313,10 +314,9 @@ fn main() -> Result<()> {
         // These take minutes, and are needed only to fit another video.
         let fits = ["curve", "floor", "ageing"].contains(&name);
         if asked.as_deref().map_or(!fits, |asked| asked == name) {
-            subjects().iter().try_for_each(part)?;
-            if name != "curve" && fits {
-                others().iter().try_for_each(part)?;
-            }
+            let more = if name != "curve" && fits { others() } else { Vec::new() };
+            let of = |subject: &&Subject| only.as_deref().is_none_or(|only| only == subject.name);
+            subjects().iter().chain(&more).filter(of).try_for_each(part)?;
         }
     }
     Ok(())

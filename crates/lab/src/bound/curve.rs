@@ -1,7 +1,6 @@
 //! The bounds computed directly from the link, without engine, codec or simulator: the curve of bitrate over latency
 //! that no sender exceeds, and each scheme's share of it.
 
-use serde::{Deserialize, Serialize};
 use thalweg_link::FindTrace;
 use thalweg_units::{Size, Span, Time};
 use thalweg_video::footage::Footage;
@@ -9,6 +8,7 @@ use thalweg_video::source::Format;
 
 use super::aim::Aim;
 use super::known::Known;
+use super::point::Point;
 use super::{Bound, Kind};
 use crate::metrics::latency;
 use crate::outcome::{FrameRecord, Outcome};
@@ -18,17 +18,6 @@ use crate::scenario::Scenario;
 /// interval and its encoding time uses every opportunity already; the longer ones matter where a frame reaches the
 /// encoder's most.
 const WITHIN_MS: [i64; 11] = [8, 12, 16, 20, 25, 33, 40, 50, 66, 100, 200];
-
-/// A point of the curve.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Point {
-    /// The time within which each frame is through the link after its capture, in ms.
-    pub within_ms: f64,
-    /// 95th percentile of the latency of pictures, in ms.
-    pub latency_p95_ms: f64,
-    /// Payload of shown frames, in bit/s.
-    pub video_bitrate_bps: f64,
-}
 
 /// Bitrate over P95 latency of a sender that knows every opportunity.
 #[derive(Debug, Clone, PartialEq)]

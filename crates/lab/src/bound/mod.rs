@@ -8,6 +8,7 @@ mod aim;
 mod curve;
 mod known;
 mod link;
+mod point;
 mod sender;
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,8 @@ use thalweg_sender::scheme::UnknownScheme;
 use thalweg_sender::{FeedbackStyle, Parts, Registry, SenderFactory};
 use thalweg_units::{ConfigError, Size, Span, above, check};
 
-pub use curve::{Curve, Point, frames};
+pub use curve::{Curve, frames};
+pub use point::Point;
 pub(crate) use sender::placed;
 
 /// The names of bounds, each with what it is.

@@ -128,13 +128,14 @@ fn parameters_out_of_range_are_refused() {
     }
 }
 
-/// Frames, one each 40 ms, which waited this many milliseconds on the path.
+/// The share after frames, one each 400 ms, which wait on the path for as many milliseconds times the share in force.
 fn share_after(config: margin::Config, waits: impl IntoIterator<Item = u64>) -> f64 {
     let mut flow = Flow::new(Thalweg::new(Config { margin: Some(config), ..steady() }).unwrap());
     for (frame, wait) in (0..).zip(waits) {
         let at = MS(400 * frame);
+        let waits = Span::from_millis(wait as i64).scale(flow.share());
         let id = flow.send(at, 1000, |sent| sent.place = Some(whole(frame, at))).0;
-        let arrival = at + Span::from_millis((25 + wait) as i64);
+        let arrival = at + Span::from_millis(25) + waits;
         flow.report(arrival + Span::from_millis(25), &[(id, arrival)]);
     }
     flow.share()
@@ -143,10 +144,10 @@ fn share_after(config: margin::Config, waits: impl IntoIterator<Item = u64>) -> 
 #[test]
 fn hindsight_takes_the_share_that_would_have_served_the_last_frames_best() {
     let config = margin::Config { initial: 1.0, min: 0.25, max: 2.0, weight: 0.7, ..margin::Config::default() };
-    // The first frame of each shows the empty path. With all others at 50 ms twice as much would do no harm.
-    assert_eq!(share_after(config, [0, 50, 50, 50, 50]), 2.0);
-    // A fade makes a frame late whatever the share is: it does not count against it.
-    assert_eq!(share_after(config, [0, 50, 50, 340, 50]), 2.0);
+    // The first frame of each shows the empty path. Twice 50 ms are in time.
+    assert_eq!(share_after(config, [0, 49, 49, 49, 49]), 2.0);
+    // One that is late at any share worth having does not count against it.
+    assert_eq!(share_after(config, [0, 49, 49, 170, 49]), 2.0);
     // All are late at shares above a half.
     let share = share_after(margin::Config { max: 1.0, ..config }, [0, 200, 200, 200, 200]);
     assert!((share - 0.5).abs() < 0.01, "{share}");

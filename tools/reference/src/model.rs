@@ -81,6 +81,8 @@ struct SerdeAttributes {
     default: Option<Option<String>>,
     /// Written as another type.
     into: Option<String>,
+    /// Written under another name.
+    rename: Option<String>,
 }
 
 fn serde_attributes(attributes: &[syn::Attribute]) -> SerdeAttributes {
@@ -97,6 +99,9 @@ fn serde_attributes(attributes: &[syn::Attribute]) -> SerdeAttributes {
         found.is_skipped |= has("serde (skip)");
         if let Some((_, rest)) = text.split_once("into = \"") {
             found.into = rest.split('"').next().map(str::to_string);
+        }
+        if let Some((_, rest)) = text.split_once("rename = \"") {
+            found.rename = rest.split('"').next().map(str::to_string);
         }
         if let Some((_, rest)) = text.split_once("default = \"") {
             found.default = Some(rest.split('"').next().map(str::to_string));
@@ -304,7 +309,9 @@ impl Model {
         is_kebab: bool,
         at: &str,
     ) -> Result<Field, String> {
-        let name = if is_kebab { kebab(&of.ident.to_string()) } else { of.ident.to_string() };
+        let ident = of.ident.to_string();
+        let renamed = serde_attributes(&of.attrs).rename;
+        let name = renamed.unwrap_or_else(|| if is_kebab { kebab(&ident) } else { ident });
         let path = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
         let (mut form, mut fields) = (None, Vec::new());
         match &of.fields {

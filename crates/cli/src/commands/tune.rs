@@ -65,9 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         bail!("--runs 0 searches nothing and there is no --test: give --runs 1 or more, or --test");
     }
     let out = &arguments.out;
-    if runs > 0 {
-        folder::prepare(out, &[TRACE, BEST, RESULT].map(PathBuf::from), arguments.resume)?;
-    }
+    folder::prepare(out, &[TRACE, BEST, RESULT].map(PathBuf::from), arguments.resume)?;
     interrupt::listen();
     let tuning = if runs > 0 { Some(tuner.tune(out, runs, arguments.resume)?) } else { None };
     let best = tuning.as_ref().map(|tuned| tuned.best().clone());

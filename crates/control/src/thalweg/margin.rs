@@ -124,6 +124,10 @@ impl Margin {
                 self.under_way.pop_front();
                 if frame.frame == place.frame {
                     let waited = (at - frame.began - empty).max(Span::ZERO);
+                    if self.samples.is_empty() {
+                        // At the beginning, and after a pause longer than the window.
+                        self.cautious_until = self.cautious_until.max(feedback.now + self.config.cautious);
+                    }
                     self.samples.push_back((feedback.now, waited.as_secs_f64() / frame.share));
                 }
             }
@@ -150,7 +154,6 @@ impl Margin {
         let bound = bound.as_secs_f64();
         let score = |in_time: usize, share: f64| weight * in_time as f64 / count + (1.0 - weight) * share / max;
         let in_time = |share: f64| self.ranked.partition_point(|wait| share * wait <= bound);
-        // A tie keeps the larger share.
         let mut best = (max, score(in_time(max), max));
         for (index, wait) in self.ranked.iter().enumerate().rev() {
             let share = bound / wait.max(1e-9);

@@ -98,10 +98,11 @@ impl Thalweg {
 
     /// Payload bytes that may be sent in addition.
     fn free(&self) -> Bytes {
-        if self.is_silent() {
-            return Bytes::ZERO;
-        }
         let Config { packet, wire, .. } = self.config;
+        if self.is_silent() {
+            // A packet may always find out whether the path is back.
+            return if self.outstanding.bytes() == Bytes::ZERO { packet } else { Bytes::ZERO };
+        }
         self.may_be_under_way().saturating_sub(self.outstanding.bytes()).scale(packet.as_f64() / wire.as_f64())
     }
 }
@@ -116,19 +117,23 @@ impl Controller for Thalweg {
             self.held = self.held + (held - self.held) / HOLD_GAIN;
         }
         let was_silent = self.is_silent();
-        self.silence.set_wait(self.round_trip() + self.config.silence, 0);
-        self.silence.on_arrivals(feedback);
+        // The mean wait for a report is half of the time between reports.
+        self.silence.set_wait(self.round_trip() + self.held + self.config.silence, 0);
+        if feedback.reports.iter().any(|report| report.arrival().is_some()) {
+            self.silence.on_feedback(feedback);
+        }
         let before = self.capacity();
         self.service.on_feedback(feedback);
         self.outstanding.on_feedback(feedback);
         if let Some((margin, empty)) = self.margin.as_mut().zip(self.service.min_delay()) {
             margin.on_feedback(feedback, empty);
-            if was_silent && self.silence.expired() == 0 {
+        }
+        if was_silent && !self.is_silent() {
+            if let Some(margin) = &mut self.margin {
                 margin.on_fade(feedback.now);
-                let (what, why) = ("resume", "packets arrive again after a fade");
-                let to = self.service.rate().unwrap_or(self.config.start);
-                self.decisions.push(Decision { at: feedback.now, what, why, from: before, to });
             }
+            let (what, why) = ("resume", "packets arrive again after a fade");
+            self.decisions.push(Decision { at: feedback.now, what, why, from: before, to: self.capacity() });
         }
     }
 

@@ -143,7 +143,14 @@ fn share_after(config: margin::Config, waits: impl IntoIterator<Item = u64>) -> 
 
 #[test]
 fn hindsight_takes_the_share_that_would_have_served_the_last_frames_best() {
-    let config = margin::Config { initial: 1.0, min: 0.25, max: 2.0, weight: 0.7, ..margin::Config::default() };
+    let config = margin::Config {
+        initial: 1.0,
+        min: 0.25,
+        max: 2.0,
+        weight: 0.7,
+        cautious: Span::ZERO,
+        ..margin::Config::default()
+    };
     // The first frame of each shows the empty path. Twice 50 ms are in time.
     assert_eq!(share_after(config, [0, 49, 49, 49, 49]), 2.0);
     // One that is late at any share worth having does not count against it.
@@ -151,4 +158,12 @@ fn hindsight_takes_the_share_that_would_have_served_the_last_frames_best() {
     // All are late at shares above a half.
     let share = share_after(margin::Config { max: 1.0, ..config }, [0, 200, 200, 200, 200]);
     assert!((share - 0.5).abs() < 0.01, "{share}");
+}
+
+#[test]
+fn hindsight_waits_until_the_path_has_served_for_a_while() {
+    let config = margin::Config { initial: 0.5, cautious: Span::from_millis(1000), ..margin::Config::default() };
+    // Reported at 50, 450, 850 and 1250 ms.
+    assert_eq!(share_after(config, [0, 0, 0]), 0.5);
+    assert_eq!(share_after(config, [0, 0, 0, 0]), config.max);
 }

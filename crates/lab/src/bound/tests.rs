@@ -35,8 +35,8 @@ fn direct(name: &str, scenario: &Scenario, link: &Arc<Trace>) -> Vec<FrameRecord
 /// A codec model that meets any size from a byte on, also with a keyframe.
 fn any_size() -> Codec {
     let mut content = ContentPreset::Scene.content();
-    content.points[0].bits_per_pixel = 1e-6;
-    content.keyframe_floor = 1e-6;
+    content.functional.floor.bits_per_pixel = 1e-6;
+    content.functional.keyframe_floor = 1e-6;
     Codec::Model(Config { content: ContentPreset::Custom(content), ..Config::default() })
 }
 

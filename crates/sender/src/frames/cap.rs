@@ -13,25 +13,28 @@ pub const CAP_DEPTH: Span = Span::from_millis(200);
 #[derive(Debug, Clone)]
 pub(super) struct Cap {
     rate: Option<Rate>,
-    /// Until when the rate is spent: after now by a frame that was sent although there was no room.
-    spent_until: Time,
+    /// Until when the rate is spent: after now by a frame that was sent although there was no room. `None` before the
+    /// first frame, which has the whole depth.
+    spent_until: Option<Time>,
 }
 
 impl Cap {
     /// `None` for no cap.
     pub(super) fn new(rate: Option<Rate>) -> Cap {
-        Cap { rate, spent_until: Time::ZERO }
+        Cap { rate, spent_until: None }
     }
 
     /// How large a frame may be.
     pub(super) fn room(&self, now: Time) -> Bytes {
-        self.rate.map_or(Bytes::MAX, |rate| rate.over(now - self.spent_until).min(rate.over(CAP_DEPTH)))
+        let unspent = self.spent_until.map_or(CAP_DEPTH, |until| (now - until).min(CAP_DEPTH));
+        self.rate.map_or(Bytes::MAX, |rate| rate.over(unspent))
     }
 
     /// A frame was queued.
     pub(super) fn on_queued(&mut self, now: Time, size: Bytes) {
         if let Some(rate) = self.rate {
-            self.spent_until = self.spent_until.max(now - CAP_DEPTH) + rate.time_for(size);
+            let full = now - CAP_DEPTH;
+            self.spent_until = Some(self.spent_until.map_or(full, |until| until.max(full)) + rate.time_for(size));
         }
     }
 }

@@ -90,6 +90,7 @@ impl Scheme {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frames::{budgeted, late_choice};
     use alloc::string::ToString;
     use thalweg_control::Demand;
     use thalweg_units::Size;
@@ -107,8 +108,10 @@ mod tests {
             if let Some(demand) = frames.demand() {
                 assert_eq!(demand, Demand { min: limits().min, max: limits().wire }, "{}", known.name);
             }
-            if let FramesConfig::LateChoice(frames) = &scheme.frames {
-                assert_eq!(frames.max_rate, Some(limits().max), "{}", known.name);
+            if let FramesConfig::LateChoice(late_choice::Config { max_rate, .. })
+            | FramesConfig::Budgeted(budgeted::Config { max_rate, .. }) = &scheme.frames
+            {
+                assert_eq!(*max_rate, Some(limits().max), "{}", known.name);
             }
             let start = scheme.controller.build().unwrap().limits().capacity;
             assert!(start <= limits().wire, "{} begins at {start}", known.name);

@@ -1,8 +1,8 @@
 //! Which size leaves the smallest frame below its budget.
 //!
-//! A frame at the coarsest quantiser has a size that no rate control goes below: 2 kB at 720p, which a link of 200 kbps
-//! carries in 80 ms. So the size follows the smallest candidate: down, at once and as far as needed, when it came out
-//! larger than asked for; up, one step at a time, when quantisers are fine. A frame of a new size is a keyframe within
+//! A frame at the coarsest quantiser has a size below which it only repeats the last picture: about 1 kB at 720p
+//! (codecs/src/model/mod.rs). So the picture's size goes down when even the smallest candidate does not fit, as far as
+//! needed, or when even the best is at the coarsest quantiser; and up, one step at a time, when quantisers are fine. A frame of a new size is a keyframe within
 //! the same budget.
 
 use alloc::vec;
@@ -17,7 +17,7 @@ use thalweg_units::{Bytes, ConfigError, Size, Span, Time, check};
 pub struct LadderConfig {
     /// Heights of the rungs in pixels, smallest first; those above the camera's size are left out.
     pub heights: Vec<u16>,
-    /// Down when the smallest candidate exceeds what was asked for by this factor ...
+    /// Down when the smallest candidate exceeds its budget by this factor, or the best is at the coarsest quantiser ...
     pub excess: f64,
     /// ... in as many pictures in a row.
     pub down_after: u32,
@@ -42,6 +42,8 @@ impl Default for LadderConfig {
     }
 }
 
+/// VP8's coarsest quantiser (RFC 6386 section 9.6).
+const COARSEST: u8 = 127;
 /// The smallest frame of a size is proportional to its pixels to this power (the encoder model's fit,
 /// crates/codecs/src/model/content.rs).
 const SIZE_EXPONENT: f64 = 0.8;
@@ -57,6 +59,7 @@ impl LadderConfig {
             "ascending heights, each at least 2",
         )?;
         check("ladder.excess", self.excess).within(1.0..=10.0, "1.25")?;
+        check("ladder.up_quantizer", self.up_quantizer).within(..COARSEST, "60")?;
         check("ladder", format_args!("down_after {}, up_after {}", self.down_after, self.up_after))
             .is(self.down_after != 0 && self.up_after != 0, "counts of at least 1")?;
         check("ladder.stay", self.stay).within(Span::ZERO.., "2s")?;
@@ -87,14 +90,16 @@ impl Ladder {
         self.rungs[self.level]
     }
 
-    /// The smallest candidate of a picture, which should have at most `budget` bytes.
-    pub(super) fn on_candidates(&mut self, now: Time, smallest: &EncodedFrame, budget: Bytes) {
+    /// The candidates of a picture, of which the smallest should have at most `budget` bytes.
+    pub(super) fn on_candidates(&mut self, now: Time, candidates: &[EncodedFrame], budget: Bytes) {
+        let Some(smallest) = candidates.iter().min_by_key(|candidate| candidate.size) else { return };
         // A picture that was asked for before the last change.
         if smallest.picture != self.size() {
             return;
         }
         let excess = smallest.size.as_f64() / budget.as_f64().max(1.0);
-        self.coarse = if excess > self.config.excess { self.coarse + 1 } else { 0 };
+        let is_coarsest = candidates.iter().all(|candidate| candidate.quantizer >= Some(COARSEST));
+        self.coarse = if excess > self.config.excess || is_coarsest { self.coarse + 1 } else { 0 };
         if self.coarse < self.config.down_after || self.level == 0 {
             return;
         }

@@ -83,10 +83,11 @@ impl Config {
     /// When a part's parameter is out of range.
     pub fn build(&self, source: Size) -> Result<Budgeted, ConfigError> {
         let shares = &self.shares;
-        let are_shares = shares.iter().all(|share| *share > 0.0 && share.is_finite());
+        let are_shares =
+            shares.iter().all(|share| *share > 0.0 && share.is_finite()) && shares.is_sorted_by(|a, b| a >= b);
         check("budgeted.shares", format_args!("{shares:?}")).is(
             are_shares && (1..=MAX_CANDIDATES).contains(&shares.len()),
-            "1 to 8 shares above 0, such as [0.4, 0.2]",
+            "1 to 8 shares above 0, largest first, such as [0.4, 0.2]",
         )?;
         check("budgeted.intervals", self.intervals).within(above_to(0.0, 100.0), "1.2")?;
         check("budgeted.least", self.least).within(above(Bytes::ZERO), "600B")?;
@@ -106,7 +107,8 @@ impl Config {
             safeguards: self.safeguards.build()?,
             cap: Cap::new(self.max_rate),
             config: self.clone(),
-            last_arrival: None,
+            unanswered_since: None,
+            has_arrived: false,
             forced: None,
             forcing: false,
             asked: Bytes::ZERO,
@@ -134,8 +136,10 @@ pub struct Budgeted {
     ladder: Option<Ladder>,
     recovery: Recovery,
     safeguards: Safeguards,
-    /// When feedback last reported an arrival.
-    last_arrival: Option<Time>,
+    /// When the first frame was queued after feedback last reported an arrival.
+    unanswered_since: Option<Time>,
+    /// Whether anything is known to have arrived yet.
+    has_arrived: bool,
     /// The last forced frame.
     forced: Option<Forced>,
     /// Whether the frame just chosen does not fit.
@@ -161,8 +165,10 @@ impl Budgeted {
 
     /// Whether nothing arrives although something is under way.
     fn is_silent(&self, view: &View) -> bool {
-        view.in_flight > Bytes::ZERO
-            && self.last_arrival.is_some_and(|last| view.now - last > view.srtt + self.config.silence)
+        // Reports may be as far apart as the round trip with its wait for them.
+        let patience = (view.srtt * 2).max(view.srtt + self.config.silence);
+        let unanswered = self.unanswered_since.is_some_and(|since| view.now - since > patience);
+        self.has_arrived && view.in_flight > Bytes::ZERO && unanswered
     }
 
     /// Whether a frame of `size` may go that does not fit.
@@ -208,8 +214,10 @@ impl FramePolicy for Budgeted {
     fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
         self.free = self.free(view);
         let smallest = (0..candidates.len()).min_by_key(|index| candidates[*index].size)?;
-        if let Some(ladder) = &mut self.ladder {
-            ladder.on_candidates(view.now, &candidates[smallest], self.free.max(self.asked));
+        // A fade says nothing of the rate.
+        let is_silent = self.is_silent(view);
+        if let Some(ladder) = self.ladder.as_mut().filter(|_| !is_silent) {
+            ladder.on_candidates(view.now, candidates, self.free.max(self.asked));
         }
         let fits = |index: &usize| candidates[*index].size <= self.free;
         // Among equally large ones the better, which was asked for first.
@@ -227,6 +235,7 @@ impl FramePolicy for Budgeted {
     fn on_queued(&mut self, now: Time, frame: u64, encoded: &EncodedFrame, packets: u16) {
         self.skips = 0;
         self.cap.on_queued(now, encoded.size);
+        self.unanswered_since.get_or_insert(now);
         if core::mem::take(&mut self.forcing) {
             self.forced = Some(Forced { frame, at: now, answered: false });
         }
@@ -242,7 +251,7 @@ impl FramePolicy for Budgeted {
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         if feedback.reports.iter().any(|report| report.arrival().is_some()) {
-            self.last_arrival = Some(feedback.now);
+            (self.unanswered_since, self.has_arrived) = (None, true);
         }
         let newest = feedback.reports.iter().filter_map(|report| report.packet.place).map(|place| place.frame).max();
         if let Some(forced) = &mut self.forced {

@@ -90,8 +90,9 @@ fn one_frame_that_does_not_fit_goes_at_a_time_and_only_where_it_drains_soon() {
 fn while_nothing_arrives_one_small_frame_goes_each_150_ms() {
     let mut policy = policy();
     arrived(&mut policy, 0, MS(0));
+    policy.on_queued(MS(10), 1, &made(5000, 60), 5);
     let mut sent = Vec::new();
-    for now in (110..700).step_by(10) {
+    for now in (120..700).step_by(10) {
         let view = view(MS(now), 0);
         match policy.plan(&view) {
             FramePlan::Skip(why) => assert_eq!(why, Why::NoFeedback),
@@ -104,9 +105,17 @@ fn while_nothing_arrives_one_small_frame_goes_each_150_ms() {
             }
         }
     }
-    assert_eq!(sent, [110, 260, 410, 560]);
-    arrived(&mut policy, 560, MS(700));
+    assert_eq!(sent, [120, 270, 420, 570]);
+    arrived(&mut policy, 570, MS(700));
     assert_eq!(sizes(policy.plan(&view(MS(710), 20_000))), [8000, 4000], "the path is back");
+}
+
+#[test]
+fn the_first_round_trip_after_a_pause_is_no_fade() {
+    let mut policy = policy();
+    arrived(&mut policy, 0, MS(0));
+    policy.on_queued(MS(5000), 1, &made(5000, 60), 5);
+    assert_eq!(sizes(policy.plan(&view(MS(5025), 20_000))), [8000, 4000]);
 }
 
 #[test]
@@ -123,6 +132,7 @@ fn parameters_out_of_range_are_refused() {
     for config in [
         Config { shares: Vec::new(), ..Config::default() },
         Config { shares: vec![0.4, -0.2], ..Config::default() },
+        Config { shares: vec![0.2, 0.4], ..Config::default() },
         Config { intervals: 0.0, ..Config::default() },
         Config { least: Bytes::ZERO, ..Config::default() },
         Config { max_rate: Some(Rate::ZERO), ..Config::default() },
@@ -154,10 +164,10 @@ mod ladder {
         let mut ladder = ladder();
         let LadderConfig { down_after, .. } = LadderConfig::default();
         for _ in 1..down_after {
-            ladder.on_candidates(MS(0), &of(&ladder.clone(), 2000, 127), Bytes::new(1000));
+            ladder.on_candidates(MS(0), &[of(&ladder.clone(), 2000, 127)], Bytes::new(1000));
             assert_eq!(ladder.size(), Size::HD);
         }
-        ladder.on_candidates(MS(0), &of(&ladder.clone(), 2000, 127), Bytes::new(1000));
+        ladder.on_candidates(MS(0), &[of(&ladder.clone(), 2000, 127)], Bytes::new(1000));
         // Half the size needs 0.42 of the pixels (0.42^0.8 = 0.5): 360p has a quarter, 540p 0.56.
         assert_eq!(ladder.size().height, 360);
     }
@@ -166,17 +176,27 @@ mod ladder {
     fn a_smallest_frame_within_its_budget_starts_the_count_anew() {
         let mut ladder = ladder();
         for _ in 0..50 {
-            ladder.on_candidates(MS(0), &of(&ladder.clone(), 2000, 127), Bytes::new(1000));
-            ladder.on_candidates(MS(0), &of(&ladder.clone(), 1000, 127), Bytes::new(1000));
+            ladder.on_candidates(MS(0), &[of(&ladder.clone(), 2000, 127)], Bytes::new(1000));
+            ladder.on_candidates(MS(0), &[of(&ladder.clone(), 1000, 126)], Bytes::new(1000));
         }
         assert_eq!(ladder.size(), Size::HD);
+    }
+
+    #[test]
+    fn a_best_candidate_at_the_coarsest_quantiser_takes_one_rung_down_although_it_fits() {
+        let mut ladder = ladder();
+        for _ in 0..LadderConfig::default().down_after {
+            let both = [of(&ladder, 900, 127), of(&ladder, 500, 127)];
+            ladder.on_candidates(MS(0), &both, Bytes::new(1000));
+        }
+        assert_eq!(ladder.size().height, 540);
     }
 
     #[test]
     fn fine_quantisers_take_one_rung_up_at_a_time_and_none_right_after_a_change() {
         let LadderConfig { up_quantizer, down_after, stay, .. } = LadderConfig::default();
         let mut ladder = ladder();
-        (0..down_after).for_each(|_| ladder.on_candidates(MS(0), &of(&ladder.clone(), 9000, 127), Bytes::new(1000)));
+        (0..down_after).for_each(|_| ladder.on_candidates(MS(0), &[of(&ladder.clone(), 9000, 127)], Bytes::new(1000)));
         let lowest = ladder.size().height;
         let (mut heights, mut changes) = (vec![lowest], Vec::new());
         for at in (0..20_000).step_by(33) {

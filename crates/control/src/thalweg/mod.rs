@@ -18,7 +18,7 @@ use crate::estimate::WindowedMin;
 use crate::feedback::Feedback;
 use crate::feedback::outstanding::Outstanding;
 use crate::feedback::timeout::{FeedbackTimeout, Then};
-use crate::packet::SentPacket;
+use crate::packet::{MSS, SentPacket};
 pub use config::Config;
 use margin::Margin;
 use service::Service;
@@ -143,7 +143,7 @@ impl Controller for Thalweg {
         let media = if self.config.holds_packets { MediaLimit::None } else { MediaLimit::Frame(self.free()) };
         SendLimits {
             capacity,
-            window: self.config.holds_packets.then(|| self.may_be_under_way()),
+            window: self.config.holds_packets.then(|| self.may_be_under_way().max(MSS)),
             media,
             ..SendLimits::of_rate(capacity.scale(PACING).max(LEAST_PACING))
         }

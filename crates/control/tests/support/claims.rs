@@ -67,9 +67,3 @@ pub fn camel(rate: Rate, _: Span) -> Span {
 pub fn salsify(rate: Rate, _: Span) -> Span {
     Span::from_millis(100) + packets(2, rate)
 }
-
-/// The budget, at the greatest share of it, beyond a round trip.
-pub fn thalweg(rate: Rate, _: Span) -> Span {
-    let config = thalweg_control::thalweg::Config::default();
-    config.budget.scale(config.margin.map_or(1.0, |margin| margin.max)) + packets(2, rate)
-}

@@ -1,7 +1,7 @@
 //! Thalweg's own controller (docs/thalweg.md): what may be under way is what the path carries within a round trip and a
 //! budget, and hindsight says how much of the budget to use.
 //!
-//! * [`service`]: the rate at which the path serves, from a frame's own packets at the receiver's times.
+//! * `service.rs`: the rate at which the path serves, from a frame's own packets at the receiver's times.
 //! * [`margin`]: the share of the budget.
 //! * here: what is under way, and silence. Nothing arrives during a fade, so nothing may be added; the frame policy
 //!   sends single packets that find out when the path serves again.

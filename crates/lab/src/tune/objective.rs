@@ -14,7 +14,7 @@ use crate::statistics::{Against, distinct, estimate};
 /// * less, for each bar that is missed, its weight times by how much: the logarithm of the ratio to the bar, or the
 ///   difference from it,
 /// * plus the weight of `links` times the share of links on which every bar holds,
-/// * less [`LOST`] times the share of runs that have no figure where the reference's have one, as when nothing was
+/// * less ten times the share of runs that have no figure where the reference's have one, as when nothing was
 ///   shown.
 ///
 /// So missed bars are mended first, and what is raised counts alone once all hold.

@@ -227,12 +227,12 @@ fn several<T: Send>(
 ) -> anyhow::Result<Vec<(usize, anyhow::Result<T>)>> {
     let spooled = Spooled::of(jobs.iter().map(|job| &job.scenario))?;
     let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
-    let (next, curves) = (Mutex::new(0..jobs.len()), Curves::default());
+    let next = Mutex::new(0..jobs.len());
     let mut done: Vec<(usize, anyhow::Result<T>)> = std::thread::scope(|scope| {
         let work = || {
             let mut done = Vec::new();
             while let Some(index) = next.lock().ok().and_then(|mut next| next.next()) {
-                let (outcome, written) = match one(jobs[index], &spooled, &curves, &progress) {
+                let (outcome, written) = match one(jobs[index], &spooled, &progress) {
                     Ok((outcome, written)) => (Ok(see(jobs[index], outcome)), written),
                     Err(error) => (Err(error), Ok(())),
                 };
@@ -260,8 +260,10 @@ fn several<T: Send>(
 /// runs wait.
 const LONGEST_JUDGED: Span = Span::from_secs(1800);
 
+/// For the whole program: a search plays the same scenarios again and again.
+static CURVES: Curves = Curves(Mutex::new(Vec::new()));
+
 /// The curve of each scenario, computed once for all of its schemes; none where it is not defined.
-#[derive(Default)]
 struct Curves(Mutex<Vec<(Scenario, Option<Curve>)>>);
 
 impl Curves {
@@ -277,12 +279,7 @@ impl Curves {
 }
 
 /// Plays a job; returns its outcome, and whether its folder could be written.
-fn one(
-    job: &Job,
-    spooled: &Spooled,
-    curves: &Curves,
-    progress: &Progress,
-) -> anyhow::Result<(Outcome, anyhow::Result<()>)> {
+fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<(Outcome, anyhow::Result<()>)> {
     let Job { scenario, scheme, folder, is_written } = job;
     let seed = if *is_written { String::new() } else { format!(", seed {}", scenario.seed.get()) };
     let label = format!("{} over {}{seed}", scheme.name(), scenario.name);
@@ -297,7 +294,7 @@ fn one(
     };
     let scenario_played = spooled.scenario(scenario);
     let mut run = simulate(&scenario_played, &**scheme, &mut find, &mut say).with_context(|| label)?;
-    if let Some(curve) = curves.of(&scenario_played, &mut find) {
+    if let Some(curve) = CURVES.of(&scenario_played, &mut find) {
         curve.judge(&mut run.outcome);
     }
     run.outcome.summary.speed_x = Some(progress.finish());

@@ -378,18 +378,12 @@ fn tallies(objective: &Objective, judgement: &Judgement) -> (Vec<String>, Vec<St
 
 /// A comparison with its interval.
 fn text(column: &Column, found: Compared) -> String {
-    let (mark, digits) = match column.against() {
-        Against::Ratio => ("x", 2),
-        Against::Difference => ("", 2),
+    let (mark, form): (_, fn(f64) -> String) = match column.against() {
+        Against::Ratio => ("x", |value| format!("{value:.2}")),
+        Against::Difference => ("", |value| format!("{value:+.2}")),
     };
-    let signed = |value: f64| match column.against() {
-        Against::Ratio => format!("{value:.digits$}"),
-        Against::Difference => format!("{value:+.digits$}"),
-    };
-    match found.interval {
-        Some((low, high)) => format!("{mark}{} {}..{}", signed(found.mean), signed(low), signed(high)),
-        None => format!("{mark}{}", signed(found.mean)),
-    }
+    let mean = form(found.mean);
+    found.interval.map_or(format!("{mark}{mean}"), |(low, high)| format!("{mark}{mean} {}..{}", form(low), form(high)))
 }
 
 /// Says how many evaluations were finished, if the error is an interruption.

@@ -118,9 +118,7 @@ impl Content {
         check("content.functional.keyframe_floor", self.functional.keyframe_floor).within(1e-6..=24.0, "0.05")?;
         self.ageing.check()
     }
-}
 
-impl Content {
     /// The same content as the functional codec makes it.
     pub(super) fn of_functional(mut self) -> Content {
         self.points.insert(0, self.functional.floor);

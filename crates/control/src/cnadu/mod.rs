@@ -19,7 +19,7 @@ use crate::estimate::{Percentiles, WindowedMin};
 use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::feedback::{Cause, Feedback};
 use crate::packet::SentPacket;
-use crate::reporting::{Accumulator, Interval, Limits, in_order_of_arrival};
+use crate::reporting::{Accumulator, Interval, Limits};
 use crate::tfrc::{Equation, LossEvents};
 pub use config::{Config, ReceiverConfig, SenderConfig};
 use receiver::{Receiver, ReceiverReport};
@@ -190,7 +190,7 @@ impl Controller for Cnadu {
             self.min_rtt.add(now, rtt, MIN_WINDOW);
         }
         let min_rtt = self.min_one_way() * 2;
-        for (at, packet) in in_order_of_arrival(feedback) {
+        for (at, packet) in feedback.in_order_of_arrival() {
             self.receiver.on_arrival(at, &packet, min_rtt);
         }
         if self.accumulator.lasted(now).is_some_and(|span| span >= self.interval()) {

@@ -5,6 +5,8 @@ pub(crate) mod outstanding;
 mod path;
 pub(crate) mod timeout;
 
+use alloc::vec::Vec;
+
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::packet::{PacketId, SentPacket};
@@ -129,6 +131,19 @@ impl<'a> Feedback<'a> {
     pub fn since(&self, first: PacketId) -> Feedback<'a> {
         let before = self.reports.partition_point(|report| report.packet.id < first);
         Feedback { reports: &self.reports[before..], ..*self }
+    }
+
+    /// Whether it reports an arrival.
+    pub fn has_arrivals(&self) -> bool {
+        self.reports.iter().any(|report| report.arrival().is_some())
+    }
+
+    /// The packets that arrived and when, in the receiver's order of arrival.
+    pub(crate) fn in_order_of_arrival(&self) -> Vec<(Time, SentPacket)> {
+        let reported = self.reports.iter().filter_map(|report| Some((report.arrival()?, report.packet)));
+        let mut arrivals: Vec<(Time, SentPacket)> = reported.collect();
+        arrivals.sort_unstable_by_key(|(at, packet)| (*at, packet.id));
+        arrivals
     }
 
     /// Bytes that this feedback reports as arrived.

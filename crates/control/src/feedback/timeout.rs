@@ -52,7 +52,7 @@ impl FeedbackTimeout {
 
     /// As [`FeedbackTimeout::on_feedback`], but ignores feedback without arrivals while packets are in flight.
     pub(crate) fn on_arrivals(&mut self, feedback: &Feedback<'_>) {
-        if feedback.in_flight == Bytes::ZERO || feedback.reports.iter().any(|report| report.arrival().is_some()) {
+        if feedback.in_flight == Bytes::ZERO || feedback.has_arrivals() {
             self.on_feedback(feedback);
         }
     }

@@ -8,7 +8,6 @@ use thalweg_units::Bytes;
 use crate::estimate::Arrival;
 use crate::feedback::Feedback;
 use crate::packet::{PacketId, Payload, SentPacket};
-use crate::reporting::in_order_of_arrival;
 
 /// Max number of packets remembered: as many as 16 bits can distinguish.
 const REMEMBERED: usize = 1 << 16;
@@ -45,6 +44,6 @@ impl Sent {
             let train = (packet.payload == Payload::Media).then_some(train);
             Some(Arrival { at, train, last, size: packet.size, before })
         };
-        in_order_of_arrival(feedback).into_iter().filter_map(arrival).collect()
+        feedback.in_order_of_arrival().into_iter().filter_map(arrival).collect()
     }
 }

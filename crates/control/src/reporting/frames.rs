@@ -1,19 +1,8 @@
 //! Packets in order of arrival, grouped into frames by RTP timestamp (specs/rrtcc.md 2).
 
-use alloc::vec::Vec;
-
 use thalweg_units::{Bytes, Time};
 
-use crate::feedback::Feedback;
 use crate::packet::{Payload, SentPacket};
-
-/// The arrivals in a report, in the receiver's order of arrival.
-pub(crate) fn in_order_of_arrival(feedback: &Feedback<'_>) -> Vec<(Time, SentPacket)> {
-    let reported = feedback.reports.iter().filter_map(|report| Some((report.arrival()?, report.packet)));
-    let mut arrivals: Vec<(Time, SentPacket)> = reported.collect();
-    arrivals.sort_by_key(|(at, packet)| (*at, packet.id));
-    arrivals
-}
 
 /// The part of a frame that arrived before the next frame began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ mod frames;
 mod limits;
 
 pub(crate) use accumulator::{Accumulator, Interval, Reported};
-pub(crate) use frames::{Frame, Frames, in_order_of_arrival};
+pub(crate) use frames::{Frame, Frames};
 pub(crate) use limits::Limits;
 #[cfg(test)]
 pub(crate) mod tests {

@@ -28,7 +28,7 @@ use crate::controller::{Controller, Decision, Demand, SendLimits};
 use crate::decisions::Decisions;
 use crate::feedback::Feedback;
 use crate::packet::SentPacket;
-use crate::reporting::{Accumulator, Limits, in_order_of_arrival};
+use crate::reporting::{Accumulator, Limits};
 use crate::tfrc::Equation;
 pub use config::{
     Config, DetectorConfig, FilterConfig, Increase, KalmanConfig, LossConfig, ReceiverConfig, ScalarConfig,
@@ -127,7 +127,7 @@ impl Controller for Rrtcc {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.accumulator.on_feedback(feedback);
         self.rtt = feedback.path_rtt.or(feedback.rtt).unwrap_or(self.rtt);
-        for (at, packet) in in_order_of_arrival(feedback) {
+        for (at, packet) in feedback.in_order_of_arrival() {
             let from = self.rate();
             if let Some(why) = self.receiver.on_arrival(at, &packet, self.rtt, self.limits.min()) {
                 self.receiver.rate.limit(|rate| self.limits.clamp(rate));

@@ -1,12 +1,11 @@
 //! tau: the smoothed interarrival time, without the sender's own pauses.
 
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 
 use thalweg_units::{Span, Time};
 
 use crate::estimate::{Average, Grace, WindowedMin};
-use crate::feedback::{Feedback, Report};
+use crate::feedback::Feedback;
 use crate::packet::{PacketId, SentPacket};
 
 /// Max number of packets whose grace is remembered: as many as 16 bits can distinguish.
@@ -54,10 +53,7 @@ impl Interarrival {
     }
 
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        let arrival = |report: &Report| Some((report.arrival()?, report.packet));
-        let mut arrivals: Vec<(Time, SentPacket)> = feedback.reports.iter().filter_map(arrival).collect();
-        arrivals.sort_unstable_by_key(|(at, packet)| (*at, packet.id));
-        for (at, packet) in arrivals {
+        for (at, packet) in feedback.in_order_of_arrival() {
             self.on_arrival(&packet, at);
         }
     }

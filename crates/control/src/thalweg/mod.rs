@@ -119,7 +119,7 @@ impl Controller for Thalweg {
         let was_silent = self.is_silent();
         // The mean wait for a report is half of the time between reports.
         self.silence.set_wait(self.round_trip() + self.held + self.config.silence, 0);
-        if feedback.reports.iter().any(|report| report.arrival().is_some()) {
+        if feedback.has_arrivals() {
             self.silence.on_feedback(feedback);
         }
         let before = self.capacity();

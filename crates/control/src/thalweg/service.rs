@@ -1,11 +1,9 @@
 //! How fast the path serves: the time that it worked on each packet, by the receiver's clock.
 
-use alloc::vec::Vec;
-
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::estimate::{Average, Smoothing, Unit, WindowedMin};
-use crate::feedback::{Feedback, Report};
+use crate::feedback::Feedback;
 use crate::packet::{PacketId, SentPacket};
 
 /// The window of the min delay: two clocks drift apart by no more than a millisecond in that time (100 ppm).
@@ -53,10 +51,7 @@ impl Service {
     }
 
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        let arrival = |report: &Report| Some((report.arrival()?, report.packet));
-        let mut arrivals: Vec<(Time, SentPacket)> = feedback.reports.iter().filter_map(arrival).collect();
-        arrivals.sort_unstable_by_key(|(at, packet)| (*at, packet.id));
-        for (at, packet) in arrivals {
+        for (at, packet) in feedback.in_order_of_arrival() {
             self.on_arrival(&packet, at);
         }
     }

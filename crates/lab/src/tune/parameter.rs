@@ -37,7 +37,7 @@ pub enum Scale {
     Log,
 }
 
-/// Significant digits of a value: more could not be told apart by any run, and would only fill the trace.
+/// Significant digits of a value: no run could distinguish more, and would only fill the trace.
 const DIGITS: i32 = 4;
 
 impl Parameter {

@@ -186,7 +186,7 @@ impl Engine {
     pub fn on_feedback(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) {
         self.advance(now);
         let feedback = self.history.on_report(now, acknowledgements, hold);
-        if feedback.reports.iter().any(|report| report.arrival().is_some()) {
+        if feedback.has_arrivals() {
             self.probe_packets = 0;
         }
         deliver(&feedback, &mut self.parts, &mut self.events);

@@ -167,6 +167,13 @@ impl View {
             keyframe_due: false,
         }
     }
+
+    /// How large a frame may be: the controller's limit for a frame or, with a controller that has a window instead, the
+    /// part of the window that is not in flight; less what waits in the queue.
+    pub fn room(&self) -> Bytes {
+        let window = || self.limits.window.map_or(Bytes::MAX, |window| window.saturating_sub(self.in_flight));
+        self.limits.media.frame().unwrap_or_else(window).saturating_sub(self.queue.bytes)
+    }
 }
 
 /// A summary of the media queue.

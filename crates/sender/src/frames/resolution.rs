@@ -8,6 +8,7 @@ use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
 use crate::event::Why;
 
+pub(super) use ladder::rungs;
 pub use ladder::{Ladder, LadderConfig};
 pub use quality_scaler::{QualityScaler, QualityScalerConfig};
 

@@ -2,14 +2,16 @@
 //!
 //! A frame at the coarsest quantiser has a size below which it only repeats the last picture: about 1 kB at 720p
 //! (codecs/src/model/mod.rs). So the picture's size goes down when even the smallest candidate does not fit, as far as
-//! needed, or when even the best is at the coarsest quantiser; and up, one step at a time, when quantisers are fine. A frame of a new size is a keyframe within
-//! the same budget.
+//! needed, or when even the best is at the coarsest quantiser; and up, one step at a time, when quantisers are fine. A
+//! frame of a new size is a keyframe within the same budget.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use thalweg_media::EncodedFrame;
 use thalweg_units::{Bytes, ConfigError, Size, Span, Time, check};
+
+use crate::frames::resolution::rungs;
 
 /// The parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,19 +56,12 @@ impl LadderConfig {
     /// # Errors
     /// When the rungs are not ascending or a parameter is out of range.
     pub(super) fn build(&self, source: Size) -> Result<Ladder, ConfigError> {
-        check("ladder.heights", format_args!("{:?}", self.heights)).is(
-            !self.heights.is_empty() && !self.heights.windows(2).any(|pair| pair[0] >= pair[1]) && self.heights[0] >= 2,
-            "ascending heights, each at least 2",
-        )?;
         check("ladder.excess", self.excess).within(1.0..=10.0, "1.25")?;
         check("ladder.up_quantizer", self.up_quantizer).within(..COARSEST, "60")?;
         check("ladder", format_args!("down_after {}, up_after {}", self.down_after, self.up_after))
             .is(self.down_after != 0 && self.up_after != 0, "counts of at least 1")?;
-        check("ladder.stay", self.stay).within(Span::ZERO.., "2s")?;
-        let below = self.heights.iter().filter(|height| **height < source.height);
-        let mut rungs: Vec<Size> =
-            below.map(|height| source.scale(f64::from(*height) / f64::from(source.height))).collect();
-        rungs.push(source);
+        check("ladder.stay", self.stay).within(Span::ZERO.., "1s")?;
+        let rungs = rungs(&self.heights, source)?;
         Ok(Ladder { level: rungs.len() - 1, rungs, config: self.clone(), coarse: 0, fine: 0, changed: None })
     }
 }

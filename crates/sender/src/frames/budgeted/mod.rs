@@ -155,12 +155,9 @@ impl Budgeted {
         self.ladder.as_ref().map_or(source, Ladder::size)
     }
 
-    /// What a frame may take: what the controller leaves, less what waits in the sender, and no more than the encoder's
-    /// max rate has left.
+    /// What a frame may take: what the controller leaves, and no more than the encoder's max rate has left.
     fn free(&self, view: &View) -> Bytes {
-        let limits = &view.limits;
-        let window = || limits.window.map_or(Bytes::MAX, |window| window.saturating_sub(view.in_flight));
-        limits.media.frame().unwrap_or_else(window).saturating_sub(view.queue.bytes).min(self.cap.room(view.now))
+        view.room().min(self.cap.room(view.now))
     }
 
     /// Whether nothing arrives although something is under way.
@@ -250,7 +247,7 @@ impl FramePolicy for Budgeted {
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        if feedback.reports.iter().any(|report| report.arrival().is_some()) {
+        if feedback.has_arrivals() {
             (self.unanswered_since, self.has_arrived) = (None, true);
         }
         let newest = feedback.reports.iter().filter_map(|report| report.packet.place).map(|place| place.frame).max();

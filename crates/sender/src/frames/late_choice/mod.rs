@@ -84,12 +84,8 @@ pub enum Room {
 
 impl Room {
     fn of(self, view: &View) -> Bytes {
-        let limits = &view.limits;
         match self {
-            Room::Controller => {
-                let window = || limits.window.map_or(Bytes::MAX, |window| window.saturating_sub(view.in_flight));
-                limits.media.frame().unwrap_or_else(window).saturating_sub(view.queue.bytes)
-            }
+            Room::Controller => view.room(),
             Room::Within(time) => {
                 let wire = view.pacing.over(time).saturating_sub(view.queue.bytes);
                 wire.scale(view.payload_share)
@@ -272,7 +268,7 @@ impl FramePolicy for LateChoice {
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        if feedback.reports.iter().any(|report| report.arrival().is_some()) {
+        if feedback.has_arrivals() {
             self.may_force_at = Time::ZERO;
             self.last_feedback = Some(feedback.now);
         }

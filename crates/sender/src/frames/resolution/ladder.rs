@@ -47,16 +47,26 @@ impl Default for LadderConfig {
     }
 }
 
+/// The sizes of these heights, smallest first, below the camera's own, which is the last.
+///
+/// # Errors
+/// When the heights are not ascending.
+pub(in crate::frames) fn rungs(heights: &[u16], source: Size) -> Result<Vec<Size>, ConfigError> {
+    check("ladder.heights", format_args!("{heights:?}")).is(
+        !heights.is_empty() && !heights.windows(2).any(|pair| pair[0] >= pair[1]) && heights[0] >= 2,
+        "ascending heights, each at least 2",
+    )?;
+    let below = heights.iter().filter(|height| **height < source.height);
+    let scaled = below.map(|height| source.scale(f64::from(*height) / f64::from(source.height)));
+    Ok(scaled.chain([source]).collect())
+}
+
 impl LadderConfig {
     /// Builds the ladder at the camera's own size.
     ///
     /// # Errors
     /// When the rungs are not ascending or a count is zero.
     pub fn build(&self, source: Size) -> Result<Ladder, ConfigError> {
-        check("ladder.heights", format_args!("{:?}", self.heights)).is(
-            !self.heights.is_empty() && !self.heights.windows(2).any(|pair| pair[0] >= pair[1]) && self.heights[0] >= 2,
-            "ascending heights, each at least 2",
-        )?;
         check(
             "ladder",
             format_args!("up_after {}, down_after {}, window {}", self.up_after, self.down_after, self.window),
@@ -65,13 +75,7 @@ impl LadderConfig {
             self.up_after != 0 && self.down_after != 0 && self.window > Span::ZERO,
             "counts of at least 1 and a window longer than 0",
         )?;
-        let mut rungs: Vec<Size> = self
-            .heights
-            .iter()
-            .filter(|height| **height < source.height)
-            .map(|height| source.scale(f64::from(*height) / f64::from(source.height)))
-            .collect();
-        rungs.push(source);
+        let rungs = rungs(&self.heights, source)?;
         Ok(Ladder {
             level: rungs.len() - 1,
             rungs,

@@ -8,8 +8,11 @@ use super::margin;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// How long the path may need, beyond a round trip on an empty path, for what is under way.
+    /// How long the path may need, beyond a round trip on an empty path, for what is under way: at the beginning and
+    /// after a fade, and always without a margin.
     pub budget: Span,
+    /// Packets that may be under way in addition at any rate, so that of two flows the slower gains on the faster.
+    pub packets: f64,
     /// The weight of a packet in the quick average of the path's service time.
     pub quick: f64,
     /// The weight of a packet in the slow one. The slower of the two rates counts.
@@ -39,7 +42,8 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            budget: Span::from_millis(80),
+            budget: Span::from_millis(60),
+            packets: 2.0,
             quick: 0.05,
             slow: 0.02,
             longest_service: Span::from_millis(50),
@@ -76,6 +80,7 @@ impl Config {
             self.packet > Bytes::ZERO && self.wire >= self.packet,
             "more than 0 bytes, and no less on the wire than of payload, such as 1140B and 1230B",
         )?;
+        check("thalweg.packets", self.packets).within(0.0..=100.0, "2")?;
         check("thalweg.first_packets", self.first_packets).within(1.., "10")?;
         check("thalweg.start", self.start).within(above(Rate::ZERO), "1Mbps")?;
         Ok(())

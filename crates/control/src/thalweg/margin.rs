@@ -1,15 +1,15 @@
-//! The share of the budget to use, chosen by hindsight.
+//! The budget to use, chosen by hindsight.
 //!
-//! A fixed budget is too large for a path that fades and too small for a steady one: no single setting is best on
-//! every link. What waits on the path is proportional to what was allowed to be under way, so each frame of the last
-//! seconds says how late it would have been with another share; the share is chosen that would have served them best.
-//! Vidaptive chooses its encoder's headroom so (specs/vidaptive.md 7), by the time that frames wait in the sender,
-//! which is the same where nothing waits behind it.
+//! A fixed budget is too large for a path that fades and too small for a varying one; on a steady path it is a queue
+//! that serves nothing. No single setting is best on every link. But each frame of the last seconds says what another
+//! budget would have meant: how long the path would have been empty before the frame, for want of packets, and how
+//! long the frame would have waited. So the budget is chosen that would have served them best. Vidaptive chooses its
+//! encoder's headroom so (specs/vidaptive.md 7).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_units::{ConfigError, Span, Time, above, between, check};
+use thalweg_units::{ConfigError, Span, Time, above, check};
 
 use crate::feedback::Feedback;
 use crate::packet::{Payload, SentPacket};
@@ -22,15 +22,15 @@ pub struct Config {
     pub window: Span,
     /// A frame is in time if it waits no longer than this on the path.
     pub bound: Span,
-    /// The weight of frames in time against the share itself, 0..1.
-    pub weight: f64,
-    /// The least share.
-    pub min: f64,
+    /// What a late frame costs: as much as a path that is empty for this many intervals of frames.
+    pub late: f64,
+    /// What waiting costs, for each `bound` that a frame waits, up to ten: as `late`.
+    pub waiting: f64,
+    /// The least budget.
+    pub min: Span,
     /// The greatest.
-    pub max: f64,
-    /// The share at the beginning and after a fade, for `cautious`.
-    pub initial: f64,
-    /// How long the path must have served again after a fade until hindsight counts.
+    pub max: Span,
+    /// How long the path must have served again after a fade until hindsight may raise the budget above the initial.
     pub cautious: Span,
 }
 
@@ -39,37 +39,43 @@ impl Default for Config {
         Config {
             window: Span::from_secs(10),
             bound: Span::from_millis(100),
-            weight: 0.7,
-            min: 0.25,
-            max: 1.5,
-            initial: 0.7,
+            late: 0.7,
+            waiting: 0.05,
+            min: Span::from_millis(20),
+            max: Span::from_millis(120),
             cautious: Span::from_millis(500),
         }
     }
 }
 
 impl Config {
-    pub(super) fn build(self) -> Result<Margin, ConfigError> {
+    pub(super) fn build(self, initial: Span) -> Result<Margin, ConfigError> {
         for (name, value) in [("margin.window", self.window), ("margin.bound", self.bound)] {
             check(name, value).within(above(Span::ZERO), "the default")?;
         }
-        check("margin.weight", self.weight).within(between(0.0, 1.0), "0.7")?;
-        check("margin", format_args!("min {}, initial {}, max {}", self.min, self.initial, self.max)).is(
-            self.min > 0.0 && self.min <= self.initial && self.initial <= self.max && self.max.is_finite(),
-            "0 < min <= initial <= max",
-        )?;
+        for (name, value) in [("margin.late", self.late), ("margin.waiting", self.waiting)] {
+            check(name, value).within(0.0..=1e3, "the default")?;
+        }
+        check("margin and budget", format_args!("min {}, budget {initial}, max {}", self.min, self.max))
+            .is(self.min > Span::ZERO && self.min <= initial && initial <= self.max, "0 < min <= budget <= max")?;
         check("margin.cautious", self.cautious).within(Span::ZERO.., "500ms")?;
+        let step = (self.max - self.min) / (CANDIDATES as i64 - 1);
+        let candidates = (0..CANDIDATES).map(|index| Tally { budget: self.min + step * index as i64, ..Tally::default() });
         Ok(Margin {
             config: self,
-            best: self.initial,
+            initial,
+            best: initial,
             cautious_until: Time::ZERO,
+            newest_arrival: None,
             under_way: VecDeque::new(),
             samples: VecDeque::new(),
-            ranked: Vec::new(),
+            candidates: candidates.collect(),
         })
     }
 }
 
+/// Budgets compared: 5 ms apart by default, less than what a frame takes of the budget.
+const CANDIDATES: usize = 21;
 /// Max frames under way that are remembered: half a minute at sixty a second.
 const REMEMBERED: usize = 1 << 11;
 
@@ -78,26 +84,54 @@ const REMEMBERED: usize = 1 << 11;
 struct UnderWay {
     frame: u64,
     began: Time,
-    /// The share in force.
-    share: f64,
+    /// Since the frame before it began.
+    interval: Span,
+    /// The budget in force.
+    budget: Span,
+    /// How long its first packet waited on the path, or, negative, how long the path was empty before it; once known.
+    ahead: Option<Span>,
+}
+
+/// A frame that arrived.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    at: Time,
+    frame: UnderWay,
+    ahead: Span,
+    /// How long its last packet waited.
+    waited: Span,
+    /// How much longer that would have been for each second of budget.
+    slope: f64,
+}
+
+/// What the frames in the window would have met with a budget.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    budget: Span,
+    /// How long the path would have been empty for want of packets.
+    empty: Span,
+    /// The intervals of frames that would have been late.
+    late: Span,
+    waited: Span,
 }
 
 /// See the module.
 #[derive(Debug, Clone)]
 pub(super) struct Margin {
     config: Config,
-    best: f64,
+    initial: Span,
+    best: Span,
     cautious_until: Time,
+    newest_arrival: Option<Time>,
     under_way: VecDeque<UnderWay>,
-    /// When a frame arrived, and how long it would have waited with a share of 1, in seconds.
-    samples: VecDeque<(Time, f64)>,
-    ranked: Vec<f64>,
+    samples: VecDeque<Sample>,
+    candidates: Vec<Tally>,
 }
 
 impl Margin {
-    /// The share in force.
-    pub(super) fn share(&self, now: Time) -> f64 {
-        if now < self.cautious_until { self.best.min(self.config.initial) } else { self.best }
+    /// The budget in force.
+    pub(super) fn budget(&self, now: Time) -> Span {
+        if now < self.cautious_until { self.best.min(self.initial) } else { self.best }
     }
 
     /// Nothing arrives: be cautious again once something does.
@@ -110,57 +144,79 @@ impl Margin {
         if self.under_way.len() == REMEMBERED {
             self.under_way.pop_front();
         }
-        self.under_way.push_back(UnderWay { frame: place.frame, began: packet.at, share: self.share(packet.at) });
+        // A pause is no interval.
+        let interval = self.under_way.back().map_or(Span::ZERO, |before| (packet.at - before.began).min(self.config.bound));
+        let budget = self.budget(packet.at);
+        self.under_way.push_back(UnderWay { frame: place.frame, began: packet.at, interval, budget, ahead: None });
     }
 
-    /// Takes the frames whose last packet has arrived; `empty` is the delay of the empty path, by two clocks.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, empty: Span) {
-        let before = self.samples.len();
-        for report in feedback.reports {
-            let (Some(place), Some(at)) = (report.packet.place.filter(|place| place.last), report.arrival()) else {
-                continue;
-            };
-            while let Some(frame) = self.under_way.front().copied().filter(|oldest| oldest.frame <= place.frame) {
-                self.under_way.pop_front();
-                if frame.frame == place.frame {
-                    let waited = (at - frame.began - empty).max(Span::ZERO);
-                    if self.samples.is_empty() {
-                        // At the beginning, and after a pause longer than the window.
-                        self.cautious_until = self.cautious_until.max(feedback.now + self.config.cautious);
-                    }
-                    self.samples.push_back((feedback.now, waited.as_secs_f64() / frame.share));
-                }
-            }
+    /// Takes the frames whose last packet has arrived; `empty` is the delay of the empty path, by two clocks, and
+    /// `round_trip` the time from sending a packet on it to the report.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, empty: Span, round_trip: Span) {
+        for (at, packet) in feedback.in_order_of_arrival() {
+            self.on_arrival(feedback.now, at, &packet, empty, round_trip);
+            self.newest_arrival = self.newest_arrival.max(Some(at));
         }
-        while self.samples.front().is_some_and(|(at, _)| *at + self.config.window <= feedback.now) {
+        let since = feedback.now - self.config.window;
+        while let Some(sample) = self.samples.front().copied().filter(|sample| sample.at <= since) {
+            self.count(&sample, -1);
             self.samples.pop_front();
         }
-        if self.samples.len() != before {
+        if feedback.has_arrivals() {
             self.best = self.best();
         }
     }
 
-    /// The share with the greatest score. Between two samples' own shares the number of frames in time does not change,
-    /// so only the largest share that still has each frame in time counts.
-    fn best(&mut self) -> f64 {
-        let Config { bound, weight, min, max, initial, .. } = self.config;
-        self.ranked.clear();
-        self.ranked.extend(self.samples.iter().map(|(_, wait)| *wait));
-        self.ranked.sort_by(f64::total_cmp);
-        let count = self.ranked.len() as f64;
-        if self.ranked.is_empty() {
-            return initial;
+    fn on_arrival(&mut self, now: Time, at: Time, packet: &SentPacket, empty: Span, round_trip: Span) {
+        let Some(place) = packet.place.filter(|_| packet.payload == Payload::Media) else { return };
+        let Ok(index) = self.under_way.binary_search_by_key(&place.frame, |frame| frame.frame) else { return };
+        if place.first {
+            let due = packet.at + empty;
+            let idle = self.newest_arrival.map_or(Span::ZERO, |newest| (due - newest).max(Span::ZERO));
+            self.under_way[index].ahead = Some(if idle > Span::ZERO { -idle } else { at - due });
         }
-        let bound = bound.as_secs_f64();
-        let score = |in_time: usize, share: f64| weight * in_time as f64 / count + (1.0 - weight) * share / max;
-        let in_time = |share: f64| self.ranked.partition_point(|wait| share * wait <= bound);
-        let mut best = (max, score(in_time(max), max));
-        for (index, wait) in self.ranked.iter().enumerate().rev() {
-            let share = bound / wait.max(1e-9);
-            if share < max && share > min && score(index + 1, share) > best.1 {
-                best = (share, score(index + 1, share));
-            }
+        if !place.last {
+            return;
         }
-        if score(in_time(min), min) > best.1 { min } else { best.0 }
+        // A frame of which the first packet is unknown says nothing of the path before it.
+        let frame = self.under_way[index];
+        self.under_way.drain(..index);
+        let Some(ahead) = frame.ahead else { return };
+        let waited = (at - frame.began - empty).max(Span::ZERO);
+        // What is under way waits in proportion to what it is: a path that serves at half of the rate doubles it.
+        let slope = (round_trip + waited).as_secs_f64() / (round_trip + frame.budget).as_secs_f64();
+        if self.samples.is_empty() {
+            // At the beginning, and after a pause longer than the window.
+            self.cautious_until = self.cautious_until.max(now + self.config.cautious);
+        }
+        let sample = Sample { at: now, frame, ahead, waited, slope };
+        self.samples.push_back(sample);
+        self.count(&sample, 1);
+    }
+
+    /// Adds a sample to every candidate's sums, or takes it away.
+    fn count(&mut self, sample: &Sample, sign: i64) {
+        let Config { bound, .. } = self.config;
+        for tally in &mut self.candidates {
+            let more = tally.budget - sample.frame.budget;
+            let empty = (-(sample.ahead + more)).max(Span::ZERO).min(sample.frame.interval);
+            let waited = (sample.waited + more.scale(sample.slope)).max(Span::ZERO);
+            tally.empty += empty * sign;
+            tally.late += if waited > bound { sample.frame.interval * sign } else { Span::ZERO };
+            tally.waited += waited.min(bound * 10) * sign;
+        }
+    }
+
+    /// The budget with the least cost.
+    fn best(&self) -> Span {
+        if self.samples.is_empty() {
+            return self.initial;
+        }
+        let Config { bound, late, waiting, .. } = self.config;
+        let intervals: Span = self.samples.iter().map(|sample| sample.frame.interval).sum();
+        let waiting = waiting * intervals.as_secs_f64() / (self.samples.len() as f64 * bound.as_secs_f64());
+        let cost = |tally: &Tally| tally.empty + tally.late.scale(late) + tally.waited.scale(waiting);
+        let best = self.candidates.iter().min_by_key(|tally| cost(tally));
+        best.map_or(self.initial, |tally| tally.budget)
     }
 }

@@ -59,7 +59,7 @@ impl Thalweg {
         config.check()?;
         Ok(Thalweg {
             service: Service::new(&config)?,
-            margin: config.margin.map(margin::Config::build).transpose()?,
+            margin: config.margin.map(|margin| margin.build(config.budget)).transpose()?,
             outstanding: Outstanding::new(config.forget_after),
             min_round_trip: WindowedMin::default(),
             held: Span::ZERO,
@@ -75,8 +75,8 @@ impl Thalweg {
         self.min_round_trip.get().unwrap_or(ASSUMED_ROUND_TRIP) + self.held
     }
 
-    fn share(&self) -> f64 {
-        self.margin.as_ref().map_or(1.0, |margin| margin.share(self.now))
+    fn budget(&self) -> Span {
+        self.margin.as_ref().map_or(self.config.budget, |margin| margin.budget(self.now))
     }
 
     fn capacity(&self) -> Rate {
@@ -87,7 +87,7 @@ impl Thalweg {
     fn may_be_under_way(&self) -> Bytes {
         match self.service.rate() {
             None => self.config.wire * self.config.first_packets,
-            Some(rate) => rate.over(self.round_trip() + self.config.budget.scale(self.share())),
+            Some(rate) => rate.over(self.round_trip() + self.budget()) + self.config.wire.scale(self.config.packets),
         }
     }
 
@@ -125,8 +125,9 @@ impl Controller for Thalweg {
         let before = self.capacity();
         self.service.on_feedback(feedback);
         self.outstanding.on_feedback(feedback);
+        let round_trip = self.round_trip();
         if let Some((margin, empty)) = self.margin.as_mut().zip(self.service.min_delay()) {
-            margin.on_feedback(feedback, empty);
+            margin.on_feedback(feedback, empty, round_trip);
         }
         if was_silent && !self.is_silent() {
             if let Some(margin) = &mut self.margin {
@@ -179,7 +180,7 @@ impl Controller for Thalweg {
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         see("under way kB", self.outstanding.bytes().as_f64() / 1000.0);
         see("allowed kB", self.may_be_under_way().as_f64() / 1000.0);
-        see("share", self.share());
+        see("budget ms", self.budget().as_millis_f64());
         see("silent", f64::from(u8::from(self.is_silent())));
     }
 }

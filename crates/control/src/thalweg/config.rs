@@ -43,7 +43,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             budget: Span::from_millis(60),
-            packets: 2.0,
+            packets: 4.0,
             quick: 0.05,
             slow: 0.02,
             longest_service: Span::from_millis(50),
@@ -80,7 +80,7 @@ impl Config {
             self.packet > Bytes::ZERO && self.wire >= self.packet,
             "more than 0 bytes, and no less on the wire than of payload, such as 1140B and 1230B",
         )?;
-        check("thalweg.packets", self.packets).within(0.0..=100.0, "2")?;
+        check("thalweg.packets", self.packets).within(0.0..=100.0, "4")?;
         check("thalweg.first_packets", self.first_packets).within(1.., "10")?;
         check("thalweg.start", self.start).within(above(Rate::ZERO), "1Mbps")?;
         Ok(())

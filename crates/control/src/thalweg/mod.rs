@@ -3,32 +3,33 @@
 //!
 //! * `service.rs`: the rate at which the path serves, from a frame's own packets at the receiver's times.
 //! * [`margin`]: the share of the budget.
+//! * `round_trip.rs`: the round trip of the empty path.
+//! * `overflow.rs`: what the path's queue holds.
 //! * here: what is under way, and silence. Nothing arrives during a fade, so nothing may be added; the frame policy
 //!   sends single packets that find out when the path serves again.
 
 mod config;
 pub mod margin;
+mod overflow;
+mod round_trip;
 mod service;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Controller, Decision, MediaLimit, SendLimits};
 use crate::decisions::Decisions;
-use crate::estimate::WindowedMin;
 use crate::feedback::Feedback;
 use crate::feedback::outstanding::Outstanding;
 use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::packet::{MSS, SentPacket};
 pub use config::Config;
 use margin::Margin;
+use overflow::Overflow;
+use round_trip::RoundTrip;
 use service::Service;
 
-/// The window of the min round trip.
-const ROUND_TRIP_MEMORY: Span = Span::from_secs(10);
-/// The round trip before the first was measured, as in the engine (specs/vidaptive.md C3).
-const ASSUMED_ROUND_TRIP: Span = Span::from_millis(100);
-/// The weight of a report in the time that reports are held back: an eighth, as of the round trip (RFC 6298).
-const HOLD_GAIN: i64 = 8;
+/// The most packets added beside a flow that fills the queue.
+const MOST_CONTENDED: f64 = 20.0;
 /// How much faster than the path a frame's packets leave: fast enough that they queue and measure it, as in Salsify's
 /// sender (specs/salsify.md 3).
 const PACING: f64 = 5.0;
@@ -42,9 +43,8 @@ pub struct Thalweg {
     service: Service,
     margin: Option<Margin>,
     outstanding: Outstanding,
-    min_round_trip: WindowedMin<Span>,
-    /// How long reports are held back, smoothed.
-    held: Span,
+    round_trip: RoundTrip,
+    overflow: Overflow,
     silence: FeedbackTimeout,
     now: Time,
     decisions: Decisions,
@@ -61,18 +61,13 @@ impl Thalweg {
             service: Service::new(&config)?,
             margin: config.margin.map(|margin| margin.build(config.budget)).transpose()?,
             outstanding: Outstanding::new(config.forget_after),
-            min_round_trip: WindowedMin::default(),
-            held: Span::ZERO,
-            silence: FeedbackTimeout::new(ASSUMED_ROUND_TRIP + config.silence, 0, Then::Same),
+            round_trip: RoundTrip::default(),
+            overflow: Overflow::default(),
+            silence: FeedbackTimeout::new(round_trip::ASSUMED + config.silence, 0, Then::Same),
             now: Time::ZERO,
             decisions: Decisions::default(),
             config,
         })
-    }
-
-    /// The time from sending a packet on an empty path to the report on it.
-    fn round_trip(&self) -> Span {
-        self.min_round_trip.get().unwrap_or(ASSUMED_ROUND_TRIP) + self.held
     }
 
     fn budget(&self) -> Span {
@@ -83,12 +78,23 @@ impl Thalweg {
         self.service.rate().unwrap_or(self.config.start).max(Rate::from_kbps(1))
     }
 
+    /// Wire bytes that the path carries in a round trip.
+    fn carries(&self) -> Bytes {
+        self.capacity().over(self.round_trip.get())
+    }
+
     /// Wire bytes that may be under way.
     fn may_be_under_way(&self) -> Bytes {
-        match self.service.rate() {
-            None => self.config.wire * self.config.first_packets,
-            Some(rate) => rate.over(self.round_trip() + self.budget()) + self.config.wire.scale(self.config.packets),
+        let Config { wire, first_packets, packets, .. } = self.config;
+        let Some(rate) = self.service.rate() else { return wire * first_packets };
+        if let Some(share) = self.round_trip.draining() {
+            return self.carries().scale(share);
         }
+        // Beside a flow that fills the queue a share is got by what is queued: a packet more each second, as TCP in
+        // each round trip, until the queue overflows.
+        let contended = self.round_trip.contended_for(self.now).as_secs_f64().min(MOST_CONTENDED);
+        let queue = rate.over(self.budget()) + wire.scale(packets + contended);
+        self.carries() + self.overflow.limit().map_or(queue, |limit| queue.min(limit)).max(wire)
     }
 
     /// Whether nothing arrives although something is under way.
@@ -110,22 +116,19 @@ impl Thalweg {
 impl Controller for Thalweg {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.now = feedback.now;
-        if let Some(sample) = feedback.reports.iter().filter_map(|report| feedback.rtt_sample(report)).min() {
-            self.min_round_trip.add(feedback.now, sample, ROUND_TRIP_MEMORY);
-        }
-        if let Some(held) = feedback.mean_held() {
-            self.held = self.held + (held - self.held) / HOLD_GAIN;
-        }
         let was_silent = self.is_silent();
         // The mean wait for a report is half of the time between reports.
-        self.silence.set_wait(self.round_trip() + self.held + self.config.silence, 0);
+        let round_trip = self.round_trip.get();
+        self.silence.set_wait(round_trip + self.round_trip.held() + self.config.silence, 0);
         if feedback.has_arrivals() {
             self.silence.on_feedback(feedback);
         }
         let before = self.capacity();
         self.service.on_feedback(feedback);
         self.outstanding.on_feedback(feedback);
-        let round_trip = self.round_trip();
+        let carries = self.carries();
+        self.round_trip.on_feedback(feedback, self.outstanding.bytes(), carries);
+        self.overflow.on_feedback(feedback, carries, round_trip);
         if let Some((margin, empty)) = self.margin.as_mut().zip(self.service.min_delay()) {
             margin.on_feedback(feedback, empty, round_trip);
         }
@@ -180,6 +183,7 @@ impl Controller for Thalweg {
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         see("under way kB", self.outstanding.bytes().as_f64() / 1000.0);
         see("allowed kB", self.may_be_under_way().as_f64() / 1000.0);
+        see("contended s", self.round_trip.contended_for(self.now).as_secs_f64());
         see("budget ms", self.budget().as_millis_f64());
         see("silent", f64::from(u8::from(self.is_silent())));
     }

@@ -67,3 +67,8 @@ pub fn camel(rate: Rate, _: Span) -> Span {
 pub fn salsify(rate: Rate, _: Span) -> Span {
     Span::from_millis(100) + packets(2, rate)
 }
+
+/// The greatest budget, four packets, and what a fall of the rate to a quarter makes of them until it is noticed.
+pub fn thalweg(rate: Rate, _: Span) -> Span {
+    Span::from_millis(120) + packets(6, rate)
+}

@@ -66,10 +66,8 @@ pub const ALL: &[Subject] = &[
     subject("nada", || built(nada::Nada::new(nada::Config::default())), Frames, claims::nada),
     subject("camel", || built(camel::Camel::new(camel::Config::default())), Frames, claims::camel),
     subject("salsify", salsify, Frames, claims::salsify),
-    // Not in the torture test yet: beside a source that never pauses its round trips have its own queue in them
-    // (docs/thalweg.md, "What is missing").
-    variant("thalweg", || thalweg(false)),
-    variant("thalweg-window", || thalweg(true)),
+    subject("thalweg", || thalweg(false), Frames, claims::thalweg),
+    subject("thalweg-window", || thalweg(true), Backlog, claims::thalweg),
     variant("rebera", || built(rebera::Rebera::new(rebera::Config::default()))),
     variant("rebera-paper", rebera_of_the_paper),
     subject("fbra", || built(fbra::Fbra::new(fbra::Config::default())), Course, claims::none),

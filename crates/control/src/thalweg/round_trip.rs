@@ -1,0 +1,100 @@
+//! The round trip of the empty path, seen again and again.
+//!
+//! A budget on top of the round trip needs a round trip without the queue that the budget makes. Frames of a camera
+//! leave pauses in which the path runs empty. Where none does, because a source never pauses or because another flow
+//! keeps the path full, less is sent for a moment before the min is forgotten, as in BBR's ProbeRTT (specs/bbr.md 4).
+
+use thalweg_units::{Bytes, Span, Time};
+
+use crate::estimate::WindowedMin;
+use crate::feedback::Feedback;
+
+/// The window of the min round trip.
+const MEMORY: Span = Span::from_secs(10);
+/// The path must be seen empty twice in that time.
+const DRAIN_AFTER: Span = Span::from_secs(5);
+/// A round trip that exceeds the min by no more than jitter has seen an empty path.
+const JITTER: Span = Span::from_millis(5);
+/// A path that does not drain in this time has another flow's queue, which does not drain for us.
+const LONGEST_DRAIN: Span = Span::from_millis(500);
+/// What may be under way while the path drains, of what it carries in a round trip (BBRv2: half; ours takes fewer
+/// pictures).
+const DRAINED: f64 = 0.75;
+/// Before the first was measured, as in the engine (specs/vidaptive.md C3).
+pub(super) const ASSUMED: Span = Span::from_millis(100);
+/// The weight of a report in the time that reports are held back: an eighth, as of the round trip (RFC 6298).
+const HOLD_GAIN: i64 = 8;
+
+/// See the module.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RoundTrip {
+    min: WindowedMin<Span>,
+    /// How long reports are held back, smoothed.
+    held: Span,
+    /// When a round trip close to the min was last measured, or looked for in vain.
+    empty_at: Option<Time>,
+    drain: Option<Drain>,
+    /// Since when draining has not emptied the path: the queue is another flow's.
+    contended: Option<Time>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Drain {
+    began: Time,
+    /// When no more than allowed was under way.
+    drained: Option<Time>,
+}
+
+impl RoundTrip {
+    /// The time from sending a packet on an empty path to the report on it.
+    pub(super) fn get(&self) -> Span {
+        self.min.get().unwrap_or(ASSUMED) + self.held
+    }
+
+    /// How long reports are held back.
+    pub(super) fn held(&self) -> Span {
+        self.held
+    }
+
+    /// Of what the path carries in a round trip, the share that may be under way while it drains.
+    pub(super) fn draining(&self) -> Option<f64> {
+        self.drain.map(|_| DRAINED)
+    }
+
+    /// How long another flow has kept the path full.
+    pub(super) fn contended_for(&self, now: Time) -> Span {
+        self.contended.map_or(Span::ZERO, |since| now - since)
+    }
+
+    /// Takes feedback; `under_way` is what is left under way, and `carries` what the path carries in a round trip.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, under_way: Bytes, carries: Bytes) {
+        let now = feedback.now;
+        if let Some(held) = feedback.mean_held() {
+            self.held = self.held + (held - self.held) / HOLD_GAIN;
+        }
+        let samples =
+            feedback.reports.iter().filter_map(|report| Some((feedback.rtt_sample(report)?, report.packet.at)));
+        let Some((least, _)) = samples.clone().min() else { return };
+        self.min.add(now, least, MEMORY);
+        let looked = *self.empty_at.get_or_insert(now);
+        if self.min.get().is_some_and(|min| least <= min + JITTER) {
+            (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
+            return;
+        }
+        match &mut self.drain {
+            None if now - looked > DRAIN_AFTER => self.drain = Some(Drain { began: now, drained: None }),
+            None => {}
+            Some(drain) => {
+                if drain.drained.is_none() && under_way <= carries.scale(DRAINED) {
+                    drain.drained = Some(now);
+                }
+                let newest = samples.map(|(_, sent)| sent).max();
+                let is_seen = drain.drained.is_some_and(|drained| newest >= Some(drained));
+                if is_seen || now - drain.began > LONGEST_DRAIN {
+                    self.contended.get_or_insert(drain.began);
+                    (self.drain, self.empty_at) = (None, Some(now));
+                }
+            }
+        }
+    }
+}

@@ -28,8 +28,8 @@ use overflow::Overflow;
 use round_trip::RoundTrip;
 use service::Service;
 
-/// The most packets added beside a flow that fills the queue.
-const MOST_CONTENDED: f64 = 20.0;
+/// The most that is added beside a flow that fills the queue: what the path carries in this time.
+const MOST_CONTENDED: Span = Span::from_millis(300);
 /// How much faster than the path a frame's packets leave: fast enough that they queue and measure it, as in Salsify's
 /// sender (specs/salsify.md 3).
 const PACING: f64 = 5.0;
@@ -87,13 +87,14 @@ impl Thalweg {
     fn may_be_under_way(&self) -> Bytes {
         let Config { wire, first_packets, packets, .. } = self.config;
         let Some(rate) = self.service.rate() else { return wire * first_packets };
-        if let Some(share) = self.round_trip.draining() {
-            return self.carries().scale(share);
+        if let Some(drained) = self.round_trip.draining(self.carries(), wire) {
+            return drained;
         }
         // Beside a flow that fills the queue a share is got by what is queued: a packet more each second, as TCP in
         // each round trip, until the queue overflows.
-        let contended = self.round_trip.contended_for(self.now).as_secs_f64().min(MOST_CONTENDED);
-        let queue = rate.over(self.budget()) + wire.scale(packets + contended);
+        let contended =
+            wire.scale(self.round_trip.contended_for(self.now).as_secs_f64()).min(rate.over(MOST_CONTENDED));
+        let queue = rate.over(self.budget()) + wire.scale(packets) + contended;
         self.carries() + self.overflow.limit().map_or(queue, |limit| queue.min(limit)).max(wire)
     }
 
@@ -127,8 +128,11 @@ impl Controller for Thalweg {
         self.service.on_feedback(feedback);
         self.outstanding.on_feedback(feedback);
         let carries = self.carries();
-        self.round_trip.on_feedback(feedback, self.outstanding.bytes(), carries);
-        self.overflow.on_feedback(feedback, carries, round_trip);
+        let drained = self.round_trip.draining(carries, self.config.wire);
+        self.round_trip.on_feedback(feedback, drained.is_some_and(|drained| self.outstanding.bytes() <= drained));
+        let is_contended = self.round_trip.contended_for(self.now) > Span::ZERO;
+        let contended = if is_contended { self.config.wire } else { Bytes::ZERO };
+        self.overflow.on_feedback(feedback, carries, round_trip, contended);
         if let Some((margin, empty)) = self.margin.as_mut().zip(self.service.min_delay()) {
             margin.on_feedback(feedback, empty, round_trip);
         }

@@ -21,7 +21,8 @@ const TIMES: f64 = 2.0;
 const MORE: f64 = 0.02;
 /// What is left of the limit after a loss (CUBIC's beta is 0.7, RFC 9438).
 const DECREASE: f64 = 0.8;
-/// How fast the limit grows again, a second.
+/// How fast the limit grows again, a second. Beside a flow that fills the queue it grows as that one's window does, by
+/// a packet in a round trip (RFC 5681).
 const GROWTH: f64 = 0.1;
 
 /// See the module.
@@ -42,8 +43,9 @@ impl Overflow {
         self.limit
     }
 
-    /// Takes feedback; `carries` is what the path carries in `round_trip`.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, carries: Bytes, round_trip: Span) {
+    /// Takes feedback; `carries` is what the path carries in `round_trip`, and `contended` a packet where another flow
+    /// fills the queue, or none.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, carries: Bytes, round_trip: Span, contended: Bytes) {
         let now = feedback.now;
         if feedback.cause == Cause::FeedbackTimeout {
             return;
@@ -72,7 +74,9 @@ impl Overflow {
         self.changed = Some(now);
         // Far above what anything queued, it limits nothing.
         let longest = self.longest.get().unwrap_or_default();
-        let grown = self.limit.map(|limit| limit + limit.scale(GROWTH * since.as_secs_f64()));
+        let grown = self
+            .limit
+            .map(|limit| limit + limit.scale(GROWTH * since.as_secs_f64()) + contended.scale(since.ratio(round_trip)));
         self.limit = grown.filter(|limit| *limit < longest * 2);
         let [short, long] = self.lost;
         let may = self.decreased.is_none_or(|at| now - at > round_trip);

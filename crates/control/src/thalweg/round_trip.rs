@@ -15,8 +15,6 @@ const MEMORY: Span = Span::from_secs(10);
 const DRAIN_AFTER: Span = Span::from_secs(5);
 /// A round trip that exceeds the min by no more than jitter has seen an empty path.
 const JITTER: Span = Span::from_millis(5);
-/// A path that does not drain in this time has another flow's queue, which does not drain for us.
-const LONGEST_DRAIN: Span = Span::from_millis(500);
 /// What may be under way while the path drains, of what it carries in a round trip (BBRv2: half; ours takes fewer
 /// pictures).
 const DRAINED: f64 = 0.75;
@@ -56,9 +54,9 @@ impl RoundTrip {
         self.held
     }
 
-    /// Of what the path carries in a round trip, the share that may be under way while it drains.
-    pub(super) fn draining(&self) -> Option<f64> {
-        self.drain.map(|_| DRAINED)
+    /// What may be under way while the path drains, of what it `carries` in a round trip.
+    pub(super) fn draining(&self, carries: Bytes, packet: Bytes) -> Option<Bytes> {
+        self.drain.map(|_| carries.scale(DRAINED).max(packet))
     }
 
     /// How long another flow has kept the path full.
@@ -66,8 +64,8 @@ impl RoundTrip {
         self.contended.map_or(Span::ZERO, |since| now - since)
     }
 
-    /// Takes feedback; `under_way` is what is left under way, and `carries` what the path carries in a round trip.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, under_way: Bytes, carries: Bytes) {
+    /// Takes feedback; `has_drained` says whether no more is under way than may be while the path drains.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, has_drained: bool) {
         let now = feedback.now;
         if let Some(held) = feedback.mean_held() {
             self.held = self.held + (held - self.held) / HOLD_GAIN;
@@ -85,14 +83,12 @@ impl RoundTrip {
             None if now - looked > DRAIN_AFTER => self.drain = Some(Drain { began: now, drained: None }),
             None => {}
             Some(drain) => {
-                if drain.drained.is_none() && under_way <= carries.scale(DRAINED) {
-                    drain.drained = Some(now);
-                }
                 let newest = samples.map(|(_, sent)| sent).max();
-                let is_seen = drain.drained.is_some_and(|drained| newest >= Some(drained));
-                if is_seen || now - drain.began > LONGEST_DRAIN {
+                if drain.drained.is_some_and(|drained| newest >= Some(drained)) {
                     self.contended.get_or_insert(drain.began);
                     (self.drain, self.empty_at) = (None, Some(now));
+                } else if has_drained {
+                    drain.drained.get_or_insert(now);
                 }
             }
         }

@@ -4,7 +4,9 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::estimate::{Average, Smoothing, Unit, WindowedMin};
 use crate::feedback::Feedback;
-use crate::packet::{PacketId, SentPacket};
+use crate::packet::SentPacket;
+
+use super::LEAST_PACING;
 
 /// The window of the min delay: two clocks drift apart by no more than a millisecond in that time (100 ppm).
 const MIN_DELAY_MEMORY: Span = Span::from_secs(10);
@@ -20,10 +22,18 @@ pub(super) struct Service {
     slow: Average,
     wire: Bytes,
     longest: Span,
-    /// The newest packet that arrived, and when.
-    newest: Option<(PacketId, Time)>,
+    /// Packets farther apart are not of one frame.
+    longest_gap: Span,
+    /// The newest packet that arrived.
+    newest: Option<Arrival>,
     /// Arrival minus sending time, by two clocks.
     min_delay: WindowedMin<Span>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Arrival {
+    packet: SentPacket,
+    at: Time,
 }
 
 impl Service {
@@ -34,6 +44,7 @@ impl Service {
             slow: average(config.slow)?,
             wire: config.wire,
             longest: config.longest_service,
+            longest_gap: LEAST_PACING.time_for(config.wire),
             newest: None,
             min_delay: WindowedMin::default(),
         })
@@ -59,16 +70,30 @@ impl Service {
     /// Of reordered packets only the newer ones count.
     fn on_arrival(&mut self, packet: &SentPacket, at: Time) {
         self.min_delay.add(at, at - packet.at, MIN_DELAY_MEMORY);
-        if self.newest.is_some_and(|(newest, _)| packet.id <= newest) {
+        let Some(newest) = self.newest.filter(|newest| newest.packet.id < packet.id) else {
+            self.newest.get_or_insert(Arrival { packet: *packet, at });
             return;
-        }
-        if let (Some((_, last)), Some(delay)) = (self.newest, self.min_delay.get()) {
-            // The min delay has the packet's own service in it, so one that meets an empty path seems to need none, and
-            // a path on which nothing ever waits seems endless. Frames of few packets see it too fast by the first.
-            let served = (at - last.max(packet.at + delay)).min(self.longest);
+        };
+        self.newest = Some(Arrival { packet: *packet, at });
+        let due = packet.at + self.min_delay.get().unwrap_or_default();
+        // The mean for a packet of this size.
+        let usual = self.rate().map_or(Span::ZERO, |rate| rate.time_for(packet.size));
+        let gap = packet.at - newest.packet.at;
+        let served = if newest.at >= due {
+            at - newest.at
+        } else if gap <= self.longest_gap {
+            // It met an empty path. The min delay has the packet's own service in it, so that it seems to need none: it
+            // shows that the path is as fast as packets leave, and no more.
+            gap + (at - due)
+        } else {
+            // Nor does the first of a frame show that, but that the path did not serve it at once.
+            at - due
+        };
+        if newest.at >= due || gap <= self.longest_gap || served > usual {
+            // On a slow path a packet takes longer than some outages.
+            let served = served.min(self.longest.max(usual * 2));
             self.quick.add(served, packet.size);
             self.slow.add(served, packet.size);
         }
-        self.newest = Some((packet.id, at));
     }
 }

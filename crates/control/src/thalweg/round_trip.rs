@@ -15,9 +15,9 @@ const MEMORY: Span = Span::from_secs(10);
 const DRAIN_AFTER: Span = Span::from_secs(5);
 /// A round trip that exceeds the min by no more than jitter has seen an empty path.
 const JITTER: Span = Span::from_millis(5);
-/// What may be under way while the path drains, of what it carries in a round trip (BBRv2: half; ours takes fewer
-/// pictures).
-const DRAINED: f64 = 0.75;
+/// What may be under way while the path drains, of what it carries in a round trip. The min is still known, so that no
+/// more than the queue has to go; BBR, which drains when it is forgotten, goes down to a half and leaves a gap.
+const DRAINED: f64 = 0.9;
 /// Before the first was measured, as in the engine (specs/vidaptive.md C3).
 pub(super) const ASSUMED: Span = Span::from_millis(100);
 /// The weight of a report in the time that reports are held back: an eighth, as of the round trip (RFC 6298).

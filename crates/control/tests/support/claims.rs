@@ -68,7 +68,7 @@ pub fn salsify(rate: Rate, _: Span) -> Span {
     Span::from_millis(100) + packets(2, rate)
 }
 
-/// The greatest budget, four packets, and what a fall of the rate to a quarter makes of them until it is noticed.
+/// The greatest budget, four packets beyond it, and as many that a frame of one packet may exceed it by.
 pub fn thalweg(rate: Rate, _: Span) -> Span {
-    Span::from_millis(120) + packets(6, rate)
+    Span::from_millis(120) + packets(8, rate)
 }

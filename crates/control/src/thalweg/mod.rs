@@ -112,6 +112,39 @@ impl Thalweg {
         }
         self.may_be_under_way().saturating_sub(self.outstanding.bytes()).scale(packet.as_f64() / wire.as_f64())
     }
+
+    /// Takes feedback for what is known of the path's queue: whether it is ours, and what it holds.
+    fn observe_queue(&mut self, feedback: &Feedback<'_>, before: Rate) {
+        let Config { wire, .. } = self.config;
+        let (carries, round_trip) = (self.carries(), self.round_trip.get());
+        let drained = self.round_trip.draining(carries, wire);
+        let was_contended = self.is_contended();
+        let limit = self.overflow.limit();
+        self.round_trip.on_feedback(feedback, drained.is_some_and(|drained| self.outstanding.bytes() <= drained));
+        let contended = if was_contended { wire } else { Bytes::ZERO };
+        self.overflow.on_feedback(feedback, carries, round_trip, contended);
+        let drains = drained.is_none() && self.round_trip.draining(carries, wire).is_some();
+        let fell = self.overflow.limit().is_some_and(|now| limit.is_none_or(|before| now < before));
+        for (is_new, what, why) in [
+            (drains, "drain", "the path was not seen empty for 5 s"),
+            (self.is_contended() && !was_contended, "contend", "the path does not drain: another flow fills its queue"),
+            (was_contended && !self.is_contended(), "yield", "the path was seen empty"),
+            (fell, "limit", "packets that meet a long queue are lost, others are not"),
+        ] {
+            if is_new {
+                self.decide(feedback.now, what, why, before);
+            }
+        }
+    }
+
+    /// Whether another flow fills the path's queue.
+    fn is_contended(&self) -> bool {
+        self.round_trip.contended_for(self.now) > Span::ZERO
+    }
+
+    fn decide(&mut self, at: Time, what: &'static str, why: &'static str, from: Rate) {
+        self.decisions.push(Decision { at, what, why, from, to: self.capacity() });
+    }
 }
 
 impl Controller for Thalweg {
@@ -127,12 +160,7 @@ impl Controller for Thalweg {
         let before = self.capacity();
         self.service.on_feedback(feedback);
         self.outstanding.on_feedback(feedback);
-        let carries = self.carries();
-        let drained = self.round_trip.draining(carries, self.config.wire);
-        self.round_trip.on_feedback(feedback, drained.is_some_and(|drained| self.outstanding.bytes() <= drained));
-        let is_contended = self.round_trip.contended_for(self.now) > Span::ZERO;
-        let contended = if is_contended { self.config.wire } else { Bytes::ZERO };
-        self.overflow.on_feedback(feedback, carries, round_trip, contended);
+        self.observe_queue(feedback, before);
         if let Some((margin, empty)) = self.margin.as_mut().zip(self.service.min_delay()) {
             margin.on_feedback(feedback, empty, round_trip);
         }
@@ -140,8 +168,7 @@ impl Controller for Thalweg {
             if let Some(margin) = &mut self.margin {
                 margin.on_fade(feedback.now);
             }
-            let (what, why) = ("resume", "packets arrive again after a fade");
-            self.decisions.push(Decision { at: feedback.now, what, why, from: before, to: self.capacity() });
+            self.decide(feedback.now, "resume", "packets arrive again after a fade", before);
         }
     }
 
@@ -170,9 +197,7 @@ impl Controller for Thalweg {
         self.now = now;
         self.outstanding.on_timeout(now);
         if self.silence.on_timeout(now) && self.silence.expired() == 1 {
-            let (what, why) = ("stop", "nothing arrives although something is under way");
-            let capacity = self.capacity();
-            self.decisions.push(Decision { at: now, what, why, from: capacity, to: capacity });
+            self.decide(now, "stop", "nothing arrives although something is under way", self.capacity());
         }
     }
 
@@ -187,6 +212,9 @@ impl Controller for Thalweg {
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         see("under way kB", self.outstanding.bytes().as_f64() / 1000.0);
         see("allowed kB", self.may_be_under_way().as_f64() / 1000.0);
+        if let Some(limit) = self.overflow.limit() {
+            see("queue limit kB", limit.as_f64() / 1000.0);
+        }
         see("contended s", self.round_trip.contended_for(self.now).as_secs_f64());
         see("budget ms", self.budget().as_millis_f64());
         see("silent", f64::from(u8::from(self.is_silent())));

@@ -212,6 +212,8 @@ fn a_path_that_was_not_seen_empty_for_five_seconds_is_drained() {
     trickle(&mut flow, 7..8, |_, _| Span::ZERO);
     assert!(!is_draining(&flow));
     assert_eq!(flow.round_trip.contended_for(MS(8000)), Span::ZERO);
+    let decided: Vec<&str> = flow.decisions().into_iter().map(|(what, _)| what).collect();
+    assert_eq!(decided, ["drain"]);
 }
 
 #[test]
@@ -225,6 +227,8 @@ fn a_path_that_does_not_drain_is_another_flows_and_more_is_queued_each_second() 
     trickle(&mut flow, 8..10, |_, _| Span::from_millis(40));
     let more = allowed(&flow) as i64 - first as i64;
     assert!((1500..2500).contains(&more), "{more}");
+    let decided: Vec<&str> = flow.decisions().into_iter().map(|(what, _)| what).collect();
+    assert_eq!(decided, ["drain", "contend"]);
 }
 
 /// Losses of one packet in ten among those for which `is_lost`, of packets that meet a queue of 0 to 9 kB in turn.

@@ -250,7 +250,7 @@ impl State<'_> {
         }
     }
 
-    /// Thalweg: what may be under way, and how much of its budget hindsight grants.
+    /// Thalweg: what may be under way, and the budget that hindsight chose.
     fn thalweg(&self, limits: Limits) -> String {
         let kilobytes = |name: &str| bytes(self.variable(name).unwrap_or_default() * 1e3);
         let (under_way, allowed) = (kilobytes("under way kB"), kilobytes("allowed kB"));
@@ -258,10 +258,20 @@ impl State<'_> {
         if self.variable("silent").unwrap_or_default() > 0.0 {
             return format!("nothing arrives although {under_way} are under way{decided}");
         }
-        let share = self.variable("share").map_or(String::new(), |share| {
-            format!(", {} of its budget beyond the round trip included", percent(share))
-        });
-        format!("{allowed} may be under way at {}{share}, and {under_way} are{decided}", rate(limits.capacity_bps))
+        let budget = self
+            .variable("budget ms")
+            .map_or(String::new(), |budget| format!(", {} beyond the round trip included", span(budget)));
+        let limited = self
+            .variable("queue limit kB")
+            .map_or(String::new(), |limit| format!(" (the queue loses packets from {} on)", bytes(limit * 1e3)));
+        let contended =
+            self.variable("contended s").filter(|seconds| *seconds > 0.0).map_or(String::new(), |seconds| {
+                format!(", beside a flow that has filled the queue for {}", span(seconds * 1e3))
+            });
+        format!(
+            "{allowed} may be under way at {}{budget}{limited}{contended}, and {under_way} are{decided}",
+            rate(limits.capacity_bps)
+        )
     }
 
     /// A window over the round trip; what follows from it for the encoder.

@@ -329,6 +329,7 @@ impl Engine {
         if payload == Payload::Padding {
             return;
         }
+        let repair = if payload == Payload::Repair { size.as_f64() } else { 0.0 };
         let payload = match content {
             // FEC that the controller probes with comes on top of what it allows the encoder, as padding does.
             Content::Fec { .. } if self.parts.repair.as_ref().is_some_and(Repair::probes) => return,
@@ -347,6 +348,7 @@ impl Engine {
         };
         self.sent_wire = self.sent_wire * SHARE_MEMORY + size.as_f64();
         self.sent_payload = self.sent_payload * SHARE_MEMORY + payload;
+        self.sent_repair = self.sent_repair * SHARE_MEMORY + repair;
     }
 
     /// When to wake up if nothing happens before, and why; among equal times the first in this order.

@@ -143,6 +143,8 @@ pub struct View {
     /// The share of the wire bytes sent, padding excluded, that is payload of first-time media; 1 when nothing was
     /// sent.
     pub payload_share: f64,
+    /// The share of the same bytes that repairs losses: FEC and retransmissions.
+    pub repair_share: f64,
     /// Whether the receiver requested a keyframe or the encoder needs one: the next frame is a keyframe whatever the
     /// plan.
     pub keyframe_due: bool,
@@ -164,6 +166,7 @@ impl View {
             source,
             next_frame: 0,
             payload_share: 1.0,
+            repair_share: 0.0,
             keyframe_due: false,
         }
     }

@@ -120,6 +120,22 @@ proptest! {
     }
 }
 
+/// Reports are lost, come in another order, and name copies of packets.
+#[test]
+fn the_case_that_was_found() {
+    let path = Path {
+        loss: 0.0629891791957673,
+        report_loss: 0.12622778412516525,
+        duplicates: 0.25089397703338256,
+        jitter: Span::from_millis(79),
+        report_jitter: Span::from_millis(78),
+        ..BAD
+    };
+    let scheme = scheme("salsify", true);
+    let outcome = World::new(&scheme, Some(ReceiverKind::Standard), path, 12_126_094_467_795_856_969, truth).finished(END);
+    recovers(&outcome).unwrap();
+}
+
 #[test]
 fn a_receiver_that_never_acknowledges_a_state_costs_no_memory_and_no_keyframe_on_a_good_path() {
     let none = |report: Option<DecoderReport>, _| report.map(|report| DecoderReport { complete: Vec::new(), ..report });

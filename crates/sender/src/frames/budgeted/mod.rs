@@ -155,9 +155,10 @@ impl Budgeted {
         self.ladder.as_ref().map_or(source, Ladder::size)
     }
 
-    /// What a frame may take: what the controller leaves, and no more than the encoder's max rate has left.
+    /// What a frame may take: what the controller leaves, less its repair, and no more than the encoder's max rate has
+    /// left.
     fn free(&self, view: &View) -> Bytes {
-        view.room().min(self.cap.room(view.now))
+        view.room().scale(1.0 - view.repair_share).min(self.cap.room(view.now))
     }
 
     /// Whether nothing arrives although something is under way.

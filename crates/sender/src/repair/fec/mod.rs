@@ -6,19 +6,24 @@
 //! share holds in the long run. They leave right after the frame. Of n FEC packets, number i protects the packets
 //! numbered i modulo n, so that a burst of losses is spread over all of them.
 //!
+//! Or each frame gets as many as it needs at the measured loss (`residual`).
+//!
 //! If the controller probes with FEC (FBRA), there is instead one FEC packet after every N media packets (`intervals`).
 
 mod format;
 mod intervals;
+mod residual;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use thalweg_control::Feedback;
 use thalweg_media::{Content, Fragment, Protected};
 use thalweg_units::{Bytes, ConfigError, Span, Time, above, above_to, check};
 
 pub use format::{Format, Written};
 use intervals::Interval;
+use residual::Loss;
 
 /// How much FEC, and over which packets.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,6 +71,10 @@ pub enum Amount {
     Share(f64),
     /// One packet after every N media packets, as the controller asks (`SendLimits::fec_interval`): FBRA's probe.
     Asked,
+    /// As many with each frame as leave it incomplete with this probability at most (residual loss), were the measured
+    /// losses independent; 0.01 means 1 %. Nothing where nothing is lost. Without a `reach`, so that no frame waits for
+    /// the FEC of another.
+    Residual(f64),
 }
 
 impl Default for Config {
@@ -96,13 +105,16 @@ impl Config {
         if let Amount::Share(share) = self.amount {
             check("repair.fec.amount.share", share).is((0.0..=0.9).contains(&share), "0 to 0.9: media is left")?;
         }
+        if let Amount::Residual(residual) = self.amount {
+            check("repair.fec.amount.residual", residual).within(above_to(0.0, 1.0), "0.01")?;
+        }
         check("repair.fec.deadline", self.deadline.unwrap_or(Span::MAX)).within(above(Span::ZERO), "400ms, or none")?;
         check("repair.fec.keyframe_weight", self.keyframe_weight).within(1.0..=10.0, "2")?;
         for weight in self.layer_weights {
             check("repair.fec.layer_weights", weight).within(0.0..=10.0, "1")?;
         }
-        let (interval, uncovered, waiting) = Default::default();
-        Ok(Fec { config: self, interval, earned: 0.0, among_media: 0, uncovered, waiting })
+        let (interval, loss, uncovered, waiting) = Default::default();
+        Ok(Fec { config: self, interval, loss, earned: 0.0, among_media: 0, uncovered, waiting })
     }
 
     fn written(&self) -> Written {
@@ -184,6 +196,7 @@ impl Due {
 pub struct Fec {
     config: Config,
     interval: Interval,
+    loss: Loss,
     /// Bytes of FEC that may be sent; negative when more was sent than earned.
     earned: f64,
     /// FEC packets sent so far that used numbers of the media stream.
@@ -198,8 +211,13 @@ impl Fec {
         match self.config.amount {
             Amount::Granted => granted,
             Amount::Share(share) => share,
-            Amount::Asked => 0.0,
+            Amount::Asked | Amount::Residual(_) => 0.0,
         }
+    }
+
+    /// Takes feedback on sent packets.
+    pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.loss.on_feedback(feedback);
     }
 
     /// Media packet `sequence` of wire size `size` left; sequences come without gaps. `granted` is what the budget
@@ -264,7 +282,10 @@ impl Fec {
         // An FEC packet earns its share too.
         let cost = size.as_f64() * (1.0 - self.share(granted));
         let max = libm::floor(self.uncovered.len() as f64 * self.config.max_per_packet).max(1.0);
-        let count = libm::round(self.earned / cost).clamp(0.0, max) as usize;
+        let count = match self.config.amount {
+            Amount::Residual(residual) => self.loss.needs(self.uncovered.len(), residual).min(max as usize),
+            _ => libm::round(self.earned / cost).clamp(0.0, max) as usize,
+        };
         if count == 0 {
             return;
         }

@@ -132,7 +132,8 @@ fn the_case_that_was_found() {
         ..BAD
     };
     let scheme = scheme("salsify", true);
-    let outcome = World::new(&scheme, Some(ReceiverKind::Standard), path, 12_126_094_467_795_856_969, truth).finished(END);
+    let outcome =
+        World::new(&scheme, Some(ReceiverKind::Standard), path, 12_126_094_467_795_856_969, truth).finished(END);
     recovers(&outcome).unwrap();
 }
 

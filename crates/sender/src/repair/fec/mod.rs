@@ -6,7 +6,7 @@
 //! share holds in the long run. They leave right after the frame. Of n FEC packets, number i protects the packets
 //! numbered i modulo n, so that a burst of losses is spread over all of them.
 //!
-//! Or each frame gets as many as it needs at the measured loss (`residual`).
+//! Or each frame gets as many as it needs at the measured loss, and most packets come under two of them (`residual`).
 //!
 //! If the controller probes with FEC (FBRA), there is instead one FEC packet after every N media packets (`intervals`).
 
@@ -71,9 +71,8 @@ pub enum Amount {
     Share(f64),
     /// One packet after every N media packets, as the controller asks (`SendLimits::fec_interval`): FBRA's probe.
     Asked,
-    /// As many with each frame as leave it incomplete with this probability at most (residual loss), were the measured
-    /// losses independent; 0.01 means 1 %. Nothing where nothing is lost. Without a `reach`, so that no frame waits for
-    /// the FEC of another.
+    /// As many with each frame as leave it incomplete with about this probability at most (residual loss), were the
+    /// measured losses independent: above 0 and up to 1. None where nothing is lost.
     Residual(f64),
 }
 
@@ -290,6 +289,14 @@ impl Fec {
             return;
         }
         let packets: Vec<Uncovered> = self.uncovered.drain(..).collect();
+        if matches!(self.config.amount, Amount::Residual(_)) {
+            for number in 0..count {
+                let under = packets.iter().enumerate().filter(|(packet, _)| residual::protects(number, *packet, count));
+                let due = Due::over(under.map(|(_, packet)| packet.member()), self.config.written());
+                self.waiting.extend(due);
+            }
+            return;
+        }
         let mut left = count;
         while left > 0 {
             let groups = left.min(packets.len());

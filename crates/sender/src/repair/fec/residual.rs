@@ -1,12 +1,27 @@
 //! As much FEC as a frame needs: the fewest packets with which it stays incomplete rarely enough.
 //!
-//! Ours. A share of the bytes protects a frame of three packets and one of twelve alike, whereas the one is lost four
-//! times as often; and where little is lost a small share leaves most frames without any.
+//! Ours. A share of the bytes protects a frame of three packets as much as one of twelve, although the larger is four
+//! times as likely to be hit; and where little is lost, a small share leaves most frames without any.
+//!
+//! Where each media packet is under one FEC packet, two losses under the same one lose the frame. So most are under
+//! two: of eight packets with three FEC packets at 5 % loss, 1.5 % of frames are lost instead of 3.5 %, and with four
+//! 0.9 % instead of 2.9 % (counted over all patterns).
 
 use thalweg_control::{Cause, Fate, Feedback};
 
 /// The weight of a packet in the measured loss: about the last 300 packets count, a second of video at 3 Mbps.
 const GAIN: f64 = 1.0 / 300.0;
+
+/// Whether FEC packet `number` of `count` protects media packet `packet`, both numbered within the frame.
+///
+/// Media packets take their FEC packets in rounds. Each has a second one, the next in the first round and one further
+/// in each later round, so that few have the same two. In the first round neighbours have one in common and the last
+/// has its own alone, from which a burst as long as the round is restored one by one.
+pub(super) fn protects(number: usize, packet: usize, count: usize) -> bool {
+    let (round, own) = (packet / count, packet % count);
+    let second = (own + round + 1) % count;
+    number == own || number == second && (round > 0 || second > own)
+}
 
 /// The measured loss of packets.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,35 +42,30 @@ impl Loss {
         }
     }
 
-    /// The least number of FEC packets with which one of `packets` media packets stays missing with a probability of
-    /// `residual` at most; as many as media packets where no number does.
+    /// The least number of FEC packets with which a frame of `packets` media packets stays incomplete with a
+    /// probability of about `residual` at most; as many as media packets where fewer do not suffice. One restores any
+    /// lost packet, and two more nearly always another.
     pub(super) fn needs(self, packets: usize, residual: f64) -> usize {
-        (0..packets).find(|fec| self.residual(packets, *fec) <= residual).unwrap_or(packets)
+        let suffices = |restored: &usize| {
+            let fec = (2 * restored).saturating_sub(1);
+            fec >= packets || self.exceeds(*restored, packets + fec) <= residual
+        };
+        let restored = (0..).find(suffices).unwrap_or(0);
+        (2 * restored).saturating_sub(1).min(packets)
     }
 
-    /// The probability that one of `packets` media packets stays missing although each is protected by one of `fec` FEC
-    /// packets, evenly.
-    fn residual(self, packets: usize, fec: usize) -> f64 {
-        let arrives = 1.0 - self.0;
-        let all = |packets: usize| libm::pow(arrives, packets as f64);
-        if fec == 0 {
-            return 1.0 - all(packets);
+    /// The probability that more than `losses` of `packets` are lost.
+    fn exceeds(self, losses: usize, packets: usize) -> f64 {
+        let Loss(loss) = self;
+        let mut exactly = libm::pow(1.0 - loss, packets as f64);
+        let mut at_most = exactly;
+        for lost in 1..=losses {
+            exactly *= (packets + 1 - lost) as f64 / lost as f64 * loss / (1.0 - loss);
+            at_most += exactly;
         }
-        // One of an FEC packet and those under it may be lost.
-        let restored = |under: usize| all(under + 1) + (under + 1) as f64 * self.0 * all(under);
-        let (under, larger) = (packets / fec, packets % fec);
-        let whole = libm::pow(restored(under), (fec - larger) as f64) * libm::pow(restored(under + 1), larger as f64);
-        1.0 - whole
+        1.0 - at_most
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_frame_of_eight_packets_gets_as_many_fec_packets_as_the_loss_asks_for() {
-        let needs = |loss: f64| Loss(loss).needs(8, 0.02);
-        assert_eq!([0.0, 0.002, 0.01, 0.03, 0.05, 0.1].map(needs), [0, 0, 1, 2, 7, 8]);
-    }
-}
+mod tests;

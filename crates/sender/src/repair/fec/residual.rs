@@ -16,7 +16,7 @@ const GAIN: f64 = 1.0 / 300.0;
 ///
 /// Media packets take their FEC packets in rounds. Each has a second one, the next in the first round and one further
 /// in each later round, so that few have the same two. In the first round neighbours have one in common and the last
-/// has its own alone, from which a burst as long as the round is restored one by one.
+/// has its own alone, from which a burst as long as the round is restored one after the other.
 pub(super) fn protects(number: usize, packet: usize, count: usize) -> bool {
     let (round, own) = (packet / count, packet % count);
     let second = (own + round + 1) % count;

@@ -92,7 +92,7 @@ pub struct World<L> {
     receiver: Option<Receiver>,
     reader: MessageReader,
     decoder: Decoder,
-    /// Every media packet sent, by number, for those that the receiver restores by FEC.
+    /// Every media packet sent, by number, for those that the receiver recovers by FEC.
     media: BTreeMap<u64, Fragment>,
     /// Whether the sender cannot know which states were dropped: because the receiver has no room for more of them, or
     /// because of false reports.

@@ -291,9 +291,8 @@ impl Fec {
         let packets: Vec<Uncovered> = self.uncovered.drain(..).collect();
         if matches!(self.config.amount, Amount::Residual(_)) {
             for number in 0..count {
-                let under = packets.iter().enumerate().filter(|(packet, _)| residual::protects(number, *packet, count));
-                let due = Due::over(under.map(|(_, packet)| packet.member()), self.config.written());
-                self.waiting.extend(due);
+                let under = |packet: &(usize, &Uncovered)| residual::protects(number, packet.0, count);
+                self.make(packets.iter().enumerate().filter(under).map(|(_, packet)| packet), granted);
             }
             return;
         }
@@ -301,15 +300,15 @@ impl Fec {
         while left > 0 {
             let groups = left.min(packets.len());
             left -= groups;
-            (0..groups).for_each(|first| self.make(&packets, first, groups, granted));
+            (0..groups).for_each(|first| self.make(packets.iter().skip(first).step_by(groups), granted));
         }
         // What could not be spent is not carried over to later frames.
         self.earned = self.earned.min(cost);
     }
 
-    /// FEC over every `stride`-th of `packets` from number `first`.
-    fn make(&mut self, packets: &[Uncovered], first: usize, stride: usize, granted: f64) {
-        let members = packets.iter().skip(first).step_by(stride).map(Uncovered::member);
+    /// FEC over these packets.
+    fn make<'a>(&mut self, packets: impl Iterator<Item = &'a Uncovered> + Clone, granted: f64) {
+        let members = packets.map(Uncovered::member);
         if let Some(due) = Due::over(members, self.config.written()) {
             self.earned -= due.size.as_f64() * (1.0 - self.share(granted));
             self.waiting.push_back(due);

@@ -16,7 +16,7 @@ const GAIN: f64 = 1.0 / 300.0;
 ///
 /// Media packets take their FEC packets in rounds. Each has a second one, the next in the first round and one further
 /// in each later round, so that few have the same two. In the first round neighbours have one in common and the last
-/// has its own alone, from which a burst as long as the round is restored one after the other.
+/// has its own alone, from which a burst as long as the round is recovered one after the other.
 pub(super) fn protects(number: usize, packet: usize, count: usize) -> bool {
     let (round, own) = (packet / count, packet % count);
     let second = (own + round + 1) % count;
@@ -43,15 +43,15 @@ impl Loss {
     }
 
     /// The least number of FEC packets with which a frame of `packets` media packets stays incomplete with a
-    /// probability of about `residual` at most; as many as media packets where fewer do not suffice. One restores any
+    /// probability of about `residual` at most; as many as media packets where fewer do not suffice. One recovers any
     /// lost packet, and two more nearly always another.
     pub(super) fn needs(self, packets: usize, residual: f64) -> usize {
-        let suffices = |restored: &usize| {
-            let fec = (2 * restored).saturating_sub(1);
-            fec >= packets || self.exceeds(*restored, packets + fec) <= residual
+        let suffices = |recovered: &usize| {
+            let fec = (2 * recovered).saturating_sub(1);
+            fec >= packets || self.exceeds(*recovered, packets + fec) <= residual
         };
-        let restored = (0..).find(suffices).unwrap_or(0);
-        (2 * restored).saturating_sub(1).min(packets)
+        let recovered = (0..).find(suffices).unwrap_or(0);
+        (2 * recovered).saturating_sub(1).min(packets)
     }
 
     /// The probability that more than `losses` of `packets` are lost.

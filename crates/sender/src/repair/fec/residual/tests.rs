@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use thalweg_control::{PacketId, Report, SentPacket};
 use thalweg_units::{Bytes, Time};
 
-/// Whether all of `media` packets are here or restored, of which those in the set `lost` were lost, and of `fec` packets
+/// Whether all of `media` packets are here or recovered, of which those in the set `lost` were lost, and of `fec` packets
 /// those in its bits above.
 fn is_whole(media: usize, fec: usize, lost: u32) -> bool {
     let mut missing: Vec<usize> = (0..media).filter(|packet| lost & (1 << packet) != 0).collect();
@@ -11,8 +11,8 @@ fn is_whole(media: usize, fec: usize, lost: u32) -> bool {
     loop {
         let of = |number: &usize| missing.iter().copied().filter(|packet| protects(*number, *packet, fec)).collect();
         let single = |under: Vec<usize>| if let [packet] = under[..] { Some(packet) } else { None };
-        let Some(restored) = came.iter().map(of).find_map(single) else { return missing.is_empty() };
-        missing.retain(|packet| *packet != restored);
+        let Some(recovered) = came.iter().map(of).find_map(single) else { return missing.is_empty() };
+        missing.retain(|packet| *packet != recovered);
     }
 }
 
@@ -27,7 +27,7 @@ fn residual(media: usize, fec: usize, loss: f64) -> f64 {
 }
 
 #[test]
-fn any_lost_packet_is_restored_and_in_frames_of_less_than_two_rounds_any_burst_as_long_as_a_round() {
+fn any_lost_packet_is_recovered_and_in_frames_of_less_than_two_rounds_any_burst_as_long_as_a_round() {
     for fec in (1..12).step_by(2) {
         assert!((fec..20).all(|media| (0..media).all(|packet| is_whole(media, fec, 1 << packet))), "{fec}");
         let burst = (1u32 << fec) - 1;

@@ -1,6 +1,6 @@
 //! The interface for deciding which pictures become frames.
 
-use thalweg_control::{Demand, Feedback, SendLimits};
+use thalweg_control::{Demand, Feedback, PacketId, SendLimits};
 use thalweg_media::feedback::DecoderReport;
 use thalweg_media::{EncodePlan, EncodedFrame};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
@@ -53,6 +53,11 @@ pub trait FramePolicy: Send {
 
     /// A frame's last packet left the pacer.
     fn on_frame_sent(&mut self, sent: &FrameSent) {
+        let _ = sent;
+    }
+
+    /// A packet left that may stand for another.
+    fn on_repair_sent(&mut self, sent: &RepairSent) {
         let _ = sent;
     }
 
@@ -220,6 +225,15 @@ pub enum QueueVerdict {
     Resume,
     /// Throw away every media packet in the queue; the next frame will be a keyframe.
     Flush,
+}
+
+/// FEC or a retransmission that has just left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RepairSent {
+    /// The packet.
+    pub packet: PacketId,
+    /// The first and the last frame of which it may stand for a packet.
+    pub frames: (u64, u64),
 }
 
 /// All packets of a frame have left.

@@ -144,6 +144,25 @@ fn a_copy_that_arrives_later_than_its_packet_does_not_hide_which_frame_came_firs
     recovers(&outcome).unwrap();
 }
 
+/// FEC recovers packets that are still on their way: a frame was taken for overtaken by none, because a packet of the next
+/// had come later than all of its own, but that packet had been recovered before.
+#[test]
+fn what_fec_recovers_before_it_arrives_does_not_hide_which_frame_came_first() {
+    let path = Path {
+        loss: 0.2740553474134045,
+        report_loss: 0.007524623898216713,
+        duplicates: 0.1669452943579731,
+        jitter: Span::from_millis(98),
+        report_jitter: Span::from_millis(24),
+        outage: (ms(2305), ms(3657)),
+        bad_until: GOOD_FROM,
+    };
+    let scheme = scheme("thalweg", true);
+    let outcome =
+        World::new(&scheme, Some(ReceiverKind::Standard), path, 13_224_065_080_422_302_722, truth).finished(END);
+    recovers(&outcome).unwrap();
+}
+
 #[test]
 fn a_receiver_that_never_acknowledges_a_state_costs_no_memory_and_no_keyframe_on_a_good_path() {
     let none = |report: Option<DecoderReport>, _| report.map(|report| DecoderReport { complete: Vec::new(), ..report });

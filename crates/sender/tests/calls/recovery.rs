@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use thalweg_media::feedback::DecoderReport;
 use thalweg_media::{ReceiverKind, StatefulReceiver};
 use thalweg_sender::frames::{StateHash, recovery};
+use thalweg_sender::repair::fec;
 use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Span, Time};
@@ -157,7 +158,9 @@ fn what_fec_recovers_before_it_arrives_does_not_hide_which_frame_came_first() {
         outage: (ms(2305), ms(3657)),
         bad_until: GOOD_FROM,
     };
-    let scheme = scheme("thalweg", true);
+    let mut scheme = scheme("thalweg", true);
+    let fec = scheme.repair.as_mut().and_then(|repair| repair.fec.as_mut()).unwrap();
+    fec.amount = fec::Amount::Residual(0.05);
     let outcome =
         World::new(&scheme, Some(ReceiverKind::Standard), path, 13_224_065_080_422_302_722, truth).finished(END);
     recovers(&outcome).unwrap();

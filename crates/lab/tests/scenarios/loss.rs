@@ -78,6 +78,29 @@ fn with_fec() -> repair::Config {
     repair::Config { fec: Some(fec::Config::default()), ..retransmissions() }
 }
 
+/// How many pictures `thalweg` shows a second, and the share of its packets that repair others.
+fn shown_and_repair(scheme: &str, loss: f64) -> (f64, f64) {
+    let run = play(&calls(loss, 1), scheme, Trace::constant(Rate::from_kbps(3000)).unwrap());
+    let payloads = run.recorder.records().filter_map(|record| match &record.what {
+        What::Sender(Event::PacketSent { payload, .. }) => Some(*payload),
+        _ => None,
+    });
+    let payloads: Vec<Payload> = payloads.collect();
+    let repairs = payloads.iter().filter(|payload| **payload == Payload::Repair).count();
+    (run.outcome.summary.shown_fps.unwrap(), repairs as f64 / payloads.len() as f64)
+}
+
+#[test]
+fn thalweg_shows_nearly_every_picture_whatever_is_lost_at_random_and_repairs_nothing_where_nothing_is_lost() {
+    for scheme in ["thalweg", "thalweg:standard-decoder"] {
+        for (loss, min_fps, share) in [(0.0, 29.5, 0.0..0.001), (0.02, 28.5, 0.1..0.35), (0.1, 27.5, 0.3..0.5)] {
+            let (fps, repair) = shown_and_repair(scheme, loss);
+            println!("{scheme} at {loss}: {fps:.1} fps, repair {repair:.3}");
+            assert!(fps >= min_fps && share.contains(&repair), "{scheme} at {loss}: {fps} fps, repair {repair}");
+        }
+    }
+}
+
 /// Over several runs: the share of time in stalls, and the share of pictures shown.
 fn stalled_and_shown(scheme: &Scheme, loss: f64) -> (f64, f64) {
     let runs: Vec<(f64, f64)> = (1..=12)

@@ -14,6 +14,7 @@ use thalweg_units::{Bytes, Seed, Span, Time};
 use thalweg_wire::rtcp;
 
 use super::message::{About, EVERYTHING, MEDIA, Message, RECEIVER, datagram};
+use arrivals::Arrivals;
 pub(crate) use congestion::{Congestion, INTERVAL as CCFB_INTERVAL};
 use extended::Extended;
 pub(crate) use extended::ExtendedStreams;
@@ -32,7 +33,9 @@ pub(super) struct Reports {
 
 #[derive(Debug)]
 enum Form {
-    Reported(Vec<Acknowledgement>),
+    /// What is to be acknowledged, and recent arrivals: a copy that the path made of a packet arrives later than the
+    /// packet did, and would be taken for it where the report on the packet is lost.
+    Reported(Vec<Acknowledgement>, Arrivals),
     Transport(Transport),
     Congestion(Congestion),
     Extended(Extended),
@@ -41,7 +44,7 @@ enum Form {
 impl Reports {
     pub(super) fn new(style: FeedbackStyle, clock_offset: Span) -> Reports {
         let form = match style {
-            FeedbackStyle::PerPacket => Form::Reported(Vec::new()),
+            FeedbackStyle::PerPacket => Form::Reported(Vec::new(), Arrivals::new(transport::MEMORY)),
             FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Form::Transport(Transport::new(RECEIVER, MEDIA)),
             FeedbackStyle::Ccfb | FeedbackStyle::CcfbEvery100Ms => Form::Congestion(Congestion::new(RECEIVER)),
             FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised => {
@@ -69,9 +72,13 @@ impl Reports {
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> bool {
         let (here, sent) = (now + self.clock_offset, &packet.sent);
         let is_new = match &mut self.form {
-            Form::Reported(acknowledgements) => {
-                acknowledgements.push(Acknowledgement { id: sent.id, arrival: Some(here), ce: false });
-                true
+            Form::Reported(acknowledgements, arrivals) => {
+                let is_new = arrivals.on_packet(here, sent.id.0);
+                if is_new {
+                    arrivals.take();
+                    acknowledgements.push(Acknowledgement { id: sent.id, arrival: Some(here), ce: false });
+                }
+                is_new
             }
             Form::Transport(transport) => transport.on_packet(here, sent.id.0),
             Form::Congestion(congestion) => congestion.on_packet(here, EVERYTHING, sent.id.0),
@@ -96,8 +103,8 @@ impl Reports {
     /// When a packet is to be reported.
     fn due(&self, now: Time, packet: &Packet) -> Time {
         match &self.form {
-            Form::Reported(_) if packet.report_may_wait => now + CCFB_INTERVAL,
-            Form::Reported(_) => now,
+            Form::Reported(..) if packet.report_may_wait => now + CCFB_INTERVAL,
+            Form::Reported(..) => now,
             Form::Transport(_) if packet.requests_feedback && self.style == FeedbackStyle::TwccOnRequest => now,
             Form::Transport(_) => now + TWCC_INTERVAL,
             Form::Congestion(_) if self.style == FeedbackStyle::CcfbEvery100Ms => now + Span::from_millis(100),
@@ -116,7 +123,7 @@ impl Reports {
             self.next = Time::NEVER;
             let here = now + self.clock_offset;
             let datagrams = match &mut self.form {
-                Form::Reported(acknowledgements) => {
+                Form::Reported(acknowledgements, _) => {
                     acknowledgements.sort_by_key(|acknowledgement| acknowledgement.id);
                     // Capacity for one, because nearly all reports hold one.
                     return Some(Message::acknowledging(std::mem::replace(acknowledgements, Vec::with_capacity(1))));

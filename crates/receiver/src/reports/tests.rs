@@ -168,6 +168,16 @@ fn a_packet_reported_missing_is_reported_again_when_it_comes_late() {
 }
 
 #[test]
+fn a_copy_of_a_packet_is_not_reported() {
+    let arrivals = [(1, 10), (2, 12), (90, 12), (170, 10)].map(|(millis, id)| (Time::from_millis(millis), id));
+    for style in [FeedbackStyle::PerPacket, FeedbackStyle::Twcc] {
+        let reports = read(style, Span::ZERO, &arrivals);
+        let arrived = reports.iter().flat_map(|(_, report)| &report.acknowledgements).filter(|of| of.arrival.is_some());
+        assert_eq!(arrived.map(|of| of.id.0).collect::<Vec<_>>(), [10, 12], "{style:?}");
+    }
+}
+
+#[test]
 fn after_an_outage_of_ten_seconds_everything_lost_in_it_is_reported_missing() {
     // A packet every 5 ms; 100 to 2099 are lost.
     let ids = (0..100u64).chain(2100..2200);

@@ -10,7 +10,7 @@ use super::arrivals::{Arrivals, Memory};
 /// Chromium's interval for transport-wide feedback (specs/measured.md 1).
 pub(crate) const INTERVAL: Span = Span::from_millis(62);
 /// How long arrivals are remembered for it (libwebrtc `remote_estimator_proxy.cc`, `kBackWindow`).
-const MEMORY: Memory = Memory::Lasting(Span::from_millis(500));
+pub(super) const MEMORY: Memory = Memory::Lasting(Span::from_millis(500));
 
 /// Arrivals by transport-wide sequence number, and the messages that report them.
 #[derive(Debug)]

@@ -204,6 +204,7 @@ impl Engine {
             source: self.camera.size,
             next_frame: self.next_frame,
             payload_share: if self.sent_wire > 0.0 { self.sent_payload / self.sent_wire } else { 1.0 },
+            repair_share: if self.sent_wire > 0.0 { self.sent_repair / self.sent_wire } else { 0.0 },
             keyframe_due: self.keyframe.is_some(),
         }
     }

@@ -109,6 +109,9 @@ pub struct Engine {
     sent_in_all: Bytes,
     sent_wire: f64,
     sent_payload: f64,
+    sent_repair: f64,
+    /// The first packet of each of the last frames, for the frames that FEC stands for.
+    first_packets: VecDeque<(u64, u64)>,
     now: Time,
     next_inspection: Time,
     outputs: VecDeque<Output>,
@@ -161,6 +164,8 @@ impl Engine {
             sent_in_all: Bytes::ZERO,
             sent_wire: 0.0,
             sent_payload: 0.0,
+            sent_repair: 0.0,
+            first_packets: VecDeque::new(),
             now,
             next_inspection: now,
             outputs: VecDeque::new(),

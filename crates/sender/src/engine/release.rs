@@ -1,12 +1,12 @@
 //! From the queue to the wire: what leaves next, and when.
 
 use thalweg_control::{FramePlace, MSS, PacketId, Payload, SentPacket};
-use thalweg_media::{Content, Packet};
+use thalweg_media::{Content, Packet, Protected};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::Engine;
 use crate::event::{Event, Wake, Why};
-use crate::frames::{FrameSent, Occasion};
+use crate::frames::{FrameSent, Occasion, RepairSent};
 use crate::pacing::PacingRate;
 use crate::padding::redundant::RedundantPadding;
 use crate::padding::{Dummies, Verdict};
@@ -229,6 +229,13 @@ impl Engine {
                 let place = FramePlace { frame, first, last, offset, captured, keyframe };
                 let sequence = self.next_sequence;
                 self.next_sequence += 1;
+                if first {
+                    self.first_packets.push_back((sequence, frame));
+                    // No FEC packet protects packets farther apart, and so no more frames.
+                    if self.first_packets.len() as u64 > Protected::LONGEST {
+                        self.first_packets.pop_front();
+                    }
+                }
                 (Payload::Media, Some(place), Content::Media { sequence, fragment })
             }
         };
@@ -239,6 +246,9 @@ impl Engine {
         let mut packet = SentPacket::new(PacketId(self.next_id), self.now, size);
         (packet.payload, packet.probe, packet.place) = (payload, probe, place);
         let (sent, grace, before) = self.depart(packet, &content);
+        if let Some(frames) = self.repaired_by(&content) {
+            self.parts.policy.on_repair_sent(&RepairSent { packet: sent.id, frames });
+        }
         if let Some(frame) = finished {
             self.parts.policy.on_frame_sent(&frame);
             self.emit(Event::FrameSent { frame: frame.frame, delay: frame.delay });
@@ -253,6 +263,21 @@ impl Engine {
         let requests_feedback = begins_burst || stalls || ends_burst && !self.fec_follows();
         let report_may_wait = self.limits.burst.is_none() && self.report_may_wait();
         Packet { sent, grace, before, requests_feedback, report_may_wait, content }
+    }
+
+    /// The first and the last frame of which this may stand for a packet.
+    fn repaired_by(&self, content: &Content) -> Option<(u64, u64)> {
+        match content {
+            Content::Media { .. } | Content::Audio { .. } | Content::Padding => None,
+            Content::Retransmission { fragment, .. } => Some((fragment.frame, fragment.frame)),
+            Content::Fec { protects } => {
+                let frame = |sequence: u64| {
+                    let place = self.first_packets.partition_point(|(first, _)| *first <= sequence);
+                    self.first_packets.get(place.saturating_sub(1)).map(|(_, frame)| *frame)
+                };
+                Some((frame(protects.first())?, frame(protects.iter().last()?)?))
+            }
+        }
     }
 
     /// Whether the reverse path does not bear a report on this packet yet: the last reports waited on it, and since the
@@ -329,6 +354,7 @@ impl Engine {
         if payload == Payload::Padding {
             return;
         }
+        let repair = if payload == Payload::Repair { size.as_f64() } else { 0.0 };
         let payload = match content {
             // FEC that the controller probes with comes on top of what it allows the encoder, as padding does.
             Content::Fec { .. } if self.parts.repair.as_ref().is_some_and(Repair::probes) => return,
@@ -347,6 +373,7 @@ impl Engine {
         };
         self.sent_wire = self.sent_wire * SHARE_MEMORY + size.as_f64();
         self.sent_payload = self.sent_payload * SHARE_MEMORY + payload;
+        self.sent_repair = self.sent_repair * SHARE_MEMORY + repair;
     }
 
     /// When to wake up if nothing happens before, and why; among equal times the first in this order.

@@ -26,7 +26,7 @@ pub use budgeted::Budgeted;
 pub use cap::CAP_DEPTH;
 pub use every_frame::EveryFrame;
 pub use late_choice::LateChoice;
-pub use policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
+pub use policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, RepairSent, View};
 pub use rate_targeted::RateTargeted;
 pub use selection::Selection;
 pub use share::Share;

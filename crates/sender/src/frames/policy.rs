@@ -1,6 +1,6 @@
 //! The interface for deciding which pictures become frames.
 
-use thalweg_control::{Demand, Feedback, SendLimits};
+use thalweg_control::{Demand, Feedback, PacketId, SendLimits};
 use thalweg_media::feedback::DecoderReport;
 use thalweg_media::{EncodePlan, EncodedFrame};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
@@ -53,6 +53,11 @@ pub trait FramePolicy: Send {
 
     /// A frame's last packet left the pacer.
     fn on_frame_sent(&mut self, sent: &FrameSent) {
+        let _ = sent;
+    }
+
+    /// A packet left that may stand for another.
+    fn on_repair_sent(&mut self, sent: &RepairSent) {
         let _ = sent;
     }
 
@@ -143,6 +148,8 @@ pub struct View {
     /// The share of the wire bytes sent, padding excluded, that is payload of first-time media; 1 when nothing was
     /// sent.
     pub payload_share: f64,
+    /// The share of the same bytes that repairs losses: FEC and retransmissions.
+    pub repair_share: f64,
     /// Whether the receiver requested a keyframe or the encoder needs one: the next frame is a keyframe whatever the
     /// plan.
     pub keyframe_due: bool,
@@ -164,6 +171,7 @@ impl View {
             source,
             next_frame: 0,
             payload_share: 1.0,
+            repair_share: 0.0,
             keyframe_due: false,
         }
     }
@@ -217,6 +225,15 @@ pub enum QueueVerdict {
     Resume,
     /// Throw away every media packet in the queue; the next frame will be a keyframe.
     Flush,
+}
+
+/// FEC or a retransmission that has just left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RepairSent {
+    /// The packet.
+    pub packet: PacketId,
+    /// The first and the last frame of which it may stand for a packet.
+    pub frames: (u64, u64),
 }
 
 /// All packets of a frame have left.

@@ -102,6 +102,9 @@ impl Repair {
         if let Some(budget) = &mut self.budget {
             budget.on_feedback(feedback);
         }
+        if let Some(fec) = &mut self.fec {
+            fec.on_feedback(feedback);
+        }
     }
 
     /// Sets the estimated capacity of the path.

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use thalweg_media::feedback::DecoderReport;
 use thalweg_media::{ReceiverKind, StatefulReceiver};
 use thalweg_sender::frames::{StateHash, recovery};
+use thalweg_sender::repair::fec;
 use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Span, Time};
@@ -41,13 +42,19 @@ fn any_path() -> impl Strategy<Value = Path> {
 /// The scheme of this name, with recovery for a standard receiver if `standard` is set.
 fn scheme(name: &str, standard: bool) -> Scheme {
     let mut scheme: Scheme = name.parse().unwrap();
-    if let (FramesConfig::LateChoice(frames), true) = (&mut scheme.frames, standard) {
-        frames.recovery = recovery::Config::LongTerm(recovery::long_term::Config::default());
+    let recovery = match &mut scheme.frames {
+        FramesConfig::LateChoice(frames) => &mut frames.recovery,
+        FramesConfig::Budgeted(frames) => &mut frames.recovery,
+        other => panic!("{other:?}"),
+    };
+    if standard {
+        *recovery = recovery::Config::LongTerm(recovery::long_term::Config::default());
     }
     scheme
 }
 
-const SCHEMES: [&str; 2] = ["salsify", "vidaptive+functional"];
+/// The last one sends FEC.
+const SCHEMES: [&str; 3] = ["salsify", "vidaptive+functional", "thalweg"];
 
 /// Allows time for a sender whose window is full of lost packets to run twice into a feedback timeout of 2 s. After
 /// that every frame is decoded and none is a keyframe.
@@ -64,14 +71,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn whatever_an_standard_receiver_may_decode_is_what_was_meant(path in any_path(), seed: u64, which in 0usize..2) {
+    fn whatever_an_standard_receiver_may_decode_is_what_was_meant(path in any_path(), seed: u64, which in 0..SCHEMES.len()) {
         let scheme = scheme(SCHEMES[which], true);
         recovers(&World::new(&scheme, Some(ReceiverKind::Standard), path, seed, truth).finished(END))?;
     }
 
     #[test]
     fn a_receiver_that_keeps_states_is_never_asked_for_one_that_it_let_go(
-        path in any_path(), seed: u64, which in 0usize..2,
+        path in any_path(), seed: u64, which in 0..SCHEMES.len(),
     ) {
         let outcome = World::new(&scheme(SCHEMES[which], false), stateful(64), path, seed, truth).finished(END);
         recovers(&outcome)?;
@@ -83,7 +90,7 @@ proptest! {
 
     #[test]
     fn whatever_a_receiver_says_of_its_states_plans_stay_valid(
-        path in any_path(), seed: u64, which in 0usize..2, kinds: u8,
+        path in any_path(), seed: u64, which in 0..SCHEMES.len(), kinds: u8,
     ) {
         let mut reported: Vec<DecoderReport> = Vec::new();
         let lies = |report: Option<DecoderReport>, lie: u64| {
@@ -118,6 +125,45 @@ proptest! {
         let outcome = world.finished(END);
         prop_assert!(outcome.queued.len() > 20, "{} frames", outcome.queued.len());
     }
+}
+
+/// The reports on some packets are lost, but not those on their copies. A receiver that acknowledged copies with their own
+/// times made a frame look decoded that a later one had overtaken, and no frame after it could be decoded.
+#[test]
+fn a_copy_that_arrives_later_than_its_packet_does_not_hide_which_frame_came_first() {
+    let path = Path {
+        loss: 0.0629891791957673,
+        report_loss: 0.12622778412516525,
+        duplicates: 0.25089397703338256,
+        jitter: Span::from_millis(79),
+        report_jitter: Span::from_millis(78),
+        ..BAD
+    };
+    let scheme = scheme("salsify", true);
+    let outcome =
+        World::new(&scheme, Some(ReceiverKind::Standard), path, 12_126_094_467_795_856_969, truth).finished(END);
+    recovers(&outcome).unwrap();
+}
+
+/// FEC recovers packets that are still on their way: a frame was taken for overtaken by none, because a packet of the next
+/// had come later than all of its own, but that packet had been recovered before.
+#[test]
+fn what_fec_recovers_before_it_arrives_does_not_hide_which_frame_came_first() {
+    let path = Path {
+        loss: 0.2740553474134045,
+        report_loss: 0.007524623898216713,
+        duplicates: 0.1669452943579731,
+        jitter: Span::from_millis(98),
+        report_jitter: Span::from_millis(24),
+        outage: (ms(2305), ms(3657)),
+        bad_until: GOOD_FROM,
+    };
+    let mut scheme = scheme("thalweg", true);
+    let fec = scheme.repair.as_mut().and_then(|repair| repair.fec.as_mut()).unwrap();
+    fec.amount = fec::Amount::Residual(0.05);
+    let outcome =
+        World::new(&scheme, Some(ReceiverKind::Standard), path, 13_224_065_080_422_302_722, truth).finished(END);
+    recovers(&outcome).unwrap();
 }
 
 #[test]

@@ -7,7 +7,7 @@ use thalweg_media::ReceiverKind;
 use thalweg_media::feedback::{DecoderReport, RtcpFeedback};
 use thalweg_receiver::{Message, MessageReader, Ready, Receiver};
 use thalweg_sender::frames::{EncodedFrame, StateHash};
-use thalweg_sender::{Camera, Content, Engine, Event, FeedbackStyle, Output, Packet, Scheme};
+use thalweg_sender::{Camera, Content, Engine, Event, FeedbackStyle, Fragment, Output, Packet, Scheme};
 use thalweg_units::{Random, Rate, Seed, Size, Span, Time};
 
 use crate::encoder::{ModelEncoder, NOTHING, Pictures};
@@ -92,6 +92,8 @@ pub struct World<L> {
     receiver: Option<Receiver>,
     reader: MessageReader,
     decoder: Decoder,
+    /// Every media packet sent, by number, for those that the receiver recovers by FEC.
+    media: BTreeMap<u64, Fragment>,
     /// Whether the sender cannot know which states were dropped: because the receiver has no room for more of them, or
     /// because of false reports.
     pub unpredictable: bool,
@@ -120,6 +122,7 @@ impl<L: FnMut(Option<DecoderReport>, u64) -> Option<DecoderReport>> World<L> {
             receiver: kind.map(receiver),
             reader: MessageReader::default(),
             decoder: Decoder::default(),
+            media: BTreeMap::new(),
             unpredictable: false,
             max_states: if let Some(ReceiverKind::Stateful(config)) = kind { config.max_states } else { 0 },
             lies,
@@ -235,6 +238,9 @@ impl<L: FnMut(Option<DecoderReport>, u64) -> Option<DecoderReport>> World<L> {
             assert_eq!(fragment.transition, Some(meant.transition));
             assert_eq!((fragment.keyframe, fragment.depends_on), (meant.keyframe, meant.needs(fragment.frame)));
         }
+        if let Content::Media { sequence, fragment } = packet.content {
+            self.media.insert(sequence, fragment);
+        }
         self.reader.on_sent(&packet);
         self.outcome.sent.push((now, packet));
         let begins = self.free.max(now);
@@ -274,7 +280,10 @@ impl<L: FnMut(Option<DecoderReport>, u64) -> Option<DecoderReport>> World<L> {
             let acknowledgement = Acknowledgement { id: packet.sent.id, arrival: Some(now), ce: false };
             return self.at(now + DELAY, Happening::Report(vec![acknowledgement], None));
         };
-        let ready = receiver.on_packet(now, packet);
+        let mut ready = receiver.on_packet(now, packet);
+        while let Some(sequence) = receiver.poll_recovered() {
+            ready.extend(receiver.on_recovered(now, sequence, self.media[&sequence]));
+        }
         let reports: Vec<Message> = std::iter::from_fn(|| receiver.poll_report(now)).collect();
         for ready in ready {
             self.decode(&ready);

@@ -16,7 +16,7 @@ use thalweg_media::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, above, above_to, check};
 
 use super::cap::Cap;
-use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, View};
+use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, RepairSent, View};
 use super::rate_targeted::EncoderBounds;
 use super::recovery::{self, Recovery};
 use super::safeguards::{self, Safeguards};
@@ -155,9 +155,10 @@ impl Budgeted {
         self.ladder.as_ref().map_or(source, Ladder::size)
     }
 
-    /// What a frame may take: what the controller leaves, and no more than the encoder's max rate has left.
+    /// What a frame may take: what the controller leaves, less its repair, and no more than the encoder's max rate has
+    /// left.
     fn free(&self, view: &View) -> Bytes {
-        view.room().min(self.cap.room(view.now))
+        view.room().scale(1.0 - view.repair_share).min(self.cap.room(view.now))
     }
 
     /// Whether nothing arrives although something is under way.
@@ -244,6 +245,10 @@ impl FramePolicy for Budgeted {
 
     fn on_frame_sent(&mut self, sent: &FrameSent) {
         self.recovery.on_frame_sent(sent.frame);
+    }
+
+    fn on_repair_sent(&mut self, sent: &RepairSent) {
+        self.recovery.on_repair_sent(sent);
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {

@@ -48,6 +48,14 @@ fn candidates_are_shares_of_what_is_free_within_what_an_interval_carries() {
 }
 
 #[test]
+fn what_repair_takes_is_not_free_for_frames() {
+    let mut policy = policy();
+    let view = View { repair_share: 0.25, ..view(MS(0), 20_000) };
+    assert_eq!(sizes(policy.plan(&view)), [6000, 3000]);
+    assert_eq!(policy.choose(&view, &[made(15_001, 40), made(15_000, 40)]), Some(1));
+}
+
+#[test]
 fn no_frame_takes_more_than_the_encoders_max_rate_has_left() {
     let max_rate = Some(Rate::from_kbps(800));
     let mut policy = Config { ladder: None, max_rate, ..Config::default() }.build(Size::HD).unwrap();

@@ -13,7 +13,7 @@ use thalweg_media::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 
 use super::cap::Cap;
-use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, View};
+use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, RepairSent, View};
 use super::rate_targeted::EncoderBounds;
 use super::recovery::{self, Recovery};
 use super::safeguards::{self, Safeguards};
@@ -265,6 +265,10 @@ impl FramePolicy for LateChoice {
 
     fn on_frame_sent(&mut self, sent: &FrameSent) {
         self.recovery.on_frame_sent(sent.frame);
+    }
+
+    fn on_repair_sent(&mut self, sent: &RepairSent) {
+        self.recovery.on_repair_sent(sent);
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {

@@ -3,13 +3,15 @@
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
-use thalweg_control::Feedback;
+use thalweg_control::{Feedback, PacketId};
 use thalweg_units::Time;
+
+use super::super::policy::RepairSent;
 
 /// How many undecided frames are remembered: four seconds at 60 fps, more than are ever in flight.
 const REMEMBERED: usize = 256;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Sent {
     frame: u64,
     /// The frame that must be decoded before it.
@@ -17,32 +19,66 @@ struct Sent {
     missing: u16,
     /// The arrival time of its latest packet so far.
     arrived: Option<Time>,
+    /// When its packets, and those that may stand for one of them, are known to have arrived.
+    arrivals: Vec<Time>,
+    /// How many packets left that may stand for one of its own.
+    repairs: usize,
     /// The newest frame already queued when this one was known to be complete: no later frame can have been decoded
     /// before it.
     rivals: u64,
 }
 
+impl Sent {
+    /// Whether it was certainly not complete at this time: too few of all its packets may have been there.
+    fn is_complete_after(&self, at: Time) -> bool {
+        self.arrivals.iter().filter(|arrival| **arrival > at).count() > self.repairs
+    }
+}
+
 /// Frames, complete or not, and which of them were decoded.
 ///
 /// A receiver decodes a frame as soon as the frame is complete and its reference is decoded, but never a frame older
-/// than one it has already decoded. Reports may be lost or reordered. So for a decodable frame it must also be known
-/// that no later frame that can be decoded without it was decoded first.
+/// than one it has already decoded. Reports may be lost or reordered, and what FEC recovers is there before it arrives. So
+/// for a decodable frame it must also be known that no later frame that can be decoded without it was decoded first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Deliveries {
     /// Frames not known to be decoded, in order.
     sent: VecDeque<Sent>,
     /// The latest time, on the receiver's clock, at which each frame was decoded.
     decoded: BTreeMap<u64, Time>,
+    /// Packets not known to have arrived that may stand for others, and the first and last frame of those.
+    repairs: BTreeMap<PacketId, (u64, u64)>,
     newest: u64,
 }
 
 impl Deliveries {
     pub(super) fn on_queued(&mut self, frame: u64, needs: Option<u64>, packets: u16) {
         self.newest = frame;
-        self.sent.push_back(Sent { frame, needs, missing: packets, arrived: None, rivals: frame });
+        self.sent.push_back(Sent {
+            frame,
+            needs,
+            missing: packets,
+            arrived: None,
+            arrivals: Vec::new(),
+            repairs: 0,
+            rivals: frame,
+        });
         if self.sent.len() > REMEMBERED {
             self.sent.pop_front();
         }
+        let oldest = self.sent.front().map_or(frame, |sent| sent.frame);
+        self.repairs.retain(|_, (_, last)| *last >= oldest);
+    }
+
+    /// A packet left that may stand for another.
+    pub(super) fn on_repair_sent(&mut self, sent: &RepairSent) {
+        self.repairs.insert(sent.packet, sent.frames);
+        self.of(sent.frames).for_each(|sent| sent.repairs += 1);
+    }
+
+    /// The remembered frames from the first to the last.
+    fn of(&mut self, (first, last): (u64, u64)) -> impl Iterator<Item = &mut Sent> {
+        self.sent.iter_mut().filter(move |sent| (first..=last).contains(&sent.frame))
     }
 
     /// Takes feedback on packets.
@@ -55,7 +91,15 @@ impl Deliveries {
             let sent = &mut self.sent[index];
             sent.missing = sent.missing.saturating_sub(1);
             sent.arrived = sent.arrived.max(Some(at));
+            sent.arrivals.push(at);
             sent.rivals = self.newest;
+        }
+        for report in feedback.reports {
+            if let Some(at) = report.arrival()
+                && let Some(frames) = self.repairs.remove(&report.packet.id)
+            {
+                self.of(frames).for_each(|sent| sent.arrivals.push(at));
+            }
         }
         while let Some((index, at)) = (0..self.sent.len()).find_map(|index| Some((index, self.decoded_at(index)?))) {
             self.decoded.insert(self.sent[index].frame, at);
@@ -66,7 +110,7 @@ impl Deliveries {
 
     /// When a frame was decoded, if that is certain.
     fn decoded_at(&self, index: usize) -> Option<Time> {
-        let sent = self.sent[index];
+        let sent = &self.sent[index];
         let whole = sent.arrived.filter(|_| sent.missing == 0)?;
         let at = match sent.needs {
             Some(needed) => whole.max(*self.decoded.get(&needed)?),
@@ -76,7 +120,7 @@ impl Deliveries {
         for later in self.sent.range(index + 1..).take_while(|later| later.frame <= sent.rivals) {
             if later.needs.is_some_and(|needed| followers.contains(&needed)) {
                 followers.insert(later.frame);
-            } else if later.arrived <= Some(at) {
+            } else if !later.is_complete_after(at) {
                 return None;
             }
         }

@@ -5,12 +5,12 @@
 //! refer only to the acknowledged picture, until [`RECOVERY_TIME`] has passed without another loss; so no frame depends
 //! on what was lost. A keyframe, which fills every buffer, is assumed to arrive until part of it is lost. The sender
 //! needs nothing but reports of arrivals.
-//! that this needs.
 
 use thalweg_control::{Fate, Feedback, Report};
 use thalweg_media::{Basis, Buffers, LongTerm};
 use thalweg_units::{ConfigError, Span, Time};
 
+use super::super::policy::RepairSent;
 use super::RECOVERY_TIME;
 use super::deliveries::Deliveries;
 
@@ -108,6 +108,11 @@ impl LongTermBuffers {
             .and_then(|planned| if planned.last { self.latest } else { planned.long_term.map(|(_, frame)| frame) });
         self.deliveries.on_queued(frame, needs, packets);
         self.latest = Some(frame);
+    }
+
+    /// A packet left that may stand for another.
+    pub fn on_repair_sent(&mut self, sent: &RepairSent) {
+        self.deliveries.on_repair_sent(sent);
     }
 
     /// Feedback on sent packets arrived.

@@ -13,6 +13,7 @@ use thalweg_media::feedback::DecoderReport;
 use thalweg_media::{Basis, EncodePlan, EncodedFrame};
 use thalweg_units::{ConfigError, Span, Time, above, check};
 
+use super::policy::RepairSent;
 pub use long_term::LongTermBuffers;
 pub use stateful::Stateful;
 
@@ -108,6 +109,13 @@ impl Recovery {
     pub fn on_frame_sent(&mut self, frame: u64) {
         if let Recovery::Stateful(kept) = self {
             kept.on_frame_sent(frame);
+        }
+    }
+
+    /// A packet left that may stand for another.
+    pub fn on_repair_sent(&mut self, sent: &RepairSent) {
+        if let Recovery::LongTerm(buffers) = self {
+            buffers.on_repair_sent(sent);
         }
     }
 

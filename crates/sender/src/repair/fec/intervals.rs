@@ -77,7 +77,7 @@ impl Fec {
         let packets: Vec<Uncovered> =
             self.uncovered.iter().filter(|packet| packet.is_of_use(now, path_rtt, deadline)).copied().collect();
         self.open_group();
-        self.make(&packets, 0, 1, 0.0);
+        self.make(packets.iter(), 0.0);
     }
 }
 

@@ -6,19 +6,24 @@
 //! share holds in the long run. They leave right after the frame. Of n FEC packets, number i protects the packets
 //! numbered i modulo n, so that a burst of losses is spread over all of them.
 //!
+//! Or each frame gets as many as it needs at the measured loss, and most packets come under two of them (`residual`).
+//!
 //! If the controller probes with FEC (FBRA), there is instead one FEC packet after every N media packets (`intervals`).
 
 mod format;
 mod intervals;
+mod residual;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use thalweg_control::Feedback;
 use thalweg_media::{Content, Fragment, Protected};
 use thalweg_units::{Bytes, ConfigError, Span, Time, above, above_to, check};
 
 pub use format::{Format, Written};
 use intervals::Interval;
+use residual::Loss;
 
 /// How much FEC, and over which packets.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,6 +71,9 @@ pub enum Amount {
     Share(f64),
     /// One packet after every N media packets, as the controller asks (`SendLimits::fec_interval`): FBRA's probe.
     Asked,
+    /// As many with each frame as leave it incomplete with about this probability at most (residual loss), were the
+    /// measured losses independent: above 0 and up to 1. None where nothing is lost.
+    Residual(f64),
 }
 
 impl Default for Config {
@@ -96,13 +104,16 @@ impl Config {
         if let Amount::Share(share) = self.amount {
             check("repair.fec.amount.share", share).is((0.0..=0.9).contains(&share), "0 to 0.9: media is left")?;
         }
+        if let Amount::Residual(residual) = self.amount {
+            check("repair.fec.amount.residual", residual).within(above_to(0.0, 1.0), "0.01")?;
+        }
         check("repair.fec.deadline", self.deadline.unwrap_or(Span::MAX)).within(above(Span::ZERO), "400ms, or none")?;
         check("repair.fec.keyframe_weight", self.keyframe_weight).within(1.0..=10.0, "2")?;
         for weight in self.layer_weights {
             check("repair.fec.layer_weights", weight).within(0.0..=10.0, "1")?;
         }
-        let (interval, uncovered, waiting) = Default::default();
-        Ok(Fec { config: self, interval, earned: 0.0, among_media: 0, uncovered, waiting })
+        let (interval, loss, uncovered, waiting) = Default::default();
+        Ok(Fec { config: self, interval, loss, earned: 0.0, among_media: 0, uncovered, waiting })
     }
 
     fn written(&self) -> Written {
@@ -184,6 +195,7 @@ impl Due {
 pub struct Fec {
     config: Config,
     interval: Interval,
+    loss: Loss,
     /// Bytes of FEC that may be sent; negative when more was sent than earned.
     earned: f64,
     /// FEC packets sent so far that used numbers of the media stream.
@@ -198,8 +210,13 @@ impl Fec {
         match self.config.amount {
             Amount::Granted => granted,
             Amount::Share(share) => share,
-            Amount::Asked => 0.0,
+            Amount::Asked | Amount::Residual(_) => 0.0,
         }
+    }
+
+    /// Takes feedback on sent packets.
+    pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.loss.on_feedback(feedback);
     }
 
     /// Media packet `sequence` of wire size `size` left; sequences come without gaps. `granted` is what the budget
@@ -264,24 +281,34 @@ impl Fec {
         // An FEC packet earns its share too.
         let cost = size.as_f64() * (1.0 - self.share(granted));
         let max = libm::floor(self.uncovered.len() as f64 * self.config.max_per_packet).max(1.0);
-        let count = libm::round(self.earned / cost).clamp(0.0, max) as usize;
+        let count = match self.config.amount {
+            Amount::Residual(residual) => self.loss.needs(self.uncovered.len(), residual).min(max as usize),
+            _ => libm::round(self.earned / cost).clamp(0.0, max) as usize,
+        };
         if count == 0 {
             return;
         }
         let packets: Vec<Uncovered> = self.uncovered.drain(..).collect();
+        if matches!(self.config.amount, Amount::Residual(_)) {
+            for number in 0..count {
+                let under = |packet: &(usize, &Uncovered)| residual::protects(number, packet.0, count);
+                self.make(packets.iter().enumerate().filter(under).map(|(_, packet)| packet), granted);
+            }
+            return;
+        }
         let mut left = count;
         while left > 0 {
             let groups = left.min(packets.len());
             left -= groups;
-            (0..groups).for_each(|first| self.make(&packets, first, groups, granted));
+            (0..groups).for_each(|first| self.make(packets.iter().skip(first).step_by(groups), granted));
         }
         // What could not be spent is not carried over to later frames.
         self.earned = self.earned.min(cost);
     }
 
-    /// FEC over every `stride`-th of `packets` from number `first`.
-    fn make(&mut self, packets: &[Uncovered], first: usize, stride: usize, granted: f64) {
-        let members = packets.iter().skip(first).step_by(stride).map(Uncovered::member);
+    /// FEC over these packets.
+    fn make<'a>(&mut self, packets: impl Iterator<Item = &'a Uncovered> + Clone, granted: f64) {
+        let members = packets.map(Uncovered::member);
         if let Some(due) = Due::over(members, self.config.written()) {
             self.earned -= due.size.as_f64() * (1.0 - self.share(granted));
             self.waiting.push_back(due);

@@ -1,6 +1,7 @@
 use super::*;
 use alloc::vec;
 use proptest::prelude::*;
+use thalweg_control::{Cause, Fate, PacketId, Report, SentPacket};
 
 const ROUND_TRIPS: RoundTrips = RoundTrips { smoothed: Span::from_millis(50), path: Span::from_millis(50) };
 const FRAME: Span = Span::from_millis(33);
@@ -80,6 +81,22 @@ fn a_long_frame_is_covered_slice_by_slice() {
 }
 
 #[test]
+fn fec_for_a_residual_loss_is_made_frame_by_frame_once_something_is_lost_and_is_given_to_packets_in_pairs() {
+    let mut fec = built(|config| (config.amount, config.reach) = (Amount::Residual(0.02), Span::ZERO));
+    assert_eq!(send(&mut fec, &[8, 3, 1], 0.0), vec![Vec::<Vec<u64>>::new(); 3]);
+    fec.flush();
+    let packet = SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(1000));
+    let came = Fate::Arrived { at: Time::ZERO, ce: false, was_lost: false };
+    for number in 0..2000 {
+        let fate = if number % 20 == 0 { Fate::Lost } else { came };
+        fec.on_feedback(&Feedback::new(Time::ZERO, Cause::Report, &[Report { packet, fate }]));
+    }
+    let made = send(&mut fec, &[8, 3, 1], 0.0);
+    let eight = vec![vec![0, 3, 4, 6], vec![0, 1, 4, 5, 7], vec![1, 2, 3, 5]];
+    assert_eq!(made, [eight, vec![vec![8, 9, 10]], vec![vec![11]]]);
+}
+
+#[test]
 fn where_duplicates_are_lost_too_there_may_be_more_than_one() {
     let made = send(&mut built(|config| config.max_per_packet = 2.0), &[2], 0.6);
     assert_eq!(made, [[vec![0], vec![1], vec![0, 1]]]);
@@ -103,6 +120,7 @@ fn parameters_out_of_range_are_refused() {
     };
     assert!(refused(&|config| config.packets = 0) && refused(&|config| config.packets = 110));
     assert!(refused(&|config| config.amount = Amount::Share(0.95)));
+    assert!(refused(&|config| config.amount = Amount::Residual(0.0)));
     assert!(refused(&|config| config.max_per_packet = f64::NAN));
     assert!(refused(&|config| config.reach = Span::from_millis(-1)));
 }

@@ -25,9 +25,9 @@ pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
     if let Ok(coded) = search(analysis, target) {
         return coded;
     }
-    // The modes of a key frame are chosen while it is coded: the analysis cannot change them.
+    // Without levels a key frame is grey, and so is what refers to it until there is room for much more.
     if matches!(analysis.plan.kind, PlanKind::Key) {
-        return coding::code(analysis, Coding::BARE);
+        return coding::code(analysis, Coding::at(COARSEST));
     }
     // Modes chosen for a finer quantiser take more bits than is reasonable at the coarsest one.
     let frugal = analysis.for_quantizer(COARSEST);
@@ -36,11 +36,16 @@ pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
         Err(whole) => whole,
     };
     let modes = coding::code(&frugal, Coding::BARE);
-    if modes.frame.len() <= target {
-        return code_partly(&frugal, target, modes.frame.len(), whole).unwrap_or(modes);
+    if let Some(coded) = code_partly(&frugal, target, modes.frame.len(), whole) {
+        return coded;
     }
-    // At this size motion is not worth its bits: every macroblock is copied from its position.
-    coding::code(&analysis.without_motion(), Coding::BARE)
+    // Motion is not worth its bits at this size, or nearly everything is new and so intra, of which all is coded or
+    // nothing: every macroblock is copied from its position, and those that differ most are corrected. Otherwise a
+    // picture unlike the last would not be seen before a frame can have all of it.
+    let still = analysis.without_motion();
+    let copies = coding::code(&still, Coding::BARE);
+    let whole = coding::code(&still, Coding::at(COARSEST)).frame.len();
+    code_partly(&still, target, copies.frame.len(), whole).unwrap_or(copies)
 }
 
 /// Codes, at the coarsest quantiser, as many macroblocks as fit, those with the largest prediction error first: over
@@ -55,7 +60,7 @@ fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usiz
     let levels = whole.saturating_sub(modes).max(1) as u64;
     // The bytes of levels are roughly proportional to the error that they correct. A tenth is reserved for modes that
     // depend on them.
-    let mut room = all as u128 * (target - modes) as u128 * 9 / 10 / u128::from(levels);
+    let mut room = all as u128 * target.checked_sub(modes)? as u128 * 9 / 10 / u128::from(levels);
     for _ in 0..ATTEMPTS {
         let mut sum = 0;
         let fits = differences.iter().take_while(|&&difference| {

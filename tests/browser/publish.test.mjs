@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { OUT, launch, open, screenshot } from './support/browser.mjs';
 import { metrics, percentile, summary } from './support/measure.mjs';
 import { thalweg } from './support/programs.mjs';
@@ -63,6 +64,8 @@ async function measure(name, args, untilMs, { size = '720p', before = null, leav
     const counted = {
       packets: total('thalweg_sent_packets_total'),
       repair: Object.entries(counts).filter(([key]) => key.startsWith('thalweg_sent_packets_total') && key.includes('"repair"')).reduce((sum, [, value]) => sum + value, 0),
+      video_mbps: 8e-3 * Object.entries(counts).filter(([key]) => key.startsWith('thalweg_sent_bytes_total') && key.includes('"media"')).reduce((sum, [, value]) => sum + value, 0) / untilMs,
+      too_slow: total('thalweg_too_slow'),
       padding: Object.entries(counts).filter(([key]) => key.startsWith('thalweg_sent_packets_total') && key.includes('"padding"')).reduce((sum, [, value]) => sum + value, 0),
       acknowledged: (total('thalweg_packets_arrived_total') + total('thalweg_packets_lost_total')) / total('thalweg_sent_packets_total'),
       nacks: total('thalweg_nacks_total'),
@@ -95,6 +98,32 @@ for (const scheme of SCHEMES) {
     // Everything sent is acknowledged or taken for lost: media, repair and padding alike. The last of it is still under way.
     assert.ok(counted.acknowledged > 0.95 && counted.acknowledged <= 1, `${counted.acknowledged} of all packets`);
     assert.match(seen.feedback, /^twcc-02$/);
+  });
+}
+
+// The flagship in the form for standard decoders against the two best-known of its parts (specs/flagship.md 7).
+const DUELS = {
+  'half a megabit, two and half again': { name: 'half', args: ['--rate', '500kbps/2Mbps/500kbps@10s', '--delay', '25ms'], changesMs: [10_000, 20_000] },
+  // Of the tuning set (docs/tuning/thalweg.toml); the first half minute has no outage.
+  'a recorded LTE link': { name: 'lte', args: ['--up', 'Verizon-LTE-short.down', '--delay', '25ms'], changesMs: [] },
+};
+process.env.THALWEG_DATA ??= fileURLToPath(new URL('../../../shared/data', import.meta.url));
+
+for (const [link, { name, args }] of Object.entries(DUELS)) {
+  // Three calls of half a minute.
+  test(`thalweg over ${link} has more video than gcc, and sooner`, { skip }, async () => {
+    const calls = {};
+    for (const scheme of ['gcc', 'vidaptive', 'thalweg:standard-decoder']) {
+      const { seen, counted, joinedMs, problems } = await measure(`${name}-${scheme.replace(':', '-')}`, ['--scheme', scheme, ...args], 30_000);
+      assert.deepEqual(problems, []);
+      calls[scheme] = { video: counted.video_mbps, p95: seen.latency_ms.p95, freezes: outside(seen.freezes, [joinedMs]), feedback: seen.feedback };
+    }
+    console.table(calls);
+    const { gcc, vidaptive, 'thalweg:standard-decoder': thalweg } = calls;
+    assert.equal(thalweg.feedback, 'twcc-02', 'it has its packets reported on request');
+    assert.deepEqual(thalweg.freezes, [], 'no picture stands for half a second');
+    assert.ok(thalweg.p95 < gcc.p95, `19 of 20 pictures are ${thalweg.p95} ms late at most, gcc's ${gcc.p95}`);
+    assert.ok(thalweg.video > 1.3 * gcc.video, `${thalweg.video} Mbps of video, gcc has ${gcc.video}`);
   });
 }
 

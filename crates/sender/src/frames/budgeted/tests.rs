@@ -13,8 +13,13 @@ fn view(now: Time, free: u64) -> View {
     View { srtt: Span::from_millis(50), in_flight: Bytes::new(1000), payload_share: 0.8, ..view }
 }
 
+/// Of two candidates, so that there is something to choose.
+fn pair() -> Config {
+    Config { shares: vec![0.4, 0.2], ..Config::default() }
+}
+
 fn policy() -> Budgeted {
-    Config { ladder: None, ..Config::default() }.build(Size::HD).unwrap()
+    Config { ladder: None, ..pair() }.build(Size::HD).unwrap()
 }
 
 fn made(size: u64, quantizer: u8) -> EncodedFrame {
@@ -50,7 +55,7 @@ fn candidates_are_shares_of_what_is_free_within_what_an_interval_carries() {
 #[test]
 fn no_frame_takes_more_than_the_encoders_max_rate_has_left() {
     let max_rate = Some(Rate::from_kbps(800));
-    let mut policy = Config { ladder: None, max_rate, ..Config::default() }.build(Size::HD).unwrap();
+    let mut policy = Config { ladder: None, max_rate, ..pair() }.build(Size::HD).unwrap();
     // 200 ms of 800 kbps are 20 kB, and 25 ms 2.5 kB.
     let large = [made(20_000, 40), made(20_001, 40)];
     assert_eq!(policy.choose(&view(MS(1000), 1_000_000), &large), Some(0));
@@ -88,7 +93,7 @@ fn one_frame_that_does_not_fit_goes_at_a_time_and_only_where_it_drains_soon() {
 
 #[test]
 fn a_keyframe_of_a_new_size_may_take_all_that_is_free_and_is_sent_once_that_suffices() {
-    let mut policy = Config::default().build(Size::HD).unwrap();
+    let mut policy = pair().build(Size::HD).unwrap();
     assert_eq!(sizes(policy.plan(&view(MS(0), 20_000))), [20_000, 10_000]);
     let keyframe = [EncodedFrame { keyframe: true, ..made(20_500, 127) }];
     // 800 bytes of payload are under way.

@@ -67,7 +67,7 @@ mod size;
 mod weights;
 
 pub use coding::Coded;
-pub use plan::{Plan, PlanKind, ReferenceSet};
+pub use plan::{Fit, Plan, PlanKind, ReferenceSet};
 pub use settings::{Settings, Speed};
 
 use analysis::Found;

@@ -8,7 +8,7 @@ use super::Analysis;
 use super::analysis::Found;
 use super::coding::{self, Coded, Coding};
 use super::cost::binary_logarithm;
-use super::plan::PlanKind;
+use super::plan::{Fit, PlanKind};
 use crate::quantize::OTHER_FACTORS;
 
 /// A frame of at least this size, in 128ths of its target, is accepted.
@@ -112,7 +112,10 @@ fn search(analysis: &Analysis<'_>, target: usize) -> Result<Coded, usize> {
     let mut best: Option<Coded> = None;
     // The coarsest quantiser known to be too fine, and the finest known to fit.
     let (mut too_fine, mut fits): (Option<Measured>, Option<Measured>) = (None, None);
-    let mut quantizer = estimate.quantizer(target as u64, None);
+    let aim = target as u64 * AIM / 128;
+    // With what the last frame taught the first coding is mostly near enough.
+    let fit = analysis.plan.fit;
+    let mut quantizer = estimate.quantizer(if fit.is_some() { aim } else { target as u64 }, fit);
     for _ in 0..MAX_CODINGS {
         let coded = coding::code(analysis, Coding::at(quantizer as u8));
         let size = coded.frame.len();
@@ -130,7 +133,6 @@ fn search(analysis: &Analysis<'_>, target: usize) -> Result<Coded, usize> {
         if min > max {
             break;
         }
-        let aim = target as u64 * AIM / 128;
         let next = match (too_fine, fits) {
             (Some(too_fine), Some(fits)) => between(too_fine, fits, aim),
             _ => estimate.next(aim, measured),
@@ -138,7 +140,7 @@ fn search(analysis: &Analysis<'_>, target: usize) -> Result<Coded, usize> {
         quantizer = next.clamp(min, max);
     }
     match (best, too_fine) {
-        (Some(best), _) => Ok(best),
+        (Some(best), _) => Ok(Coded { fit: estimate.teaches(Measured::of(&best)), ..best }),
         (None, Some(coarsest)) if coarsest.quantizer == i32::from(COARSEST) => Err(coarsest.size as usize),
         (None, _) => {
             let coarsest = coding::code(analysis, Coding::at(COARSEST));
@@ -191,15 +193,13 @@ impl Estimate {
         }
     }
 
-    /// The finest quantiser at which the frame should have at most `target` bytes, corrected by the last measurement.
-    fn quantizer(&self, target: u64, measured: Option<Measured>) -> i32 {
-        let (fixed, actual, expected) = match measured {
+    /// The finest quantiser at which the frame should have at most `target` bytes, corrected by a measurement.
+    fn quantizer(&self, target: u64, fit: Option<Fit>) -> i32 {
+        // A guess: two bits per macroblock for modes, and the uncorrected estimate.
+        let uncorrected = Fit { fixed: self.macroblocks / 4, levels: (1, 1) };
+        let Fit { fixed, levels: (actual, expected) } = match fit {
             None if self.bins.is_none() => return self.hint,
-            // A guess: two bits per macroblock for modes, and the uncorrected estimate.
-            None => (self.macroblocks / 4, 1, 1),
-            Some(Measured { fixed, size, quantizer }) => {
-                (fixed, size.saturating_sub(fixed).max(1), self.levels(quantizer).max(1))
-            }
+            fit => fit.unwrap_or(uncorrected),
         };
         let fits = |quantizer: i32| {
             u128::from(self.levels(quantizer)) * u128::from(actual) / u128::from(expected) + u128::from(fixed)
@@ -221,7 +221,18 @@ impl Estimate {
     /// The quantiser to try after a measurement. The estimate is not reliable far from the measured quantiser.
     fn next(&self, target: u64, measured: Measured) -> i32 {
         let quantizer = measured.quantizer;
-        self.quantizer(target, Some(measured)).clamp((quantizer / 2 - 4).max(0), (quantizer * 2 + 8).min(127))
+        self.quantizer(target, Some(self.fit(measured))).clamp((quantizer / 2 - 4).max(0), (quantizer * 2 + 8).min(127))
+    }
+
+    fn fit(&self, Measured { fixed, size, quantizer }: Measured) -> Fit {
+        Fit { fixed, levels: (size.saturating_sub(fixed).max(1), self.levels(quantizer).max(1)) }
+    }
+
+    /// What a frame teaches the next: nothing if it is a key frame or has hardly any levels.
+    fn teaches(&self, measured: Measured) -> Option<Fit> {
+        let fit = self.fit(measured);
+        let (actual, expected) = fit.levels;
+        (self.bins.is_some() && actual.min(expected) * 4 > fit.fixed).then_some(fit)
     }
 
     /// Estimated bytes of the levels.

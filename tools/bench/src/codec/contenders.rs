@@ -17,9 +17,8 @@ pub(crate) enum Aim {
     Quantizer,
     /// The bitrate.
     Rate,
-    /// The bitrate, by frames of a size each beside a second candidate of half of it, as `thalweg` encodes; libvpx, which
-    /// makes one frame, by its rate control.
-    Sizes,
+    /// The bitrate, by the size of each frame, as `thalweg` encodes; libvpx by its rate control.
+    Size,
 }
 
 impl std::fmt::Display for Aim {
@@ -27,7 +26,7 @@ impl std::fmt::Display for Aim {
         f.write_str(match self {
             Aim::Quantizer => "one quantiser",
             Aim::Rate => "a rate",
-            Aim::Sizes => "two sizes",
+            Aim::Size => "a size",
         })
     }
 }

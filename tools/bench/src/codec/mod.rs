@@ -141,15 +141,14 @@ fn measure(clip: &Clip, cpu_used: &[i8], presets: &[Preset]) -> anyhow::Result<M
     let quantizers = QUANTIZERS.map(|quantizer| vec![Target::Quantizer(quantizer)]).to_vec();
     let rates = RATES.map(|kbps| vec![Target::Rate(Rate::from_kbps(kbps))]).to_vec();
     let interval = clip.format.interval();
-    let sizes = RATES.map(|kbps| Rate::from_kbps(kbps).over(interval));
-    let sizes = sizes.map(|size| vec![Target::Size(size), Target::Size(size.scale(0.5))]).to_vec();
-    for (aim, targets) in [(Aim::Quantizer, quantizers), (Aim::Rate, rates.clone()), (Aim::Sizes, sizes)] {
+    let sizes = RATES.map(|kbps| vec![Target::Size(Rate::from_kbps(kbps).over(interval))]).to_vec();
+    for (aim, targets) in [(Aim::Quantizer, quantizers), (Aim::Rate, rates.clone()), (Aim::Size, sizes)] {
         let mut points = vec![Vec::new(); contenders.len()];
         for (index, target) in targets.iter().enumerate() {
             eprintln!("{}: {aim}, {} of {}", clip.name, index + 1, targets.len());
             // The encoders take turns, since other load on the machine varies.
             for (contender, points) in contenders.iter().zip(&mut points) {
-                let target = if contender.is_libvpx && aim == Aim::Sizes { &rates[index] } else { target };
+                let target = if contender.is_libvpx && aim == Aim::Size { &rates[index] } else { target };
                 let run = encode(clip, contender, target)?;
                 points.push(run.point);
                 if contender.is_baseline {

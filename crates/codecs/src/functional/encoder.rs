@@ -6,7 +6,7 @@ use std::sync::Arc;
 use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, LongTerm, StateHash, Target, Transition};
 use thalweg_units::{Bytes, Rate, Span};
 use thalweg_vp8::State;
-use thalweg_vp8::encode::{self, Analysis, Coded, Plan, PlanKind, ReferenceSet};
+use thalweg_vp8::encode::{self, Analysis, Coded, Fit, Plan, PlanKind, ReferenceSet};
 use thalweg_vp8::syntax::header::ReferenceUpdate;
 
 use super::guess::Guesser;
@@ -23,6 +23,8 @@ pub struct FunctionalEncoder {
     state: State,
     /// Quantiser of the last frame that was sent: the best guess for the next one.
     quantizer: u8,
+    /// How its size differed from its estimate.
+    fit: Option<Fit>,
     account: RateAccount,
     guesser: Guesser,
     /// States that may be requested again, by frame number.
@@ -54,6 +56,7 @@ impl FunctionalEncoder {
             settings,
             state: State::new(),
             quantizer,
+            fit: None,
             account: RateAccount::default(),
             guesser: Guesser::default(),
             kept: BTreeMap::new(),
@@ -140,7 +143,8 @@ impl Encoder for FunctionalEncoder {
         }) {
             self.guesser.guess(picture, plan.size, size, keyframe, &settings)?;
         }
-        let wanted = wanted(plan.basis, keyframe, self.quantizer);
+        let fit = self.fit.filter(|_| !keyframe);
+        let wanted = Plan { fit, ..wanted(plan.basis, keyframe, self.quantizer) };
         let analysis = Analysis::new(&source, &input, &wanted, &settings).map_err(library)?;
         let candidates = self.code_all(&analysis, keyframe, plan);
         let from = hash(&source);
@@ -163,7 +167,7 @@ impl Encoder for FunctionalEncoder {
             }
             let coded = candidates.swap_remove(choice);
             size = Bytes::new(coded.frame.len() as u64);
-            self.quantizer = coded.quantizer;
+            (self.quantizer, self.fit) = (coded.quantizer, coded.fit);
             self.state = coded.state;
             if let Some(frame) = keep {
                 self.kept.insert(frame, self.state.clone());

@@ -9,6 +9,7 @@ mod fbra;
 mod hostile;
 mod links;
 mod loss;
+mod low_rates;
 mod own_sender;
 mod padding;
 mod rebera;

@@ -67,7 +67,7 @@ mod size;
 mod weights;
 
 pub use coding::Coded;
-pub use plan::{Plan, PlanKind, ReferenceSet};
+pub use plan::{Fit, Plan, PlanKind, ReferenceSet};
 pub use settings::{Settings, Speed};
 
 use analysis::Found;
@@ -173,8 +173,8 @@ impl<'a> Analysis<'a> {
 
     /// Codes the picture to at most `bytes`, at the finest possible quantiser: usually to at least nine tenths of them,
     /// in two or three codings. If even the coarsest quantiser takes more, only the macroblocks that differ most are
-    /// coded, then none, and finally motion is left out. The frame is longer than requested only if that is
-    /// unavoidable: a few hundred bytes, or a key frame.
+    /// coded, and finally motion is left out. The frame is longer than requested only if that is unavoidable: a few
+    /// hundred bytes, or a key frame, which is never coarser than the coarsest quantiser makes it.
     #[must_use]
     pub fn encode_to_size(&self, bytes: usize) -> Coded {
         size::code_to_size(self, bytes)
@@ -202,7 +202,7 @@ impl<'a> Analysis<'a> {
     fn without_motion(&self) -> Self {
         let found = match (self.plan.kind, self.state.references()) {
             (PlanKind::Inter { from, .. }, Some(references)) => {
-                Some(analysis::stay(references, self.image.size(), from))
+                Some(analysis::stay(self.kernels, references, self.image, from))
             }
             _ => None,
         };

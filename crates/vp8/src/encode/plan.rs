@@ -16,6 +16,17 @@ pub struct Plan {
     /// The quantiser, 0 (finest) to 127, that motion and modes are optimised for. Candidates may be coded at any
     /// quantiser; the nearer to this one, the better they are.
     pub quantizer: u8,
+    /// What the last frame teaches about sizes ([`Coded::fit`](super::Coded::fit)); `None` if nothing.
+    pub fit: Option<Fit>,
+}
+
+/// How a frame's size differed from its estimate: the next one's will likewise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fit {
+    /// Bytes of its header and modes.
+    pub(super) fixed: u64,
+    /// Bytes of its levels, and as many as were expected.
+    pub(super) levels: (u64, u64),
 }
 
 /// Whether a frame is a key frame.
@@ -70,7 +81,7 @@ impl Plan {
     /// A key frame.
     #[must_use]
     pub const fn key(quantizer: u8) -> Self {
-        Self { kind: PlanKind::Key, is_shown: true, keeps_probabilities: true, quantizer }
+        Self { kind: PlanKind::Key, is_shown: true, keeps_probabilities: true, quantizer, fit: None }
     }
 
     /// A frame that is predicted from all references and replaces the last frame; golden and altref frame stay.
@@ -82,6 +93,6 @@ impl Plan {
             golden: ReferenceUpdate::Keep,
             altref: ReferenceUpdate::Keep,
         };
-        Self { kind, is_shown: true, keeps_probabilities: true, quantizer }
+        Self { kind, is_shown: true, keeps_probabilities: true, quantizer, fit: None }
     }
 }

@@ -8,7 +8,7 @@ use super::Analysis;
 use super::analysis::Found;
 use super::coding::{self, Coded, Coding};
 use super::cost::binary_logarithm;
-use super::plan::PlanKind;
+use super::plan::{Fit, PlanKind};
 use crate::quantize::OTHER_FACTORS;
 
 /// A frame of at least this size, in 128ths of its target, is accepted.
@@ -25,9 +25,9 @@ pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
     if let Ok(coded) = search(analysis, target) {
         return coded;
     }
-    // The modes of a key frame are chosen while it is coded: the analysis cannot change them.
+    // Without levels a key frame is grey, and so is what refers to it until there is room for much more.
     if matches!(analysis.plan.kind, PlanKind::Key) {
-        return coding::code(analysis, Coding::BARE);
+        return coding::code(analysis, Coding::at(COARSEST));
     }
     // Modes chosen for a finer quantiser take more bits than is reasonable at the coarsest one.
     let frugal = analysis.for_quantizer(COARSEST);
@@ -36,11 +36,16 @@ pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
         Err(whole) => whole,
     };
     let modes = coding::code(&frugal, Coding::BARE);
-    if modes.frame.len() <= target {
-        return code_partly(&frugal, target, modes.frame.len(), whole).unwrap_or(modes);
+    if let Some(coded) = code_partly(&frugal, target, modes.frame.len(), whole) {
+        return coded;
     }
-    // At this size motion is not worth its bits: every macroblock is copied from its position.
-    coding::code(&analysis.without_motion(), Coding::BARE)
+    // Motion is not worth its bits at this size, or nearly everything is new and so intra, of which all is coded or
+    // nothing: every macroblock is copied from its position, and those that differ most are corrected. Otherwise a
+    // picture unlike the last would not be seen before a frame can have all of it.
+    let still = analysis.without_motion();
+    let copies = coding::code(&still, Coding::BARE);
+    let whole = coding::code(&still, Coding::at(COARSEST)).frame.len();
+    code_partly(&still, target, copies.frame.len(), whole).unwrap_or(copies)
 }
 
 /// Codes, at the coarsest quantiser, as many macroblocks as fit, those with the largest prediction error first: over
@@ -55,7 +60,7 @@ fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usiz
     let levels = whole.saturating_sub(modes).max(1) as u64;
     // The bytes of levels are roughly proportional to the error that they correct. A tenth is reserved for modes that
     // depend on them.
-    let mut room = all as u128 * (target - modes) as u128 * 9 / 10 / u128::from(levels);
+    let mut room = all as u128 * target.checked_sub(modes)? as u128 * 9 / 10 / u128::from(levels);
     for _ in 0..ATTEMPTS {
         let mut sum = 0;
         let fits = differences.iter().take_while(|&&difference| {
@@ -107,7 +112,10 @@ fn search(analysis: &Analysis<'_>, target: usize) -> Result<Coded, usize> {
     let mut best: Option<Coded> = None;
     // The coarsest quantiser known to be too fine, and the finest known to fit.
     let (mut too_fine, mut fits): (Option<Measured>, Option<Measured>) = (None, None);
-    let mut quantizer = estimate.quantizer(target as u64, None);
+    let aim = target as u64 * AIM / 128;
+    // With what the last frame taught the first coding is mostly near enough.
+    let fit = analysis.plan.fit;
+    let mut quantizer = estimate.quantizer(if fit.is_some() { aim } else { target as u64 }, fit);
     for _ in 0..MAX_CODINGS {
         let coded = coding::code(analysis, Coding::at(quantizer as u8));
         let size = coded.frame.len();
@@ -125,7 +133,6 @@ fn search(analysis: &Analysis<'_>, target: usize) -> Result<Coded, usize> {
         if min > max {
             break;
         }
-        let aim = target as u64 * AIM / 128;
         let next = match (too_fine, fits) {
             (Some(too_fine), Some(fits)) => between(too_fine, fits, aim),
             _ => estimate.next(aim, measured),
@@ -133,7 +140,7 @@ fn search(analysis: &Analysis<'_>, target: usize) -> Result<Coded, usize> {
         quantizer = next.clamp(min, max);
     }
     match (best, too_fine) {
-        (Some(best), _) => Ok(best),
+        (Some(best), _) => Ok(Coded { fit: estimate.teaches(Measured::of(&best)), ..best }),
         (None, Some(coarsest)) if coarsest.quantizer == i32::from(COARSEST) => Err(coarsest.size as usize),
         (None, _) => {
             let coarsest = coding::code(analysis, Coding::at(COARSEST));
@@ -186,15 +193,13 @@ impl Estimate {
         }
     }
 
-    /// The finest quantiser at which the frame should have at most `target` bytes, corrected by the last measurement.
-    fn quantizer(&self, target: u64, measured: Option<Measured>) -> i32 {
-        let (fixed, actual, expected) = match measured {
+    /// The finest quantiser at which the frame should have at most `target` bytes, corrected by a measurement.
+    fn quantizer(&self, target: u64, fit: Option<Fit>) -> i32 {
+        // A guess: two bits per macroblock for modes, and the uncorrected estimate.
+        let uncorrected = Fit { fixed: self.macroblocks / 4, levels: (1, 1) };
+        let Fit { fixed, levels: (actual, expected) } = match fit {
             None if self.bins.is_none() => return self.hint,
-            // A guess: two bits per macroblock for modes, and the uncorrected estimate.
-            None => (self.macroblocks / 4, 1, 1),
-            Some(Measured { fixed, size, quantizer }) => {
-                (fixed, size.saturating_sub(fixed).max(1), self.levels(quantizer).max(1))
-            }
+            fit => fit.unwrap_or(uncorrected),
         };
         let fits = |quantizer: i32| {
             u128::from(self.levels(quantizer)) * u128::from(actual) / u128::from(expected) + u128::from(fixed)
@@ -216,7 +221,18 @@ impl Estimate {
     /// The quantiser to try after a measurement. The estimate is not reliable far from the measured quantiser.
     fn next(&self, target: u64, measured: Measured) -> i32 {
         let quantizer = measured.quantizer;
-        self.quantizer(target, Some(measured)).clamp((quantizer / 2 - 4).max(0), (quantizer * 2 + 8).min(127))
+        self.quantizer(target, Some(self.fit(measured))).clamp((quantizer / 2 - 4).max(0), (quantizer * 2 + 8).min(127))
+    }
+
+    fn fit(&self, Measured { fixed, size, quantizer }: Measured) -> Fit {
+        Fit { fixed, levels: (size.saturating_sub(fixed).max(1), self.levels(quantizer).max(1)) }
+    }
+
+    /// What a frame teaches the next: nothing if it is a key frame or has hardly any levels.
+    fn teaches(&self, measured: Measured) -> Option<Fit> {
+        let fit = self.fit(measured);
+        let (actual, expected) = fit.levels;
+        (self.bins.is_some() && actual.min(expected) * 4 > fit.fixed).then_some(fit)
     }
 
     /// Estimated bytes of the levels.

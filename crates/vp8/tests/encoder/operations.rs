@@ -27,6 +27,7 @@ fn any_inter(random: &mut Random) -> Plan {
         is_shown: random.below(5) > 0,
         keeps_probabilities: random.below(3) > 0,
         quantizer: random.below(128) as u8,
+        fit: None,
     }
 }
 

@@ -17,6 +17,8 @@ pub(crate) enum Aim {
     Quantizer,
     /// The bitrate.
     Rate,
+    /// The bitrate, by the size of each frame, as `thalweg` encodes; libvpx by its rate control.
+    Size,
 }
 
 impl std::fmt::Display for Aim {
@@ -24,6 +26,7 @@ impl std::fmt::Display for Aim {
         f.write_str(match self {
             Aim::Quantizer => "one quantiser",
             Aim::Rate => "a rate",
+            Aim::Size => "a size",
         })
     }
 }
@@ -33,6 +36,7 @@ pub(crate) struct Contender {
     pub(crate) name: String,
     /// Whether the others are compared with it: libvpx at the first `cpu_used`.
     pub(crate) is_baseline: bool,
+    pub(crate) is_libvpx: bool,
     codec: Codec,
 }
 
@@ -46,7 +50,12 @@ impl Contender {
 pub(crate) fn contenders(cpu_used: &[i8], presets: &[Preset]) -> Vec<Contender> {
     let libvpx = cpu_used.iter().enumerate().map(|(index, &cpu_used)| {
         let settings = thalweg_codecs::libvpx::Settings { cpu_used, ..Default::default() };
-        Contender { name: format!("libvpx {cpu_used}"), is_baseline: index == 0, codec: Codec::Vp8(settings) }
+        Contender {
+            name: format!("libvpx {cpu_used}"),
+            is_baseline: index == 0,
+            is_libvpx: true,
+            codec: Codec::Vp8(settings),
+        }
     });
     libvpx.filter(|_| cfg!(feature = "libvpx")).chain(presets.iter().map(|preset| functional(*preset))).collect()
 }
@@ -54,7 +63,7 @@ pub(crate) fn contenders(cpu_used: &[i8], presets: &[Preset]) -> Vec<Contender> 
 pub(crate) fn functional(preset: Preset) -> Contender {
     // The quantiser is fixed, so no finest one is set.
     let settings = Settings { preset, min_quantizer: 0, ..Settings::default() };
-    Contender { name: preset.to_string(), is_baseline: false, codec: Codec::Functional(settings) }
+    Contender { name: preset.to_string(), is_baseline: false, is_libvpx: false, codec: Codec::Functional(settings) }
 }
 
 /// CPU time of a contender's decoder over that of ours, with the streams in turn; `None` if it has no decoder.

@@ -3,7 +3,8 @@
 //! A frame at the coarsest quantiser has a size below which it only repeats the last picture: about 1 kB at 720p
 //! (codecs/src/model/mod.rs). So the picture's size goes down when even the smallest candidate does not fit, as far as
 //! needed, or when even the best is at the coarsest quantiser; and up, one step at a time, when quantisers are fine. A
-//! frame of a new size is a keyframe within the same budget.
+//! frame of a new size is a keyframe, which is several times as large as what follows: where it does not fit, a step up
+//! is taken back before it costs anything, and any other size goes down at once.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -46,6 +47,9 @@ impl Default for LadderConfig {
 
 /// VP8's coarsest quantiser (RFC 6386 section 9.6).
 const COARSEST: u8 = 127;
+/// A step up that was taken back is tried again with the budget it lacked, or after this many times
+/// [`stay`](LadderConfig::stay): content changes.
+const RETRY: i64 = 10;
 /// The smallest frame of a size is proportional to its pixels to this power (the encoder model's fit,
 /// crates/codecs/src/model/content.rs).
 const SIZE_EXPONENT: f64 = 0.8;
@@ -62,7 +66,17 @@ impl LadderConfig {
             .is(self.down_after != 0 && self.up_after != 0, "counts of at least 1")?;
         check("ladder.stay", self.stay).within(Span::ZERO.., "1s")?;
         let rungs = rungs(&self.heights, source)?;
-        Ok(Ladder { level: rungs.len() - 1, rungs, config: self.clone(), coarse: 0, fine: 0, changed: None })
+        Ok(Ladder {
+            level: rungs.len() - 1,
+            rungs,
+            config: self.clone(),
+            coarse: 0,
+            fine: 0,
+            changed: None,
+            sent: None,
+            budget: Bytes::ZERO,
+            needed: Bytes::ZERO,
+        })
     }
 }
 
@@ -77,6 +91,12 @@ pub(super) struct Ladder {
     /// Frames in a row with a fine quantiser.
     fine: u32,
     changed: Option<Time>,
+    /// The level of the last frame sent.
+    sent: Option<usize>,
+    /// Of the last picture.
+    budget: Bytes,
+    /// The budget that the last step up lacked.
+    needed: Bytes,
 }
 
 impl Ladder {
@@ -85,21 +105,45 @@ impl Ladder {
         self.rungs[self.level]
     }
 
-    /// The candidates of a picture, of which the smallest should have at most `budget` bytes.
-    pub(super) fn on_candidates(&mut self, now: Time, candidates: &[EncodedFrame], budget: Bytes) {
+    /// The size of what the receiver shows.
+    pub(super) fn shown(&self) -> Size {
+        self.rungs[self.sent.unwrap_or(self.level)]
+    }
+
+    /// Whether the next frame has another size than the last, and so is a keyframe.
+    pub(super) fn changes(&self) -> bool {
+        self.sent != Some(self.level)
+    }
+
+    /// The candidates of a picture, of which the smallest should have at most `budget` bytes; with nothing under way it
+    /// would be `most`.
+    pub(super) fn on_candidates(&mut self, now: Time, candidates: &[EncodedFrame], budget: Bytes, most: Bytes) {
+        self.budget = budget;
         let Some(smallest) = candidates.iter().min_by_key(|candidate| candidate.size) else { return };
         // A picture that was asked for before the last change.
         if smallest.picture != self.size() {
             return;
         }
-        let excess = smallest.size.as_f64() / budget.as_f64().max(1.0);
+        let excess_of = |budget: Bytes| smallest.size.as_f64() / budget.as_f64().max(1.0);
         let is_coarsest = candidates.iter().all(|candidate| candidate.quantizer >= Some(COARSEST));
-        self.coarse = if excess > self.config.excess || is_coarsest { self.coarse + 1 } else { 0 };
-        if self.coarse < self.config.down_after || self.level == 0 {
+        if smallest.keyframe && self.sent.is_some_and(|sent| sent < self.level) {
+            if excess_of(budget) > 1.0 || is_coarsest {
+                self.needed = smallest.size.scale(self.config.excess);
+                self.change(now, self.sent.unwrap_or(self.level));
+            }
+            return;
+        }
+        // A keyframe waits until it fits, if it ever does.
+        let excess = excess_of(if smallest.keyframe { most } else { budget });
+        let is_too_large = excess > if smallest.keyframe { 1.0 } else { self.config.excess };
+        self.coarse = if is_too_large || is_coarsest { self.coarse + 1 } else { 0 };
+        let is_down = self.coarse >= self.config.down_after || (smallest.keyframe && is_too_large);
+        if !is_down || self.level == 0 {
             return;
         }
         let pixels = |level: usize| self.rungs[level].pixels() as f64;
         let fits = |level: &usize| excess * libm::pow(pixels(*level) / pixels(self.level), SIZE_EXPONENT) <= 1.0;
+        self.needed = Bytes::ZERO;
         self.change(now, (0..self.level).rev().find(fits).unwrap_or(0));
     }
 
@@ -107,8 +151,10 @@ impl Ladder {
     pub(super) fn on_queued(&mut self, now: Time, encoded: &EncodedFrame) {
         let is_fine = encoded.quantizer.is_some_and(|quantizer| quantizer <= self.config.up_quantizer);
         self.fine = if is_fine && encoded.picture == self.size() { self.fine + 1 } else { 0 };
-        let stays = self.changed.is_some_and(|changed| now - changed < self.config.stay);
-        if self.fine >= self.config.up_after && !stays && self.level + 1 < self.rungs.len() {
+        self.sent = self.rungs.iter().position(|rung| *rung == encoded.picture);
+        let waited = |stays: i64| self.changed.is_none_or(|changed| now - changed >= self.config.stay * stays);
+        let may_rise = waited(1) && (self.budget >= self.needed || waited(RETRY));
+        if self.fine >= self.config.up_after && may_rise && self.level + 1 < self.rungs.len() {
             self.change(now, self.level + 1);
         }
     }

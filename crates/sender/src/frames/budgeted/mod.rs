@@ -28,7 +28,8 @@ pub use ladder::LadderConfig;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// The candidates, as shares of what is free, largest first.
+    /// The candidates, as shares of what is free, largest first. One is enough: a second of half the size was sent in one
+    /// picture of a hundred, changed no figure, and doubles the encoder's work.
     pub shares: Vec<f64>,
     /// No candidate takes more than the path carries in this many intervals of the camera: frames of like sizes arrive
     /// evenly, and a large one delays those behind it.
@@ -58,7 +59,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            shares: vec![0.4, 0.2],
+            shares: vec![0.4],
             intervals: 1.2,
             least: Bytes::new(600),
             max_rate: Some(EncoderBounds::default().max),
@@ -111,6 +112,7 @@ impl Config {
             has_arrived: false,
             forced: None,
             forcing: false,
+            keyframe: None,
             asked: Bytes::ZERO,
             free: Bytes::ZERO,
             skips: 0,
@@ -144,6 +146,8 @@ pub struct Budgeted {
     forced: Option<Forced>,
     /// Whether the frame just chosen does not fit.
     forcing: bool,
+    /// The last keyframe, as long as it is under way: little is free then, which says nothing of the next frames.
+    keyframe: Option<u64>,
     /// The size asked for of the smallest candidate.
     asked: Bytes,
     free: Bytes,
@@ -178,7 +182,9 @@ impl Budgeted {
             return self.forced.is_none_or(|forced| view.now - forced.at >= self.config.probe_every);
         }
         let drains = view.limits.capacity.time_for(view.in_flight + size) <= view.srtt + self.config.forced_within;
-        drains && self.forced.is_none_or(|forced| forced.answered)
+        // A keyframe of the smallest size goes some time.
+        let fits = drains || view.in_flight == Bytes::ZERO;
+        fits && self.forced.is_none_or(|forced| forced.answered)
     }
 }
 
@@ -198,13 +204,20 @@ impl FramePolicy for Budgeted {
         let Config { least, cores, intervals, .. } = self.config;
         let most = view.limits.capacity.over(view.interval).scale(intervals * view.payload_share);
         let first = self.config.shares[0];
-        let sized = |share: &f64| self.free.scale(*share).min(most.scale(share / first)).max(least);
+        // A new size begins with a keyframe: everything that is free for the first candidate.
+        let whole = self.ladder.as_ref().is_some_and(Ladder::changes);
+        let sized = |share: &f64| {
+            let most = if whole { Bytes::MAX } else { most.scale(share / first) };
+            self.free.scale(if whole { share / first } else { *share }).min(most).max(least)
+        };
         let mut sizes: Vec<Bytes> =
             if is_silent { vec![least] } else { self.config.shares.iter().map(sized).collect() };
         sizes.dedup();
         self.asked = sizes.last().copied().unwrap_or(least);
         let targets = sizes.into_iter().map(Target::Size).collect();
-        let mut plan = EncodePlan { cores, ..EncodePlan::new(targets, self.size(view.source), view.interval) };
+        // A fade says nothing of the rate, and a keyframe is no probe.
+        let size = self.ladder.as_ref().filter(|_| is_silent).map_or(self.size(view.source), Ladder::shown);
+        let mut plan = EncodePlan { cores, ..EncodePlan::new(targets, size, view.interval) };
         self.recovery.plan(view.now, view.next_frame, is_silent, &mut plan);
         FramePlan::Encode(plan)
     }
@@ -212,10 +225,17 @@ impl FramePolicy for Budgeted {
     fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
         self.free = self.free(view);
         let smallest = (0..candidates.len()).min_by_key(|index| candidates[*index].size)?;
-        // A fade says nothing of the rate.
-        let is_silent = self.is_silent(view);
-        if let Some(ladder) = self.ladder.as_mut().filter(|_| !is_silent) {
-            ladder.on_candidates(view.now, candidates, self.free.max(self.asked));
+        let says_nothing = self.is_silent(view) || self.keyframe.is_some();
+        if let Some(ladder) = self.ladder.as_mut().filter(|_| !says_nothing) {
+            let most = self.free + view.in_flight.scale(view.payload_share);
+            ladder.on_candidates(view.now, candidates, self.free.max(self.asked), most);
+            // A keyframe of a size that turned out too large, or that has to wait.
+            let made = &candidates[smallest];
+            let waits = made.size > self.free && made.size <= most;
+            if made.keyframe && (made.picture != ladder.size() || (ladder.changes() && waits)) {
+                self.skips += 1;
+                return None;
+            }
         }
         let fits = |index: &usize| candidates[*index].size <= self.free;
         // Among equally large ones the better, which was asked for first.
@@ -237,6 +257,9 @@ impl FramePolicy for Budgeted {
         if core::mem::take(&mut self.forcing) {
             self.forced = Some(Forced { frame, at: now, answered: false });
         }
+        if encoded.keyframe {
+            self.keyframe = Some(frame);
+        }
         if let Some(ladder) = &mut self.ladder {
             ladder.on_queued(now, encoded);
         }
@@ -255,10 +278,13 @@ impl FramePolicy for Budgeted {
         if feedback.has_arrivals() {
             (self.unanswered_since, self.has_arrived) = (None, true);
         }
-        let newest = feedback.reports.iter().filter_map(|report| report.packet.place).map(|place| place.frame).max();
+        let places = || feedback.reports.iter().filter_map(|report| report.packet.place);
         if let Some(forced) = &mut self.forced {
-            forced.answered |= newest.is_some_and(|newest| newest >= forced.frame);
+            forced.answered |= places().any(|place| place.frame >= forced.frame);
         }
+        let is_over =
+            |frame: &mut u64| places().any(|place| place.frame > *frame || (place.frame == *frame && place.last));
+        self.keyframe.take_if(is_over);
         self.recovery.on_feedback(feedback);
     }
 
@@ -268,7 +294,7 @@ impl FramePolicy for Budgeted {
 
     fn on_flushed(&mut self, now: Time) -> bool {
         // Its outcome may never become known.
-        self.forced = None;
+        (self.forced, self.keyframe) = (None, None);
         self.recovery.on_flushed(now)
     }
 

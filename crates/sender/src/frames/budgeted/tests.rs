@@ -13,8 +13,13 @@ fn view(now: Time, free: u64) -> View {
     View { srtt: Span::from_millis(50), in_flight: Bytes::new(1000), payload_share: 0.8, ..view }
 }
 
+/// Of two candidates, so that there is something to choose.
+fn pair() -> Config {
+    Config { shares: vec![0.4, 0.2], ..Config::default() }
+}
+
 fn policy() -> Budgeted {
-    Config { ladder: None, ..Config::default() }.build(Size::HD).unwrap()
+    Config { ladder: None, ..pair() }.build(Size::HD).unwrap()
 }
 
 fn made(size: u64, quantizer: u8) -> EncodedFrame {
@@ -58,7 +63,7 @@ fn what_repair_takes_is_not_free_for_frames() {
 #[test]
 fn no_frame_takes_more_than_the_encoders_max_rate_has_left() {
     let max_rate = Some(Rate::from_kbps(800));
-    let mut policy = Config { ladder: None, max_rate, ..Config::default() }.build(Size::HD).unwrap();
+    let mut policy = Config { ladder: None, max_rate, ..pair() }.build(Size::HD).unwrap();
     // 200 ms of 800 kbps are 20 kB, and 25 ms 2.5 kB.
     let large = [made(20_000, 40), made(20_001, 40)];
     assert_eq!(policy.choose(&view(MS(1000), 1_000_000), &large), Some(0));
@@ -92,6 +97,27 @@ fn one_frame_that_does_not_fit_goes_at_a_time_and_only_where_it_drains_soon() {
     let under_way = |bytes| View { in_flight: Bytes::new(bytes), ..view(MS(150), 0) };
     assert_eq!(policy.choose(&under_way(171_001), &candidates), None);
     assert_eq!(policy.choose(&under_way(171_000), &candidates), Some(1));
+}
+
+#[test]
+fn a_keyframe_of_a_new_size_may_take_all_that_is_free_and_is_sent_once_that_suffices() {
+    let mut policy = pair().build(Size::HD).unwrap();
+    assert_eq!(sizes(policy.plan(&view(MS(0), 20_000))), [20_000, 10_000]);
+    let keyframe = [EncodedFrame { keyframe: true, ..made(20_500, 127) }];
+    // 800 bytes of payload are under way.
+    assert_eq!(policy.choose(&view(MS(0), 20_000), &keyframe), None, "it waits, and is not forced");
+    assert_eq!(policy.choose(&view(MS(33), 20_500), &keyframe), Some(0));
+    policy.on_queued(MS(33), 0, &keyframe[0], 20);
+    let height = |policy: &Budgeted| policy.ladder.as_ref().unwrap().size().height;
+    for at in 0..20 {
+        policy.choose(&view(MS(66 + at), 0), &[made(2000, 127)]);
+    }
+    assert_eq!(height(&policy), 720, "while the keyframe is under way little is free");
+    arrived(&mut policy, 0, MS(200));
+    for at in 0..20 {
+        policy.choose(&view(MS(233 + at), 0), &[made(2000, 127)]);
+    }
+    assert!(height(&policy) < 720);
 }
 
 #[test]
@@ -167,15 +193,35 @@ mod ladder {
         EncodedFrame { picture: ladder.size(), ..made(size, quantizer) }
     }
 
+    /// A picture's only candidate, with 1000 bytes free of 2000.
+    fn offer(ladder: &mut Ladder, now: Time, size: u64, quantizer: u8, keyframe: bool) {
+        let frame = EncodedFrame { keyframe, ..of(ladder, size, quantizer) };
+        ladder.on_candidates(now, &[frame], Bytes::new(1000), Bytes::new(2000));
+    }
+
+    /// The lowest rung, where fine frames have been sent for as long as it takes to step up.
+    fn stepped_up() -> Ladder {
+        let mut ladder = ladder();
+        (0..LadderConfig::default().down_after).for_each(|_| offer(&mut ladder, MS(0), 90_000, 127, false));
+        assert_eq!(ladder.size().height, 180);
+        (0..100).for_each(|at| {
+            if ladder.size().height == 180 {
+                ladder.on_queued(MS(at * 33), &of(&ladder.clone(), 900, 40));
+            }
+        });
+        assert_eq!((ladder.size().height, ladder.shown().height), (270, 180));
+        ladder
+    }
+
     #[test]
     fn the_smallest_frame_that_stays_too_large_takes_as_many_rungs_as_it_needs() {
         let mut ladder = ladder();
         let LadderConfig { down_after, .. } = LadderConfig::default();
         for _ in 1..down_after {
-            ladder.on_candidates(MS(0), &[of(&ladder.clone(), 2000, 127)], Bytes::new(1000));
+            offer(&mut ladder, MS(0), 2000, 127, false);
             assert_eq!(ladder.size(), Size::HD);
         }
-        ladder.on_candidates(MS(0), &[of(&ladder.clone(), 2000, 127)], Bytes::new(1000));
+        offer(&mut ladder, MS(0), 2000, 127, false);
         // Half the size needs 0.42 of the pixels (0.42^0.8 = 0.5): 360p has a quarter, 540p 0.56.
         assert_eq!(ladder.size().height, 360);
     }
@@ -184,8 +230,8 @@ mod ladder {
     fn a_smallest_frame_within_its_budget_starts_the_count_anew() {
         let mut ladder = ladder();
         for _ in 0..50 {
-            ladder.on_candidates(MS(0), &[of(&ladder.clone(), 2000, 127)], Bytes::new(1000));
-            ladder.on_candidates(MS(0), &[of(&ladder.clone(), 1000, 126)], Bytes::new(1000));
+            offer(&mut ladder, MS(0), 2000, 127, false);
+            offer(&mut ladder, MS(0), 1000, 126, false);
         }
         assert_eq!(ladder.size(), Size::HD);
     }
@@ -195,7 +241,7 @@ mod ladder {
         let mut ladder = ladder();
         for _ in 0..LadderConfig::default().down_after {
             let both = [of(&ladder, 900, 127), of(&ladder, 500, 127)];
-            ladder.on_candidates(MS(0), &both, Bytes::new(1000));
+            ladder.on_candidates(MS(0), &both, Bytes::new(1000), Bytes::new(2000));
         }
         assert_eq!(ladder.size().height, 540);
     }
@@ -204,7 +250,7 @@ mod ladder {
     fn fine_quantisers_take_one_rung_up_at_a_time_and_none_right_after_a_change() {
         let LadderConfig { up_quantizer, down_after, stay, .. } = LadderConfig::default();
         let mut ladder = ladder();
-        (0..down_after).for_each(|_| ladder.on_candidates(MS(0), &[of(&ladder.clone(), 9000, 127)], Bytes::new(1000)));
+        (0..down_after).for_each(|_| offer(&mut ladder, MS(0), 9000, 127, false));
         let lowest = ladder.size().height;
         let (mut heights, mut changes) = (vec![lowest], Vec::new());
         for at in (0..20_000).step_by(33) {
@@ -219,5 +265,42 @@ mod ladder {
         let mut coarse = ladder.clone();
         coarse.on_queued(MS(30_000), &of(&ladder, 1000, up_quantizer + 1));
         assert_eq!(coarse.size(), Size::HD);
+    }
+
+    #[test]
+    fn a_keyframe_that_never_fits_takes_the_size_down_at_once_and_one_that_will_waits() {
+        let mut ladder = ladder();
+        offer(&mut ladder, MS(0), 2000, 127, true);
+        assert_eq!(ladder.size(), Size::HD);
+        offer(&mut ladder, MS(33), 4000, 127, true);
+        assert_eq!(ladder.size().height, 360, "half of the bytes, as above");
+    }
+
+    #[test]
+    fn a_step_up_whose_keyframe_does_not_fit_is_taken_back_until_there_is_what_it_lacked() {
+        let mut ladder = stepped_up();
+        offer(&mut ladder, MS(4000), 1001, 110, true);
+        assert_eq!((ladder.size().height, ladder.changes()), (180, false), "the codec still has the smaller size");
+        for at in (4000..9000).step_by(33) {
+            offer(&mut ladder, MS(at), 900, 40, false);
+            ladder.on_queued(MS(at), &of(&ladder.clone(), 900, 40));
+        }
+        assert_eq!(ladder.size().height, 180, "1000 bytes are less than 1001 and some more");
+        let candidates = [of(&ladder, 900, 40)];
+        ladder.on_candidates(MS(9000), &candidates, Bytes::new(1300), Bytes::new(2000));
+        ladder.on_queued(MS(9000), &candidates[0]);
+        assert_eq!(ladder.size().height, 270);
+    }
+
+    #[test]
+    fn a_step_up_that_only_the_coarsest_quantiser_would_fit_is_taken_back_too() {
+        let mut ladder = stepped_up();
+        offer(&mut ladder, MS(4000), 900, 127, true);
+        assert_eq!(ladder.size().height, 180);
+        let mut ladder = stepped_up();
+        offer(&mut ladder, MS(4000), 900, 126, true);
+        assert_eq!((ladder.size().height, ladder.changes()), (270, true));
+        ladder.on_queued(MS(4000), &of(&ladder.clone(), 900, 126));
+        assert!(!ladder.changes());
     }
 }

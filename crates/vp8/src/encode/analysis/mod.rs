@@ -25,7 +25,7 @@ use super::motion_bools::MotionBools;
 use super::plan::ReferenceSet;
 use super::settings::Speed;
 use super::weights::Weights;
-use crate::image::{Image, Plane, Size};
+use crate::image::{Image, Plane, Planes};
 use crate::kernels::Kernels;
 use crate::pool::{Pool, Scratch};
 use crate::state::{References, State};
@@ -132,10 +132,7 @@ pub fn analyse(
                 continue;
             }
         }
-        let chroma_difference = [(source.u, &*planes.u), (source.v, &*planes.v)].map(|(source, prediction)| {
-            kernels.sad_8x8(&source[chroma..], stride / 2, &prediction[chroma..], stride / 2)
-        });
-        let difference = best.difference + 2 * (chroma_difference[0] + chroma_difference[1]);
+        let difference = best.difference + 2 * chroma_difference(kernels, &source, &planes.as_planes(), chroma);
         let prediction = Prediction::Inter { reference: reference.reference, motion: best.motion };
         let residual = (difference > weights.quiet).then(|| {
             let index = found.residuals.len();
@@ -151,22 +148,41 @@ pub fn analyse(
     found
 }
 
-/// The analysis of a frame without motion and without residual.
-pub fn stay(references: &References, size: Size, from: ReferenceSet) -> Found {
+/// The analysis of a frame without motion, in which every macroblock is predicted from its own position.
+pub fn stay(kernels: &'static Kernels, references: &References, image: &Image, from: ReferenceSet) -> Found {
     let reference = Reference::ALL.into_iter().find(|&reference| from.contains(reference)).unwrap_or(Reference::Last);
-    let prediction = Prediction::Inter { reference, motion: Motion::Zero };
-    let mut motion = MotionBools::with_capacity(size.macroblocks());
+    let (size, motion) = (image.size(), Motion::Zero);
+    let prediction = Prediction::Inter { reference, motion };
+    let mut found = Found {
+        choices: Vec::with_capacity(size.macroblocks()),
+        prediction: Image::clone(references.get(reference)),
+        residuals: Scratch::with_capacity(&RESIDUALS, size.macroblocks()),
+        motion: MotionBools::with_capacity(size.macroblocks()),
+    };
+    let (source, predicted) = (image.planes(), found.prediction.planes());
     let mut neighbours = Neighbours::new(size);
-    for _ in 0..size.macroblocks() {
-        motion.record(reference, &Motion::Zero, &neighbours.survey(reference, SignBias::default()), &neighbours);
+    for position in (0..size.rows()).flat_map(|row| (0..size.columns()).map(move |column| (column, row))) {
+        let (column, row) = position;
+        let stride = source.stride;
+        let (luma, chroma) = (16 * (row * stride + column), 8 * (row * stride / 2 + column));
+        let difference = kernels.sad_16x16(&source.y[luma..], stride, &predicted.y[luma..], predicted.stride)
+            + 2 * chroma_difference(kernels, &source, &predicted, chroma);
+        let index = found.residuals.len();
+        found.residuals.push([[0; 16]; 25]);
+        let transform = Transform::of(kernels, source, position);
+        transform.all(&predicted, prediction.has_y2(), &mut found.residuals[index]);
+        found.motion.record(reference, &motion, &neighbours.survey(reference, SignBias::default()), &neighbours);
+        found.choices.push(Choice::Inter { prediction, difference, residual: Some(index) });
         neighbours.advance(&prediction);
     }
-    Found {
-        choices: vec![Choice::Inter { prediction, difference: 0, residual: None }; size.macroblocks()],
-        prediction: Image::clone(references.get(reference)),
-        residuals: Scratch::with_capacity(&RESIDUALS, 0),
-        motion,
-    }
+    found
+}
+
+/// The sum of absolute differences of both chroma planes of a macroblock that begins at `chroma` in them.
+fn chroma_difference(kernels: &Kernels, source: &Planes<'_>, prediction: &Planes<'_>, chroma: usize) -> u32 {
+    let [source_stride, prediction_stride] = [source.stride / 2, prediction.stride / 2];
+    kernels.sad_8x8(&source.u[chroma..], source_stride, &prediction.u[chroma..], prediction_stride)
+        + kernels.sad_8x8(&source.v[chroma..], source_stride, &prediction.v[chroma..], prediction_stride)
 }
 
 /// A reference that is padded on first use: older ones often are not used.

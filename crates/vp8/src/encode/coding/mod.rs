@@ -20,7 +20,7 @@ use quantizers::MacroblockQuantizer;
 use super::Analysis;
 use super::analysis::Choice;
 use super::cost::best_probability;
-use super::plan::PlanKind;
+use super::plan::{Fit, PlanKind};
 use super::settings::Speed;
 use super::weights::Weights;
 use crate::bool_coder::Probability;
@@ -42,6 +42,8 @@ pub struct Coded {
     pub quantizer: u8,
     /// Bytes of the macroblocks' modes; nearly all others are levels.
     pub modes_size: usize,
+    /// How its size differed from its estimate, for the next [`Plan`](super::Plan): of an inter frame of a given size.
+    pub fit: Option<Fit>,
 }
 
 /// The parameters of a candidate.
@@ -134,7 +136,7 @@ fn attempt(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Image>) -
     let (frame, modes_size) = frame::write(&header, &coding, &modes, motion, &tokens)?;
     let image = Arc::new(image);
     let state = analysis.state.after(&header, coding, Arc::clone(&image));
-    Some(Coded { frame, state, image, quantizer, modes_size })
+    Some(Coded { frame, state, image, quantizer, modes_size, fit: None })
 }
 
 fn code_macroblocks(

@@ -44,9 +44,9 @@ impl Default for Config {
         Config {
             budget: Span::from_millis(60),
             packets: 4.0,
-            quick: 0.05,
-            slow: 0.02,
-            longest_service: Span::from_millis(50),
+            quick: 0.03,
+            slow: 0.018,
+            longest_service: Span::from_millis(30),
             packet: Bytes::new(1140),
             wire: Bytes::new(1230),
             first_packets: 10,

@@ -39,10 +39,10 @@ impl Default for Config {
         Config {
             window: Span::from_secs(10),
             bound: Span::from_millis(100),
-            late: 0.7,
+            late: 0.75,
             waiting: 0.2,
             min: Span::from_millis(20),
-            max: Span::from_millis(120),
+            max: Span::from_millis(110),
             cautious: Span::from_millis(500),
         }
     }

@@ -30,6 +30,8 @@ use service::Service;
 
 /// The most that is added beside a flow that fills the queue: what the path carries in this time.
 const MOST_CONTENDED: Span = Span::from_millis(300);
+/// What exceeds the min delay by no more than this may be jitter (specs/rmcat.md 1: a deviation of 5 ms).
+const JITTER: Span = Span::from_millis(5);
 /// How much faster than the path a frame's packets leave: fast enough that they queue and measure it, as in Salsify's
 /// sender (specs/salsify.md 3).
 const PACING: f64 = 5.0;

@@ -6,6 +6,7 @@
 
 use thalweg_units::{Bytes, Span, Time};
 
+use super::JITTER;
 use crate::estimate::WindowedMin;
 use crate::feedback::Feedback;
 
@@ -13,8 +14,6 @@ use crate::feedback::Feedback;
 const MEMORY: Span = Span::from_secs(10);
 /// The path must be seen empty twice in that time.
 const DRAIN_AFTER: Span = Span::from_secs(5);
-/// A round trip that exceeds the min by no more than jitter has seen an empty path.
-const JITTER: Span = Span::from_millis(5);
 /// What may be under way while the path drains, of what it carries in a round trip. The min is still known, so that no
 /// more than the queue has to go; BBR, which drains when it is forgotten, goes down to a half and leaves a gap.
 const DRAINED: f64 = 0.9;

@@ -6,7 +6,7 @@ use crate::estimate::{Average, Smoothing, Unit, WindowedMin};
 use crate::feedback::Feedback;
 use crate::packet::SentPacket;
 
-use super::LEAST_PACING;
+use super::{JITTER, LEAST_PACING};
 
 /// The window of the min delay: two clocks drift apart by no more than a millisecond in that time (100 ppm).
 const MIN_DELAY_MEMORY: Span = Span::from_secs(10);
@@ -87,7 +87,7 @@ impl Service {
             gap + (at - due)
         } else {
             // Nor does the first of a frame show that, but that the path did not serve it at once.
-            at - due
+            at - due - JITTER
         };
         if newest.at >= due || gap <= self.longest_gap || served > usual {
             // On a slow path a packet takes longer than some outages.

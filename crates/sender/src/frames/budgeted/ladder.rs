@@ -37,8 +37,8 @@ impl Default for LadderConfig {
         LadderConfig {
             heights: vec![180, 270, 360, 540, 720, 1080],
             excess: 1.25,
-            down_after: 5,
-            up_quantizer: 60,
+            down_after: 7,
+            up_quantizer: 98,
             up_after: 15,
             stay: Span::from_secs(1),
         }

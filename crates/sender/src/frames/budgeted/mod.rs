@@ -59,11 +59,11 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            shares: vec![0.4],
+            shares: vec![0.36],
             intervals: 1.2,
             least: Bytes::new(600),
             max_rate: Some(EncoderBounds::default().max),
-            forced_within: Span::from_millis(300),
+            forced_within: Span::from_millis(220),
             silence: Span::from_millis(50),
             probe_every: Span::from_millis(150),
             ladder: Some(LadderConfig::default()),

@@ -43,8 +43,8 @@ pub struct Content {
 }
 
 /// The smallest frames of the functional codec, which goes to a coarser quantiser than libvpx in real time: `cargo run
-/// --release -p thalweg-calibrate --bin fit_model -- floor` prints them. Asked for less it makes inter frames that repeat
-/// the last picture and key frames that are grey; the model makes neither, and so does not hide that they show nothing.
+/// --release -p thalweg-calibrate --bin fit_model -- floor` prints them. Asked for less it makes inter frames that
+/// correct a part of the last picture; the model does not, and so does not hide that they show little.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Functional {

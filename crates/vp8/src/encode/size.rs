@@ -12,9 +12,9 @@ use super::plan::{Fit, PlanKind};
 use crate::quantize::OTHER_FACTORS;
 
 /// A frame of at least this size, in 128ths of its target, is accepted.
-const NEAR_ENOUGH: usize = 118;
+const NEAR_ENOUGH: usize = 108;
 /// The target of the next coding, in 128ths of the requested size.
-const AIM: u64 = 123;
+const AIM: u64 = 119;
 /// The coarsest quantiser.
 const COARSEST: u8 = 127;
 /// Maximum number of codings per frame, before the last resorts.

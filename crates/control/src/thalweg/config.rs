@@ -17,8 +17,8 @@ pub struct Config {
     pub quick: f64,
     /// The weight of a packet in the slow one. The slower of the two rates counts.
     pub slow: f64,
-    /// A packet counts as served for no longer than this: what lies beyond is an outage, which says nothing of the
-    /// rate at which the path serves when it serves.
+    /// A packet counts as served for no longer than this, or twice the mean, unless the one before took as long: what
+    /// lies beyond is an outage, which says nothing of the rate at which the path serves when it serves.
     pub longest_service: Span,
     /// Payload of a full packet.
     pub packet: Bytes,

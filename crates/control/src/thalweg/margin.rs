@@ -60,7 +60,8 @@ impl Config {
             .is(self.min > Span::ZERO && self.min <= initial && initial <= self.max, "0 < min <= budget <= max")?;
         check("margin.cautious", self.cautious).within(Span::ZERO.., "500ms")?;
         let step = (self.max - self.min) / (CANDIDATES as i64 - 1);
-        let candidates = (0..CANDIDATES).map(|index| Tally { budget: self.min + step * index as i64, ..Tally::default() });
+        let candidates =
+            (0..CANDIDATES).map(|index| Tally { budget: self.min + step * index as i64, ..Tally::default() });
         Ok(Margin {
             config: self,
             initial,
@@ -145,7 +146,8 @@ impl Margin {
             self.under_way.pop_front();
         }
         // A pause is no interval.
-        let interval = self.under_way.back().map_or(Span::ZERO, |before| (packet.at - before.began).min(self.config.bound));
+        let interval =
+            self.under_way.back().map_or(Span::ZERO, |before| (packet.at - before.began).min(self.config.bound));
         let budget = self.budget(packet.at);
         self.under_way.push_back(UnderWay { frame: place.frame, began: packet.at, interval, budget, ahead: None });
     }

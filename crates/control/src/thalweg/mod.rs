@@ -122,7 +122,8 @@ impl Thalweg {
         let drained = self.round_trip.draining(carries, wire);
         let was_contended = self.is_contended();
         let limit = self.overflow.limit();
-        self.round_trip.on_feedback(feedback, drained.is_some_and(|drained| self.outstanding.bytes() <= drained));
+        let has_drained = drained.is_some_and(|drained| self.outstanding.bytes() <= drained);
+        self.round_trip.on_feedback(feedback, has_drained, self.capacity().time_for(wire));
         let contended = if was_contended { wire } else { Bytes::ZERO };
         self.overflow.on_feedback(feedback, carries, round_trip, contended);
         let drains = drained.is_none() && self.round_trip.draining(carries, wire).is_some();

@@ -15,8 +15,11 @@ const MEMORY: Span = Span::from_secs(10);
 /// The path must be seen empty twice in that time.
 const DRAIN_AFTER: Span = Span::from_secs(5);
 /// What may be under way while the path drains, of what it carries in a round trip. The min is still known, so that no
-/// more than the queue has to go; BBR, which drains when it is forgotten, goes down to a half and leaves a gap.
+/// more than the queue has to go.
 const DRAINED: f64 = 0.9;
+/// Packets under way where that does not show an empty path, because the path was taken for faster than it is (BBR's
+/// PROBE_RTT, specs/bbr.md 4). What still waits behind so few does not wait for us.
+const FEW: u64 = 4;
 /// Before the first was measured, as in the engine (specs/vidaptive.md C3).
 pub(super) const ASSUMED: Span = Span::from_millis(100);
 /// The weight of a report in the time that reports are held back: an eighth, as of the round trip (RFC 6298).
@@ -38,6 +41,8 @@ pub(super) struct RoundTrip {
 #[derive(Debug, Clone, Copy)]
 struct Drain {
     began: Time,
+    /// Down to [`FEW`] packets.
+    to_few: bool,
     /// When no more than allowed was under way.
     drained: Option<Time>,
 }
@@ -55,7 +60,7 @@ impl RoundTrip {
 
     /// What may be under way while the path drains, of what it `carries` in a round trip.
     pub(super) fn draining(&self, carries: Bytes, packet: Bytes) -> Option<Bytes> {
-        self.drain.map(|_| carries.scale(DRAINED).max(packet))
+        self.drain.map(|drain| if drain.to_few { packet * FEW } else { carries.scale(DRAINED).max(packet) })
     }
 
     /// How long another flow has kept the path full.
@@ -63,8 +68,9 @@ impl RoundTrip {
         self.contended.map_or(Span::ZERO, |since| now - since)
     }
 
-    /// Takes feedback; `has_drained` says whether no more is under way than may be while the path drains.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, has_drained: bool) {
+    /// Takes feedback; `has_drained` says whether no more is under way than may be while the path drains, and a packet
+    /// takes the path `service`.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, has_drained: bool, service: Span) {
         let now = feedback.now;
         if let Some(held) = feedback.mean_held() {
             self.held = self.held + (held - self.held) / HOLD_GAIN;
@@ -74,20 +80,28 @@ impl RoundTrip {
         let Some((least, _)) = samples.clone().min() else { return };
         self.min.add(now, least, MEMORY);
         let looked = *self.empty_at.get_or_insert(now);
-        if self.min.get().is_some_and(|min| least <= min + JITTER) {
+        // Few packets of our own may wait for each other.
+        let own = if self.drain.is_some_and(|drain| drain.to_few) { service * FEW as i64 } else { Span::ZERO };
+        if self.min.get().is_some_and(|min| least <= min + JITTER + own) {
             (self.empty_at, self.drain, self.contended) = (Some(now), None, None);
             return;
         }
         match &mut self.drain {
-            None if now - looked > DRAIN_AFTER => self.drain = Some(Drain { began: now, drained: None }),
+            None if now - looked > DRAIN_AFTER => {
+                self.drain = Some(Drain { began: now, to_few: false, drained: None });
+            }
             None => {}
             Some(drain) => {
                 let newest = samples.map(|(_, sent)| sent).max();
-                if drain.drained.is_some_and(|drained| newest >= Some(drained)) {
+                if drain.drained.is_none_or(|drained| newest < Some(drained)) {
+                    if has_drained {
+                        drain.drained.get_or_insert(now);
+                    }
+                } else if drain.to_few {
                     self.contended.get_or_insert(drain.began);
                     (self.drain, self.empty_at) = (None, Some(now));
-                } else if has_drained {
-                    drain.drained.get_or_insert(now);
+                } else {
+                    (drain.to_few, drain.drained) = (true, None);
                 }
             }
         }

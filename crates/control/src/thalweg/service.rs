@@ -22,6 +22,8 @@ pub(super) struct Service {
     slow: Average,
     wire: Bytes,
     longest: Span,
+    /// Whether the last packet took longer than that.
+    was_long: bool,
     /// Packets farther apart are not of one frame.
     longest_gap: Span,
     /// The newest packet that arrived.
@@ -44,6 +46,7 @@ impl Service {
             slow: average(config.slow)?,
             wire: config.wire,
             longest: config.longest_service,
+            was_long: false,
             longest_gap: LEAST_PACING.time_for(config.wire),
             newest: None,
             min_delay: WindowedMin::default(),
@@ -90,8 +93,12 @@ impl Service {
             at - due - JITTER
         };
         if newest.at >= due || gap <= self.longest_gap || served > usual {
-            // On a slow path a packet takes longer than some outages.
-            let served = served.min(self.longest.max(usual * 2));
+            // An outage is over when it is over: after it packets are served as before. Where the next one takes as
+            // long, the path is slow.
+            let longest = self.longest.max(usual * 2);
+            let is_outage = served > longest && !self.was_long;
+            self.was_long = served > longest;
+            let served = if is_outage { longest } else { served };
             self.quick.add(served, packet.size);
             self.slow.add(served, packet.size);
         }

@@ -10,7 +10,15 @@ const MS: fn(u64) -> Time = Time::from_millis;
 const ROUND_TRIP: u64 = 50;
 
 fn steady() -> Config {
-    Config { margin: None, packets: 0.0, packet: Bytes::new(900), wire: Bytes::new(1000), ..Config::default() }
+    Config {
+        margin: None,
+        quick: 0.05,
+        slow: 0.02,
+        packets: 0.0,
+        packet: Bytes::new(900),
+        wire: Bytes::new(1000),
+        ..Config::default()
+    }
 }
 
 /// Frames of `packets` packets of 1000 bytes, one frame each 40 ms, which arrive `spacing` apart from 25 ms after the
@@ -104,6 +112,20 @@ fn an_outage_counts_as_no_more_than_the_longest_service() {
     };
     let (bounded, whole) = (after(Span::from_millis(50)), after(Span::from_secs(10)));
     assert!(bounded > 5.0 * whole && bounded < 3.0, "{bounded} and {whole}");
+}
+
+#[test]
+fn a_path_that_becomes_slow_is_no_row_of_outages() {
+    let mut flow = Flow::new(Thalweg::new(steady()).unwrap());
+    play(&mut flow, 0..40, 3, 4);
+    // A packet each 400 ms from 2 Mbps on: 20 kbps.
+    for index in 0..50 {
+        let id = flow.send(MS(1600 + 400 * index), 1000, |_| {}).0;
+        let arrival = MS(2025 + 400 * index);
+        flow.report(arrival + Span::from_millis(25), &[(id, arrival)]);
+    }
+    let capacity = flow.limits().capacity.as_kbps_f64();
+    assert!((18.0..40.0).contains(&capacity), "{capacity} kbps");
 }
 
 #[test]
@@ -217,14 +239,27 @@ fn a_path_that_was_not_seen_empty_for_five_seconds_is_drained() {
 }
 
 #[test]
+fn a_path_that_was_taken_for_faster_than_it_is_is_drained_down_to_few_packets() {
+    let mut flow = Flow::new(Thalweg::new(steady()).unwrap());
+    trickle(&mut flow, 0..1, |_, _| Span::ZERO);
+    // What is under way above five packets waits.
+    trickle(&mut flow, 1..8, |flow, _| {
+        let few = flow.config.wire * 5;
+        Span::from_millis(if flow.may_be_under_way() <= few { 0 } else { 400 })
+    });
+    assert_eq!(flow.round_trip.contended_for(MS(8000)), Span::ZERO);
+    assert_eq!(flow.decisions().into_iter().filter(|(what, _)| *what == "contend").count(), 0);
+}
+
+#[test]
 fn a_path_that_does_not_drain_is_another_flows_and_more_is_queued_each_second() {
     let mut flow = Flow::new(Thalweg::new(steady()).unwrap());
     trickle(&mut flow, 0..1, |_, _| Span::ZERO);
-    trickle(&mut flow, 1..8, |_, _| Span::from_millis(40));
+    trickle(&mut flow, 1..8, |_, _| Span::from_millis(80));
     assert!(!is_draining(&flow));
     let (first, since) = (allowed(&flow), flow.round_trip.contended_for(MS(8000)));
     assert!(since > Span::from_secs(1), "{since}");
-    trickle(&mut flow, 8..10, |_, _| Span::from_millis(40));
+    trickle(&mut flow, 8..10, |_, _| Span::from_millis(80));
     let more = allowed(&flow) as i64 - first as i64;
     assert!((1500..2500).contains(&more), "{more}");
     let decided: Vec<&str> = flow.decisions().into_iter().map(|(what, _)| what).collect();

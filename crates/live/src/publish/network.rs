@@ -86,7 +86,8 @@ pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), R
         return Ok(());
     }
     let message = format!(
-        "{} needs a stateful receiver, which a browser is not: choose salsify:standard-decoder, or watch with `thalweg watch`",
+        "{} needs a stateful receiver, which a browser is not: choose salsify:standard-decoder or \
+         thalweg:standard-decoder, or watch with `thalweg watch`",
         scheme.name()
     );
     Err(Refused::new(RefusedKind::UnknownScheme, message))

@@ -23,7 +23,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for scheme in [first, second] {
         if is_stateful(scheme)? {
             anyhow::bail!(
-                "browsers cannot follow {scheme}, whose receiver keeps its decoder's states: choose salsify:standard-decoder"
+                "browsers cannot follow {scheme}, whose receiver keeps its decoder's states: choose \
+                 salsify:standard-decoder or thalweg:standard-decoder"
             );
         }
     }

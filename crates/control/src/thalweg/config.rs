@@ -4,7 +4,8 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, above, above_to, check};
 
 use super::margin;
 
-/// Parameters of the controller; the defaults were found by hand over the tuning set (docs/thalweg.md).
+/// Parameters of the controller; the defaults were found by hand and by `thalweg tune` over the tuning set
+/// (docs/thalweg.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {

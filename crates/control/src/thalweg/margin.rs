@@ -75,7 +75,7 @@ impl Config {
     }
 }
 
-/// Budgets compared: 5 ms apart by default, less than what a frame takes of the budget.
+/// Budgets compared: 4.5 ms apart by default, less than what a frame takes of the budget.
 const CANDIDATES: usize = 21;
 /// Max frames under way that are remembered: half a minute at sixty a second.
 const REMEMBERED: usize = 1 << 11;
@@ -135,7 +135,7 @@ impl Margin {
         if now < self.cautious_until { self.best.min(self.initial) } else { self.best }
     }
 
-    /// Nothing arrives: be cautious again once something does.
+    /// Something arrives again after a fade: be cautious for a while.
     pub(super) fn on_fade(&mut self, now: Time) {
         self.cautious_until = now + self.config.cautious;
     }

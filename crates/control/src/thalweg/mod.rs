@@ -1,8 +1,8 @@
 //! Thalweg's own controller (docs/thalweg.md): what may be under way is what the path carries within a round trip and a
-//! budget, and hindsight says how much of the budget to use.
+//! budget, and hindsight says how large the budget is.
 //!
 //! * `service.rs`: the rate at which the path serves, from a frame's own packets at the receiver's times.
-//! * [`margin`]: the share of the budget.
+//! * [`margin`]: the budget.
 //! * `round_trip.rs`: the round trip of the empty path.
 //! * `overflow.rs`: what the path's queue holds.
 //! * here: what is under way, and silence. Nothing arrives during a fade, so nothing may be added; the frame policy

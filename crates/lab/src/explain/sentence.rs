@@ -261,9 +261,9 @@ impl State<'_> {
         let budget = self
             .variable("budget ms")
             .map_or(String::new(), |budget| format!(", {} beyond the round trip included", span(budget)));
-        let limited = self
-            .variable("queue limit kB")
-            .map_or(String::new(), |limit| format!(" (the queue loses packets from {} on)", bytes(limit * 1e3)));
+        let limited = self.variable("queue limit kB").map_or(String::new(), |limit| {
+            format!(" (no more than {} queued, as a longer queue loses packets)", bytes(limit * 1e3))
+        });
         let contended =
             self.variable("contended s").filter(|seconds| *seconds > 0.0).map_or(String::new(), |seconds| {
                 format!(", beside a flow that has filled the queue for {}", span(seconds * 1e3))

@@ -171,10 +171,11 @@ impl<'a> Analysis<'a> {
         coding::code_over(&self, coding::Coding::at(quantizer), prediction)
     }
 
-    /// Codes the picture to at most `bytes`, at the finest possible quantiser: usually to at least nine tenths of them,
-    /// in two or three codings. If even the coarsest quantiser takes more, only the macroblocks that differ most are
-    /// coded, and finally motion is left out. The frame is longer than requested only if that is unavoidable: a few
-    /// hundred bytes, or a key frame, which is never coarser than the coarsest quantiser makes it.
+    /// Codes the picture to at most `bytes`, at the finest possible quantiser: usually to at least 84 % of them, in
+    /// two or three codings, or in one where the last frame tells how sizes differ from estimates. If even the coarsest
+    /// quantiser takes more, only the macroblocks that differ most are coded, and finally motion is left out. The frame
+    /// is longer than requested only if that is unavoidable: a few hundred bytes, or a key frame, which is never coarser
+    /// than the coarsest quantiser makes it.
     #[must_use]
     pub fn encode_to_size(&self, bytes: usize) -> Coded {
         size::code_to_size(self, bytes)

@@ -50,7 +50,7 @@ const COARSEST: u8 = 127;
 /// A step up that was taken back is tried again with the budget it lacked, or after this many times
 /// [`stay`](LadderConfig::stay): content changes.
 const RETRY: i64 = 10;
-/// The smallest frame of a size is proportional to its pixels to this power (the encoder model's fit,
+/// The smallest frame of a size is proportional to its pixels to about this power (between the encoder model's fits,
 /// crates/codecs/src/model/content.rs).
 const SIZE_EXPONENT: f64 = 0.8;
 

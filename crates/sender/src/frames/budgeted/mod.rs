@@ -1,5 +1,5 @@
-//! Frames that spend what is free on the path (docs/thalweg.md): candidates of given shares of it are encoded, and as
-//! late as possible the largest that fits is sent.
+//! Frames that spend what is free on the path (docs/thalweg.md): a candidate, or several, of given shares of it is
+//! encoded, and the largest that still fits at the moment of sending is sent.
 //!
 //! A picture is skipped only where not even a packet fits. Then a single small frame may go, one at a time, for its
 //! outcome says when the path serves again; while nothing arrives at all, one every now and then. A ladder of sizes
@@ -159,10 +159,10 @@ impl Budgeted {
         self.ladder.as_ref().map_or(source, Ladder::size)
     }
 
-    /// What a frame may take: what the controller leaves, less its repair, and no more than the encoder's max rate has
-    /// left.
+    /// What a frame may take: what the controller leaves, and no more than the encoder's max rate has left, less its
+    /// repair: a peer that reports losses gets no more than that rate.
     fn free(&self, view: &View) -> Bytes {
-        view.room().scale(1.0 - view.repair_share).min(self.cap.room(view.now))
+        view.room().min(self.cap.room(view.now)).scale(1.0 - view.repair_share)
     }
 
     /// Whether nothing arrives although something is under way.

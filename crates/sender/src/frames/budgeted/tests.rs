@@ -93,10 +93,10 @@ fn one_frame_that_does_not_fit_goes_at_a_time_and_only_where_it_drains_soon() {
     assert_eq!(policy.choose(&view(MS(125), 0), &candidates), None, "its outcome is not known");
     arrived(&mut policy, 1, MS(140));
     assert_eq!(policy.choose(&view(MS(150), 0), &candidates), Some(1));
-    // 300 ms beyond a round trip at 4 Mbps are 175 kB.
+    // 220 ms beyond a round trip of 50 ms at 4 Mbps are 135 kB.
     let under_way = |bytes| View { in_flight: Bytes::new(bytes), ..view(MS(150), 0) };
-    assert_eq!(policy.choose(&under_way(171_001), &candidates), None);
-    assert_eq!(policy.choose(&under_way(171_000), &candidates), Some(1));
+    assert_eq!(policy.choose(&under_way(131_001), &candidates), None);
+    assert_eq!(policy.choose(&under_way(131_000), &candidates), Some(1));
 }
 
 #[test]

@@ -14,7 +14,7 @@ const GAIN: f64 = 1.0 / 300.0;
 
 /// Whether FEC packet `number` of `count` protects media packet `packet`, both numbered within the frame.
 ///
-/// Media packets take their FEC packets in rounds. Each has a second one, the next in the first round and one further
+/// Media packets take their FEC packets in rounds. Most have a second one, the next in the first round and one further
 /// in each later round, so that few have the same two. In the first round neighbours have one in common and the last
 /// has its own alone, from which a burst as long as the round is recovered one after the other.
 pub(super) fn protects(number: usize, packet: usize, count: usize) -> bool {

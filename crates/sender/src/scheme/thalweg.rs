@@ -20,9 +20,9 @@ fn controller(packets: &PacketSizes) -> ControllerConfig {
 
 /// As much FEC with each frame as leaves one in fifty incomplete at the measured loss: it arrives before the next frame,
 /// a retransmission does not. A receiver that requests retransmissions gets them.
-fn repair() -> repair::Config {
+fn repair(max_per_packet: f64) -> repair::Config {
     let amount = fec::Amount::Residual(0.02);
-    let fec = fec::Config { amount, reach: Span::ZERO, ..fec::Config::default() };
+    let fec = fec::Config { amount, reach: Span::ZERO, max_per_packet, ..fec::Config::default() };
     repair::Config { fec: Some(fec), ..repair::Config::default() }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn thalweg() -> Scheme {
         padding: None,
         padding_content: None,
         frames: FramesConfig::Budgeted(budgeted::Config::default()),
-        repair: Some(repair()),
+        repair: Some(repair(fec::Config::default().max_per_packet)),
         feedback: FeedbackStyle::PerPacket,
         receiver: ReceiverKind::Stateful(StatefulReceiver::default()),
         packets,
@@ -72,6 +72,9 @@ pub(super) fn conventional() -> Scheme {
             resolution: resolution::Config::QualityScaler(resolution::QualityScalerConfig::default()),
             ..rate_targeted::Config::default()
         }),
+        // The encoder's max rate is of media alone. Half as much FEC is what a tenth lost asks for; a peer that reports
+        // more gets no more.
+        repair: Some(repair(0.5)),
         receiver: ReceiverKind::Standard,
         packets,
         loss_detection: feedback::Config::default(),

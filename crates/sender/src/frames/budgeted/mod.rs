@@ -74,6 +74,9 @@ impl Default for Config {
     }
 }
 
+/// Repair counts for no more than this share in the encoder's max rate: three packets for each of media
+/// (`repair::fec::Config::max_per_packet`).
+const MOST_REPAIR: f64 = 0.75;
 /// Max number of candidates.
 const MAX_CANDIDATES: usize = 8;
 
@@ -115,6 +118,7 @@ impl Config {
             keyframe: None,
             asked: Bytes::ZERO,
             free: Bytes::ZERO,
+            repair_share: 0.0,
             skips: 0,
         })
     }
@@ -151,6 +155,8 @@ pub struct Budgeted {
     /// The size asked for of the smallest candidate.
     asked: Bytes,
     free: Bytes,
+    /// Of what was sent when the last picture was chosen.
+    repair_share: f64,
     skips: u32,
 }
 
@@ -160,7 +166,7 @@ impl Budgeted {
     }
 
     /// What a frame may take: what the controller leaves, and no more than the encoder's max rate has left, less its
-    /// repair: a peer that reports losses gets no more than that rate.
+    /// repair.
     fn free(&self, view: &View) -> Bytes {
         view.room().min(self.cap.room(view.now)).scale(1.0 - view.repair_share)
     }
@@ -224,6 +230,7 @@ impl FramePolicy for Budgeted {
 
     fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
         self.free = self.free(view);
+        self.repair_share = view.repair_share;
         let smallest = (0..candidates.len()).min_by_key(|index| candidates[*index].size)?;
         let says_nothing = self.is_silent(view) || self.keyframe.is_some();
         if let Some(ladder) = self.ladder.as_mut().filter(|_| !says_nothing) {
@@ -252,7 +259,8 @@ impl FramePolicy for Budgeted {
 
     fn on_queued(&mut self, now: Time, frame: u64, encoded: &EncodedFrame, packets: u16) {
         self.skips = 0;
-        self.cap.on_queued(now, encoded.size);
+        // With its repair: a peer that reports losses gets no more than the max rate.
+        self.cap.on_queued(now, encoded.size.scale(1.0 / (1.0 - self.repair_share.min(MOST_REPAIR))));
         self.unanswered_since.get_or_insert(now);
         if core::mem::take(&mut self.forcing) {
             self.forced = Some(Forced { frame, at: now, answered: false });

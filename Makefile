@@ -3,17 +3,19 @@
 CARGO ?= cargo
 # libvpx is the VP8 of every browser; no crate builds it from bundled source, so Debian's package is installed.
 PACKAGES = libvpx-dev pkg-config
-# libsrtp is what our SRTP is compared with, iproute2 what `thalweg shell` and its tests run, ffmpeg what encodes audio and decodes files.
+# libsrtp is what our SRTP is compared with, iproute2 what `thalweg shell` and its tests run, ffmpeg what encodes audio and decodes files;
+# libdav1d comes with it.
 TEST_PACKAGES = $(PACKAGES) libsrtp2-dev iproute2 ffmpeg
 # What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
 LIVE_PACKAGES = chromium janus
+CLIENT_PACKAGES = chromium firefox-esr gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice python3-gst-1.0 gir1.2-gst-plugins-bad-1.0 openssl
 # Comparisons with libraries of the system, in tests only.
-FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp
+FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp,thalweg-cli/onnx
 # Property tests try the same cases each time, so that what fails is the change's doing; PROPTEST_RNG_SEED=2 tries others.
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist man book pictures check test test-contestants reproduce test-live test-browser test-whip nightly package programs soak fuzz bench agree setup setup-test setup-live clean
+.PHONY: demo dist man wheel book pictures check test test-python test-contestants reproduce test-live test-browser test-contests test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-live setup-clients clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -29,6 +31,10 @@ dist: setup
 	$(CARGO) build --profile dist -p thalweg-cli
 	$(TARGET)/dist/thalweg man $(TARGET)/dist/man
 
+# Python's package into target/wheels, with libvpx inside; with WHEEL_FEATURES=live it has `thalweg.publish`.
+wheel: setup
+	.ci/wheel
+
 # A manual page of each command into target/man: `man target/man/thalweg-compare.1` reads one.
 man: setup
 	$(CARGO) run --release -q -p thalweg-cli -- man $(TARGET)/man
@@ -38,7 +44,7 @@ check: setup-test
 	.ci/import-graph
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features $(FEATURES) -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --features $(FEATURES)
 	.ci/supply-chain
 	.ci/book
 
@@ -55,6 +61,10 @@ pictures: setup-test setup-live
 test: setup-test
 	tests/all
 
+# The wheel as a user installs it: its tests, types, examples and notebooks.
+test-python: setup
+	.ci/python
+
 # Pion's GCC in Go, as docs/tutorials/estimator.md has it, and webrtc-rs's in a process: each plays, and the same twice.
 test-contestants: setup-test programs
 	THALWEG=$(TARGET)/debug/thalweg CONTESTANT=$(TARGET)/debug/thalweg-contestant tests/contestants/run.sh
@@ -66,9 +76,39 @@ test-live: test-browser test-whip
 test-browser: setup-test setup-live programs
 	cd tests/browser && npm ci --no-audit --no-fund --silent && THALWEG=$(TARGET)/debug/thalweg npm test
 
+# The flagship against others in Debian's Chromium: which has more video, and sooner. Four minutes on a quiet machine.
+test-contests: setup-test setup-live
+	$(CARGO) build --release -p thalweg-cli
+	cd tests/browser && npm ci --no-audit --no-fund --silent && THALWEG=$(TARGET)/release/thalweg npm run contest
+
 # `thalweg publish --whip` against a server no one here wrote: Pion's.
 test-whip: setup-test setup-live programs
 	THALWEG=$(TARGET)/debug/thalweg tests/whip/run.sh
+
+# `thalweg publish` watched by clients no one here wrote: Chromium, Firefox, aiortc, GStreamer, Pion. By the clock, so with a release build.
+test-clients: setup-test setup-clients
+	$(CARGO) build --release -p thalweg-cli
+	tests/clients/run.sh
+
+# ffmpeg, GStreamer, Pion, aiortc, Chromium and our own send to `thalweg receive` over a link that drops: one report and one table
+# (docs/receive.md). By the clock: six minutes on a quiet machine.
+test-senders: setup-test setup-live setup-clients
+	$(CARGO) build --release -p thalweg-cli
+	$(CARGO) build --release -p thalweg-live --example barcodes
+	tests/senders/run.sh
+
+# Each attack of an audit on `thalweg publish`, a viewer in Chromium beside it (docs/attacks.md). By the clock: a quarter of an hour
+# on a quiet machine.
+test-attacks: setup-test setup-live
+	$(CARGO) build --release -p thalweg-cli
+	tests/attacks/run.sh
+
+# How many viewers one core serves, and beside it Janus on the same core (docs/scale.md). By the clock: a quarter of an hour on a
+# quiet machine of two cores.
+test-scale: setup-test setup-live
+	$(CARGO) build --release -p thalweg-cli
+	$(CARGO) build --release -p thalweg-live --example audience
+	tests/scale/run.sh
 
 # What both start: with its assertions on, which a release build has not.
 programs:
@@ -87,6 +127,11 @@ nightly: setup-test
 soak: setup-test
 	$(CARGO) test --release -p thalweg-live --test load -- --ignored --nocapture
 
+# All attacks together, and a full disk, for SOAK_MINUTES (30), beside a viewer in Chromium (docs/attacks.md).
+soak-attacks: setup-test setup-live
+	$(CARGO) build --release -p thalweg-cli
+	tests/attacks/run.sh soak
+
 # Every parser of bytes from outside against its corpora and seeded mutations, on the stable compiler; fuzz/Cargo.toml says how to
 # let libFuzzer loose on the same targets.
 fuzz:
@@ -101,6 +146,7 @@ reproduce: setup
 bench: setup
 	$(CARGO) bench --workspace
 	$(CARGO) run --release -q -p thalweg-bench
+	$(CARGO) run --release -q -p thalweg-bench -- environments
 
 # The same scenarios by the clock on real sockets and in virtual time: how far the two are apart (docs/live.md). Ten minutes.
 agree: setup
@@ -115,6 +161,9 @@ setup-test:
 
 setup-live:
 	@{ command -v chromium && command -v janus; } >/dev/null || $(call install,$(LIVE_PACKAGES))
+
+setup-clients:
+	@dpkg -s $(CLIENT_PACKAGES) >/dev/null 2>&1 || $(call install,$(CLIENT_PACKAGES))
 
 # As root, or by sudo.
 install = { echo "installing $(1)"; \

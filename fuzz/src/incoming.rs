@@ -26,7 +26,7 @@ fn reception(style: u8) -> Reception {
     };
     let named = style & 2 != 0;
     let ssrc = |kind: usize| named.then_some(KINDS[kind].into());
-    let codec = [Codec::Vp8, Codec::H264, Codec::Vp9, Codec::Vp8][usize::from(style >> 2 & 3)];
+    let codec = [Codec::Vp8, Codec::H264, Codec::Vp9, Codec::Av1][usize::from(style >> 2 & 3)];
     let video = Video {
         retransmission: Some(KINDS[1]),
         fec: Some(KINDS[2]),

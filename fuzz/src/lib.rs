@@ -4,15 +4,22 @@
 mod ccfb;
 mod contestant;
 mod dependency_descriptor;
+mod engine_feedback;
 mod flexfec;
 mod functional;
+mod hub;
 mod incoming;
+mod media;
 mod payloads;
 mod red;
 mod rtcp;
 mod rtp;
+mod scenario;
 mod sdp;
+mod servers;
 mod steps;
+mod stun;
+mod sweep;
 mod trace;
 mod transport;
 mod twcc;
@@ -26,14 +33,21 @@ mod y4m;
 pub use ccfb::ccfb;
 pub use contestant::contestant;
 pub use dependency_descriptor::dependency_descriptor;
+pub use engine_feedback::engine_feedback;
 pub use flexfec::flexfec;
 pub use functional::functional;
+pub use hub::hub;
 pub use incoming::incoming;
-pub use payloads::{h264_payload, opus_packet, vp9_payload};
+pub use media::{access_units, media_ivf, ogg_opus};
+pub use payloads::{av1_payload, h264_payload, opus_packet, vp9_payload};
 pub use red::red;
 pub use rtcp::rtcp;
 pub use rtp::rtp;
+pub use scenario::scenario;
 pub use sdp::sdp;
+pub use servers::{link_header, published};
+pub use stun::stun;
+pub use sweep::sweep_grid;
 pub use trace::{capture, trace, trace_file};
 pub use transport::{transport_begin, transport_connected, transport_handshake};
 pub use twcc::twcc;
@@ -48,17 +62,19 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 26] = [
+pub const TARGETS: [Target; 37] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
     ("ccfb", ccfb),
     ("contestant", contestant),
+    ("engine_feedback", engine_feedback),
     ("functional", functional),
     ("incoming", incoming),
     ("vp8_payload", vp8_payload),
     ("vp9_payload", vp9_payload),
     ("h264_payload", h264_payload),
+    ("av1_payload", av1_payload),
     ("opus_packet", opus_packet),
     ("dependency_descriptor", dependency_descriptor),
     ("xr", xr),
@@ -72,7 +88,16 @@ pub const TARGETS: [Target; 26] = [
     ("capture", capture),
     ("y4m", y4m),
     ("sdp", sdp),
+    ("sweep_grid", sweep_grid),
     ("transport_begin", transport_begin),
     ("transport_handshake", transport_handshake),
     ("transport_connected", transport_connected),
+    ("stun", stun),
+    ("media_ivf", media_ivf),
+    ("access_units", access_units),
+    ("ogg_opus", ogg_opus),
+    ("link_header", link_header),
+    ("published", published),
+    ("scenario", scenario),
+    ("hub", hub),
 ];

@@ -1,7 +1,7 @@
-//! Payloads of VP9, H.264 and Opus.
+//! Payloads of VP9, H.264, AV1 and Opus.
 
 use thalweg_units::Bytes;
-use thalweg_wire::{h264, opus, vp9};
+use thalweg_wire::{av1, h264, opus, vp9};
 
 /// Parses a VP9 descriptor, writes it and parses that; then packetises the rest as a frame and reassembles it.
 pub fn vp9_payload(data: &[u8]) {
@@ -61,6 +61,34 @@ pub fn h264_payload(data: &[u8]) {
         let kept =
             |unit: &&[u8]| !matches!(h264::UnitKind::of(unit[0]), h264::UnitKind::Delimiter | h264::UnitKind::Filler);
         assert!(h264::units(&again).eq(h264::units(&complete).filter(kept)));
+    }
+}
+
+/// Parses an AV1 payload, writes it and parses that; then cuts into two payloads, as a first byte says, and what makes a
+/// temporal unit is packetised and reassembled, as is any that the bytes are themselves.
+pub fn av1_payload(data: &[u8]) {
+    let _ = av1::is_keyframe(data);
+    if let Ok(payload) = av1::Payload::parse(data) {
+        let mut out = Vec::new();
+        payload.write(&mut out).expect("what was read can be written");
+        assert_eq!(out.len(), payload.size());
+        assert_eq!(av1::Payload::parse(&out), Ok(payload));
+    }
+    let Some((first, rest)) = data.split_first() else { return };
+    let (one, other) = rest.split_at(usize::from(*first).min(rest.len()));
+    let limit = 3 + u64::from(*first);
+    let assembled = [av1::assemble([data]), av1::assemble([one, other])];
+    for unit in assembled.iter().flatten() {
+        let payloads = av1::fragments(unit, Bytes::new(limit)).expect("what was put together can be cut");
+        assert!(payloads.iter().all(|payload| payload.len() as u64 <= limit));
+        let again = av1::assemble(payloads.iter().map(Vec::as_slice)).expect("what was cut can be put together");
+        assert_eq!((&again, av1::is_keyframe(&again)), (unit, av1::is_keyframe(unit)));
+    }
+    if let Ok(payloads) = av1::fragments(data, Bytes::new(limit))
+        && !payloads.is_empty()
+    {
+        let unit = av1::assemble(payloads.iter().map(Vec::as_slice)).expect("as above");
+        assert_eq!(av1::is_keyframe(&unit), av1::is_keyframe(data));
     }
 }
 

@@ -5,6 +5,7 @@ mod mutation;
 
 use mutation::mutate;
 use thalweg_fuzz::TARGETS;
+use thalweg_lab::Scenario;
 use thalweg_units::{Bytes, Rate, Seed, Span};
 use thalweg_vp8::encode::{Plan, Settings, encode};
 use thalweg_vp8::syntax::header::{CoefficientUpdates, FilterHeader, KeyHeader, QuantizerHeader};
@@ -51,6 +52,12 @@ fn seeds() -> Vec<Vec<u8>> {
         vec![
             0, 0, 0, 1, 0x67, 0x42, 0xc0, 0x1e, 0x8c, 0, 0, 1, 0x68, 0xce, 0x3c, 0, 0, 1, 0x65, 0x88, 0x84, 0, 0, 3, 1,
         ],
+        // AV1: a sequence header and a frame in one payload, four elements with their lengths, and a temporal unit; with the
+        // byte before them that says where they are cut.
+        vec![0x28, 3, 0x08, 0, 1, 0x30, 0x10, 1, 2, 3],
+        vec![4, 0x50, 0x30, 1, 2, 0x90, 3, 4],
+        vec![9, 0x00, 2, 0x12, 0, 2, 0x08, 0, 1, 0x28, 2, 0x32, 0],
+        vec![0x12, 0, 0x0a, 2, 0, 1, 0x32, 3, 0x10, 1, 2],
         vec![0xfb, 3, 1, 2, 3],
         vec![
             0, 0xe0, 0, 4, 0, 1, 0x5f, 0x90, 1, 0, 0, 0, 0x11, 0x22, 0x33, 0x44, 3, 0xe8, 0xf0, 0, 0x5f, 0x4e, 0xa0, 4,
@@ -76,6 +83,14 @@ fn seeds() -> Vec<Vec<u8>> {
         ]
         .concat(),
         b"0\n3\n3\n17\n".to_vec(),
+        include_bytes!("../../examples/sweep.toml").to_vec(),
+        br#"scenario = { name = "s", duration = "2s", video = { source = "scene" }, codec = { model = {} }, forward = { hops = [] },
+reverse = { hops = [] } }
+axes = [{ field = "scheme", values = ["gcc", "copa"] }, { field = ["seed"], values = [1, 2] },
+{ name = "t", field = ["duration", "discard_after"], values = ["1s", "2s"] }]
+skip = [{ scheme = "gcc", t = ["1s"] }]
+"#
+        .to_vec(),
         br#"{"protocol":"thalweg-estimator","version":1,"name":"x","sent":true,"limits":{"target_bps":3e5}}
 {"target_bps":3e5,"pacing_bps":1,"padding_bps":0,"probe":{"cluster":1,"rate_bps":9e5},"timeout_ns":5}
 {"error":"no"}"#
@@ -93,6 +108,16 @@ fn seeds() -> Vec<Vec<u8>> {
         path_reports(),
         browser_offer(),
         dependency_descriptors(),
+        ogg(),
+        signed_messages(),
+        requests(),
+        br#"<stun:stun.example>; rel="ice-server", <turn:turn.example?transport=udp>; rel="ice-server"; username="a;b,\"c\\"; credential=x; credential-type="password"
+</sse>; rel="urn:ietf:params:whip:ext:example:sse""#
+            .to_vec(),
+        br#"{"title":"x","version":"0.1.0","channels":[{"name":"main","scheme":"gcc","switchable":true}],"width":1280,"height":720,"frame_interval_ms":33.333,"barcodes":true,"epoch_ms":1790000000000.5,"link":null}"#
+            .to_vec(),
+        toml::to_string(&Scenario::over("lte")).expect("a scenario").into_bytes(),
+        include_bytes!("../../examples/competition.toml").to_vec(),
         b"a=ice-ufrag:abcd\r\na=ice-pwd:0123456789abcdefABCDEF\r\nm=audio 9 RTP/AVP 0\r\na=mid:0\r\n".to_vec(),
     ]
 }
@@ -201,6 +226,49 @@ fn transport() -> Vec<u8> {
     }
     steps.extend([0x10, 4, 0x80, 200, 0, 1, 0x11, 20, 22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 1, 2, 3, 4, 5, 6, 7]);
     steps
+}
+
+/// An Opus stream in Ogg of three pages, without checksums, which the target makes.
+fn ogg() -> Vec<u8> {
+    let page = |kind: u8, position: u64, number: u32, packets: &[&[u8]]| {
+        let mut page = b"OggS\0".to_vec();
+        page.push(kind);
+        page.extend(position.to_le_bytes());
+        page.extend(7_u32.to_le_bytes());
+        page.extend(number.to_le_bytes());
+        page.extend([0; 4]);
+        page.push(packets.len() as u8);
+        page.extend(packets.iter().map(|packet| packet.len() as u8));
+        packets.iter().for_each(|packet| page.extend_from_slice(packet));
+        page
+    };
+    let head = page(2, 0, 0, &[b"OpusHead\x01\x02\x38\x01\x80\xbb\0\0\0\0\0"]);
+    let tags = page(0, 0, 1, &[b"OpusTags\0\0\0\0\0\0\0\0"]);
+    [head, tags, page(4, 3840, 2, &[&[0xf8, 1], &[0xf8, 2, 2], &[0xf9, 3]])].concat()
+}
+
+/// Steps for a hostile peer: time, requests that nominate, answers to our checks, another address, wrong signatures.
+fn signed_messages() -> Vec<u8> {
+    let transaction = [1; 12];
+    let request = |what: u8| {
+        [&[what, 20, 255][..], &transaction, &[4, 0, 1, 0x6e, 0, 30, 255, 2, 3, 1, 2, 3, 4, 5, 6, 7, 8]].concat()
+    };
+    let answer = |what: u8| [what, 10, 0, 2, 4, 1, 1, 0x21, 0x12, 0xa4, 0x43, 6, 0, 9, 3, 1, 2, 3].to_vec();
+    let mut steps = vec![0];
+    for what in [0x80, 0xa0, 0x88, 0x90, 0x80] {
+        steps.extend(request(what));
+        steps.extend(answer(what | 3));
+        steps.extend(answer(what | 5));
+    }
+    steps
+}
+
+/// Requests to a publisher: three join and one too many, restarts, candidates, a switch, goodbyes, half a minute.
+fn requests() -> Vec<u8> {
+    vec![
+        0, 1, 2, 0, 0x05, 0x14, 0x15, 0x04, 0x25, 0x02, 0x05, 0x24, 0x05, 0x01, 0x05, 0x00, 0x1b, 1, 0x0c, 2, b'{',
+        b'}', 0x0a, 0x0a, 3, 2, 0x1d, 0x2d, 14, 20, 0x15, 0x34, 3, b'm', b'=', b'x', 14, 15, 0, 0x44, 2, b'v', b'=',
+    ]
 }
 
 /// Two key frames, the second of one macroblock.

@@ -20,9 +20,9 @@ test('Chromium plays what a controller from outside sends', { skip }, async () =
     await page.waitForTimeout(10_000);
     const frames = await decoded() - before, fps = frames / ((Date.now() - begun) / 1000);
     await screenshot(page, 'external');
-    const told = await page.evaluate(() => window.thalweg.viewers[0].figures.at(-1));
-    console.log(`${frames} frames decoded in 10 s, ${fps.toFixed(1)} fps; scheme ${told.scheme}`);
-    assert.equal(told.scheme, 'aimd');
+    const figures = await page.evaluate(() => window.thalweg.viewers[0].figures.at(-1));
+    console.log(`${frames} frames decoded in 10 s, ${fps.toFixed(1)} fps; scheme ${figures.scheme}`);
+    assert.equal(figures.scheme, 'aimd');
     assert.ok(fps > 15 && fps < 35, `${fps} frames a second`);
     assert.deepEqual(page.problems, []);
   } finally {

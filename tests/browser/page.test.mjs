@@ -359,8 +359,8 @@ test('a wrong token is said once and not tried again', async () => {
   const args = ['--answer', '--token', '0123456789abcdef'];
   await watching({ args, query: '' }, async (page, server) => {
     await frames(page, 1);
-    assert.ok(server.address.endsWith('?token=0123456789abcdef'));
-    const other = await open(browser, server.address.replace(/\?.*/, '?token=wrong'));
+    assert.ok(server.address.endsWith('#token=0123456789abcdef'));
+    const other = await open(browser, server.address.replace(/#.*/, '#token=wrong'));
     let asked = 0;
     other.on('request', () => { asked++; });
     await other.waitForFunction(() => /needs the token/.test(document.getElementById('about').textContent));

@@ -1,98 +1,23 @@
-// The whole thing: `thalweg publish` over an emulated link into stock Chromium, measured from the barcodes of the pictures it shows.
-// THALWEG names the program (a release build: a camera, an encoder and a browser are much for two cores), SCHEMES which schemes.
+// The whole thing: `thalweg publish` over an emulated link into stock Chromium. SCHEMES names which schemes cross the step.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { OUT, launch, open, screenshot } from './support/browser.mjs';
-import { metrics, percentile, summary } from './support/measure.mjs';
-import { thalweg } from './support/programs.mjs';
+import { open, screenshot } from './support/browser.mjs';
+import { PROGRAM, browser, measure, outside, publish, shown, skip } from './support/calls.mjs';
+import { percentile } from './support/measure.mjs';
 import { serve } from './support/process.mjs';
 
-const PROGRAM = thalweg();
 const SCHEMES = (process.env.SCHEMES ?? 'gcc,vidaptive,camel').split(',');
 // 3 Mbps and 25 ms each way; from the 10th second of the link, which begins with the camera, to the 20th it has 1 Mbps.
 const STEP = { args: ['--rate', '3Mbps/1Mbps/3Mbps@10s', '--delay', '25ms'], changesMs: [10_000, 20_000], lengthMs: 28_000 };
-// How long after a change, and after the first picture, a viewer may see a picture stand.
-const SETTLING_MS = 3000;
-const skip = PROGRAM ? false : 'thalweg has not been built: cargo build --release -p thalweg-cli, or set THALWEG';
-
-let browser;
-const results = {};
-before(async () => { browser = PROGRAM ? await launch() : null; });
-after(async () => {
-  await browser?.close();
-  if (!Object.keys(results).length) return;
-  mkdirSync(OUT, { recursive: true });
-  writeFileSync(`${OUT}/publish.json`, `${JSON.stringify(results, null, 2)}\n`);
-  console.table(Object.fromEntries(Object.entries(results).map(([name, { seen, counted }]) => [name, {
-    sent: seen.sent, decoded: seen.decoded, 'share %': +(100 * seen.decoded_share).toFixed(1), 'wire Mbps': +seen.wire_mbps?.toFixed(2),
-    'P50 ms': Math.round(seen.latency_ms.p50), 'P95 ms': Math.round(seen.latency_ms.p95), freezes: seen.freezes.length,
-    lost: seen.packets_lost, RTX: seen.retransmitted_packets, NACKs: seen.nacks, FEC: seen.fec_packets ?? seen.fec_in_red, 'acknowledged %': +(100 * counted.acknowledged).toFixed(1),
-  }])));
-});
-
-const shown = (page, count, viewer = 0) =>
-  page.waitForFunction(([count, viewer]) => window.thalweg?.viewers[viewer]?.frames.length >= count, [count, viewer], { timeout: 40_000 });
-// Latency is read from the pictures: what a viewer sees is measured without trust in the sender.
-const publish = (args, size = '720p', barcode = ['--barcode']) =>
-  serve(PROGRAM, ['publish', 'scene', '--size', size, '--listen', '127.0.0.1:0', ...barcode, ...args]);
-
-// What one viewer sees and the publisher counts until the camera has run for `untilMs`. `before` runs in the page before its scripts; what
-// `leave(page)` finds at the end comes along.
-async function measure(name, args, untilMs, { size = '720p', before = null, leave = async () => null } = {}) {
-  const server = await publish(args, size);
-  const page = await open(browser, server.address, { before });
-  try {
-    await page.waitForFunction(() => window.thalweg?.viewers[0].frames.length > 0, null, { timeout: 20_000 });
-    const left = await page.evaluate(ms => window.thalweg.about.epoch_ms + ms - window.thalweg.clock.publisher(performance.now()), untilMs);
-    await page.waitForTimeout(Math.max(left, 0));
-    await screenshot(page, name);
-    // Both counts at the same moment, as well as that goes: the browser's first, and what was sent by then.
-    await page.evaluate(() => new Promise(resolve => {
-      const { statistics } = window.thalweg.viewers[0], { length } = statistics;
-      const poll = setInterval(() => { if (statistics.length > length) { clearInterval(poll); resolve(); } }, 20);
-    }));
-    const { measured, epoch, problems } = await page.evaluate(() => ({
-      measured: window.thalweg.viewers[0],
-      epoch: window.thalweg.about.epoch_ms - window.thalweg.clock.publisher(0),
-    }));
-    const text = await (await fetch(new URL('/metrics', server.address))).text();
-    const counts = metrics(text);
-    const total = family => Object.entries(counts).filter(([key]) => key.startsWith(family)).reduce((sum, [, value]) => sum + value, 0);
-    const of = (family, payload) => Object.entries(counts).filter(([key]) => key.startsWith(family) && key.includes(payload)).reduce((sum, [, value]) => sum + value, 0);
-    const counted = {
-      packets: total('thalweg_sent_packets_total'),
-      repair: of('thalweg_sent_packets_total', '"repair"'),
-      padding: of('thalweg_sent_packets_total', '"padding"'),
-      video_mbps: 8e-3 * of('thalweg_sent_bytes_total', '"media"') / untilMs,
-      too_slow: Object.entries(counts).filter(([key, value]) => key.startsWith('thalweg_too_slow') && value > 0).map(([key]) => key),
-      acknowledged: (total('thalweg_packets_arrived_total') + total('thalweg_packets_lost_total')) / total('thalweg_sent_packets_total'),
-      nacks: total('thalweg_nacks_total'),
-    };
-    const seen = summary(measured);
-    // Of the camera's time.
-    seen.freezes.forEach(freeze => { freeze.fromMs -= epoch; });
-    const joinedMs = measured.frames[0].shownAtMs - epoch;
-    results[name] = { seen, counted, joinedMs };
-    return { seen, counted, joinedMs, problems: [...page.problems], left: await leave(page) };
-  } finally {
-    await page.context().close();
-    const { code } = await server.stop();
-    assert.equal(code, 0, `${name}: it ends as it should when it is interrupted: ${server.errors()}`);
-  }
-}
-
-const outside = (freezes, moments) =>
-  freezes.filter(({ fromMs, lengthMs }) => !moments.some(at => fromMs + lengthMs > at && fromMs < at + SETTLING_MS));
 
 for (const scheme of SCHEMES) {
   test(`${scheme} over 3 Mbps with ten seconds of 1 Mbps`, { skip }, async () => {
     const { seen, counted, joinedMs, problems } = await measure(`step-${scheme}`, ['--scheme', scheme, ...STEP.args], STEP.lengthMs);
     assert.deepEqual(problems, []);
     assert.ok(seen.sent + seen.skipped > 20 * 20, `${seen.sent} pictures were sent in ${STEP.lengthMs} ms: this machine is too slow or too busy for 30 a second`);
-    assert.ok(seen.decoded_share >= 0.97 && seen.decoded_share <= 1.01, `${seen.decoded} of ${seen.sent} pictures were decoded`);
+    assert.ok(seen.decoded_share >= 0.97 && seen.decoded <= 1.01 * seen.sent, `${seen.decoded} of ${seen.sent} pictures were decoded`);
     assert.deepEqual(outside(seen.freezes, [joinedMs, ...STEP.changesMs]), [], 'no picture stands for half a second but at a step');
     const { p50, p95 } = seen.latency_ms;
     assert.ok(p50 > 25 && p50 < 400 && p95 < 4000, `half of all pictures are ${p50} ms late, 19 of 20 at most ${p95} ms`);
@@ -102,36 +27,14 @@ for (const scheme of SCHEMES) {
   });
 }
 
-// The flagship in its form for standard decoders against what a browser would have otherwise (specs/flagship.md 7), on the link of
-// Vidaptive's figures and on one of the tuning set (docs/tuning/thalweg.toml).
-// The bar of 1.5 times the video is missed on the former: 1.4 (docs/thalweg.md).
-const CONTESTS = [
-  { link: 'half a megabit, two and half again', name: 'half', args: ['--rate', '500kbps/2Mbps/500kbps@10s', '--delay', '25ms'], isSooner: true, times: 1.2 },
-  // gcc comes as soon there in one run of two, with half of the video.
-  { link: 'a recorded LTE link', name: 'lte', args: ['--up', 'Verizon-LTE-short.down', '--delay', '25ms'], isSooner: false, times: 1.5 },
-];
-process.env.THALWEG_DATA ??= fileURLToPath(new URL('../../../shared/data', import.meta.url));
-
-for (const { link, name, args, isSooner, times } of CONTESTS) {
-  // Three calls of half a minute: a shorter one is over before gcc has found the rate.
-  test(`thalweg over ${link} has ${times} times the video of gcc, and no picture stands`, { skip }, async () => {
-    const calls = {};
-    for (const scheme of ['gcc', 'vidaptive', 'thalweg:standard-decoder']) {
-      const { seen, counted, joinedMs, problems } = await measure(`${name}-${scheme.replace(':', '-')}`, ['--scheme', scheme, ...args], 30_000);
-      assert.deepEqual(problems, []);
-      const { video_mbps: video, too_slow } = counted;
-      calls[scheme] = { video, p95: seen.latency_ms.p95, freezes: outside(seen.freezes, [joinedMs]), feedback: seen.feedback, too_slow: too_slow.join() };
-    }
-    console.table(calls);
-    const { gcc, vidaptive, 'thalweg:standard-decoder': thalweg } = calls;
-    assert.equal(thalweg.feedback, 'twcc-02', 'arrivals are reported on request');
-    assert.deepEqual(thalweg.freezes, [], `no picture stands for half a second: ${thalweg.too_slow}`);
-    assert.ok(thalweg.video > times * gcc.video, `${thalweg.video} Mbps of video, gcc has ${gcc.video}: ${thalweg.too_slow}`);
-    const others = [gcc.p95, vidaptive.p95];
-    const bound = isSooner ? gcc.p95 : 1.25 * Math.max(...others);
-    assert.ok(thalweg.p95 > 50 && thalweg.p95 < bound, `19 of 20 pictures are at most ${thalweg.p95} ms late, of the others ${others}`);
-  });
-}
+test('the policy that was trained here sets the rate (python/training)', { skip }, async () => {
+  const file = fileURLToPath(new URL('../../python/training/policy.onnx', import.meta.url));
+  const { seen, counted, joinedMs, problems } = await measure('policy', ['--scheme', `onnx:${file}`, '--rate', '2Mbps', '--delay', '25ms'], 20_000, { size: '360p' });
+  assert.deepEqual(problems, []);
+  assert.ok(seen.decoded_share >= 0.97, `${seen.decoded} of ${seen.sent} pictures were decoded`);
+  assert.deepEqual(outside(seen.freezes, [joinedMs]), [], 'no picture stands for half a second');
+  assert.ok(counted.video_mbps > 0.2 && counted.video_mbps < 2, `${counted.video_mbps} Mbps of video over a link of 2 Mbps`);
+});
 
 test('two packets of a hundred lost are repaired by retransmissions', { skip }, async () => {
   const { seen, counted, joinedMs } = await measure('loss', ['--scheme', 'gcc', '--rate', '3Mbps', '--delay', '25ms', '--loss', '0.02'], 20_000);
@@ -351,8 +254,9 @@ test('a slider changes what the link carries and a switch changes the scheme, bo
     const slow = await received();
     await page.click('#link .own');
     await page.waitForFunction(() => window.thalweg.viewers[0].figures.at(-1).link.rate_bps === null);
-    await page.waitForTimeout(5000);
-    const again = await received();
+    // How soon the sender dares to use it is its own matter, and a busy machine's.
+    let again = 0;
+    for (let tries = 0; tries < 6 && again <= 2 * slow; tries++) again = await received();
     // Without the 28 bytes of IP and UDP headers of each packet.
     assert.ok(slow > 0.25 && slow < 0.5, `${before}, ${slow}, ${again} Mbps: the link has 3, 0.5 and 3`);
     assert.ok(before > 2 * slow && again > 2 * slow, `${before}, ${slow}, ${again} Mbps: the link has 3, 0.5 and 3`);

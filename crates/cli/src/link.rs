@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
+use thalweg_lab::inputs;
 use thalweg_link::queue::Limits;
 use thalweg_link::synthesize::presets;
 use thalweg_link::trace::{ReadOptions, Reading};
@@ -14,7 +15,6 @@ use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace}
 use thalweg_units::{Bytes, Rate, Seed, Span};
 
 use crate::commands::values;
-use crate::recorded;
 use crate::suggest::Unknown;
 
 /// A trace by name: a file of any format ([`Trace::read`]) with options behind its name, a recording of the data
@@ -22,8 +22,8 @@ use crate::suggest::Unknown;
 /// synthetic link such as `lte-driving` or `poisson:rate=2Mbps`.
 pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc<Trace>> {
     static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    if let Some((path, options)) = file(name)? {
-        let Reading { trace, notes, .. } = read(&path, &options)?;
+    if let Some((path, options)) = inputs::file(name)? {
+        let Reading { trace, notes, .. } = inputs::read(&path, &options)?;
         // Once a command, however many runs it plays.
         if !notes.is_empty() && NOTED.lock().is_ok_and(|mut noted| noted.insert(name.into())) {
             note!("{name}: {}", notes.join("; "));
@@ -35,23 +35,6 @@ pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc
         true => Unknown::new("link", name, presets().iter().map(|preset| preset.name), LINKS).into(),
         false => anyhow!("{error}; or a trace file (there is no file '{}')", ReadOptions::split(name).0),
     })
-}
-
-/// The file that a link's name means, and the options behind it; `None` for links that are no files.
-pub(crate) fn file(name: &str) -> anyhow::Result<Option<(PathBuf, ReadOptions)>> {
-    let (stem, options) = if Path::new(name).is_file() { (name, "") } else { ReadOptions::split(name) };
-    let path = recorded::find(stem)?.unwrap_or_else(|| stem.into());
-    if !path.is_file() {
-        return Ok(None);
-    }
-    Ok(Some((path, options.parse().map_err(|error| anyhow!("{name}: {error}"))?)))
-}
-
-/// Reads a file in any format.
-pub(crate) fn read(path: &Path, options: &ReadOptions) -> anyhow::Result<Reading> {
-    let shown = || path.display().to_string();
-    let bytes = std::fs::read(path).with_context(shown)?;
-    Trace::read(&bytes, &path.to_string_lossy(), options).with_context(shown)
 }
 
 const LINKS: &str = "a trace file, a rate such as 2Mbps, rates in turn such as 2Mbps/500kbps@40s, a recording of `thalweg data list`, \

@@ -1,7 +1,7 @@
 //! `thalweg`: real-time video over changing networks.
 //!
 //! Results go to standard output, progress to standard error. Exit codes: 0 success, 1 failure, 2 wrong command line, 3
-//! a condition of --fail-if holds, 130 interrupted (docs/reference/exit-codes.md).
+//! a condition of --fail-if holds or shards are missing, 130 interrupted (docs/reference/exit-codes.md).
 
 #[macro_use]
 mod out;
@@ -10,11 +10,12 @@ mod progress;
 
 mod clock;
 mod commands;
+mod configured;
 mod contestant;
 mod folder;
 mod grid;
-mod inputs;
 mod interrupt;
+mod keeping;
 mod link;
 mod negative;
 mod play;
@@ -40,7 +41,8 @@ use clap::{CommandFactory, Parser, Subcommand};
   thalweg reproduce camel-fig10
   thalweg publish --rate 3Mbps/1Mbps@10s --delay 25ms
 
-Exit codes: 0 success, 1 failure, 2 wrong command line, 3 a condition of --fail-if holds, 130 interrupted.
+Exit codes: 0 success, 1 failure, 2 wrong command line, 3 a condition of --fail-if holds or shards are missing, 130
+interrupted.
 `thalweg help COMMAND` explains each option, `thalweg COMMAND -h` lists them briefly."
 )]
 struct Arguments {
@@ -65,6 +67,8 @@ enum Command {
     Reproduce(commands::reproduce::Arguments),
     /// Search for the parameters of a scheme that best meet an objective
     Tune(commands::tune::Arguments),
+    /// Play a grid of runs, on one machine or in shards on many, into one table
+    Sweep(commands::sweep::Arguments),
     /// Suites by which estimators are judged: a verdict for each bound
     #[command(subcommand)]
     Bench(commands::bench::Command),
@@ -96,7 +100,13 @@ enum Command {
 }
 
 fn main() -> std::process::ExitCode {
-    let arguments = Arguments::parse_from(negative::as_values(std::env::args_os()));
+    let arguments = match configured::expanded(std::env::args_os().collect(), &Arguments::command()) {
+        Ok(arguments) => Arguments::parse_from(negative::as_values(arguments)),
+        Err(error) => {
+            eprintln!("thalweg: {}", words(&error));
+            return 2.into();
+        }
+    };
     let done = match arguments.command {
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
@@ -106,6 +116,7 @@ fn main() -> std::process::ExitCode {
         Command::Bench(command) => commands::bench::run(&command),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Tune(arguments) => commands::tune::run(&arguments),
+        Command::Sweep(arguments) => commands::sweep::run(&arguments),
         Command::Live(command) => commands::live::run(&command),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Codec(arguments) => commands::codec::run(&arguments),
@@ -137,7 +148,7 @@ fn manual(folder: &Path) -> anyhow::Result<()> {
 }
 
 fn exit_code(error: &anyhow::Error) -> std::process::ExitCode {
-    if error.is::<commands::conditions::Failed>() {
+    if error.is::<commands::conditions::Failed>() || error.is::<commands::sweep::Incomplete>() {
         3.into()
     } else if error.is::<play::Interrupted>() {
         interrupt::EXIT_CODE.into()

@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, bail};
-use thalweg_lab::bound::{BOUNDS, Bound, Curve};
+use thalweg_lab::bound::{BOUNDS, Curves};
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::report::{self, About};
 use thalweg_lab::simulate::SimulateError;
 use thalweg_lab::statistics::distinct;
-use thalweg_lab::{FindTrace, Outcome, Scenario, run_folder, simulate};
+use thalweg_lab::{Outcome, Scenario, inputs, run_folder, simulate};
+use thalweg_policy::onnx;
 use thalweg_sender::{Registry, SenderFactory};
-use thalweg_units::Span;
 
 use crate::progress::{self, Progress};
 use crate::standard_input::Spooled;
 use crate::suggest::Unknown;
-use crate::{folder, inputs, interrupt, link};
+use crate::{folder, interrupt, link};
 
 /// How much of the machine, and of the terminal, playing takes.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Effort {
     /// The number of runs at a time; when absent as many as there are cores
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, visible_alias = "workers", value_name = "NUMBER")]
     #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1024))]
     jobs: Option<usize>,
     /// Print nothing but results and errors
@@ -60,8 +60,10 @@ pub(crate) struct Job {
 /// Schemes by their names.
 pub(crate) fn schemes(registry: &Registry, names: &[String]) -> anyhow::Result<Vec<Arc<dyn SenderFactory>>> {
     let find = |name: &String| {
-        if Bound::is_named_by(&name.to_lowercase()) {
-            return Ok(Bound::or_sender(registry, &name.to_lowercase())?);
+        // A path is written as it is, all other names in lower case.
+        let made = if onnx::is_policy(name) { name.clone() } else { name.to_lowercase() };
+        if thalweg_lab::is_made(&made) {
+            return Ok(thalweg_lab::named(registry, &made)?);
         }
         // Names are written in lower case, also where a paper writes its own in capitals.
         let found = registry.find(name).or_else(|_| registry.find(&name.to_lowercase()));
@@ -137,27 +139,34 @@ pub(crate) struct Played {
 pub(crate) struct Interrupted {
     played: usize,
     jobs: usize,
-    /// Whether --resume goes on.
-    resumes: bool,
+    /// How to go on; empty if it does not.
+    fix: &'static str,
 }
+
+const RESUME: &str = "the same command with --resume goes on";
 
 impl Interrupted {
     /// Of a command that --resume goes on with.
     pub(crate) fn for_now(played: usize, jobs: usize) -> Interrupted {
-        Interrupted { played, jobs, resumes: true }
+        Interrupted { played, jobs, fix: RESUME }
+    }
+
+    /// Of a command that goes on by itself.
+    pub(crate) fn until_again(played: usize, jobs: usize) -> Interrupted {
+        Interrupted { played, jobs, fix: "the same command goes on" }
     }
 
     /// Of a command that does not go on where it stopped.
     pub(crate) fn for_good(played: usize, jobs: usize) -> Interrupted {
-        Interrupted { played, jobs, resumes: false }
+        Interrupted { played, jobs, fix: "" }
     }
 }
 
 impl fmt::Display for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Interrupted { played, jobs, resumes } = self;
+        let Interrupted { played, jobs, fix } = self;
         write!(f, "interrupted: {played} of {jobs} runs were finished")?;
-        if *resumes { f.write_str("; the same command with --resume goes on") } else { Ok(()) }
+        if fix.is_empty() { Ok(()) } else { write!(f, "; {fix}") }
     }
 }
 
@@ -200,7 +209,7 @@ pub(crate) fn all(jobs: &[Job], resume: bool, effort: &Effort) -> anyhow::Result
 /// Says how much was played, if the error is an interruption.
 pub(crate) fn interrupted(error: anyhow::Error, played: usize, jobs: usize) -> anyhow::Error {
     let is_one = error.chain().any(|cause| matches!(cause.downcast_ref(), Some(SimulateError::Interrupted)));
-    if is_one { Interrupted { played, jobs, resumes: true }.into() } else { error }
+    if is_one { Interrupted::for_now(played, jobs).into() } else { error }
 }
 
 /// The same, but keeps only the result of `see` for each run: the complete outcomes of many runs would not fit into
@@ -227,56 +236,57 @@ fn several<T: Send>(
 ) -> anyhow::Result<Vec<(usize, anyhow::Result<T>)>> {
     let spooled = Spooled::of(jobs.iter().map(|job| &job.scenario))?;
     let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
-    let next = Mutex::new(0..jobs.len());
-    let mut done: Vec<(usize, anyhow::Result<T>)> = std::thread::scope(|scope| {
-        let work = || {
+    let done = in_threads(jobs.len(), effort, &|index| {
+        let (outcome, written) = match one(jobs[index], &spooled, &progress) {
+            Ok((outcome, written)) => (Ok(see(jobs[index], outcome)), written),
+            Err(error) => (Err(error), Ok(())),
+        };
+        // The remaining runs would only delay the error message.
+        let goes_on = outcome.is_ok() && written.is_ok();
+        // What was played is shown even if it could not be written.
+        let done = std::iter::once(outcome).chain(written.err().map(Err)).collect::<Vec<_>>();
+        if goes_on { ControlFlow::Continue(done) } else { ControlFlow::Break(done) }
+    });
+    Ok(done.into_iter().flat_map(|(index, done)| done.into_iter().map(move |done| (index, done))).collect())
+}
+
+/// Does `work` for each number below `count`, as many at once as `effort` has threads, until one breaks; what it returned,
+/// in order of the numbers.
+pub(crate) fn in_threads<T: Send>(
+    count: usize,
+    effort: &Effort,
+    work: &(impl Fn(usize) -> ControlFlow<T, T> + Sync),
+) -> Vec<(usize, T)> {
+    let next = Mutex::new(0..count);
+    let mut done: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let run = || {
             let mut done = Vec::new();
             while let Some(index) = next.lock().ok().and_then(|mut next| next.next()) {
-                let (outcome, written) = match one(jobs[index], &spooled, &progress) {
-                    Ok((outcome, written)) => (Ok(see(jobs[index], outcome)), written),
-                    Err(error) => (Err(error), Ok(())),
-                };
-                if outcome.is_err() || written.is_err() {
-                    // The remaining runs would only delay the error message.
-                    next.lock().into_iter().for_each(|mut next| *next = 0..0);
-                }
-                done.push((index, outcome));
-                // What was played is shown even if it could not be written.
-                done.extend(written.err().map(|error| (index, Err(error))));
+                done.push((
+                    index,
+                    match work(index) {
+                        ControlFlow::Continue(done) => done,
+                        ControlFlow::Break(done) => {
+                            next.lock().into_iter().for_each(|mut next| *next = 0..0);
+                            done
+                        }
+                    },
+                ));
             }
             done
         };
-        let workers: Vec<_> = (0..effort.threads(jobs.len())).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..effort.threads(count)).map(|_| scope.spawn(run)).collect();
         workers
             .into_iter()
             .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     });
     done.sort_by_key(|(index, _)| *index);
-    Ok(done)
+    done
 }
-
-/// Longer runs have no share of the bound: it lists every opportunity, some three million an hour at 10 Mbps, while other
-/// runs wait.
-const LONGEST_JUDGED: Span = Span::from_secs(1800);
 
 /// For the whole program: a search plays the same scenarios again and again.
-static CURVES: Curves = Curves(Mutex::new(Vec::new()));
-
-/// The curve of each scenario, computed once for all of its schemes; none where it is not defined.
-struct Curves(Mutex<Vec<(Scenario, Option<Curve>)>>);
-
-impl Curves {
-    fn of(&self, scenario: &Scenario, find: &mut FindTrace<'_>) -> Option<Curve> {
-        let mut known = self.0.lock().ok()?;
-        if let Some((_, curve)) = known.iter().find(|(of, _)| of == scenario) {
-            return curve.clone();
-        }
-        let curve = if scenario.duration <= LONGEST_JUDGED { Curve::of(scenario, find).ok() } else { None };
-        known.push((scenario.clone(), curve.clone()));
-        curve
-    }
-}
+static CURVES: Curves = Curves::new();
 
 /// Plays a job; returns its outcome, and whether its folder could be written.
 fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<(Outcome, anyhow::Result<()>)> {
@@ -294,9 +304,7 @@ fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<(Out
     };
     let scenario_played = spooled.scenario(scenario);
     let mut run = simulate(&scenario_played, &**scheme, &mut find, &mut say).with_context(|| label)?;
-    if let Some(curve) = CURVES.of(&scenario_played, &mut find) {
-        curve.judge(&mut run.outcome);
-    }
+    CURVES.judge(&scenario_played, &mut find, &mut run.outcome);
     run.outcome.summary.speed_x = Some(progress.finish());
     run.outcome.summary.video = scenario.video.label();
     let written = if *is_written { run_folder::write(folder, scenario, &inputs, &**scheme, &run) } else { Ok(()) };

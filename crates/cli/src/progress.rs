@@ -191,12 +191,23 @@ impl RunProgress<'_> {
         self.all.draw(&mut state);
     }
 
-    /// Ends the run. Returns simulated seconds over CPU seconds of the thread that played it.
-    pub(crate) fn finish(self) -> f64 {
+    /// Ends the run without a line of its own: for many short ones.
+    pub(crate) fn end(self) {
         let mut state = self.all.state();
+        self.leave(&mut state);
+        self.all.draw(&mut state);
+    }
+
+    fn leave(&self, state: &mut State) {
         state.done += 1;
         state.played += self.duration.as_secs_f64();
         state.playing.retain(|(number, _)| *number != self.number);
+    }
+
+    /// Ends the run. Returns simulated seconds over CPU seconds of the thread that played it.
+    pub(crate) fn finish(self) -> f64 {
+        let mut state = self.all.state();
+        self.leave(&mut state);
         self.all.erase();
         note!("{:50} done in {:.1} s", self.label, self.started.elapsed().as_secs_f64());
         self.all.draw(&mut state);

@@ -16,6 +16,7 @@ mod fetch;
 mod http;
 mod manifest;
 mod place;
+mod recording;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -23,3 +24,4 @@ pub use error::Error;
 pub use fetch::{Origin, Outcome, fetch};
 pub use manifest::{File, Manifest, Set, Source};
 pub use place::{Place, State, VARIABLE, sha256};
+pub use recording::recording;

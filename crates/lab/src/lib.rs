@@ -4,10 +4,16 @@
 //! pixels, packets, feedback and decoding. The results are [`record`]s of all events and an [`Outcome`], which
 //! [`report`] draws.
 
+pub mod behaviour;
 pub mod bound;
 pub mod contestant;
+pub mod environment;
 pub mod explain;
+pub mod inputs;
+pub mod journal;
+pub mod kept;
 pub mod metrics;
+mod named;
 pub mod outcome;
 pub mod playout;
 pub mod record;
@@ -15,11 +21,15 @@ pub mod report;
 pub mod reproduce;
 pub mod run_folder;
 pub mod scenario;
+pub mod seeds;
+pub mod setting;
 pub mod simulate;
 pub mod statistics;
+pub mod sweep;
 pub mod tune;
 pub mod undershoot;
 
+pub use named::{NoSender, is_made, named};
 pub use outcome::Outcome;
 pub use scenario::Scenario;
 pub use simulate::{Simulation, simulate, simulate_with, unattended};

@@ -1,5 +1,6 @@
 //! Every event of a run, in order: the source of figures, charts, files and `explain`.
 
+mod cells;
 pub mod columns;
 mod row;
 #[cfg(feature = "parquet")]
@@ -11,9 +12,12 @@ use thalweg_link::DropReason;
 use thalweg_sender::Event;
 use thalweg_units::{Bytes, Span, Time};
 
+pub use cells::{Cells, Values, cells};
 pub use row::Row;
 #[cfg(feature = "parquet")]
 pub use table::{TableError, read_table, write_table};
+#[cfg(feature = "parquet")]
+pub(crate) use table::{optional, required, write_column};
 pub(crate) use tally::{BIN_S, Bins, Tally};
 
 /// An event of a run.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thalweg_sender::{Registry, Scheme, SenderFactory};
 
-use crate::bound::{Bound, NoSender};
 #[cfg(feature = "parquet")]
 use crate::metrics::Summary;
+use crate::named::{NoSender, named};
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::simulate::Run;
@@ -88,7 +88,7 @@ pub fn read_run(text: &str, registry: &Registry) -> Result<(Scenario, Arc<dyn Se
     let table: toml::Table = toml::from_str(text)?;
     if table.get("scheme").is_some_and(|scheme| scheme.get("custom").is_some()) {
         let RunFile::<CustomScheme> { scenario, scheme, .. } = toml::from_str(text)?;
-        return Ok((scenario, Bound::or_sender(registry, &scheme.name)?));
+        return Ok((scenario, named(registry, &scheme.name)?));
     }
     let RunFile::<Scheme> { scenario, scheme, .. } = toml::from_str(text)?;
     Ok((scenario, Arc::new(scheme)))
@@ -203,8 +203,18 @@ fn write_events(path: PathBuf, _: &Run) -> Result<(), FolderError> {
 }
 
 /// The text of a `run.toml`.
-fn run_file(scenario: &Scenario, inputs: &[Input], sender: &dyn SenderFactory) -> Result<String, String> {
-    let (version, scenario, inputs) = (env!("CARGO_PKG_VERSION").to_string(), scenario.clone(), inputs.to_vec());
+pub(crate) fn run_file(scenario: &Scenario, inputs: &[Input], sender: &dyn SenderFactory) -> Result<String, String> {
+    run_text(env!("CARGO_PKG_VERSION"), scenario, inputs, sender)
+}
+
+/// The same with another version.
+pub(crate) fn run_text(
+    version: &str,
+    scenario: &Scenario,
+    inputs: &[Input],
+    sender: &dyn SenderFactory,
+) -> Result<String, String> {
+    let (version, scenario, inputs) = (version.to_string(), scenario.clone(), inputs.to_vec());
     let text = match sender.as_scheme() {
         Some(scheme) => toml::to_string_pretty(&RunFile { version, inputs, scenario, scheme: scheme.clone() }),
         None => {

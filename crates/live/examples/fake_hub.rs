@@ -15,7 +15,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use thalweg_live::web::{
     About, Channel, Condition, Hub, Join, Joined, LinkChange, LinkFigures, Patched, Refused, RefusedKind, SchemeLine,
-    Server, Snapshot, Token, WebConfig,
+    Server, Sessions, Snapshot, Token, WebConfig,
 };
 
 const SCHEMES: [(&str, &str); 4] = [
@@ -45,7 +45,7 @@ impl FakeHub {
     }
 }
 
-impl Hub for FakeHub {
+impl Sessions for FakeHub {
     fn join(&self, join: Join) -> Result<Joined, Refused> {
         if !self.answers {
             return Err(Refused::new(RefusedKind::Full, "There are 4 viewers, as many as may be at one time."));
@@ -65,6 +65,12 @@ impl Hub for FakeHub {
         self.viewers.lock().unwrap().remove(id).is_some()
     }
 
+    fn metrics(&self) -> String {
+        format!("thalweg_viewers {}\n", self.viewers.lock().unwrap().len())
+    }
+}
+
+impl Hub for FakeHub {
     fn switch(&self, id: &str, scheme: &str) -> Result<(), Refused> {
         if !is_scheme(scheme) {
             let sentence = format!("The scheme {scheme:?}; there are {}.", SCHEMES.map(|(name, _)| name).join(", "));
@@ -104,6 +110,7 @@ impl Hub for FakeHub {
         Some(Snapshot {
             time_s,
             scheme: scheme.clone(),
+            asked_scheme: None,
             target_bps: Some(capacity * patience * 0.8),
             encoder_bps: Some(encoder),
             wire_bps: Some(encoder * 1.04 + padding + 6e4 + 2e4),
@@ -157,10 +164,6 @@ impl Hub for FakeHub {
             feedback_on_request: true,
         }
     }
-
-    fn metrics(&self) -> String {
-        format!("thalweg_viewers {}\n", self.viewers.lock().unwrap().len())
-    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -181,10 +184,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         answers: has("--answer") && !has("--refuse"),
         viewers: Mutex::default(),
     };
-    let token = config.token.clone();
     let server = Server::start(config, Arc::new(hub))?;
-    let query = token.map(|token| format!("?token={}", token.reveal())).unwrap_or_default();
-    println!("http://{}/{query}", server.address());
+    println!("{}", server.link(server.address()));
     // Runs until standard input ends, that is until the program that started this one ends.
     std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
     server.stop();

@@ -31,8 +31,8 @@ impl Clock {
         Clock { base: monotonic(), origin: Instant::now(), wall: SystemTime::now() }
     }
 
-    /// The same clock, advanced by `span`, for tests of long timeouts.
-    #[cfg(test)]
+    /// The same clock, advanced by `span`, for tests of long timeouts and for fuzzing.
+    #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn later(&self, span: Span) -> Clock {
         Clock { base: self.base.saturating_sub(span.as_nanos() as u64), ..*self }
     }

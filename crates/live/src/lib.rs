@@ -1,4 +1,4 @@
-//! The real clock and the real network: publish, watch, emulate.
+//! The real clock and the real network: publish, watch, receive, relay, emulate.
 //!
 //! Linux only: timers are timerfds, `shell` needs network namespaces and TUN devices.
 #![forbid(unsafe_code)]
@@ -13,10 +13,16 @@ pub mod blackbox;
 pub mod clock;
 pub mod emulate;
 pub mod encoder;
+pub(crate) mod joining;
+pub mod measure;
 pub mod media;
 pub mod observe;
+pub(crate) mod outbox;
+pub(crate) mod peers;
 pub mod publish;
 pub mod reactor;
+pub mod receive;
+pub mod relay;
 pub mod shell;
 pub mod thread;
 pub mod watch;

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use thalweg_control::{PacketId, Payload};
+use thalweg_control::Payload;
 use thalweg_lab::metrics::QualitySource;
 use thalweg_lab::outcome::FrameRecord;
 use thalweg_lab::record::{Record, Recorder, What};
@@ -20,7 +20,7 @@ use thalweg_live::emulate::LinkConfig;
 use thalweg_sender::{Event, Parts, SenderFactory};
 use thalweg_units::{Bytes, ConfigError, Size, Time, percentile};
 
-use crate::{RealTimeError, link, reason};
+use crate::{RealTimeError, link, packets, reason};
 
 /// A program that was measured, as the sender of its run.
 #[derive(Debug, Clone)]
@@ -124,6 +124,7 @@ pub fn call(
         screen: Vec::new(),
         vmaf_tool: None,
         choices: None,
+        machine_dependent: false,
     };
     let mut outcome = summarize(scenario, &program.name, played, &converted.recorder, capacity.as_ref());
     outcome.summary.live = true;
@@ -140,15 +141,6 @@ struct Converted {
     details: Details,
 }
 
-/// The packets of a frame.
-#[derive(Debug, Clone, Copy)]
-struct Sent {
-    first: Time,
-    last: Time,
-    bytes: Bytes,
-    packets: u16,
-}
-
 impl Converted {
     fn of(observed: &Observed, why: DropReason) -> Converted {
         let since = |at: Time| Time::ZERO + (at - observed.zero);
@@ -162,9 +154,12 @@ impl Converted {
             taken.iter().map(|at| FrameRecord::read(since(*at), observed.format.size)).collect();
         let mut records: Vec<Record> = Vec::new();
         let mut note = |at: Time, what: What| records.push(Record { at: since(at), flow: 0, what });
-        packets(observed, why, &mut note);
-        let mut queued: Vec<(Time, usize, Sent)> = Vec::new();
-        for (timestamp, sent) in by_timestamp(observed) {
+        let kind = |packet: &Packet| payload(packet, &observed.seen.retransmissions);
+        packets::note(&observed.packets, kind, why, &mut note);
+        let mut queued: Vec<(Time, usize, packets::Sent)> = Vec::new();
+        for (timestamp, sent) in
+            packets::by_timestamp(&observed.packets, kind, authentication_tag(observed.seen.sender.last()))
+        {
             let Some(picture) = picture(identity.at(timestamp)) else { continue };
             let record = &mut frames[picture];
             record.queued_s = Some(since(sent.first).as_secs_f64());
@@ -216,42 +211,6 @@ impl Converted {
     }
 }
 
-/// Each packet as it was sent, and as it arrived or was dropped.
-fn packets(observed: &Observed, why: DropReason, note: &mut impl FnMut(Time, What)) {
-    let all = || observed.packets.iter();
-    let transit = |packet: &Packet| packet.arrived.map(|at| at - packet.sent);
-    let shortest = all().filter_map(transit).min().unwrap_or_default();
-    // A packet that was overtaken is lost; the last ones may still be on the link.
-    let mut overtaken: Option<Time> = None;
-    let lost_at = observed.packets.iter().rev().map(|packet| {
-        let at = overtaken;
-        overtaken = [packet.arrived, overtaken].into_iter().flatten().min();
-        at
-    });
-    let mut lost_at: Vec<Option<Time>> = lost_at.collect();
-    lost_at.reverse();
-    let mut on_the_link: BTreeMap<(Time, u64), Bytes> = BTreeMap::new();
-    let mut in_flight = Bytes::ZERO;
-    for ((id, packet), lost_at) in (0..).zip(all()).zip(lost_at) {
-        while let Some(entry) = on_the_link.first_entry().filter(|entry| entry.key().0 <= packet.sent) {
-            in_flight -= entry.remove();
-        }
-        let (payload, size) = (payload(packet, &observed.seen.retransmissions), packet.size);
-        in_flight += size;
-        note(packet.sent, What::Sender(Event::PacketSent { id: PacketId(id), payload, size, in_flight }));
-        if let Some(gone) = packet.arrived.or(lost_at) {
-            on_the_link.insert((gone, id), size);
-        }
-        match (transit(packet), lost_at) {
-            (Some(transit), _) => {
-                note(packet.sent + transit, What::Arrived { id, payload, size, queued: transit - shortest });
-            }
-            (None, Some(at)) => note(at, What::Dropped { id, payload, size, why }),
-            (None, None) => {}
-        }
-    }
-}
-
 /// What a packet is for, as far as its header says: FEC in RED looks like media.
 fn payload(packet: &Packet, retransmissions: &[u8]) -> Payload {
     if packet.padded {
@@ -261,23 +220,6 @@ fn payload(packet: &Packet, retransmissions: &[u8]) -> Payload {
     } else {
         Payload::Media
     }
-}
-
-/// The first transmissions of each frame, by its RTP timestamp.
-fn by_timestamp(observed: &Observed) -> BTreeMap<u32, Sent> {
-    let tag = authentication_tag(observed.seen.sender.last());
-    let mut frames: BTreeMap<u32, Sent> = BTreeMap::new();
-    for packet in &observed.packets {
-        if payload(packet, &observed.seen.retransmissions) != Payload::Media {
-            continue;
-        }
-        let nothing = Sent { first: packet.sent, last: packet.sent, bytes: Bytes::ZERO, packets: 0 };
-        let frame = frames.entry(packet.timestamp).or_insert(nothing);
-        frame.last = packet.sent;
-        frame.bytes += packet.payload.saturating_sub(tag);
-        frame.packets += 1;
-    }
-    frames
 }
 
 /// What SRTP appends to a packet: 16 bytes with GCM (RFC 7714 section 13.2), else 10 (RFC 3711 section 5.2).

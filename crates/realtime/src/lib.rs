@@ -22,6 +22,8 @@ mod decoding;
 mod encoding;
 mod error;
 mod negotiation;
+mod packets;
+pub mod received;
 mod receiving;
 mod route;
 mod sending;
@@ -184,6 +186,7 @@ pub fn run(
         screen: Vec::new(),
         vmaf_tool: None,
         choices: None,
+        machine_dependent: fitted.is_machine_dependent(),
     };
     let mut outcome = summarize(&scenario, fitted.name(), played, &converted.recorder, capacity.as_ref());
     outcome.summary.live = true;

@@ -1,22 +1,18 @@
 //! Playing cases and judging them.
 
-use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
-use thalweg_control::gcc;
-use thalweg_lab::simulate::{Run, SimulateError, simulate_with};
-use thalweg_sender::scheme::ControllerConfig;
-use thalweg_sender::{Registry, Scheme, SenderFactory};
-use thalweg_units::{Bytes, ConfigError, Seed};
+use thalweg_lab::kept::{Kept, Planned};
+use thalweg_lab::unattended;
 
 use crate::bar::{Bar, judge};
-use crate::case::{Case, Options, Reference};
+use crate::case::{Case, Options};
 use crate::contestant::Contestant;
-use crate::log::Log;
-use crate::measure::{Measured, Seen};
-use crate::network::{Network, Phase};
-use crate::outcome::{Figures, Outcome, Trajectory};
+use crate::job::Job;
+use crate::measure::Measured;
+use crate::outcome::{Figures, Outcome};
+use crate::run::{BenchErrorCause, Others, Played, phases, play};
 
 /// What is played.
 pub struct Bench<'a> {
@@ -42,28 +38,11 @@ pub struct BenchError {
     pub cause: BenchErrorCause,
 }
 
-/// What went wrong.
-#[derive(Debug, thiserror::Error)]
-pub enum BenchErrorCause {
-    /// A parameter of the case, an option, or the contestant is out of range.
-    #[error("{0}")]
-    Config(#[from] ConfigError),
-    /// The laboratory could not play it.
-    #[error("{0}")]
-    Simulate(#[from] SimulateError),
-}
-
-/// One run, reduced to what is shown of it.
-struct Played {
-    /// In the order of the case's bars.
-    measured: Vec<Measured>,
-    figures: Figures,
-    trajectory: Trajectory,
-    fingerprint: u64,
-}
-
 /// How a run ended; without a result if the contestant cannot play the case.
 type Ended = Result<Option<Played>, BenchError>;
+
+/// A case, a contestant and a seed, the first two by their places.
+type Place = (usize, usize, u64);
 
 /// Called from several threads when a run is over, with its case and its contestant; returns whether to go on.
 pub type Progress<'a> = dyn Fn(&Case, &str) -> bool + Sync + 'a;
@@ -75,28 +54,40 @@ impl Bench<'_> {
     /// # Errors
     /// When a case cannot be played by a contestant.
     pub fn run(&self, threads: usize, progress: &Progress<'_>) -> Result<Option<Vec<Outcome>>, BenchError> {
-        let jobs: Vec<(usize, usize, u64)> = (0..self.cases.len())
-            .flat_map(|case| (0..self.contestants.len()).map(move |contestant| (case, contestant)))
-            .flat_map(|(case, contestant)| self.seeds.iter().map(move |seed| (case, contestant, *seed)))
-            .collect();
+        self.run_kept(threads, None, progress)
+    }
+
+    /// The same, but keeps each run of a scheme as soon as it is played, and plays none that is kept. Those are no
+    /// progress.
+    ///
+    /// # Errors
+    /// As [`Bench::run`], and when what is kept cannot be read or written.
+    pub fn run_kept(
+        &self,
+        threads: usize,
+        kept: Option<&Kept>,
+        progress: &Progress<'_>,
+    ) -> Result<Option<Vec<Outcome>>, BenchError> {
+        let jobs = self.places();
         let results: Vec<Mutex<Option<Ended>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
         let others = Others::default();
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         let work = || {
             while !stopped.load(Ordering::Relaxed) {
                 let job = next.fetch_add(1, Ordering::Relaxed);
-                let Some((case, contestant, seed)) = jobs.get(job) else { break };
-                let (case, contestant) = (&self.cases[*case], self.contestants[*contestant]);
-                let played = self.play(case, contestant, *seed, &others).map_err(|cause| BenchError {
+                let Some(place) = jobs.get(job) else { break };
+                let (case, contestant) = (&self.cases[place.0], self.contestants[place.1]);
+                let played = self.known_or_played(*place, kept, &others).map_err(|cause| BenchError {
                     case: case.id.clone(),
                     contestant: contestant.name().to_string(),
                     cause,
                 });
                 let failed = played.is_err();
+                let is_known = played.as_ref().is_ok_and(|(_, is_known)| *is_known);
                 if let Ok(mut place) = results[job].lock() {
-                    *place = Some(played);
+                    *place = Some(played.map(|(played, _)| played));
                 }
-                if failed || !progress(case, contestant.name()) {
+                if failed || !is_known && !progress(case, contestant.name()) {
                     stopped.store(true, Ordering::Relaxed);
                 }
             }
@@ -125,6 +116,59 @@ impl Bench<'_> {
         Ok(Some(outcomes))
     }
 
+    /// The runs that are not kept, for other machines to play. Their results are as text what [`Job::play`] returns.
+    ///
+    /// # Errors
+    /// With the name of a contestant that is no scheme: it is a process of this machine.
+    pub fn left(&self, kept: &Kept) -> Result<Vec<Planned<Job>>, String> {
+        let mut left = Vec::new();
+        for place in self.places() {
+            let contestant = self.contestants[place.1].name();
+            let job = self.job(place).ok_or_else(|| {
+                format!("{contestant} is a process of this machine: other machines play schemes of `thalweg schemes`")
+            })?;
+            let key = job.key();
+            if !kept.has(key) {
+                left.push(Planned { key, seconds: self.cases[place.0].duration.as_secs_f64(), job });
+            }
+        }
+        Ok(left)
+    }
+
+    /// The runs in order.
+    fn places(&self) -> Vec<Place> {
+        let pairs = (0..self.cases.len())
+            .flat_map(|case| (0..self.contestants.len()).map(move |contestant| (case, contestant)));
+        let of_seeds = |(case, contestant)| self.seeds.iter().map(move |seed| (case, contestant, *seed));
+        pairs.flat_map(of_seeds).collect()
+    }
+
+    /// A run as text; `None` of a contestant that is no scheme.
+    fn job(&self, (case, contestant, seed): Place) -> Option<Job> {
+        Some(Job::new(&self.cases[case], self.contestants[contestant].as_scheme()?, seed, &self.options))
+    }
+
+    /// A run, and whether it was known.
+    fn known_or_played(
+        &self,
+        place: Place,
+        kept: Option<&Kept>,
+        others: &Others,
+    ) -> Result<(Option<Played>, bool), BenchErrorCause> {
+        let kept = kept.and_then(|kept| Some((kept, self.job(place)?.key())));
+        if let Some((kept, key)) = kept
+            && let Some(known) = kept.get(key)?
+        {
+            return Ok((known, true));
+        }
+        let (case, contestant) = (&self.cases[place.0], self.contestants[place.1]);
+        let played = play(case, contestant, place.2, &self.options, others, &mut unattended)?;
+        if let Some((kept, key)) = kept {
+            kept.put(key, &played)?;
+        }
+        Ok((played, false))
+    }
+
     fn outcome(&self, case: &Case, contestant: &str, runs: &[Option<Played>]) -> Outcome {
         let runs: Vec<&Played> = runs.iter().flatten().collect();
         let of_bar = |(place, bar): (usize, &Bar)| {
@@ -150,132 +194,4 @@ impl Bench<'_> {
             fingerprints: runs.iter().map(|run| format!("{:016x}", run.fingerprint)).collect(),
         }
     }
-
-    /// `None` if the case asks for weights and the contestant has none.
-    fn play(
-        &self,
-        case: &Case,
-        contestant: &dyn Contestant,
-        seed: u64,
-        others: &Others,
-    ) -> Result<Option<Played>, BenchErrorCause> {
-        let sender = on_trial(contestant.sender(case.limits)?, case.gcc.as_deref());
-        let mut registry = Registry::new();
-        let network = case.network(&self.options);
-        let weight = network.as_ref().and_then(|network| network.flows.first()).map_or(1.0, |flow| flow.weight);
-        let tested: Box<dyn SenderFactory> = if case.needs_weights {
-            let Some(weighted) = contestant.weighted(case.limits, weight)? else { return Ok(None) };
-            registry.replace(Renamed { name: sender.name().to_string(), sender });
-            Box::new(Renamed { name: format!("{}, weight {weight}", contestant.name()), sender: weighted })
-        } else {
-            sender
-        };
-        let seed = Seed::new(seed);
-        let run = |scenario: &thalweg_lab::Scenario| -> Result<Run, BenchErrorCause> {
-            let mut find = |name: &str| Err(format!("no case has recorded links, and this one names '{name}'"));
-            Ok(simulate_with(scenario, &*tested, &registry, &mut find, &mut thalweg_lab::unattended)?)
-        };
-        let played = run(&case.scenario(contestant.name(), seed, &self.options)?)?;
-        let log = log_of(&played, case.flows(), network.as_ref());
-        let reference = match (&case.reference, case.reference_scenario(contestant.name(), seed, &self.options)?) {
-            (Some(reference), Some(scenario)) => {
-                let play = || -> Result<Arc<Log>, BenchErrorCause> {
-                    let network = reference.network();
-                    Ok(Arc::new(log_of(&run(&scenario)?, network.flows.len(), Some(network))))
-                };
-                match reference {
-                    Reference::Itself(_) => Some(play()?),
-                    Reference::Others(_) => Some(others.get_or((&case.id, seed.get()), play)?),
-                }
-            }
-            _ => None,
-        };
-        let phases = phases(case, network.as_ref());
-        let seen = Seen {
-            log: &log,
-            reference: reference.as_deref(),
-            network: network.as_ref(),
-            wire_bps: case.limits.wire.as_bps_f64(),
-            phases: &phases,
-        };
-        let measured = case.bars.iter().map(|bar| seen.measure(&bar.figure, bar.flow, bar.window)).collect();
-        let figures = Figures::of(&seen, case.duration.as_secs_f64());
-        let trajectory = Trajectory::of(&log, case.duration.as_secs_f64());
-        Ok(Some(Played { measured, figures, trajectory, fingerprint: log.fingerprint }))
-    }
-}
-
-/// The sender with these parameters of `gcc`, if it is `gcc` as it is known; otherwise as it is.
-fn on_trial(sender: Box<dyn SenderFactory>, trial: Option<&gcc::Config>) -> Box<dyn SenderFactory> {
-    let (Some(trial), Some(scheme)) = (trial, sender.as_scheme()) else { return sender };
-    let ControllerConfig::Gcc(known) = &scheme.controller else { return sender };
-    let (start, min) = (known.start, known.min);
-    if *known != (gcc::Config { start, min, ..gcc::Config::default() }) {
-        return sender;
-    }
-    let controller = ControllerConfig::Gcc(gcc::Config { start, min, ..trial.clone() });
-    Box::new(Scheme { controller, ..scheme.clone() })
-}
-
-/// Logs of references that are the same for all contestants, by case and seed. Two threads may play the same one, with
-/// the same result.
-#[derive(Default)]
-struct Others(Mutex<BTreeMap<(String, u64), Arc<Log>>>);
-
-impl Others {
-    fn get_or(
-        &self,
-        (case, seed): (&str, u64),
-        play: impl FnOnce() -> Result<Arc<Log>, BenchErrorCause>,
-    ) -> Result<Arc<Log>, BenchErrorCause> {
-        let key = (case.to_string(), seed);
-        if let Some(known) = self.0.lock().ok().and_then(|known| known.get(&key).cloned()) {
-            return Ok(known);
-        }
-        let played = play()?;
-        if let Ok(mut known) = self.0.lock() {
-            known.insert(key, played.clone());
-        }
-        Ok(played)
-    }
-}
-
-/// A sender under another name: competitors of the same name are the same sender.
-struct Renamed {
-    name: String,
-    sender: Box<dyn SenderFactory>,
-}
-
-impl SenderFactory for Renamed {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn parts(&self, source: thalweg_units::Size) -> Result<thalweg_sender::Parts, ConfigError> {
-        self.sender.parts(source)
-    }
-
-    fn feedback(&self) -> thalweg_sender::FeedbackStyle {
-        self.sender.feedback()
-    }
-
-    fn receiver(&self) -> thalweg_sender::scheme::ReceiverKind {
-        self.sender.receiver()
-    }
-}
-
-fn phases(case: &Case, network: Option<&Network>) -> Vec<Vec<Phase>> {
-    let Some(network) = network else { return vec![Vec::new()] };
-    let (end, wire) = (case.duration.as_secs_f64(), case.limits.wire.as_bps_f64());
-    (0..network.flows.len()).map(|flow| network.phases(flow, end, wire)).collect()
-}
-
-/// The log of a run. What a packet takes to be sent on the narrow links of its way is not waiting.
-fn log_of(run: &Run, flows: usize, network: Option<&Network>) -> Log {
-    let service = |flow: usize, at_s: f64, size: Bytes| {
-        let Some(network) = network else { return 0.0 };
-        let links = network.flows[flow].forward.iter();
-        links.map(|link| size.bits() as f64 / network.links[*link].rate(at_s).as_bps_f64().max(1.0)).sum()
-    };
-    Log::of(run, flows, &service)
 }

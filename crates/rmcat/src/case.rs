@@ -1,5 +1,6 @@
 //! A case: what is played, and what is asked of it.
 
+use serde::{Deserialize, Serialize};
 use thalweg_codecs::Codec;
 use thalweg_codecs::traffic::{self, TrafficModel};
 use thalweg_control::gcc;
@@ -66,7 +67,8 @@ pub enum Setting {
 }
 
 /// What may be varied in all cases that are networks; a case's own values are used where nothing is set.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// One-way propagation of every flow.
     pub one_way: Option<Span>,

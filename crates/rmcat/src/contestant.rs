@@ -24,6 +24,11 @@ pub trait Contestant: Send + Sync {
         let _ = (limits, weight);
         Ok(None)
     }
+
+    /// The scheme that it is: with its parameters, other machines play it too.
+    fn as_scheme(&self) -> Option<&Scheme> {
+        None
+    }
 }
 
 impl Contestant for Scheme {
@@ -38,6 +43,10 @@ impl Contestant for Scheme {
     fn weighted(&self, limits: RateLimits, weight: f64) -> Result<Option<Box<dyn SenderFactory>>, ConfigError> {
         let weighted = Scheme::weighted(self, weight).map(|scheme| scheme.within(limits)).transpose()?;
         Ok(weighted.map(|scheme| Box::new(scheme) as Box<dyn SenderFactory>))
+    }
+
+    fn as_scheme(&self) -> Option<&Scheme> {
+        Some(self)
     }
 }
 

@@ -33,6 +33,7 @@ mod cases;
 mod contestant;
 mod expect;
 pub mod figures;
+mod job;
 mod json;
 mod junit;
 pub mod log;
@@ -41,17 +42,20 @@ pub mod network;
 mod outcome;
 pub mod page;
 mod range;
+mod run;
 
 pub use bar::{Bar, Judged, Source, Verdict, judge};
-pub use bench::{Bench, BenchError, BenchErrorCause, Progress};
+pub use bench::{Bench, BenchError, Progress};
 pub use case::{Case, Options, Reference, Setting, on_the_wire, rfc_limits};
 pub use cases::{NOT_MODELLED, UnknownCase, all, find};
 pub use contestant::Contestant;
 pub use expect::{ExpectationError, Expectations, Unexpected};
+pub use job::{Job, JobError};
 pub use json::json;
 pub use junit::junit;
 pub use outcome::{Figures, Outcome, Trajectory};
 pub use range::{Range, range};
+pub use run::{BenchErrorCause, Others, Played};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

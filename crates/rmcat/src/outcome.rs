@@ -1,5 +1,6 @@
 //! What came out of a case for a contestant, as the table, the page and `--json` show it.
 
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 use thalweg_lab::scenario::Medium;
 use thalweg_units::percentile;
@@ -150,9 +151,26 @@ impl Outcome {
     }
 }
 
-/// Figures of a whole run; of several runs their means over those that have them.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Figures(Vec<(&'static str, Option<f64>)>);
+/// The names of the figures of a whole run.
+const FIGURES: [&str; 13] = [
+    "utilization",
+    "attainable_utilization",
+    "one_way_delay_p05_ms",
+    "one_way_delay_p50_ms",
+    "one_way_delay_p95_ms",
+    "queue_delay_p95_ms",
+    "self_inflicted_delay_p95_ms",
+    "packet_loss_ratio",
+    "jain",
+    "rate_ratio_20s",
+    "oscillations_per_min",
+    "feedback_overhead_ratio",
+    "filler_bitrate_bps",
+];
+
+/// Figures of a whole run; of several runs their means over those that have them; none of no run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Figures(Option<[Option<f64>; FIGURES.len()]>);
 
 impl Figures {
     pub(crate) fn of(seen: &Seen<'_>, duration_s: f64) -> Figures {
@@ -201,44 +219,45 @@ impl Figures {
             .network
             .and_then(|network| network.air.as_ref())
             .is_some_and(|air| matches!(air.medium, Medium::Cell(_)));
-        Figures(vec![
-            ("utilization", capacity.map(|capacity| received / capacity)),
-            ("attainable_utilization", seen.measure(&Figure::UseOfAll, None, whole).0.filter(|_| !in_cell)),
-            ("one_way_delay_p05_ms", percentile(&delays, 0.05)),
-            ("one_way_delay_p50_ms", percentile(&delays, 0.5)),
-            ("one_way_delay_p95_ms", percentile(&delays, 0.95)),
-            ("queue_delay_p95_ms", percentile(&waits, 0.95)),
-            ("self_inflicted_delay_p95_ms", self_inflicted),
-            ("packet_loss_ratio", (sent > 0).then(|| dropped as f64 / sent as f64)),
-            ("jain", of_together(&Figure::Jain)),
-            ("rate_ratio_20s", of_together(&Figure::Ratio).filter(|ratio| *ratio < NOBODY)),
-            ("oscillations_per_min", of_all(&Figure::Oscillation)),
-            ("feedback_overhead_ratio", of_all(&Figure::Overhead).map(|percent| percent / 100.0)),
-            ("filler_bitrate_bps", of_all(&Figure::Filler).map(|mbps| mbps * 1e6)),
-        ])
+        // In the order of FIGURES.
+        Figures(Some([
+            capacity.map(|capacity| received / capacity),
+            seen.measure(&Figure::UseOfAll, None, whole).0.filter(|_| !in_cell),
+            percentile(&delays, 0.05),
+            percentile(&delays, 0.5),
+            percentile(&delays, 0.95),
+            percentile(&waits, 0.95),
+            self_inflicted,
+            (sent > 0).then(|| dropped as f64 / sent as f64),
+            of_together(&Figure::Jain),
+            of_together(&Figure::Ratio).filter(|ratio| *ratio < NOBODY),
+            of_all(&Figure::Oscillation),
+            of_all(&Figure::Overhead).map(|percent| percent / 100.0),
+            of_all(&Figure::Filler).map(|mbps| mbps * 1e6),
+        ]))
     }
 
     pub(crate) fn mean(all: &[&Figures]) -> Figures {
-        let Some(first) = all.first() else { return Figures::default() };
         let mean = |place: usize| {
-            let known: Vec<f64> = all.iter().filter_map(|figures| figures.0[place].1).collect();
+            let known: Vec<f64> = all.iter().filter_map(|figures| figures.0?[place]).collect();
             (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
         };
-        Figures(first.0.iter().enumerate().map(|(place, (name, _))| (*name, mean(place))).collect())
+        Figures((!all.is_empty()).then(|| std::array::from_fn(mean)))
     }
 
     /// The figure of this name.
     pub fn get(&self, name: &str) -> Option<f64> {
-        self.0.iter().find(|(known, _)| *known == name)?.1
+        self.0?[FIGURES.iter().position(|known| *known == name)?]
     }
 
     fn to_json(&self) -> Value {
-        Value::Object(self.0.iter().map(|(name, value)| ((*name).to_string(), json!(value))).collect())
+        let values = self.0.iter().flatten();
+        Value::Object(FIGURES.iter().zip(values).map(|(name, value)| ((*name).to_string(), json!(value))).collect())
     }
 }
 
 /// What is drawn of a run.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trajectory {
     /// What each media flow received by second, in Mbps.
     pub rates: Vec<Vec<f64>>,
@@ -246,11 +265,24 @@ pub struct Trajectory {
     pub cross: Vec<f64>,
     /// Percentiles 5, 50 and 95 of the one-way delay of the first flow's packets by second, in ms; NaN where none
     /// arrived.
+    #[serde(deserialize_with = "delays")]
     pub delays: Vec<[f64; 3]>,
     /// How many packets were dropped, of all media flows, by second.
     pub drops: Vec<u32>,
     /// The first flow's target by second, in kbps.
+    #[serde(deserialize_with = "target")]
     pub target: Vec<f64>,
+}
+
+/// NaN is null in JSON.
+fn delays<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<[f64; 3]>, D::Error> {
+    let read: Vec<[Option<f64>; 3]> = Vec::deserialize(deserializer)?;
+    Ok(read.into_iter().map(|of| of.map(|value| value.unwrap_or(f64::NAN))).collect())
+}
+
+fn target<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let read: Vec<Option<f64>> = Vec::deserialize(deserializer)?;
+    Ok(read.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
 }
 
 impl Trajectory {

@@ -14,14 +14,14 @@
 //! | feature | module | what it adds |
 //! |---|---|---|
 //! | `serde` | | configurations as text |
-//! | `lab` | `lab`, `codecs`, `video` | experiments in virtual time; Rust alone |
+//! | `lab` | `lab`, `policy`, `codecs`, `video` | experiments in virtual time, and learning in them; Rust alone |
 //! | `codecs-libvpx` | `codecs`, `video` | VP8 and VP9 (Debian: `libvpx-dev`) |
 //! | `codecs-openh264` | `codecs`, `video` | H.264 (a C++ compiler) |
 //! | `session` | `session`, `transport` | WebRTC without clock and sockets |
 //! | `live` | `live` | a publisher to browsers and WHIP servers (Linux) |
 //!
 //! `units`, `control`, `media`, `wire`, `link`, `sender` and [`prelude`] keep their interface within a minor version;
-//! `lab`, `codecs`, `session` and `live` may change in any release before 1.0.
+//! `lab`, `policy`, `codecs`, `session` and `live` may change in any release before 1.0.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -39,6 +39,8 @@ pub use thalweg_codecs as codecs;
 pub use thalweg_lab as lab;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub use thalweg_live as live;
+#[cfg(feature = "lab")]
+pub use thalweg_policy as policy;
 #[cfg(feature = "session")]
 pub use thalweg_session as session;
 #[cfg(feature = "session")]

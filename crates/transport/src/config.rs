@@ -29,8 +29,8 @@ pub struct Config {
     pub dtls: DtlsRole,
     /// The DTLS versions allowed.
     pub versions: DtlsVersions,
-    /// Time without authenticated input until [`crate::Event::Disconnected`]. 5 s, between libwebrtc's 2.5 s and the 5
-    /// s of pion; an idle path is checked every 3 s.
+    /// Time without authenticated input until [`crate::Event::Disconnected`]. 7 s: an idle path is checked every 4 to 6 s
+    /// (RFC 7675 section 5.1), and the answer takes a round trip.
     pub disconnect_timeout: Span,
     /// Time without an answer to a check until [`crate::Event::Closed`], because consent has expired. 30 s (RFC 7675
     /// section 5.1).
@@ -61,7 +61,7 @@ impl Default for Config {
             lite: false,
             dtls: DtlsRole::Client,
             versions: DtlsVersions::Best,
-            disconnect_timeout: Span::from_secs(5),
+            disconnect_timeout: Span::from_secs(7),
             give_up: Span::from_secs(30),
             connect: Span::from_secs(30),
             flight: Span::from_millis(250),

@@ -18,6 +18,14 @@ const BUFFER: usize = 2048;
 /// Max number of retransmitted flights: the timeout doubles each time, so that these outlast every [`Config::connect`].
 const FLIGHTS: usize = 20;
 
+/// The longest handshake message accepted. The longest one of WebRTC is a certificate, mostly self-signed, of 300 bytes to
+/// 2 kB.
+const MESSAGE: u32 = 1 << 16;
+
+/// The highest number of a handshake message accepted: a handshake of either version has at most a dozen of each side
+/// (RFC 6347 section 4.2.4, RFC 9147 section 5.8).
+const MESSAGES: u16 = 32;
+
 /// Results of the handshake.
 pub(crate) enum Progress {
     /// A datagram for the peer.
@@ -112,14 +120,19 @@ impl Dtls {
         role: DtlsRole,
         datagram: &[u8],
     ) -> Result<Result<(), TransportError>, Refusal> {
-        if self.over || (!self.started && role == DtlsRole::Client) {
+        if self.over || (!self.started && role == DtlsRole::Client) || !is_plausible(datagram) {
             return Err(Refusal::Dtls);
         }
         self.started = true;
         let result = self.engine.handle_timeout(now).and_then(|()| self.engine.handle_packet(datagram));
         match result {
-            // Before the version is known, any datagram other than a first answer is rejected without harm.
-            Err(Error::UnexpectedMessage(UnexpectedMessageError::UnrecognizedAutoServerResponse)) => Err(Refusal::Dtls),
+            // Rejected without harm: before the version is known, any datagram other than a first answer; and what there is
+            // no room for, which a peer sends again.
+            Err(
+                Error::UnexpectedMessage(UnexpectedMessageError::UnrecognizedAutoServerResponse)
+                | Error::ReceiveQueueFull
+                | Error::TooManyClientHelloFragments,
+            ) => Err(Refusal::Dtls),
             result => Ok(self.fatal(result)),
         }
     }
@@ -208,6 +221,35 @@ impl Dtls {
             TransportError::Dtls(error.to_string())
         })
     }
+}
+
+/// Whether every unencrypted handshake fragment in the datagram can belong to a message of a handshake. `dimpl` keeps
+/// fragments of any message until it is whole, so a few of messages that never will be would take the place of all others.
+fn is_plausible(mut datagram: &[u8]) -> bool {
+    const HANDSHAKE: u8 = 22;
+    // Type, version, epoch, sequence number and length (RFC 6347 section 4.1).
+    while let Some((head, rest)) = datagram.split_first_chunk::<13>() {
+        // Anything but the records that are not encrypted (RFC 9147 section 4.1) has another header.
+        if !(20..=26).contains(&head[0]) {
+            return true;
+        }
+        let length = usize::from(u16::from_be_bytes([head[11], head[12]]));
+        let Some((body, next)) = rest.split_at_checked(length) else { return true };
+        if head[0] == HANDSHAKE
+            && head[3..5] == [0, 0]
+            // Type, length, number, fragment offset and fragment length (RFC 6347 section 4.2.2).
+            && let Some(message) = body.first_chunk::<12>()
+        {
+            let three = |at: usize| u32::from_be_bytes([0, message[at], message[at + 1], message[at + 2]]);
+            let number = u16::from_be_bytes([message[4], message[5]]);
+            let (length, offset, fragment) = (three(1), three(6), three(9));
+            if length > MESSAGE || number > MESSAGES || offset + fragment > length {
+                return false;
+            }
+        }
+        datagram = next;
+    }
+    true
 }
 
 fn duration(span: Span) -> Duration {

@@ -32,12 +32,6 @@ pub enum TransportError {
         /// The reason.
         why: String,
     },
-    /// More candidates than [`crate::Config::max_addresses`].
-    #[error("the peer has more than {max} candidates: raise `max_addresses` or send fewer")]
-    Candidates {
-        /// The max number of candidates.
-        max: usize,
-    },
     /// The ufrag or password has a length that RFC 8839 section 5.4 does not allow.
     #[error("{field} has {length} characters, must have {min} to 256")]
     Credentials {

@@ -57,13 +57,17 @@ pub(crate) fn fingerprint(certificate: &[u8]) -> Fingerprint {
 pub(crate) fn credentials() -> Result<Credentials, TransportError> {
     /// `ice-char` of RFC 8839 section 5.4: 64 characters, so that six random bits select one.
     const CHARACTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut random = [0; 32];
-    rtc_crypto::default_provider()
-        .and_then(|provider| provider.random().fill(&mut random))
-        .map_err(|error| TransportError::Identity(error.to_string()))?;
-    let text: String = random.iter().map(|byte| char::from(CHARACTERS[usize::from(byte & 63)])).collect();
+    let text: String = random::<32>()?.iter().map(|byte| char::from(CHARACTERS[usize::from(byte & 63)])).collect();
     let (ufrag, password) = text.split_at(8);
     Ok(Credentials { ufrag: ufrag.to_owned(), password: password.to_owned() })
+}
+
+/// Random bytes of the system.
+pub(crate) fn random<const LENGTH: usize>() -> Result<[u8; LENGTH], TransportError> {
+    let mut bytes = [0; LENGTH];
+    aws_lc_rs::rand::fill(&mut bytes)
+        .map_err(|_| TransportError::Identity("the system has no random numbers".into()))?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

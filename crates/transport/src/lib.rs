@@ -17,6 +17,7 @@ mod ice;
 mod identity;
 mod output;
 mod parameters;
+mod paths;
 pub mod sdp;
 pub mod srtp;
 mod statistics;

@@ -19,7 +19,8 @@ pub struct Statistics {
     pub sent_rtp: u64,
     /// RTCP packets among them.
     pub sent_rtcp: u64,
-    /// Candidates of the peer that are unusable here: names instead of addresses (mDNS), TCP, other components.
+    /// Candidates of the peer that are unusable here: names instead of addresses (mDNS), TCP, other components,
+    /// more than [`Config::max_addresses`](crate::Config::max_addresses).
     pub unusable_candidates: u64,
     /// Datagrams received and dropped.
     pub dropped: Dropped,

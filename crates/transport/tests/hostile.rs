@@ -163,6 +163,38 @@ fn noise_between_the_lines_of_a_handshake_does_not_end_it() {
     }
 }
 
+/// A fragment of a message that never becomes whole: of 16 MB, or with a number that no handshake has.
+fn endless(index: u32) -> Vec<u8> {
+    let [_, a, b, c] = (index * 100).to_be_bytes();
+    let (length, number) = if index.is_multiple_of(2) { ([255; 3], [0, 3]) } else { ([0, 1, 0], [255, index as u8]) };
+    let message = [&[11][..], &length, &number, &[a, b, c], &[0, 0, 100], &[7; 100]].concat();
+    let [low, high] = (index as u16).to_le_bytes();
+    [&[22, 254, 253, 0, 0, 0, 0, 0, 9, high, low, 0, message.len() as u8][..], &message].concat()
+}
+
+#[test]
+fn thousands_of_fragments_that_never_become_messages_do_not_end_a_handshake() {
+    for role in [DtlsRole::Server, DtlsRole::Client] {
+        for versions in [DtlsVersions::Only12, DtlsVersions::Only13] {
+            let mut configs = usual().map(|config| Config { versions, ..config });
+            configs[0].dtls = role;
+            configs[1].dtls = if role == DtlsRole::Client { DtlsRole::Server } else { DtlsRole::Client };
+            let mut world = World::new(configs, &clean(), 1);
+            world.signal();
+            for step in 1..40 {
+                world.run_until(Time::from_millis(10 * step), |_| false);
+                for end in 0..2 {
+                    for index in 0..100 {
+                        world.deliver(end, &endless(index));
+                    }
+                }
+            }
+            assert!(world.run_until(Time::from_millis(5000), World::are_connected), "{versions:?} {:?}", world.events);
+            assert!(world.ends[0].statistics().dropped.dtls_refused > 1000);
+        }
+    }
+}
+
 /// Unprotected DTLS records: alerts that close or abort, handshake messages, and fragments.
 fn unprotected_records() -> Vec<Vec<u8>> {
     let hello = [1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 254, 253];

@@ -6,12 +6,18 @@ mod world;
 use thalweg_transport::sdp::{Capabilities, Direction, Local};
 use thalweg_transport::{Config, DtlsRole};
 use thalweg_units::{Span, Time};
-use world::{World, addresses, clean, identities, local, negotiate};
+use world::{World, addresses, clean, identities, local, name, negotiate, rtp};
 
 /// Two endpoints that negotiated by SDP; the first one offered to send.
 fn agreed(lite: [bool; 2], setup: DtlsRole) -> World {
+    agreed_by(lite, setup, Config::default())
+}
+
+/// The same with the offerer's other settings.
+fn agreed_by(lite: [bool; 2], setup: DtlsRole, offerer: Config) -> World {
     // The offerer would choose the path if the peer were not ICE-lite.
-    let configs = [0, 1].map(|end| Config { lite: lite[end], controlling: end == 0 && !lite[0], ..Config::default() });
+    let offerer = Config { lite: lite[0], controlling: !lite[0], ..offerer };
+    let configs = [offerer, Config { lite: lite[1], ..Config::default() }];
     let mut world = World::new(configs, &clean(), 1);
     let [offers, answers] = [0, 1].map(|end| {
         let local = local(&world.ends[end], &identities()[end], addresses()[end], 100 * end as u32);
@@ -67,6 +73,33 @@ fn a_lite_end_that_begins_again_is_found_again() {
     }
     world.run_for(Span::from_secs(60));
     assert!(world.are_connected() && world.events.iter().all(Vec::is_empty), "{:?}", world.events);
+}
+
+#[test]
+fn a_lite_end_goes_on_as_long_as_media_comes_and_no_longer_where_the_peer_makes_no_checks_once_connected() {
+    // libnice, so GStreamer's webrtcbin, does neither check nor expect consent.
+    let patient = Config { give_up: Span::from_secs(300), ..Config::default() };
+    let mut world = agreed_by([false, true], DtlsRole::Client, patient);
+    assert!(world.run_until(Time::from_millis(1000), World::are_connected));
+    world.run_for(Span::from_secs(1));
+    world.between = Box::new(|_, datagram| Some(datagram).filter(|datagram| datagram.bytes[..2] != [0, 1]));
+    for sequence in 0..900 {
+        world.ends[0].send_rtp(&rtp(7, sequence, b"media")).expect("connected");
+        world.run_for(Span::from_millis(100));
+    }
+    assert!(
+        !world.names(1).iter().any(|name| ["disconnected", "closed"].contains(name)),
+        "{:?}",
+        world.events[1].last()
+    );
+    let last = world.now;
+    world.run_for(Span::from_secs(40));
+    let (closed, event) = world.events[1].last().expect("an event");
+    assert_eq!(name(event), "closed");
+    assert!(
+        *closed > last + Span::from_secs(24) && *closed <= last + Span::from_secs(30),
+        "{closed}, silent at {last}"
+    );
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn what_came_does_not_come_again_and_what_is_late_comes_once() {
     }
 }
 
-/// With a replay window over 16-bit numbers, as in `rtc-srtp`, packets from half a cycle ago look new once a late
+/// With a replay window over 16-bit numbers, as some libraries have it, packets from half a cycle ago look new once a late
 /// packet has brought the index back to the first half of the first cycle, and accepting one of them breaks the stream.
 #[test]
 fn a_packet_of_half_a_turn_ago_is_not_new() {
@@ -146,7 +146,7 @@ fn forged_streams_leave_nothing_behind_and_hinder_none_that_is_real() {
     }
 }
 
-/// `rtc-srtp` 0.21 returns such a packet without having authenticated it.
+/// A library may return such a packet without having authenticated it (`rtc-srtp` 0.21 does).
 #[test]
 fn a_report_that_says_it_is_not_encrypted_is_refused() {
     for which in 0..3 {

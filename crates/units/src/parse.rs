@@ -87,10 +87,11 @@ pub(crate) fn write_scaled(f: &mut fmt::Formatter<'_>, value: i128, units: &[(&s
     write!(f, "{}{name}", value / scale)
 }
 
-/// Implements serde through `Display` and `FromStr`, so that a configuration can say `"20ms"`.
+/// Implements serde through `Display` and `FromStr`, so that a configuration can say `"20ms"`. The type's name is passed to
+/// the format, so that one with numbers of its own (Python's, in SI units) can give them their unit.
 #[cfg(feature = "serde")]
 macro_rules! serde_as_text {
-    ($type:ty) => {
+    ($type:ident) => {
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -99,7 +100,7 @@ macro_rules! serde_as_text {
 
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = <alloc::string::String as serde::Deserialize>::deserialize(deserializer)?;
+                let text = deserializer.deserialize_newtype_struct(stringify!($type), crate::parse::Text)?;
                 text.parse().map_err(serde::de::Error::custom)
             }
         }
@@ -107,3 +108,24 @@ macro_rules! serde_as_text {
 }
 #[cfg(feature = "serde")]
 pub(crate) use serde_as_text;
+
+/// Reads the text of a quantity.
+#[cfg(feature = "serde")]
+pub(crate) struct Text;
+
+#[cfg(feature = "serde")]
+impl<'de> serde::de::Visitor<'de> for Text {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_newtype_struct<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        serde::Deserialize::deserialize(deserializer)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<String, E> {
+        Ok(text.into())
+    }
+}

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread::{Builder, JoinHandle};
 
 use crate::source::SourceError;
@@ -20,7 +21,7 @@ pub struct Process {
     child: Child,
     output: ChildStdout,
     /// Reads its error output, so that ffmpeg never blocks on a full pipe.
-    words: Option<JoinHandle<String>>,
+    words: Option<JoinHandle<Option<String>>>,
 }
 
 impl Process {
@@ -48,7 +49,7 @@ impl Process {
                 words.extend_from_slice(&chunk[..count]);
                 words.drain(..words.len().saturating_sub(chunk.len()));
             }
-            last_line(&words).unwrap_or_else(|| "it says nothing".into())
+            last_line(&words)
         });
         match words {
             Ok(words) => Ok(Process { child, output, words: Some(words) }),
@@ -63,9 +64,8 @@ impl Process {
     /// Waits for its end; returns its error message once, if it failed.
     fn finish(&mut self) -> io::Result<()> {
         let status = self.child.wait()?;
-        let words = self.words.take().and_then(|words| words.join().ok());
-        match words {
-            Some(words) if !status.success() => Err(io::Error::other(format!("ffmpeg cannot read it: {words}"))),
+        match self.words.take().map(JoinHandle::join) {
+            Some(Ok(words)) if !status.success() => Err(io::Error::other(why(status, words))),
             _ => Ok(()),
         }
     }
@@ -112,6 +112,18 @@ pub fn probe(what: &str) -> Result<(String, (u32, u32)), SourceError> {
     parsed.ok_or_else(|| SourceError::format(what, format!("it has no video stream (ffprobe says \"{line}\")")))
 }
 
+/// Why ffmpeg ended before its time: what it said last, and what ended it when it had no say in it.
+fn why(status: ExitStatus, words: Option<String>) -> String {
+    match (status.signal(), words) {
+        (Some(signal), None) => {
+            format!("ffmpeg was ended by signal {signal}: by someone, or by the system for want of memory")
+        }
+        (Some(signal), Some(words)) => format!("ffmpeg was ended by signal {signal}; before that it said: {words}"),
+        (None, Some(words)) => format!("ffmpeg cannot read it: {words}"),
+        (None, None) => format!("ffmpeg cannot read it, and says nothing ({status})"),
+    }
+}
+
 pub(crate) fn last_line(words: &[u8]) -> Option<String> {
     String::from_utf8_lossy(words).trim().lines().next_back().map(str::to_string)
 }
@@ -156,5 +168,15 @@ mod tests {
     fn a_program_that_is_missing_has_a_package() {
         let error = not_started("ffmpeg", "song.mp3", io::ErrorKind::NotFound.into()).to_string();
         assert!(error.contains("song.mp3") && error.contains("apt-get install ffmpeg"), "{error}");
+    }
+
+    #[test]
+    fn a_program_that_was_killed_is_not_said_to_have_refused_the_file() {
+        let said = |code, words: Option<&str>| why(ExitStatus::from_raw(code), words.map(str::to_owned));
+        assert!(said(9, None).contains("signal 9") && !said(9, None).contains("cannot read"));
+        assert!(said(15, Some("Exiting")).contains("signal 15") && said(15, Some("Exiting")).contains("Exiting"));
+        // The exit code is in the second byte (wait(2)).
+        assert_eq!(said(1 << 8, Some("moov atom not found")), "ffmpeg cannot read it: moov atom not found");
+        assert!(said(1 << 8, None).contains("exit status: 1"));
     }
 }

@@ -29,6 +29,8 @@ pub const VP8: Codec = *b"VP80";
 pub const VP9: Codec = *b"VP90";
 /// H.264.
 pub const H264: Codec = *b"H264";
+/// AV1.
+pub const AV1: Codec = *b"AV01";
 
 /// The start of every file: its name, version 0, and a header of 32 bytes.
 const START: &[u8; 8] = b"DKIF\x00\x00\x20\x00";

@@ -154,8 +154,18 @@ macro_rules! filters_agree {
     }};
 }
 
+/// A thousand cases, and a few where Miri looks at every access (`.ci/nightly miri`), which takes seconds a case and has no
+/// files.
+fn config() -> ProptestConfig {
+    if cfg!(miri) {
+        ProptestConfig { cases: 4, failure_persistence: None, ..ProptestConfig::default() }
+    } else {
+        ProptestConfig::with_cases(1000)
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(config())]
 
     #[test]
     fn blocks_are_compared_as_the_scalar_kernels_compare_them(a in planes(), b in planes()) {
@@ -262,6 +272,12 @@ proptest! {
 }
 
 /// Whether a call panics.
+#[test]
+fn miri_looks_at_every_table() {
+    let names: Vec<_> = vector_tables().iter().map(|table| table.name()).collect();
+    assert!(!cfg!(miri) || names == ["sse4.1", "avx2"], "{names:?}: compile for them, -C target-feature=+avx2");
+}
+
 fn is_refused(call: impl FnOnce()) -> bool {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err()
 }

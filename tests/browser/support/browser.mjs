@@ -8,7 +8,8 @@ const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
 // Where screenshots and figures go.
 export const OUT = process.env.BROWSER_OUT ?? fileURLToPath(new URL('../out', import.meta.url));
 
-export async function launch() {
+// `args` are further options of its command line.
+export async function launch(args = []) {
   return chromium.launch({
     executablePath: EXECUTABLE,
     headless: true,
@@ -17,6 +18,7 @@ export async function launch() {
       '--autoplay-policy=no-user-gesture-required',
       // Candidates with addresses in the place of names that only multicast could resolve.
       '--disable-features=WebRtcHideLocalIpsWithMdns',
+      ...args,
     ],
   });
 }

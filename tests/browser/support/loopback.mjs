@@ -27,7 +27,7 @@ export function loopback() {
 
   // A channel whose name is `window.frozen` shows no new picture.
   async function answer(offer, channel) {
-    const about = await (await real('/about' + location.search)).json();
+    const about = await (await real('/about', { headers: { authorization: `Bearer ${new URLSearchParams(location.hash.slice(1)).get('token')}` } })).json();
     const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
     const context = canvas.getContext('2d', { alpha: false });
     const peer = new RTCPeerConnection();

@@ -85,11 +85,11 @@ func (s *server) kill() {
 
 func (s *server) sessions(t *testing.T) map[string]session {
 	t.Helper()
-	var told struct{ Sessions map[string]session }
-	if err := json.Unmarshal([]byte(get(t, "http://"+s.address+"/stats")), &told); err != nil {
+	var reported struct{ Sessions map[string]session }
+	if err := json.Unmarshal([]byte(get(t, "http://"+s.address+"/stats")), &reported); err != nil {
 		t.Fatal(err)
 	}
-	return told.Sessions
+	return reported.Sessions
 }
 
 // only is the one session that the server has.

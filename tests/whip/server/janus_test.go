@@ -140,7 +140,7 @@ func (g *gateway) came(t *testing.T, kind string) (packets, lost float64) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	var told struct {
+	var reported struct {
 		Info struct {
 			WebRTC struct {
 				Media map[string]struct {
@@ -151,15 +151,15 @@ func (g *gateway) came(t *testing.T, kind string) (packets, lost float64) {
 			}
 		}
 	}
-	if err := json.NewDecoder(response.Body).Decode(&told); err != nil {
+	if err := json.NewDecoder(response.Body).Decode(&reported); err != nil {
 		t.Fatal(err)
 	}
-	for _, medium := range told.Info.WebRTC.Media {
+	for _, medium := range reported.Info.WebRTC.Media {
 		if medium.Type == kind {
 			return medium.Stats.In.Packets, medium.RTCP.Main.Lost
 		}
 	}
-	t.Fatalf("Janus has no %s: %v", kind, told)
+	t.Fatalf("Janus has no %s: %v", kind, reported)
 	return 0, 0
 }
 

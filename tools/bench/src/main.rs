@@ -3,6 +3,7 @@
 mod codec;
 mod controllers;
 mod engine;
+mod environments;
 mod measure;
 mod runs;
 
@@ -24,6 +25,8 @@ enum Subject {
     Engine(engine::Arguments),
     /// The functional VP8 encoder compared with libvpx: rate, quality, time, two candidates; and decoding
     Codec(codec::Arguments),
+    /// Environments for reinforcement learning: steps a second and core
+    Environments(environments::Arguments),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -32,6 +35,7 @@ fn main() -> anyhow::Result<()> {
         None => engine::run(&arguments.engine),
         Some(Subject::Engine(arguments)) => engine::run(arguments),
         Some(Subject::Codec(arguments)) => codec::run(arguments),
+        Some(Subject::Environments(arguments)) => environments::run(arguments),
     }
 }
 

@@ -61,3 +61,14 @@ fn codec_measures_each_encoder_at_each_aim() {
     assert!(ratio > 0.5, "{ratio}");
     assert!(video["decoder_speed"].as_f64().unwrap() > 0.0);
 }
+
+#[test]
+fn environments_are_measured_beside_the_same_calls_without_them() {
+    let quick = ["environments", "--environments", "3", "--steps", "20", "--quick"];
+    let printed = json(&bench(&[&quick[..], &["--json"]].concat()));
+    let runs = printed["runs"].as_array().unwrap();
+    assert_eq!((runs.len(), runs[3]["observation"].as_str()), (8, Some("none: gcc")));
+    assert!(runs.iter().all(|run| run["steps_per_s"]["median"].as_f64().is_some_and(|rate| rate > 0.0)), "{printed}");
+    let table = text(&bench(&quick).stdout);
+    assert!(["mmsys150", "steps a second", "lte-driving"].iter().all(|word| table.contains(word)), "{table}");
+}

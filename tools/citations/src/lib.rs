@@ -2,11 +2,13 @@
 //! citations is described in specs/README.md 2.
 //!
 //! [`faults`] reads the whole tree. It knows pages by their numbered headings ([`Page`]), papers by the table of their sections
-//! (specs/README.md 3), and everything else by its path.
+//! (specs/README.md 3), and everything else by its path. It also checks that each requirement of docs/requirements names
+//! tests that exist, or an exception.
 
 mod citations;
 mod links;
 mod page;
+mod requirements;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -20,7 +22,7 @@ pub use page::Page;
 /// The folder of the pages that `specs/` refers to.
 const SPECIFICATIONS: &str = "docs/specs";
 
-/// A citation or link whose target does not exist.
+/// A citation or link whose target does not exist, or a requirement that nothing shows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
     /// The file, relative to the repository's root.
@@ -79,6 +81,7 @@ pub fn faults(root: &Path) -> io::Result<Vec<Fault>> {
             links::check(&repository, &source, &mut faults);
         }
     }
+    requirements::check(root, &mut faults)?;
     faults.sort();
     Ok(faults)
 }

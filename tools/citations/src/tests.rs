@@ -123,3 +123,95 @@ fn headings_in_fenced_blocks_are_none() {
 fn folders_of_what_is_built_are_not_read() {
     assert_eq!(repository("target/doc/x.md", "[a](none.md)"), [] as [&str; 0]);
 }
+
+const TABLE: &str = "| section | level | requirement | shown by | exception |\n|---|---|---|---|---|\n";
+const COUNTS: &str = "| RFC | requirements | shown by tests | not ours | open |\n|---|---|---|---|---|\n";
+const SOURCE: &str = "\
+#[test]
+fn it_is_so() {}
+
+#[test]
+// Takes hours.
+#[ignore = \"slow\"]
+fn it_is_slow() {}
+
+fn helper() {}
+proptest! {
+    #[test]
+    fn it_is_always_so(x: u8) {}
+}
+";
+
+/// A repository with these rows about RFC 1, whose numbers are these.
+fn requirements(rows: &str, counts: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("docs/specs/README.md", INDEX);
+    write("crates/a/src/lib.rs", SOURCE);
+    write("docs/requirements/rfc1.md", &format!("# RFC 1\n{TABLE}{rows}"));
+    write("docs/requirements/README.md", &format!("# Requirements\n{COUNTS}{counts}"));
+    faults(folder.path()).unwrap().iter().map(Fault::to_string).collect()
+}
+
+const ONE: &str = "| [1](rfc1.md) | 1 | 1 | 0 | 0 |\n";
+
+#[test]
+fn requirements_with_tests_or_reasons_in_the_order_of_their_sections_are_no_fault() {
+    let rows = "\
+| 2 | MUST | be so | `a/src/lib.rs::it_is_so`, `a/src/lib.rs::it_is_always_so` | |
+| 2 | SHOULD | be nice | | n/a: this is for a lite agent |
+| 10.1 | MUST NOT | be so | `a/src/lib.rs::it_is_so` | open: half of it is not done yet |
+";
+    let counts = "| [1](rfc1.md) | 3 | 1 | 1 | 1 |\n| all | 3 | 1 | 1 | 1 |\n";
+    assert_eq!(requirements(rows, counts), [] as [&str; 0]);
+}
+
+#[test]
+fn a_requirement_without_a_test_that_runs_and_without_a_reason_is_a_fault() {
+    let row = |shown: &str, exception: &str| requirements(&format!("| 1 | MUST | be | {shown} | {exception} |\n"), ONE);
+    let place = "docs/requirements/rfc1.md:4: ";
+    assert!(row("", "").iter().any(|fault| fault.starts_with(place) && fault.contains("neither a test")));
+    one(&row("`a/src/lib.rs::it_was_so`", ""), place, "has no test it_was_so");
+    one(&row("`a/src/main.rs::it_is_so`", ""), place, "there is no crates/a/src/main.rs");
+    one(&row("`a/src/lib.rs::helper`", ""), place, "helper in crates/a/src/lib.rs is no test");
+    one(&row("`a/src/lib.rs::it_is_slow`", ""), place, "is ignored");
+    assert!(row("somebody", "").iter().any(|fault| fault.contains("\"somebody\" names no test")));
+    assert!(row("", "later").iter().any(|fault| fault.contains("\"later\" must begin with")));
+    assert!(row("", "open: later").iter().any(|fault| fault.contains("gives no reason")));
+}
+
+#[test]
+fn a_section_out_of_order_a_wrong_level_and_a_row_cut_short_are_faults() {
+    let shown = "`a/src/lib.rs::it_is_so` | |";
+    let two = |first: &str, second: &str| {
+        let rows = format!("| {first} | MUST | be | {shown}\n| {second} | MUST | be | {shown}\n");
+        requirements(&rows, "| [1](rfc1.md) | 2 | 2 | 0 | 0 |\n")
+    };
+    assert_eq!(two("9.2", "10.1"), [] as [&str; 0]);
+    one(&two("10.1", "9.2"), "docs/requirements/rfc1.md:5: ", "section 9.2 stands after a later one");
+    one(&two("1", "next"), "docs/requirements/rfc1.md:5: ", "is no section");
+    one(
+        &requirements(&format!("| 1 | MAY | be | {shown}\n"), ONE),
+        "docs/requirements/rfc1.md:4: ",
+        "\"MAY\" is no level",
+    );
+    assert!(requirements("| 1 | MUST | be |\n", ONE).iter().any(|fault| fault.contains("3 cells in a row, must be 5")));
+    assert!(requirements("", ONE).iter().any(|fault| fault.contains("no table with the header")));
+}
+
+#[test]
+fn numbers_that_are_not_those_of_the_tables_are_a_fault_that_says_the_right_ones() {
+    let row = "| 1 | MUST | be | `a/src/lib.rs::it_is_so` | |\n";
+    let place = "docs/requirements/README.md:4: ";
+    one(&requirements(row, "| [1](rfc1.md) | 2 | 2 | 0 | 0 |\n"), place, "rfc1.md has | 1 | 1 | 0 | 0 |");
+    one(
+        &requirements(row, &format!("{ONE}| all | 9 | 9 | 0 | 0 |\n")),
+        "docs/requirements/README.md:5: ",
+        "all have | 1 |",
+    );
+    one(&requirements(row, ""), "docs/requirements/README.md:1: ", "rfc1.md is not in the table");
+}

@@ -23,6 +23,7 @@ pub(crate) mod scenario;
 pub(crate) mod schemes;
 mod seeds;
 mod setting;
+pub(crate) mod sweep;
 pub(crate) mod trace;
 pub(crate) mod tune;
 pub(crate) mod values;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use thalweg_codecs::Codec;
 use thalweg_lab::bound::Bound;
+use thalweg_lab::inputs;
 use thalweg_lab::run_folder::{Input, RunFileError, read_inputs, read_run};
 use thalweg_lab::{Scenario, Undershoot};
 use thalweg_sender::{Registry, SenderFactory};
@@ -14,7 +15,6 @@ use thalweg_units::{FrameRate, Size, Span};
 use super::playing::Playing;
 use super::results::Results;
 use super::values::{self, Feedback};
-use crate::inputs;
 
 /// Headings of the help.
 const INSTEAD: &str = "Instead of the scenario's";

@@ -17,5 +17,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     for (name, about) in BOUNDS {
         outln!("{name:20} {about}");
     }
+    outln!("");
+    outln!("learned policies, where the build has the feature onnx");
+    outln!("{:20} a model in a file, with gcc beside it (docs/learning.md)", "onnx:FILE");
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use thalweg_lab::seeds::seeds;
 use thalweg_units::Seed;
 
 #[derive(Debug, clap::Args)]
@@ -21,29 +22,7 @@ impl FromStr for List {
     type Err = String;
 
     fn from_str(text: &str) -> Result<List, String> {
-        let wrong = || {
-            format!(
-                "'{text}' is no seed: write a number, a range such as 1..10 (both ends played), or a list such as 1,4,9"
-            )
-        };
-        let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
-        let mut seeds = Vec::new();
-        for part in text.split(',') {
-            match part.split_once("..") {
-                Some((from, to)) => {
-                    let (from, to) = (number(from)?, number(to)?);
-                    if from > to || to - from >= 10_000 {
-                        return Err(wrong());
-                    }
-                    seeds.extend(from..=to);
-                }
-                None => seeds.push(number(part)?),
-            }
-        }
-        let mut sorted = seeds.clone();
-        sorted.sort_unstable();
-        sorted.dedup();
-        if sorted.len() < seeds.len() { Err(format!("'{text}' has a seed twice")) } else { Ok(List(seeds)) }
+        seeds(text).map(List)
     }
 }
 
@@ -74,16 +53,6 @@ impl Seeds {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn seeds_are_numbers_ranges_and_lists() {
-        assert_eq!("7".parse(), Ok(List(vec![7])));
-        assert_eq!("1..3".parse(), Ok(List(vec![1, 2, 3])));
-        assert_eq!("1,4..5, 9".parse(), Ok(List(vec![1, 4, 5, 9])));
-        for wrong in ["", "a", "3..1", "1..", "1,,2", "-1", "1..100000", "2,1..3"] {
-            assert!(wrong.parse::<List>().is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn runs_count_from_the_seed() {

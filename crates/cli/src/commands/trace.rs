@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use thalweg_lab::inputs;
 use thalweg_link::Trace;
 use thalweg_link::synthesize::{KINDS, Synthetic, presets};
 use thalweg_link::trace::{Format, ReadOptions, Reading};
@@ -83,9 +84,9 @@ struct Found {
 }
 
 fn find(name: &str, duration: Span) -> anyhow::Result<Found> {
-    match link::file(name)? {
+    match inputs::file(name)? {
         Some((path, options)) => {
-            let Reading { trace, format, notes, delay } = link::read(&path, &options)?;
+            let Reading { trace, format, notes, delay } = inputs::read(&path, &options)?;
             Ok(Found { trace: Arc::new(trace), format: Some(format), notes, delay })
         }
         None => {

@@ -1,13 +1,12 @@
 //! `thalweg tune`: a search for the parameters of a scheme.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use serde_json::json;
+use thalweg_lab::journal::Journal;
 use thalweg_lab::metrics::{Better, Column};
 use thalweg_lab::run_folder::RunFile;
 use thalweg_lab::statistics::Against;
@@ -16,7 +15,7 @@ use thalweg_lab::{Outcome, Scenario};
 use thalweg_sender::{Registry, Scheme, SenderFactory};
 use thalweg_units::{Seed, Span};
 
-use super::setting::{Root, Setting, applied};
+use super::setting::{Root, Setting, applied, unknown_in};
 use crate::grid::Grid;
 use crate::play::{self, Effort, Interrupted, Job};
 use crate::{folder, interrupt, link};
@@ -141,7 +140,7 @@ impl<'a> Tuner<'a> {
         let base = base(&plan, &registry).with_context(shown)?;
         let begin = plan.parameters.iter().map(|parameter| {
             let setting = Setting::new(Root::Scheme, &parameter.path, toml::Value::Boolean(false));
-            let value = setting.current(&base)?.ok_or_else(|| setting.unknown_in(&base))?;
+            let value = setting.current(&base)?.ok_or_else(|| unknown_in(&setting, &base))?;
             let number = number(&value, &parameter.unit).with_context(|| {
                 format!(
                     "parameter {}: the base has {value}, which is no number of unit '{}'",
@@ -217,9 +216,15 @@ impl<'a> Tuner<'a> {
     /// Searches until there are `runs` evaluations, those of the trace among them.
     fn tune(&self, out: &Path, runs: usize, resume: bool) -> anyhow::Result<Tuned> {
         let path = out.join(TRACE);
-        let known = if resume { read(&path)? } else { Vec::new() };
+        let shown = || path.display().to_string();
+        if resume && !path.exists() {
+            bail!("{}: there is no trace to go on with; begin without --resume", shown());
+        }
+        if !resume && path.exists() {
+            std::fs::remove_file(&path).with_context(shown)?;
+        }
+        let (mut trace, known) = Journal::open(&path).with_context(shown)?;
         let mut known = known.into_iter();
-        let mut trace = Trace::begin(&path, resume)?;
         let header = match known.next() {
             Some(line) => self.header(&line).with_context(|| path.display().to_string())?,
             None => {
@@ -229,7 +234,7 @@ impl<'a> Tuner<'a> {
                 let reference = self.reference.name().to_string();
                 let header =
                     Header { version: env!("CARGO_PKG_VERSION").into(), file: self.hash.clone(), reference, runs };
-                trace.append(&serde_json::to_string(&header)?)?;
+                trace.append(&serde_json::to_string(&header)?).with_context(shown)?;
                 header
             }
         };
@@ -251,7 +256,7 @@ impl<'a> Tuner<'a> {
                         .map_err(|error| stopped(error, evaluations.len(), runs))?;
                     let judgement = self.plan.objective.judge(&played, &header.runs)?;
                     let evaluation = Evaluation { evaluation: number, parameters, judgement, runs: played };
-                    trace.append(&serde_json::to_string(&evaluation)?)?;
+                    trace.append(&serde_json::to_string(&evaluation)?).with_context(shown)?;
                     let best = evaluations.iter().map(score).fold(score(&evaluation), f64::max);
                     note!(
                         "evaluation {number} of {runs}: score {:.3}, best {best:.3}; {}",
@@ -440,39 +445,5 @@ fn figures(columns: &[&Column], job: &Job, outcome: &Outcome) -> Run {
         link: job.scenario.name.clone(),
         seed: job.scenario.seed.get(),
         figures: columns.iter().filter_map(of).collect(),
-    }
-}
-
-/// The whole lines of a trace; what an interruption left of another is not one.
-fn read(path: &Path) -> anyhow::Result<Vec<String>> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("{}: there is no trace to go on with; begin without --resume", path.display()))?;
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    Ok(whole.lines().map(String::from).collect())
-}
-
-/// The trace that grows.
-struct Trace {
-    file: File,
-    path: PathBuf,
-}
-
-impl Trace {
-    fn begin(path: &Path, resume: bool) -> anyhow::Result<Trace> {
-        let shown = || path.display().to_string();
-        let file = OpenOptions::new().create(true).append(true).open(path).with_context(shown)?;
-        let whole = if resume {
-            let bytes = std::fs::read(path).with_context(shown)?;
-            bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end as u64 + 1)
-        } else {
-            0
-        };
-        file.set_len(whole).with_context(shown)?;
-        Ok(Trace { file, path: path.into() })
-    }
-
-    fn append(&mut self, line: &str) -> anyhow::Result<()> {
-        let written = self.file.write_all(format!("{line}\n").as_bytes()).and_then(|()| self.file.flush());
-        written.with_context(|| self.path.display().to_string())
     }
 }

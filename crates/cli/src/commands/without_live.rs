@@ -18,6 +18,12 @@ pub(crate) enum Command {
     Publish(Anything),
     /// Not in this build: receive what is published, measure it, record it
     Watch(Anything),
+    /// Not in this build: receive anybody's video by WHIP, and measure it
+    Receive(Anything),
+    /// Not in this build: send on what anybody sends by WHIP
+    Relay(Anything),
+    /// Not in this build: a call of two in browsers
+    Call(Anything),
     /// Not in this build: two schemes at once, side by side in the browser
     Duel(Anything),
     /// Not in this build: the simulator's link between other programs
@@ -33,6 +39,9 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
     missing(match command {
         Command::Publish(_) => "publish",
         Command::Watch(_) => "watch",
+        Command::Receive(_) => "receive",
+        Command::Relay(_) => "relay",
+        Command::Call(_) => "call",
         Command::Duel(_) => "duel",
         Command::Emulate(_) => "emulate",
         Command::Shell(_) => "shell",

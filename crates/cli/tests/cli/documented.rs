@@ -14,12 +14,18 @@ use serde::Deserialize;
 use crate::input::clip;
 use crate::{Folder, text, thalweg};
 
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 18] = [
     "README.md",
     "docs/bench/README.md",
     "docs/bounds.md",
+    "docs/citing.md",
     "docs/commands.md",
     "docs/faq.md",
+    "docs/learning.md",
+    "docs/python.md",
+    "docs/receive.md",
+    "docs/relay.md",
+    "docs/sweeps.md",
     "docs/traces.md",
     "docs/tutorials/controller.md",
     "docs/tutorials/estimator.md",

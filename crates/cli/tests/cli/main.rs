@@ -5,17 +5,22 @@ mod codec;
 mod contestant;
 mod data;
 #[cfg(all(feature = "live", target_os = "linux"))]
+mod deploy;
+#[cfg(all(feature = "live", target_os = "linux"))]
 mod documented;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod emulate;
 mod input;
+mod kept;
 mod manners;
+mod policy;
 #[cfg(feature = "parquet")]
 mod quality;
 #[cfg(feature = "parquet")]
 mod queries;
 mod results;
 mod scenario;
+mod sweep;
 mod traces;
 mod tune;
 mod undershoot;

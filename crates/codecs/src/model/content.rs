@@ -67,6 +67,8 @@ pub struct Scatter {
     /// At the coarsest quantiser, where the content alone determines the size.
     pub at_floor: Variation,
     /// Mean time between scene cuts (or sudden motion), which occur at random; `None` for a single shot.
+    // Absent in a file means none, not the default's 25 s: what a run writes reads back unchanged.
+    #[serde(default)]
     pub cut_every: Option<Span>,
     /// Size of the frame at a cut as a multiple of its budget; at least 1.
     pub cut_ratio: f64,

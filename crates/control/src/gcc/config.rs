@@ -15,6 +15,10 @@ pub struct Config {
     /// Pacing is this many times the target: 1.1 with transport-wide feedback since December 2025, 2.5 before
     /// (specs/gcc.md 11; `kDefaultPaceMultiplier`).
     pub pacing_factor: f64,
+    /// Whether the delay of packets limits the rate. Without it the rate is by loss and the receiver's own limit alone, and
+    /// nothing is probed: for reports that do not say when packets arrived.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_usual"))]
+    pub delay: bool,
     /// The overuse detector.
     pub overuse: overuse::Config,
     /// The acknowledged rate.
@@ -62,12 +66,19 @@ pub enum Restart {
     Acknowledged,
 }
 
+/// Whether delay limits the rate as usual, which files do not say.
+#[cfg(feature = "serde")]
+fn is_usual(delay: &bool) -> bool {
+    *delay
+}
+
 impl Default for Config {
     fn default() -> Config {
         Config {
             start: Rate::from_kbps(300),
             min: Rate::from_kbps(30),
             pacing_factor: 1.1,
+            delay: true,
             overuse: overuse::Config::default(),
             acknowledged_rate: acknowledged_rate::Config::default(),
             aimd: aimd::Config::default(),
@@ -129,6 +140,23 @@ impl Config {
                 ..probe_controller::Config::default()
             },
             pushback: None,
+            ..Config::default()
+        }
+    }
+
+    /// libwebrtc where no transport-wide feedback was negotiated, so that receiver reports are all it has
+    /// (`send_side_bandwidth_estimation.cc`, specs/gcc.md 6.1): 8 % a second up while at most 2 % are lost, down by half
+    /// of a loss above 10 %; paced at 2.5 times the target, as `kDefaultPaceMultiplier` has it without that feedback. No
+    /// probes and no pushback, which need arrivals within a round trip. The back-off waits for what RFC 3550 calls a
+    /// missing report: the longest interval of 5 s drawn 1.5 times as long (sections 6.2 and 6.3.1).
+    pub fn by_loss() -> Config {
+        Config {
+            pacing_factor: 2.5,
+            delay: false,
+            loss: loss::Config::V1(loss::V1Config::default()),
+            pushback: None,
+            rtt_limit: Some(Span::from_millis(7500)),
+            rtt_floor: Rate::from_kbps(30),
             ..Config::default()
         }
     }

@@ -196,7 +196,7 @@ impl Gcc {
     /// Combines the delay-based and the loss-based limit; while feedback is too old, the target does not rise.
     fn combine(&mut self, now: Time, what: &'static str, why: &'static str, allowed: Rate) {
         let stale = self.back_off.above_limit();
-        let target = if stale { self.target } else { allowed }.min(self.aimd.rate());
+        let target = if stale { self.target } else { allowed }.min(self.delay_based());
         let (what, why) = match self.backed_off {
             true if target > self.target => ("come back", "reports are young again"),
             _ => (what, why),
@@ -214,6 +214,11 @@ impl Gcc {
         if !what.is_empty() && from != self.target {
             self.decisions.push(Decision { at: now, what, why, from, to: self.target });
         }
+    }
+
+    /// The rate that delay allows. Where reports do not have delay, the receiver may measure it and say what it allows.
+    fn delay_based(&self) -> Rate {
+        if self.config.delay { self.aimd.rate() } else { self.receiver_limit.unwrap_or(Rate::MAX) }
     }
 
     /// The target, at most what the receiver allows.
@@ -293,10 +298,13 @@ impl Controller for Gcc {
         self.arrived = arrived;
         self.note_age(now);
         let acknowledged = self.acknowledged.rate();
-        let probed = self.probe_result();
-        let (usage, recovered) = self.judge_delay(now);
-        let change =
-            if self.arrived.is_empty() { Change::None } else { self.aimd.on_usage(now, usage, acknowledged, probed) };
+        let hears_delay = self.config.delay;
+        let probed = if hears_delay { self.probe_result() } else { None };
+        let (usage, recovered) = if hears_delay { self.judge_delay(now) } else { (Usage::Normal, false) };
+        let change = match hears_delay && !self.arrived.is_empty() {
+            true => self.aimd.on_usage(now, usage, acknowledged, probed),
+            false => Change::None,
+        };
         let (what, why) = match change {
             Change::Decreased => ("decrease", "delay trend above threshold"),
             Change::Probed => {
@@ -308,7 +316,7 @@ impl Controller for Gcc {
         let (allowed, state) = self.loss.update(&Input {
             now,
             reports,
-            delay_based: self.aimd.rate(),
+            delay_based: self.delay_based(),
             acknowledged,
             in_alr: self.aimd.in_alr,
             min: self.min,
@@ -316,6 +324,8 @@ impl Controller for Gcc {
             rtt: self.rtt,
         });
         let (what, why) = match state {
+            LossState::Decreasing if !hears_delay && allowed < self.loss_based => ("decrease", "over a tenth was lost"),
+            LossState::Decreasing if !hears_delay => ("", ""),
             LossState::Decreasing if self.loss_state != state => ("limit by loss", "a lower rate explains the losses"),
             _ => (what, why),
         };
@@ -339,7 +349,7 @@ impl Controller for Gcc {
         SendLimits {
             capacity: lowered,
             padding_rate: self.config.padding.max(trial).min(lowered),
-            probe: self.probes.pending(),
+            probe: self.probes.pending().filter(|_| self.config.delay),
             media: MediaLimit::Share(self.pushback.as_ref().map_or(1.0, Pushback::share_of_frames)),
             // Not the lowered target: pushback must not build a queue in the pacer.
             ..SendLimits::of_rate(target.scale(self.config.pacing_factor))

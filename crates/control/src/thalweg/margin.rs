@@ -11,7 +11,6 @@ use alloc::vec::Vec;
 
 use thalweg_units::{ConfigError, Span, Time, above, check};
 
-use crate::feedback::Feedback;
 use crate::packet::{Payload, SentPacket};
 
 /// The parameters.
@@ -39,10 +38,10 @@ impl Default for Config {
         Config {
             window: Span::from_secs(10),
             bound: Span::from_millis(100),
-            late: 0.75,
+            late: 8.0,
             waiting: 0.2,
             min: Span::from_millis(20),
-            max: Span::from_millis(110),
+            max: Span::from_millis(160),
             cautious: Span::from_millis(500),
         }
     }
@@ -75,7 +74,7 @@ impl Config {
     }
 }
 
-/// Budgets compared: 4.5 ms apart by default, less than what a frame takes of the budget.
+/// Budgets compared: 7 ms apart by default, less than what a frame takes of the budget.
 const CANDIDATES: usize = 21;
 /// Max frames under way that are remembered: half a minute at sixty a second.
 const REMEMBERED: usize = 1 << 11;
@@ -152,19 +151,19 @@ impl Margin {
         self.under_way.push_back(UnderWay { frame: place.frame, began: packet.at, interval, budget, ahead: None });
     }
 
-    /// Takes the frames whose last packet has arrived; `empty` is the delay of the empty path, by two clocks, and
-    /// `round_trip` the time from sending a packet on it to the report.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, empty: Span, round_trip: Span) {
-        for (at, packet) in feedback.in_order_of_arrival() {
-            self.on_arrival(feedback.now, at, &packet, empty, round_trip);
-            self.newest_arrival = self.newest_arrival.max(Some(at));
+    /// Takes arrivals in their order, and with them the frames whose last packet has arrived; `empty` is the delay of
+    /// the empty path, by two clocks, and `round_trip` the time from sending a packet on it to the report.
+    pub(super) fn on_arrivals(&mut self, now: Time, arrivals: &[(Time, SentPacket)], empty: Span, round_trip: Span) {
+        for (at, packet) in arrivals {
+            self.on_arrival(now, *at, packet, empty, round_trip);
+            self.newest_arrival = self.newest_arrival.max(Some(*at));
         }
-        let since = feedback.now - self.config.window;
+        let since = now - self.config.window;
         while let Some(sample) = self.samples.front().copied().filter(|sample| sample.at <= since) {
             self.count(&sample, -1);
             self.samples.pop_front();
         }
-        if feedback.has_arrivals() {
+        if !arrivals.is_empty() {
             self.best = self.best();
         }
     }

@@ -35,8 +35,10 @@ const JITTER: Span = Span::from_millis(5);
 /// How much faster than the path a frame's packets leave: fast enough that they queue and measure it, as in Salsify's
 /// sender (specs/salsify.md 3).
 const PACING: f64 = 5.0;
-/// The least pacing rate: the first packets must not wait for a measurement.
-const LEAST_PACING: Rate = Rate::from_kbps(5_000);
+/// The least pacing rate, for the first packets, which must not wait for a measurement, and for shares: where the frames
+/// of two flows meet at the path, each is served as fast as its packets come. If that depended on what it was served, the
+/// lesser would lose ever more. So both send as fast, faster than an encoder's cap (12 Mbps).
+const LEAST_PACING: Rate = Rate::from_kbps(20_000);
 
 /// The controller.
 #[derive(Debug, Clone)]
@@ -157,15 +159,16 @@ impl Controller for Thalweg {
         // The mean wait for a report is half of the time between reports.
         let round_trip = self.round_trip.get();
         self.silence.set_wait(round_trip + self.round_trip.held() + self.config.silence, 0);
-        if feedback.has_arrivals() {
+        let arrivals = feedback.in_order_of_arrival();
+        if !arrivals.is_empty() {
             self.silence.on_feedback(feedback);
         }
         let before = self.capacity();
-        self.service.on_feedback(feedback);
+        self.service.on_arrivals(&arrivals);
         self.outstanding.on_feedback(feedback);
         self.observe_queue(feedback, before);
         if let Some((margin, empty)) = self.margin.as_mut().zip(self.service.min_delay()) {
-            margin.on_feedback(feedback, empty, round_trip);
+            margin.on_arrivals(feedback.now, &arrivals, empty, round_trip);
         }
         if was_silent && !self.is_silent() {
             if let Some(margin) = &mut self.margin {

@@ -3,13 +3,14 @@
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::estimate::{Average, Smoothing, Unit, WindowedMin};
-use crate::feedback::Feedback;
 use crate::packet::SentPacket;
 
-use super::{JITTER, LEAST_PACING};
+use super::JITTER;
 
 /// The window of the min delay: two clocks drift apart by no more than a millisecond in that time (100 ppm).
 const MIN_DELAY_MEMORY: Span = Span::from_secs(10);
+/// Packets sent farther apart are not of one frame: four times what a full one takes at the least pacing rate.
+const LONGEST_GAP: Span = Span::from_millis(2);
 
 /// Averages of the service time per byte, without the time in which the path was empty.
 ///
@@ -24,8 +25,6 @@ pub(super) struct Service {
     longest: Span,
     /// Whether the last packet took longer than that.
     was_long: bool,
-    /// Packets farther apart are not of one frame.
-    longest_gap: Span,
     /// The newest packet that arrived.
     newest: Option<Arrival>,
     /// Arrival minus sending time, by two clocks.
@@ -47,7 +46,6 @@ impl Service {
             wire: config.wire,
             longest: config.longest_service,
             was_long: false,
-            longest_gap: LEAST_PACING.time_for(config.wire),
             newest: None,
             min_delay: WindowedMin::default(),
         })
@@ -64,9 +62,10 @@ impl Service {
         self.min_delay.get()
     }
 
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        for (at, packet) in feedback.in_order_of_arrival() {
-            self.on_arrival(&packet, at);
+    /// Takes arrivals, in their order.
+    pub(super) fn on_arrivals(&mut self, arrivals: &[(Time, SentPacket)]) {
+        for (at, packet) in arrivals {
+            self.on_arrival(packet, *at);
         }
     }
 
@@ -84,7 +83,7 @@ impl Service {
         let gap = packet.at - newest.packet.at;
         let served = if newest.at >= due {
             at - newest.at
-        } else if gap <= self.longest_gap {
+        } else if gap <= LONGEST_GAP {
             // It met an empty path. The min delay has the packet's own service in it, so that it seems to need none: it
             // shows that the path is as fast as packets leave, and no more.
             gap + (at - due)
@@ -92,7 +91,7 @@ impl Service {
             // Nor does the first of a frame show that, but that the path did not serve it at once.
             at - due - JITTER
         };
-        if newest.at >= due || gap <= self.longest_gap || served > usual {
+        if newest.at >= due || gap <= LONGEST_GAP || served > usual {
             // An outage is over when it is over: after it packets are served as before. Where the next one takes as
             // long, the path is slow.
             let longest = self.longest.max(usual * 2);

@@ -181,9 +181,9 @@ fn a_queue_that_keeps_no_path_busy_is_given_up() {
 
 #[test]
 fn a_path_that_runs_empty_is_worth_a_longer_wait() {
-    // With a budget of 110 ms each frame waits 40 ms, which is until the next arrives.
+    // With a budget of 110 ms, between two that are compared, each frame waits 40 ms, which is until the next arrives.
     let budget = budget_after(eager(), [-70; 100]);
-    assert!((100..=115).contains(&budget), "{budget} ms");
+    assert!((110..=125).contains(&budget), "{budget} ms");
 }
 
 #[test]

@@ -81,6 +81,8 @@ pub const ALL: &[Subject] = &[
     variant("camel-restless", restless_camel),
     variant("sqp-literal", || built(sqp::Sqp::new(sqp::Config::literal()))),
     variant("pudica-literal", || built(pudica::Pudica::new(pudica::Config::literal()))),
+    variant("external", external),
+    variant("learned", learned),
 ];
 
 const fn subject(name: &'static str, build: fn() -> Box<dyn Controller>, feed: Feed, queue: claims::Claim) -> Subject {
@@ -165,6 +167,28 @@ fn restless_camel() -> Box<dyn Controller> {
     let fallback =
         fallback::Config { retry: Span::from_millis(100), trial: Span::from_millis(50), ..fallback::Config::default() };
     built(Camel::new(Config { burst_length, fallback, ..Config::paper_literal() }))
+}
+
+/// Set to one rate with a window.
+fn external() -> Box<dyn Controller> {
+    use thalweg_policy::{External, Observation, Outside, Setting};
+    let outside = Outside::new(Observation::Raw, Rate::from_kbps(300));
+    outside.set(Setting { rate: Rate::from_kbps(900), window: Some(Bytes::new(1)) });
+    built(External::new(&outside, Span::from_millis(60)))
+}
+
+/// A policy that goes by what it sees, and every now and then answers nonsense, so that GCC leads for a while.
+fn learned() -> Box<dyn Controller> {
+    use thalweg_policy::{Action, Learned, Observation, Terms};
+    let mut count = 0u32;
+    let policy = move |observation: &[f32], answer: &mut [f32]| {
+        let sum: f32 = observation.iter().sum();
+        answer.fill(if count % 40 == 30 { f32::NAN } else { sum % 2.0 - 1.0 });
+        count += 1;
+    };
+    let (observation, action) = (Observation::Mmsys150, Action::RateAndWindow);
+    let terms = Terms { observation, action, interval: Span::from_millis(60), start: Rate::from_kbps(300) };
+    built(Learned::new(Box::new(policy), terms, None))
 }
 
 /// Without probes: this harness paces padding like media, and its padding packets are as large as media packets.

@@ -6,6 +6,7 @@
 
 mod aim;
 mod curve;
+mod curves;
 mod known;
 mod link;
 mod point;
@@ -15,13 +16,12 @@ mod tests;
 
 use std::any::Any;
 use std::str::FromStr;
-use std::sync::Arc;
 
-use thalweg_sender::scheme::UnknownScheme;
-use thalweg_sender::{FeedbackStyle, Parts, Registry, SenderFactory};
+use thalweg_sender::{FeedbackStyle, Parts, SenderFactory};
 use thalweg_units::{ConfigError, Size, Span, above, check};
 
 pub use curve::{Curve, frames};
+pub use curves::Curves;
 pub use point::Point;
 pub(crate) use sender::placed;
 
@@ -31,6 +31,10 @@ pub const BOUNDS: [(&str, &str); 3] = [
     ("bound:omniscient:33ms", "the same within this time, or any other"),
     ("bound:causal", "knows every opportunity, used or not, one feedback delay later"),
 ];
+
+/// Longer runs are not compared with a [`Curve`]: it lists every opportunity, some three million an hour at 10 Mbps, while other
+/// runs wait.
+pub(crate) const LONGEST_JUDGED: Span = Span::from_secs(1800);
 
 /// A sender that knows what no sender can: for the laboratory alone, which gives it the path of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,25 +83,6 @@ impl Bound {
              `thalweg compare` and for `thalweg run` without --live"
         ))
     }
-
-    /// The sender of this name: a bound, or one of `registry`.
-    ///
-    /// # Errors
-    /// When there is none, or it is a bound of a wrong form.
-    pub fn or_sender(registry: &Registry, name: &str) -> Result<Arc<dyn SenderFactory>, NoSender> {
-        if Bound::is_named_by(name) { Ok(Arc::new(name.parse::<Bound>()?)) } else { Ok(registry.find(name)?) }
-    }
-}
-
-/// There is no sender of a name.
-#[derive(Debug, thiserror::Error)]
-pub enum NoSender {
-    /// It is in no registry.
-    #[error(transparent)]
-    Unknown(#[from] UnknownScheme),
-    /// It has the form of a bound's name, but is none.
-    #[error(transparent)]
-    Bound(#[from] ConfigError),
 }
 
 impl FromStr for Bound {

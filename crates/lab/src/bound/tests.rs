@@ -1,16 +1,19 @@
 //! The bounds as they are played against the direct computation, and what no scheme exceeds.
 
 use proptest::prelude::*;
+use std::sync::Arc;
 use thalweg_codecs::Codec;
 use thalweg_codecs::model::{Config, ContentPreset};
+
 use thalweg_link::{Jitter, QueueConfig, Rates, Trace};
-use thalweg_sender::Scheme;
+use thalweg_sender::{Registry, Scheme};
 
 use super::*;
 use crate::outcome::FrameRecord;
 use crate::scenario::Scenario;
 use crate::simulate::Run;
 use crate::{simulate, unattended};
+
 use thalweg_link::{HopConfig, PathConfig};
 
 /// Opportunities in gaps, a fast and a slow time, and an outage of 400 ms, every 4 s.
@@ -180,7 +183,7 @@ fn a_name_is_a_bound_with_any_duration_and_no_sender_for_a_real_network() {
     }
     let refused = bound("bound:causal").parts(Size::HD).err().unwrap().to_string();
     assert!(refused.contains("'bound:causal' knows beforehand"), "{refused}");
-    let known = Bound::or_sender(&Registry::new(), "bound:causal").unwrap();
+    let known = crate::named(&Registry::new(), "bound:causal").unwrap();
     assert_eq!(known.name(), "bound:causal");
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use thalweg_sender::frames::rate_targeted::EncoderBounds;
-use thalweg_sender::scheme::{FeedbackStyle, FramesConfig, ReceiverKind};
+use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{Parts, Scheme, SenderFactory};
 use thalweg_units::{ConfigError, Size};
 
@@ -78,12 +78,8 @@ impl SenderFactory for Contestant {
         Ok(parts)
     }
 
-    fn feedback(&self) -> FeedbackStyle {
-        self.around.feedback
-    }
-
-    fn receiver(&self) -> ReceiverKind {
-        self.around.receiver
+    fn based_on(&self) -> Option<&dyn SenderFactory> {
+        Some(&self.around)
     }
 
     fn describe(&self) -> String {

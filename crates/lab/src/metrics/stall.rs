@@ -1,7 +1,7 @@
 //! Stalls: times without a new picture (specs/metrics.md 5).
 
 /// A gap longer than this between shown frames is a stall, in seconds.
-const STALL: f64 = 0.200;
+pub(crate) const STALL: f64 = 0.200;
 
 /// Stalls of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -134,6 +134,10 @@ pub struct Summary {
     /// Whether it ran in real time on real sockets and not in virtual time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
+    /// Whether the sender's decisions depend on the machine's arithmetic, so that on another machine the run may differ:
+    /// those of a neural network do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub machine_dependent: bool,
     /// How the path was shared with other responsive flows; null without any.
     #[serde(default)]
     pub sharing: Option<Sharing>,

@@ -15,7 +15,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
 
 use super::columns::{COLUMNS, SCHEMA_VERSION};
-use super::{Recorder, Row};
+use super::{Cells, Recorder, Row, Values, cells};
 
 /// Why the file could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -45,9 +45,8 @@ pub fn write_table(path: &Path, recorder: &Recorder, metadata: &[(&str, String)]
         .build();
     let mut writer = SerializedFileWriter::new(File::create(path)?, Arc::new(schema()?), Arc::new(properties))?;
     for block in recorder.blocks() {
-        let rows: Vec<Row<'_>> = block.iter().map(Row::of).collect();
         let mut out = writer.next_row_group()?;
-        write_group(&mut out, &rows)?;
+        write_group(&mut out, &cells(block))?;
         out.close()?;
     }
     writer.close()?;
@@ -92,50 +91,36 @@ fn schema() -> Result<Type, ParquetError> {
     Type::group_type_builder("event").with_fields(fields).build()
 }
 
-/// A column of optional integers.
-type Column = fn(&Row<'_>) -> Option<i64>;
-
-fn whole(value: Option<u64>) -> Option<i64> {
-    value.map(|value| value as i64)
-}
-
-fn write_group(out: &mut SerializedRowGroupWriter<'_, File>, rows: &[Row<'static>]) -> Result<(), TableError> {
-    let columns: [Column; 7] = [
-        |row| whole(row.packet),
-        |row| whole(row.frame),
-        |row| whole(row.picture),
-        |row| whole(row.bytes),
-        |row| whole(row.count),
-        |row| whole(row.rate_bps),
-        |row| row.span_ns,
-    ];
-    let times: Vec<i64> = rows.iter().map(|row| row.time_ns as i64).collect();
-    write::<Int64Type>(out, &times, None)?;
-    let flows: Vec<i32> = rows.iter().map(|row| row.flow.into()).collect();
-    write::<Int32Type>(out, &flows, None)?;
-    write_text(out, rows, |row| row.event)?;
-    for column in columns {
-        let present: Vec<i16> = rows.iter().map(|row| i16::from(column(row).is_some())).collect();
-        let values: Vec<i64> = rows.iter().filter_map(column).collect();
-        write::<Int64Type>(out, &values, Some(&present))?;
+fn write_group(out: &mut SerializedRowGroupWriter<'_, File>, columns: &[Cells]) -> Result<(), TableError> {
+    for Cells { values, present } in columns {
+        let present = present.as_deref();
+        match values {
+            Values::Long(values) => write_present::<Int64Type>(out, values, present)?,
+            Values::Int(values) => write_present::<Int32Type>(out, values, present)?,
+            Values::Double(values) => write_present::<DoubleType>(out, values, present)?,
+            Values::Words { numbers, words } => {
+                let words: Vec<ByteArray> = words.iter().map(|word| ByteArray::from(*word)).collect();
+                let values: Vec<ByteArray> = numbers.iter().map(|number| words[*number as usize].clone()).collect();
+                write_present::<ByteArrayType>(out, &values, present)?;
+            }
+        }
     }
-    let present: Vec<i16> = rows.iter().map(|row| i16::from(row.value.is_some())).collect();
-    let values: Vec<f64> = rows.iter().filter_map(|row| row.value).collect();
-    write::<DoubleType>(out, &values, Some(&present))?;
-    write_text(out, rows, |row| row.what)?;
-    write_text(out, rows, |row| row.why)
+    Ok(())
 }
 
-fn write_text(
+/// Writes a column, of which the file has only the values that are there.
+fn write_present<T: DataType>(
     out: &mut SerializedRowGroupWriter<'_, File>,
-    rows: &[Row<'static>],
-    text: impl Fn(&Row<'static>) -> &'static str,
+    values: &[T::T],
+    present: Option<&[bool]>,
 ) -> Result<(), TableError> {
-    let values: Vec<ByteArray> = rows.iter().map(|row| ByteArray::from(text(row))).collect();
-    write::<ByteArrayType>(out, &values, None)
+    let Some(present) = present else { return write_column::<T>(out, values, None) };
+    let there = values.iter().zip(present).filter(|(_, present)| **present).map(|(value, _)| value.clone());
+    let levels: Vec<i16> = present.iter().copied().map(i16::from).collect();
+    write_column::<T>(out, &there.collect::<Vec<_>>(), Some(&levels))
 }
 
-fn write<T: DataType>(
+pub(crate) fn write_column<T: DataType>(
     out: &mut SerializedRowGroupWriter<'_, File>,
     values: &[T::T],
     present: Option<&[i16]>,
@@ -195,7 +180,10 @@ pub fn read_table(path: &Path, see: &mut dyn FnMut(&Row<'_>)) -> Result<(), Tabl
 }
 
 /// The values of a column by row.
-fn optional<T: DataType>(group: &dyn RowGroupReader, column: usize) -> Result<Vec<Option<T::T>>, ParquetError> {
+pub(crate) fn optional<T: DataType>(
+    group: &dyn RowGroupReader,
+    column: usize,
+) -> Result<Vec<Option<T::T>>, ParquetError> {
     let rows = group.metadata().num_rows() as usize;
     let (mut values, mut present) = (Vec::new(), Vec::new());
     let mut reader = get_typed_column_reader::<T>(group.get_column_reader(column)?);
@@ -210,7 +198,7 @@ fn optional<T: DataType>(group: &dyn RowGroupReader, column: usize) -> Result<Ve
 }
 
 /// The values of a column that every row has.
-fn required<T: DataType>(group: &dyn RowGroupReader, column: usize) -> Result<Vec<T::T>, ParquetError> {
+pub(crate) fn required<T: DataType>(group: &dyn RowGroupReader, column: usize) -> Result<Vec<T::T>, ParquetError> {
     let values = optional::<T>(group, column)?.into_iter().collect::<Option<_>>();
     values.ok_or_else(|| ParquetError::General(format!("column {column} has a row without a value")))
 }
@@ -253,7 +241,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("thalweg-other-types-{}.parquet", std::process::id()));
         let mut writer = SerializedFileWriter::new(File::create(&path).unwrap(), schema, Arc::default()).unwrap();
         let mut group = writer.next_row_group().unwrap();
-        (0..COLUMNS.len()).for_each(|_| write::<Int64Type>(&mut group, &[1], None).unwrap());
+        (0..COLUMNS.len()).for_each(|_| write_column::<Int64Type>(&mut group, &[1], None).unwrap());
         group.close().unwrap();
         writer.close().unwrap();
         let error = read_table(&path, &mut |_| {}).unwrap_err().to_string();

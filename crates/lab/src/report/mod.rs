@@ -10,12 +10,14 @@ mod html;
 mod page;
 mod scatter;
 mod series;
+mod sweep;
 mod table;
 mod verdict;
 mod worst;
 
 use crate::outcome::Outcome;
 pub use scatter::{Scatter, ScatterPoint};
+pub use sweep::Plot;
 
 /// Content of the page besides the runs.
 #[derive(Debug, Clone, PartialEq, Default)]

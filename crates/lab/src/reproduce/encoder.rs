@@ -77,6 +77,7 @@ fn groups(frame_rate: u32) -> Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
     use thalweg_codecs::Image;
     use thalweg_sender::frames::{EncodePlan, Target};
     use thalweg_units::{Rate, Seed, Size};
@@ -93,6 +94,17 @@ mod tests {
             candidates[0].frame.size.get()
         };
         (0..200).map(&mut made).collect()
+    }
+
+    #[test]
+    fn an_encoder_reads_back_as_it_is_written() {
+        for encoder in [Encoder::Model, Encoder::TalkingHead, Encoder::EqualFrames, Encoder::Groups { frame_rate: 30 }]
+        {
+            let codec = BTreeMap::from([("codec".to_string(), encoder.codec().unwrap())]);
+            let text = toml::to_string(&codec).unwrap();
+            let read: BTreeMap<String, Codec> = toml::from_str(&text).unwrap();
+            assert_eq!(read, codec, "{text}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::statistics::mean_and_deviation;
 pub struct Sample {
     /// Its summary.
     pub summary: Summary,
-    values: Vec<(&'static str, Option<f64>)>,
+    pub(super) values: Vec<(&'static str, Option<f64>)>,
     /// The values of each distribution that the figure asks for.
     pub(super) distributed: Vec<(Distribution, Vec<f32>)>,
     /// Where heights are among them, the lines of each picture, 0 for one that was not sent.
@@ -42,6 +42,11 @@ impl Sample {
         let frames = if distributions.contains(&Distribution::Height) { &outcome.frames[..] } else { &[] };
         let heights = frames.iter().map(sent).collect();
         Sample { summary: outcome.summary.clone(), values: values.collect(), distributed, heights }
+    }
+
+    /// The keys of what a sample has of a run.
+    pub(super) fn keys(readings: &[Reading]) -> Vec<&'static str> {
+        readings.iter().chain(&COMPARED).map(|reading| reading.key()).collect()
     }
 
     /// The values of a distribution; none where the figure did not ask for it.

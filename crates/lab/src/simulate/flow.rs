@@ -26,6 +26,7 @@ use super::network::{Answer, Cargo, Network, UnderWay};
 use super::stills::Stills;
 use super::summarize::Played;
 use super::ticks::Ticks;
+use super::viewer::Viewer;
 use crate::metrics::{Choosing, DEADLINE, QualitySource};
 use crate::outcome::Still;
 use crate::playout::{self, Complete, Playout};
@@ -65,6 +66,7 @@ pub(super) struct Flow {
     pub(super) number: u16,
     /// The name of its scheme.
     pub(super) scheme: String,
+    machine_dependent: bool,
     begin: Time,
     end: Time,
     video: Video,
@@ -90,6 +92,7 @@ pub(super) struct Flow {
     measure_quality: bool,
     comparisons: Comparisons,
     pub(super) frames: Frames,
+    pub(super) viewer: Viewer,
     stills: Stills,
     under_way: UnderWay,
     ledger: Ledger,
@@ -136,6 +139,7 @@ impl Flow {
         Ok(Flow {
             number,
             scheme: scheme.name().to_string(),
+            machine_dependent: scheme.is_machine_dependent(),
             begin,
             end,
             video: video.clone(),
@@ -156,6 +160,7 @@ impl Flow {
             measure_quality: scenario.measure_quality,
             comparisons: Comparisons::new(scenario, &codec, format)?,
             frames: Frames::default(),
+            viewer: Viewer::new(begin),
             stills: Stills::default(),
             under_way: UnderWay::default(),
             ledger: Ledger::new(scenario.discard_after.unwrap_or(DEADLINE)),
@@ -206,6 +211,7 @@ impl Flow {
             screen,
             vmaf_tool,
             choices: self.choosing.figures(),
+            machine_dependent: self.machine_dependent,
         };
         (played, self.ledger, self.stills.finish())
     }
@@ -432,6 +438,8 @@ impl Flow {
             let psnr = quality.map_or(f64::NAN, |quality| quality.0);
             let what = What::Displayed { frame: info.frame, picture: info.picture, latency, psnr };
             recorder.push(Record { at: now, flow: self.number, what });
+            let psnr = quality.map(|quality| quality.0);
+            self.viewer.on_shown(now, info.captured, self.frames.size(info.picture), psnr);
             self.frames.on_shown(now, (info.frame, info.picture), quality);
         }
         Ok(())

@@ -15,13 +15,14 @@ mod simulation;
 mod stills;
 mod summarize;
 mod ticks;
+mod viewer;
 
 use std::ops::ControlFlow;
 
 use thalweg_codecs::{DecodeError, EncodeError};
 use thalweg_link::FindTrace;
 use thalweg_sender::{Registry, SenderFactory};
-use thalweg_units::{Span, Time};
+use thalweg_units::Time;
 use thalweg_video::quality::VmafError;
 use thalweg_video::source::SourceError;
 
@@ -32,6 +33,7 @@ use crate::scenario::Scenario;
 pub use frames::{Encoded, Frames};
 pub use simulation::Simulation;
 pub use summarize::{Played, summarize};
+pub use viewer::Viewer;
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -78,9 +80,6 @@ pub fn unattended(_now: Time) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Interval of progress reports, in virtual time.
-const PROGRESS_INTERVAL: Span = Span::from_millis(500);
-
 /// The result of a run.
 pub struct Run {
     /// Figures and series of the sender under test.
@@ -117,12 +116,5 @@ pub fn simulate_with(
     find: &mut FindTrace<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Run, SimulateError> {
-    let mut simulation = Simulation::new(scenario, sender, registry, find)?;
-    while !simulation.has_ended() {
-        simulation.run_until(simulation.now() + PROGRESS_INTERVAL)?;
-        if progress(simulation.now()).is_break() {
-            return Err(SimulateError::Interrupted);
-        }
-    }
-    Ok(simulation.finish())
+    Simulation::new(scenario, sender, registry, find)?.play(progress)
 }

@@ -3,8 +3,7 @@
 //!
 //! Packets cross links by number, because hops copy their contents several times.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use thalweg_link::traffic::tcp::Acknowledgement;
 use thalweg_link::{Capacity, Direction, Drop, DropReason, FindTrace, PathConfig, Port};
@@ -97,10 +96,10 @@ pub(super) struct Network {
     links: Vec<Crossed<Item>>,
     /// When each next has something to do.
     due: Vec<Time>,
-    /// The same in order, the earliest first and of several the first link; also times that no longer hold.
-    agenda: BinaryHeap<Reverse<(Time, usize)>>,
-    /// The links that may have dropped something since they were asked.
-    touched: BTreeSet<usize>,
+    /// The first of the links that are due first. There are few: looking at all of them is quicker than a heap.
+    first: usize,
+    /// The links that may have dropped something since they were asked, some of them more than once.
+    touched: Vec<usize>,
     /// Their names.
     names: Vec<String>,
     /// All ways that flows have or had; the first is that of flows that no route names.
@@ -144,8 +143,8 @@ impl Network {
         }
         let mut network = Network {
             due: vec![Time::NEVER; links.len()],
-            agenda: BinaryHeap::new(),
-            touched: BTreeSet::new(),
+            first: 0,
+            touched: Vec::new(),
             links,
             names,
             ways: vec![Way { there: vec![Leg { link: 0, port: None }], back: vec![Leg { link: 1, port: None }] }],
@@ -317,18 +316,17 @@ impl Network {
 
     /// Something was done with a link.
     fn settle(&mut self, link: usize) {
-        let next = self.links[link].next_event();
-        if next != self.due[link] {
-            self.due[link] = next;
-            if next < Time::NEVER {
-                self.agenda.push(Reverse((next, link)));
-            }
+        if self.touched.last() != Some(&link) {
+            self.touched.push(link);
         }
-        self.touched.insert(link);
-        while let Some(Reverse((at, link))) = self.agenda.peek().copied()
-            && self.due[link] != at
-        {
-            self.agenda.pop();
+        let next = self.links[link].next_event();
+        let before = std::mem::replace(&mut self.due[link], next);
+        if link != self.first {
+            if (next, link) < (self.due[self.first], self.first) {
+                self.first = link;
+            }
+        } else if next > before {
+            self.first = (0..self.due.len()).min_by_key(|link| self.due[*link]).unwrap_or(0);
         }
     }
 
@@ -337,16 +335,16 @@ impl Network {
         if !(self.arrivals.is_empty() && self.drops.is_empty() && self.answered.is_empty()) {
             return self.now;
         }
-        self.agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at)
+        self.due[self.first]
     }
 
     /// Moves everything that is due at `now`: what has crossed its way can be polled. Of links with something due at
     /// the same instant the first goes first.
     pub(super) fn advance(&mut self, now: Time) {
         self.now = now;
-        while let Some(Reverse((at, link))) = self.agenda.peek().copied()
-            && at <= now
-        {
+        // `Time::NEVER` is never due.
+        while self.due[self.first] <= now {
+            let link = self.first;
             let left = self.links[link].poll(now);
             self.settle(link);
             let Some(left) = left else { continue };
@@ -356,11 +354,15 @@ impl Network {
                 None => self.arrive(left.size, item),
             }
         }
-        while let Some(link) = self.touched.pop_first() {
+        // What links drop at the same instant is reported in their order.
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        for link in touched.drain(..) {
             while let Some(dropped) = self.links[link].poll_drop() {
                 self.lose(dropped);
             }
         }
+        self.touched = touched;
     }
 
     /// A link dropped something.

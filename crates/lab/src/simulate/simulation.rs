@@ -5,18 +5,24 @@
 //! reverse path; decoded frames are shown; encoded frames are queued; cameras
 //! capture pictures; microphones deliver audio; senders' timers fire.
 
+use thalweg_link::Capacity;
 use thalweg_sender::{Engine, Registry, SenderFactory};
-use thalweg_units::Time;
+use thalweg_units::{Span, Time};
 
 use super::changes::Changes;
 use super::competitors::{self, CrossTraffic};
 use super::flow::Flow;
 use super::network::{Answer, Arrived, Cargo, Dropped, Network};
-use super::{FindTrace, Run, SimulateError, sharing, summarize};
+use super::viewer::Viewer;
+use super::{FindTrace, Progress, Run, SimulateError, sharing, summarize};
 use crate::bound::{self, Bound};
+use crate::named::named;
 use crate::outcome::Outcome;
 use crate::record::{Keep, Record, Recorder, What};
 use crate::scenario::Scenario;
+
+/// Interval of progress reports, in virtual time.
+const PROGRESS_INTERVAL: Span = Span::from_millis(500);
 
 /// A running simulation. The events do not depend on how it is divided into steps.
 pub struct Simulation {
@@ -63,7 +69,7 @@ impl Simulation {
                 Flow::new(session, scenario, sender)?
             } else {
                 let unknown = |unknown| SimulateError::Scenario(format!("competitors.sender.scheme: {unknown}"));
-                Flow::new(session, scenario, &*registry.find(name).map_err(unknown)?)?
+                Flow::new(session, scenario, &*named(registry, name).map_err(unknown)?)?
             });
         }
         let cross = CrossTraffic::new(scenario, flows.len())?;
@@ -120,6 +126,20 @@ impl Simulation {
         Ok(())
     }
 
+    /// Runs to the scenario's end, and says now and then how far it has come.
+    ///
+    /// # Errors
+    /// As [`Simulation::run_until`], and when `progress` stops it.
+    pub fn play(mut self, progress: &mut Progress<'_>) -> Result<Run, SimulateError> {
+        while !self.has_ended() {
+            self.run_until(self.now + PROGRESS_INTERVAL)?;
+            if progress(self.now).is_break() {
+                return Err(SimulateError::Interrupted);
+            }
+        }
+        Ok(self.finish())
+    }
+
     /// The time up to which it has run.
     pub fn now(&self) -> Time {
         self.now
@@ -140,6 +160,16 @@ impl Simulation {
     /// order. Its state is available from [`Engine::limits`] and [`Engine::view`].
     pub fn engine(&self, flow: usize) -> Option<&Engine> {
         self.flows.get(flow).map(|flow| &flow.engine)
+    }
+
+    /// What the viewer of a video sender has seen so far; senders are numbered as for [`Simulation::engine`].
+    pub fn viewer(&self, flow: usize) -> Option<&Viewer> {
+        self.flows.get(flow).map(|flow| &flow.viewer)
+    }
+
+    /// The capacity of the first bottleneck on a flow's way to its receiver; `None` if there is none.
+    pub fn capacity(&self, flow: u16) -> Option<&Capacity> {
+        self.network.bottleneck(flow)
     }
 
     /// The events so far, as far as they are kept.

@@ -44,6 +44,8 @@ pub struct Played {
     pub vmaf_tool: Option<String>,
     /// Which candidates were sent, where there was a choice.
     pub choices: Option<Choices>,
+    /// Whether the sender's decisions depend on the machine ([`thalweg_sender::SenderFactory::is_machine_dependent`]).
+    pub machine_dependent: bool,
 }
 
 /// The outcome of one sender of a scenario with this scheme, over a path with the bottleneck `link`.
@@ -71,6 +73,7 @@ pub fn summarize(
         screen,
         vmaf_tool,
         choices,
+        machine_dependent,
     } = played;
     let duration = (stopped - begin).as_secs_f64();
     let (began, stopped) = (begin.as_secs_f64(), stopped.as_secs_f64());
@@ -143,6 +146,7 @@ pub fn summarize(
         events_fingerprint: format!("{:016x}", recorder.fingerprint()),
         speed_x: None,
         live: false,
+        machine_dependent,
         sharing: None,
         delivery: None,
         redundancy: None,

@@ -91,6 +91,21 @@ fn modelled(seconds: i64, queue: Limits, competitors: Vec<Competitor>) -> Scenar
     Scenario { codec: Codec::Model(Default::default()), forward, competitors, ..scenario(seconds, SIZE) }
 }
 
+/// Frames of two cameras in step meet at the path each time. At a pace that follows from what a flow was served, the
+/// one that is served less would lose ever more: 0.2 of the link instead of half.
+#[test]
+fn two_of_thalweg_share_a_link_evenly_although_neither_keeps_it_full() {
+    let other = Sender { scheme: "thalweg".into(), video: None, from: Span::from_secs(10), until: None };
+    let queue = Limits::bytes(Bytes::new(500_000));
+    let video = scenario(60, Size::new(1280, 720)).video;
+    let shared = Scenario { video, ..modelled(60, queue, vec![Competitor::Sender(other)]) };
+    let run = play(&shared, "thalweg", Trace::constant(Rate::from_kbps(8000)).unwrap());
+    let [ours, theirs] = [&run.outcome, &run.competitors[0]]
+        .map(|outcome| mean_between(&outcome.series.delivered_mbps, outcome.series.bin_s, 20.0, 60.0));
+    assert!(jain(&[ours, theirs]) > Some(0.97), "{ours} and {theirs} Mbps");
+    assert!((6.5..=8.0).contains(&(ours + theirs)), "{ours} and {theirs} Mbps");
+}
+
 /// Throughput of GCC and of a Cubic flow that begins at 30 s, between 40 s and 90 s, in Mbps; the threshold of GCC's
 /// overuse detector decreases by `fall` per millisecond.
 fn gcc_and_cubic(queue: u64, fall: f64) -> [f64; 2] {

@@ -93,7 +93,7 @@ fn shown_and_repair(scheme: &str, loss: f64) -> (f64, f64) {
 #[test]
 fn thalweg_shows_nearly_every_picture_whatever_is_lost_at_random_and_repairs_nothing_where_nothing_is_lost() {
     for scheme in ["thalweg", "thalweg:standard-decoder"] {
-        for (loss, min_fps, share) in [(0.0, 29.5, 0.0..0.001), (0.02, 28.5, 0.1..0.35), (0.1, 27.5, 0.3..0.5)] {
+        for (loss, min_fps, share) in [(0.0, 29.5, 0.0..0.001), (0.02, 28.5, 0.1..0.35), (0.1, 27.5, 0.3..0.55)] {
             let (fps, repair) = shown_and_repair(scheme, loss);
             println!("{scheme} at {loss}: {fps:.1} fps, repair {repair:.3}");
             assert!(fps >= min_fps && share.contains(&repair), "{scheme} at {loss}: {fps} fps, repair {repair}");

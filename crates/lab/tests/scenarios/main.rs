@@ -5,6 +5,7 @@ mod camel;
 mod changes;
 mod competition;
 mod determinism;
+mod environment;
 mod fbra;
 mod hostile;
 mod links;

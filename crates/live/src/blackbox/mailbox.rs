@@ -1,6 +1,6 @@
 //! The mailbox: serves both pages on loopback, and carries what they say to each other and to this program.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::report::Report;
 use super::{BlackBoxError, Part};
 use crate::clock::Clock;
-use crate::web::{Limits, Server, Token};
+use crate::web::{Limits, Server, Token, WebConfig};
 
 /// A second of 60 pictures with both sides' statistics is some 20 kB; a page that was stopped for a while has more to say.
 const BODY: usize = 16 << 20;
@@ -58,10 +58,10 @@ impl Mailbox {
         let (sender, letters) = channel();
         let ((offer, offered), (answer, answered)) = (watch::channel(None), watch::channel(None));
         let shared = Shared { task: task.into(), clock, letters: sender, offer: offered, answer: answered };
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         // Connections last as long as a call.
         let limits = Limits { longest: Duration::from_secs(86_400), ..Limits::default() };
-        let server = Server::with_routes(listen, limits, |_| routes(&token, shared))?;
+        let config = WebConfig { limits, clock, ..WebConfig::new((Ipv4Addr::LOCALHOST, 0).into())? };
+        let server = Server::with_routes(&config, |_| routes(&token, shared))?;
         Ok(Mailbox { server, token, letters, offer, answer })
     }
 

@@ -17,7 +17,6 @@ mod gates;
 mod identity;
 mod load;
 mod mailbox;
-mod packets;
 mod report;
 mod route;
 pub mod sdp;
@@ -35,10 +34,10 @@ pub use chromium::{Chromium, Coding};
 pub use error::BlackBoxError;
 pub use gates::{Gates, Validity};
 pub use identity::Identity;
-pub use packets::Packet;
 pub use report::{Presented, Report, SeenPicture};
 pub use route::Route;
 
+pub use crate::emulate::Packet;
 use crate::emulate::{LinkConfig, Statistics};
 
 /// An end of a call.

@@ -4,7 +4,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use thalweg_link::{Capacity, Change};
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::Statistics;
 use crate::reactor::Waker;
@@ -27,9 +27,22 @@ pub struct LinkState {
 }
 
 impl LinkState {
+    /// When the paths' time began; `None` until the first packet.
+    pub fn zero(&self) -> Option<Time> {
+        self.zero
+    }
+
     /// Whether anything limits its rate, so that it can be changed.
     pub fn has_rate(&self) -> bool {
         !self.bottlenecks.is_empty()
+    }
+
+    /// What the narrowest bottleneck could carry between two instants, by its own rate; `None` without one, or before
+    /// the first packet.
+    pub fn carried(&self, from: Time, until: Time) -> Option<Bytes> {
+        let zero = self.zero?;
+        let since = |at: Time| (Time::ZERO + (at - zero)).max(Time::ZERO);
+        self.bottlenecks.iter().map(|capacity| capacity.bytes(since(from), since(until))).min()
     }
 
     /// What the narrowest bottleneck carries about `now`; `None` without one, or before the first packet.

@@ -1,5 +1,6 @@
 //! How viewers join: by their offer (a browser), or by ours (a WHIP server).
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
@@ -7,29 +8,17 @@ use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{Camera, SenderFactory};
 use thalweg_session::{Outgoing, Setup};
 use thalweg_transport::sdp::fragment::Fragment;
-use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction, Local, Negotiated, StreamIds};
+use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction, Local, Negotiated};
 use thalweg_transport::{Config, Connection, DtlsRole, Remote};
 use thalweg_units::{Seed, Time};
 
-use super::PublishError;
-use super::coder::Encoding;
+use super::coder::wants_candidates;
 use super::messages::{Key, State};
 use super::network::{Network, follows};
+use super::played::Played;
 use super::viewer::{Offered, Ours, PendingViewer, Prepared, Viewer};
+use crate::joining::{bad, cname, etag, is_for, random_bits, renewed, session_id, stream_ids, unavailable};
 use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
-
-/// 64 random bits from the system, hard to guess.
-pub(super) fn random_bits() -> Result<u64, PublishError> {
-    getrandom::u64().map_err(|error| PublishError::Random(error.to_string()))
-}
-
-fn unavailable(error: impl ToString) -> Refused {
-    Refused::new(RefusedKind::Unavailable, error.to_string())
-}
-
-fn bad(error: impl ToString) -> Refused {
-    Refused::new(RefusedKind::BadOffer, error.to_string())
-}
 
 impl Network {
     /// A viewer's offer, answered.
@@ -42,10 +31,14 @@ impl Network {
             None => self.channels[channel].scheme.clone(),
             Some(name) => self.scheme(name)?,
         };
+        self.check_unconnected(join.from)?;
         let mut prepared = self.prepare(channel, false)?;
         let answer = sdp::answer(&join.offer, &prepared.local, &self.capabilities(&*scheme)).map_err(bad)?;
         prepared.connection.set_dtls_role(answer.dtls);
         let (key, id) = self.admit(now, prepared, answer.remote, answer.media, scheme, None)?;
+        if let Some(viewer) = self.viewers.get_mut(key) {
+            viewer.from = join.from;
+        }
         tracing::info!(viewer = key, channel = self.channels[channel].config.name, "joined");
         Ok(Joined { id, answer: answer.text, etag: etag(0) })
     }
@@ -96,15 +89,29 @@ impl Network {
         }
     }
 
+    /// Refuses one more viewer from an address whose unconnected ones take half of the places: they keep others out, for
+    /// 30 s each.
+    fn check_unconnected(&self, from: Option<IpAddr>) -> Result<(), Refused> {
+        let Some(from) = from else { return Ok(()) };
+        let unconnected = |viewer: &&Viewer| viewer.state == State::Connecting && viewer.from == Some(from);
+        let (here, max) = (self.viewers.values().filter(unconnected).count(), (self.max_viewers / 2).max(1));
+        if here < max {
+            return Ok(());
+        }
+        let message = format!("{here} viewers joined from your address and have not connected; try again later");
+        Err(Refused::new(RefusedKind::Full, message))
+    }
+
     fn prepare(&mut self, channel: usize, controlling: bool) -> Result<Prepared, Refused> {
         let here = self.viewers.len() + self.offered.len();
         if here >= self.max_viewers {
             let message = format!("{here} viewers are here, which is the most allowed; try again later");
             return Err(Refused::new(RefusedKind::Full, message));
         }
+        self.check_share(here)?;
         let key = self.next_key;
         self.next_key += 1;
-        let seed = Seed::new(random_bits().map_err(unavailable)?);
+        let seed = Seed::new(random_bits()?);
         let config = Config { controlling, dtls: DtlsRole::Server, ..Config::default() };
         let mut connection = Connection::new(config, &self.identity, self.clock.origin()).map_err(unavailable)?;
         let there = &self.channels[channel];
@@ -118,7 +125,7 @@ impl Network {
             lite: false,
             setup: DtlsRole::Server,
             streams: stream_ids(seed),
-            cname: format!("thalweg-{key}"),
+            cname: cname(seed),
         };
         Ok(Prepared { key, seed, channel, connection, local })
     }
@@ -134,9 +141,16 @@ impl Network {
     ) -> Result<(Key, String), Refused> {
         let Prepared { key, seed, channel, mut connection, local } = prepared;
         let remote = self.through_link(channel, remote)?;
+        let played = match &media.video {
+            Some(video) => Played::choose(scheme, video),
+            None => Played { scheme, asked: None },
+        };
         if let Some(video) = &media.video {
-            follows(&*scheme, video)?;
+            follows(&*played.scheme, video)?;
         }
+        wants_candidates(self.codecs.codec.as_ref(), &*played.scheme, self.format.size).map_err(unavailable)?;
+        played.log(key);
+        let Played { scheme, asked } = played;
         connection.set_remote(now, &remote).map_err(bad)?;
         let setup = Setup {
             scheme,
@@ -148,17 +162,18 @@ impl Network {
             ipv6: self.channels[channel].socket.local_address().is_ipv6(),
         };
         let outgoing = Outgoing::new(setup, connection, now).map_err(bad)?;
-        let encoding = Encoding { codec: self.codecs.codec.clone(), size: self.format.size, seed: self.seed };
-        let secret = || random_bits().map_err(unavailable);
-        let id = format!("{:016x}{:016x}", secret()?, secret()?);
-        let pending = PendingViewer { key, id: id.clone(), channel, remote, ours };
-        let mut viewer = Viewer::new(pending, outgoing, encoding, &self.outbox, now).map_err(unavailable)?;
+        let encoding = self.encoding();
+        let id = session_id()?;
+        let pending = PendingViewer { key, id: id.clone(), channel, remote, ours, asked };
+        let mut viewer = Viewer::new(pending, outgoing, encoding, self.outbox.clone(), now);
+        viewer.outgoing.set_ceiling(now, self.first_share());
         if self.records.captures() {
             viewer.outgoing.capture();
         }
         self.records.joined(key, viewer.outgoing.scheme().name(), now);
-        self.by_ufrag.insert(local.credentials.ufrag, key);
-        self.viewers.insert(key, viewer);
+        self.peers.name(key, &local.credentials.ufrag);
+        self.viewers.insert(viewer);
+        self.audience_changed = true;
         self.know_by_candidates(key);
         Ok((key, id))
     }
@@ -168,12 +183,7 @@ impl Network {
         let channel = self.find(id)?.channel;
         let fragment = self.fragment(channel, text)?;
         let viewer = self.find(id)?;
-        if let Condition::Tag(tag) = condition
-            && *tag != etag(viewer.etag)
-        {
-            let message = format!("the ICE session is {:?} now, not {tag:?}", etag(viewer.etag));
-            return Err(Refused::new(RefusedKind::Stale, message));
-        }
+        is_for(condition, viewer.etag)?;
         viewer.due(now);
         if fragment.credentials == viewer.remote.credentials {
             for line in &fragment.candidates {
@@ -186,12 +196,14 @@ impl Network {
             self.know_by_candidates(key);
             return Ok(Patched::Taken);
         }
+        // What is wrong is found before anything has changed: the session goes on without a restart.
+        renewed(&viewer.remote, &fragment).check().map_err(bad)?;
         let ours = viewer.outgoing.restart(now).map_err(unavailable)?;
         viewer.restarted(now, &fragment).map_err(bad)?;
         viewer.etag += 1;
         let (key, etag) = (viewer.key, etag(viewer.etag));
         let candidates = self.candidate_lines(channel);
-        self.rename(key, &ours.ufrag);
+        self.peers.name(key, &ours.ufrag);
         self.know_by_candidates(key);
         let answer = Fragment { lite: false, credentials: ours, candidates, ended: true, ..fragment };
         tracing::info!(viewer = key, "ICE restarted");
@@ -200,28 +212,21 @@ impl Network {
 
     /// New credentials for a connection that we offered; returns the fragment to send to its server.
     pub(super) fn restart(&mut self, now: Time, key: Key) -> Option<String> {
-        let candidates = self.candidate_lines(self.viewers.get(&key)?.channel);
-        let viewer = self.viewers.get_mut(&key)?;
+        let candidates = self.candidate_lines(self.viewers.get(key)?.channel);
+        let viewer = self.viewers.get_mut(key)?;
         let credentials = viewer.outgoing.restart(now).ok()?;
         let fragment = viewer.ours.as_ref()?.offer.fragment(&credentials, &candidates);
-        self.rename(key, &credentials.ufrag);
+        self.peers.name(key, &credentials.ufrag);
         Some(fragment.to_string())
     }
 
     /// The server's part of an ICE restart.
     pub(super) fn restarted(&mut self, now: Time, key: Key, text: &str) -> bool {
-        let Some(channel) = self.viewers.get(&key).map(|viewer| viewer.channel) else { return false };
+        let Some(channel) = self.viewers.get(key).map(|viewer| viewer.channel) else { return false };
         let Ok(fragment) = self.fragment(channel, text) else { return false };
-        let set = self.viewers.get_mut(&key).is_some_and(|viewer| viewer.restarted(now, &fragment).is_ok());
+        let set = self.viewers.get_mut(key).is_some_and(|viewer| viewer.restarted(now, &fragment).is_ok());
         self.know_by_candidates(key);
         set
-    }
-
-    /// A viewer's checks use another ufrag from now on. The old one is removed, so that many restarts leave nothing
-    /// behind.
-    fn rename(&mut self, key: Key, ufrag: &str) {
-        self.by_ufrag.retain(|_, other| *other != key);
-        self.by_ufrag.insert(ufrag.into(), key);
     }
 
     /// Parses an SDP fragment of signalling, with the candidates that are usable on the channel.
@@ -251,23 +256,4 @@ impl Network {
         let there = &self.channels[channel];
         sdp::host_candidates(&there.config.advertised(&there.candidates))
     }
-}
-
-/// The tag of a viewer's ICE session.
-fn etag(number: u64) -> String {
-    format!("ice-{number}")
-}
-
-/// Random SSRCs, all different.
-pub(crate) fn stream_ids(seed: Seed) -> StreamIds {
-    let mut random = seed.child("ssrc").random();
-    let mut taken: Vec<u32> = Vec::new();
-    let mut next = || loop {
-        let ssrc = random.bits() as u32;
-        if ssrc != 0 && !taken.contains(&ssrc) {
-            taken.push(ssrc);
-            return ssrc;
-        }
-    };
-    StreamIds { video: next(), retransmission: next(), fec: next(), audio: next() }
 }

@@ -1,4 +1,4 @@
-//! The source of a viewer's frames: its own encoder, or none if frames are already encoded.
+//! The source of a viewer's frames: its own encoder, one that it shares, or none if frames are already encoded.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use thalweg_codecs::{Candidate, Codec, EncodeError, Encoder, Image};
 use thalweg_sender::SenderFactory;
 use thalweg_sender::frames::EncodePlan;
 use thalweg_session::Encoded;
-use thalweg_units::{Seed, Size};
+use thalweg_units::{Seed, Size, Time};
 use thalweg_video::Picture;
 
 use super::camera::Seen;
-use super::messages::{Key, Message, Outbox};
-use super::passthrough::Passthrough;
+use super::messages::{Key, Message, Outbox, RungId};
+use super::passthrough::{Choice, Frame, Passthrough};
 use crate::encoder::EncoderThread;
 
 /// Whether `scheme` chooses among candidates of a functional codec for pictures of this size. `codec` is `None` for
@@ -30,11 +30,29 @@ pub(super) fn wants_candidates(codec: Option<&Codec>, scheme: &dyn SenderFactory
     ))
 }
 
+/// Whether a sender of `scheme` can do with frames of an encoder that others share: it asks for a rate, and refers to the
+/// last frame.
+pub(super) fn can_share(codec: Option<&Codec>, scheme: &dyn SenderFactory, size: Size) -> bool {
+    codec.is_some()
+        && scheme.parts(size).is_ok_and(|parts| {
+            let frames = parts.frames;
+            frames.demand().is_some() && frames.layers() == 1 && !frames.wants_candidates()
+        })
+}
+
+/// Whether a sender of `scheme` bounds what is in flight.
+fn has_window(scheme: &dyn SenderFactory, size: Size) -> Result<bool, String> {
+    let parts = scheme.parts(size).map_err(|error| error.to_string())?;
+    Ok(parts.controller.limits().window.is_some())
+}
+
 /// The parameters of a viewer's encoder.
 #[derive(Debug, Clone)]
 pub(super) struct Encoding {
     /// The codec; `None` for already encoded frames.
     pub(super) codec: Option<Codec>,
+    /// Whether those come from somebody who can be asked for keyframes.
+    pub(super) relayed: bool,
     pub(super) size: Size,
     pub(super) seed: Seed,
 }
@@ -51,15 +69,27 @@ impl Encoding {
     ) -> Result<Coder, String> {
         let wants_candidates = wants_candidates(self.codec.as_ref(), scheme, self.size)?;
         let codec = match &self.codec {
+            // What is in flight is bounded by the window, if there is one. A sender without one sends all that it is given, and
+            // learns by the delay that it was too much: its target bounds it.
+            None if self.relayed && !has_window(scheme, self.size)? => {
+                return Ok(Coder::Passthrough(Passthrough::within_target()));
+            }
             None => return Ok(Coder::Passthrough(Passthrough::default())),
             Some(codec) if wants_candidates => codec.functional(),
             Some(codec) => codec.clone(),
         };
-        let (size, seed, outbox) = (self.size, self.seed, outbox.clone());
-        let made = move |made: Result<Vec<Encoded>, EncodeError>| {
-            outbox.send(Message::Encoded { viewer, encoder: number, made })
-        };
-        let failed = made.clone();
+        let outbox = outbox.clone();
+        let made = move |made| outbox.send(Message::Encoded { viewer, encoder: number, made });
+        self.thread(codec, made).map(Coder::Thread)
+    }
+
+    /// Starts an encoder, whose frames go to `made`.
+    pub(super) fn thread(
+        &self,
+        codec: Codec,
+        made: impl Fn(Result<Vec<Encoded>, EncodeError>) + Clone + Send + 'static,
+    ) -> Result<EncoderThread<Option<Arc<Picture>>>, String> {
+        let (size, seed, failed) = (self.size, self.seed, made.clone());
         let encode = move |encoder: &mut dyn Encoder, picture: Option<Arc<Picture>>, plan: &EncodePlan| {
             let image = picture.as_deref().map_or(Image::blank(size), Image::from);
             let candidates = encoder.offer(image, plan);
@@ -71,35 +101,62 @@ impl Encoding {
             encode,
             move |error| failed(Err(error)),
         )
-        .map(Coder::Thread)
         .map_err(|error| format!("no thread for an encoder: {error}"))
     }
+}
+
+/// The outcome of a request for frames.
+pub(super) enum Made {
+    /// These frames, at once: none if the picture was dropped.
+    Now(Vec<Encoded>),
+    /// They come later.
+    Later,
+    /// Nothing can be sent before the next keyframe.
+    KeyframeNeeded,
+}
+
+/// Who is asked for a keyframe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyframeSource {
+    /// A shared encoder.
+    Rung(RungId),
+    /// The sender of the frames that are passed on.
+    Upstream,
 }
 
 /// The source of a viewer's frames.
 pub(super) enum Coder {
     Thread(EncoderThread<Option<Arc<Picture>>>),
     Passthrough(Passthrough),
+    /// A shared encoder: its frames are offered when it has made them.
+    Rung(RungId, Passthrough),
 }
 
 impl Coder {
-    /// Requests frames of picture `number`; returns those that are available at once.
-    pub(super) fn encode(&mut self, number: u64, seen: Option<&Seen>, plan: EncodePlan) -> Option<Vec<Encoded>> {
+    /// Requests frames of picture `number`.
+    pub(super) fn encode(&mut self, now: Time, number: u64, seen: Option<&Seen>, plan: EncodePlan) -> Made {
         match (self, seen) {
             (Coder::Thread(encoder), Some(Seen::Picture(picture))) => encoder.encode(Some(picture.clone()), plan),
             (Coder::Thread(encoder), Some(Seen::Nothing)) => encoder.encode(None, plan),
-            (Coder::Passthrough(frames), Some(Seen::Frame(frame))) => return Some(frames.offer(number, frame, &plan)),
+            (Coder::Passthrough(passthrough), Some(Seen::Frame(encoded))) => {
+                let frame = Frame::of_file(number, encoded);
+                return match passthrough.offer(now, std::iter::once(&frame), &plan) {
+                    Choice::Frame(frame) => Made::Now(vec![frame.encoded.clone()]),
+                    Choice::Nothing => Made::Now(Vec::new()),
+                    Choice::KeyframeNeeded => Made::KeyframeNeeded,
+                };
+            }
             // The picture is too old, or has no frame for this coder: reported as if the encoder had dropped it.
-            _ => return Some(Vec::new()),
+            _ => return Made::Now(Vec::new()),
         }
-        None
+        Made::Later
     }
 
     /// Continues from this candidate of the last picture, or from none.
     pub(super) fn commit(&mut self, choice: Option<usize>) {
         match self {
             Coder::Thread(encoder) => encoder.commit(choice),
-            Coder::Passthrough(frames) => frames.commit(choice.is_some()),
+            Coder::Passthrough(passthrough) | Coder::Rung(_, passthrough) => passthrough.commit(choice.is_some()),
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use thalweg_codecs::Codec;
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_transport::sdp::VideoCodec;
-use thalweg_units::{Seed, Size};
+use thalweg_units::{Rate, Seed, Size};
 use thalweg_video::Video;
 
 use crate::emulate::LinkConfig;
@@ -23,9 +23,12 @@ pub struct PublishConfig {
     pub barcode: bool,
     /// The audio source: a name that [`crate::media::audio`] knows; `None` for no audio.
     pub audio: Option<String>,
-    /// The video codec, with one encoder for each viewer; `None` when the video is already encoded
+    /// The video codec; `None` when the video is already encoded
     /// ([`crate::media::encoded`]) and sent unchanged.
     pub codec: Option<Codec>,
+    /// The most encoders for viewers whose schemes can share one: while no more of them are here each has its own, from
+    /// one more on they share. `None` for an encoder for each viewer.
+    pub encoders: Option<usize>,
     /// The registry for the schemes that viewers request.
     pub registry: Registry,
     /// What viewers can watch; the first channel is the default.
@@ -40,6 +43,12 @@ pub struct PublishConfig {
     /// client that has the token can keep new viewers out by sending offers continuously. Only the token prevents that;
     /// connected viewers are never removed to make room.
     pub max_viewers: usize,
+    /// The most that one viewer may be sent, from the IP header on; `None` for what its scheme and encoder want (12 Mbps
+    /// of video, FEC and padding besides). At least 100 kbps.
+    pub max_rate: Option<Rate>,
+    /// The most that all viewers together may be sent; `None` for no limit. What one does not use the others may. At least
+    /// 100 kbps, and one more viewer is refused where it would leave less than that for each.
+    pub max_total_rate: Option<Rate>,
     /// The seed of the scene and of an encoder model's choices; no secret is derived from it.
     pub seed: Seed,
 }
@@ -61,12 +70,15 @@ impl PublishConfig {
             barcode: false,
             audio: Some("silence".into()),
             codec: Some(Codec::default()),
+            encoders: None,
             registry: Registry::new(),
             channels: vec![main],
             link: None,
             pcap: None,
             qlog: None,
             max_viewers: 16,
+            max_rate: None,
+            max_total_rate: None,
             seed: Seed::new(1),
         }
     }
@@ -109,16 +121,23 @@ pub fn video_codec(codec: &Codec) -> VideoCodec {
 pub(super) struct Codecs {
     pub(super) codec: Option<Codec>,
     pub(super) offered: VideoCodec,
+    /// Whether encoded frames come from somebody who can be asked for keyframes, and not from a file.
+    pub(super) relayed: bool,
 }
 
 impl Codecs {
     /// The output of an encoder of this codec.
     pub(super) fn of(codec: &Codec) -> Codecs {
-        Codecs { codec: Some(codec.clone()), offered: video_codec(codec) }
+        Codecs { codec: Some(codec.clone()), offered: video_codec(codec), relayed: false }
     }
 
-    /// Already encoded frames.
+    /// The frames of a file.
     pub(super) fn passthrough(offered: VideoCodec) -> Codecs {
-        Codecs { codec: None, offered }
+        Codecs { codec: None, offered, relayed: false }
+    }
+
+    /// The frames of somebody who sends.
+    pub(super) fn relayed(offered: VideoCodec) -> Codecs {
+        Codecs { relayed: true, ..Codecs::passthrough(offered) }
     }
 }

@@ -1,15 +1,15 @@
 //! Statistics of viewers: for the page, and for Prometheus.
 
-use std::fmt::Write;
-
 use thalweg_control::Payload;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-use super::messages::State;
+use super::messages::{RungId, State};
 use super::network::Network;
 use super::overload::Tally;
+use super::rung::Rung;
 use super::viewer::Viewer;
 use crate::emulate::{LinkHandle, LinkState};
+use crate::observe::prometheus::{Text, bytes_per_second, escaped, one};
 use crate::web::{LinkFigures, Snapshot};
 
 impl Network {
@@ -43,6 +43,7 @@ fn figures(now: Time, viewer: &Viewer) -> Snapshot {
     Snapshot {
         time_s: (now - viewer.joined).as_secs_f64(),
         scheme: viewer.outgoing.scheme().name().to_string(),
+        asked_scheme: viewer.asked.clone(),
         target_bps: gauges.target.map(Rate::as_bps_f64),
         encoder_bps: Some(gauges.encoded(now).as_bps_f64()),
         wire_bps: Some(gauges.wire(now).as_bps_f64()),
@@ -91,8 +92,17 @@ impl Network {
             "Datagrams that belong to no viewer.",
             [one(self.from_unknown_sources)],
         );
+        text.counter(
+            "thalweg_viewers_ended_total",
+            "Viewers ended for what they did, by why: they acknowledged packets that were never sent.",
+            [("{why=\"false_acknowledgements\"}".into(), self.false_acknowledgements as f64)],
+        );
         let missed = "Pictures that were not taken at their time: the machine was busy, or a live source late.";
         text.counter("thalweg_pictures_missed_total", missed, [one(self.missed)]);
+        if let Some(requests) = self.upstream.requests() {
+            let help = "Keyframes that the sender of passed frames was asked for, for viewers.";
+            text.counter("thalweg_upstream_keyframe_requests_total", help, [one(requests)]);
+        }
         let slow = |tally: fn(&Viewer) -> &Tally| {
             self.viewers.values().filter(|viewer| tally(viewer).verdict(now).is_some()).count()
         };
@@ -116,13 +126,46 @@ impl Network {
                 "Datagrams this machine had no room for, or did not send.",
                 of,
             );
+            let of = |direction: &str, count: u64| {
+                (format!("{{channel=\"{name}\",direction=\"{direction}\"}}"), count as f64)
+            };
+            let datagrams = [of("sent", counts.sent), of("received", counts.received)];
+            text.counter("thalweg_udp_datagrams_total", "Datagrams that left and came.", datagrams);
+            let calls = [of("sent", counts.send_calls), of("received", counts.receive_calls)];
+            text.counter("thalweg_udp_system_calls_total", "System calls that sent and read them.", calls);
+            let by_ecn = ["not_ect", "ect1", "ect0", "ce"].into_iter().zip(counts.received_by_ecn);
+            let of = by_ecn.map(|(ecn, count)| (format!("{{channel=\"{name}\",ecn=\"{ecn}\"}}"), count as f64));
+            text.counter(
+                "thalweg_udp_received_ecn_total",
+                "Datagrams that came, by the ECN field of their packets.",
+                of,
+            );
         }
         let viewers = || self.viewers.values();
+        let shared = |of: &dyn Fn(RungId, &Rung) -> f64| -> Vec<(String, f64)> {
+            self.shared.iter().map(|(id, rung)| (format!("{{encoder=\"{id}\"}}"), of(id, rung))).collect()
+        };
+        let on = |id| viewers().filter(|viewer| viewer.rung() == Some(id)).count() as f64;
+        text.gauge(
+            "thalweg_shared_encoder_viewers",
+            "Viewers of an encoder that several share.",
+            shared(&|id, _| on(id)),
+        );
+        let help = "What a shared encoder is asked for.";
+        text.gauge("thalweg_shared_encoder_bytes_per_second", help, shared(&|_, rung| bytes_per_second(rung.rate)));
+        let help = "Frames that a shared encoder made.";
+        text.counter("thalweg_shared_encoder_frames_total", help, shared(&|_, rung| rung.made() as f64));
         let each = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
             viewers().map(|viewer| (self.labels(viewer, ""), of(viewer))).collect()
         };
         let connected = |v: &Viewer| f64::from(u8::from(v.state == State::Connected));
         text.gauge("thalweg_connected", "1 while media flows.", each(&connected));
+        let replaced = viewers().filter_map(|viewer| {
+            let asked = escaped(viewer.asked.as_deref()?);
+            Some((self.labels(viewer, &format!(",asked=\"{asked}\"")), 1.0))
+        });
+        let help = "1 where another scheme is played than was asked for: the viewer sends receiver reports alone.";
+        text.gauge("thalweg_scheme_replaced", help, replaced);
         for payload in Payload::ALL {
             let (index, label) = (payload as usize, format!(",payload=\"{}\"", payload.name()));
             let of = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
@@ -150,9 +193,12 @@ impl Network {
         }
         let wire = "Sent over the last second, from the IP header upwards.";
         text.gauge("thalweg_wire_bytes_per_second", wire, each(&|v| bytes_per_second(v.gauges.wire(now))));
-        let gauges: [(&str, &str, Of<Option<f64>>); 6] = [
+        let gauges: [(&str, &str, Of<Option<f64>>); 7] = [
             ("thalweg_capacity_bytes_per_second", "What the path is believed to bear.", |v| {
                 Some(bytes_per_second(v.outgoing.engine()?.limits().capacity))
+            }),
+            ("thalweg_ceiling_bytes_per_second", "The most that may be sent, where it is limited.", |v| {
+                v.outgoing.ceiling().map(bytes_per_second)
             }),
             ("thalweg_target_bytes_per_second", "What the encoder is asked for.", |v| {
                 v.gauges.target.map(bytes_per_second)
@@ -189,52 +235,5 @@ impl Network {
         let channel = escaped(&self.channels[viewer.channel].config.name);
         let scheme = escaped(viewer.outgoing.scheme().name());
         format!("{{viewer=\"{}\",channel=\"{channel}\",scheme=\"{scheme}\"{more}}}", viewer.key)
-    }
-}
-
-fn bytes_per_second(rate: Rate) -> f64 {
-    rate.as_bps_f64() / 8.0
-}
-
-/// A sample without labels.
-fn one(value: u64) -> (String, f64) {
-    (String::new(), value as f64)
-}
-
-/// Escapes a label's value.
-fn escaped(text: &str) -> String {
-    text.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n")
-}
-
-/// Prometheus' text under construction: the header of each family once, then its samples. Unknown values (NaN) are left
-/// out.
-#[derive(Default)]
-struct Text {
-    families: Vec<(String, String)>,
-}
-
-impl Text {
-    fn counter(&mut self, name: &str, help: &str, samples: impl IntoIterator<Item = (String, f64)>) {
-        self.family("counter", name, help, samples);
-    }
-
-    fn gauge(&mut self, name: &str, help: &str, samples: impl IntoIterator<Item = (String, f64)>) {
-        self.family("gauge", name, help, samples);
-    }
-
-    fn family(&mut self, kind: &str, name: &str, help: &str, samples: impl IntoIterator<Item = (String, f64)>) {
-        let index = self.families.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
-            self.families.push((name.into(), format!("# HELP {name} {help}\n# TYPE {name} {kind}\n")));
-            self.families.len() - 1
-        });
-        let text = &mut self.families[index].1;
-        for (labels, value) in samples.into_iter().filter(|(_, value)| !value.is_nan()) {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{name}{labels} {value}");
-        }
-    }
-
-    fn finish(self) -> String {
-        self.families.into_iter().map(|(_, text)| text).collect()
     }
 }

@@ -5,21 +5,13 @@ use thalweg_sender::Event;
 use thalweg_sender::event::Timed;
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
-/// Rates are averaged over the last second, in tenths.
-const TENTHS: u64 = 10;
-const TENTH: Span = Span::from_millis(100);
-
-/// Bytes of each kind in a tenth of a second.
-#[derive(Debug, Clone, Copy, Default)]
-struct Tenth {
-    number: u64,
-    by: [Bytes; 4],
-}
+use crate::measure::LastSecond;
 
 /// Counters and latest values, from the engine's events.
 #[derive(Debug, Clone, Default)]
 pub struct Gauges {
-    tenths: [Tenth; TENTHS as usize],
+    /// What was sent, by kind.
+    recent: [LastSecond; 4],
     /// Bytes sent so far by kind: media, padding, repair, audio.
     pub sent: [Bytes; 4],
     /// Packets sent so far by kind.
@@ -53,7 +45,7 @@ pub struct Gauges {
     /// The shortest round-trip time so far: the excess over it is queueing delay.
     pub min_rtt: Option<Span>,
     /// Payload bytes from the encoder.
-    encoded: [Tenth; TENTHS as usize],
+    encoded: LastSecond,
 }
 
 impl Gauges {
@@ -65,7 +57,7 @@ impl Gauges {
                 self.in_flight = *in_flight;
                 self.sent[kind] += *size;
                 self.packets[kind] += 1;
-                add(&mut self.tenths, timed.at, kind, *size);
+                self.recent[kind].add(timed.at, size.get());
             }
             Event::FrameSent { delay, .. } => {
                 self.frames_sent += 1;
@@ -75,7 +67,7 @@ impl Gauges {
             Event::FrameQueued { keyframe, quantizer, size, .. } => {
                 self.keyframes += u64::from(*keyframe);
                 self.quantizer = (*quantizer != u8::MAX).then_some(*quantizer);
-                add(&mut self.encoded, timed.at, 0, *size);
+                self.encoded.add(timed.at, size.get());
             }
             Event::EncodeStarted { target, size, .. } => {
                 self.target = Some(*target).filter(|target| *target > Rate::ZERO);
@@ -100,17 +92,17 @@ impl Gauges {
 
     /// Rate of one kind over the last second before `now`.
     pub fn rate(&self, now: Time, payload: Payload) -> Rate {
-        over_last_second(&self.tenths, now, |tenth| tenth.by[payload as usize])
+        self.recent[payload as usize].rate(now)
     }
 
     /// Total send rate over the last second before `now`.
     pub fn wire(&self, now: Time) -> Rate {
-        over_last_second(&self.tenths, now, |tenth| tenth.by.iter().copied().sum())
+        self.recent.iter().map(|kind| kind.rate(now)).sum()
     }
 
     /// The encoder's rate over the last second before `now`.
     pub fn encoded(&self, now: Time) -> Rate {
-        over_last_second(&self.encoded, now, |tenth| tenth.by[0])
+        self.encoded.rate(now)
     }
 
     /// Packets lost as a share of those whose fate is known, 0 to 1.
@@ -118,23 +110,6 @@ impl Gauges {
         let known = self.arrived + self.lost;
         (known > 0).then(|| self.lost as f64 / known as f64)
     }
-}
-
-fn add(tenths: &mut [Tenth], at: Time, kind: usize, size: Bytes) {
-    let number = at.as_nanos() / TENTH.as_nanos() as u64;
-    let tenth = &mut tenths[(number % TENTHS) as usize];
-    if tenth.number != number {
-        *tenth = Tenth { number, ..Tenth::default() };
-    }
-    tenth.by[kind] += size;
-}
-
-fn over_last_second(tenths: &[Tenth], now: Time, of: impl Fn(&Tenth) -> Bytes) -> Rate {
-    let number = now.as_nanos() / TENTH.as_nanos() as u64;
-    // The current tenth is not complete yet: only the nine before it count.
-    let whole = (number + 1).saturating_sub(TENTHS)..number;
-    let bytes: Bytes = tenths.iter().filter(|tenth| whole.contains(&tenth.number)).map(of).sum();
-    bytes.per(TENTH * (TENTHS as i64 - 1))
 }
 
 #[cfg(test)]

@@ -29,17 +29,20 @@ impl Network {
 
     /// Logs when this machine begins or ceases to be too slow for something.
     pub(super) fn judge(&mut self, now: Time) {
-        let keys: Vec<Key> = self.viewers.keys().copied().collect();
+        let keys: Vec<Key> = self.viewers.keys().collect();
         for key in keys {
-            let Some(viewer) = self.viewers.get(&key) else { continue };
+            let Some(viewer) = self.viewers.get(key) else { continue };
             let sentences = self.too_slow(now, viewer);
             match (viewer.too_slow, sentences.is_empty()) {
                 (false, false) => tracing::warn!(viewer = key, "this machine is too slow: {}", sentences.join("; ")),
                 (true, true) => tracing::info!(viewer = key, "this machine keeps up again"),
                 (_, _) => {}
             }
-            if let Some(viewer) = self.viewers.get_mut(&key) {
-                viewer.too_slow = !sentences.is_empty();
+            let too_slow = !sentences.is_empty();
+            if too_slow != viewer.too_slow
+                && let Some(viewer) = self.viewers.get_mut(key)
+            {
+                viewer.too_slow = too_slow;
             }
         }
     }

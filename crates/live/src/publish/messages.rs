@@ -1,43 +1,27 @@
 //! Messages from other threads to the network thread.
 
-use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
-use std::time::Duration;
+use std::sync::mpsc::{Sender, SyncSender};
 
 use thalweg_codecs::EncodeError;
 use thalweg_session::{AudioFrame, Encoded};
 use thalweg_video::source::SourceError;
 
-use super::camera::Taken;
-use crate::reactor::Waker;
-use crate::web::{About, Condition, Hub, Join, Joined, LinkChange, Patched, Refused, RefusedKind, Snapshot};
+use super::camera::{Seen, Taken};
+pub(super) use crate::outbox::reply;
+pub(super) use crate::peers::{Key, State};
+use crate::web::{About, Condition, Hub, Join, Joined, LinkChange, Patched, Refused, RefusedKind, Sessions, Snapshot};
 
-/// A viewer, numbered in order of joining.
-pub(super) type Key = u64;
-
-/// The state of a viewer's connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    Connecting,
-    Connected,
-    Disconnected,
-    Closed,
-}
-
-impl State {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            State::Connecting => "connecting",
-            State::Connected => "connected",
-            State::Disconnected => "disconnected",
-            State::Closed => "closed",
-        }
-    }
-}
+/// The number of a shared encoder; none is used twice.
+pub(super) type RungId = u64;
 
 /// A message to the network thread.
 pub(super) enum Message {
     /// A picture was taken.
     Picture(Taken),
+    /// A picture, or an encoded frame, came from elsewhere.
+    Given(Seen),
+    /// Who sends encoded frames from elsewhere is asked for keyframes by this.
+    Upstream(Box<dyn Fn() + Send>),
     /// There are no more pictures.
     CameraEnded(Result<(), SourceError>),
     /// An audio packet was made.
@@ -46,6 +30,8 @@ pub(super) enum Message {
     AudioEnded(Result<(), SourceError>),
     /// An encoder's result for the requested picture; `encoder` distinguishes it from a replaced one.
     Encoded { viewer: Key, encoder: u64, made: Result<Vec<Encoded>, EncodeError> },
+    /// The same of a shared encoder.
+    Shared { rung: RungId, made: Result<Vec<Encoded>, EncodeError> },
     /// A viewer wants to join.
     Join(Join, SyncSender<Result<Joined, Refused>>),
     /// An SDP fragment of signalling arrived.
@@ -77,32 +63,7 @@ pub(super) enum Message {
 }
 
 /// Sends messages to the network thread, from any thread.
-#[derive(Clone)]
-pub(super) struct Outbox {
-    messages: Sender<Message>,
-    waker: Waker,
-}
-
-impl Outbox {
-    pub(super) fn new(waker: Waker) -> (Outbox, Receiver<Message>) {
-        let (messages, inbox) = channel();
-        (Outbox { messages, waker }, inbox)
-    }
-
-    /// Sends a message, if the network thread still runs.
-    pub(super) fn send(&self, message: Message) {
-        let _ = self.messages.send(message);
-        self.waker.wake();
-    }
-
-    /// Sends a question and waits for the answer, with a timeout.
-    fn ask<T>(&self, question: impl FnOnce(SyncSender<T>) -> Message) -> Option<T> {
-        const TIMEOUT: Duration = Duration::from_secs(3);
-        let (reply, answer) = sync_channel(1);
-        self.send(question(reply));
-        answer.recv_timeout(TIMEOUT).ok()
-    }
-}
+pub(super) type Outbox = crate::outbox::Outbox<Message>;
 
 /// Requests of a WHIP client.
 impl Outbox {
@@ -127,18 +88,11 @@ impl Outbox {
     }
 }
 
-/// Answers a question; the requester may no longer wait.
-pub(super) fn reply<T>(to: &SyncSender<T>, answer: T) {
-    match to.try_send(answer) {
-        Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
-    }
-}
-
 fn nobody() -> Refused {
     Refused::new(RefusedKind::Unavailable, "the sender does not answer: it is busy or has stopped; try again")
 }
 
-impl Hub for Outbox {
+impl Sessions for Outbox {
     fn join(&self, join: Join) -> Result<Joined, Refused> {
         self.ask(|reply| Message::Join(join, reply)).unwrap_or_else(|| Err(nobody()))
     }
@@ -152,6 +106,12 @@ impl Hub for Outbox {
         self.ask(|reply| Message::Leave(id.to_owned(), reply)).unwrap_or(false)
     }
 
+    fn metrics(&self) -> String {
+        self.ask(Message::Metrics).unwrap_or_default()
+    }
+}
+
+impl Hub for Outbox {
     fn switch(&self, id: &str, scheme: &str) -> Result<(), Refused> {
         let (id, scheme) = (id.to_owned(), scheme.to_owned());
         self.ask(|reply| Message::Switch { id, scheme, reply }).unwrap_or_else(|| Err(nobody()))
@@ -168,9 +128,5 @@ impl Hub for Outbox {
 
     fn about(&self) -> About {
         self.ask(Message::About).unwrap_or_default()
-    }
-
-    fn metrics(&self) -> String {
-        self.ask(Message::Metrics).unwrap_or_default()
     }
 }

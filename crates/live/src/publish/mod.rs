@@ -1,4 +1,4 @@
-//! Sending to viewers: a camera, a sender and an encoder for each viewer, and the thread that owns the sockets.
+//! Sending to viewers: a camera, a sender for each viewer, encoders, and the thread that owns the sockets.
 //!
 //! ```text
 //! camera ----- pictures ---->|                |<---- datagrams ----> sockets (one a channel, perhaps an emulated link)
@@ -9,94 +9,71 @@
 
 mod admission;
 mod audio;
+mod backlog;
 mod camera;
 mod coder;
 mod config;
+mod error;
 mod figures;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod gauges;
+mod inlet;
 mod keeping_up;
+mod keyframes;
+mod ladder;
 mod messages;
 mod network;
 mod overload;
 mod passthrough;
+mod played;
 mod records;
+mod rung;
 mod running;
+mod shared;
+mod shares;
+mod sharing;
 #[cfg(test)]
 mod tests;
+mod upstream;
 mod viewer;
+mod viewers;
 mod whip;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use thalweg_codecs::EncodeError;
 use thalweg_link::FindTrace;
 use thalweg_sender::SenderFactory;
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_sender::scheme::{ReceiverKind, known};
-use thalweg_transport::{Identity, TransportError};
+use thalweg_transport::Identity;
+use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::{Rate, Size, Span, Time};
 use thalweg_video::Picture;
 use thalweg_video::footage::Footage;
-use thalweg_video::source::{Format, SourceError};
+use thalweg_video::source::Format;
 
 use crate::clock::Clock;
-use crate::emulate::{EmulateError, Relay, RelayConfig, Way};
+use crate::emulate::{Relay, RelayConfig, Way};
 use crate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
 use crate::thread::spawn;
 use crate::web::{self, About, Hub};
 use crate::whip::Endpoint;
-pub(crate) use admission::stream_ids;
 use audio::AudioInput;
 use camera::Camera;
 use config::Codecs;
 pub use config::{ChannelConfig, PublishConfig, video_codec};
+pub use error::PublishError;
+pub use inlet::Inlet;
+use ladder::Ladder;
 use messages::{Message, Outbox};
 use network::{Channel, Network};
 use records::Records;
 use running::Running;
 pub use whip::{WhipSession, WhipState};
-
-/// Why nothing can be published.
-#[derive(Debug, thiserror::Error)]
-pub enum PublishError {
-    /// The video cannot be read, or reading it failed later.
-    #[error("video: {0}")]
-    Video(#[from] SourceError),
-    /// The audio cannot be read.
-    #[error("audio: {0}")]
-    Audio(SourceError),
-    /// The encoder cannot be created.
-    #[error("encoder: {0}")]
-    Encoder(#[from] EncodeError),
-    /// A socket cannot be bound.
-    #[error("cannot bind UDP {address}: {error}; choose an address of this machine and a free port, or port 0")]
-    Bind {
-        /// The requested address.
-        address: SocketAddr,
-        /// The system's error.
-        error: std::io::Error,
-    },
-    /// Another system call failed.
-    #[error("{0}")]
-    System(#[from] std::io::Error),
-    /// The certificate cannot be created.
-    #[error(transparent)]
-    Transport(#[from] TransportError),
-    /// The emulated link cannot be built.
-    #[error("link: {0}")]
-    Link(#[from] EmulateError),
-    /// The system has no random numbers.
-    #[error("no random bytes from the system: {0}")]
-    Random(String),
-    /// The configuration is invalid.
-    #[error("{0}")]
-    Config(String),
-    /// A bug in this program: a thread panicked; its message is on standard error.
-    #[error("the sending thread panicked")]
-    Panicked,
-}
 
 /// A running publisher. Dropping it says goodbye to its viewers and stops it.
 pub struct Publisher {
@@ -124,23 +101,11 @@ impl Publisher {
                 (camera, Codecs::passthrough(codec))
             }
         };
-        let format = camera.format();
-        // A combination that no viewer could receive is an error now, instead of for each viewer.
-        if let Some(codec) = &config.codec {
-            let plan = EncodePlan::new(vec![Target::Rate(Rate::from_kbps(500))], format.size, format.interval());
-            let grey = Picture::filled(format.size, 128, 128, 128);
-            codec.build_seeded(format.size, config.seed)?.encoder.candidates(&grey, &plan)?;
-        }
         let audio = config.audio.as_deref().map(AudioInput::open).transpose().map_err(PublishError::Audio)?;
         // Pictures start a moment from now, when everything is ready.
         let begin = clock.now() + Span::from_millis(50);
-        let (network, relays) = assemble(&config, clock, (codecs, format, begin), find)?;
-        let addresses = network.channels.iter().map(|channel| channel.socket.local_address()).collect();
-        let outbox = network.outbox.clone();
-        let network = spawn("network", move || network.run())?;
         // From here on, an early return drops the publisher, which stops what was started.
-        let mut publisher =
-            Publisher { outbox, clock, network: Some(network), camera: None, audio: None, relays, addresses };
+        let mut publisher = Publisher::begin(&config, clock, (codecs, camera.format(), begin), find)?;
         let (taken, ended) = (publisher.outbox.clone(), publisher.outbox.clone());
         let take = move |picture| taken.send(Message::Picture(picture));
         let end = move |why| ended.send(Message::CameraEnded(why));
@@ -152,6 +117,46 @@ impl Publisher {
             publisher.audio = Some(microphone.start(clock, begin, take, end)?);
         }
         Ok(publisher)
+    }
+
+    /// Starts to publish what its [`Inlet`] is given: pictures to encode, or, if `config.codec` is `None`, frames of the
+    /// codec `passed`, which are sent as they are. Of `config.video` only size and rate count, the largest size that is
+    /// sent and the rate that is expected, and of `config.audio` whether there is any.
+    ///
+    /// # Errors
+    /// When anything named in the configuration is not available, with what to do about it.
+    pub fn fed(
+        config: &PublishConfig,
+        passed: VideoCodec,
+        clock: Clock,
+        find: &mut FindTrace<'_>,
+    ) -> Result<(Publisher, Inlet), PublishError> {
+        check(config)?;
+        let codecs = config.codec.as_ref().map_or(Codecs::relayed(passed), Codecs::of);
+        let format = config.video.scene_format();
+        let publisher = Publisher::begin(config, clock, (codecs, format, clock.now()), find)?;
+        let inlet = Inlet::new(publisher.outbox.clone(), format.size);
+        Ok((publisher, inlet))
+    }
+
+    /// Opens the sockets and starts the network thread.
+    fn begin(
+        config: &PublishConfig,
+        clock: Clock,
+        (codecs, format, begin): (Codecs, Format, Time),
+        find: &mut FindTrace<'_>,
+    ) -> Result<Publisher, PublishError> {
+        // A combination that no viewer could receive is an error now, instead of for each viewer.
+        if let Some(codec) = &config.codec {
+            let plan = EncodePlan::new(vec![Target::Rate(Rate::from_kbps(500))], format.size, format.interval());
+            let grey = Picture::filled(format.size, 128, 128, 128);
+            codec.build_seeded(format.size, config.seed)?.encoder.candidates(&grey, &plan)?;
+        }
+        let (network, relays) = assemble(config, clock, (codecs, format, begin), find)?;
+        let addresses = network.channels.iter().map(|channel| channel.socket.local_address()).collect();
+        let outbox = network.outbox.clone();
+        let network = Some(spawn("network", move || network.run())?);
+        Ok(Publisher { outbox, clock, network, camera: None, audio: None, relays, addresses })
     }
 
     /// The interface for a web server.
@@ -233,13 +238,22 @@ fn assemble(
         format,
         audio: config.audio.is_some(),
         max_viewers: config.max_viewers,
+        max_rate: config.max_rate,
+        max_total_rate: config.max_total_rate,
+        shared_out: begin,
+        audience_changed: false,
+        false_acknowledgements: 0,
         about: about(config, &clock, begin, format),
         seed: config.seed,
         viewers: Default::default(),
+        news: Default::default(),
         offered: Default::default(),
-        by_ufrag: Default::default(),
-        by_address: Default::default(),
+        peers: Default::default(),
         frame_cache: Default::default(),
+        ladder: config.encoders.map(Ladder::new),
+        shared: Default::default(),
+        upstream: Default::default(),
+        placed: begin,
         next_key: 0,
         next_picture: 0,
         missed: 0,
@@ -260,6 +274,11 @@ fn check(config: &PublishConfig) -> Result<(), PublishError> {
     }
     if config.max_viewers == 0 {
         return wrong("max_viewers is 0, must be at least 1".into());
+    }
+    for (field, rate) in [("max_rate", config.max_rate), ("max_total_rate", config.max_total_rate)] {
+        if let Some(rate) = rate.filter(|rate| *rate < shares::LEAST) {
+            return wrong(format!("{field} is {rate}, must be at least {}", shares::LEAST));
+        }
     }
     for (index, channel) in config.channels.iter().enumerate() {
         let name = &channel.name;

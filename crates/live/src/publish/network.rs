@@ -1,25 +1,35 @@
 //! The network thread: the sockets, the viewers, and when each viewer needs service.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use thalweg_sender::{Registry, SenderFactory};
+use thalweg_session::AudioFrame;
 use thalweg_transport::sdp::Video;
-use thalweg_transport::{Identity, Received, ufrag_of};
-use thalweg_units::{Seed, Span, Time};
+use thalweg_transport::{Datagram, Identity, Received};
+use thalweg_units::{Rate, Seed, Span, Time};
 use thalweg_video::source::Format;
+use thalweg_wire::rtcp::ccfb::Ecn;
 
+use super::camera::Taken;
+use super::coder::KeyframeSource;
 use super::config::{ChannelConfig, Codecs};
+use super::ladder::Ladder;
 use super::messages::{Key, Message, Outbox, State, reply};
 use super::overload::Tally;
+use super::played::Played;
 use super::records::Records;
+use super::shared::Shared;
+use super::upstream::Upstream;
 use super::viewer::{FrameCache, Offered, Viewer};
+use super::viewers::Viewers;
 use super::{PublishError, is_stateful};
 use crate::clock::Clock;
 use crate::emulate::LinkHandle;
-use crate::reactor::{Poller, Source, UdpSocket};
+use crate::peers::{MAX_ADDRESSES, Peers};
+use crate::reactor::{Poller, Source, Transmit, UdpSocket};
 use crate::web::{About, LinkChange, Refused, RefusedKind};
 
 /// An offer of ours is given up when there is no answer after this time, the same as for a connection that is not
@@ -27,8 +37,20 @@ use crate::web::{About, LinkChange, Refused, RefusedKind};
 const UNANSWERED: Span = Span::from_secs(30);
 /// Maximum interval between removals of expired entries.
 const TICK: Span = Span::from_secs(1);
-/// Addresses remembered for one viewer: enough for a phone with interfaces in three networks. The oldest is removed.
-const MAX_ADDRESSES: usize = 16;
+/// Viewers that are served, or that learn of something, before what they send leaves and packets of others that are due go
+/// first: 0.3 ms of a busy publisher.
+const AT_ONCE: usize = 16;
+
+/// What all viewers learn, a few at a time.
+#[derive(Debug, Clone)]
+pub(super) enum News {
+    /// A picture with this number was taken.
+    Picture(u64),
+    /// An audio packet was made.
+    Audio(AudioFrame),
+    /// The shared encoder of the viewer has made a frame.
+    Encoded,
+}
 
 /// A socket, and what it sends.
 pub(super) struct Channel {
@@ -54,14 +76,31 @@ pub(super) struct Network {
     pub(super) format: Format,
     pub(super) audio: bool,
     pub(super) max_viewers: usize,
+    /// The most that one viewer, and all together, may be sent.
+    pub(super) max_rate: Option<Rate>,
+    pub(super) max_total_rate: Option<Rate>,
+    /// When that was last shared out.
+    pub(super) shared_out: Time,
+    /// Viewers ended because they acknowledged what was never sent.
+    pub(super) false_acknowledgements: u64,
     pub(super) about: About,
     pub(super) seed: Seed,
-    pub(super) viewers: BTreeMap<Key, Viewer>,
+    pub(super) viewers: Viewers,
+    /// Who has yet to learn what.
+    pub(super) news: VecDeque<(Key, News)>,
+    /// Whether viewers came, went, connected or disconnected since rates and encoders were shared out.
+    pub(super) audience_changed: bool,
     /// Offers of ours that have not been answered.
     pub(super) offered: BTreeMap<Key, Offered>,
-    pub(super) by_ufrag: BTreeMap<String, Key>,
-    pub(super) by_address: BTreeMap<(usize, SocketAddr), Key>,
+    pub(super) peers: Peers,
     pub(super) frame_cache: FrameCache,
+    /// Who shares which encoder, where encoders are shared.
+    pub(super) ladder: Option<Ladder>,
+    pub(super) shared: Shared,
+    /// Where frames come from that are passed on.
+    pub(super) upstream: Upstream,
+    /// When viewers were last placed on the ladder.
+    pub(super) placed: Time,
     pub(super) next_key: Key,
     /// The number of the next picture, and how many pictures the camera skipped.
     pub(super) next_picture: u64,
@@ -93,30 +132,11 @@ pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), R
     Err(Refused::new(RefusedKind::UnknownScheme, message))
 }
 
-/// Assigns an address to a viewer.
-fn know(by_address: &mut BTreeMap<(usize, SocketAddr), Key>, viewer: &mut Viewer, address: SocketAddr) {
-    by_address.insert((viewer.channel, address), viewer.key);
-    viewer.addresses.push_back(address);
-    if viewer.addresses.len() > MAX_ADDRESSES
-        && let Some(oldest) = viewer.addresses.pop_front()
-    {
-        forget(by_address, viewer, oldest);
-    }
-}
-
-/// Removes an address from a viewer, unless it is another's by now: a phone's port is reused.
-fn forget(by_address: &mut BTreeMap<(usize, SocketAddr), Key>, viewer: &Viewer, address: SocketAddr) {
-    let place = (viewer.channel, address);
-    if by_address.get(&place) == Some(&viewer.key) {
-        by_address.remove(&place);
-    }
-}
-
 impl Network {
     /// Runs until stopped, or until there are no more pictures.
     pub(super) fn run(mut self) -> Result<(), PublishError> {
         loop {
-            let until = self.viewers.values().map(Viewer::wake).min().unwrap_or(Time::NEVER);
+            let until = if self.news.is_empty() { self.viewers.wake() } else { Time::ZERO };
             let sources: Vec<&dyn Source> =
                 self.channels.iter().map(|channel| &channel.socket as &dyn Source).collect();
             let woken = self.poller.wait(until.min(self.clock.now() + TICK), &sources)?;
@@ -136,9 +156,13 @@ impl Network {
 
     /// Does what is due, and removes viewers that are gone.
     pub(super) fn work(&mut self) {
+        self.inform();
         self.pump();
-        self.forget_gone();
         let now = self.clock.now();
+        self.offered.retain(|_, offered| now - offered.at <= UNANSWERED);
+        let audience_changed = std::mem::take(&mut self.audience_changed);
+        self.share_out(now, audience_changed);
+        self.climb(now, audience_changed);
         if now - self.judged >= TICK {
             self.judged = now;
             self.judge(now);
@@ -149,29 +173,26 @@ impl Network {
         let now = self.clock.now();
         match message {
             Message::Picture(taken) => {
-                let number = taken.number;
-                let missed = number.saturating_sub(self.next_picture);
+                let missed = taken.number.saturating_sub(self.next_picture);
                 self.missed += missed;
                 self.camera.add(now, missed, missed + 1);
-                self.next_picture = number + 1;
-                self.frame_cache.put(taken);
-                self.viewers.values_mut().for_each(|viewer| viewer.on_picture(now, number));
+                self.on_picture(now, taken);
             }
+            Message::Given(seen) => self.on_picture(now, Taken { number: self.next_picture, seen }),
+            Message::Upstream(ask) => self.upstream.ask_by(ask),
             Message::CameraEnded(ended) => {
                 if ended.is_ok() {
                     tracing::info!("the video has ended");
                 }
                 self.ended = Some(ended.map_err(PublishError::Video));
             }
-            Message::Audio(audio) => {
-                self.viewers.values_mut().for_each(|viewer| viewer.on_audio(now, audio.clone()));
-            }
+            Message::Audio(audio) => self.announce(&News::Audio(audio)),
             Message::AudioEnded(ended) => match ended {
                 Ok(()) => tracing::info!("the audio has ended"),
                 Err(error) => tracing::error!(%error, "the audio failed; the video goes on"),
             },
             Message::Encoded { viewer, encoder, made } => {
-                let Some(found) = self.viewers.get_mut(&viewer) else { return };
+                let Some(found) = self.viewers.get_mut(viewer) else { return };
                 match made {
                     Ok(made) => found.on_encoded(now, encoder, made, self.format.interval()),
                     Err(error) => {
@@ -180,6 +201,7 @@ impl Network {
                     }
                 }
             }
+            Message::Shared { rung, made } => self.on_shared(now, rung, made),
             Message::Join(join, to) => {
                 let joined = self.join(now, &join);
                 reply(&to, joined);
@@ -205,7 +227,7 @@ impl Network {
             }
             Message::Drop(key) => {
                 self.offered.remove(&key);
-                if let Some(viewer) = self.viewers.get_mut(&key) {
+                if let Some(viewer) = self.viewers.get_mut(key) {
                     viewer.close(now);
                     self.pump();
                     self.remove(key);
@@ -231,21 +253,17 @@ impl Network {
     }
 
     fn receive(&mut self, channel: usize) {
-        let Network { channels, viewers, by_address, by_ufrag, clock, from_unknown_sources, .. } = self;
+        let Network { channels, viewers, peers, clock, from_unknown_sources, .. } = self;
         channels[channel].socket.receive(|datagram| {
             let place = (channel, datagram.from);
-            let known = by_address.get(&place).copied();
-            // A connectivity check names its receiver, so a viewer may send from a new address.
-            let named = ufrag_of(datagram.bytes).and_then(|ufrag| by_ufrag.get(ufrag).copied());
-            let Some(viewer) = named.or(known).and_then(|key| viewers.get_mut(&key)) else {
+            let found = peers.find(place, datagram.bytes);
+            let Some(viewer) = found.and_then(|key| viewers.get_mut(key)) else {
                 *from_unknown_sources += 1;
                 return;
             };
-            // The ufrag in a check is no proof, its integrity is: otherwise an observer of the path could assign the
-            // datagrams of others to this viewer, and push out its own address.
             let received = viewer.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
-            if received == Received::Stun && known != Some(viewer.key) && viewer.channel == channel {
-                know(by_address, viewer, datagram.from);
+            if received == Received::Stun && viewer.channel == channel {
+                peers.know(viewer.key, place);
             }
         });
     }
@@ -253,43 +271,86 @@ impl Network {
     /// An ICE-lite peer sends no checks that would name the viewer: it is recognised by the addresses in its
     /// signalling.
     pub(super) fn know_by_candidates(&mut self, key: Key) {
-        let Network { viewers, by_address, .. } = self;
+        let Network { viewers, peers, .. } = self;
         let is_lite = |viewer: &&mut Viewer| viewer.remote.lite;
-        let Some(viewer) = viewers.get_mut(&key).filter(is_lite) else { return };
+        let Some(viewer) = viewers.get_mut(key).filter(is_lite) else { return };
         let named: Vec<SocketAddr> = viewer.outgoing.connection().remote_candidates().take(MAX_ADDRESSES).collect();
         for address in named {
             // An address already assigned to another viewer stays with it: signalling is no proof of ownership.
-            if !by_address.contains_key(&(viewer.channel, address)) {
-                know(by_address, viewer, address);
+            if !peers.is_known((viewer.channel, address)) {
+                peers.know(key, (viewer.channel, address));
             }
         }
     }
 
-    fn pump(&mut self) {
-        let Network { channels, viewers, clock, frame_cache, records, .. } = self;
-        for viewer in viewers.values_mut() {
-            let socket = &mut channels[viewer.channel].socket;
-            viewer.pump(clock, frame_cache, records, |datagram| {
-                // What does not fit into the socket's buffer is lost, as anywhere on the path; the socket counts it.
-                let _ = socket.send_from(datagram.from.ip(), datagram.to, &datagram.bytes);
-            });
+    /// A picture or an encoded frame has come.
+    fn on_picture(&mut self, now: Time, taken: Taken) {
+        let number = taken.number;
+        self.next_picture = number + 1;
+        self.upstream.on_picture(now, &taken.seen);
+        self.shared.on_picture(now, &taken);
+        self.frame_cache.put(taken);
+        self.announce(&News::Picture(number));
+    }
+
+    fn announce(&mut self, news: &News) {
+        self.news.extend(self.viewers.keys().map(|key| (key, news.clone())));
+    }
+
+    /// Hands the next few viewers their news.
+    fn inform(&mut self) {
+        let now = self.clock.now();
+        for (key, news) in self.news.drain(..AT_ONCE.min(self.news.len())) {
+            let Some(viewer) = self.viewers.get_mut(key) else { continue };
+            match news {
+                News::Picture(number) => viewer.on_picture(now, number),
+                News::Audio(audio) => viewer.on_audio(now, audio),
+                News::Encoded => viewer.on_shared(now, &self.shared, self.format.interval()),
+            }
         }
     }
 
-    fn forget_gone(&mut self) {
+    /// Serves the viewers that need it, ends those that lie, and removes those that are gone.
+    fn pump(&mut self) {
+        let Network { channels, viewers, clock, frame_cache, shared, records, audience_changed, .. } = self;
+        let (mut served, mut liars, mut gone, mut keyframes) = (0, 0, Vec::new(), Vec::new());
+        viewers.serve(clock.now(), |viewer| {
+            if viewer.has_lied() {
+                viewer.close(clock.now());
+                liars += 1;
+            }
+            let (state, socket) = (viewer.state, &mut channels[viewer.channel].socket);
+            viewer.pump(clock, (frame_cache, shared), records, |datagram| {
+                // What does not fit into the socket's buffer is lost, as anywhere on the path; the socket counts it.
+                let Datagram { from, to, bytes } = datagram;
+                socket.push(Transmit { from: Some(from.ip()), to, ecn: Ecn::NotCapable, bytes });
+            });
+            *audience_changed |= viewer.state != state;
+            keyframes.extend(viewer.take_keyframe_request().map(|source| (source, viewer.key)));
+            if viewer.state == State::Closed {
+                gone.push(viewer.key);
+            }
+            served += 1;
+            if served % AT_ONCE == 0 {
+                channels.iter_mut().for_each(|channel| channel.socket.flush());
+            }
+        });
+        channels.iter_mut().for_each(|channel| channel.socket.flush());
+        self.false_acknowledgements += liars;
         let now = self.clock.now();
-        let gone = self.viewers.values().filter(|viewer| viewer.state == State::Closed);
-        let keys: Vec<Key> = gone.map(|viewer| viewer.key).collect();
-        for key in keys {
-            self.remove(key);
+        for (source, viewer) in keyframes {
+            match source {
+                KeyframeSource::Rung(id) => self.shared.ask_for_keyframe(now, id, viewer),
+                KeyframeSource::Upstream => self.upstream.need_keyframe(now, viewer),
+            }
         }
-        self.offered.retain(|_, offered| now - offered.at <= UNANSWERED);
+        gone.into_iter().for_each(|key| self.remove(key));
     }
 
     fn remove(&mut self, key: Key) {
-        if let Some(viewer) = self.viewers.remove(&key) {
-            viewer.addresses.iter().for_each(|address| forget(&mut self.by_address, &viewer, *address));
-            self.by_ufrag.retain(|_, other| *other != key);
+        if self.viewers.remove(key).is_some() {
+            self.audience_changed = true;
+            self.peers.forget(key);
             self.records.left(key);
         }
     }
@@ -325,11 +386,12 @@ impl Network {
 
     pub(super) fn switch(&mut self, now: Time, id: &str, name: &str) -> Result<(), Refused> {
         let scheme = self.scheme(name)?;
-        let outbox = self.outbox.clone();
         let viewer = self.find(id)?;
-        follows(&*scheme, viewer.outgoing.video())?;
-        viewer.switch(now, scheme, &outbox).map_err(|error| Refused::new(RefusedKind::Unavailable, error))?;
-        tracing::info!(viewer = viewer.key, scheme = name, "switched");
+        let played = Played::choose(scheme, viewer.outgoing.video());
+        follows(&*played.scheme, viewer.outgoing.video())?;
+        played.log(viewer.key);
+        viewer.switch(now, played).map_err(|error| Refused::new(RefusedKind::Unavailable, error))?;
+        tracing::info!(viewer = viewer.key, scheme = viewer.outgoing.scheme().name(), "switched");
         Ok(())
     }
 
@@ -353,7 +415,8 @@ impl Network {
 
     pub(super) fn find(&mut self, id: &str) -> Result<&mut Viewer, Refused> {
         let gone = || Refused::new(RefusedKind::NoSuchViewer, "no such viewer: it has left or was given up");
-        self.viewers.values_mut().find(|viewer| viewer.id == id).ok_or_else(gone)
+        let key = self.viewers.values().find(|viewer| viewer.id == id).map(|viewer| viewer.key);
+        key.and_then(|key| self.viewers.get_mut(key)).ok_or_else(gone)
     }
 
     fn leave(&mut self, now: Time, id: &str, to: &SyncSender<bool>) {

@@ -15,6 +15,7 @@ use thalweg_video::Video;
 use super::*;
 use crate::clock::pause;
 use crate::emulate::LinkConfig;
+use crate::joining::stream_ids;
 use crate::web::{Condition, Join, Joined, LinkChange, Patched, Refused, RefusedKind, SchemeLine, Snapshot};
 
 fn network(max_viewers: usize) -> Network {
@@ -49,12 +50,15 @@ fn network_of(max_viewers: usize, names: &[&str], hop: Option<HopConfig>) -> Net
         barcode: false,
         audio: Some("silence".into()),
         codec: Some(codec),
+        encoders: None,
         registry: Registry::new(),
         channels: names.iter().map(channel).collect(),
         link: None,
         pcap: None,
         qlog: None,
         max_viewers,
+        max_rate: None,
+        max_total_rate: None,
         seed: Seed::new(1),
     };
     let codecs = Codecs::of(config.codec.as_ref().unwrap());
@@ -81,7 +85,7 @@ fn local(ufrag: &str) -> Local {
 
 fn join(network: &mut Network) -> Result<Joined, Refused> {
     let offer = sdp::offer(&local("abcd"), &Capabilities::all(Direction::ReceiveOnly)).text;
-    network.join(network.clock.now(), &Join { offer, scheme: None, channel: None })
+    network.join(network.clock.now(), &Join { offer, scheme: None, channel: None, name: None, from: None })
 }
 
 #[test]
@@ -93,7 +97,7 @@ fn a_viewer_may_ask_for_a_sender_that_the_program_has_registered_and_for_no_othe
     network.about.schemes = network.registry.names().map(line).collect();
     let offer = sdp::offer(&local("abcd"), &Capabilities::all(Direction::ReceiveOnly)).text;
     let mut ask = |scheme: &str| {
-        let asked = Join { offer: offer.clone(), scheme: Some(scheme.into()), channel: None };
+        let asked = Join { offer: offer.clone(), scheme: Some(scheme.into()), channel: None, name: None, from: None };
         network.join(network.clock.now(), &asked)
     };
     let problem = ask("another").unwrap_err().to_string();
@@ -102,6 +106,30 @@ fn a_viewer_may_ask_for_a_sender_that_the_program_has_registered_and_for_no_othe
     assert_eq!(network.find(&id).unwrap().outgoing.scheme().name(), "own");
     assert!(network.switch(network.clock.now(), &id, "vidaptive").is_ok());
     assert!(network.switch(network.clock.now(), &id, "own").is_ok());
+}
+
+#[test]
+fn on_receiver_reports_alone_control_by_loss_is_played_whatever_was_asked_for_and_it_is_said() {
+    let mut network = network(2);
+    let now = network.clock.now();
+    let plain = Capabilities { congestion: Vec::new(), ..Capabilities::all(Direction::ReceiveOnly) };
+    let offer = sdp::offer(&local("abcd"), &plain).text;
+    let line = |name: &str| SchemeLine { name: name.into(), ..SchemeLine::default() };
+    network.about.schemes = network.registry.names().map(line).collect();
+    let asked = Join { offer, scheme: Some("vidaptive".into()), channel: None, name: None, from: None };
+    let id = network.join(now, &asked).unwrap().id;
+    let played = |network: &Network| (network.snapshot_of(&id).scheme, network.snapshot_of(&id).asked_scheme);
+    assert_eq!(played(&network), ("gcc:loss".into(), Some("vidaptive".into())));
+    let metrics = network.metrics(now);
+    assert!(metrics.contains("thalweg_scheme_replaced{") && metrics.contains("asked=\"vidaptive\"} 1"), "{metrics}");
+    network.switch(now, &id, "camel").unwrap();
+    assert_eq!(played(&network), ("gcc:loss".into(), Some("camel".into())));
+    network.switch(now, &id, "gcc:loss").unwrap();
+    assert_eq!(played(&network), ("gcc:loss".into(), None));
+    // Another, whose reports have arrivals.
+    let id = join(&mut network).unwrap().id;
+    assert_eq!(network.snapshot_of(&id).asked_scheme, None);
+    assert_eq!(network.snapshot_of(&id).scheme, "gcc");
 }
 
 #[test]
@@ -114,13 +142,28 @@ fn who_joined_and_never_connected_is_forgotten_after_30_seconds_and_another_may_
         network.clock = clock.later(Span::from_secs(seconds));
         network.work();
         assert_eq!(network.find(&silent.id).is_ok(), stays, "after {seconds} s");
-        assert_eq!(network.by_ufrag.len(), usize::from(stays), "after {seconds} s");
+        assert_eq!(network.peers.ufrags().len(), usize::from(stays), "after {seconds} s");
         let another = join(&mut network);
         match another {
             Err(refused) => assert!(stays && refused.kind == RefusedKind::Full, "after {seconds} s: {refused}"),
             Ok(_) => assert!(!stays, "two have come where one may"),
         }
     }
+}
+
+#[test]
+fn who_join_from_one_address_and_do_not_connect_leave_half_of_the_places_to_others() {
+    let mut network = network(6);
+    let now = network.clock.now();
+    let offer = sdp::offer(&local("abcd"), &Capabilities::all(Direction::ReceiveOnly)).text;
+    let mut join = |from: &str| {
+        let from = Some(from.parse().unwrap());
+        network.join(now, &Join { offer: offer.clone(), scheme: None, channel: None, name: None, from })
+    };
+    assert!((0..3).all(|_| join("192.0.2.1").is_ok()));
+    let refused = join("192.0.2.1").unwrap_err();
+    assert!(refused.kind == RefusedKind::Full && refused.message.contains("3 viewers joined from your address"));
+    assert!(join("192.0.2.2").is_ok(), "another address");
 }
 
 #[test]
@@ -142,7 +185,7 @@ fn who_restarts_ice_again_and_again_is_known_by_one_name() {
     let mut network = network(1);
     let now = network.clock.now();
     let joined = join(&mut network).unwrap();
-    let before = network.by_ufrag.keys().next().unwrap().clone();
+    let before = network.peers.ufrags()[0].0.to_owned();
     for number in 1..=20 {
         let theirs = format!(
             "m=video 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=ice-ufrag:new{number}\r\na=ice-pwd:0123456789012345678901\r\n"
@@ -152,8 +195,84 @@ fn who_restarts_ice_again_and_again_is_known_by_one_name() {
         assert_eq!(etag, format!("ice-{number}"));
         let ours = Fragment::read(&fragment).unwrap().credentials.ufrag;
         assert_ne!(ours, before);
-        assert_eq!(network.by_ufrag.keys().collect::<Vec<_>>(), [&ours]);
+        let named: Vec<&str> = network.peers.ufrags().into_iter().map(|(ufrag, _)| ufrag).collect();
+        assert_eq!(named, [ours]);
     }
+}
+
+#[test]
+fn a_restart_that_cannot_be_leaves_the_session_as_it_was() {
+    let mut network = network(1);
+    let now = network.clock.now();
+    let joined = join(&mut network).unwrap();
+    let ours = |network: &mut Network| network.find(&joined.id).unwrap().outgoing.connection().credentials().clone();
+    let names = |network: &Network| -> Vec<(String, u64)> {
+        network.peers.ufrags().into_iter().map(|(ufrag, key)| (ufrag.to_owned(), key)).collect()
+    };
+    let (before, known) = (ours(&mut network), names(&network));
+    let fragment = |ufrag: &str, candidate: &str| {
+        let head = "a=ice-options:trickle\r\nm=video 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\n";
+        format!("{head}a=ice-ufrag:{ufrag}\r\na=ice-pwd:0123456789012345678901\r\na={candidate}\r\n")
+    };
+    let good = "candidate:1 1 udp 2130706431 192.0.2.7 5000 typ host";
+    for (ufrag, candidate) in
+        [("new1", "candidate:nonsense"), ("new1", "candidate:1 1 udp x 192.0.2.7 5 typ host"), ("n", good)]
+    {
+        let refused = network.patch(now, &joined.id, &fragment(ufrag, candidate), &Condition::Any).unwrap_err();
+        assert_eq!(refused.kind, RefusedKind::BadOffer, "{refused}");
+        assert_eq!((ours(&mut network), names(&network)), (before.clone(), known.clone()));
+        let stale =
+            network.patch(now, &joined.id, &fragment("new1", good), &Condition::Tag("ice-1".into())).unwrap_err();
+        assert_eq!(stale.kind, RefusedKind::Stale, "the tag has not changed either");
+    }
+    // What is of no use here is no reason to refuse the rest.
+    for unusable in
+        ["candidate:1 1 tcp 1518280447 192.0.2.7 9 typ host tcptype active", "candidate:1 1 udp 1 a.local 5 typ host"]
+    {
+        let patched = network.patch(now, &joined.id, &fragment("new2", unusable), &Condition::Any).unwrap();
+        assert!(matches!(patched, Patched::Restarted { .. } | Patched::Taken), "{patched:?}");
+    }
+}
+
+#[test]
+fn a_wildcard_is_every_address_of_its_family_without_those_of_one_link_and_loopback_last() {
+    let one = "192.0.2.1:7".parse().unwrap();
+    assert_eq!(reached_at(one).unwrap(), [one]);
+    for any in ["0.0.0.0:7", "[::]:7"] {
+        let any: SocketAddr = any.parse().unwrap();
+        let found = reached_at(any).unwrap();
+        let is_of_link = |ip: IpAddr| match ip {
+            IpAddr::V4(ip) => ip.is_link_local(),
+            IpAddr::V6(ip) => ip.is_unicast_link_local() || ip.to_ipv4_mapped().is_some(),
+        };
+        assert!(
+            found.iter().all(|at| at.is_ipv4() == any.is_ipv4() && at.port() == 7 && !is_of_link(at.ip())),
+            "{found:?}"
+        );
+        assert!(found.is_sorted_by_key(|at| at.ip().is_loopback()), "{found:?}");
+        let mut all = found.clone();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), found.len());
+        assert!(any.is_ipv6() || !found.is_empty(), "a machine has its loopback");
+    }
+}
+
+#[test]
+fn sessions_have_unguessable_addresses_and_names_that_tell_nothing_of_each_other() {
+    let mut network = network(8);
+    let joined: Vec<_> = (0..8).map(|_| join(&mut network).unwrap()).collect();
+    let name = |answer: &str| {
+        answer.lines().find_map(|line| line.split_once(" cname:").map(|(_, name)| name.to_owned())).unwrap()
+    };
+    let names: std::collections::BTreeSet<_> = joined.iter().map(|joined| name(&joined.answer)).collect();
+    let ids: std::collections::BTreeSet<_> = joined.iter().map(|joined| joined.id.as_str()).collect();
+    assert_eq!((names.len(), ids.len()), (8, 8));
+    assert!(joined.iter().all(|joined| joined.id.len() == 32), "128 bits");
+    assert!(names.iter().all(|name| name.len() == 16), "64 bits: {names:?}");
+    // Of two publishers, too.
+    let other = join(&mut self::network(1)).unwrap();
+    assert!(!names.contains(&name(&other.answer)));
 }
 
 #[test]
@@ -166,11 +285,11 @@ fn the_restart_of_what_we_offered_speaks_of_the_transport_of_picture_and_audio()
     network.accept(now, key, &answer.text).unwrap();
     let fragment = Fragment::read(&network.restart(now, key).unwrap()).unwrap();
     assert_eq!((fragment.kind.as_str(), fragment.mid.as_str(), fragment.bundle.len()), ("video", "0", 2));
-    assert_eq!(network.by_ufrag.get(&fragment.credentials.ufrag), Some(&key));
+    assert_eq!(network.peers.ufrags(), [(fragment.credentials.ufrag.as_str(), key)]);
     assert_eq!(fragment.candidates.len(), 1);
     let theirs = Fragment { credentials: local("efgh").credentials, ..fragment };
     assert!(network.restarted(now, key, &theirs.to_string()));
-    assert_eq!(network.viewers[&key].remote.credentials.ufrag, "efgh");
+    assert_eq!(network.viewers.get(key).unwrap().remote.credentials.ufrag, "efgh");
     assert!(!network.restarted(now, key + 1, &theirs.to_string()), "there is no such connection");
 }
 

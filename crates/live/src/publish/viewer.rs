@@ -1,12 +1,12 @@
-//! One viewer, with its own sender and its own encoder.
+//! One viewer, with its own sender, and its own encoder or a shared one.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::mpsc::Sender;
 
+use thalweg_sender::Wake;
+use thalweg_sender::event::Event;
 use thalweg_sender::frames::EncodePlan;
-use thalweg_sender::{SenderFactory, Wake};
 use thalweg_session::outgoing::ConnectionEvent;
 use thalweg_session::{AudioFrame, Encoded, Outgoing, Output};
 use thalweg_transport::sdp::fragment::Fragment;
@@ -14,14 +14,25 @@ use thalweg_transport::sdp::{CongestionFeedback, Local, Offer};
 use thalweg_transport::{Connection, Datagram, Received, Remote, TransportError};
 use thalweg_units::{ConfigError, Seed, Span, Time};
 
-use super::camera::Taken;
-use super::coder::{Coder, Encoding};
+use super::backlog::Backlog;
+use super::camera::{Seen, Taken};
+use super::coder::{Coder, Encoding, KeyframeSource, Made, can_share, wants_candidates};
 use super::gauges::Gauges;
-use super::messages::{Key, Outbox, State};
+use super::ladder::Place;
+use super::messages::{Key, Outbox, RungId, State};
 use super::overload::{LATE_PACKET, Tally};
+use super::passthrough::{Choice, Passthrough};
+use super::played::Played;
 use super::records::Records;
+use super::rung::Availability;
+use super::shared::Shared;
 use crate::clock::Clock;
+use crate::joining::renewed;
 use crate::reactor::Lateness;
+
+/// So many packets that were never sent, acknowledged by one viewer, are no error of its own: one is, at most, where 16 bits
+/// were taken for a number 65,536 packets from it.
+const FALSE_ACKNOWLEDGEMENTS: u64 = 3;
 
 /// Pictures that the encoder may still request: the newest, or the one before while a new one arrives.
 #[derive(Debug, Default)]
@@ -29,10 +40,13 @@ pub(super) struct FrameCache(VecDeque<Taken>);
 
 impl FrameCache {
     const KEPT: usize = 8;
+    /// Of frames that are encoded already, which refer to one another and may come many at once: two seconds.
+    const KEPT_ENCODED: usize = 64;
 
     pub(super) fn put(&mut self, taken: Taken) {
+        let kept = if matches!(taken.seen, Seen::Frame(_)) { FrameCache::KEPT_ENCODED } else { FrameCache::KEPT };
         self.0.push_back(taken);
-        if self.0.len() > FrameCache::KEPT {
+        if self.0.len() > kept {
             self.0.pop_front();
         }
     }
@@ -72,6 +86,8 @@ pub(super) struct PendingViewer {
     pub(super) channel: usize,
     pub(super) remote: Remote,
     pub(super) ours: Option<Ours>,
+    /// See [`Viewer::asked`].
+    pub(super) asked: Option<String>,
 }
 
 /// A viewer.
@@ -85,6 +101,8 @@ pub(super) struct Viewer {
     pub(super) joined: Time,
     pub(super) state: State,
     pub(super) outgoing: Outgoing,
+    /// The scheme that was asked for, if another is played because of the viewer's reports.
+    pub(super) asked: Option<String>,
     pub(super) gauges: Gauges,
     /// How late packets were sent.
     pub(super) lateness: Lateness,
@@ -100,10 +118,22 @@ pub(super) struct Viewer {
     pub(super) remote: Remote,
     /// For a connection that we offered; `None` if the peer offered it.
     pub(super) ours: Option<Ours>,
-    /// Addresses whose datagrams belong to this viewer.
-    pub(super) addresses: VecDeque<SocketAddr>,
+    /// Where it joined from ([`Join::from`](crate::web::Join::from)).
+    pub(super) from: Option<IpAddr>,
     encoding: Encoding,
-    coder: Coder,
+    outbox: Outbox,
+    /// Its encoder, from its first picture on: who never connects costs none.
+    coder: Option<Coder>,
+    /// Frames of somebody who sends that wait for its own sender; `None` where there is an encoder, or a file.
+    backlog: Option<Backlog>,
+    /// Whether its sender can do with frames of a shared encoder.
+    pub(super) can_share: bool,
+    /// Where its frames should come from.
+    pub(super) place: Place,
+    /// A picture of which a shared encoder will make a frame, and what its sender asked for.
+    awaits: Option<(u64, EncodePlan)>,
+    /// Of whom it needs a keyframe.
+    keyframe_needed: Option<KeyframeSource>,
     /// The number of its encoder, counting replacements.
     coder_number: u64,
     wake: (Time, Wake),
@@ -116,12 +146,13 @@ impl Viewer {
         pending: PendingViewer,
         outgoing: Outgoing,
         encoding: Encoding,
-        outbox: &Outbox,
+        outbox: Outbox,
         now: Time,
-    ) -> Result<Viewer, String> {
-        let PendingViewer { key, id, channel, remote, ours } = pending;
-        let coder = encoding.start(&**outgoing.scheme(), key, 0, outbox)?;
-        Ok(Viewer {
+    ) -> Viewer {
+        let PendingViewer { key, id, channel, remote, ours, asked } = pending;
+        let can_share = can_share(encoding.codec.as_ref(), &**outgoing.scheme(), encoding.size);
+        let backlog = encoding.relayed.then(Backlog::default);
+        Viewer {
             key,
             id,
             etag: 0,
@@ -129,6 +160,7 @@ impl Viewer {
             joined: now,
             state: State::Connecting,
             outgoing,
+            asked,
             gauges: Gauges::default(),
             lateness: Lateness::default(),
             encode_times: Tally::default(),
@@ -137,13 +169,19 @@ impl Viewer {
             encoding_since: None,
             remote,
             ours,
-            addresses: VecDeque::new(),
+            from: None,
             encoding,
-            coder,
+            outbox,
+            coder: None,
+            backlog,
+            can_share,
+            place: Place::Own,
+            awaits: None,
+            keyframe_needed: None,
             coder_number: 0,
             wake: (now, Wake::Nothing),
             here: None,
-        })
+        }
     }
 
     /// When it needs service even if nothing happens.
@@ -165,10 +203,35 @@ impl Viewer {
         self.due(now);
     }
 
+    /// Whether it acknowledges what it has not received: such a viewer is sent more than its path carries. It is logged.
+    pub(super) fn has_lied(&self) -> bool {
+        let never_sent = self.outgoing.figures().never_sent;
+        let lies = self.state == State::Connected && never_sent >= FALSE_ACKNOWLEDGEMENTS;
+        if lies {
+            tracing::warn!(viewer = self.key, "ended: it acknowledged {never_sent} packets that were never sent");
+        }
+        lies
+    }
+
     /// A picture was taken.
     pub(super) fn on_picture(&mut self, now: Time, number: u64) {
-        self.outgoing.on_picture(now, number);
+        match &mut self.backlog {
+            None => self.outgoing.on_picture(now, number),
+            // Before that there is no sender.
+            Some(_) if self.state == State::Connecting => {}
+            Some(backlog) => {
+                backlog.add(now, number);
+                self.give_next(now);
+            }
+        }
         self.due(now);
+    }
+
+    /// Gives its sender the next of the frames that wait, if it is ready.
+    fn give_next(&mut self, now: Time) {
+        if let Some(number) = self.backlog.as_mut().and_then(Backlog::next) {
+            self.outgoing.on_picture(now, number);
+        }
     }
 
     /// An audio packet was made.
@@ -207,15 +270,21 @@ impl Viewer {
     }
 
     /// Continues with another scheme.
-    pub(super) fn switch(&mut self, now: Time, scheme: Arc<dyn SenderFactory>, outbox: &Outbox) -> Result<(), String> {
-        let next = self.coder_number + 1;
-        let coder = self.encoding.start(&*scheme, self.key, next, outbox)?;
+    pub(super) fn switch(&mut self, now: Time, played: Played) -> Result<(), String> {
+        let Played { scheme, asked } = played;
+        let codec = self.encoding.codec.as_ref();
+        wants_candidates(codec, &*scheme, self.encoding.size)?;
+        let can_share = can_share(codec, &*scheme, self.encoding.size);
         self.outgoing.change_scheme(now, scheme).map_err(|error: ConfigError| error.to_string())?;
         // The pending result of the old encoder is discarded: the engine must not wait for it.
         if self.encoding_since.take().is_some() {
             self.outgoing.on_encoded(now, Vec::new());
         }
-        (self.coder, self.coder_number) = (coder, next);
+        (self.coder, self.awaits, self.asked, self.can_share) = (None, None, asked, can_share);
+        self.backlog.iter_mut().for_each(|backlog| *backlog = Backlog::default());
+        if !can_share {
+            self.place = Place::Own;
+        }
         self.due(now);
         Ok(())
     }
@@ -225,8 +294,7 @@ impl Viewer {
     /// # Errors
     /// When its credentials or candidates are unusable; nothing has changed then.
     pub(super) fn restarted(&mut self, now: Time, theirs: &Fragment) -> Result<(), TransportError> {
-        let (credentials, candidates) = (theirs.credentials.clone(), theirs.candidates.clone());
-        let remote = Remote { credentials, candidates, ..self.remote.clone() };
+        let remote = renewed(&self.remote, theirs);
         self.outgoing.connection().set_remote(now, &remote)?;
         self.remote = remote;
         self.due(now);
@@ -237,9 +305,9 @@ impl Viewer {
     pub(super) fn pump(
         &mut self,
         clock: &Clock,
-        frame_cache: &FrameCache,
+        (frame_cache, shared): (&FrameCache, &Shared),
         records: &mut Records,
-        mut send: impl FnMut(&Datagram),
+        mut send: impl FnMut(Datagram),
     ) {
         let now = clock.now();
         let (wanted, why) = self.wake;
@@ -255,11 +323,17 @@ impl Viewer {
             match self.outgoing.poll() {
                 Output::Transmit(datagram) => {
                     self.here = Some(datagram.from);
-                    send(&datagram);
+                    send(datagram);
                 }
-                Output::Encode { picture, plan } => self.encode(now, frame_cache, picture, plan),
-                Output::Commit { choice } => self.coder.commit(choice.map(|(index, _)| index)),
-                Output::Forget { frame } => self.coder.forget(frame),
+                Output::Encode { picture, plan } => {
+                    self.encode(now, (frame_cache, shared), picture, plan);
+                    self.backlog.iter_mut().for_each(|backlog| backlog.on_used(picture));
+                    self.give_next(now);
+                }
+                Output::Commit { choice } => {
+                    self.coder.iter_mut().for_each(|coder| coder.commit(choice.map(|(index, _)| index)));
+                }
+                Output::Forget { frame } => self.coder.iter_mut().for_each(|coder| coder.forget(frame)),
                 Output::Event(event) => self.on_connection_event(event),
                 Output::Wait { until, why } => {
                     self.wake = (until, why);
@@ -269,6 +343,9 @@ impl Viewer {
         }
         for event in self.outgoing.drain_events() {
             self.gauges.on_event(&event);
+            if let (Event::PictureSkipped { picture, .. }, Some(backlog)) = (&event.event, &mut self.backlog) {
+                backlog.on_left_out(*picture);
+            }
             tracing::trace!(viewer = self.key, at = %event.at, event = ?event.event);
             records.happened(self.key, event);
         }
@@ -278,12 +355,104 @@ impl Viewer {
         }
     }
 
-    fn encode(&mut self, now: Time, frame_cache: &FrameCache, number: u64, plan: EncodePlan) {
-        let seen = frame_cache.find(number).map(|taken| &taken.seen);
-        match self.coder.encode(number, seen, plan) {
-            Some(made) => self.outgoing.on_encoded(now, made),
-            None => self.encoding_since = Some(now),
+    fn encode(&mut self, now: Time, (frame_cache, shared): (&FrameCache, &Shared), number: u64, plan: EncodePlan) {
+        self.take_place(now, shared, number);
+        if let Some(Coder::Rung(..)) = self.coder {
+            self.awaits = Some((number, plan));
+            self.encoding_since = Some(now);
+            self.offer_shared(now, shared);
+            return;
         }
+        let seen = frame_cache.find(number).map(|taken| &taken.seen);
+        // Without an encoder it is as if that had dropped the picture.
+        let encode = |coder: &mut Coder| coder.encode(now, number, seen, plan);
+        match self.coder.as_mut().map_or(Made::Now(Vec::new()), encode) {
+            Made::Now(made) => self.outgoing.on_encoded(now, made),
+            Made::Later => self.encoding_since = Some(now),
+            Made::KeyframeNeeded => {
+                self.keyframe_needed = Some(KeyframeSource::Upstream);
+                self.outgoing.on_encoded(now, Vec::new());
+            }
+        }
+    }
+
+    /// Goes over to the encoder that it should have, if it can with picture `number`: a shared one must make a keyframe of
+    /// it, unless there is nothing to go on with until then.
+    fn take_place(&mut self, now: Time, shared: &Shared, number: u64) {
+        match (self.place, &self.coder) {
+            (Place::Own, None | Some(Coder::Rung(..))) => {
+                self.coder_number += 1;
+                match self.encoding.start(&**self.outgoing.scheme(), self.key, self.coder_number, &self.outbox) {
+                    Ok(coder) => self.coder = Some(coder),
+                    Err(error) => {
+                        tracing::error!(viewer = self.key, error, "no encoder");
+                        self.close(now);
+                    }
+                }
+            }
+            (Place::Rung(id), coder) if self.rung() != Some(id) => {
+                let is_keyframe = shared.get(id).is_some_and(|rung| {
+                    rung.is_keyframe(number) || rung.availability(number) == Availability::Coming { keyframe: true }
+                });
+                if is_keyframe || coder.is_none() {
+                    self.coder = Some(Coder::Rung(id, Passthrough::within_target()));
+                    // What the old encoder still makes is ignored.
+                    self.coder_number += 1;
+                } else {
+                    self.keyframe_needed = Some(KeyframeSource::Rung(id));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The shared encoder that its frames come from now.
+    pub(super) fn rung(&self) -> Option<RungId> {
+        match &self.coder {
+            Some(Coder::Rung(id, _)) => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// Whether its sender waits for a frame of a shared encoder.
+    pub(super) fn waits(&self) -> bool {
+        self.awaits.is_some()
+    }
+
+    /// Who should make a keyframe for it.
+    pub(super) fn take_keyframe_request(&mut self) -> Option<KeyframeSource> {
+        self.keyframe_needed.take()
+    }
+
+    /// Its shared encoder has made a frame.
+    pub(super) fn on_shared(&mut self, now: Time, shared: &Shared, interval: Span) {
+        let since = self.encoding_since;
+        self.offer_shared(now, shared);
+        if let Some(since) = since.filter(|_| self.encoding_since.is_none()) {
+            self.encode_times.add(now, u64::from(now - since > interval), 1);
+            self.due(now);
+        }
+    }
+
+    /// Offers its sender the frame that it waits for, unless that is still to come.
+    fn offer_shared(&mut self, now: Time, shared: &Shared) {
+        let Some(Coder::Rung(id, passthrough)) = &mut self.coder else { return };
+        let (rung, Some((number, plan))) = (shared.get(*id), &self.awaits) else { return };
+        let offer = match rung {
+            Some(rung) if matches!(rung.availability(*number), Availability::Coming { .. }) => return,
+            Some(rung) => passthrough.offer(now, rung.frames(*number), plan),
+            None => Choice::Nothing,
+        };
+        let made = match offer {
+            Choice::Frame(frame) => vec![frame.encoded.clone()],
+            Choice::Nothing => Vec::new(),
+            Choice::KeyframeNeeded => {
+                self.keyframe_needed = Some(KeyframeSource::Rung(*id));
+                Vec::new()
+            }
+        };
+        (self.awaits, self.encoding_since) = (None, None);
+        self.outgoing.on_encoded(now, made);
     }
 
     fn on_connection_event(&mut self, event: ConnectionEvent) {

@@ -9,7 +9,6 @@ use std::time::Duration;
 use thalweg_units::{Random, Seed, Span};
 
 use super::PublishError;
-use super::admission::random_bits;
 use super::messages::{Key, Outbox, State};
 use crate::clock::{Clock, pause};
 use crate::thread::spawn;
@@ -52,8 +51,16 @@ impl WhipSession {
         let client = Config::default().build().map_err(|error| PublishError::Config(error.to_string()))?;
         let stop = Arc::new(AtomicBool::new(false));
         let shared = Arc::new(Mutex::new(Shared { state: WhipState::Connecting, error: None }));
-        let random = Seed::new(random_bits()?).random();
-        let work = Work { client, endpoint, outbox, clock, stop: stop.clone(), shared: shared.clone(), random };
+        let random = getrandom::u64().map_err(|error| PublishError::Random(error.to_string()))?;
+        let work = Work {
+            client,
+            endpoint,
+            outbox,
+            clock,
+            stop: stop.clone(),
+            shared: shared.clone(),
+            random: Seed::new(random).random(),
+        };
         let (running, ended) = channel();
         let thread = spawn("whip", move || {
             work.run();

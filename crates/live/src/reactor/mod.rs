@@ -28,5 +28,5 @@ mod waker;
 pub use lateness::Lateness;
 pub use poller::{Poller, PollerConfig, Source, Woken};
 pub use signals::Signals;
-pub use udp::{Received, Sent, UdpConfig, UdpCounts, UdpSocket};
+pub use udp::{Received, Transmit, UdpConfig, UdpCounts, UdpSocket};
 pub use waker::Waker;

@@ -11,6 +11,7 @@
 //! is killed with SIGKILL; otherwise they are restored too.
 
 mod block;
+mod caller;
 mod device;
 mod error;
 mod network;
@@ -31,6 +32,7 @@ use block::Block;
 use device::Device;
 use running::Running;
 
+pub use caller::Caller;
 pub use error::ShellError;
 
 /// The environment variable with the command's block of addresses, such as `100.64.0.0/24`; a shell inside takes its
@@ -53,6 +55,8 @@ pub struct ShellConfig {
     pub link: LinkConfig,
     /// A program and its arguments.
     pub command: Vec<OsString>,
+    /// The user that it runs as; when absent root, as this program does.
+    pub caller: Option<Caller>,
     /// The clock it runs by.
     pub clock: Clock,
     /// How its thread waits.
@@ -97,7 +101,7 @@ pub fn run<E: Display>(
     // A thread enters a namespace for its whole life.
     let inside = move || {
         let inner = enter(&block)?;
-        let running = Running::start(&config.command, &block)?;
+        let running = Running::start(&config.command, config.caller.as_ref(), &block)?;
         let link = config.link.build(config.clock.now(), find)?;
         Work {
             clock: config.clock,

@@ -9,6 +9,7 @@ use std::process::{Child, Command};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use super::block::Block;
+use super::caller::Caller;
 use super::{BLOCK_VARIABLE, GATEWAY_VARIABLE, ShellError};
 use crate::reactor::Source;
 
@@ -20,13 +21,15 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Starts the command, with its addresses in its environment.
-    pub(super) fn start(command: &[OsString], block: &Block) -> Result<Running, ShellError> {
+    /// Starts the command as this user, with its addresses in its environment.
+    pub(super) fn start(command: &[OsString], user: Option<&Caller>, block: &Block) -> Result<Running, ShellError> {
         let (program, arguments) = command.split_first().ok_or(ShellError::NoCommand)?;
-        let child = Command::new(program)
-            .args(arguments)
-            .env(BLOCK_VARIABLE, block.to_string())
-            .env(GATEWAY_VARIABLE, block.outer().to_string())
+        let mut command = Command::new(program);
+        command.args(arguments).env(BLOCK_VARIABLE, block.to_string()).env(GATEWAY_VARIABLE, block.outer().to_string());
+        if let Some(user) = user {
+            user.run(&mut command);
+        }
+        let child = command
             .spawn()
             .map_err(|source| ShellError::Command { program: program.to_string_lossy().into_owned(), source })?;
         // A process keeps its id until it has been waited for.

@@ -1,12 +1,10 @@
 //! Why a watcher fails.
 
-use std::path::PathBuf;
-
-use thalweg_codecs::DecodeError;
 use thalweg_transport::TransportError;
 use thalweg_transport::sdp::SdpError;
 use thalweg_units::ConfigError;
 
+use crate::measure::MeasureError;
 use crate::whip::WhipError;
 
 /// Why a watcher cannot start, or has ended.
@@ -30,17 +28,9 @@ pub enum WatchError {
     /// The connection was lost, and no new session is wanted.
     #[error("the connection was lost: nothing is received from the publisher any more")]
     Lost,
-    /// A file cannot be written.
-    #[error("cannot write {}: {error}", path.display())]
-    Write {
-        /// The file's path.
-        path: PathBuf,
-        /// The system's error.
-        error: std::io::Error,
-    },
-    /// The decoder cannot be created.
+    /// What is received cannot be decoded or written.
     #[error(transparent)]
-    Decoder(#[from] DecodeError),
+    Measure(#[from] MeasureError),
     /// Another system call failed.
     #[error("{0}")]
     System(#[from] std::io::Error),

@@ -7,14 +7,10 @@
 //! ```
 
 mod config;
-mod decoder;
 mod error;
-mod measured;
 mod network;
 mod place;
 mod published;
-mod record;
-mod report;
 mod session;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,16 +20,19 @@ use std::thread::JoinHandle;
 use thalweg_units::{Seed, Span};
 
 use crate::clock::{Clock, pause};
+use crate::measure::Measured;
+pub use crate::measure::{Feedback, Report};
 use crate::reactor::{Poller, PollerConfig, Waker};
 use crate::thread::spawn;
 use crate::whip::{self, Client, Endpoint};
-pub use config::{Feedback, WatchConfig};
+pub use config::WatchConfig;
 pub use error::WatchError;
-use measured::Measured;
 use network::Network;
 pub use place::Place;
 use published::Pings;
-pub use report::Report;
+// For `thalweg-fuzz`.
+#[doc(hidden)]
+pub use published::Published;
 
 /// A running watcher; it ends when finished or dropped.
 pub struct Watcher {

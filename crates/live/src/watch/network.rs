@@ -10,12 +10,11 @@ use thalweg_units::{Bytes, Random, Span, Time};
 use thalweg_wire::overhead;
 
 use super::config::WatchConfig;
-use super::decoder::{DecoderThread, Failure, Work};
 use super::error::WatchError;
-use super::measured::Measured;
-use super::published::wall_ms;
+use super::published::Published;
 use super::session::Session;
 use crate::clock::Clock;
+use crate::measure::{DecoderThread, Failure, Measured, Numbers, Source as Video, Work, wall_ms};
 use crate::reactor::{Poller, Source};
 use crate::whip::{Backoff, Client};
 
@@ -27,8 +26,6 @@ const LASTED: Span = Span::from_secs(10);
 const FIGURES: Span = Span::from_millis(250);
 /// Interval between measurements of the skew of video and audio.
 const SKEW: Span = Span::from_secs(1);
-/// Seconds from the start of NTP's count (1900) to that of Unix (1970), in milliseconds: RFC 868.
-const NTP_TO_UNIX_MS: f64 = 2_208_988_800_000.0;
 
 /// The state of the network thread.
 pub(super) struct Network {
@@ -50,6 +47,11 @@ enum End {
     Lost,
 }
 
+/// What is known of the video; that of another server's has no numbers.
+fn video(published: Option<&Published>) -> Video {
+    published.map_or(Video { numbers: Numbers::None, ..Video::UNKNOWN }, Published::source)
+}
+
 impl Network {
     pub(super) fn new(
         config: WatchConfig,
@@ -66,7 +68,8 @@ impl Network {
         let watched = self.sessions();
         // An error of the decoder explains why the session ended.
         let decoded = self.decoder.take().map_or(Ok(()), DecoderThread::finish);
-        decoded.and(watched)
+        decoded?;
+        watched
     }
 
     fn sessions(&mut self) -> Result<(), WatchError> {
@@ -122,7 +125,7 @@ impl Network {
         }
         let begun = match &self.decoder {
             Some(decoder) => {
-                decoder.begin_anew(session.codec, session.published.clone());
+                decoder.begin_anew(session.codec, video(session.published.as_ref()));
                 Ok(())
             }
             None => self.start_decoder(&session),
@@ -139,12 +142,13 @@ impl Network {
         let work = Work {
             clock: self.clock,
             codec: session.codec,
-            published: session.published.clone(),
+            source: video(session.published.as_ref()),
             measured: self.measured.clone(),
             failures: self.failures.0.clone(),
             waker: self.poller.waker(),
+            forward: None,
         };
-        self.decoder = Some(DecoderThread::start(&self.config, work)?);
+        self.decoder = Some(DecoderThread::start(&self.config.handling(), work)?);
         Ok(())
     }
 
@@ -204,7 +208,7 @@ impl Network {
                 came += ip + overhead::UDP + Bytes::new(datagram.bytes.len() as u64);
                 incoming.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
             });
-            self.measured().on_datagram(came);
+            self.measured().on_datagram(self.clock.now(), came);
         }
         while let Ok(failure) = self.failures.1.try_recv() {
             self.on_failure(session, failure);
@@ -235,13 +239,7 @@ impl Network {
     }
 
     fn on_frame(&mut self, session: &mut Session, frame: VideoFrame) {
-        let now_ms = wall_ms(&self.clock, self.clock.now()) + NTP_TO_UNIX_MS;
-        {
-            let mut measured = self.measured();
-            let captured_ms = frame.captured.map(|captured| captured.as_nanos() as f64 / 1e6);
-            let latency_ms = captured_ms.map(|captured_ms| now_ms + measured.offset_ms() - captured_ms);
-            measured.on_frame(frame.data.len(), frame.keyframe, latency_ms);
-        }
+        self.measured().on_frame(wall_ms(&self.clock, self.clock.now()), &frame);
         let Some(decoder) = &mut self.decoder else { return };
         if let Err(failure) = decoder.decode(frame) {
             self.measured().on_skipped();

@@ -19,7 +19,7 @@ pub struct Place {
 
 impl Place {
     /// An address ending in `/` is a page's link; any other is a WHEP address, and if it is `/whep` or `/whep/NAME`, it
-    /// may be one of Thalweg's. A token may be in the link (`?token=`), as on the page, or in `token`; it is sent as a
+    /// may be one of Thalweg's. A token may be in the link (`#token=` or `?token=`), as on the page, or in `token`; it is sent as a
     /// bearer token and never printed. `channel` and `scheme` are for pages: which of several things to watch, and
     /// which sender to request.
     ///
@@ -35,7 +35,9 @@ impl Place {
         let mut url = Url::parse(link).map_err(|error| {
             wrong(&format!("{error}; give the link of a page or a WHEP address, such as http://127.0.0.1:8080/"))
         })?;
-        let shown = url.query_pairs().find(|(name, _)| name == "token").map(|(_, value)| value.into_owned());
+        let fragment = url.fragment().unwrap_or_default().as_bytes();
+        let mut pairs = form_urlencoded::parse(fragment).chain(url.query_pairs());
+        let shown = pairs.find(|(name, _)| name == "token").map(|(_, value)| value.into_owned());
         let token = match (token, shown) {
             (Some(token), _) => Some(token),
             (None, shown) => shown.map(|shown| shown.parse()).transpose()?,
@@ -124,6 +126,7 @@ mod tests {
         let about = |at: &str| Some(at.to_owned());
         let cases = [
             (("http://a:8080/?token=abc", None, None), ("http://a:8080/whep", about("http://a:8080/about"))),
+            (("http://a:8080/#token=abc", None, None), ("http://a:8080/whep", about("http://a:8080/about"))),
             (("http://a:8080", Some("left"), None), ("http://a:8080/whep/left", about("http://a:8080/about"))),
             (("http://a/x/", None, Some("gcc")), ("http://a/x/whep?scheme=gcc", about("http://a/x/about"))),
             (("http://a/whep?token=t&q=1", None, None), ("http://a/whep?q=1", about("http://a/about"))),

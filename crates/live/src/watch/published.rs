@@ -1,11 +1,12 @@
 //! What the page knows too: what is published, and the offset of the publisher's clock.
 
 use serde::Deserialize;
-use thalweg_units::{Span, Time};
+use thalweg_units::{Size, Span, Time};
 
 use super::error::WatchError;
 use super::place::Place;
 use crate::clock::Clock;
+use crate::measure::{Numbers, Source, wall_ms};
 use crate::whip::{Client, Endpoint, WhipError};
 
 /// The number of recent pings from which the best is chosen: as many as the page uses, one minute.
@@ -14,16 +15,40 @@ const KEPT: usize = 12;
 /// What is published, from `/about` ([`crate::web::About`]); other fields are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub(super) struct Published {
-    pub(super) title: String,
-    pub(super) width: u16,
-    pub(super) height: u16,
-    pub(super) frame_interval_ms: f64,
-    pub(super) barcodes: bool,
-    pub(super) epoch_ms: f64,
+pub struct Published {
+    /// The page's heading.
+    pub title: String,
+    /// Width of the video in pixels; 0 if it is not known.
+    pub width: u16,
+    /// Height of the video in pixels; 0 if it is not known.
+    pub height: u16,
+    /// The interval between pictures, milliseconds; 0 if it is not known.
+    pub frame_interval_ms: f64,
+    /// Whether pictures carry their number.
+    pub barcodes: bool,
+    /// When picture 0 was captured, milliseconds since 1970.
+    pub epoch_ms: f64,
 }
 
 impl Published {
+    /// Reads the JSON of `/about`.
+    ///
+    /// # Errors
+    /// When it is none, or a time is out of range, with what it must be.
+    pub fn read(text: &str) -> Result<Published, String> {
+        /// As far from 1970 as dates of JavaScript go.
+        const LAST_MS: f64 = 8.64e15;
+        let published: Published = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let (interval, epoch) = (published.frame_interval_ms, published.epoch_ms);
+        if interval != 0.0 && !(1.0..=10_000.0).contains(&interval) {
+            return Err(format!("frame_interval_ms is {interval}, must be 0 or 1 to 10000"));
+        }
+        if !(0.0..=LAST_MS).contains(&epoch) {
+            return Err(format!("epoch_ms is {epoch}, must be 0 to {LAST_MS}"));
+        }
+        Ok(published)
+    }
+
     /// Asks the server; `None` if it is not a Thalweg server.
     ///
     /// # Errors
@@ -35,7 +60,7 @@ impl Published {
             Err(WhipError::Refused { status, .. }) if !place.is_page && status != 401 => return Ok(None),
             reported => reported?,
         };
-        match serde_json::from_str(&text) {
+        match Published::read(&text) {
             Ok(published) => Ok(Some(published)),
             Err(error) => {
                 tracing::info!(%error, "what is published is not known: latency is by sender reports");
@@ -44,9 +69,10 @@ impl Published {
         }
     }
 
-    /// When picture `number` was taken, in milliseconds since 1970 by the publisher's clock.
-    pub(super) fn taken_ms(&self, number: u64) -> f64 {
-        self.epoch_ms + number as f64 * self.frame_interval_ms
+    /// The video as its receiver knows it.
+    pub(super) fn source(&self) -> Source {
+        let numbers = if self.barcodes { Numbers::Since { epoch_ms: self.epoch_ms } } else { Numbers::None };
+        Source { size: Size::new(self.width, self.height), frame_interval_ms: self.frame_interval_ms, numbers }
     }
 }
 
@@ -95,12 +121,6 @@ impl Pings {
     }
 }
 
-/// A time in milliseconds since 1970 by our clock.
-pub(super) fn wall_ms(clock: &Clock, time: Time) -> f64 {
-    let since = clock.wall(time).duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    since.as_nanos() as f64 / 1e6
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,10 +139,26 @@ mod tests {
     }
 
     #[test]
-    fn pictures_were_taken_an_interval_apart_from_the_epoch_on() {
+    fn pictures_are_numbered_from_the_epoch_on_if_the_publisher_says_so() {
         let text = r#"{"title":"x","epoch_ms":1000.5,"frame_interval_ms":33.25,"barcodes":true,"schemes":["gcc"]}"#;
-        let published: Published = serde_json::from_str(text).unwrap();
+        let published = Published::read(text).unwrap();
         assert!(published.barcodes && published.width == 0);
-        assert_eq!(published.taken_ms(4), 1133.5);
+        let Source { frame_interval_ms, numbers, .. } = published.source();
+        assert_eq!((frame_interval_ms, numbers), (33.25, Numbers::Since { epoch_ms: 1000.5 }));
+    }
+
+    #[test]
+    fn times_that_cannot_be_are_refused_with_what_they_must_be() {
+        for (text, named) in [
+            (r#"{"frame_interval_ms":-33}"#, "0 or 1 to 10000"),
+            (r#"{"frame_interval_ms":1e300}"#, "0 or 1 to 10000"),
+            (r#"{"epoch_ms":-1}"#, "epoch_ms is -1"),
+            (r#"{"epoch_ms":1e300}"#, "must be 0 to"),
+            ("nothing", "expected"),
+        ] {
+            let error = Published::read(text).unwrap_err();
+            assert!(error.contains(named), "{error}");
+        }
+        assert_eq!(Published::read("{}"), Ok(Published::default()));
     }
 }

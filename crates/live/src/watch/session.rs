@@ -9,11 +9,12 @@ use thalweg_transport::sdp::{self, Local};
 use thalweg_transport::{Config, Connection, DtlsRole, Identity, Remote};
 use thalweg_units::{Seed, Time};
 
-use super::config::{Feedback, WatchConfig};
+use super::config::WatchConfig;
 use super::error::WatchError;
 use super::published::Published;
 use crate::clock::Clock;
-use crate::publish::stream_ids;
+use crate::joining::stream_ids;
+use crate::measure::Feedback;
 use crate::reactor::{UdpConfig, UdpSocket};
 use crate::whip::{Client, Patched, Resource};
 

@@ -1,24 +1,31 @@
-//! Limits of TCP connections: their number, their sources, their duration.
+//! TCP connections: their number, their sources, their duration, and TLS.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::{Extension, Router};
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 
+use super::guard::shows;
+use super::seats::{Seat, Seats};
 use super::site::Peer;
-use super::slots::{Slot, Slots};
+use super::token::Token;
 
 /// Limits for clients. The number of viewers is limited by the hub, not here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum number of connections; one more is closed at once.
+    /// Maximum number of connections. One more takes the place of the oldest that has sent no whole request with the
+    /// token, if there is one; otherwise it is closed at once. Those never have more than half of all places.
     pub connections: usize,
     /// Of them, from one address (for IPv6, one /64 network).
     pub connections_per_address: usize,
@@ -51,9 +58,19 @@ impl Default for Limits {
 /// Time for connections to end after they were asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// What all connections have in common.
+#[derive(Clone)]
+pub(super) struct Front {
+    pub(super) router: Router,
+    pub(super) limits: Limits,
+    /// Who sends it in a request is known.
+    pub(super) token: Option<Arc<Token>>,
+    pub(super) tls: Option<TlsAcceptor>,
+}
+
 /// Serves until stopped.
-pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits, mut stop: watch::Receiver<bool>) {
-    let slots = Slots::default();
+pub(super) async fn serve(listener: TcpListener, front: Front, mut stop: watch::Receiver<bool>) {
+    let seats = Seats::new(front.limits.connections, front.limits.connections_per_address);
     let mut open = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -63,12 +80,11 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits,
         };
         match accepted {
             Ok((stream, peer)) => {
-                let slot = slots.take(network(peer.ip()), limits.connections_per_address, limits.connections);
-                let Some(slot) = slot else {
+                let Some(seat) = seats.take(network(peer.ip())) else {
                     tracing::debug!(%peer, "too many connections");
                     continue;
                 };
-                open.spawn(connection(stream, peer, router.clone(), limits.clone(), stop.clone(), slot));
+                open.spawn(connection(stream, peer, front.clone(), stop.clone(), Arc::new(seat)));
             }
             Err(error) => {
                 // Probably out of file descriptors: other connections must end first.
@@ -81,17 +97,36 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits,
     let _ = tokio::time::timeout(GRACE, async { while open.join_next().await.is_some() {} }).await;
 }
 
-async fn connection(
-    stream: TcpStream,
-    peer: SocketAddr,
-    router: Router,
-    limits: Limits,
-    mut stop: watch::Receiver<bool>,
-    _slot: Slot<IpAddr>,
-) {
+async fn connection(stream: TcpStream, peer: SocketAddr, front: Front, stop: watch::Receiver<bool>, seat: Arc<Seat>) {
     // Statistics are sent without delay.
     let _ = stream.set_nodelay(true);
-    let service = TowerToHyperService::new(router.layer(Extension(Peer(peer))));
+    let Some(tls) = &front.tls else { return exchange(stream, peer, &front, stop, seat).await };
+    let handshake = tokio::select! {
+        handshake = tokio::time::timeout(front.limits.timeout, tls.accept(stream)) => handshake,
+        () = seat.lost() => return,
+    };
+    match handshake {
+        Ok(Ok(stream)) => exchange(stream, peer, &front, stop, seat).await,
+        Ok(Err(error)) => tracing::debug!(%peer, %error, "a TLS handshake failed"),
+        Err(_) => tracing::debug!(%peer, "a TLS handshake took too long"),
+    }
+}
+
+/// Answers what is asked over `stream`.
+async fn exchange<S>(stream: S, peer: SocketAddr, front: &Front, mut stop: watch::Receiver<bool>, seat: Arc<Seat>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let Front { limits, token, .. } = front;
+    let router = front.router.clone().layer(Extension(Peer(peer))).layer(Extension(seat.clone()));
+    let router = TowerToHyperService::new(router);
+    let (token, kept) = (token.as_deref(), &seat);
+    let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        if token.is_none_or(|token| shows(token, request.headers(), request.uri())) {
+            kept.keep();
+        }
+        router.call(request)
+    });
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
@@ -101,6 +136,7 @@ async fn connection(
     );
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),
+        () = seat.lost() => return tracing::debug!(%peer, "a connection without a request made room for another"),
         () = tokio::time::sleep(limits.longest) => None,
         _ = stop.wait_for(|stop| *stop) => None,
     };
@@ -117,7 +153,7 @@ async fn connection(
 }
 
 /// The source that a limit applies to: an IPv4 address, or a /64 network of IPv6.
-fn network(address: IpAddr) -> IpAddr {
+pub(super) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
         address => address,

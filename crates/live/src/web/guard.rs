@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -40,8 +40,18 @@ pub(super) fn shows(token: &Token, headers: &HeaderMap, uri: &Uri) -> bool {
 
 pub(super) fn unauthorized() -> Response {
     let response =
-        words(StatusCode::UNAUTHORIZED, "This needs the token of the link: open the link as the publisher printed it.");
+        words(StatusCode::UNAUTHORIZED, "This needs the token of the link: open the link as it was printed.");
     with(response, header::WWW_AUTHENTICATE, "Bearer realm=\"thalweg\"")
+}
+
+/// Refuses requests that are not clear about their host: a proxy in front may have understood another one (RFC 9112
+/// section 3.2).
+pub(super) async fn one_host(request: Request, next: Next) -> Response {
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    if hosts > 1 || (hosts == 0 && request.version() == Version::HTTP_11) {
+        return words(StatusCode::BAD_REQUEST, format!("A request with {hosts} Host headers; it must have one."));
+    }
+    next.run(request).await
 }
 
 /// Refuses requests of other sites when there is no token.
@@ -49,7 +59,8 @@ pub(super) async fn site(State(open): State<bool>, request: Request, next: Next)
     if open {
         let headers = request.headers();
         let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-        let host = text(header::HOST).unwrap_or("?");
+        // An address with a host in it counts more than the header (RFC 9112 section 3.2.2).
+        let host = request.uri().authority().map(Authority::as_str).or(text(header::HOST)).unwrap_or("?");
         if !names_a_machine(host) {
             return words(
                 StatusCode::FORBIDDEN,
@@ -58,9 +69,9 @@ pub(super) async fn site(State(open): State<bool>, request: Request, next: Next)
                 ),
             );
         }
-        if let Some(origin) =
-            text(header::ORIGIN).filter(|origin| !origin.eq_ignore_ascii_case(&format!("http://{host}")))
-        {
+        if let Some(origin) = text(header::ORIGIN).filter(|origin| {
+            !["http", "https"].iter().any(|scheme| origin.eq_ignore_ascii_case(&format!("{scheme}://{host}")))
+        }) {
             return words(
                 StatusCode::FORBIDDEN,
                 format!(
@@ -87,7 +98,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// The headers of every answer; with CORS headers (required by WHEP section 4.1) only if a token protects the server.
 pub(super) async fn headers(State(guarded): State<bool>, request: Request, next: Next) -> Response {
     let preflight = request.method() == Method::OPTIONS;
-    let whep = request.uri().path().starts_with("/whep");
+    let is_signalling = request.uri().path().split('/').any(|part| part == "whep" || part == "whip");
     let mut response = if preflight { StatusCode::NO_CONTENT.into_response() } else { next.run(request).await };
     let mut fixed = vec![
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -95,7 +106,7 @@ pub(super) async fn headers(State(guarded): State<bool>, request: Request, next:
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_FRAME_OPTIONS, "DENY"),
     ];
-    if preflight && whep {
+    if preflight && is_signalling {
         fixed.push((HeaderName::from_static("accept-post"), "application/sdp"));
     }
     if guarded {

@@ -1,29 +1,38 @@
-//! The interface between the web server and the thread that owns the viewers.
+//! The interface between the web server and the thread that owns the viewers, or the senders.
+
+use std::net::IpAddr;
+use std::sync::Arc;
 
 use super::refused::Refused;
 use super::snapshot::{About, LinkChange, Snapshot};
 
-/// The viewers, as the web server sees them. Every call may block for some milliseconds (a message to another thread
-/// and back); the server calls it where blocking is allowed.
-pub trait Hub: Send + Sync {
-    /// Adds a viewer.
+/// The sessions of WHEP or WHIP, as the web server sees them. Every call may block for some milliseconds (a message to
+/// another thread and back); the server calls it where blocking is allowed.
+pub trait Sessions: Send + Sync {
+    /// Adds a viewer, or a sender.
     ///
     /// # Errors
-    /// When the offer cannot be answered, the maximum number of viewers is reached, or the requested channel or scheme
+    /// When the offer cannot be answered, the maximum number of sessions is reached, or the requested channel or scheme
     /// does not exist.
     fn join(&self, join: Join) -> Result<Joined, Refused>;
 
-    /// More candidates of a viewer, or its ICE restart (RFC 9725 section 4.3): `fragment` is an SDP fragment of RFC
+    /// More candidates of a session, or its ICE restart (RFC 9725 section 4.3): `fragment` is an SDP fragment of RFC
     /// 8840.
     ///
     /// # Errors
-    /// When there is no such viewer, the fragment is malformed, or the condition does not hold
+    /// When there is no such session, the fragment is malformed, or the condition does not hold
     /// ([`RefusedKind::Stale`](super::RefusedKind::Stale)).
     fn patch(&self, id: &str, fragment: &str, condition: &Condition) -> Result<Patched, Refused>;
 
-    /// Removes a viewer. Returns whether it existed.
+    /// Ends a session. Returns whether it existed.
     fn leave(&self, id: &str) -> bool;
 
+    /// All metrics in Prometheus' text format, version 0.0.4.
+    fn metrics(&self) -> String;
+}
+
+/// The viewers of a publisher.
+pub trait Hub: Sessions {
     /// Switches a viewer to another scheme.
     ///
     /// # Errors
@@ -41,12 +50,27 @@ pub trait Hub: Send + Sync {
 
     /// What is published.
     fn about(&self) -> About;
-
-    /// All metrics in Prometheus' text format, version 0.0.4.
-    fn metrics(&self) -> String;
 }
 
-/// A request to watch.
+/// The senders of a receiver.
+pub trait Receivers: Sessions {
+    /// The present figures of a sender, as a JSON object.
+    fn sender(&self, id: &str) -> Option<String>;
+
+    /// What is received here, as a JSON object.
+    fn about(&self) -> String;
+}
+
+/// Both sides of a relay.
+#[derive(Clone)]
+pub struct Relayed {
+    /// Its viewers.
+    pub hub: Arc<dyn Hub>,
+    /// Its sender.
+    pub receivers: Arc<dyn Receivers>,
+}
+
+/// A request to watch, or to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Join {
     /// The SDP offer, at most as large as [`Limits::body`](super::Limits::body).
@@ -55,12 +79,16 @@ pub struct Join {
     pub scheme: Option<String>,
     /// The channel; `None` for the first.
     pub channel: Option<String>,
+    /// What a sender calls itself, for its figures; `None` if it does not say.
+    pub name: Option<String>,
+    /// Where the request came from, for limits: an IPv4 address or an IPv6 network; `None` from this program itself.
+    pub from: Option<IpAddr>,
 }
 
-/// A viewer that has joined.
+/// A viewer or a sender that has joined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Joined {
-    /// The viewer's id, of `A-Z a-z 0-9 - _`. It gives the right to change and end the viewer without the token, so it
+    /// The session's id, of `A-Z a-z 0-9 - _`. It gives the right to change and end it without the token, so it
     /// contains at least 128 random bits.
     pub id: String,
     /// The SDP answer.

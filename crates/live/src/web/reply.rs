@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::hub::Hub;
 use super::refused::{Refused, RefusedKind};
 
 /// A plain sentence with a status.
@@ -38,13 +37,13 @@ impl IntoResponse for Refused {
 }
 
 /// Calls the hub where blocking is allowed. `Err` is the response if the hub panicked.
-pub(super) async fn ask<T: Send + 'static>(
-    hub: &Arc<dyn Hub>,
-    question: impl FnOnce(&dyn Hub) -> T + Send + 'static,
+pub(super) async fn ask<H: ?Sized + Send + Sync + 'static, T: Send + 'static>(
+    hub: &Arc<H>,
+    question: impl FnOnce(&H) -> T + Send + 'static,
 ) -> Result<T, Response> {
     let hub = hub.clone();
     tokio::task::spawn_blocking(move || question(&*hub)).await.map_err(|error| {
         tracing::error!(%error, "the hub failed to answer");
-        words(StatusCode::INTERNAL_SERVER_ERROR, "The publisher failed to answer; its log says why.")
+        words(StatusCode::INTERNAL_SERVER_ERROR, "The server failed to answer; its log says why.")
     })
 }

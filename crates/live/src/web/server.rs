@@ -9,20 +9,23 @@ use std::time::Duration;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
-use axum::response::Response;
+use axum::response::{Redirect, Response};
 use axum::{Router, routing::get};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::connections::{Limits, serve};
+use super::calling;
+use super::connections::{Front, Limits, serve};
 use super::guard;
-use super::hub::Hub;
+use super::hub::{Hub, Receivers, Relayed, Sessions};
+use super::receiving;
 use super::reply::words;
+use super::signalling::{self, Signalling};
 use super::site::{self, Metrics};
 use super::slots::Slots;
+use super::tls::Tls;
 use super::token::Token;
 use super::viewers::{self, Viewers};
-use super::whep::{self, Whep};
 use crate::clock::Clock;
 use crate::thread::spawn;
 
@@ -36,6 +39,8 @@ pub struct WebConfig {
     /// The token that readers of `/metrics` must present. Without one only requests from this machine are answered; set
     /// one when a proxy runs on this machine in front of the server, because all requests then come from this machine.
     pub metrics_token: Option<Token>,
+    /// The certificate to show; without one page and signalling are by `http`.
+    pub tls: Option<Tls>,
     /// Limits for clients.
     pub limits: Limits,
     /// The clock that pages compare their own with: the one by which pictures are taken.
@@ -49,7 +54,7 @@ impl WebConfig {
     /// When the system has no random numbers.
     pub fn new(listen: SocketAddr) -> Result<WebConfig, WebError> {
         let token = if listen.ip().is_loopback() { None } else { Some(Token::random()?) };
-        Ok(WebConfig { listen, token, metrics_token: None, limits: Limits::default(), clock: Clock::new() })
+        Ok(WebConfig { listen, token, metrics_token: None, tls: None, limits: Limits::default(), clock: Clock::new() })
     }
 }
 
@@ -79,6 +84,9 @@ pub enum WebError {
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
+    /// Of its links: `http` or `https`.
+    scheme: &'static str,
+    token: Option<Arc<Token>>,
     stop: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -89,18 +97,43 @@ impl Server {
     /// # Errors
     /// When the server cannot listen at the address, or the thread cannot be started.
     pub fn start(config: WebConfig, hub: Arc<dyn Hub>) -> Result<Server, WebError> {
-        let limits = config.limits.clone();
-        Server::with_routes(config.listen, limits, |stopped| router(&config, &hub, stopped))
+        Server::with_routes(&config, |stopped| router(&config, &hub, stopped))
+    }
+
+    /// The same for a receiver: a page that sends this machine's camera, and its WHIP endpoint.
+    ///
+    /// # Errors
+    /// When the server cannot listen at the address, or the thread cannot be started.
+    pub fn start_receiving(config: WebConfig, receivers: Arc<dyn Receivers>) -> Result<Server, WebError> {
+        Server::with_routes(&config, |_| receiving_router(&config, &receivers))
+    }
+
+    /// The same for a relay: the page of its viewers, and in the folder `send/` that of its sender with its endpoint,
+    /// `send/whip`, and metrics, `send/metrics`.
+    ///
+    /// # Errors
+    /// When the server cannot listen at the address, or the thread cannot be started.
+    pub fn start_relaying(config: WebConfig, relayed: &Relayed) -> Result<Server, WebError> {
+        Server::with_routes(&config, |stopped| relaying_router(&config, relayed, stopped))
+    }
+
+    /// The same for a call of two: a page that sends to one relay, the first that is free, and shows the other. The relays
+    /// are in the folders `a/` and `b/`.
+    ///
+    /// # Errors
+    /// When the server cannot listen at the address, or the thread cannot be started.
+    pub fn start_calling(config: WebConfig, seats: &[Relayed; 2]) -> Result<Server, WebError> {
+        Server::with_routes(&config, |stopped| calling_router(&config, seats, stopped))
     }
 
     /// A server of these routes, which learn when it stops.
     pub(crate) fn with_routes(
-        listen: SocketAddr,
-        limits: Limits,
+        config: &WebConfig,
         routes: impl FnOnce(&watch::Receiver<bool>) -> Router,
     ) -> Result<Server, WebError> {
         /// The minimum buffer size of hyper.
         const SMALLEST_HEAD: usize = 8192;
+        let WebConfig { listen, limits, token, tls, .. } = config.clone();
         if limits.head < SMALLEST_HEAD {
             return Err(WebError::Head(limits.head));
         }
@@ -109,18 +142,38 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind(listen)).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let (stop, stopped) = watch::channel(false);
-        let router = routes(&stopped);
+        let token = token.map(Arc::new);
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let tls = tls.as_ref().map(Tls::acceptor);
+        let front = Front { router: routes(&stopped), limits, token: token.clone(), tls };
         let thread = spawn("web", move || {
-            runtime.block_on(serve(listener, router, limits, stopped));
+            runtime.block_on(serve(listener, front, stopped));
             // A call of the hub that never returns must not keep the program from ending.
             runtime.shutdown_timeout(Duration::from_millis(200));
         })?;
-        Ok(Server { address, stop, thread: Some(thread) })
+        Ok(Server { address, scheme, token, stop, thread: Some(thread) })
     }
 
     /// The address that it listens at.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The page's link for who reaches this server at `address`. The token is in its fragment, which a browser sends to no
+    /// server, so that it is in no proxy's log.
+    pub fn link(&self, address: SocketAddr) -> String {
+        self.link_to(address, "")
+    }
+
+    /// The same of the page in this folder, such as a relay's `send/`.
+    pub fn link_to(&self, address: SocketAddr, folder: &str) -> String {
+        let token = self.token.as_ref().map_or(String::new(), |token| format!("#token={}", token.reveal()));
+        format!("{}://{address}/{folder}{token}", self.scheme)
+    }
+
+    /// Its endpoint of this name for who reaches this server at `address`, without the token.
+    pub fn endpoint(&self, address: SocketAddr, name: &str) -> String {
+        format!("{}://{address}/{name}", self.scheme)
     }
 
     /// Stops: new connections are refused, requests in progress are answered, and event streams are closed. Takes at
@@ -143,40 +196,120 @@ impl Drop for Server {
     }
 }
 
-/// The routes of all requests.
-pub(super) fn router(config: &WebConfig, hub: &Arc<dyn Hub>, stop: &watch::Receiver<bool>) -> Router {
+/// The routes of all requests to a publisher.
+pub(crate) fn router(config: &WebConfig, hub: &Arc<dyn Hub>, stop: &watch::Receiver<bool>) -> Router {
+    guarded(config, watching(config, hub, stop, "whep"))
+}
+
+/// Those to a receiver.
+fn receiving_router(config: &WebConfig, receivers: &Arc<dyn Receivers>) -> Router {
+    guarded(config, sending(config, receivers, "whip"))
+}
+
+/// Those to a relay.
+fn relaying_router(config: &WebConfig, relayed: &Relayed, stop: &watch::Receiver<bool>) -> Router {
+    guarded(config, relaying(config, relayed, stop, ["whep", "send/whip"]))
+}
+
+/// Those to a call: a relay for what comes from each seat, and their page.
+fn calling_router(config: &WebConfig, [a, b]: &[Relayed; 2], stop: &watch::Receiver<bool>) -> Router {
+    let sessions: Arc<dyn Sessions> = a.hub.clone();
+    let mut router = Router::new()
+        .nest("/a/", relaying(config, a, stop, ["a/whep", "a/send/whip"]))
+        .nest("/b/", relaying(config, b, stop, ["b/whep", "b/send/whip"]))
+        .route("/health", get(site::health).with_state(sessions));
+    for (path, kind, text) in calling::FILES {
+        router = router.route(path, site::file(kind, text));
+    }
+    guarded(config, router)
+}
+
+/// A relay's viewers', and in a folder its sender's. Their sessions are at `whep` and `whip`, from the root on.
+fn relaying(
+    config: &WebConfig,
+    relayed: &Relayed,
+    stop: &watch::Receiver<bool>,
+    [whep, whip]: [&'static str; 2],
+) -> Router {
+    // A page whose name does not end in a slash would look for its files beside the folder.
+    let without_slash = get(|| async { Redirect::permanent("send/") });
+    watching(config, &relayed.hub, stop, whep)
+        .route("/send", without_slash)
+        .nest("/send/", sending(config, &relayed.receivers, whip))
+}
+
+/// What a publisher is asked: `whep` is where its sessions are, from the root on.
+fn watching(config: &WebConfig, hub: &Arc<dyn Hub>, stop: &watch::Receiver<bool>, whep: &'static str) -> Router {
     let token = config.token.clone().map(Arc::new);
-    let guarded = token.is_some();
     let limits = config.limits.clone();
-    let whep = Whep { hub: hub.clone(), token: token.clone(), limits: limits.clone() };
     let viewers = Viewers { hub: hub.clone(), limits, streams: Slots::default(), stop: stop.clone() };
-    let metrics = Metrics { hub: hub.clone(), token: config.metrics_token.clone().map(Arc::new) };
-    let behind_the_token = Router::new()
+    let about = Router::new()
         .route("/about", get(site::about))
         .with_state(hub.clone())
-        .route("/clock", get(site::clock).with_state(config.clock))
         .layer(from_fn_with_state(token, guard::token));
-    let mut router = Router::new()
-        .route("/whep", whep::first(whep.clone()))
-        .route("/whep/{name}", whep::named(whep))
+    let router = Router::new()
         .route("/viewers/{id}/events", viewers::events(viewers.clone()))
         .route("/viewers/{id}/scheme", viewers::scheme(viewers.clone()))
         .route("/viewers/{id}/link", viewers::link(viewers))
+        .merge(about);
+    common(router, config, &(hub.clone() as Arc<dyn Sessions>), whep, &site::FILES)
+}
+
+/// What a receiver is asked: `whip` is where its sessions are, from the root on.
+fn sending(config: &WebConfig, receivers: &Arc<dyn Receivers>, whip: &'static str) -> Router {
+    let token = config.token.clone().map(Arc::new);
+    let about = Router::new()
+        .route("/about", get(receiving::about))
+        .with_state(receivers.clone())
+        .layer(from_fn_with_state(token, guard::token));
+    let figures = get(receiving::sender).with_state(receivers.clone());
+    let router = Router::new().route("/senders/{id}", figures).merge(about);
+    common(router, config, &(receivers.clone() as Arc<dyn Sessions>), whip, &receiving::FILES)
+}
+
+/// These routes with what all have: signalling, the page's files, the clock, the metrics.
+fn common(
+    router: Router,
+    config: &WebConfig,
+    sessions: &Arc<dyn Sessions>,
+    path: &'static str,
+    files: &[(&'static str, &'static str, &'static str)],
+) -> Router {
+    let token = config.token.clone().map(Arc::new);
+    let signalling =
+        Signalling { path, sessions: sessions.clone(), token: token.clone(), limits: config.limits.clone() };
+    let metrics = Metrics { hub: sessions.clone(), token: config.metrics_token.clone().map(Arc::new) };
+    let clock = Router::new()
+        .route("/clock", get(site::clock).with_state(config.clock))
+        .layer(from_fn_with_state(token, guard::token));
+    // Where it is nested, a route has the last part of the path.
+    let last = path.rsplit('/').next().unwrap_or(path);
+    let mut router = router
+        .route(&format!("/{last}"), signalling::first(signalling.clone()))
+        .route(&format!("/{last}/{{name}}"), signalling::named(signalling))
         .route("/metrics", get(site::metrics).with_state(metrics))
-        .merge(behind_the_token)
-        .fallback(|| async { words(StatusCode::NOT_FOUND, "There is nothing here; the page is at /.") });
-    for (path, kind, text) in site::FILES {
+        .route("/health", get(site::health).with_state(sessions.clone()))
+        .merge(clock);
+    for &(path, kind, text) in files {
         router = router.route(path, site::file(kind, text));
     }
     router
+}
+
+/// The routes with what guards every server's.
+fn guarded(config: &WebConfig, router: Router) -> Router {
+    let guarded = config.token.is_some();
+    router
+        .fallback(|| async { words(StatusCode::NOT_FOUND, "There is nothing here; the page is at /.") })
         .layer(from_fn(in_time))
         .layer(from_fn_with_state(guarded, guard::headers))
         .layer(from_fn_with_state(!guarded, guard::site))
+        .layer(from_fn(guard::one_host))
 }
 
 /// An answer must begin within half a minute, whatever the hub does.
 async fn in_time(request: Request, next: Next) -> Response {
     const LONGEST: Duration = Duration::from_secs(30);
-    let late = || words(StatusCode::SERVICE_UNAVAILABLE, "The publisher is too busy to answer; try again.");
+    let late = || words(StatusCode::SERVICE_UNAVAILABLE, "The server is too busy to answer; try again.");
     tokio::time::timeout(LONGEST, next.run(request)).await.unwrap_or_else(|_| late())
 }

@@ -10,12 +10,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 
 use super::guard;
-use super::hub::Hub;
+use super::hub::{Hub, Sessions};
 use super::reply::{ask, words};
 use super::token::Token;
 use crate::clock::Clock;
 
-const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+pub(super) const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files of the page: path, media type, contents. They are the same in every copy of the program and contain no
 /// secret.
@@ -65,10 +65,19 @@ pub(super) async fn clock(State(clock): State<Clock>) -> Response {
     json(format!("{{\"now_ms\":{:.3}}}", now.as_secs_f64() * 1e3))
 }
 
+/// `/health`, for who restarts what does not answer: 200 as long as the thread of the network answers in time. It says
+/// nothing else, so it needs no token.
+pub(super) async fn health(State(hub): State<Arc<dyn Sessions>>) -> Response {
+    match ask(&hub, |hub| drop(hub.metrics())).await {
+        Ok(()) => words(StatusCode::OK, "It works."),
+        Err(response) => response,
+    }
+}
+
 /// `/metrics`.
 #[derive(Clone)]
 pub(super) struct Metrics {
-    pub(super) hub: Arc<dyn Hub>,
+    pub(super) hub: Arc<dyn Sessions>,
     pub(super) token: Option<Arc<Token>>,
 }
 
@@ -81,7 +90,8 @@ pub(super) async fn metrics(
     match metrics.token {
         Some(token) if !guard::shows(&token, request.headers(), request.uri()) => return guard::unauthorized(),
         None if !peer.is_some_and(|Extension(Peer(peer))| is_loopback(peer)) => {
-            let sentence = "Metrics are for this machine alone; start the publisher with a token for them to read them from elsewhere.";
+            let sentence =
+                "Metrics are for this machine alone; start it with a token for them to read them from elsewhere.";
             return words(StatusCode::FORBIDDEN, sentence);
         }
         _ => {}
@@ -108,6 +118,6 @@ fn is_loopback(peer: SocketAddr) -> bool {
     }
 }
 
-fn json(text: String) -> Response {
+pub(super) fn json(text: String) -> Response {
     ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], text).into_response()
 }

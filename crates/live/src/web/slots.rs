@@ -1,4 +1,4 @@
-//! Limited slots: connections of each source, event streams of each viewer.
+//! Limited slots: event streams of each viewer.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,11 +14,11 @@ impl<K> Default for Slots<K> {
 }
 
 impl<K: Ord + Clone> Slots<K> {
-    /// Takes a slot, unless `key` has `max` already or all keys together `max_total`.
-    pub(super) fn take(&self, key: K, max: usize, max_total: usize) -> Option<Slot<K>> {
+    /// Takes a slot, unless `key` has `max` already.
+    pub(super) fn take(&self, key: K, max: usize) -> Option<Slot<K>> {
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let own = taken.get(&key).copied().unwrap_or(0);
-        (own < max && taken.values().sum::<usize>() < max_total).then(|| {
+        (own < max).then(|| {
             taken.insert(key.clone(), own + 1);
             Slot { slots: self.clone(), key }
         })
@@ -48,10 +48,10 @@ mod tests {
     #[test]
     fn slots_are_given_up_to_the_limits_and_come_back() {
         let slots = Slots::default();
-        let (first, second) = (slots.take("here", 2, 3), slots.take("here", 2, 3));
-        assert!(first.is_some() && second.is_some() && slots.take("here", 2, 3).is_none());
-        let third = slots.take("there", 2, 3);
-        assert!(third.is_some() && slots.take("there", 2, 3).is_none());
+        let (first, second) = (slots.take("here", 2), slots.take("here", 2));
+        assert!(first.is_some() && second.is_some() && slots.take("here", 2).is_none());
+        let third = slots.take("there", 2);
+        assert!(third.is_some());
         drop((first, second, third));
         assert!(slots.0.lock().unwrap().is_empty());
     }

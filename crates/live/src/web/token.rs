@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use subtle::ConstantTimeEq;
 
-/// The secret that a viewer must present, as `Authorization: Bearer TOKEN` or as `?token=TOKEN`. It never appears in
+/// The secret that a viewer must present, as `Authorization: Bearer TOKEN` or as `?token=TOKEN`; the page's link has it as `#token=TOKEN`. It never appears in
 /// logs: its `Debug` output hides it, and [`Token::reveal`] is the only way to read it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Request, State};
+use axum::extract::{Extension, Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
@@ -17,9 +17,10 @@ use super::connections::Limits;
 use super::hub::Hub;
 use super::refused::Refused;
 use super::reply::{ask, words};
+use super::seats::Seat;
+use super::signalling::body;
 use super::slots::{Slot, Slots};
 use super::snapshot::LinkChange;
-use super::whep::body;
 
 /// Interval between statistics.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -86,15 +87,23 @@ async fn change(State(viewers): State<Viewers>, Path(id): Path<String>, request:
     done(ask(&viewers.hub, move |hub| hub.change_link(&id, &change)).await)
 }
 
-async fn stream(State(viewers): State<Viewers>, Path(id): Path<String>) -> Response {
+async fn stream(
+    State(viewers): State<Viewers>,
+    Path(id): Path<String>,
+    seat: Option<Extension<Arc<Seat>>>,
+) -> Response {
     let asked = id.clone();
     match ask(&viewers.hub, move |hub| hub.snapshot(&asked).is_some()).await {
         Ok(true) => {}
         Ok(false) => return words(StatusCode::NOT_FOUND, "There is no such viewer; they may have left already."),
         Err(response) => return response,
     }
+    // The viewer's name is as secret as the token, which an event stream cannot show.
+    if let Some(Extension(seat)) = seat {
+        seat.keep();
+    }
     let max = viewers.limits.streams_per_viewer;
-    let Some(slot) = viewers.streams.take(id.clone(), max, usize::MAX) else {
+    let Some(slot) = viewers.streams.take(id.clone(), max) else {
         let sentence = format!("{max} streams of this viewer's figures are open, as many as may be; close one.");
         return words(StatusCode::TOO_MANY_REQUESTS, sentence);
     };

@@ -12,7 +12,7 @@ pub struct IceServer {
 }
 
 /// The STUN and TURN servers in the values of all `Link` headers; other links are ignored.
-pub(super) fn ice_servers<'a>(headers: impl Iterator<Item = &'a str>) -> Vec<IceServer> {
+pub fn ice_servers<'a>(headers: impl Iterator<Item = &'a str>) -> Vec<IceServer> {
     /// Maximum number of servers.
     const MAX: usize = 16;
     headers.flat_map(links).filter_map(server).take(MAX).collect()

@@ -22,6 +22,9 @@ pub use client::{Client, Config};
 pub use endpoint::{Endpoint, Token};
 pub use error::WhipError;
 pub use ice_servers::IceServer;
+// For `thalweg-fuzz`.
+#[doc(hidden)]
+pub use ice_servers::ice_servers;
 pub use resource::{Patched, Resource};
 
 #[cfg(test)]

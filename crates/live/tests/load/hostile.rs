@@ -4,10 +4,10 @@ use std::net::UdpSocket;
 
 use thalweg_live::clock::{Clock, pause};
 use thalweg_live::web::RefusedKind;
-use thalweg_units::{Seed, Span};
+use thalweg_units::{Rate, Seed, Span};
 
 use super::viewer::{Viewer, join_and_vanish};
-use super::{alone, metric, process, publisher};
+use super::{alone, metric, process, publisher, publisher_of};
 
 /// Waits until the condition holds, 20 s at most, for busy machines.
 fn until(what: &str, mut so: impl FnMut() -> bool) {
@@ -109,4 +109,66 @@ fn two_hundred_viewers_who_came_and_went_leave_nothing_behind() {
     assert!(process::descriptors() <= descriptors, "{descriptors} open before, {} after", process::descriptors());
     let grown = process::memory().saturating_sub(memory);
     assert!(grown < 16 << 20, "{grown} bytes of memory came");
+}
+
+#[test]
+fn fifteen_who_join_and_never_connect_cost_no_encoder() {
+    let _alone = alone();
+    let publisher = publisher(16);
+    let hub = publisher.hub();
+    let viewer = Viewer::join(&*hub, "gcc").unwrap();
+    until("frames", || viewer.seen().frames > 30);
+    let (threads, memory) = (process::threads(), process::memory());
+    let silent: Vec<String> = (0..15).map(|_| join_and_vanish(&*hub).unwrap()).collect();
+    assert_eq!(metric(&hub.metrics(), "thalweg_viewers "), 16.0);
+    let grown = process::memory().saturating_sub(memory);
+    println!("{} threads came, {grown} bytes", process::threads() - threads);
+    assert_eq!(process::threads(), threads);
+    assert!(grown < 8 << 20, "{grown} bytes of memory came");
+    // And one that connects later still gets its pictures.
+    assert!(silent.iter().all(|id| hub.leave(id)));
+    let late = Viewer::join(&*hub, "vidaptive").unwrap();
+    until("frames for who came later", || late.seen().frames > 30);
+}
+
+#[test]
+fn who_acknowledges_what_was_never_sent_is_ended_and_the_others_go_on_watching() {
+    let _alone = alone();
+    let publisher = publisher(2);
+    let hub = publisher.hub();
+    let honest = Viewer::join(&*hub, "gcc").unwrap();
+    let liar = Viewer::join_lying(&*hub, "gcc").unwrap();
+    until("the liar's frames", || liar.seen().frames > 0);
+    until("the liar's end", || liar.seen().closed);
+    let ended = r#"thalweg_viewers_ended_total{why="false_acknowledgements"}"#;
+    assert_eq!(metric(&hub.metrics(), ended), 1.0);
+    until("frames", || honest.seen().frames > 300);
+    assert_eq!(metric(&hub.metrics(), ended), 1.0);
+    assert!(!honest.seen().closed);
+}
+
+#[test]
+fn all_viewers_together_are_sent_no_more_than_was_allowed_and_one_too_many_is_refused() {
+    let _alone = alone();
+    let publisher = publisher_of(16, Some(Rate::from_kbps(1200)));
+    let hub = publisher.hub();
+    let viewers = ["gcc", "vidaptive", "camel"].map(|scheme| Viewer::join(&*hub, scheme).unwrap());
+    until("frames for all", || viewers.iter().all(|viewer| viewer.seen().frames > 30));
+    let (clock, sent) = (Clock::new(), || metric(&hub.metrics(), "thalweg_sent_bytes_total"));
+    let (begun, before) = (clock.now(), sent());
+    let frames = viewers.each_ref().map(|viewer| viewer.seen().frames);
+    pause(Span::from_secs(8));
+    let seconds = (clock.now() - begun).as_secs_f64();
+    let kbps = (sent() - before) * 8.0 / 1000.0 / seconds;
+    println!("{kbps} kbps");
+    // What the buckets held at the beginning may come on top.
+    assert!((700.0..=1200.0 * (seconds + 0.2) / seconds).contains(&kbps), "{kbps} kbps in {seconds} s");
+    for (viewer, before) in viewers.iter().zip(frames) {
+        let fps = (viewer.seen().frames - before) as f64 / seconds;
+        assert!(fps > 20.0, "{fps} frames a second");
+    }
+    let silent = (3..12).map(|_| join_and_vanish(&*hub));
+    assert!(silent.collect::<Vec<_>>().iter().all(Result::is_ok), "there are 100 kbps for twelve");
+    let refused = join_and_vanish(&*hub).unwrap_err();
+    assert!(refused.kind == RefusedKind::Full && refused.message.contains("1.2Mbps is all"), "{refused}");
 }

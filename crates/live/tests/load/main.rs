@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use thalweg_live::clock::Clock;
 use thalweg_live::publish::{PublishConfig, Publisher};
 use thalweg_sender::Scheme;
-use thalweg_units::Size;
+use thalweg_units::{Rate, Size};
 use thalweg_video::Video;
 
 /// One test at a time.
@@ -25,11 +25,17 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// An encoder model at 30 fps and silence, on loopback.
 fn publisher(max_viewers: usize) -> Publisher {
+    publisher_of(max_viewers, None)
+}
+
+/// The same with a limit on what all viewers together are sent.
+fn publisher_of(max_viewers: usize, max_total_rate: Option<Rate>) -> Publisher {
     let config = PublishConfig {
         video: Video::scene(Size::new(640, 360), 30),
         barcode: false,
         codec: Some("model".parse().unwrap()),
         max_viewers,
+        max_total_rate,
         ..PublishConfig::new("gcc".parse::<Scheme>().unwrap())
     };
     let mut find = |name: &str| -> Result<Arc<thalweg_link::Trace>, String> { Err(format!("no trace {name}")) };

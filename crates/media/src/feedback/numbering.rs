@@ -20,8 +20,23 @@ pub trait Numbering {
     /// The last frame of which a packet was sent; `None` for a sender whose frames have no numbers on the wire.
     fn newest_frame(&self) -> Option<u64>;
 
+    /// The last transport-wide sequence number sent, before truncation to 16 bits.
+    fn newest_transport(&self) -> Option<u64> {
+        self.newest().map(|id| id.0)
+    }
+
+    /// The packet sent under this transport-wide number, which is at most the newest; `None` if none ever was.
+    fn transported(&self, number: u64) -> Option<PacketId> {
+        Some(PacketId(number))
+    }
+
     /// The packet sent under this number of a stream; `None` if there was none or it is no longer remembered.
     fn packet(&self, ssrc: u32, sequence: u64) -> Option<PacketId>;
+
+    /// Whether this number of a stream was skipped, and no packet ever had it.
+    fn is_skipped(&self, _ssrc: u32, _sequence: u64) -> bool {
+        false
+    }
 
     /// Ticks per second of a stream's RTP clock, in which receipt times are reported: for video 90,000 (RFC 7741,
     /// RFC 6184, RFC 9628).
@@ -39,13 +54,24 @@ pub struct Streams {
     streams: BTreeMap<u32, Stream>,
     /// Ticks per second of the RTP clocks of streams that are not video.
     clocks: BTreeMap<u32, u32>,
+    skipped: Skipped,
+}
+
+/// Transport-wide numbers that were never sent.
+#[derive(Debug, Clone, Default)]
+struct Skipped {
+    /// How many there are.
+    all: u64,
+    /// The newest of them, in order, each with how many came before it.
+    newest: VecDeque<(u64, u64)>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Stream {
     /// The number of the first remembered packet.
     first: u64,
-    packets: VecDeque<PacketId>,
+    /// `None` for a number that was never sent.
+    packets: VecDeque<Option<PacketId>>,
 }
 
 impl Streams {
@@ -58,17 +84,39 @@ impl Streams {
     }
 
     /// Packet `id` was sent as number `sequence` (not truncated to 16 bits) of stream `ssrc`. A stream's numbers are
-    /// consecutive; after a jump the earlier ones are forgotten.
+    /// consecutive, but for one that was skipped; after another jump the earlier ones are forgotten.
     pub fn on_sent(&mut self, id: PacketId, ssrc: u32, sequence: u64) {
         self.newest = self.newest.max(Some(id));
         let stream = self.streams.entry(ssrc).or_default();
-        if sequence != stream.first + stream.packets.len() as u64 {
+        let next = stream.first + stream.packets.len() as u64;
+        if sequence == next + 1 && !stream.packets.is_empty() {
+            stream.packets.push_back(None);
+        } else if sequence != next {
             *stream = Stream { first: sequence, packets: VecDeque::new() };
         }
-        stream.packets.push_back(id);
-        if stream.packets.len() > Streams::REMEMBERED {
+        stream.packets.push_back(Some(id));
+        while stream.packets.len() > Streams::REMEMBERED {
             stream.packets.pop_front();
             stream.first += 1;
+        }
+    }
+
+    /// The transport-wide number of packet `id`, which was sent last or is sent next: its own, and one more for each that
+    /// was skipped.
+    pub fn transport_number(&self, id: PacketId) -> u64 {
+        id.0 + self.skipped.all
+    }
+
+    /// Skips the transport-wide number of packet `next`, which is sent next: it gets the one after it. A receiver that
+    /// acknowledges the skipped number acknowledges what it has not received (Savage, Cardwell, Wetherall, Anderson, "TCP
+    /// congestion control with a misbehaving receiver", 1999).
+    pub fn skip_transport_number(&mut self, next: PacketId) {
+        let number = self.transport_number(next);
+        self.skipped.newest.push_back((number, self.skipped.all));
+        self.skipped.all += 1;
+        // No report names a number so old: 16 bits do not tell it from a newer one.
+        while self.skipped.newest.front().is_some_and(|(old, _)| old + (Streams::REMEMBERED as u64) < number) {
+            self.skipped.newest.pop_front();
         }
     }
 
@@ -88,6 +136,18 @@ impl Numbering for Streams {
         self.newest
     }
 
+    fn newest_transport(&self) -> Option<u64> {
+        self.newest.map(|id| self.transport_number(id))
+    }
+
+    fn transported(&self, number: u64) -> Option<PacketId> {
+        let newest = &self.skipped.newest;
+        let place = newest.partition_point(|(skipped, _)| *skipped < number);
+        let before = newest.get(place).map_or(self.skipped.all, |(_, before)| *before);
+        let is_skipped = newest.get(place).is_some_and(|(skipped, _)| *skipped == number);
+        (!is_skipped).then(|| PacketId(number.saturating_sub(before)))
+    }
+
     fn newest_of(&self, ssrc: u32) -> Option<u64> {
         let stream = self.streams.get(&ssrc)?;
         (stream.first + stream.packets.len() as u64).checked_sub(1)
@@ -104,7 +164,13 @@ impl Numbering for Streams {
     fn packet(&self, ssrc: u32, sequence: u64) -> Option<PacketId> {
         let stream = self.streams.get(&ssrc)?;
         let index = usize::try_from(sequence.checked_sub(stream.first)?).ok()?;
-        stream.packets.get(index).copied()
+        stream.packets.get(index).copied().flatten()
+    }
+
+    fn is_skipped(&self, ssrc: u32, sequence: u64) -> bool {
+        let place = |stream: &Stream| usize::try_from(sequence.checked_sub(stream.first)?).ok();
+        let found = self.streams.get(&ssrc).and_then(|stream| stream.packets.get(place(stream)?));
+        found.is_some_and(Option::is_none)
     }
 
     fn clock_rate(&self, ssrc: u32) -> u32 {

@@ -24,6 +24,7 @@ pub struct Reader {
     plain: Option<PlainReports>,
     /// The last known arrival time.
     last: Time,
+    never_sent: u64,
 }
 
 impl Default for Reader {
@@ -37,13 +38,19 @@ impl Reader {
     /// and 18.2 hours).
     pub fn new() -> Reader {
         let transport = twcc::Reader::near(Time::ZERO);
-        Reader { transport, congestion: ccfb::Reader::near(Time::ZERO), plain: None, last: Time::ZERO }
+        Reader { transport, congestion: ccfb::Reader::near(Time::ZERO), plain: None, last: Time::ZERO, never_sent: 0 }
     }
 
     /// A reader for a receiver that sends only receiver reports (RFC 3550): packets count as arrived when the report
     /// arrives, so pass the time with [`Reader::read_at`].
     pub fn of_plain_reports() -> Reader {
         Reader { plain: Some(PlainReports::default()), ..Reader::new() }
+    }
+
+    /// How many packets the receiver has acknowledged whose numbers the sender had skipped: an honest one acknowledges
+    /// none.
+    pub fn never_sent(&self) -> u64 {
+        self.never_sent
     }
 
     /// Like [`Reader::read`], with the time `now` as the arrival time in plain receiver reports.
@@ -72,7 +79,7 @@ impl Reader {
 
     fn understand(&mut self, packet: &Packet, sent: &impl Numbering) -> Option<RtcpFeedback> {
         match packet {
-            Packet::TransportFeedback(feedback) => self.transport(feedback, sent.newest()?),
+            Packet::TransportFeedback(feedback) => self.transport(feedback, sent),
             Packet::CongestionFeedback(feedback) => self.congestion(feedback, sent),
             Packet::SenderReport(SenderReport { blocks, .. })
             | Packet::ReceiverReport(ReceiverReport { blocks, .. }) => self.plain(blocks, sent),
@@ -95,17 +102,20 @@ impl Reader {
 
     fn plain(&mut self, blocks: &[ReportBlock], sent: &impl Numbering) -> Option<RtcpFeedback> {
         let (now, plain) = (self.last, self.plain.as_mut()?);
-        let mut acknowledgements: Vec<Acknowledgement> =
-            blocks.iter().flat_map(|block| plain.read(now, block, sent)).collect();
-        acknowledgements.sort_unstable_by_key(|reported| reported.id);
+        let acknowledgements = plain.take(now, blocks, sent);
         (!acknowledgements.is_empty()).then_some(RtcpFeedback::Arrivals { acknowledgements, hold: None })
     }
 
-    fn transport(&mut self, feedback: &twcc::Feedback, newest: PacketId) -> Option<RtcpFeedback> {
-        let last = &mut self.last;
-        let packets = self.transport.read(feedback, newest.0).filter(|(sequence, _)| *sequence <= newest.0);
+    fn transport(&mut self, feedback: &twcc::Feedback, sent: &impl Numbering) -> Option<RtcpFeedback> {
+        let newest = sent.newest_transport()?;
+        let (last, never_sent) = (&mut self.last, &mut self.never_sent);
+        let packets = self.transport.read(feedback, newest).filter(|(sequence, _)| *sequence <= newest);
         let mut acknowledgements = Vec::with_capacity(feedback.statuses.len());
-        acknowledgements.extend(packets.map(|(sequence, arrival)| {
+        acknowledgements.extend(packets.filter_map(|(sequence, arrival)| {
+            let Some(id) = sent.transported(sequence) else {
+                *never_sent += u64::from(arrival != twcc::Arrival::Missing);
+                return None;
+            };
             let arrival = match arrival {
                 twcc::Arrival::Missing => None,
                 twcc::Arrival::Untimed => Some(*last),
@@ -114,7 +124,7 @@ impl Reader {
                     Some(time)
                 }
             };
-            Acknowledgement { id: PacketId(sequence), arrival, ce: false }
+            Some(Acknowledgement { id, arrival, ce: false })
         }));
         (!acknowledgements.is_empty()).then_some(RtcpFeedback::Arrivals { acknowledgements, hold: None })
     }
@@ -127,7 +137,11 @@ impl Reader {
         let mut acknowledgements = Vec::new();
         let mut newest: Option<(PacketId, Span)> = None;
         for ((ssrc, sequence, arrival), status) in packets {
-            let Some(id) = sent.packet(ssrc, sequence) else { continue };
+            let Some(id) = sent.packet(ssrc, sequence) else {
+                let skipped = sent.is_skipped(ssrc, sequence) && arrival != ccfb::Arrival::Missing;
+                self.never_sent += u64::from(skipped);
+                continue;
+            };
             let (arrival, ce) = match arrival {
                 ccfb::Arrival::Missing => (None, false),
                 ccfb::Arrival::Untimed { ecn } => (Some(*last), ecn == Ecn::Ce),

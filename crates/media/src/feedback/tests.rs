@@ -126,6 +126,51 @@ fn a_stream_is_remembered_as_far_back_as_numbers_tell_packets_apart() {
     assert_eq!((streams.packet(MEDIA, 69_999), streams.newest_of(MEDIA)), (None, Some(90_000)));
 }
 
+/// Transport-wide feedback on numbers `base..`, each arrived or not.
+fn transport(base: u16, arrived: &[bool]) -> Vec<u8> {
+    let status = |arrived: &bool| if *arrived { twcc::Status::Arrived(4) } else { twcc::Status::Missing };
+    let statuses = arrived.iter().map(status).collect();
+    let (sender_ssrc, media_ssrc, reference_time, feedback_count) = (1, MEDIA, 0, 0);
+    let feedback =
+        twcc::Feedback { sender_ssrc, media_ssrc, base_sequence: base, reference_time, feedback_count, statuses };
+    bytes(Packet::TransportFeedback(feedback))
+}
+
+#[test]
+fn a_transport_wide_number_that_was_skipped_is_no_packet_and_its_acknowledgement_is_counted() {
+    let mut streams = Streams::new();
+    for id in 0..100_000 {
+        if id % 100 == 70 {
+            streams.skip_transport_number(PacketId(id));
+        }
+        assert_eq!(streams.transport_number(PacketId(id)), id + (id + 30) / 100);
+        streams.on_sent(PacketId(id), MEDIA, id);
+    }
+    let newest = streams.newest_transport().unwrap();
+    assert_eq!(newest, 100_999);
+    let numbers: Vec<u64> =
+        (newest - 60_000..=newest).filter_map(|number| streams.transported(number)).map(|id| id.0).collect();
+    assert_eq!(numbers, (numbers[0]..100_000).collect::<Vec<_>>(), "each packet has one number");
+    // Before packet 99,970, number 100,969 was skipped.
+    let mut reader = Reader::new();
+    let honest = reader.read(&transport(100_968u32 as u16, &[true, false, true, true]), &streams).unwrap();
+    let ids: Vec<u64> = acknowledgements(&honest).iter().map(|reported| reported.id.0).collect();
+    assert_eq!((ids, reader.never_sent()), (vec![99_969, 99_970, 99_971], 0));
+    reader.read(&transport(100_968u32 as u16, &[true; 4]), &streams).unwrap();
+    assert_eq!(reader.never_sent(), 1);
+}
+
+#[test]
+fn a_number_that_a_stream_skipped_is_known_and_the_packets_before_it_are_not_forgotten() {
+    let mut streams = Streams::new();
+    (0..10).for_each(|id| streams.on_sent(PacketId(id), REPAIR, 3 + id));
+    streams.on_sent(PacketId(10), REPAIR, 14);
+    let packets = [3, 12, 13, 14, 15].map(|number| streams.packet(REPAIR, number).map(|id| id.0));
+    assert_eq!(packets, [Some(0), Some(9), None, Some(10), None]);
+    assert_eq!([12, 13, 14, 15].map(|number| streams.is_skipped(REPAIR, number)), [false, true, false, false]);
+    assert!(!streams.is_skipped(MEDIA, 13));
+}
+
 proptest! {
     #[test]
     fn any_datagram_is_read_or_refused(datagram in prop::collection::vec(any::<u8>(), 0..80)) {

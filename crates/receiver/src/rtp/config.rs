@@ -145,6 +145,8 @@ pub enum Codec {
     H264,
     /// RFC 9628; the layers of a picture are delivered as one frame.
     Vp9,
+    /// AOM's RTP Payload Format For AV1; temporal units are delivered as one frame, their OBUs with sizes.
+    Av1,
 }
 
 /// An audio stream to receive: Opus (RFC 7587), 48 kHz.

@@ -118,6 +118,13 @@ impl Frames {
         }
     }
 
+    /// Somebody else needs a keyframe.
+    pub(super) fn request_keyframe(&mut self) {
+        if !self.is_functional {
+            self.standard.request_keyframe();
+        }
+    }
+
     /// The decoder state to send with a report.
     pub(super) fn decoder_state(&self, sender_ssrc: u32, media_ssrc: u32) -> Option<DecoderState> {
         let stream = self.functional.as_ref().filter(|_| self.is_functional)?;

@@ -2,7 +2,7 @@
 //!
 //! [`Reception`] is to a sender what an unmodified browser is, without decoder, clock or socket: it identifies streams
 //! by SSRC or payload type, handles retransmissions (RFC 4588) and FEC (flexfec-03, ULPFEC in RED), frames of VP8,
-//! H.264 and VP9 and Opus packets, and sends the negotiated feedback: transport-wide feedback at its interval or on
+//! H.264, VP9 and AV1 and Opus packets, and sends the negotiated feedback: transport-wide feedback at its interval or on
 //! request, RFC 8888, extended reports, receiver reports, NACK, PLI. When both peers are ours it also keeps decoder
 //! states for functional video ([`Video::stateful`]), and measures the path as Rebera does ([`Config::measures`]).
 //!

@@ -2,7 +2,7 @@
 
 use thalweg_wire::h264::{self, UnitKind};
 use thalweg_wire::vp8::{self, PictureId};
-use thalweg_wire::{ParseError, vp9};
+use thalweg_wire::{ParseError, av1, vp9};
 
 use super::config::Codec;
 use super::references::{ByFrame, ByLayer, Depends};
@@ -50,6 +50,17 @@ impl Glimpse {
             Some(UnitKind::Delimiter | UnitKind::SequenceParameters) => Start::Yes,
             Some(_) => Start::AfterAnother,
             None => Start::No,
+        };
+        Glimpse { start, picture: None, depends: None }
+    }
+
+    /// AV1 has no descriptor either: of the first packet of a coded video sequence it is known that it begins a temporal
+    /// unit (RTP payload format, section 4.4). What frames refer to is in the dependency descriptor.
+    fn of_av1(payload: &av1::Payload<'_>) -> Glimpse {
+        let start = match payload {
+            av1::Payload { new_sequence: true, .. } => Start::Yes,
+            av1::Payload { continues: true, .. } => Start::No,
+            _ => Start::AfterAnother,
         };
         Glimpse { start, picture: None, depends: None }
     }
@@ -105,6 +116,7 @@ impl Codec {
                 Ok(Glimpse::new(descriptor.frame_start && lowest, descriptor.picture_id, by_vp9(&descriptor)))
             }
             Codec::H264 => Ok(Glimpse::of_h264(&h264::Payload::parse(payload)?)),
+            Codec::Av1 => Ok(Glimpse::of_av1(&av1::Payload::parse(payload)?)),
         }
     }
 
@@ -114,11 +126,13 @@ impl Codec {
             Codec::Vp8 => vp8::assemble(payloads).ok()?,
             Codec::H264 => h264::assemble(payloads).ok()?,
             Codec::Vp9 => vp9::assemble(payloads).ok()?,
+            Codec::Av1 => av1::assemble(payloads).ok()?,
         };
         let keyframe = match self {
             Codec::Vp8 => vp8::is_keyframe(&data),
             Codec::H264 => h264::is_keyframe(&data),
             Codec::Vp9 => vp9::is_keyframe(&data),
+            Codec::Av1 => av1::is_keyframe(&data),
         };
         (!data.is_empty()).then_some(Assembled { data, keyframe })
     }
@@ -181,10 +195,20 @@ mod tests {
     }
 
     #[test]
+    fn an_av1_unit_begins_with_a_coded_video_sequence_or_after_another() {
+        assert_eq!(start(Codec::Av1, &[0x28, 2, 0x08, 0, 0x30, 0x10]), Start::Yes);
+        assert_eq!((start(Codec::Av1, &[0x10, 0x30]), start(Codec::Av1, &[0x90, 1])), (Start::AfterAnother, Start::No));
+        assert!(Codec::Av1.glimpse(&[0x10]).is_err());
+    }
+
+    #[test]
     fn payloads_that_are_no_frame_are_none() {
         assert_eq!(Codec::Vp8.assemble([&[0x10][..]].into_iter()), None);
         assert_eq!(Codec::H264.assemble([&[0x7c, 0x85, 1][..]].into_iter()), None);
         assert_eq!(Codec::Vp9.assemble([&[0x08, 0x82][..]].into_iter()), None);
+        assert_eq!(Codec::Av1.assemble([&[0x50, 0x30, 1][..]].into_iter()), None);
+        let whole = Codec::Av1.assemble([&[0x68, 2, 0x08, 0, 0x30, 0x10][..], &[0x90, 7]].into_iter()).unwrap();
+        assert_eq!((whole.data, whole.keyframe), (vec![0x12, 0, 0x0a, 1, 0, 0x32, 2, 0x10, 7], true));
         let whole = Codec::H264.assemble([&[0x67, 1][..], &[0x7c, 0x85, 1], &[0x7c, 0x45, 2]].into_iter()).unwrap();
         assert_eq!((whole.data, whole.keyframe), (vec![0, 0, 0, 1, 0x67, 1, 0, 0, 0, 1, 0x65, 1, 2], true));
     }

@@ -143,6 +143,16 @@ impl Reception {
         self.run(now);
     }
 
+    /// Requests a keyframe although all frames were decoded: somebody else needs one, to whom they are passed on. Frames
+    /// go on meanwhile. One request is sent for all calls until then, at the earliest 200 ms after the last one; functional
+    /// video has none.
+    pub fn request_keyframe(&mut self, now: Time) {
+        if let Some(frames) = &mut self.video {
+            frames.request_keyframe();
+        }
+        self.run(now);
+    }
+
     /// The decoder's state does not match the one a frame claimed.
     pub fn on_disagreement(&mut self, claimed: StateHash) {
         if let Some(frames) = &mut self.video {

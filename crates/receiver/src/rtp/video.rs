@@ -55,6 +55,8 @@ pub(super) struct VideoStream {
     newest: Option<u64>,
     timestamps: TimestampUnwrapper,
     asked: Option<Time>,
+    /// A keyframe is to be requested for somebody else, although nothing is missing here.
+    wanted: bool,
     counts: VideoCounts,
 }
 
@@ -72,6 +74,7 @@ impl VideoStream {
             newest: None,
             timestamps: TimestampUnwrapper::new(),
             asked: None,
+            wanted: false,
             counts: VideoCounts::default(),
         }
     }
@@ -98,6 +101,11 @@ impl VideoStream {
     pub(super) fn on_undecodable(&mut self) {
         self.expected = None;
         self.gaps.lose_track();
+    }
+
+    /// Somebody else needs a keyframe; frames go on.
+    pub(super) fn request_keyframe(&mut self) {
+        self.wanted = true;
     }
 
     /// A packet arrived; returns the frames to decode now, in order.
@@ -233,6 +241,7 @@ impl VideoStream {
         if frame.keyframe {
             self.counts.keyframes += 1;
             self.gaps.on_keyframe();
+            self.wanted = false;
         }
         let arrivals = run.pieces.iter().map(|piece| piece.arrived);
         let of = |origin| run.pieces.iter().filter(|piece| piece.origin == origin).count() as u16;
@@ -279,7 +288,9 @@ impl VideoStream {
 
     /// The requests to send now. Keyframe requests are never more frequent than the keyframe timeout allows.
     pub(super) fn poll(&mut self, now: Time) -> Wants {
-        let wants = self.gaps.poll(now, self.waiting_for(), self.keyframe_allowed());
+        let mut wants = self.gaps.poll(now, self.waiting_for(), self.keyframe_allowed());
+        wants.keyframe |= self.wanted && now >= self.keyframe_allowed();
+        self.wanted &= !wants.keyframe;
         self.asked = if wants.keyframe { Some(now) } else { self.asked };
         self.counts.asked_for += wants.packets.len() as u64;
         self.counts.keyframes_requested += u64::from(wants.keyframe);
@@ -292,6 +303,7 @@ impl VideoStream {
 
     /// When [`VideoStream::poll`] should be called next.
     pub(super) fn next_event(&self) -> Time {
-        self.gaps.next_event(self.waiting_for(), self.keyframe_allowed())
+        let of_gaps = self.gaps.next_event(self.waiting_for(), self.keyframe_allowed());
+        if self.wanted { of_gaps.min(self.keyframe_allowed()) } else { of_gaps }
     }
 }

@@ -1,7 +1,7 @@
 //! Changing the scheme during a call.
 
 use thalweg_control::PacketId;
-use thalweg_units::{ConfigError, Time};
+use thalweg_units::{ConfigError, Rate, Time};
 
 use super::Engine;
 use super::assembled::Assembled;
@@ -37,6 +37,9 @@ impl Engine {
         }
         self.discard_slot(Why::SchemeChanged);
         self.parts = parts;
+        if self.ceiling.rate() < Rate::MAX {
+            self.tell_demand();
+        }
         self.history.set_config(loss_detection);
         self.emit(Event::SchemeChanged);
         self.force_keyframe(Why::SchemeChanged);

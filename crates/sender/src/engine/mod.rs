@@ -11,6 +11,7 @@ mod assembled;
 mod audio;
 mod builder;
 mod camera;
+mod ceiling;
 mod change;
 mod release;
 
@@ -27,11 +28,13 @@ use crate::event::{Event, Timed, Wake, Why};
 use crate::frames::{EncodePlan, Occasion, QueueVerdict, QueueView, View};
 use crate::pacing::PacingRate;
 use crate::parts::Parts;
+use crate::repair::Repair;
 use crate::scheme::SenderFactory;
 use assembled::Assembled;
 use audio::QueuedAudio;
 pub use builder::Builder;
 use camera::{Encoding, Slot};
+use ceiling::Ceiling;
 
 /// The smoothed round trip assumed before the first sample (specs/vidaptive.md C3).
 const SRTT_BEFORE_SAMPLES: Span = Span::from_millis(100);
@@ -86,6 +89,7 @@ pub struct Engine {
     parts: Assembled,
     history: History,
     limits: SendLimits,
+    ceiling: Ceiling,
     reported: SendLimits,
     audio: VecDeque<QueuedAudio>,
     slot: Option<Slot>,
@@ -147,6 +151,7 @@ impl Engine {
             history: History::new(loss_detection),
             reported: SendLimits::of_rate(Rate::ZERO),
             audio: VecDeque::new(),
+            ceiling: Ceiling::none(),
             slot: None,
             encoding: None,
             keyframe: Some(Why::FirstFrame),
@@ -300,6 +305,12 @@ impl Engine {
         self.history.path_rtt().unwrap_or(SRTT_BEFORE_SAMPLES)
     }
 
+    /// The number of the oldest media packet that may still be retransmitted on request: its payload is needed as long.
+    /// `None` where nothing is retransmitted.
+    pub fn retransmits_from(&self) -> Option<u64> {
+        self.parts.repair.as_ref().map(Repair::retransmits_from)
+    }
+
     /// What the controller allows now.
     pub fn limits(&self) -> &SendLimits {
         &self.limits
@@ -350,7 +361,7 @@ impl Engine {
         while let Some(decision) = self.parts.controller.poll_decision() {
             self.emit(Event::Decision(Box::new(decision)));
         }
-        self.limits = self.parts.controller.limits();
+        self.limits = self.ceiling.bound(self.now, self.srtt(), self.parts.controller.limits());
         let rate = self.pacing_rate();
         self.parts.pacer.set_rate(self.now, rate);
         self.parts.padding_pacer.set_rate(self.now, self.limits.padding_rate);
@@ -375,7 +386,7 @@ impl Engine {
             (PacingRate::WindowRate(factor), Some(window)) => window.per(self.srtt()).scale(factor),
             (PacingRate::Unpaced, _) => Rate::MAX,
         };
-        rate.min(self.parts.pacing.limit.unwrap_or(Rate::MAX))
+        rate.min(self.parts.pacing.limit.unwrap_or(Rate::MAX)).min(self.ceiling.rate())
     }
 
     /// Lets the frame policy check the queue.

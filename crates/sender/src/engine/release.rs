@@ -51,6 +51,10 @@ impl Engine {
     /// When the next packet may leave: on the probe's schedule while one runs, at once within a burst, otherwise on the
     /// pacer's.
     fn next_send(&self) -> Time {
+        self.next_send_below_ceiling().max(self.ceiling.next_send())
+    }
+
+    fn next_send_below_ceiling(&self) -> Time {
         if self.parts.prober.cluster().is_some() {
             self.parts.prober.next_send()
         } else if self.within_burst() {
@@ -64,6 +68,11 @@ impl Engine {
         } else {
             self.parts.pacer.next_send()
         }
+    }
+
+    /// When the pacer and the ceiling let a packet leave.
+    fn pacer_next(&self) -> Time {
+        self.parts.pacer.next_send().max(self.ceiling.next_send())
     }
 
     /// Whether the next packet belongs to a burst that has partly left: the rest of its media, then its FEC.
@@ -298,6 +307,7 @@ impl Engine {
     pub(super) fn depart(&mut self, mut packet: SentPacket, content: &Content) -> (SentPacket, Span, Bytes) {
         let (payload, size) = (packet.payload, packet.size);
         self.parts.pacer.on_sent(self.now, size);
+        self.ceiling.on_sent(self.now, size);
         if payload == Payload::Padding {
             self.parts.padding_pacer.on_sent(self.now, size);
         }
@@ -328,7 +338,7 @@ impl Engine {
         if self.repairs_now() || !self.parts.queue.is_empty() || !self.window_admits(MSS) {
             return false;
         }
-        let next_send = self.parts.pacer.next_send().max(self.now);
+        let next_send = self.pacer_next().max(self.now);
         match &mut self.parts.dummies {
             Some(dummies) => dummies.verdict(next_send, self.last_read, self.camera.interval) != Verdict::Send,
             None => true,
@@ -402,23 +412,21 @@ impl Engine {
                 earlier(self.next_send().max(after_now), why);
             }
         } else if self.next_sequence > 0 && self.probe_packets > 0 {
-            earlier(self.parts.pacer.next_send().max(after_now), Wake::ProbeTimeout);
+            earlier(self.pacer_next().max(after_now), Wake::ProbeTimeout);
         } else if self.next_sequence > 0 {
+            let next_send = self.pacer_next();
             let padding = self.parts.dummies.as_ref().map_or(self.parts.sizes.padding, Dummies::size);
             if !self.window_admits(padding) {
                 // Only feedback opens the window.
             } else if let Some(dummies) = &mut self.parts.dummies {
-                let at = self.parts.pacer.next_send().max(self.now);
+                let at = next_send.max(self.now);
                 let at = match dummies.verdict(at, self.last_read, self.camera.interval) {
                     Verdict::Send => at,
                     Verdict::Wait(until) => until,
                 };
                 earlier(at.max(after_now), Wake::Padding);
             } else if self.limits.padding_rate > Rate::ZERO {
-                earlier(
-                    self.parts.padding_pacer.next_send().max(self.parts.pacer.next_send()).max(after_now),
-                    Wake::Padding,
-                );
+                earlier(self.parts.padding_pacer.next_send().max(next_send).max(after_now), Wake::Padding);
             }
         }
         if repair > self.now {

@@ -156,6 +156,11 @@ impl Repair {
         self.retransmissions.request(now, sequence, round_trip, has_room)
     }
 
+    /// The number of the oldest media packet that may still be retransmitted.
+    pub fn retransmits_from(&self) -> u64 {
+        self.retransmissions.first()
+    }
+
     /// The repair packet that may leave now, and its wire size. Retransmissions go first, because the receiver waits
     /// for them.
     pub fn head(&self, now: Time) -> Option<(Content, Bytes)> {

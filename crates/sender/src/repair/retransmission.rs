@@ -94,6 +94,11 @@ impl Retransmissions {
         self.sent.push_back(Remembered { at: now, fragment, retransmitted: None, waits: false });
     }
 
+    /// The number of the oldest packet that may still be retransmitted.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
     /// The receiver reported `sequence` missing. `has_room` returns whether it may wait behind this many payload bytes
     /// of others.
     ///

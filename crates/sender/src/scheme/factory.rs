@@ -36,14 +36,35 @@ pub trait SenderFactory: Send + Sync {
     /// When a parameter is out of range.
     fn parts(&self, source: Size) -> Result<Parts, ConfigError>;
 
+    /// The sender whose controller or other parts this one replaces, if there is one. Reports, receiver and dependence on
+    /// the machine are that sender's unless said otherwise.
+    fn based_on(&self) -> Option<&dyn SenderFactory> {
+        None
+    }
+
     /// The reports that the receiver is asked for.
     fn feedback(&self) -> FeedbackStyle {
-        FeedbackStyle::Twcc
+        self.based_on().map_or(FeedbackStyle::Twcc, SenderFactory::feedback)
+    }
+
+    /// Whether it works on receiver reports alone ([`ControllerConfig::works_on_receiver_reports`]). `publish` replaces
+    /// one that does not by [`Scheme::by_loss`] for a viewer that sends nothing else. A controller of another program
+    /// does not, unless its factory says so.
+    ///
+    /// [`ControllerConfig::works_on_receiver_reports`]: super::ControllerConfig::works_on_receiver_reports
+    fn works_on_receiver_reports(&self) -> bool {
+        false
     }
 
     /// How the receiver handles frames.
     fn receiver(&self) -> ReceiverKind {
-        ReceiverKind::Standard
+        self.based_on().map_or(ReceiverKind::Standard, SenderFactory::receiver)
+    }
+
+    /// Whether its decisions depend on the machine's arithmetic, so that the same run may differ on another machine:
+    /// results say so.
+    fn is_machine_dependent(&self) -> bool {
+        self.based_on().is_some_and(SenderFactory::is_machine_dependent)
     }
 
     /// Its parameters as TOML, which `run.toml` keeps under `[scheme.custom]`.
@@ -91,6 +112,10 @@ impl SenderFactory for Scheme {
         self.feedback
     }
 
+    fn works_on_receiver_reports(&self) -> bool {
+        self.controller.works_on_receiver_reports()
+    }
+
     fn receiver(&self) -> ReceiverKind {
         self.receiver
     }
@@ -133,12 +158,8 @@ where
         Ok(Parts { controller, ..self.scheme.parts(source)? })
     }
 
-    fn feedback(&self) -> FeedbackStyle {
-        self.scheme.feedback
-    }
-
-    fn receiver(&self) -> ReceiverKind {
-        self.scheme.receiver
+    fn based_on(&self) -> Option<&dyn SenderFactory> {
+        Some(&self.scheme)
     }
 
     fn describe(&self) -> String {

@@ -30,6 +30,15 @@ pub(super) fn webrtc_of_2017() -> Scheme {
     composed(gcc::Config::of_2017(), Span::from_millis(5), scaler)
 }
 
+/// Where receivers report what they lost once in some seconds, and nothing else. A report is missing after as long as for
+/// the controller's back-off.
+pub(super) fn by_loss() -> Scheme {
+    let controller = gcc::Config::by_loss();
+    let mut scheme = composed(controller.clone(), Span::from_millis(40), resolution::QualityScalerConfig::default());
+    scheme.loss_detection.feedback_timeout = controller.rtt_limit.unwrap_or(scheme.loss_detection.feedback_timeout);
+    scheme
+}
+
 fn composed(controller: gcc::Config, burst: Span, scaler: resolution::QualityScalerConfig) -> Scheme {
     Scheme {
         name: String::new(),

@@ -73,6 +73,32 @@ pub enum ControllerConfig {
 }
 
 impl ControllerConfig {
+    /// Whether it works on receiver reports alone (RFC 3550 section 6.4): they come once in some seconds and say how many
+    /// packets were lost, not when the others arrived. A controller that listens to delay, or counts on hearing of a
+    /// packet within a round trip, takes such a report for a queue of a second and stops sending.
+    pub fn works_on_receiver_reports(&self) -> bool {
+        match self {
+            ControllerConfig::Fixed(_) => true,
+            ControllerConfig::Gcc(config) => !config.delay,
+            ControllerConfig::Copa(_)
+            | ControllerConfig::Rocc(_)
+            | ControllerConfig::Bbr(_)
+            | ControllerConfig::Scream(_)
+            | ControllerConfig::Nada(_)
+            | ControllerConfig::Sqp(_)
+            | ControllerConfig::Pudica(_)
+            | ControllerConfig::Camel(_)
+            | ControllerConfig::Fbra(_)
+            | ControllerConfig::Rrtcc(_)
+            | ControllerConfig::Cnadu(_)
+            // Its equation takes the round trip, and what it received within one (RFC 5348 section 6.2).
+            | ControllerConfig::Tfrc(_)
+            | ControllerConfig::Salsify(_)
+            | ControllerConfig::Rebera(_)
+            | ControllerConfig::Thalweg(_) => false,
+        }
+    }
+
     /// Builds the controller in its initial state.
     ///
     /// # Errors
@@ -178,6 +204,11 @@ impl Scheme {
         )
     }
 
+    /// WebRTC's control by loss, for receivers that send receiver reports alone (`gcc:loss`).
+    pub fn by_loss() -> Scheme {
+        Scheme { name: "gcc:loss".into(), ..gcc::by_loss() }
+    }
+
     /// The same scheme with this reserve subtracted from the encoder's target, if the encoder has a target rate.
     fn reserving(mut self, reserve: Reserve) -> Scheme {
         if let FramesConfig::RateTargeted(frames) = &mut self.frames {
@@ -217,6 +248,16 @@ mod tests {
         for known in known().iter().filter(|known| known.name != "fbra:xr-random") {
             assert!(FeedbackStyle::ALL.iter().all(|style| refused(known.name, *style).is_none()), "{}", known.name);
         }
+    }
+
+    #[test]
+    fn no_published_scheme_but_control_by_loss_works_on_receiver_reports_alone() {
+        let works = known().iter().filter(|known| known.scheme().works_on_receiver_reports()).map(|known| known.name);
+        assert_eq!(works.collect::<alloc::vec::Vec<_>>(), ["gcc:loss"]);
+        assert_eq!(Scheme::by_loss(), "gcc:loss".parse().unwrap());
+        let own = Scheme::by_loss()
+            .with_controller("own", || thalweg_control::fixed::Fixed::new(thalweg_control::fixed::Config::default()));
+        assert!(!own.works_on_receiver_reports(), "a controller of another program does not, unless it says so");
     }
 
     #[test]

@@ -41,6 +41,11 @@ pub fn known() -> &'static [Known] {
             make: gcc::webrtc_of_2023,
         },
         Known {
+            name: "gcc:loss",
+            about: "WebRTC before receivers that report losses alone: 8 % a second up, down when over a tenth is lost",
+            make: gcc::by_loss,
+        },
+        Known {
             name: "copa",
             about: "Vidaptive's first ablation: Copa alone, nothing fills the path",
             make: copa::alone,

@@ -11,7 +11,6 @@ use thalweg_receiver::rtp::{self, AudioPacket, Reception, Statistics, VideoFrame
 use thalweg_sender::frames::StateHash;
 use thalweg_transport::{Connection, Credentials, Datagram, Received, TransportError};
 use thalweg_units::{ConfigError, Span, Time};
-use thalweg_wire::rtcp::{self, Bye};
 
 pub use crate::peer::ConnectionEvent;
 use crate::peer::{Next, Peer};
@@ -91,6 +90,14 @@ impl Incoming {
         }
     }
 
+    /// Somebody to whom the frames are passed on needs a keyframe ([`Reception::request_keyframe`]).
+    pub fn request_keyframe(&mut self, now: Time) {
+        self.now = now;
+        if let Some(reception) = &mut self.reception {
+            reception.request_keyframe(now);
+        }
+    }
+
     /// The decoder did not reach the state that a frame claimed to lead to.
     pub fn on_disagreement(&mut self, claimed: StateHash) {
         if let Some(reception) = &mut self.reception {
@@ -115,11 +122,9 @@ impl Incoming {
     /// Ends the call. What [`Incoming::poll`] returns after this is the last output.
     pub fn close(&mut self, now: Time) {
         self.now = now;
-        if self.reception.is_some() {
-            let mut goodbye = Vec::new();
-            let packet = rtcp::Packet::Bye(Bye { sources: vec![self.setup.media.local.video], reason: None });
-            match rtcp::write(&[packet], &mut goodbye) {
-                Ok(()) => drop(self.peer.send_rtcp(&goodbye)),
+        if let Some(reception) = &mut self.reception {
+            match reception.goodbye(now) {
+                Ok(goodbye) => drop(self.peer.send_rtcp(&goodbye)),
                 Err(error) => self.peer.on_unsent(error.to_string()),
             }
         }

@@ -50,6 +50,7 @@ impl Setup {
             audio: media.audio.as_ref().map(audio),
             around: ip + overhead::UDP + connection.srtp_overhead(),
             measures: self.measures,
+            reduced_size: media.reduced_size,
             ..Config::default()
         })
     }
@@ -62,6 +63,7 @@ impl Setup {
                 VideoCodec::Vp8 => Codec::Vp8,
                 VideoCodec::H264 => Codec::H264,
                 VideoCodec::Vp9 => Codec::Vp9,
+                VideoCodec::Av1 => Codec::Av1,
             },
             payload_type: video.payload_type,
             retransmission: video.retransmission,

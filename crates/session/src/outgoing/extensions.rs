@@ -35,9 +35,9 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// The request that the packet carries, if any.
-    fn of(&mut self, packet: &Packet) -> Option<FeedbackRequest> {
-        let (now, id) = (packet.sent.at, packet.sent.id.0);
+    /// The request that the packet with this transport-wide number carries, if any.
+    fn of(&mut self, packet: &Packet, id: u64) -> Option<FeedbackRequest> {
+        let now = packet.sent.at;
         let overdue = self.last_at.is_none_or(|last| now - last >= FEEDBACK_REQUEST_INTERVAL);
         if packet.report_may_wait || !packet.requests_feedback && !overdue {
             return None;
@@ -60,20 +60,20 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    /// The extension block of one of the engine's packets, for the media section `mid`, with its frame's dependency
-    /// descriptor if there is one.
+    /// The extension block of one of the engine's packets with this transport-wide number, for the media section `mid`,
+    /// with its frame's dependency descriptor if there is one.
     pub(super) fn block(
         &mut self,
         ids: &ExtensionIds,
         mid: &str,
-        packet: &Packet,
+        (packet, number): (&Packet, u64),
         fragment: Option<&Fragment>,
         dependency: Option<&[u8]>,
     ) -> Result<ExtensionBuffer, WriteError> {
         let mut block = Block::default();
         if let Some(id) = ids.transport_sequence {
-            let request = ids.transport_on_request.then(|| self.requests.of(packet));
-            let sequence = TransportSequence { sequence: packet.sent.id.0 as u16, request };
+            let request = ids.transport_on_request.then(|| self.requests.of(packet, number));
+            let sequence = TransportSequence { sequence: number as u16, request };
             block.push(id, &sequence.to_bytes()?[..sequence.size()]);
         }
         if let Some(id) = ids.grace {
@@ -119,13 +119,17 @@ pub(super) fn of_section(ids: &ExtensionIds, mid: &str) -> Result<ExtensionBuffe
     block.finish()
 }
 
-/// Elements being collected.
+/// Elements being collected: the id and the length of each, and their data one after the other.
 #[derive(Default)]
-struct Block(Vec<(u8, Vec<u8>)>);
+struct Block {
+    elements: Vec<(u8, usize)>,
+    data: Vec<u8>,
+}
 
 impl Block {
     fn push(&mut self, id: u8, data: &[u8]) {
-        self.0.push((id, data.to_vec()));
+        self.elements.push((id, data.len()));
+        self.data.extend_from_slice(data);
     }
 
     /// The MID: the media section that the packet belongs to.
@@ -136,7 +140,13 @@ impl Block {
     }
 
     fn finish(&self) -> Result<ExtensionBuffer, WriteError> {
-        let elements: Vec<Extension<'_>> = self.0.iter().map(|(id, data)| Extension { id: *id, data }).collect();
+        let mut rest = &self.data[..];
+        let element = |(id, length): &(u8, usize)| {
+            let data;
+            (data, rest) = rest.split_at(*length);
+            Extension { id: *id, data }
+        };
+        let elements: Vec<Extension<'_>> = self.elements.iter().map(element).collect();
         ExtensionBuffer::of(&elements)
     }
 }

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use thalweg_sender::padding::redundant;
 use thalweg_sender::repair;
-use thalweg_sender::scheme::ReceiverKind;
-use thalweg_sender::{FeedbackStyle, PacketSizes, Parts, Scheme, SenderFactory};
+use thalweg_sender::{PacketSizes, Parts, Scheme, SenderFactory};
 use thalweg_units::{ConfigError, Size};
 
 /// A scheme with some parts replaced to match what was negotiated.
@@ -38,12 +37,8 @@ impl SenderFactory for Fitted {
         Ok(parts)
     }
 
-    fn feedback(&self) -> FeedbackStyle {
-        self.scheme.feedback()
-    }
-
-    fn receiver(&self) -> ReceiverKind {
-        self.scheme.receiver()
+    fn based_on(&self) -> Option<&dyn SenderFactory> {
+        Some(&*self.scheme)
     }
 
     fn describe(&self) -> String {

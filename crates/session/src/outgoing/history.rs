@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use thalweg_media::Fragment;
 use thalweg_wire::ParseError;
@@ -20,8 +21,8 @@ pub(super) struct Sent {
     pub(super) fragment: Fragment,
     /// The offset of its payload in `packet`.
     pub(super) payload_from: usize,
-    /// The whole packet, before RED encapsulation, if any, and before protection.
-    pub(super) packet: Vec<u8>,
+    /// The whole packet, before RED encapsulation, if any, and before protection: shared with what is sent.
+    pub(super) packet: Arc<Vec<u8>>,
 }
 
 impl Sent {
@@ -38,6 +39,14 @@ impl Sent {
 
 /// Max number of remembered packets, as in libwebrtc (`RtpPacketHistory::kMaxCapacity`).
 const MAX: usize = 9_600;
+/// So many are remembered for FEC and padding, however little is retransmitted: the most that one FEC packet protects
+/// (RFC 8627: 109), and half a second at 6 Mbps, which is what padding retransmits at most (`padding_content.deadline`).
+const MIN: u64 = 256;
+
+/// Room for a packet of media: 1140 bytes of its frame (`PacketSizes::max_payload`), and what is around them.
+const PACKET: usize = 1280;
+/// Buffers kept for later packets.
+const SPARE: usize = 64;
 
 /// Media packets by the engine's number.
 #[derive(Debug, Default)]
@@ -46,26 +55,50 @@ pub(super) struct History {
     packets: VecDeque<Option<Sent>>,
     /// The engine's number by the wire's: they differ because padding on the media stream takes sequence numbers too.
     numbers: BTreeMap<u64, u64>,
+    /// Buffers of packets that were forgotten, for the next ones: about one is forgotten for each that is sent, and their size
+    /// is one for which the allocator has no quick way (glibc: above 1032 bytes).
+    spare: Vec<Vec<u8>>,
 }
 
 impl History {
     /// The engine's packet `number` was sent; numbers are consecutive. `None` if padding was sent instead.
     pub(super) fn push(&mut self, number: u64, sent: Option<Sent>) {
         if number != self.first + self.packets.len() as u64 {
-            (self.first, self.packets, self.numbers) = (number, VecDeque::new(), BTreeMap::new());
+            *self = History { first: number, ..History::default() };
         }
         if let Some(sent) = &sent {
             self.numbers.insert(sent.sequence, number);
         }
         self.packets.push_back(sent);
-        if self.packets.len() > MAX
-            && let Some(oldest) = self.packets.pop_front()
-        {
-            self.first += 1;
-            if let Some(oldest) = oldest {
-                self.numbers.remove(&oldest.sequence);
+        if self.packets.len() > MAX {
+            self.pop();
+        }
+    }
+
+    /// Packets before `number` are retransmitted no more: their memory is given back, but for the newest few hundred.
+    pub(super) fn forget_before(&mut self, number: u64) {
+        let next = self.first + self.packets.len() as u64;
+        while self.first < number.min(next.saturating_sub(MIN)) {
+            self.pop();
+        }
+    }
+
+    fn pop(&mut self) {
+        let Some(oldest) = self.packets.pop_front() else { return };
+        self.first += 1;
+        if let Some(oldest) = oldest {
+            self.numbers.remove(&oldest.sequence);
+            if self.spare.len() < SPARE {
+                self.spare.extend(Arc::into_inner(oldest.packet));
             }
         }
+    }
+
+    /// An empty buffer for a packet.
+    pub(super) fn buffer(&mut self) -> Vec<u8> {
+        let mut buffer = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(PACKET));
+        buffer.clear();
+        buffer
     }
 
     /// The packet with this engine's number.
@@ -78,7 +111,7 @@ impl History {
     /// # Errors
     /// When it is not RTP.
     pub(super) fn blanked(&self, number: u64, ids: &[u8]) -> Result<Option<Vec<u8>>, ParseError> {
-        let Some(mut packet) = self.get(number).map(|sent| sent.packet.clone()) else { return Ok(None) };
+        let Some(mut packet) = self.get(number).map(|sent| sent.packet.to_vec()) else { return Ok(None) };
         blank_extensions(&mut packet, ids)?;
         Ok(Some(packet))
     }
@@ -101,9 +134,41 @@ mod tests {
     use crate::testing::fragment;
 
     #[test]
+    fn what_is_retransmitted_no_more_is_forgotten_but_for_what_padding_and_fec_may_take() {
+        let fragment = fragment(0, (0, 1));
+        let sent = |sequence| Sent {
+            sequence,
+            timestamp: 0,
+            marker: true,
+            fragment,
+            payload_from: 12,
+            packet: vec![0x80; 1200].into(),
+        };
+        let mut history = History::default();
+        (0..1000).for_each(|number| history.push(number, Some(sent(number + 7))));
+        history.forget_before(600);
+        assert!(history.get(599).is_none() && history.get(600).is_some());
+        assert_eq!((history.number(606), history.number(607)), (None, Some(600)));
+        history.forget_before(1000);
+        assert!(history.get(1000 - MIN - 1).is_none() && history.get(1000 - MIN).is_some());
+        assert_eq!((history.packets.len() as u64, history.numbers.len() as u64), (MIN, MIN));
+        // A gap in the numbers begins anew.
+        history.push(2000, Some(sent(2007)));
+        history.forget_before(5000);
+        assert!(history.get(2000).is_some());
+    }
+
+    #[test]
     fn what_is_not_rtp_cannot_be_protected_by_fec_and_what_is_forgotten_is_none() {
         let fragment = fragment(0, (0, 1));
-        let sent = |packet| Sent { sequence: 9, timestamp: 0, marker: true, fragment, payload_from: 0, packet };
+        let sent = |packet: Vec<u8>| Sent {
+            sequence: 9,
+            timestamp: 0,
+            marker: true,
+            fragment,
+            payload_from: 0,
+            packet: packet.into(),
+        };
         let mut history = History::default();
         history.push(0, Some(sent(vec![0x80; 12])));
         history.push(1, Some(sent(vec![0x80; 11])));

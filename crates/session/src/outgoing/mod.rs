@@ -19,6 +19,7 @@ mod retransmitted;
 mod round_trip;
 mod setup;
 mod stream;
+mod traps;
 mod writer;
 
 use std::net::SocketAddr;
@@ -30,8 +31,8 @@ use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Engine, Parts, SenderFactory, Wake, engine};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};
 use thalweg_transport::{Connection, Credentials, Received, TransportError};
-use thalweg_units::{Bytes, ConfigError, Random, Time};
-use thalweg_wire::rtcp::{self, Bye};
+use thalweg_units::{Bytes, ConfigError, Random, Rate, Time};
+use thalweg_wire::rtcp;
 
 pub use crate::peer::ConnectionEvent;
 use crate::peer::{Next, Peer};
@@ -45,6 +46,7 @@ pub use output::{Encoded, Figures, Output, Plain};
 use reports::Reports;
 use round_trip::ReceiverTime;
 pub use setup::{Setup, SetupError};
+use traps::Traps;
 use writer::{PathOverhead, Writer};
 
 /// A sender of one video, with audio, to one peer.
@@ -54,6 +56,8 @@ pub struct Outgoing {
     peer: Peer,
     flow: Option<Flow>,
     codec: Codec,
+    /// The most that may be sent.
+    ceiling: Option<Rate>,
     figures: Figures,
     /// Unprotected packets, if they are captured.
     plain: Option<Vec<Plain>>,
@@ -85,7 +89,17 @@ impl Outgoing {
         // Reports errors of the scheme now and not when the connection is established.
         Engine::new(&*setup.scheme, setup.camera, now)?;
         let (peer, figures) = (Peer::new(connection), Figures::default());
-        Ok(Outgoing { setup, video, peer, flow: None, codec: Codec::default(), figures, plain: None, now })
+        Ok(Outgoing {
+            setup,
+            video,
+            peer,
+            flow: None,
+            codec: Codec::default(),
+            ceiling: None,
+            figures,
+            plain: None,
+            now,
+        })
     }
 
     /// A datagram arrived; returns what it was.
@@ -102,6 +116,23 @@ impl Outgoing {
         {
             flow.engine.on_picture(now, picture);
         }
+    }
+
+    /// Sets the most that may be sent, from the IP header on, by whatever scheme ([`Engine::set_ceiling`]); `None` for no
+    /// limit. RTCP of some 200 bytes a second, checks, and audio on which the peer does not report come on top.
+    pub fn set_ceiling(&mut self, now: Time, rate: Option<Rate>) {
+        self.now = now;
+        self.ceiling = rate;
+        let ceiling = self.ceiling();
+        if let Some(flow) = &mut self.flow {
+            flow.engine.set_ceiling(now, ceiling);
+        }
+    }
+
+    /// The most that may be sent, if it is limited: by [`Outgoing::set_ceiling`], or by what the peer's SDP says that it
+    /// receives at most (`b=`, RFC 8834 section 7.1), whichever is less.
+    pub fn ceiling(&self) -> Option<Rate> {
+        self.ceiling.into_iter().chain(self.video.limit).min()
     }
 
     /// Sets what the application prefers, in place of its earlier preferences.
@@ -156,7 +187,7 @@ impl Outgoing {
             return;
         }
         match flow.writer.unreported_audio(number) {
-            Some(Ok(bytes)) => self.send_rtp(bytes),
+            Some(Ok(bytes)) => self.send_rtp(&bytes),
             Some(Err(error)) => self.peer.on_unsent(error.to_string()),
             None => {}
         }
@@ -210,8 +241,7 @@ impl Outgoing {
     pub fn close(&mut self, now: Time) {
         self.now = now;
         if let Some(flow) = self.flow.take() {
-            let goodbye = Bye { sources: flow.writer.sources(), reason: None };
-            self.send_rtcp(&[rtcp::Packet::Bye(goodbye)]);
+            self.send_rtcp(&flow.reports.goodbye(now, &flow.writer));
         }
         self.peer.connection.close(now);
         self.peer.is_over = true;
@@ -265,7 +295,8 @@ impl Outgoing {
 
     /// Statistics that the engine does not have.
     pub fn figures(&self) -> Figures {
-        Figures { unsent: self.peer.unsent, ..self.figures }
+        let never_sent = self.flow.as_ref().map_or(0, |flow| flow.reader.never_sent());
+        Figures { unsent: self.peer.unsent, never_sent, ..self.figures }
     }
 
     /// What happened in the engine since the last call, oldest first.
@@ -307,10 +338,14 @@ impl Outgoing {
                 continue;
             }
             match flow.engine.poll() {
-                engine::Output::Transmit(packet) => match flow.writer.write(&packet) {
-                    Ok(bytes) => self.send_rtp(bytes),
-                    Err(error) => self.peer.on_unsent(error.to_string()),
-                },
+                engine::Output::Transmit(packet) => {
+                    let written = flow.writer.write(&packet);
+                    flow.writer.forget_before(flow.engine.retransmits_from().unwrap_or(u64::MAX));
+                    match written {
+                        Ok(bytes) => self.send_rtp(&bytes),
+                        Err(error) => self.peer.on_unsent(error.to_string()),
+                    }
+                }
                 engine::Output::Encode { picture, mut plan } => {
                     self.codec.bound(&mut plan);
                     flow.layered = Layered::of(&plan);
@@ -356,11 +391,14 @@ impl Outgoing {
         let (setup, video) = (&self.setup, self.video.clone());
         let made = self.parts(&*setup.scheme).and_then(|parts| {
             let (redundancy, max_payload) = (setup::in_red(&parts, &video), parts.packets.max_payload);
-            Ok((Engine::with(parts, setup.camera, self.now)?, redundancy, max_payload))
+            let mut engine = Engine::with(parts, setup.camera, self.now)?;
+            engine.set_ceiling(self.now, self.ceiling());
+            Ok((engine, redundancy, max_payload))
         });
         match made {
             Ok((engine, redundancy, max_payload)) => {
-                let mut writer = Writer::new(&setup.media, video, path, max_payload, &mut random);
+                let traps = Traps::new(setup.seed.child("traps").random());
+                let mut writer = Writer::new(&setup.media, video, path, max_payload, (&mut random, traps));
                 writer.put_in_red(redundancy);
                 writer.count(setup::is_measured(setup.scheme.receiver(), &self.video));
                 let reader = if self.video.congestion().is_some() { Reader::new() } else { Reader::of_plain_reports() };
@@ -383,9 +421,7 @@ impl Outgoing {
     }
 
     fn on_rtcp(&mut self, datagram: &[u8]) {
-        if self.plain.is_some() {
-            see(&mut self.plain, self.now, false, datagram.to_vec());
-        }
+        see(&mut self.plain, self.now, false, datagram);
         let Some(flow) = &mut self.flow else { return };
         if self.video.feedback.round_trip {
             flow.receiver_time.on_rtcp(self.now, datagram);
@@ -420,8 +456,8 @@ impl Outgoing {
         }
     }
 
-    fn send_rtp(&mut self, packet: Vec<u8>) {
-        if self.peer.send_rtp(&packet) {
+    fn send_rtp(&mut self, packet: &[u8]) {
+        if self.peer.send_rtp(packet) {
             see(&mut self.plain, self.now, true, packet);
         }
     }
@@ -432,7 +468,7 @@ impl Outgoing {
             Ok(()) if packets.is_empty() => {}
             Ok(()) => {
                 if self.peer.send_rtcp(&compound) {
-                    see(&mut self.plain, self.now, true, compound);
+                    see(&mut self.plain, self.now, true, &compound);
                 }
             }
             Err(error) => self.peer.on_unsent(error.to_string()),
@@ -455,8 +491,8 @@ fn is_reported(audio: &Audio, video: &Video) -> bool {
     }
 }
 
-fn see(plain: &mut Option<Vec<Plain>>, at: Time, leaves: bool, bytes: Vec<u8>) {
+fn see(plain: &mut Option<Vec<Plain>>, at: Time, leaves: bool, bytes: &[u8]) {
     if let Some(plain) = plain {
-        plain.push(Plain { at, leaves, bytes });
+        plain.push(Plain { at, leaves, bytes: bytes.to_vec() });
     }
 }

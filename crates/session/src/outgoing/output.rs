@@ -75,6 +75,9 @@ pub struct Figures {
     pub reports: u64,
     /// Reports of the path's capacity received that are plausible.
     pub path_reports: u64,
+    /// Packets that the peer acknowledged and that were never sent: sequence numbers are skipped now and then to find out
+    /// who acknowledges what it has not received.
+    pub never_sent: u64,
     /// RTP packets that the engine accounted for, and RTCP, that could not be written or protected; 0 unless something
     /// is wrong.
     pub unsent: u64,

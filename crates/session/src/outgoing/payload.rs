@@ -9,7 +9,7 @@ use thalweg_sender::frames::EncodedFrame;
 use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::Bytes;
 use thalweg_wire::vp8::PictureId;
-use thalweg_wire::{WriteError, h264, vp8, vp9};
+use thalweg_wire::{WriteError, av1, h264, vp8, vp9};
 
 use super::labels::{Label, Labels, Layered};
 
@@ -21,6 +21,8 @@ pub(super) struct Frames {
     max: Bytes,
     frames: BTreeMap<u64, (Frame, Option<Layered>)>,
     labels: Labels,
+    /// The buffer of the last payload, for the next.
+    buffer: Vec<u8>,
 }
 
 /// A frame, prepared for its packets.
@@ -28,7 +30,7 @@ pub(super) struct Frames {
 enum Frame {
     /// The frame's bytes, which may be cut anywhere.
     Bytes(Arc<[u8]>),
-    /// The payloads of its packets: H.264 is cut along its units.
+    /// The payloads of its packets: H.264 and AV1 are cut along their units.
     Payloads(Vec<Vec<u8>>),
 }
 
@@ -42,7 +44,7 @@ pub(super) struct Payload {
 
 impl Frames {
     pub(super) fn new(codec: VideoCodec, max: Bytes) -> Frames {
-        Frames { codec, max, frames: BTreeMap::new(), labels: Labels::default() }
+        Frames { codec, max, frames: BTreeMap::new(), labels: Labels::default(), buffer: Vec::new() }
     }
 
     /// Stores a frame chosen to be sent, with its layer properties if there are several layers.
@@ -50,6 +52,7 @@ impl Frames {
         let kept = match self.codec {
             VideoCodec::Vp8 | VideoCodec::Vp9 => Frame::Bytes(data),
             VideoCodec::H264 => Frame::Payloads(units(&data, self.max).unwrap_or_default()),
+            VideoCodec::Av1 => Frame::Payloads(av1::fragments(&data, self.max).unwrap_or_default()),
         };
         self.frames.insert(frame, (kept, layered));
     }
@@ -59,13 +62,20 @@ impl Frames {
         self.frames.get(&frame)?.1
     }
 
+    /// A payload was written: its buffer serves the next one.
+    pub(super) fn reuse(&mut self, payload: Vec<u8>) {
+        self.buffer = payload;
+    }
+
     /// The payload of a fragment; `None` for one that the frame does not need. Frames leave in order, so the last
     /// fragment of a frame frees it and all earlier ones.
     pub(super) fn payload(&mut self, fragment: &Fragment) -> Result<Option<Payload>, WriteError> {
         let payload = match self.frames.get(&fragment.frame) {
             Some((Frame::Bytes(data), layered)) => {
                 let label = layered.map(|layered| self.labels.of(fragment, layered));
-                Some(piece(self.codec, data, fragment, label)?)
+                let mut bytes = std::mem::take(&mut self.buffer);
+                bytes.clear();
+                Some(piece(self.codec, data, fragment, label, bytes)?)
             }
             Some((Frame::Payloads(payloads), _)) => {
                 let (index, count) = (usize::from(fragment.index), payloads.len());
@@ -81,12 +91,14 @@ impl Frames {
 }
 
 /// The size to give to the engine for a frame, so that it cuts the frame into at least as many packets as needed: H.264
-/// units share packets only as a whole, so parameter sets before a long slice need a packet of their own.
+/// units share packets only as a whole, so parameter sets before a long slice need a packet of their own; AV1 has lengths
+/// in between.
 pub(super) fn sized(codec: VideoCodec, frame: EncodedFrame, data: &[u8], max: Bytes) -> EncodedFrame {
-    if codec != VideoCodec::H264 {
-        return frame;
-    }
-    let packets = h264::fragments(data, max).map_or(0, |fragments| fragments.len() as u64);
+    let packets = match codec {
+        VideoCodec::Vp8 | VideoCodec::Vp9 => return frame,
+        VideoCodec::H264 => h264::fragments(data, max).map_or(0, |fragments| fragments.len() as u64),
+        VideoCodec::Av1 => av1::fragments(data, max).map_or(0, |payloads| payloads.len() as u64),
+    };
     let min = if packets > 1 { max * (packets - 1) + Bytes::new(1) } else { Bytes::ZERO };
     EncodedFrame { size: frame.size.max(min), ..frame }
 }
@@ -100,9 +112,15 @@ fn units(data: &[u8], max: Bytes) -> Result<Vec<Vec<u8>>, WriteError> {
     h264::fragments(data, max)?.into_iter().map(write).collect()
 }
 
-fn piece(codec: VideoCodec, data: &[u8], fragment: &Fragment, label: Option<Label>) -> Result<Payload, WriteError> {
+fn piece(
+    codec: VideoCodec,
+    data: &[u8],
+    fragment: &Fragment,
+    label: Option<Label>,
+    mut bytes: Vec<u8>,
+) -> Result<Payload, WriteError> {
     let last = fragment.index + 1 == fragment.count;
-    let mut bytes = Vec::with_capacity(fragment.length as usize + 8);
+    bytes.reserve(fragment.length as usize + 8);
     if codec == VideoCodec::Vp9 {
         vp9_descriptor(fragment, label).write(&mut bytes)?;
     } else {
@@ -227,13 +245,24 @@ mod tests {
             let h264 = sent(VideoCodec::H264, &unit);
             assert_marked(&h264);
             assert_eq!(h264::assemble(h264.iter().map(|payload| &payload.bytes[..])).unwrap(), unit, "{length}");
+            // A temporal delimiter, a sequence header, and a frame of 2 bytes more, with its size in as few bytes as possible.
+            let size = length + 2;
+            let size: &[u8] = match size {
+                0..0x80 => &[size as u8],
+                0x80..0x4000 => &[size as u8 | 0x80, (size >> 7) as u8],
+                _ => &[size as u8 | 0x80, (size >> 7) as u8 | 0x80, (size >> 14) as u8],
+            };
+            let unit = [&[0x12, 0, 0x0a, 2, 0, 1, 0x32][..], size, &[0x10, 0], &data].concat();
+            let av1 = sent(VideoCodec::Av1, &unit);
+            assert_marked(&av1);
+            assert_eq!(av1::assemble(av1.iter().map(|payload| &payload.bytes[..])).unwrap(), unit, "{length}");
         }
     }
 
     /// The descriptors of the packets of one frame.
     fn described(codec: VideoCodec, label: Option<Label>) -> Vec<Vec<u8>> {
         let fragment = |index| Fragment { keyframe: false, length: 0, ..fragment(0x1_0203, (index, 2)) };
-        let write = |index| piece(codec, &[], &fragment(index), label).unwrap().bytes;
+        let write = |index| piece(codec, &[], &fragment(index), label, Vec::new()).unwrap().bytes;
         (0..2).map(write).collect()
     }
 

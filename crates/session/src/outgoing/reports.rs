@@ -1,7 +1,7 @@
 //! Sender reports: their interval and contents.
 
 use thalweg_units::{Span, Time};
-use thalweg_wire::rtcp::{Chunk, Item, NtpTime, Packet, Sdes};
+use thalweg_wire::rtcp::{Bye, Chunk, Item, NtpTime, Packet, ReceiverReport, Sdes};
 
 use super::writer::Writer;
 
@@ -34,15 +34,33 @@ impl Reports {
 
     /// The report that is due; empty if nothing was sent yet.
     pub(super) fn compound(&mut self, now: Time, writer: &Writer) -> Vec<Packet> {
-        let ntp = NtpTime::from_bits(self.wall.bits().wrapping_add(NtpTime::at(now).bits()));
-        let mut packets: Vec<Packet> = writer.reports(now, ntp).map(Packet::SenderReport).collect();
+        let mut packets = self.of_senders(now, writer);
         // Until the first packet has left, check again soon.
         self.next = now + if packets.is_empty() { INTERVAL / 20 } else { INTERVAL };
         if !packets.is_empty() {
-            let chunk = |source| Chunk { source, items: vec![Item { kind: Item::CNAME, text: self.cname.clone() }] };
-            let chunks = writer.sources().into_iter().map(chunk).collect();
-            packets.push(Packet::Sdes(Sdes { chunks }));
+            packets.push(self.names(writer));
         }
         packets
+    }
+
+    /// The last report, with the word that all streams end: a goodbye ends a compound (RFC 3550 section 6.1).
+    pub(super) fn goodbye(&self, now: Time, writer: &Writer) -> Vec<Packet> {
+        let (mut packets, sources) = (self.of_senders(now, writer), writer.sources());
+        if packets.is_empty() {
+            let ssrc = sources.first().copied().unwrap_or_default();
+            packets.push(Packet::ReceiverReport(ReceiverReport { ssrc, ..ReceiverReport::default() }));
+        }
+        packets.extend([self.names(writer), Packet::Bye(Bye { sources, reason: None })]);
+        packets
+    }
+
+    fn of_senders(&self, now: Time, writer: &Writer) -> Vec<Packet> {
+        let ntp = NtpTime::from_bits(self.wall.bits().wrapping_add(NtpTime::at(now).bits()));
+        writer.reports(now, ntp).map(Packet::SenderReport).collect()
+    }
+
+    fn names(&self, writer: &Writer) -> Packet {
+        let chunk = |source| Chunk { source, items: vec![Item { kind: Item::CNAME, text: self.cname.clone() }] };
+        Packet::Sdes(Sdes { chunks: writer.sources().into_iter().map(chunk).collect() })
     }
 }

@@ -121,7 +121,7 @@ fn takes_xor(video: &Video) -> bool {
 fn among_media(video: &Video) -> Option<Redundancy> {
     let has_picture_ids = match video.codec {
         VideoCodec::Vp8 | VideoCodec::Vp9 => true,
-        VideoCodec::H264 => false,
+        VideoCodec::H264 | VideoCodec::Av1 => false,
     };
     video.redundancy.filter(|_| has_picture_ids || !video.feedback.nack)
 }
@@ -161,12 +161,14 @@ fn lengths(ids: &ExtensionIds, mid: &str, measured: bool) -> Vec<usize> {
 const DEPENDENCY: usize = 3;
 
 /// Bytes of payload descriptor in every packet: VP8 with a picture id of 15 bits (RFC 7741), H.264's FU indicator and
-/// header (RFC 6184), VP9's flags and picture id (RFC 9628); with layers also the fields of [`super::labels`].
+/// header (RFC 6184), VP9's flags and picture id (RFC 9628), none of AV1, whose payloads are cut with theirs; with layers
+/// also the fields of [`super::labels`].
 fn descriptor(codec: VideoCodec, layered: bool) -> Bytes {
     let layers = if layered { 2 } else { 0 };
     Bytes::new(match codec {
         VideoCodec::Vp8 => 4 + layers,
         VideoCodec::H264 => 2,
         VideoCodec::Vp9 => 3 + layers,
+        VideoCodec::Av1 => 0,
     })
 }

@@ -10,6 +10,8 @@ pub(super) struct Stream {
     pub(super) ssrc: u32,
     /// The sequence number of the next packet, not truncated to 16 bits.
     next: u64,
+    /// Whether a number is skipped before it.
+    skips: bool,
     /// Ticks per second of the media clock.
     clock: u64,
     /// The timestamp at [`Time::ZERO`].
@@ -24,7 +26,7 @@ impl Stream {
     /// synchrony).
     pub(super) fn new(ssrc: u32, clock: u64, random: &mut Random) -> Stream {
         let (next, origin) = (random.below(1 << 15), random.bits() as u32);
-        Stream { ssrc, next, clock, origin, packets: 0, payload_bytes: 0 }
+        Stream { ssrc, next, skips: false, clock, origin, packets: 0, payload_bytes: 0 }
     }
 
     /// The timestamp of media captured at `at`.
@@ -40,12 +42,17 @@ impl Stream {
 
     /// The header of the next packet, which carries `payload` bytes, and its sequence number.
     pub(super) fn next(&mut self, payload_type: u8, timestamp: u32, marker: bool, payload: usize) -> (Header, u64) {
-        let number = self.next;
-        self.next += 1;
+        let number = self.next + u64::from(std::mem::take(&mut self.skips));
+        self.next = number + 1;
         self.packets = self.packets.wrapping_add(1);
         self.payload_bytes = self.payload_bytes.wrapping_add(payload as u32);
         let header = Header { marker, payload_type, sequence: number as u16, timestamp, ssrc: self.ssrc };
         (header, number)
+    }
+
+    /// Skips a sequence number before the next packet.
+    pub(super) fn skip(&mut self) {
+        self.skips = true;
     }
 
     /// The counts so far, at wall-clock time `ntp` and media time `timestamp`; `None` before the first packet.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use thalweg_control::{Acknowledgement, PathReport};
+use thalweg_control::{Acknowledgement, PacketId, PathReport};
 use thalweg_media::feedback::Streams;
 use thalweg_media::{Fragment, Protected};
 use thalweg_sender::{Content, Packet};
-use thalweg_transport::sdp::{Audio, ExtensionIds, Negotiated, Redundancy, Video};
+use thalweg_transport::sdp::{Audio, CongestionFeedback, ExtensionIds, Negotiated, Redundancy, Video};
 use thalweg_units::{Bytes, Random, Time};
 use thalweg_wire::rtcp::{NtpTime, SenderReport};
 use thalweg_wire::rtp::{self, ExtensionBuffer, Header};
@@ -22,6 +22,7 @@ use super::payload::{Frames, Payload};
 use super::red;
 use super::retransmitted::Retransmitted;
 use super::stream::Stream;
+use super::traps::Traps;
 
 /// Ticks per second of the media clock: video's (RFC 7741, RFC 6184, RFC 9628) and Opus's (RFC 7587).
 const VIDEO_CLOCK: u64 = 90_000;
@@ -72,6 +73,7 @@ pub(super) struct Writer {
     history: History,
     retransmitted: Retransmitted,
     sent: Streams,
+    traps: Traps,
     last_timestamp: u32,
 }
 
@@ -86,7 +88,7 @@ impl Writer {
         video: Video,
         path: PathOverhead,
         max: Bytes,
-        random: &mut Random,
+        (random, traps): (&mut Random, Traps),
     ) -> Writer {
         let PathOverhead { ipv6, srtp_tag } = path;
         let ip = if ipv6 { overhead::IPV6 } else { overhead::IPV4 };
@@ -110,6 +112,7 @@ impl Writer {
             history: History::default(),
             retransmitted: Retransmitted::default(),
             sent,
+            traps,
             last_timestamp: 0,
         }
     }
@@ -122,6 +125,11 @@ impl Writer {
     /// A scheme begins; `are_reported` if its packets carry the bytes sent before them.
     pub(super) fn count(&mut self, are_reported: bool) {
         self.elements.counted.begin(are_reported);
+    }
+
+    /// The engine retransmits nothing before its packet `number`.
+    pub(super) fn forget_before(&mut self, number: u64) {
+        self.history.forget_before(number);
     }
 
     /// The peer's measurement of the path, in the engine's bytes.
@@ -172,23 +180,39 @@ impl Writer {
     ///
     /// # Errors
     /// See [`WriterError`].
-    pub(super) fn write(&mut self, packet: &Packet) -> Result<Vec<u8>, WriterError> {
+    pub(super) fn write(&mut self, packet: &Packet) -> Result<Arc<Vec<u8>>, WriterError> {
+        if self.traps.is_due(packet.sent.id) {
+            self.skip(packet.sent.id);
+        }
         let bytes = match packet.content {
             Content::Media { sequence, fragment } => self.media(packet, sequence, &fragment)?,
-            Content::Retransmission { of, .. } => self.retransmission(packet, of)?,
-            Content::Audio { number, .. } => self.audio_packet(packet, number)?,
-            Content::Fec { protects } => self.fec(packet, &protects)?,
-            Content::Padding => self.padding(packet)?,
+            Content::Retransmission { of, .. } => self.retransmission(packet, of)?.into(),
+            Content::Audio { number, .. } => self.audio_packet(packet, number)?.into(),
+            Content::Fec { protects } => self.fec(packet, &protects)?.into(),
+            Content::Padding => self.padding(packet)?.into(),
         };
         self.elements.on_packet(packet, self.around + Bytes::new(bytes.len() as u64));
         Ok(bytes)
     }
 
-    fn media(&mut self, packet: &Packet, number: u64, fragment: &Fragment) -> Result<Vec<u8>, WriteError> {
+    /// Skips a number before packet `next`: the transport-wide one, or, where each stream is acknowledged (RFC 8888), one
+    /// of the retransmission stream, of which nothing is requested again. Extended and plain reports have no trap: a gap
+    /// in the media stream would be one in the video.
+    fn skip(&mut self, next: PacketId) {
+        match self.video.congestion() {
+            Some(CongestionFeedback::Transport | CongestionFeedback::TransportOnRequest) => {
+                self.sent.skip_transport_number(next);
+            }
+            Some(CongestionFeedback::PerStream) => self.rtx.skip(),
+            Some(CongestionFeedback::Extended) | None => {}
+        }
+    }
+
+    fn media(&mut self, packet: &Packet, number: u64, fragment: &Fragment) -> Result<Arc<Vec<u8>>, WriteError> {
         let layered = self.frames.layered(fragment.frame).filter(|_| self.video.extensions.dependencies.is_some());
         let Some(Payload { bytes: payload, last: marker }) = self.frames.payload(fragment)? else {
             self.history.push(number, None);
-            return self.padding(packet);
+            return self.padding(packet).map(Arc::new);
         };
         let dependency = match layered {
             Some(layered) => self.dependencies.element(fragment, layered)?,
@@ -199,14 +223,17 @@ impl Writer {
         self.last_timestamp = timestamp;
         let length = payload.len() + usize::from(self.redundancy.is_some());
         let (header, sequence) = self.media.next(self.video.payload_type, timestamp, marker, length);
-        let bytes = write(header, &block, &payload, 0)?;
+        let mut bytes = self.history.buffer();
+        append(&mut bytes, header, &block, &payload, 0)?;
+        let bytes = Arc::new(bytes);
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
         self.sent.on_frame(header.ssrc, fragment.frame);
         let payload_from = bytes.len() - payload.len();
         let sent = Sent { sequence, timestamp, marker, fragment: *fragment, payload_from, packet: bytes.clone() };
         self.history.push(number, Some(sent));
+        self.frames.reuse(payload);
         Ok(match self.redundancy {
-            Some(types) => red::wrapped(bytes, payload_from, types.red),
+            Some(types) => red::wrapped((*bytes).clone(), payload_from, types.red).into(),
             None => bytes,
         })
     }
@@ -282,7 +309,8 @@ impl Writer {
         let (Some(audio), Some(frame)) = (self.audio.clone(), self.audio_queue.take(number)) else {
             return self.padding(packet);
         };
-        let block = self.elements.block(&audio.extensions, &audio.mid, packet, None, None)?;
+        let numbered = (packet, self.sent.transport_number(packet.sent.id));
+        let block = self.elements.block(&audio.extensions, &audio.mid, numbered, None, None)?;
         let (header, sequence) = self.audio_header(&audio, &frame);
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
         write(header, &block, &frame.data, 0)
@@ -343,7 +371,8 @@ impl Writer {
         fragment: Option<&Fragment>,
         dependency: Option<&[u8]>,
     ) -> Result<ExtensionBuffer, WriteError> {
-        self.elements.block(&self.video.extensions, &self.video.mid, packet, fragment, dependency)
+        let numbered = (packet, self.sent.transport_number(packet.sent.id));
+        self.elements.block(&self.video.extensions, &self.video.mid, numbered, fragment, dependency)
     }
 }
 
@@ -356,9 +385,19 @@ fn longer(ids: &ExtensionIds) -> usize {
 }
 
 fn write(header: Header, block: &ExtensionBuffer, payload: &[u8], padding: u8) -> Result<Vec<u8>, WriteError> {
-    let extensions = Some(block.as_extensions()).filter(|block| block.size() > 4);
-    let packet = rtp::Packet { extensions, padding, ..rtp::Packet::new(header, payload) };
-    let mut bytes = Vec::with_capacity(packet.size());
-    packet.write(&mut bytes)?;
+    let mut bytes = Vec::new();
+    append(&mut bytes, header, block, payload, padding)?;
     Ok(bytes)
+}
+
+/// Appends a packet.
+fn append(
+    bytes: &mut Vec<u8>,
+    header: Header,
+    block: &ExtensionBuffer,
+    payload: &[u8],
+    padding: u8,
+) -> Result<(), WriteError> {
+    let extensions = Some(block.as_extensions()).filter(|block| block.size() > 4);
+    rtp::Packet { extensions, padding, ..rtp::Packet::new(header, payload) }.write(bytes)
 }

@@ -1,11 +1,13 @@
 //! Both sides of a conversation over a path, in virtual time.
 
+mod ceiling;
 mod extended;
 mod hostile;
 mod layers;
 mod measured;
 mod memory;
 mod redundancy;
+mod reports;
 mod world;
 
 use std::collections::BTreeSet;
@@ -78,6 +80,19 @@ fn assert_exact(world: &World) {
         last = tag;
     }
     assert_eq!(world.errors, [[""; 0]; 2]);
+}
+
+#[test]
+fn av1_is_put_together_as_it_was_encoded_where_packets_are_lost_too() {
+    for loss in [0.0, 0.02] {
+        let world = play("gcc", loss, |receiver| receiver.video = vec![VideoCodec::Av1]);
+        assert_eq!(world.outgoing.video().codec, VideoCodec::Av1);
+        assert_exact(&world);
+        let statistics = world.incoming.statistics();
+        assert!(world.shown.len() + 20 > world.encoded.len() && world.shown.len() > 100, "{loss}: {statistics:?}");
+        assert_eq!((statistics.malformed, statistics.unknown), (0, 0), "{loss}");
+        assert!(loss > 0.0 || statistics.video.keyframes == 1, "{statistics:?}");
+    }
 }
 
 #[test]

@@ -171,7 +171,8 @@ fn without_retransmissions_of_red_media_is_retransmitted_outside_of_it_and_witho
     let [media, in_red, fec, retransmissions, in_red_again] = left(&mut world);
     assert!(in_red > 2000 && fec > 20 && retransmissions > 0, "{in_red}, {fec}, {retransmissions}");
     assert_eq!((media, in_red_again), (0, 0));
-    let world = without_flexfec(known("vidaptive+fec"), 0.01, |receiver| receiver.retransmission = false);
+    // Losses are other ones each time: of some two hundred fifteen to forty are made by FEC.
+    let world = without_flexfec(known("vidaptive+fec"), 0.03, |receiver| receiver.retransmission = false);
     assert_exact(&world);
     let statistics = world.incoming.statistics();
     assert!(statistics.video.recovered > 0 && statistics.video.retransmitted == 0, "{statistics:?}");

@@ -71,7 +71,8 @@ impl World {
         let [mut publishing, mut watching] = [connect(0), connect(1)];
         let answers = local(&publishing, &identities()[0], addresses()[0], 100);
         let offers = local(&watching, &identities()[1], addresses()[1], 200);
-        let sender = Capabilities::all(Direction::SendOnly);
+        let mut sender = Capabilities::all(Direction::SendOnly);
+        sender.video.push(VideoCodec::Av1);
         let [receives, sends] =
             negotiate((&mut watching, &offers, receiver), change, (&mut publishing, &answers, &sender));
         let setup = outgoing::Setup {
@@ -222,14 +223,18 @@ impl World {
             Target::Quantizer(_) => 1000,
         };
         let number = self.encoded.len() as u64;
-        // The bits that mark a keyframe: RFC 6386 section 9.1, VP9 bitstream section 6.2.
+        // The bits that mark a keyframe: RFC 6386 section 9.1, VP9 bitstream section 6.2, AV1 section 5.9.2.
         let mut data = match self.outgoing.video().codec {
             VideoCodec::Vp9 => vec![if plan.keyframe { 0x80 } else { 0x84 }],
+            VideoCodec::Av1 => vec![if plan.keyframe { 0x10 } else { 0x30 }],
             VideoCodec::Vp8 | VideoCodec::H264 => vec![u8::from(!plan.keyframe)],
         };
         data.extend(number.to_be_bytes());
         data.resize(size as usize, number as u8);
-        let data: Arc<[u8]> = data.into();
+        if self.outgoing.video().codec == VideoCodec::Av1 {
+            data = temporal_unit(plan.keyframe, &data);
+        }
+        let (size, data): (u64, Arc<[u8]>) = (data.len() as u64, data.into());
         self.encoded.push(data.clone());
         let source = match plan.basis {
             _ if plan.keyframe => INITIAL,
@@ -248,6 +253,19 @@ impl World {
         };
         Encoded { frame, data }
     }
+}
+
+/// A temporal unit of AV1 with this frame in it: a delimiter, a sequence header if it is a keyframe, and the frame behind its
+/// size, seven bits a byte.
+fn temporal_unit(keyframe: bool, frame: &[u8]) -> Vec<u8> {
+    let sequence: &[u8] = if keyframe { &[0x0a, 1, 0] } else { &[] };
+    let (mut unit, mut left) = ([&[0x12, 0], sequence, &[0x32]].concat(), frame.len());
+    while left >= 0x80 {
+        unit.push(left as u8 | 0x80);
+        left >>= 7;
+    }
+    unit.push(left as u8);
+    [&unit[..], frame].concat()
 }
 
 fn error(event: ConnectionEvent) -> Option<String> {

@@ -20,7 +20,7 @@ use crate::{
 ///
 /// Until the handshake is done, its records are not authenticated: an attacker who can send from a checked address of
 /// the peer can end the connection in that tenth of a second, as with any DTLS, but can neither read nor change
-/// anything.
+/// anything. Records that cannot belong to a handshake, and those there is no room for, are dropped without harm.
 ///
 /// Every call with a time may produce outputs: call [`Connection::poll`] until it returns [`Output::Wait`]. Time is
 /// monotonic; an earlier value counts as the latest one given.
@@ -40,8 +40,8 @@ pub struct Connection {
     begun: Option<Time>,
     /// When authenticated input last arrived.
     last_received: Time,
-    /// When the peer last confirmed its consent.
-    consent: Time,
+    /// When the keys were known.
+    connected: Time,
     silent: bool,
     over: bool,
     statistics: Statistics,
@@ -54,7 +54,7 @@ impl Connection {
     /// When the configuration is invalid, or the system has no random numbers for the credentials.
     pub fn new(config: Config, identity: &Identity, origin: Instant) -> Result<Connection, TransportError> {
         config.check()?;
-        let ice = Ice::new(&config, identity::credentials()?);
+        let ice = Ice::new(&config, identity::credentials()?)?;
         Ok(Connection {
             config,
             identity: identity.clone(),
@@ -68,7 +68,7 @@ impl Connection {
             outputs: VecDeque::new(),
             begun: None,
             last_received: Time::ZERO,
-            consent: Time::ZERO,
+            connected: Time::ZERO,
             silent: false,
             over: false,
             statistics: Statistics::default(),
@@ -94,17 +94,17 @@ impl Connection {
         self.config.dtls = role;
     }
 
-    /// Sets the peer's signalled parameters and starts; call again after [`Connection::restart`].
+    /// Sets the peer's signalled parameters and starts; call again after [`Connection::restart`]. Of more candidates than
+    /// [`Config::max_addresses`] those of the lowest priority are left out (RFC 8445 section 6.1.2.5) and counted.
     ///
     /// # Errors
-    /// When the credentials or a candidate are invalid, there are too many candidates, or the announced certificate has
-    /// changed. Nothing has changed then.
+    /// When the credentials or a candidate are invalid, or the announced certificate has changed. Nothing has changed
+    /// then.
     pub fn set_remote(&mut self, now: Time, remote: &Remote) -> Result<(), TransportError> {
         check_credentials(&remote.credentials)?;
         let candidates = remote.candidates.iter().map(|line| read_candidate(line)).collect::<Result<Vec<_>, _>>()?;
-        let usable: Vec<_> = candidates.into_iter().flatten().collect();
-        let unusable = remote.candidates.len() - usable.len();
-        self.ice.check_room(&usable)?;
+        let mut usable: Vec<_> = candidates.into_iter().flatten().collect();
+        usable.sort_by_key(|candidate| std::cmp::Reverse(candidate.prio()));
         let instant = self.advance(now);
         match &self.dtls {
             Some(dtls) if dtls.expected() != remote.fingerprint => {
@@ -118,26 +118,21 @@ impl Connection {
             self.ice.face_lite();
         }
         self.ice.set_remote(&remote.credentials);
-        usable.into_iter().for_each(|candidate| self.ice.add_remote(candidate));
-        self.statistics.unusable_candidates += unusable as u64;
+        let taken = usable.into_iter().map(|candidate| self.ice.add_remote(candidate)).filter(|taken| *taken).count();
+        self.statistics.unusable_candidates += (remote.candidates.len() - taken) as u64;
         self.ice.on_timeout(instant);
         self.drain();
         Ok(())
     }
 
-    /// Adds a later candidate of the peer (trickle, RFC 8838). An unusable one, such as an mDNS name, is ignored and
-    /// counted.
+    /// Adds a later candidate of the peer (trickle, RFC 8838). An unusable one, such as an mDNS name, and one more than
+    /// [`Config::max_addresses`] are ignored and counted.
     ///
     /// # Errors
-    /// When it cannot be parsed, or there are too many.
+    /// When it cannot be parsed.
     pub fn add_remote_candidate(&mut self, line: &str) -> Result<(), TransportError> {
-        match read_candidate(line)? {
-            Some(candidate) => {
-                self.ice.check_room(std::slice::from_ref(&candidate))?;
-                self.ice.add_remote(candidate);
-            }
-            None => self.statistics.unusable_candidates += 1,
-        }
+        let taken = read_candidate(line)?.is_some_and(|candidate| self.ice.add_remote(candidate));
+        self.statistics.unusable_candidates += u64::from(!taken);
         Ok(())
     }
 
@@ -271,5 +266,17 @@ impl Connection {
     /// The counters so far.
     pub fn statistics(&self) -> Statistics {
         self.statistics
+    }
+}
+
+impl Remote {
+    /// Checks these parameters as [`Connection::set_remote`] does: a restart with wrong ones must leave the session as it is
+    /// (RFC 9725 section 4.3.3), so they are checked before it begins.
+    ///
+    /// # Errors
+    /// When the credentials have other lengths than RFC 8839 section 5.4 allows, or a candidate cannot be parsed.
+    pub fn check(&self) -> Result<(), TransportError> {
+        check_credentials(&self.credentials)?;
+        self.candidates.iter().try_for_each(|line| read_candidate(line).map(drop))
     }
 }

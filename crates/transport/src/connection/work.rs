@@ -8,7 +8,7 @@ use thalweg_units::Time;
 use super::Connection;
 use crate::demultiplex::Kind;
 use crate::dtls::{Dtls, Progress};
-use crate::ice::{Liveness, Route};
+use crate::ice::Route;
 use crate::srtp::{Inbound, Keys, Outbound};
 use crate::{Datagram, Event, Output, Received, Refusal, TransportError};
 
@@ -32,9 +32,7 @@ impl Connection {
         }
         match kind {
             Kind::Stun => {
-                if self.ice.on_stun(instant, from, to, datagram)? == Liveness::Consent {
-                    self.consent = self.now;
-                }
+                self.ice.on_stun(instant, from, to, datagram)?;
                 self.statistics.stun += 1;
                 self.ice.on_timeout(instant);
                 self.note_received();
@@ -54,6 +52,7 @@ impl Connection {
             Kind::Rtp => {
                 let packet = self.inbound.as_mut().ok_or(Refusal::BeforeKeys)?.rtp(datagram)?;
                 self.statistics.rtp += 1;
+                self.ice.on_media(instant, from, to);
                 self.note_received();
                 self.outputs.push_back(Output::Event(Event::Rtp(packet)));
                 Ok(Received::Rtp)
@@ -61,6 +60,7 @@ impl Connection {
             Kind::Rtcp => {
                 let compound = self.inbound.as_mut().ok_or(Refusal::BeforeKeys)?.rtcp(datagram)?;
                 self.statistics.rtcp += 1;
+                self.ice.on_media(instant, from, to);
                 self.note_received();
                 self.outputs.push_back(Output::Event(Event::Rtcp(compound)));
                 Ok(Received::Rtcp)
@@ -119,7 +119,7 @@ impl Connection {
         match both {
             Ok((outbound, inbound)) => {
                 (self.outbound, self.inbound) = (Some(outbound), Some(inbound));
-                (self.last_received, self.consent) = (self.now, self.now);
+                (self.last_received, self.connected) = (self.now, self.now);
                 self.outputs.push_back(Output::Event(Event::Connected));
             }
             Err(error) => self.fail(error),
@@ -135,8 +135,13 @@ impl Connection {
             if self.begun.is_some_and(|begun| self.now >= begun + self.config.connect) {
                 self.fail(TransportError::NotConnected(self.config.connect));
             }
-        } else if self.now >= self.consent + self.config.give_up {
-            self.end(Event::Closed);
+        } else if self.now >= self.consent() + self.config.give_up {
+            // Without consent nothing more is sent on this path (RFC 7675 section 5.1).
+            let give_up = Duration::from_nanos(self.config.give_up.as_nanos().unsigned_abs());
+            let after = self.instant().checked_sub(give_up);
+            if !after.is_some_and(|after| self.ice.take_another(after)) {
+                self.end(Event::Closed);
+            }
         } else if !self.silent && self.now >= self.last_received + self.config.disconnect_timeout {
             self.silent = true;
             self.outputs.push_back(Output::Event(Event::Disconnected));
@@ -148,16 +153,20 @@ impl Connection {
             return Time::NEVER;
         }
         let own = match (self.is_connected(), self.begun) {
-            (true, _) if self.silent => self.consent + self.config.give_up,
-            (true, _) => (self.last_received + self.config.disconnect_timeout).min(self.consent + self.config.give_up),
+            (true, _) if self.silent => self.consent() + self.config.give_up,
+            (true, _) => {
+                (self.last_received + self.config.disconnect_timeout).min(self.consent() + self.config.give_up)
+            }
             (false, Some(begun)) => begun + self.config.connect,
             (false, None) => Time::NEVER,
         };
         let theirs = [self.ice.due(), self.dtls.as_ref().and_then(Dtls::due)].into_iter().flatten().min();
-        let theirs = theirs.map_or(Time::NEVER, |due| {
-            Time::from_nanos(due.saturating_duration_since(self.origin).as_nanos().min(u128::from(u64::MAX)) as u64)
-        });
-        own.min(theirs)
+        own.min(theirs.map_or(Time::NEVER, |due| self.time(due)))
+    }
+
+    /// When the peer last consented to receive on the media path; the handshake is consent, too.
+    fn consent(&self) -> Time {
+        self.ice.consented().map_or(self.connected, |at| self.time(at).max(self.connected))
     }
 
     pub(super) fn transmit(&mut self, route: Route, bytes: Vec<u8>) {
@@ -182,6 +191,10 @@ impl Connection {
         const CENTURY: Time = Time::from_nanos(100 * 365 * 86_400 * 1_000_000_000);
         self.now = self.now.max(now.min(CENTURY));
         self.instant()
+    }
+
+    fn time(&self, instant: Instant) -> Time {
+        Time::from_nanos(instant.saturating_duration_since(self.origin).as_nanos().min(u128::from(u64::MAX)) as u64)
     }
 
     fn instant(&self) -> Instant {

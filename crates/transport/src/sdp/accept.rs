@@ -42,10 +42,7 @@ impl Offer {
         for (section, offered) in sections.iter().zip(&self.sections) {
             offered.check(section, self.capabilities.direction)?;
         }
-        let preference = match self.capabilities.direction {
-            Direction::SendOnly => Preference::Ours,
-            Direction::ReceiveOnly => Preference::Theirs,
-        };
+        let preference = Preference::of_sender(self.capabilities.direction);
         let negotiator = Negotiator { local: &self.local, capabilities: &self.capabilities, preference };
         let chosen = choose(&document, &negotiator)?;
         let remote = remote(&document, &chosen.tagged)?;

@@ -28,7 +28,8 @@ pub struct Answer {
 }
 
 /// Answers an offer: from a browser that wants to receive if `capabilities` say that we send, or from one that wants to
-/// send if we receive. One video codec is chosen, by the order in `capabilities`. Simulcast is declined by leaving it
+/// send if we receive. One video codec is chosen: by the order in `capabilities` if we send, by that of the offer if we
+/// receive. Simulcast is declined by leaving it
 /// out of the answer (RFC 8853 section 5.3.2): the offerer then sends one stream. Unsupported sections, such as data
 /// channels, are rejected individually.
 ///
@@ -36,7 +37,7 @@ pub struct Answer {
 /// [`SdpError`], which names the line, its content and what is required.
 pub fn answer(offer: &str, local: &Local, capabilities: &Capabilities) -> Result<Answer, SdpError> {
     let document = Document::read(offer)?;
-    let negotiator = Negotiator { local, capabilities, preference: Preference::Ours };
+    let negotiator = Negotiator { local, capabilities, preference: Preference::of_sender(capabilities.direction) };
     let chosen = choose(&document, &negotiator)?;
     let remote = remote(&document, &chosen.tagged)?;
     let dtls = dtls_role(&chosen.tagged, Some(local.setup))?;
@@ -68,19 +69,21 @@ fn section_lines(
     let sent = |streams| if direction == Direction::SendOnly { streams } else { Ssrcs::default() };
     match (&chosen.video, &chosen.audio) {
         (Some((index, video)), _) if *index == section.index => {
-            let Video { codec, h264, payload_type, retransmission, redundancy, .. } = *video;
+            let Video { codec, h264, av1, payload_type, retransmission, redundancy, .. } = *video;
             SectionLines {
                 kind: "video",
                 mid: &video.mid,
                 direction,
                 formats: video_formats(
-                    &[Codec { codec, h264, payload_type, retransmission }],
+                    &[Codec { codec, h264, av1, payload_type, retransmission }],
                     video.fec,
                     redundancy,
                     video.feedback,
                 ),
                 extensions: mapped(&video.extensions),
                 extended: video.feedback.extended,
+                reduced_size: chosen.reduced_size,
+                only_multiplexed: false,
                 streams: sent(video.streams),
                 transport,
             }
@@ -95,6 +98,8 @@ fn section_lines(
                 formats: vec![audio_format(*payload_type, *feedback)],
                 extensions: mapped(&audio.extensions),
                 extended: feedback.extended,
+                reduced_size: chosen.reduced_size,
+                only_multiplexed: false,
                 streams: sent(audio.streams),
                 transport,
             }

@@ -40,6 +40,8 @@ pub enum VideoCodec {
     H264,
     /// RFC 9628, profile 0 (8 bit, 4:2:0).
     Vp9,
+    /// AOM's RTP Payload Format For AV1, profile 0 (4:2:0).
+    Av1,
 }
 
 impl VideoCodec {
@@ -49,6 +51,7 @@ impl VideoCodec {
             VideoCodec::Vp8 => "VP8",
             VideoCodec::H264 => "H264",
             VideoCodec::Vp9 => "VP9",
+            VideoCodec::Av1 => "AV1",
         }
     }
 }
@@ -118,7 +121,8 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// All supported capabilities, with VP8 before H.264 before VP9.
+    /// All supported capabilities, with VP8 before H.264 before VP9; AV1 only where it is added, because not every
+    /// machine decodes it.
     pub fn all(direction: Direction) -> Capabilities {
         Capabilities {
             direction,

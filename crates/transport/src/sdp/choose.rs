@@ -15,6 +15,8 @@ pub(super) struct Chosen<'a> {
     pub(super) bundle: Vec<String>,
     /// The section that describes the transport.
     pub(super) tagged: Section<'a>,
+    /// Whether all of them allow RTCP of reduced size.
+    pub(super) reduced_size: bool,
 }
 
 impl Chosen<'_> {
@@ -23,6 +25,7 @@ impl Chosen<'_> {
             direction: negotiator.capabilities.direction,
             video: self.video.as_ref().map(|(_, video)| video.clone()),
             audio: self.audio.as_ref().map(|(_, audio)| audio.clone()),
+            reduced_size: self.reduced_size,
             local: negotiator.local.streams,
         }
     }
@@ -71,10 +74,11 @@ pub(super) fn choose<'a>(document: &'a Document, negotiator: &Negotiator<'_>) ->
     let tag = group.as_ref().and_then(|group| group.first().copied());
     taken.sort_by_key(|(_, mid)| Some(*mid) != tag);
     let tagged = taken[0].0;
+    let reduced_size = taken.iter().all(|(section, _)| section.has("rtcp-rsize"));
     let bundle = if group.is_some() { taken.iter().map(|(_, mid)| (*mid).to_owned()).collect() } else { Vec::new() };
     let video = video.map(|(section, video)| (section.index, video));
     let audio = audio.map(|(section, audio)| (section.index, audio));
-    Ok(Chosen { video, audio, refused, bundle, tagged })
+    Ok(Chosen { video, audio, refused, bundle, tagged, reduced_size })
 }
 
 /// Whether two sections share a transport.

@@ -14,6 +14,7 @@
 
 mod accept;
 mod answer;
+mod av1;
 mod capabilities;
 mod choose;
 mod error;
@@ -28,6 +29,7 @@ mod write;
 
 pub use accept::Accepted;
 pub use answer::{Answer, answer};
+pub use av1::Av1Format;
 pub use capabilities::{Capabilities, CongestionFeedback, Direction, VideoCodec};
 pub use error::{Place, Refusal, SdpError};
 pub use h264::{H264Format, H264Profile, UnknownProfile};

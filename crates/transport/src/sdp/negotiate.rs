@@ -2,6 +2,7 @@
 
 use thalweg_wire::rtp::uri;
 
+use super::av1::Av1Format;
 use super::capabilities::{Capabilities, CongestionFeedback, Direction, VideoCodec};
 use super::h264::{H264Format, H264Profile};
 use super::local::Local;
@@ -16,6 +17,16 @@ pub(super) enum Preference {
     Theirs,
 }
 
+impl Preference {
+    /// That of the side that sends, if this one's direction is `ours`.
+    pub(super) fn of_sender(ours: Direction) -> Preference {
+        match ours {
+            Direction::SendOnly => Preference::Ours,
+            Direction::ReceiveOnly => Preference::Theirs,
+        }
+    }
+}
+
 /// Negotiates one section at a time.
 pub(super) struct Negotiator<'a> {
     pub(super) local: &'a Local,
@@ -28,7 +39,8 @@ impl Negotiator<'_> {
     pub(super) fn video(&self, section: &Section<'_>) -> Result<Video, String> {
         let mid = self.usable(section)?;
         let formats = formats(section);
-        let Codec { codec, h264, payload_type, .. } = self.codec(&formats).ok_or_else(|| self.no_codec(&formats))?;
+        let Codec { codec, h264, av1, payload_type, .. } =
+            self.codec(&formats).ok_or_else(|| self.no_codec(&formats))?;
         let media =
             formats.iter().find(|format| format.payload_type == payload_type).expect("the codec is one of them");
         let rtx = rtx_of(&formats, media).filter(|_| self.capabilities.retransmission);
@@ -46,6 +58,7 @@ impl Negotiator<'_> {
             mid: mid.to_owned(),
             codec,
             h264,
+            av1,
             payload_type,
             retransmission,
             fec,
@@ -154,10 +167,11 @@ impl Negotiator<'_> {
     /// The codec of a payload type, if this endpoint supports it.
     fn known(&self, format: &Format<'_>) -> Option<Codec> {
         let codec = self.capabilities.video.iter().copied().find(|codec| format.is(&codec_map(*codec)))?;
-        let h264 = match codec {
-            VideoCodec::Vp8 => None,
-            VideoCodec::Vp9 if format.parameter("profile-id").is_none_or(|id| id == "0") => None,
+        let (h264, av1) = match codec {
+            VideoCodec::Vp8 => (None, None),
+            VideoCodec::Vp9 if format.parameter("profile-id").is_none_or(|id| id == "0") => (None, None),
             VideoCodec::Vp9 => return None,
+            VideoCodec::Av1 => (None, Some(Av1Format::read(|name| format.parameter(name))?)),
             VideoCodec::H264 => {
                 let level = match format.parameter("profile-level-id") {
                     Some(text) => text.parse().ok()?,
@@ -168,10 +182,10 @@ impl Negotiator<'_> {
                 {
                     return None;
                 }
-                Some(level)
+                (Some(level), None)
             }
         };
-        Some(Codec { codec, h264, payload_type: format.payload_type, retransmission: None })
+        Some(Codec { codec, h264, av1, payload_type: format.payload_type, retransmission: None })
     }
 
     fn no_codec(&self, formats: &[Format<'_>]) -> String {

@@ -4,6 +4,7 @@ use thalweg_units::Rate;
 pub use thalweg_wire::negotiated::{ExtensionIds, Feedback, Redundancy, Ssrcs};
 use thalweg_wire::rtp::uri;
 
+use super::av1::Av1Format;
 use super::capabilities::{CongestionFeedback, Direction, VideoCodec};
 use super::h264::H264Format;
 use super::local::StreamIds;
@@ -18,6 +19,8 @@ pub struct Negotiated {
     pub video: Option<Video>,
     /// Audio, if any.
     pub audio: Option<Audio>,
+    /// Whether both endpoints take RTCP that does not begin with a report (`a=rtcp-rsize`, RFC 5506 section 5).
+    pub reduced_size: bool,
     /// SSRCs of this endpoint.
     pub local: StreamIds,
 }
@@ -31,6 +34,9 @@ pub struct Video {
     pub codec: VideoCodec,
     /// For H.264, the profile, and the level in the answer.
     pub h264: Option<H264Format>,
+    /// For AV1, the level and tier in the answer: those of the offer, because libwebrtc takes one with others for another
+    /// codec (`AV1IsSameLevelIdx` of `api/video_codecs/sdp_video_format.cc`).
+    pub av1: Option<Av1Format>,
     /// Payload type of media.
     pub payload_type: u8,
     /// Payload type of retransmissions (RFC 4588).

@@ -2,6 +2,7 @@
 
 use thalweg_wire::rtp::uri;
 
+use super::av1::Av1Format;
 use super::capabilities::{Capabilities, CongestionFeedback, Direction, VideoCodec};
 use super::fragment::Fragment;
 use super::h264::H264Format;
@@ -67,7 +68,20 @@ pub fn offer(local: &Local, capabilities: &Capabilities) -> Offer {
         sections.push(Offered { kind, mid, formats: numbers, extensions: extensions.clone() });
         let direction = capabilities.direction;
         let streams = if direction == Direction::SendOnly { streams } else { Ssrcs::default() };
-        lines.push(SectionLines { kind, mid, direction, formats, extensions, extended, streams, transport }.section());
+        let (reduced_size, only_multiplexed) = (true, true);
+        let section = SectionLines {
+            kind,
+            mid,
+            direction,
+            formats,
+            extensions,
+            extended,
+            reduced_size,
+            only_multiplexed,
+            streams,
+            transport,
+        };
+        lines.push(section.section());
     };
     let ids = local.streams;
     if !capabilities.video.is_empty() {
@@ -112,14 +126,16 @@ fn codecs(capabilities: &Capabilities) -> Vec<Codec> {
     let formats = capabilities.video.iter().flat_map(|codec| match codec {
         VideoCodec::H264 => {
             let profiles = capabilities.h264.iter();
-            profiles.map(|profile| (*codec, Some(H264Format { profile: *profile, level: LEVEL }))).collect()
+            profiles.map(|profile| (*codec, Some(H264Format { profile: *profile, level: LEVEL }), None)).collect()
         }
-        VideoCodec::Vp8 | VideoCodec::Vp9 => vec![(*codec, None)],
+        VideoCodec::Vp8 | VideoCodec::Vp9 => vec![(*codec, None, None)],
+        VideoCodec::Av1 => vec![(*codec, None, Some(Av1Format::UNSAID))],
     });
     let numbers = (FIRST_VIDEO..OPUS).step_by(2);
-    let numbered = formats.zip(numbers).map(|((codec, h264), payload_type)| Codec {
+    let numbered = formats.zip(numbers).map(|((codec, h264, av1), payload_type)| Codec {
         codec,
         h264,
+        av1,
         payload_type,
         retransmission: capabilities.retransmission.then_some(payload_type + 1),
     });

@@ -5,8 +5,8 @@
 pub(super) struct Header {
     pub(super) ssrc: u32,
     pub(super) sequence: u16,
-    sources: usize,
-    extension: Option<usize>,
+    /// In bytes, up to the payload: with contributing sources and extension.
+    pub(super) length: usize,
 }
 
 impl Header {
@@ -18,38 +18,17 @@ impl Header {
             return Err("RTP version is not 2");
         }
         let sources = usize::from(fixed[0] & 0xf);
-        let extension = if fixed[0] & 0x10 != 0 {
-            let head = packet.get(12 + 4 * sources..).and_then(|rest| rest.first_chunk::<4>()).ok_or(SHORT)?;
-            Some(4 * usize::from(u16::from_be_bytes([head[2], head[3]])))
-        } else {
-            None
-        };
+        let mut length = 12 + 4 * sources;
+        if fixed[0] & 0x10 != 0 {
+            let head = packet.get(length..).and_then(|rest| rest.first_chunk::<4>()).ok_or(SHORT)?;
+            length += 4 + 4 * usize::from(u16::from_be_bytes([head[2], head[3]]));
+        }
         let header = Header {
             ssrc: u32::from_be_bytes([fixed[8], fixed[9], fixed[10], fixed[11]]),
             sequence: u16::from_be_bytes([fixed[2], fixed[3]]),
-            sources,
-            extension,
+            length,
         };
-        if header.length() > packet.len() { Err(SHORT) } else { Ok(header) }
-    }
-
-    /// Header length in bytes, up to the payload.
-    pub(super) fn length(&self) -> usize {
-        12 + 4 * self.sources + self.extension.map_or(0, |length| 4 + length)
-    }
-
-    /// The same for `rtc-srtp`, which uses only the SSRC, the sequence number and the length: the extension is passed
-    /// as opaque padding, so that its content cannot change where it ends.
-    pub(super) fn for_context(self) -> rtc_rtp::header::Header {
-        rtc_rtp::header::Header {
-            version: 2,
-            extension: self.extension.is_some(),
-            sequence_number: self.sequence,
-            ssrc: self.ssrc,
-            csrc: vec![0; self.sources],
-            extensions_padding: self.extension.unwrap_or(0),
-            ..Default::default()
-        }
+        if length > packet.len() { Err(SHORT) } else { Ok(header) }
     }
 }
 
@@ -85,7 +64,7 @@ mod tests {
             let length = packet.len();
             packet.resize(length + payload, 0);
             let header = Header::read(&packet).unwrap();
-            prop_assert_eq!((header.length(), header.ssrc, header.sequence), (length, ssrc, sequence));
+            prop_assert_eq!((header.length, header.ssrc, header.sequence), (length, ssrc, sequence));
             prop_assert!(Header::read(&packet[..length - 1]).is_err());
         }
     }

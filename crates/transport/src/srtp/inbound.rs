@@ -2,29 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use rtc_srtp::context::Context;
-
 use super::header::{self, Header};
 use super::keys::Keys;
+use super::session::{Kind, Session};
 use super::window::Window;
 use crate::{Refusal, TransportError};
-
-/// Max number of packets of unknown streams that may fail authentication before the trial context is replaced. It
-/// limits that context's state to as many streams, and makes the cost of a new context (some key derivations) small
-/// compared with the authentication of a packet.
-const MAX_TRIED: u32 = 64;
 
 /// The peer's streams.
 ///
 /// A stream is known from its first authentic packet on; other packets of an unknown stream cost one authentication and
 /// leave no state. Memory is `max_streams` windows for RTP and as many for RTCP.
 pub struct Inbound {
-    keys: Keys,
-    /// For the streams below; has state of no others.
-    known: Context,
-    /// For streams that may be forged.
-    trial: Context,
-    tried: u32,
+    media: Session,
+    reports: Session,
     rtp: BTreeMap<u32, Window>,
     rtcp: BTreeMap<u32, Window>,
     max_streams: usize,
@@ -38,9 +28,8 @@ impl Inbound {
     /// # Errors
     /// When the cipher rejects the keys.
     pub fn new(keys: Keys, max_streams: usize, window: u32) -> Result<Inbound, TransportError> {
-        let (known, trial) = (keys.context()?, keys.context()?);
-        let (rtp, rtcp) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Inbound { keys, known, trial, tried: 0, rtp, rtcp, max_streams, window })
+        let (media, reports) = (Session::derive(&keys, Kind::Rtp)?, Session::derive(&keys, Kind::Rtcp)?);
+        Ok(Inbound { media, reports, rtp: BTreeMap::new(), rtcp: BTreeMap::new(), max_streams, window })
     }
 
     /// Decrypts an SRTP packet to RTP.
@@ -49,21 +38,16 @@ impl Inbound {
     /// When it is not authentic or not new; nothing has changed then.
     pub fn rtp(&mut self, packet: &[u8]) -> Result<Vec<u8>, Refusal> {
         let header = Header::read(packet).map_err(|_| Refusal::Malformed)?;
-        let for_context = header.for_context();
-        if let Some(window) = self.rtp.get_mut(&header.ssrc) {
-            let index = window.index(header.sequence)?;
-            window.check(index)?;
-            let plain = self.known.decrypt_rtp_with_header(packet, &for_context).map_err(|_| Refusal::Unauthentic)?;
-            window.accept(index);
-            return Ok(plain.into());
-        }
-        self.room(self.rtp.len())?;
-        let plain = self.trial.decrypt_rtp_with_header(packet, &for_context);
-        self.forget(plain.is_ok());
-        plain.map_err(|_| Refusal::Unauthentic)?;
-        let plain = self.known.decrypt_rtp_with_header(packet, &for_context).map_err(|_| Refusal::Unauthentic)?;
-        self.rtp.insert(header.ssrc, Window::new(self.window, u64::from(header.sequence)));
-        Ok(plain.into())
+        // A stream begins in its first cycle of sequence numbers (RFC 3711 section 3.3.1).
+        let index = match self.rtp.get(&header.ssrc) {
+            Some(window) => window.index(header.sequence)?,
+            None => u64::from(header.sequence),
+        };
+        self.check(&self.rtp, header.ssrc, index)?;
+        let plain = self.media.open_rtp(packet, header.length, header.ssrc, index);
+        let plain = plain.map_err(|_| Refusal::Unauthentic)?;
+        accept(&mut self.rtp, header.ssrc, index, self.window);
+        Ok(plain)
     }
 
     /// Decrypts an SRTCP packet to a compound RTCP packet.
@@ -72,27 +56,16 @@ impl Inbound {
     /// When it is not authentic or not new; nothing has changed then.
     pub fn rtcp(&mut self, packet: &[u8]) -> Result<Vec<u8>, Refusal> {
         let ssrc = header::rtcp_ssrc(packet).map_err(|_| Refusal::Malformed)?;
-        let at = packet.len().checked_sub(self.keys.profile.index_from_end()).ok_or(Refusal::Malformed)?;
-        let word = packet[at..].first_chunk().map(|word| u32::from_be_bytes(*word)).ok_or(Refusal::Malformed)?;
+        let (index, encrypted) = self.reports.rtcp_index(packet).ok_or(Refusal::Malformed)?;
         // RFC 3711 section 3.4 would authenticate unencrypted packets too. WebRTC does not use them (RFC 8827 section
-        // 6.5), and the context does not authenticate them.
-        if word >> 31 == 0 {
+        // 6.5).
+        if !encrypted {
             return Err(Refusal::Unencrypted);
         }
-        let index = u64::from(word & 0x7fff_ffff);
-        if let Some(window) = self.rtcp.get_mut(&ssrc) {
-            window.check(index)?;
-            let plain = self.known.decrypt_rtcp(packet).map_err(|_| Refusal::Unauthentic)?;
-            window.accept(index);
-            return Ok(plain.into());
-        }
-        self.room(self.rtcp.len())?;
-        let plain = self.trial.decrypt_rtcp(packet);
-        self.forget(plain.is_ok());
-        plain.map_err(|_| Refusal::Unauthentic)?;
-        let plain = self.known.decrypt_rtcp(packet).map_err(|_| Refusal::Unauthentic)?;
-        self.rtcp.insert(ssrc, Window::new(self.window, index));
-        Ok(plain.into())
+        self.check(&self.rtcp, ssrc, u64::from(index))?;
+        let plain = self.reports.open_rtcp(packet, ssrc, index).map_err(|_| Refusal::Unauthentic)?;
+        accept(&mut self.rtcp, ssrc, u64::from(index), self.window);
+        Ok(plain)
     }
 
     /// Number of known streams, of RTP and of RTCP.
@@ -100,18 +73,17 @@ impl Inbound {
         (self.rtp.len(), self.rtcp.len())
     }
 
-    fn room(&self, streams: usize) -> Result<(), Refusal> {
-        if streams < self.max_streams { Ok(()) } else { Err(Refusal::TooManyStreams) }
-    }
-
-    /// Counts a trial, and replaces the trial context after too many, or after one whose state is now in `known`.
-    fn forget(&mut self, authentic: bool) {
-        self.tried += 1;
-        if (authentic || self.tried >= MAX_TRIED)
-            && let Ok(fresh) = self.keys.context()
-        {
-            self.trial = fresh;
-            self.tried = 0;
+    /// Whether a packet with this index may be accepted if it is authentic.
+    fn check(&self, streams: &BTreeMap<u32, Window>, ssrc: u32, index: u64) -> Result<(), Refusal> {
+        match streams.get(&ssrc) {
+            Some(window) => window.check(index),
+            None if streams.len() < self.max_streams => Ok(()),
+            None => Err(Refusal::TooManyStreams),
         }
     }
+}
+
+/// An authentic packet of a stream came, perhaps its first.
+fn accept(streams: &mut BTreeMap<u32, Window>, ssrc: u32, index: u64, window: u32) {
+    streams.entry(ssrc).or_insert_with(|| Window::new(window, index)).accept(index);
 }

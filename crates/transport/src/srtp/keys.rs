@@ -1,7 +1,5 @@
 //! SRTP keys and protection profiles.
 
-use rtc_srtp::context::Context;
-use rtc_srtp::protection_profile::ProtectionProfile;
 use thalweg_units::Bytes;
 
 use crate::TransportError;
@@ -20,26 +18,23 @@ pub enum Profile {
 impl Profile {
     /// Bytes added to an RTP packet: the authentication tag.
     pub fn overhead(self) -> Bytes {
+        Bytes::new(self.tag() as u64)
+    }
+
+    /// Length of the authentication tag in bytes.
+    pub(super) fn tag(self) -> usize {
         match self {
-            Profile::Aes128CmSha1_80 => Bytes::new(10),
-            Profile::AeadAes128Gcm | Profile::AeadAes256Gcm => Bytes::new(16),
+            Profile::Aes128CmSha1_80 => 10,
+            Profile::AeadAes128Gcm | Profile::AeadAes256Gcm => 16,
         }
     }
 
-    /// Position of the word with the E flag and the index of an SRTCP packet, counted from its end: before the tag in
-    /// counter mode (RFC 3711 section 3.4), at the very end with an AEAD (RFC 7714 section 9).
-    pub(super) fn index_from_end(self) -> usize {
+    /// Lengths in bytes of a master key and its salt (RFC 5764 section 4.1.2, RFC 7714 section 12).
+    fn lengths(self) -> (usize, usize) {
         match self {
-            Profile::Aes128CmSha1_80 => 14,
-            Profile::AeadAes128Gcm | Profile::AeadAes256Gcm => 4,
-        }
-    }
-
-    fn protection(self) -> ProtectionProfile {
-        match self {
-            Profile::Aes128CmSha1_80 => ProtectionProfile::Aes128CmHmacSha1_80,
-            Profile::AeadAes128Gcm => ProtectionProfile::AeadAes128Gcm,
-            Profile::AeadAes256Gcm => ProtectionProfile::AeadAes256Gcm,
+            Profile::Aes128CmSha1_80 => (16, 14),
+            Profile::AeadAes128Gcm => (16, 12),
+            Profile::AeadAes256Gcm => (32, 12),
         }
     }
 }
@@ -48,8 +43,8 @@ impl Profile {
 #[derive(Clone)]
 pub struct Keys {
     pub(super) profile: Profile,
-    key: Vec<u8>,
-    salt: Vec<u8>,
+    pub(super) key: Vec<u8>,
+    pub(super) salt: Vec<u8>,
 }
 
 impl Keys {
@@ -58,7 +53,7 @@ impl Keys {
     /// # Errors
     /// When their lengths are not those of `profile`: 16 and 14 bytes, 16 and 12, 32 and 12.
     pub fn new(profile: Profile, key: &[u8], salt: &[u8]) -> Result<Keys, TransportError> {
-        let lengths = (profile.protection().key_len(), profile.protection().salt_len());
+        let lengths = profile.lengths();
         if (key.len(), salt.len()) != lengths {
             let (is, must) = ((key.len(), salt.len()), lengths);
             let text = format!("key and salt have {} and {} bytes, must have {} and {}", is.0, is.1, must.0, must.1);
@@ -73,7 +68,7 @@ impl Keys {
     /// # Errors
     /// When the length of `material` does not match `profile`.
     pub fn split(profile: Profile, material: &[u8], client: bool) -> Result<(Keys, Keys), TransportError> {
-        let (key, salt) = (profile.protection().key_len(), profile.protection().salt_len());
+        let (key, salt) = profile.lengths();
         if material.len() != 2 * (key + salt) {
             let text = format!("{} bytes of keys, must be {} for {profile:?}", material.len(), 2 * (key + salt));
             return Err(TransportError::Srtp(text));
@@ -82,13 +77,6 @@ impl Keys {
         let of = |index: usize| Keys::new(profile, &keys[index * key..][..key], &salts[index * salt..][..salt]);
         let (of_client, of_server) = (of(0)?, of(1)?);
         Ok(if client { (of_client, of_server) } else { (of_server, of_client) })
-    }
-
-    /// A new context with these keys, without stream state and without replay protection: ours is applied before it.
-    pub(super) fn context(&self) -> Result<Context, TransportError> {
-        let provider = rtc_crypto::default_provider().map_err(|error| TransportError::Srtp(error.to_string()))?;
-        Context::new(&self.key, &self.salt, self.profile.protection(), None, None, provider.crypto())
-            .map_err(|error| TransportError::Srtp(error.to_string()))
     }
 }
 

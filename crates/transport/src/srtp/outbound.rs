@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use rtc_srtp::context::Context;
-
 use super::header::{self, Header};
 use super::keys::{Keys, Profile};
+use super::session::{Kind, Session};
 use crate::{SendError, TransportError};
 
 /// The streams that this endpoint sends.
 pub struct Outbound {
-    profile: Profile,
-    context: Context,
+    media: Session,
+    reports: Session,
     /// The last packet index of each stream, see [`SendError::NotNewer`].
     rtp: BTreeMap<u32, u64>,
-    /// Number of compound packets sent of each stream; the context counts the same.
+    /// The last packet index of each stream of reports; the first is 1.
     rtcp: BTreeMap<u32, u32>,
     max_streams: usize,
 }
@@ -25,13 +24,14 @@ impl Outbound {
     /// # Errors
     /// When the cipher rejects the keys.
     pub fn new(keys: &Keys, max_streams: usize) -> Result<Outbound, TransportError> {
-        let context = keys.context()?;
-        Ok(Outbound { profile: keys.profile, context, rtp: BTreeMap::new(), rtcp: BTreeMap::new(), max_streams })
+        let (media, reports) = (Session::derive(keys, Kind::Rtp)?, Session::derive(keys, Kind::Rtcp)?);
+        let (rtp, rtcp) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Outbound { media, reports, rtp, rtcp, max_streams })
     }
 
     /// The protection profile.
     pub fn profile(&self) -> Profile {
-        self.profile
+        self.media.profile
     }
 
     /// Protects an RTP packet; each packet index may be protected only once.
@@ -58,10 +58,9 @@ impl Outbound {
         if index >> 48 != 0 {
             return Err(SendError::Exhausted { ssrc });
         }
-        let protected =
-            self.context.encrypt_rtp_with_header(packet, &header.for_context()).map_err(|_| SendError::Cipher)?;
+        let sealed = self.media.seal_rtp(packet, header.length, ssrc, index).map_err(|_| SendError::Cipher)?;
         self.rtp.insert(ssrc, index);
-        Ok(protected.into())
+        Ok(sealed)
     }
 
     /// Protects a compound RTCP packet; each call produces a new packet on the wire.
@@ -76,11 +75,39 @@ impl Outbound {
         if !self.rtcp.contains_key(&ssrc) && self.rtcp.len() >= self.max_streams {
             return Err(SendError::TooManyStreams { ssrc, max: self.max_streams });
         }
-        let count = self.rtcp.entry(ssrc).or_default();
-        if *count >= i32::MAX as u32 {
+        let last = self.rtcp.entry(ssrc).or_default();
+        if *last >= i32::MAX as u32 {
             return Err(SendError::Exhausted { ssrc });
         }
-        *count += 1;
-        Ok(self.context.encrypt_rtcp(compound).map_err(|_| SendError::Cipher)?.into())
+        *last += 1;
+        self.reports.seal_rtcp(compound, ssrc, *last).map_err(|_| SendError::Cipher)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet of stream 7.
+    fn packet(sequence: u16) -> Vec<u8> {
+        let mut packet = vec![0x80, 96, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
+        packet[2..4].copy_from_slice(&sequence.to_be_bytes());
+        packet
+    }
+
+    #[test]
+    fn the_last_index_under_a_key_is_sent_and_none_after_it() {
+        let keys = Keys::new(Profile::Aes128CmSha1_80, &[1; 16], &[2; 14]).unwrap();
+        let mut outbound = Outbound::new(&keys, 1).unwrap();
+        outbound.rtp(&packet(u16::MAX - 1)).unwrap();
+        // As after 2^48 - 2 packets, which cannot be sent in a test.
+        outbound.rtp.insert(7, (1 << 48) - 2);
+        assert!(outbound.rtp(&packet(u16::MAX)).is_ok());
+        assert_eq!(outbound.rtp(&packet(0)), Err(SendError::Exhausted { ssrc: 7 }));
+        let report = [0x80, 201, 0, 1, 0, 0, 0, 7];
+        outbound.rtcp(&report).unwrap();
+        outbound.rtcp.insert(7, i32::MAX as u32 - 1);
+        assert!(outbound.rtcp(&report).is_ok());
+        assert_eq!(outbound.rtcp(&report), Err(SendError::Exhausted { ssrc: 7 }));
     }
 }

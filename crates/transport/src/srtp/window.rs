@@ -25,9 +25,8 @@ impl Window {
 
     /// The index of the packet with this sequence number: the one nearest to the newest (RFC 3711 section 3.3.1).
     ///
-    /// A packet so far ahead that the window around it would reach half a cycle is rejected instead of guessed, and so
-    /// is one before the first cycle. For all others `rtc-srtp`, which guesses from the last packet it accepted (an
-    /// index in the window), arrives at the same index.
+    /// A packet so far ahead that the window around it would reach half a cycle is rejected instead of guessed, because a
+    /// late one of the window would be taken for the next cycle's; so is one before the first cycle.
     pub(super) fn index(&self, sequence: u16) -> Result<u64, Refusal> {
         let ahead = i64::from(sequence.wrapping_sub(self.newest as u16) as i16);
         if ahead + self.size as i64 > i64::from(i16::MAX) {

@@ -2,7 +2,9 @@
 //! stateless, for comparison with the crate.
 #![allow(dead_code)]
 
-use rtc_crypto::{AeadAlgorithm, BlockCipherAlgorithm, HmacAlgorithm, default_provider};
+use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::cipher::{AES_128, AES_256, EncryptingKey, UnboundCipherKey};
+use aws_lc_rs::hmac;
 use thalweg_transport::Profile;
 
 /// Session keys of one direction, for RTP or for RTCP.
@@ -21,12 +23,12 @@ fn xor(left: &mut [u8], right: &[u8]) {
 
 /// The keystream of AES in counter mode whose first block is `counter` (RFC 3711 section 4.1.1).
 pub fn keystream(key: &[u8], mut counter: [u8; 16], length: usize) -> Vec<u8> {
-    let algorithm = if key.len() == 32 { BlockCipherAlgorithm::Aes256 } else { BlockCipherAlgorithm::Aes128 };
-    let provider = default_provider().unwrap();
+    let algorithm = if key.len() == 32 { &AES_256 } else { &AES_128 };
+    let cipher = EncryptingKey::ecb(UnboundCipherKey::new(algorithm, key).unwrap()).unwrap();
     let mut stream = Vec::new();
     while stream.len() < length {
         let mut block = counter;
-        provider.crypto().block_encrypt(algorithm, key, &mut block).unwrap();
+        cipher.encrypt(&mut block).unwrap();
         stream.extend(block);
         counter = (u128::from_be_bytes(counter) + 1).to_be_bytes();
     }
@@ -110,23 +112,20 @@ impl Session {
     }
 
     fn tag(&self, parts: &[&[u8]]) -> Vec<u8> {
-        let provider = default_provider().unwrap();
-        let mut mac = provider.crypto().new_hmac(HmacAlgorithm::Sha1, &self.authentication).unwrap();
-        let mut tag = [0; 20];
-        mac.sign(parts, &mut tag).unwrap();
-        tag[..10].to_vec()
+        let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &self.authentication);
+        hmac::sign(&key, &parts.concat()).as_ref()[..10].to_vec()
     }
 
     /// `clear`, the encrypted rest and the tag.
     fn seal(&self, iv: &[u8], clear: &[u8], rest: &[u8]) -> Vec<u8> {
         let mut nonce = self.salt.clone();
         xor(&mut nonce, iv);
-        let algorithm = if self.key.len() == 32 { AeadAlgorithm::Aes256Gcm } else { AeadAlgorithm::Aes128Gcm };
-        let provider = default_provider().unwrap();
-        let mut cipher = provider.crypto().new_aead(algorithm, &self.key).unwrap();
-        let (mut rest, mut tag) = (rest.to_vec(), [0; 16]);
-        cipher.seal_in_place(&nonce, clear, &mut rest, &mut tag).unwrap();
-        [clear, &rest, &tag].concat()
+        let algorithm = if self.key.len() == 32 { &AES_256_GCM } else { &AES_128_GCM };
+        let cipher = LessSafeKey::new(UnboundKey::new(algorithm, &self.key).unwrap());
+        let nonce = Nonce::try_assume_unique_for_key(&nonce).unwrap();
+        let mut sealed = rest.to_vec();
+        cipher.seal_in_place_append_tag(nonce, Aad::from(clear), &mut sealed).unwrap();
+        [clear, &sealed].concat()
     }
 }
 

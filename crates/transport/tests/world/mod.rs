@@ -40,6 +40,8 @@ pub struct World {
     pub sent: [Vec<Datagram>; 2],
     /// While set, nothing from this endpoint passes.
     pub cut: [bool; 2],
+    /// What becomes of a datagram of this endpoint on its way; `None` if it is lost.
+    pub between: Box<dyn Fn(usize, Datagram) -> Option<Datagram>>,
     paths: Paths,
 }
 
@@ -48,7 +50,16 @@ impl World {
         let lite = [configs[0].lite, configs[1].lite];
         let ends = [0, 1].map(|end| connection(configs[end].clone(), &identities()[end], origin(), addresses()[end]));
         let (events, sent) = Default::default();
-        World { now: Time::ZERO, ends, lite, events, sent, cut: [false; 2], paths: Paths::new(path, seed) }
+        World {
+            now: Time::ZERO,
+            ends,
+            lite,
+            events,
+            sent,
+            cut: [false; 2],
+            between: Box::new(|_, datagram| Some(datagram)),
+            paths: Paths::new(path, seed),
+        }
     }
 
     /// The signalled parameters of an endpoint.
@@ -134,7 +145,9 @@ impl World {
                 match self.ends[way].poll() {
                     Output::Transmit(datagram) => {
                         self.sent[way].push(datagram.clone());
-                        if !self.cut[way] {
+                        if !self.cut[way]
+                            && let Some(datagram) = (self.between)(way, datagram)
+                        {
                             self.paths.offer(self.now, way, datagram);
                         }
                     }

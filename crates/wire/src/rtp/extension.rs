@@ -127,7 +127,9 @@ impl ExtensionBuffer {
     pub fn of(elements: &[Extension<'_>]) -> Result<ExtensionBuffer, WriteError> {
         let fits = |element: &Extension<'_>| (1..=14).contains(&element.id) && (1..=16).contains(&element.data.len());
         let one_byte = elements.iter().all(fits);
-        let mut data = Vec::new();
+        // Two bytes for each head, and the padding.
+        let most = elements.iter().map(|element| element.data.len() + 2).sum::<usize>() + 3;
+        let mut data = Vec::with_capacity(most);
         for element in elements {
             WriteError::check("extension id", u64::from(element.id), 1, 255)?;
             WriteError::check("extension element length", element.data.len() as u64, 0, 255)?;

@@ -7,7 +7,7 @@ use thalweg_wire::rtcp::{self, Compound, Packet, ccfb, twcc};
 use thalweg_wire::rtp::{self, AbsoluteSendTime, FragmentGrace, FrameStates, PlayoutDelay, TransportSequence};
 use thalweg_wire::rtx::Retransmission;
 use thalweg_wire::vp8::{Descriptor, assemble};
-use thalweg_wire::{flexfec, h264, opus, red, ulpfec, vp9};
+use thalweg_wire::{av1, flexfec, h264, opus, red, ulpfec, vp9};
 
 use crate::{captures, corpus};
 
@@ -133,6 +133,16 @@ fn check_others(bytes: &[u8]) {
             assert_eq!(out.len(), payload.size());
             assert_eq!(h264::Payload::parse(&out), Ok(payload));
             let _ = h264::assemble([bytes, bytes]);
+        }
+        Err(error) => check_error(error, bytes.len()),
+    }
+    match av1::Payload::parse(bytes) {
+        Ok(payload) => {
+            let mut out = Vec::new();
+            payload.write(&mut out).unwrap();
+            assert_eq!(out.len(), payload.size());
+            assert_eq!(av1::Payload::parse(&out), Ok(payload));
+            let _ = av1::assemble([bytes, bytes]);
         }
         Err(error) => check_error(error, bytes.len()),
     }

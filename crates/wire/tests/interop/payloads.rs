@@ -1,11 +1,12 @@
-//! Payloads of H.264 and VP9 against webrtc-rs: each side reassembles the other's packets.
+//! Payloads of H.264, VP9 and AV1 against webrtc-rs: each side reassembles the other's packets.
 
 use bytes::Bytes as TheirBytes;
 use proptest::prelude::*;
+use rtc_rtp::codec::av1::{Av1Depacketizer, Av1Payloader};
 use rtc_rtp::codec::{h264::H264Packet, h264::H264Payloader, vp9::Vp9Packet, vp9::Vp9Payloader};
 use rtc_rtp::packetizer::{Depacketizer, Payloader};
 use thalweg_units::{Bytes, Size};
-use thalweg_wire::{h264, vp9};
+use thalweg_wire::{av1, h264, vp9};
 
 /// An access unit of NAL units that webrtc-rs neither drops nor delays: slices and SEI of three bytes or more, without
 /// anything that looks like a start code.
@@ -17,6 +18,19 @@ fn any_access_unit() -> impl Strategy<Value = Vec<u8>> {
             [&[0, 0, 0, 1, importance << 5 | kind][..], &vec![fill; length]].concat()
         };
         units.into_iter().flat_map(bytes).collect()
+    })
+}
+
+/// A temporal unit of up to five OBUs with their sizes: a sequence header or none, then frames, tile groups and metadata.
+fn any_temporal_unit() -> impl Strategy<Value = Vec<u8>> {
+    let kind = prop_oneof![Just(3u8), Just(4), Just(5), Just(6)];
+    let obu = (kind, prop_oneof![1usize..40, 1000usize..3000], any::<u8>());
+    (any::<bool>(), prop::collection::vec(obu, 1..5)).prop_map(|(begins, obus)| {
+        let sequence = begins.then_some([0x0a, 3, 0, 1, 2]);
+        let bytes = |(kind, length, fill): (u8, usize, u8)| {
+            [&[kind << 3 | 2, length as u8 | 0x80, (length >> 7) as u8][..], &vec![fill; length]].concat()
+        };
+        sequence.into_iter().flatten().chain(obus.into_iter().flat_map(bytes)).collect()
     })
 }
 
@@ -123,5 +137,20 @@ proptest! {
     fn we_put_their_vp9_together(frame in prop::collection::vec(any::<u8>(), 1..5000), limit in 4usize..1300) {
         let payloads = Vp9Payloader::default().payload(limit, &TheirBytes::from(frame.clone())).unwrap();
         prop_assert_eq!(vp9::assemble(payloads.iter().map(|payload| &payload[..])), Ok(frame));
+    }
+    #[test]
+    fn they_put_our_av1_together_and_we_theirs(unit in any_temporal_unit(), limit in 50u64..1300) {
+        let mut reader = Av1Depacketizer::default();
+        let mut read = vec![0x12, 0];
+        let payloads = av1::fragments(&unit, Bytes::new(limit)).unwrap();
+        for payload in &payloads {
+            read.extend_from_slice(&reader.depacketize(&TheirBytes::from(payload.clone())).unwrap());
+        }
+        // Sizes are written in as few bytes as possible, by both.
+        let ours = av1::assemble(payloads.iter().map(|payload| &payload[..]));
+        prop_assert_eq!(&ours, &Ok(read));
+
+        let payloads = Av1Payloader::default().payload(limit as usize, &TheirBytes::from(unit)).unwrap();
+        prop_assert_eq!(av1::assemble(payloads.iter().map(|payload| &payload[..])), ours);
     }
 }

@@ -138,17 +138,17 @@ fn measure(clip: &Clip, cpu_used: &[i8], presets: &[Preset]) -> anyhow::Result<M
     let contenders = contenders(cpu_used, presets);
     let mut curves = Vec::new();
     let mut streams = Vec::new();
-    let quantizers = QUANTIZERS.map(|quantizer| vec![Target::Quantizer(quantizer)]).to_vec();
-    let rates = RATES.map(|kbps| vec![Target::Rate(Rate::from_kbps(kbps))]).to_vec();
+    let quantizers = QUANTIZERS.map(Target::Quantizer).to_vec();
+    let rates = RATES.map(|kbps| Target::Rate(Rate::from_kbps(kbps)));
     let interval = clip.format.interval();
-    let sizes = RATES.map(|kbps| vec![Target::Size(Rate::from_kbps(kbps).over(interval))]).to_vec();
-    for (aim, targets) in [(Aim::Quantizer, quantizers), (Aim::Rate, rates.clone()), (Aim::Size, sizes)] {
+    let sizes = RATES.map(|kbps| Target::Size(Rate::from_kbps(kbps).over(interval))).to_vec();
+    for (aim, targets) in [(Aim::Quantizer, quantizers), (Aim::Rate, rates.to_vec()), (Aim::Size, sizes)] {
         let mut points = vec![Vec::new(); contenders.len()];
         for (index, target) in targets.iter().enumerate() {
             eprintln!("{}: {aim}, {} of {}", clip.name, index + 1, targets.len());
             // The encoders take turns, since other load on the machine varies.
             for (contender, points) in contenders.iter().zip(&mut points) {
-                let target = if contender.is_libvpx && aim == Aim::Size { &rates[index] } else { target };
+                let target = if contender.is_libvpx && aim == Aim::Size { rates[index] } else { *target };
                 let run = encode(clip, contender, target)?;
                 points.push(run.point);
                 if contender.is_baseline {
@@ -199,9 +199,9 @@ struct Run {
     frames: Vec<Arc<[u8]>>,
 }
 
-fn encode(clip: &Clip, contender: &Contender, targets: &[Target]) -> anyhow::Result<Run> {
+fn encode(clip: &Clip, contender: &Contender, target: Target) -> anyhow::Result<Run> {
     let mut pair = contender.build(clip.format.size)?;
-    let plan = clip.plan(targets.to_vec());
+    let plan = clip.plan(vec![target]);
     let (mut seconds, mut bytes, mut total) = (0.0, 0, 0.0);
     let mut frames = Vec::new();
     for picture in &clip.pictures {

@@ -16,6 +16,7 @@ use crate::commands::seeds::Seeds;
 use crate::commands::values;
 use crate::grid::Grid;
 use crate::interrupt;
+use crate::keeping::{self, Keeping};
 use crate::play::{Effort, Interrupted};
 use crate::progress::{self, Progress};
 use crate::suggest::Unknown;
@@ -50,6 +51,8 @@ pub(crate) struct Arguments {
     varied: Varied,
     #[command(flatten)]
     effort: Effort,
+    #[command(flatten)]
+    keeping: Keeping,
     /// Print everything as JSON
     #[arg(long)]
     json: bool,
@@ -149,7 +152,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         anyhow::bail!("two contestants are named {}: give one another name", twice.name());
     }
     let bench = Bench { cases, contestants, seeds, options };
-    let outcomes = played(&bench, &arguments.effort)?;
+    if let Some(kept) = arguments.keeping.planned()? {
+        return keeping::plan(&kept, "bench", bench.left(&kept).map_err(anyhow::Error::msg)?);
+    }
+    let outcomes = played(&bench, &arguments.effort, &arguments.keeping)?;
     let about = page::About { command: command_line(), seeds: bench.seeds.len() };
     if let Some(out) = &arguments.out {
         write(&out.join("rmcat.html"), &page::page(&outcomes, &about))?;
@@ -183,13 +189,14 @@ fn scheme(name: &str) -> anyhow::Result<Scheme> {
     Ok(found.map_err(|_| Unknown::new("scheme", name, registry.names(), "`thalweg schemes` lists them"))?)
 }
 
-fn played(bench: &Bench<'_>, effort: &Effort) -> anyhow::Result<Vec<Outcome>> {
+fn played(bench: &Bench<'_>, effort: &Effort, keeping: &Keeping) -> anyhow::Result<Vec<Outcome>> {
     interrupt::listen();
+    let kept = keeping.open()?;
     let runs = bench.contestants.len() * bench.seeds.len();
     let durations: Vec<Span> = bench.cases.iter().flat_map(|case| std::iter::repeat_n(case.duration, runs)).collect();
     let jobs = durations.len();
     let progress = Mutex::new((Progress::new(durations.into_iter()), 0));
-    let outcomes = bench.run(effort.threads(jobs), &|case, contestant| {
+    let outcomes = bench.run_kept(effort.threads(jobs), kept.as_ref(), &|case, contestant| {
         if let Ok(mut progress) = progress.lock() {
             progress.0.begin(format!("{} {contestant}", case.id), case.duration).finish();
             progress.1 += 1;
@@ -197,7 +204,8 @@ fn played(bench: &Bench<'_>, effort: &Effort) -> anyhow::Result<Vec<Outcome>> {
         !interrupt::requested()
     })?;
     let played = progress.lock().map_or(0, |progress| progress.1);
-    outcomes.ok_or_else(|| Interrupted::for_good(played, jobs).into())
+    let interrupted = if kept.is_some() { Interrupted::until_again } else { Interrupted::for_good };
+    outcomes.ok_or_else(|| interrupted(played, jobs).into())
 }
 
 fn write(path: &std::path::Path, text: &str) -> anyhow::Result<()> {

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 
+use anyhow::Context;
+
 /// An address or a host name with a port; a port alone is one of this machine.
 pub(super) fn local_address(text: &str) -> Result<SocketAddr, String> {
     text.parse::<u16>()
@@ -19,9 +21,28 @@ pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     Err(format!("'{text}' is no address: {problem}; write one such as 127.0.0.1:9000, [::1]:9000 or localhost:9000"))
 }
 
+/// The address with a port so many above its own; port 0, any free one, stays.
+///
+/// # Errors
+/// When there is no such port.
+pub(super) fn above(mut address: SocketAddr, ports: usize) -> anyhow::Result<SocketAddr> {
+    if address.port() != 0 {
+        let port = u16::try_from(usize::from(address.port()) + ports);
+        address.set_port(port.with_context(|| format!("{address} must leave room for a port above it"))?);
+    }
+    Ok(address)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_above_the_highest_is_refused() {
+        let address = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        assert_eq!([0, 9000].map(|port| above(address(port), 1).unwrap().port()), [0, 9001]);
+        assert!(above(address(65_535), 1).unwrap_err().to_string().contains("127.0.0.1:65535"));
+    }
 
     #[test]
     fn a_port_alone_is_one_of_this_machine() {

@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 use serde_json::json;
 use thalweg_codecs::Codec;
 use thalweg_lab::scenario::{Scenario, Video};
-use thalweg_lab::{Outcome, run_folder};
+use thalweg_lab::{Outcome, inputs, run_folder};
 use thalweg_live::blackbox::{CameraFile, Chromium, Coding, Driver, Gates, Scratch, Validity};
 use thalweg_realtime::RealTimeError;
 use thalweg_realtime::blackbox::{self, Call, Program};
@@ -20,7 +20,7 @@ use crate::commands::results::Results;
 use crate::commands::values;
 use crate::play::{self, Effort, Job, Played};
 use crate::progress::Progress;
-use crate::{folder, inputs, interrupt, link, recorded};
+use crate::{folder, interrupt, link, recorded};
 
 /// Headings of the help.
 const PROGRAM: &str = "Program";

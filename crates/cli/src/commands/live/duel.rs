@@ -1,6 +1,6 @@
 //! `thalweg duel`: two schemes at once, so that the difference can be seen.
 
-use super::sending::{Sending, is_stateful};
+use super::sending::{Played, Sending, is_stateful};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -15,11 +15,13 @@ pub(crate) struct Arguments {
     #[arg(default_value = "scene")]
     source: String,
     #[command(flatten)]
+    played: Played,
+    #[command(flatten)]
     sending: Sending,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let Arguments { first, second, source, sending } = arguments;
+    let Arguments { first, second, source, played, sending } = arguments;
     for scheme in [first, second] {
         if is_stateful(scheme)? {
             anyhow::bail!(
@@ -33,5 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             "warning: no link is emulated, so the two may look alike: give one by --rate, --up, --delay or --scenario"
         );
     }
-    sending.start(source, &[("left", first), ("right", second)])?.wait(|| Ok(())).map(|_| ())
+    let running = sending.start(source, played, &[("left", first), ("right", second)])?;
+    running.attend(|| Ok(()))?;
+    running.finish()
 }

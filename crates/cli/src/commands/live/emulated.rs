@@ -66,6 +66,14 @@ impl Link {
     }
 }
 
+/// Finds the traces of a link, if there is one.
+pub(super) fn finder(link: Option<&Link>) -> impl FnMut(&str) -> Result<Arc<Trace>, String> {
+    move |name| match link {
+        Some(link) => link.find(name),
+        None => Err(format!("no trace '{name}' without a link")),
+    }
+}
+
 impl Emulated {
     /// Whether any option asks for a link.
     pub(crate) fn wanted(&self) -> bool {

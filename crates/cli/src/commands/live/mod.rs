@@ -1,17 +1,24 @@
 //! The commands that need real sockets: those of this folder, and `run --live`.
 
+mod access;
 mod addresses;
 mod authorities;
 mod blackbox;
+mod call;
 mod duel;
 mod emulate;
 mod emulated;
+mod incoming;
 mod logs;
+mod policies;
 mod publish;
 pub(crate) mod real_time;
+mod receive;
+mod relay;
 mod sending;
 mod shell;
 mod watch;
+mod whip_server;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -27,6 +34,26 @@ pub(crate) enum Command {
     /// Pictures of `publish --barcode` carry their number, so latency is from camera to decoded picture; of others it is
     /// by sender reports, as exact as the two machines' clocks agree. To look at it: thalweg watch URL --y4m - | ffplay -
     Watch(watch::Arguments),
+    /// Receive anybody's video by WHIP, over an emulated link if wanted, and measure it
+    ///
+    /// OBS, GStreamer, ffmpeg, Pion or `thalweg publish --whip` send to its endpoint, a browser from its page. Each sender
+    /// has the link to itself: it begins when the sender joins, and `up` is the way of the video. Pictures that carry
+    /// their number (`publish --barcode`) say what is missing; latency is by the sender's reports, as exact as the two
+    /// machines' clocks agree. Runs until Ctrl-C or --duration.
+    Receive(receive::Arguments),
+    /// Send on what anybody sends by WHIP, to browsers and to a WHIP server
+    ///
+    /// A browser's page, OBS, GStreamer, Pion or `thalweg publish --whip` send; everyone who opens the other page watches, each
+    /// with a sender of their own. Pictures are decoded and encoded anew for each viewer, or frames are passed through as they
+    /// come; audio always is. A link given by --rate, --up, --delay and so on is emulated between here and the viewers. Runs
+    /// until Ctrl-C or --duration. /metrics has the viewers for Prometheus, /send/metrics the sender.
+    Relay(relay::Arguments),
+    /// A call of two in browsers, each direction by a scheme of its own
+    ///
+    /// Both open the page that it prints; camera and microphone of each come here and go on to the other. It is two relays, so
+    /// options are those of `thalweg relay`; a link is emulated from here to each of the two, to each its own. Runs until
+    /// Ctrl-C or --duration.
+    Call(call::Arguments),
     /// Two schemes at once over the same emulated link, side by side in the browser
     ///
     /// Each scheme has the link to itself: two links of the same trace, the same seed and the same beginning.
@@ -60,6 +87,9 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::Publish(arguments) => publish::run(arguments),
         Command::Watch(arguments) => watch::run(arguments),
+        Command::Receive(arguments) => receive::run(arguments),
+        Command::Relay(arguments) => relay::run(arguments),
+        Command::Call(arguments) => call::run(arguments),
         Command::Duel(arguments) => duel::run(arguments),
         Command::Emulate(arguments) => emulate::run(arguments),
         Command::Shell(arguments) => shell::run(arguments),

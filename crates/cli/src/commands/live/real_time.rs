@@ -1,15 +1,21 @@
 //! Scenarios in real time on real sockets: `run --live`.
 
+use std::sync::Arc;
+
 use anyhow::Context;
 use thalweg_lab::metrics::Summary;
-use thalweg_lab::{Outcome, Scenario, run_folder, simulate, unattended};
+use thalweg_lab::{Outcome, Scenario, inputs, run_folder, simulate, unattended};
+use thalweg_live::clock::Clock;
+use thalweg_policy::onnx;
 use thalweg_realtime::Timing;
+use thalweg_sender::SenderFactory;
 use thalweg_units::Span;
 
+use super::policies;
+use crate::link;
 use crate::play::{Job, folder_name};
 use crate::progress::Progress;
 use crate::standard_input::Spooled;
-use crate::{inputs, link};
 
 /// Plays the jobs one after another, each for as long as its scenario lasts. With `simulated`, each is played in
 /// virtual time too, with the packet sizes and the feedback that were negotiated.
@@ -21,10 +27,15 @@ pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>>
     for Job { scenario, scheme, folder, .. } in jobs {
         let label = format!("{} over {}, live", scheme.name(), scenario.name);
         let inputs = inputs::of(scenario)?;
+        let sender = if onnx::is_policy(scheme.name()) {
+            Arc::new(policies::open(scheme.name(), Clock::new())?) as Arc<dyn SenderFactory>
+        } else {
+            scheme.clone()
+        };
         let begun = progress.begin(label.clone(), scenario.duration);
         let mut find = find(scenario);
         let played =
-            thalweg_realtime::run(&spooled.scenario(scenario), scheme, &mut find, &mut |now| begun.report(now))
+            thalweg_realtime::run(&spooled.scenario(scenario), &sender, &mut find, &mut |now| begun.report(now))
                 .with_context(|| label.clone())?;
         begun.finish();
         report(&label, &played.timing);

@@ -1,4 +1,4 @@
-//! Shared by `publish` and `duel`: the video, the page, the link, and waiting for the end.
+//! Shared by `publish`, `duel`, `relay` and `call`: the video, the page, the link, and waiting for the end.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,14 +12,17 @@ use thalweg_live::emulate::LinkConfig;
 use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher, reached_at};
 use thalweg_live::reactor::{Poller, PollerConfig, Signals};
 use thalweg_live::web::{Server, Token, WebConfig};
+use thalweg_policy::onnx;
 use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{Registry, SenderFactory};
-use thalweg_units::{FrameRate, Size, Span, Time};
+use thalweg_units::{FrameRate, Rate, Size, Span, Time};
 use thalweg_video::Video;
 use thalweg_video::source::SceneConfig;
 
-use super::addresses::{address, local_address};
-use super::emulated::Emulated;
+use super::access::{self, Access};
+use super::addresses::{above, address, local_address};
+use super::emulated::{Emulated, Link, finder};
+use super::policies;
 use crate::commands::values;
 use crate::link;
 
@@ -30,32 +33,93 @@ const RECORDS: &str = "Records";
 
 #[derive(clap::Args)]
 pub(crate) struct Sending {
+    /// Read options from this file too: TOML with their names, such as `listen = "0.0.0.0:8443"`
+    ///
+    /// Those on the command line win.
+    // Read before the others are parsed (configured.rs).
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// The address or local port that the page is served at
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS", value_parser = local_address)]
     #[arg(help_heading = VIEWERS)]
-    listen: SocketAddr,
+    pub(super) listen: SocketAddr,
     /// The address that media is sent from; when absent the page's address and any free port
     ///
-    /// The second scheme of a duel takes the next port.
+    /// The second scheme of a duel, or seat of a call, takes the next port.
     #[arg(long, value_name = "ADDRESS", value_parser = address, help_heading = VIEWERS)]
     udp: Option<SocketAddr>,
     /// Addresses given to viewers in place of this machine's own, such as the public address of a NAT in front of it
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',', value_parser = address, help_heading = VIEWERS)]
-    advertise: Vec<SocketAddr>,
+    pub(super) advertise: Vec<SocketAddr>,
     /// The encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8), or model (zeros of modelled sizes)
     #[arg(long, visible_alias = "codec", value_name = "ENCODER", help_heading = MEDIA)]
-    encoder: Option<Codec>,
-    /// The video is already encoded and is sent unchanged
+    pub(super) encoder: Option<Codec>,
+    /// The most encoders; with more viewers they share them, those with rates alike one; when absent one for each viewer
     ///
-    /// IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or what ffmpeg can demultiplex.
-    #[arg(long, conflicts_with_all = ["encoder", "size"], help_heading = MEDIA)]
-    encoded: bool,
+    /// While no more viewers are here than this, each has an encoder of its own. Schemes that choose among frames or send
+    /// layers do not share.
+    #[arg(long, value_name = "COUNT", help_heading = MEDIA)]
+    #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
+    encoders: Option<usize>,
     /// Scale the video to this size, such as 1280x720 or 720p
     #[arg(long, help_heading = MEDIA)]
     size: Option<Size>,
     /// Frames per second: 30, 29.97 or 30000/1001; when absent a file's own, or 30 for the built-in scene
     #[arg(long, value_name = "FPS", help_heading = MEDIA)]
     frame_rate: Option<FrameRate>,
+    /// The maximum number of viewers at a time
+    #[arg(long, default_value_t = 16, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
+    #[arg(help_heading = VIEWERS)]
+    viewers: usize,
+    /// The most that one viewer may be sent, such as 4Mbps, headers included
+    ///
+    /// By whatever scheme, and whatever it reports. When absent, what its scheme takes its path for, with at most 12 Mbps
+    /// of video.
+    #[arg(long, value_name = "RATE", help_heading = VIEWERS)]
+    max_rate: Option<Rate>,
+    /// The most that all viewers together may be sent, such as 50Mbps
+    ///
+    /// What one does not use the others may.
+    #[arg(long, value_name = "RATE", help_heading = VIEWERS)]
+    max_total_rate: Option<Rate>,
+    /// The token that viewers must present; when absent one is generated, except on loopback
+    ///
+    /// It is in the link, or a bearer token.
+    #[arg(long, conflicts_with = "open", help_heading = VIEWERS, env = "THALWEG_TOKEN", hide_env_values = true)]
+    token: Option<Token>,
+    /// Let anyone who can connect watch
+    #[arg(long, help_heading = VIEWERS)]
+    open: bool,
+    /// Serve the page by https with this certificate and those of its signers (PEM)
+    #[arg(long, requires = "tls_key", value_name = "FILE", help_heading = VIEWERS)]
+    tls_certificate: Option<PathBuf>,
+    /// The certificate's private key (PEM)
+    #[arg(long, requires = "tls_certificate", value_name = "FILE", help_heading = VIEWERS)]
+    tls_key: Option<PathBuf>,
+    /// Stop after this time; without it, at Ctrl-C
+    #[arg(long, value_parser = values::duration)]
+    pub(super) duration: Option<Span>,
+    /// Capture all packets unencrypted, for Wireshark
+    #[arg(long, value_name = "FILE", help_heading = RECORDS)]
+    pcap: Option<PathBuf>,
+    /// A folder for a qlog of each viewer: its sender's events and decisions
+    #[arg(long, value_name = "FOLDER", help_heading = RECORDS)]
+    qlog: Option<PathBuf>,
+    /// Write logs as one JSON object per line
+    #[arg(long, help_heading = RECORDS)]
+    pub(super) log_json: bool,
+    #[command(flatten)]
+    pub(super) link: Emulated,
+}
+
+/// What is sent besides its name, where it is this program's own.
+#[derive(clap::Args)]
+pub(crate) struct Played {
+    /// The video is already encoded and is sent unchanged
+    ///
+    /// IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or what ffmpeg can demultiplex.
+    #[arg(long, conflicts_with_all = ["encoder", "encoders", "size"], help_heading = MEDIA)]
+    encoded: bool,
     /// Draw each picture's number into two of its corners, from which `thalweg watch` measures latency
     ///
     /// From camera to display. They cover 5 % of the picture.
@@ -65,32 +129,6 @@ pub(crate) struct Sending {
     /// or `none`
     #[arg(long, default_value = "silence", help_heading = MEDIA)]
     audio: String,
-    /// The maximum number of viewers at a time
-    #[arg(long, default_value_t = 16, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
-    #[arg(help_heading = VIEWERS)]
-    viewers: usize,
-    /// The token that viewers must present; when absent one is generated, except on loopback
-    ///
-    /// It is in the link, or a bearer token.
-    #[arg(long, conflicts_with = "open", help_heading = VIEWERS)]
-    token: Option<Token>,
-    /// Let anyone who can connect watch
-    #[arg(long, help_heading = VIEWERS)]
-    open: bool,
-    /// Stop after this time; without it, at Ctrl-C
-    #[arg(long, value_parser = values::duration)]
-    duration: Option<Span>,
-    /// Capture all packets unencrypted, for Wireshark
-    #[arg(long, value_name = "FILE", help_heading = RECORDS)]
-    pcap: Option<PathBuf>,
-    /// A folder for a qlog of each viewer: its sender's events and decisions
-    #[arg(long, value_name = "FOLDER", help_heading = RECORDS)]
-    qlog: Option<PathBuf>,
-    /// Write logs as one JSON object per line
-    #[arg(long, help_heading = RECORDS)]
-    log_json: bool,
-    #[command(flatten)]
-    pub(super) link: Emulated,
 }
 
 /// A running publisher, and the address of its page.
@@ -103,9 +141,34 @@ pub(crate) struct Running {
 
 impl Sending {
     /// Starts to publish `source`, on one channel for each scheme.
-    pub(crate) fn start(&self, source: &str, channels: &[(&str, &str)]) -> anyhow::Result<Running> {
+    pub(crate) fn start(&self, source: &str, played: &Played, channels: &[(&str, &str)]) -> anyhow::Result<Running> {
         super::logs::begin(self.log_json)?;
-        let registry = Registry::new();
+        let clock = Clock::new();
+        let (config, link) = self.config(title(source), channels, clock)?;
+        let config = PublishConfig {
+            video: Video { source: source.into(), ..config.video },
+            barcode: played.barcode,
+            audio: Some(played.audio.clone()).filter(|audio| audio != "none"),
+            codec: config.codec.filter(|_| !played.encoded),
+            ..config
+        };
+        let publisher = Publisher::start(config, clock, &mut finder(link.as_ref()))?;
+        let server = Server::start(self.web(clock, "take the video")?, publisher.hub())?;
+        for address in reached_at(server.address())? {
+            outln!("watch at {}", server.link(address));
+        }
+        Ok(Running { publisher, server, duration: self.duration, clock })
+    }
+
+    /// How video is sent, on one channel for each scheme; and the link's traces.
+    pub(super) fn config(
+        &self,
+        title: String,
+        channels: &[(&str, &str)],
+        clock: Clock,
+    ) -> anyhow::Result<(PublishConfig, Option<Link>)> {
+        let schemes: Vec<&str> = channels.iter().map(|(_, scheme)| *scheme).collect();
+        let registry = registry(&schemes, clock)?;
         let link = if self.link.wanted() { Some(self.link.link()?) } else { None };
         let channel = |(index, (name, scheme)): (usize, &(&str, &str))| -> anyhow::Result<ChannelConfig> {
             let scheme = sender(&registry, scheme)?;
@@ -123,77 +186,75 @@ impl Sending {
             })
         };
         let config = PublishConfig {
-            title: title(source),
+            title,
             video: Video {
-                source: source.into(),
+                source: String::new(),
                 size: self.size,
                 frame_rate: self.frame_rate.unwrap_or(FrameRate::whole(30)),
                 retimed: self.frame_rate.is_some(),
             },
-            barcode: self.barcode,
-            audio: Some(self.audio.clone()).filter(|audio| audio != "none"),
-            codec: (!self.encoded).then(|| self.encoder.clone().unwrap_or_default()),
+            barcode: false,
+            audio: None,
+            codec: Some(self.encoder.clone().unwrap_or_default()),
+            encoders: self.encoders,
             registry: registry.clone(),
             channels: channels.iter().enumerate().map(channel).collect::<anyhow::Result<_>>()?,
             link: link.as_ref().map(|_| self.link.words()),
             pcap: self.pcap.clone(),
             qlog: self.qlog.clone(),
             max_viewers: self.viewers,
+            max_rate: self.max_rate,
+            max_total_rate: self.max_total_rate,
             seed: link.as_ref().map_or(self.link.seed(), |link| link.config.seed),
         };
-        let clock = Clock::new();
-        let mut find = |name: &str| match &link {
-            Some(link) => link.find(name),
-            None => Err(format!("no trace '{name}' without a link")),
-        };
-        let publisher = Publisher::start(config, clock, &mut find)?;
-        let mut web = WebConfig { clock, ..WebConfig::new(self.listen)? };
-        match (&self.token, self.open) {
-            (Some(token), _) => web.token = Some(token.clone()),
-            (None, true) => web.token = None,
-            (None, false) => {}
-        }
-        let token = web.token.clone();
-        let server = Server::start(web, publisher.hub())?;
-        let query = token.map_or(String::new(), |token| format!("?token={}", token.reveal()));
-        for address in reached_at(server.address())? {
-            outln!("watch at http://{address}/{query}");
-        }
-        Ok(Running { publisher, server, duration: self.duration, clock })
+        Ok((config, link))
+    }
+
+    /// The page's server. `risk` is what who reads the token may do.
+    pub(super) fn web(&self, clock: Clock, risk: &str) -> anyhow::Result<WebConfig> {
+        let tls = access::tls(self.tls_certificate.as_ref().zip(self.tls_key.as_ref()))?;
+        Access { token: self.token.as_ref(), open: self.open, tls }.serving(self.listen, clock, risk)
     }
 
     /// The address that the media of the channel with this index is sent from: each channel has its own socket.
-    fn bind(&self, index: usize) -> anyhow::Result<SocketAddr> {
-        let Some(mut address) = self.udp else { return Ok(SocketAddr::new(self.listen.ip(), 0)) };
-        if address.port() != 0 {
-            let port = u16::try_from(usize::from(address.port()) + index);
-            address.set_port(port.with_context(|| format!("--udp is {address}, must leave room for a port above it"))?);
-        }
-        Ok(address)
+    pub(super) fn bind(&self, index: usize) -> anyhow::Result<SocketAddr> {
+        let Some(address) = self.udp else { return Ok(SocketAddr::new(self.listen.ip(), 0)) };
+        above(address, index).context("--udp")
     }
 }
 
 impl Running {
-    /// Waits until a signal, the end of the video or the given duration; then says goodbye to all viewers.
-    pub(crate) fn wait(self, mut on_tick: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<Ended> {
-        let mut signals = Signals::to_end()?;
-        let mut poller = Poller::new(self.clock, PollerConfig::default())?;
-        let end = self.duration.map_or(Time::NEVER, |duration| self.clock.now() + duration);
-        let ended = loop {
-            on_tick()?;
-            if signals.take() {
-                break Ended::BySignal;
-            }
-            if !self.publisher.is_running() || self.clock.now() >= end {
-                break Ended::ByItself;
-            }
-            poller.wait(end.min(self.clock.now() + Span::from_millis(200)), &[&signals])?;
-        };
+    /// Waits until a signal, the end of the video or the given duration.
+    pub(crate) fn attend(&self, on_tick: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<Ended> {
+        attend(self.clock, self.duration, || self.publisher.is_running(), on_tick)
+    }
+
+    /// Says goodbye to all viewers.
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
         self.server.stop();
-        // The tick handler may own a WHIP session, which must say goodbye before the publisher stops.
-        drop(on_tick);
-        self.publisher.finish()?;
-        Ok(ended)
+        Ok(self.publisher.finish()?)
+    }
+}
+
+/// Waits until a signal, the end of what is running, or the given duration.
+pub(super) fn attend(
+    clock: Clock,
+    duration: Option<Span>,
+    is_running: impl Fn() -> bool,
+    mut on_tick: impl FnMut() -> anyhow::Result<()>,
+) -> anyhow::Result<Ended> {
+    let mut signals = Signals::to_end()?;
+    let mut poller = Poller::new(clock, PollerConfig::default())?;
+    let end = duration.map_or(Time::NEVER, |duration| clock.now() + duration);
+    loop {
+        on_tick()?;
+        if signals.take() {
+            return Ok(Ended::BySignal);
+        }
+        if !is_running() || clock.now() >= end {
+            return Ok(Ended::ByItself);
+        }
+        poller.wait(end.min(clock.now() + Span::from_millis(200)), &[&signals])?;
     }
 }
 
@@ -217,8 +278,17 @@ fn title(source: &str) -> String {
 
 /// Whether the scheme of this name needs a stateful receiver.
 pub(crate) fn is_stateful(name: &str) -> anyhow::Result<bool> {
-    let scheme = sender(&Registry::new(), name)?;
+    let scheme = sender(&registry(&[name], Clock::new())?, name)?;
     Ok(matches!(scheme.receiver(), ReceiverKind::Stateful(_)))
+}
+
+/// This crate's schemes, and policies that these names say: viewers may ask for those, and for no other file.
+fn registry(names: &[&str], clock: Clock) -> anyhow::Result<Registry> {
+    let mut registry = Registry::new();
+    for name in names.iter().filter(|name| onnx::is_policy(name)) {
+        registry.replace(policies::open(name, clock)?);
+    }
+    Ok(registry)
 }
 
 /// The sender of this name; a bound is none.

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use thalweg_live::clock::Clock;
 use thalweg_live::reactor::PollerConfig;
-use thalweg_live::shell::{self, ShellConfig, ShellError};
+use thalweg_live::shell::{self, Caller, ShellConfig, ShellError};
 use thalweg_units::Span;
 
 use super::emulated::Emulated;
@@ -25,17 +25,23 @@ pub(crate) struct Arguments {
     /// Print the link's statistics at the end, as JSON on standard error
     #[arg(long)]
     summary: bool,
-    /// The command and its arguments, after --; the shell of $SHELL when absent
+    /// Run the command as root too, not as the user who called sudo
+    #[arg(long)]
+    as_root: bool,
+    /// The command and its arguments, after --; when absent a shell: the caller's own, or that of $SHELL
     #[arg(last = true)]
     command: Vec<OsString>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let link = arguments.link.link()?;
-    let own = || vec![std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())];
+    let caller = if arguments.as_root { None } else { Caller::of_sudo()? };
+    // sudo has set $SHELL to root's.
+    let theirs = caller.as_ref().and_then(Caller::shell).map(OsString::from);
+    let own = || vec![theirs.or_else(|| std::env::var_os("SHELL")).unwrap_or_else(|| "/bin/sh".into())];
     let command = if arguments.command.is_empty() { own() } else { arguments.command.clone() };
     let poller = PollerConfig { spin: arguments.spin };
-    let config = ShellConfig { link: link.config.clone(), command, clock: Clock::new(), poller };
+    let config = ShellConfig { link: link.config.clone(), command, caller, clock: Clock::new(), poller };
     let finished = shell::run(&config, &mut |name| link.find(name), &mut |remark| eprintln!("thalweg: {remark}"));
     let finished = match finished {
         Err(error @ ShellError::NotRoot) => {

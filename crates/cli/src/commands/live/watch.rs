@@ -4,6 +4,7 @@ use std::io::{ErrorKind, IsTerminal};
 use std::path::PathBuf;
 
 use thalweg_live::clock::Clock;
+use thalweg_live::measure::MeasureError;
 use thalweg_live::reactor::{Poller, PollerConfig, Signals};
 use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, WatchError, Watcher};
 use thalweg_live::whip::Token;
@@ -113,7 +114,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     match ended {
         // The reader of the pictures has closed the pipe: a normal end.
-        Err(WatchError::Write { error, .. }) if to_output && error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(WatchError::Measure(MeasureError::Write { error, .. }))
+            if to_output && error.kind() == ErrorKind::BrokenPipe =>
+        {
+            Ok(())
+        }
         Err(WatchError::Server(error)) => Err(refused(&error)),
         ended => Ok(ended?),
     }
@@ -123,9 +128,13 @@ fn text(json: bool, report: &Report) -> anyhow::Result<String> {
     Ok(if json { serde_json::to_string(report)? } else { summary(report) })
 }
 
+/// Milliseconds, if they are known.
+pub(super) fn milliseconds(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.0}"))
+}
+
 /// The report as one line.
 fn summary(report: &Report) -> String {
-    let milliseconds = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.0}"));
     format!(
         "{:.0} s  {} {}  {:.1} fps  {:.2} Mbps  latency p50 {} p95 {} ms  loss {:.2} %  repaired {}  freezes {}  audio {:.0}/s",
         report.duration_s,

@@ -4,23 +4,30 @@ mod pages;
 mod scenarios;
 mod show;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::{Context, anyhow, bail};
 use thalweg_lab::Outcome;
+use thalweg_lab::bound::Curves;
+use thalweg_lab::kept::{Kept, Planned};
 use thalweg_lab::report::About;
-use thalweg_lab::reproduce::{Distribution, Experiment, Figure, Reading, Sample, figures, scatters};
+use thalweg_lab::reproduce::{self, Experiment, Figure, JobError, KeptSample, Sample, figures, scatters};
+use thalweg_lab::sweep::Key;
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Span};
 
 use show::Results;
 
 use super::pictures::Pictures;
+use super::sweep::Here;
 use super::values;
-use crate::play::{self, Effort, Job};
+use crate::keeping::{self, Keeping};
+use crate::play::{self, Effort, Interrupted, Job};
+use crate::progress::Progress;
 use crate::suggest::Unknown;
-use crate::{link, recorded};
+use crate::{interrupt, link, recorded};
 
 /// A heading of the help.
 const RECORDINGS: &str = "Recordings";
@@ -71,6 +78,8 @@ pub(crate) struct Arguments {
     seed: Seed,
     #[command(flatten)]
     effort: Effort,
+    #[command(flatten)]
+    keeping: Keeping,
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
@@ -101,6 +110,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     arguments.effort.begin();
     let chosen = chosen(&known, &arguments.figures)?;
+    if arguments.keeping.is_given() && arguments.pages.is_none() {
+        bail!("--keep keeps what pages show, and no charts of runs: add --pages FOLDER, or leave it out");
+    }
+    if let Some(kept) = arguments.keeping.planned()? {
+        return plan(&chosen, arguments, &kept);
+    }
     if let Some(folder) = &arguments.pages {
         return pages::write(&chosen, arguments, folder);
     }
@@ -148,8 +163,11 @@ fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<Results> {
         Experiment::Runs { schemes, links, readings } => {
             let played = scenarios::played(links, figure.setup, arguments)?;
             let out = arguments.pages.is_none().then(|| arguments.out.join(figure.name));
-            let Runs { samples, first } =
-                runs(&jobs(schemes, &played, out.as_deref()), &arguments.effort, readings, &figure.distributions)?;
+            let jobs = jobs(schemes, &played, out.as_deref());
+            let Runs { samples, first } = match arguments.keeping.open()? {
+                Some(kept) => kept_runs(figure, &jobs, &arguments.effort, &kept)?,
+                None => runs(figure, &jobs, &arguments.effort)?,
+            };
             let (played, samples, first) = (&played, &samples, &first);
             let shown = show::Shown { figure, schemes, readings, played, samples, first };
             if let Some(out) = out {
@@ -189,10 +207,81 @@ struct Runs {
     first: Vec<Outcome>,
 }
 
-fn runs(jobs: &[Job], effort: &Effort, readings: &[Reading], distributions: &[Distribution]) -> anyhow::Result<Runs> {
+fn runs(figure: &Figure, jobs: &[Job], effort: &Effort) -> anyhow::Result<Runs> {
+    let Experiment::Runs { readings, .. } = &figure.experiment else { bail!("{} has no runs", figure.name) };
     let see = |job: &Job, outcome: Outcome| {
-        (Sample::of(&outcome, readings, distributions), job.is_written.then_some(outcome))
+        (Sample::of(&outcome, readings, &figure.distributions), job.is_written.then_some(outcome))
     };
     let (samples, whole): (Vec<_>, Vec<_>) = play::all_seen(jobs, effort, &see)?.into_iter().unzip();
     Ok(Runs { samples, first: whole.into_iter().flatten().collect() })
+}
+
+/// The runs as text, with their keys.
+fn as_text(figure: &Figure, jobs: &[Job]) -> anyhow::Result<Vec<(Key, reproduce::Job)>> {
+    let text =
+        |job: &Job| reproduce::Job::new(figure, &job.scenario, &*job.scheme, &Here).map_err(|error| anyhow!(error));
+    jobs.iter().map(text).collect()
+}
+
+/// The same as [`runs`], but each run is kept as soon as it is played, and none is played that is kept: only for pages, which
+/// have no charts of whole runs.
+fn kept_runs(figure: &Figure, jobs: &[Job], effort: &Effort, kept: &Kept) -> anyhow::Result<Runs> {
+    let texts = as_text(figure, jobs)?;
+    let left: Vec<usize> = (0..jobs.len()).filter(|place| !kept.has(texts[*place].0)).collect();
+    let (progress, curves) = (Progress::new(left.iter().map(|place| jobs[*place].scenario.duration)), Curves::new());
+    let play = |place: usize| -> anyhow::Result<KeptSample> {
+        let ((key, text), job) = (&texts[left[place]], &jobs[left[place]]);
+        let progress =
+            progress.begin(format!("{} over {}", job.scheme.name(), job.scenario.name), job.scenario.duration);
+        let mut say = |now| {
+            progress.report(now);
+            if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let played = text.play(&Here, &curves, &mut say)?;
+        kept.put(*key, &played)?;
+        progress.end();
+        Ok(played)
+    };
+    let done = play::in_threads(left.len(), effort, &|place| match play(place) {
+        Ok(sample) => ControlFlow::Continue(Ok(sample)),
+        Err(error) => ControlFlow::Break(Err(error)),
+    });
+    let mut played = std::collections::BTreeMap::new();
+    let count = done.len();
+    for (place, done) in done {
+        let done = done.map_err(|error| match error.downcast_ref() {
+            Some(JobError::Interrupted) => {
+                Interrupted::until_again(jobs.len() - left.len() + count - 1, jobs.len()).into()
+            }
+            _ => error,
+        })?;
+        played.insert(left[place], done);
+    }
+    let mut samples = Vec::new();
+    for (place, (key, _)) in texts.iter().enumerate() {
+        let sample = match played.remove(&place) {
+            Some(played) => Some(played),
+            None => kept.get::<KeptSample>(*key)?,
+        };
+        let sample = sample.and_then(|sample| sample.sample(figure));
+        samples.push(sample.with_context(|| format!("a run of {} is not kept as this version keeps it", figure.name))?);
+    }
+    Ok(Runs { samples, first: Vec::new() })
+}
+
+/// Writes the runs that are left of these figures. What is not a run, an encoder alone or a computed table, is left to the
+/// command that makes the pages.
+fn plan(figures: &[&Figure], arguments: &Arguments, kept: &Kept) -> anyhow::Result<()> {
+    let mut left = Vec::new();
+    for figure in figures {
+        let Experiment::Runs { schemes, links, .. } = &figure.experiment else { continue };
+        let played = scenarios::played(links, figure.setup, arguments).with_context(|| figure.name)?;
+        let jobs = jobs(schemes, &played, None);
+        for ((key, text), job) in as_text(figure, &jobs)?.into_iter().zip(&jobs) {
+            if !kept.has(key) {
+                left.push(Planned { key, seconds: job.scenario.duration.as_secs_f64(), job: text });
+            }
+        }
+    }
+    keeping::plan(kept, "figure", left)
 }

@@ -67,10 +67,10 @@ fn verdict_of(page: &str) -> Option<&str> {
 /// What decides about a result: this program's own bytes, and the options.
 fn program_and_options(arguments: &Arguments) -> anyhow::Result<String> {
     let program = std::fs::read(std::env::current_exe()?)?;
-    let hash = Md5::digest(program);
+    let hash: String = Md5::digest(program).iter().map(|byte| format!("{byte:02x}")).collect();
     let Arguments { traces, salsify_traces, lumos5g_traces, pictures, duration, unloaded, runs, seed, .. } = arguments;
     let folders = (traces, salsify_traces, lumos5g_traces);
-    Ok(format!("{hash:x} {folders:?} {pictures:?} {duration:?} {unloaded} {runs:?} {seed:?}"))
+    Ok(format!("{hash} {folders:?} {pictures:?} {duration:?} {unloaded} {runs:?} {seed:?}"))
 }
 
 /// What was played, and the command that plays it.

@@ -45,6 +45,7 @@ pub(super) struct Input<'a> {
     pub(super) now: Time,
     /// Packets by sending time.
     pub(super) reports: &'a [Report],
+    /// [`Rate::MAX`] if delay is not known.
     pub(super) delay_based: Rate,
     pub(super) acknowledged: Option<Rate>,
     pub(super) in_alr: bool,

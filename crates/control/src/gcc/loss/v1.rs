@@ -89,7 +89,8 @@ impl LossV1 {
         }
         self.rate = self.rate.min(input.delay_based);
         let lossless = self.evaluated.is_none_or(|evaluation| evaluation.fraction == 0);
-        if lossless && now - started < START && input.delay_based > self.rate {
+        let follows = input.delay_based > self.rate && input.delay_based < Rate::MAX;
+        if lossless && now - started < START && follows {
             self.set_rate(input.delay_based);
         }
         self.min.add(now, self.rate, INCREASE_INTERVAL);

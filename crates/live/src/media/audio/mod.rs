@@ -12,4 +12,7 @@
 mod ogg_opus;
 mod source;
 
+// For `thalweg-fuzz`.
+#[doc(hidden)]
+pub use ogg_opus::OggOpus;
 pub use source::{AudioSource, OpusPacket};

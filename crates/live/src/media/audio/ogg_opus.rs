@@ -17,7 +17,7 @@ const TAGS: &[u8] = b"OpusTags";
 const NO_POSITION: u64 = u64::MAX;
 
 /// Reads the Opus packets of an Ogg stream, which need not be a file.
-pub(super) struct OggOpus<R> {
+pub struct OggOpus<R> {
     what: String,
     input: R,
     packets: BasePacketReader,
@@ -31,13 +31,13 @@ pub(super) struct OggOpus<R> {
 
 impl<R: Read> OggOpus<R> {
     /// A stream, before anything is read.
-    pub(super) fn new(what: &str, input: R) -> OggOpus<R> {
+    pub fn new(what: &str, input: R) -> OggOpus<R> {
         let packets = BasePacketReader::new();
         OggOpus { what: what.into(), input, packets, serial: 0, pre_skip: 0, position: 0 }
     }
 
     /// Reads up to the first audio packet; `false` if the input ends before an Opus stream begins.
-    pub(super) fn begin(&mut self) -> Result<bool, SourceError> {
+    pub fn begin(&mut self) -> Result<bool, SourceError> {
         while let Some(packet) = self.packet()? {
             if packet.data.starts_with(HEAD) {
                 self.serial = packet.stream_serial();
@@ -49,12 +49,12 @@ impl<R: Read> OggOpus<R> {
     }
 
     /// Ticks at the beginning that the decoder needs to converge, not to be played.
-    pub(super) fn pre_skip(&self) -> u32 {
+    pub fn pre_skip(&self) -> u32 {
         self.pre_skip
     }
 
     /// The next audio packet and its duration in ticks; `None` at the end.
-    pub(super) fn next_packet(&mut self) -> Result<Option<(Vec<u8>, u32)>, SourceError> {
+    pub fn next_packet(&mut self) -> Result<Option<(Vec<u8>, u32)>, SourceError> {
         while let Some(packet) = self.packet()? {
             if packet.stream_serial() != self.serial || packet.data.starts_with(HEAD) || packet.data.starts_with(TAGS) {
                 continue;

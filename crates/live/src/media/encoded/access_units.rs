@@ -15,7 +15,7 @@ const CHUNK: usize = 1 << 16;
 const LARGEST_UNIT: usize = 1 << 26;
 
 /// Cuts a byte stream into access units.
-pub(super) struct AccessUnits<R> {
+pub struct AccessUnits<R> {
     what: String,
     input: R,
     /// Bytes read that belong to no complete unit: once a start code was found, everything from the last start code on.
@@ -34,7 +34,8 @@ pub(super) struct AccessUnits<R> {
 }
 
 impl<R: Read> AccessUnits<R> {
-    pub(super) fn new(what: &str, input: R) -> AccessUnits<R> {
+    /// A reader of `input`, which errors call `what`.
+    pub fn new(what: &str, input: R) -> AccessUnits<R> {
         let (bytes, pending) = (Vec::new(), Vec::new());
         AccessUnits {
             what: what.into(),
@@ -51,7 +52,7 @@ impl<R: Read> AccessUnits<R> {
 
     /// The picture size, if a sequence parameter set precedes the first picture. Waits only for the end of the first
     /// picture.
-    pub(super) fn size(&mut self) -> Result<Option<Size>, SourceError> {
+    pub fn size(&mut self) -> Result<Option<Size>, SourceError> {
         while let Some(unit) = self.read_unit()? {
             let size = picture_size(&[&[0, 0, 1], &unit[..]].concat());
             let is_enough = size.is_some() || is_slice(&unit);
@@ -67,7 +68,7 @@ impl<R: Read> AccessUnits<R> {
     ///
     /// In a pipe, the end of a unit is known only when the next one begins: a picture's last unit is returned when the
     /// next picture begins.
-    pub(super) fn next_unit(&mut self) -> Result<Option<Vec<u8>>, SourceError> {
+    pub fn next_unit(&mut self) -> Result<Option<Vec<u8>>, SourceError> {
         while let Some(unit) = self.unit()? {
             let complete = self.has_slice && begins_access_unit(&unit);
             let finished = complete.then(|| std::mem::take(&mut self.pending));

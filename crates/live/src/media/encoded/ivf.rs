@@ -8,7 +8,7 @@ use thalweg_video::source::SourceError;
 use thalweg_vp8::ivf::{self, IvfError, Reader};
 
 /// Reads the frames of an IVF stream.
-pub(super) struct Ivf<R> {
+pub struct Ivf<R> {
     what: String,
     reader: Reader<R>,
     codec: VideoCodec,
@@ -16,7 +16,7 @@ pub(super) struct Ivf<R> {
 
 impl<R: Read> Ivf<R> {
     /// Reads the header.
-    pub(super) fn new(what: &str, input: R) -> Result<Ivf<R>, SourceError> {
+    pub fn new(what: &str, input: R) -> Result<Ivf<R>, SourceError> {
         let reader = Reader::new(input, &[ivf::VP8, ivf::VP9, ivf::H264]).map_err(|error| source_error(what, error))?;
         let header = reader.header();
         let codec = match header.codec {
@@ -33,18 +33,18 @@ impl<R: Read> Ivf<R> {
     }
 
     /// The codec of the frames.
-    pub(super) fn codec(&self) -> VideoCodec {
+    pub fn codec(&self) -> VideoCodec {
         self.codec
     }
 
     /// The picture size in the header; zeros if the writer did not know it.
-    pub(super) fn size(&self) -> Size {
+    pub fn size(&self) -> Size {
         let header = self.reader.header();
         Size::new(header.width, header.height)
     }
 
     /// The next frame and its presentation time; `None` at the end.
-    pub(super) fn next_frame(&mut self) -> Result<Option<(Vec<u8>, Span)>, SourceError> {
+    pub fn next_frame(&mut self) -> Result<Option<(Vec<u8>, Span)>, SourceError> {
         let Some(frame) = self.reader.next() else { return Ok(None) };
         let frame = frame.map_err(|error| source_error(&self.what, error))?;
         let header = self.reader.header();

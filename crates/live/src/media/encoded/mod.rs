@@ -7,4 +7,9 @@ mod access_units;
 mod ivf;
 mod source;
 
+// For `thalweg-fuzz`.
+#[doc(hidden)]
+pub use access_units::AccessUnits;
+#[doc(hidden)]
+pub use ivf::Ivf;
 pub use source::{EncodedOptions, EncodedSource, EncodedVideoFrame};

@@ -9,7 +9,7 @@ use thalweg_units::{Size, Span};
 use thalweg_video::ffmpeg::{Process, probe};
 use thalweg_video::source::{SourceError, time_of_picture};
 use thalweg_wire::h264::{self, ParameterSets};
-use thalweg_wire::{vp8, vp9};
+use thalweg_wire::{av1, vp8, vp9};
 
 use super::access_units::AccessUnits;
 use super::ivf::Ivf;
@@ -137,6 +137,7 @@ impl EncodedSource {
                 VideoCodec::Vp8 => vp8::is_keyframe(&data),
                 VideoCodec::Vp9 => vp9::is_keyframe(&data),
                 VideoCodec::H264 => h264::is_keyframe(&data),
+                VideoCodec::Av1 => av1::is_keyframe(&data),
             };
             let data = if self.codec() == VideoCodec::H264 { self.sets.complete(&data).into_owned() } else { data };
             // An empty frame stands for a picture that the encoder skipped.

@@ -4,11 +4,13 @@ import { span } from './charts.js';
 import { LinkPanel } from './link.js';
 import { Score, Tally } from './score.js';
 import { Viewer } from './viewer.js';
-import { Refused, ask } from './whep.js';
+import { Refused, ask, linkToken } from './whep.js';
 
 // The colours of the laboratory's report for the first and the second of two.
 const COLOURS = ['#d55e00', '#56b4e9', '#009e73', '#cc79a7'];
-const token = new URLSearchParams(location.search).get('token');
+const token = linkToken();
+// Another link in the same tab.
+addEventListener('hashchange', () => location.reload());
 const wait = ms => new Promise(resolve => setTimeout(resolve, ms));
 // Text that stays the same is not written again: a screen reader would read it out again, and a selection would be lost.
 const say = (id, text) => {

@@ -3,6 +3,10 @@
 const TWCC = 'http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01';
 const TWCC_ON_REQUEST = 'http://www.webrtc.org/experiments/rtp-hdrext/transport-wide-cc-02';
 
+// The token of the page's link: in the fragment, which no server and no proxy sees; in the query as links had it before.
+export const linkToken = () =>
+  [location.hash.slice(1), location.search].map(text => new URLSearchParams(text).get('token')).find(Boolean) ?? null;
+
 // The publisher said no. `status` is HTTP's; the message is its own sentence.
 export class Refused extends Error {
   constructor(status, message) {
@@ -19,11 +23,34 @@ export async function ask(path, token, options = {}) {
   return response;
 }
 
-export class Session {
-  // Resolves when the publisher has answered; the picture comes after that. `onTrack(stream)`, `onState(connectionState)`.
-  static async open({ channel, scheme, token, feedbackOnRequest, onTrack, onState }) {
-    const session = new Session();
-    const peer = session.peer = new RTCPeerConnection({ bundlePolicy: 'max-bundle', rtcpMuxPolicy: 'require' });
+// What a viewing and a sending have in common: a session that an offer makes and DELETE ends.
+export class Signalled {
+  constructor() {
+    this.peer = new RTCPeerConnection({ bundlePolicy: 'max-bundle', rtcpMuxPolicy: 'require' });
+  }
+
+  // Posts an offer; the answer.
+  async post(path, token, sdp) {
+    const response = await ask(path, token, { method: 'POST', body: sdp, headers: { 'Content-Type': 'application/sdp' } });
+    this.location = new URL(response.headers.get('Location'), response.url);
+    this.id = this.location.pathname.split('/').pop();
+    return response.text();
+  }
+
+  close() {
+    this.peer.onconnectionstatechange = null;
+    this.peer.close();
+    // Also while the page is being left.
+    if (this.location) fetch(this.location, { method: 'DELETE', keepalive: true }).catch(() => {});
+    this.location = null;
+  }
+}
+
+export class Session extends Signalled {
+  // Resolves when the publisher has answered; the picture comes after that. `onTrack(stream)`, `onState(connectionState)`. `base` is
+  // the folder of the publisher.
+  static async open({ base = '', channel, scheme, token, feedbackOnRequest, onTrack, onState }) {
+    const session = new Session(), { peer } = session;
     const stream = new MediaStream();
     for (const kind of ['video', 'audio']) session.wantNow(peer.addTransceiver(kind, { direction: 'recvonly' }).receiver);
     peer.ontrack = ({ track }) => { stream.addTrack(track); onTrack(stream); };
@@ -32,11 +59,8 @@ export class Session {
       const offer = await peer.createOffer();
       const sdp = feedbackOnRequest ? offer.sdp.replaceAll(TWCC, TWCC_ON_REQUEST) : offer.sdp;
       await peer.setLocalDescription({ type: 'offer', sdp });
-      const path = `whep/${encodeURIComponent(channel)}${scheme ? `?scheme=${encodeURIComponent(scheme)}` : ''}`;
-      const response = await ask(path, token, { method: 'POST', body: sdp, headers: { 'Content-Type': 'application/sdp' } });
-      session.location = new URL(response.headers.get('Location'), response.url);
-      session.id = session.location.pathname.split('/').pop();
-      session.answer = await response.text();
+      const path = `${base}whep/${encodeURIComponent(channel)}${scheme ? `?scheme=${encodeURIComponent(scheme)}` : ''}`;
+      session.answer = await session.post(path, token, sdp);
       await peer.setRemoteDescription({ type: 'answer', sdp: session.answer });
     } catch (error) {
       session.close();
@@ -72,14 +96,6 @@ export class Session {
       if (entry.type === 'transport') all.path = { ...entries.get(entry.selectedCandidatePairId) };
     }
     return all;
-  }
-
-  close() {
-    this.peer.onconnectionstatechange = null;
-    this.peer.close();
-    // Also while the page is being left.
-    if (this.location) fetch(this.location, { method: 'DELETE', keepalive: true }).catch(() => {});
-    this.location = null;
   }
 }
 

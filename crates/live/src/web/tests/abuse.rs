@@ -83,8 +83,15 @@ fn one_address_cannot_take_every_connection_and_closing_gives_them_back() {
     let limits = Limits { connections_per_address: 3, ..Limits::default() };
     let (server, _) = server(None, limits);
     let address = server.address();
-    let held: Vec<_> = (0..3).map(|_| connect(address)).collect();
-    // The server accepts the three before the fourth: connections are accepted in order.
+    // Those who have asked something stay.
+    let held: Vec<_> = (0..3)
+        .map(|_| {
+            let mut stream = connect(address);
+            write!(stream, "GET /clock HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+            stream.read_exact(&mut [0; 12]).unwrap();
+            stream
+        })
+        .collect();
     let mut fourth = connect(address);
     assert!(everything(&mut fourth).is_empty());
     drop(held);
@@ -97,6 +104,40 @@ fn one_address_cannot_take_every_connection_and_closing_gives_them_back() {
         std::thread::park_timeout(Duration::from_millis(20));
         false
     }));
+}
+
+#[test]
+fn idle_connections_keep_nobody_out_whether_there_is_a_token_or_not() {
+    for token in [None, Some(TOKEN)] {
+        let limits = Limits { connections: 8, connections_per_address: 8, ..Limits::default() };
+        let (server, _) = server(token, limits);
+        let _idle: Vec<_> = (0..40).map(|_| connect(server.address())).collect();
+        let known = format!("Authorization: Bearer {TOKEN}");
+        assert_eq!(status(&ask(server.address(), "GET /clock", &[&known], "")), 200);
+    }
+}
+
+#[test]
+fn without_the_token_no_place_is_kept_whatever_is_asked() {
+    let limits = Limits { connections: 2, ..Limits::default() };
+    let (server, _) = server(Some(TOKEN), limits);
+    let address = server.address();
+    let asking = |headers: &str| {
+        let mut stream = connect(address);
+        write!(stream, "GET /about HTTP/1.1\r\nHost: {address}\r\n{headers}\r\n").unwrap();
+        let mut first = [0; 12];
+        stream.read_exact(&mut first).unwrap();
+        (stream, status(std::str::from_utf8(&first).unwrap()))
+    };
+    let token = format!("Authorization: Bearer {TOKEN}\r\n");
+    let (mut known, welcome) = asking(&token);
+    let (mut stranger, refused) = asking("");
+    assert_eq!((welcome, refused), (200, 401));
+    assert_eq!(asking("").1, 401);
+    // The rest of its answer, and the end.
+    everything(&mut stranger);
+    write!(known, "GET /clock HTTP/1.1\r\nHost: {address}\r\n{token}Connection: close\r\n\r\n").unwrap();
+    assert!(String::from_utf8_lossy(&everything(&mut known)).contains("now_ms"));
 }
 
 #[test]
@@ -127,6 +168,7 @@ fn test_router(token: Option<&str>) -> (Router, watch::Sender<bool>) {
         listen: ([127, 0, 0, 1], 0).into(),
         token: token.map(|token| token.parse().unwrap()),
         metrics_token: None,
+        tls: None,
         clock: Clock::new(),
         limits: Limits { timeout: Duration::from_millis(100), ..Limits::default() },
     };
@@ -155,16 +197,17 @@ proptest! {
         method in prop_oneof![Just("GET"), Just("POST"), Just("PATCH"), Just("DELETE"), Just("OPTIONS"), Just("PUT"), Just("BREW")],
         path in any_path(),
         names in proptest::collection::vec(
-            (prop_oneof![Just("content-type"), Just("if-match"), Just("authorization"), Just("host"), Just("origin"), Just("x")],
+            (prop_oneof![Just("content-type"), Just("if-match"), Just("authorization"), Just("origin"), Just("x")],
              proptest::collection::vec(prop_oneof![32u8..127, 128u8..=255], 0..30)), 0..5),
+        host in prop_oneof![Just("127.0.0.1".to_owned()), "[ -~]{0,20}"],
         sdp in any::<bool>(),
         body in proptest::collection::vec(any::<u8>(), 0..300),
         guarded in any::<bool>(),
     ) {
         let Ok(uri) = path.parse::<axum::http::Uri>() else { return Ok(()) };
-        let mut request = Request::builder().method(method).uri(uri.clone());
+        let mut request = Request::builder().method(method).uri(uri.clone()).header("host", host);
         if sdp {
-            request = request.header("content-type", "application/sdp").header("host", "127.0.0.1");
+            request = request.header("content-type", "application/sdp");
         }
         for (name, value) in &names {
             request = request.header(*name, value.as_slice());

@@ -21,7 +21,7 @@ pub(super) struct FakeHub {
     pub(super) link: Mutex<Option<LinkChange>>,
 }
 
-impl Hub for FakeHub {
+impl Sessions for FakeHub {
     fn join(&self, join: Join) -> Result<Joined, Refused> {
         if !join.offer.starts_with("v=0") {
             return Err(Refused::new(RefusedKind::BadOffer, "An offer that does not begin with \"v=0\"; send SDP."));
@@ -51,6 +51,12 @@ impl Hub for FakeHub {
         id == VIEWER && self.scheme.lock().unwrap().take().is_some()
     }
 
+    fn metrics(&self) -> String {
+        "thalweg_viewers 0\n".into()
+    }
+}
+
+impl Hub for FakeHub {
     fn switch(&self, id: &str, scheme: &str) -> Result<(), Refused> {
         let mut current = self.scheme.lock().unwrap();
         if id != VIEWER || current.is_none() {
@@ -81,10 +87,6 @@ impl Hub for FakeHub {
     fn about(&self) -> About {
         About { title: "A \"title\"".into(), frame_interval_ms: 1000.0 / 30.0, ..About::default() }
     }
-
-    fn metrics(&self) -> String {
-        "thalweg_viewers 0\n".into()
-    }
 }
 
 /// A server on loopback, with or without a token.
@@ -94,6 +96,7 @@ pub(super) fn server(token: Option<&str>, limits: Limits) -> (Server, Arc<FakeHu
         listen: ([127, 0, 0, 1], 0).into(),
         token: token.map(|token| token.parse().unwrap()),
         metrics_token: None,
+        tls: None,
         clock: Clock::new(),
         limits,
     };

@@ -3,3 +3,4 @@
 mod abuse;
 mod fake;
 mod protocol;
+mod secure;

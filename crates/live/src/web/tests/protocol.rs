@@ -20,7 +20,8 @@ fn an_offer_is_answered_with_where_the_viewer_is_and_the_viewer_can_leave() {
     assert_eq!(header(&answer, "accept-patch"), Some("application/trickle-ice-sdpfrag"));
     let join = hub.joins.lock().unwrap()[0].clone();
     assert_eq!((join.scheme.as_deref(), join.channel.as_deref()), (Some("vidaptive+dummies"), Some("left")));
-    assert_eq!(status(&ask(server.address(), "DELETE /whep/viewer-1", &[], "")), 200);
+    // No tag is looked at where the session need not match (RFC 9725 section 4.3.1).
+    assert_eq!(status(&ask(server.address(), "DELETE /whep/viewer-1", &["If-Match: \"another\""], "")), 200);
     assert_eq!(status(&ask(server.address(), "DELETE /whep/viewer-1", &[], "")), 404);
 }
 
@@ -29,7 +30,10 @@ fn a_fragment_is_taken_under_the_tag_of_its_session_alone() {
     let (server, _) = server(None, Limits::default());
     let patch =
         |tag: &[&str]| ask(server.address(), "PATCH /whep/viewer-1", &[&[FRAGMENT], tag].concat(), "a=candidate:1");
-    assert_eq!(status(&patch(&["If-Match: \"first\""])), 204);
+    let taken = patch(&["If-Match: \"first\""]);
+    // Without a body and without a tag (RFC 9725 section 4.3.2).
+    assert_eq!((status(&taken), header(&taken, "etag")), (204, None));
+    assert!(taken.ends_with("\r\n\r\n"), "{taken}");
     assert_eq!(status(&patch(&["If-Match: \"another\""])), 412);
     assert_eq!(status(&patch(&[])), 428);
     let restarted = patch(&["If-Match: *"]);
@@ -209,6 +213,32 @@ fn a_server_that_stops_tells_its_streams_and_frees_its_port() {
     server.stop();
     assert!(lines.any(|line| line == "event: gone"));
     assert!(std::net::TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn health_needs_no_token_and_says_nothing_else() {
+    let (server, _) = server(Some(TOKEN), Limits::default());
+    let answer = ask(server.address(), "GET /health", &[], "");
+    assert_eq!((status(&answer), answer.split("\r\n\r\n").nth(1)), (200, Some("It works.\n")));
+}
+
+#[test]
+fn a_request_has_one_host_and_an_address_with_a_host_counts_more() {
+    let (server, _) = server(None, Limits::default());
+    let address = server.address();
+    let say = |request: String| {
+        let mut stream = connect(address);
+        stream.write_all(request.as_bytes()).unwrap();
+        let answer = std::io::read_to_string(stream).unwrap();
+        status(&answer)
+    };
+    let end = "Connection: close\r\n\r\n";
+    assert_eq!(say(format!("GET /clock HTTP/1.1\r\nHost: {address}\r\n{end}")), 200);
+    assert_eq!(say(format!("GET /clock HTTP/1.1\r\n{end}")), 400);
+    assert_eq!(say(format!("GET /clock HTTP/1.1\r\nHost: {address}\r\nHost: other\r\n{end}")), 400);
+    assert_eq!(say(format!("GET /clock HTTP/1.1\r\nHost: {address}\r\nHost: {address}\r\n{end}")), 400);
+    assert_eq!(say(format!("GET http://evil.example/clock HTTP/1.1\r\nHost: {address}\r\n{end}")), 403);
+    assert_eq!(say(format!("GET http://{address}/clock HTTP/1.1\r\nHost: {address}\r\n{end}")), 200);
 }
 
 #[test]

@@ -88,6 +88,25 @@ fn what_may_pass_is_tried_again_and_what_is_refused_for_good_is_not() {
 }
 
 #[test]
+fn a_status_that_nobody_knows_is_taken_for_the_first_of_its_hundred() {
+    for (status, like, passes) in [(499, 400, false), (418, 400, false), (598, 500, true), (521, 500, true)] {
+        let opened = |status| {
+            let server = Server::new(move |_| response(status, &[], "why"));
+            open(&server.url("/whip"))
+        };
+        let (error, known) = (opened(status), opened(like));
+        assert!(matches!(&error, WhipError::Refused { status: found, .. } if *found == status), "{error}");
+        assert_eq!((error.may_pass(), known.may_pass()), (passes, passes), "{status}");
+        let server = Server::new(move |request| match request.method.as_str() {
+            "POST" => response(201, &[SDP, ("Location", "/s")], "the answer"),
+            _ => response(status, &[], "why"),
+        });
+        let (mut resource, _) = client().open(&endpoint(&server.url("/whip")), "the offer").expect("a session");
+        assert!(resource.restart("new").is_err() && resource.close().is_err(), "{status}");
+    }
+}
+
+#[test]
 fn a_server_that_closes_early_is_an_error_that_may_pass() {
     let cut: &[&[u8]] = &[
         b"",

@@ -70,6 +70,36 @@ fn without_the_token_the_servers_words_are_in_the_error() {
 }
 
 #[test]
+fn who_has_no_token_sends_no_authorization_and_who_has_one_sends_it_in_every_request() {
+    for token in [None, Some("secret".parse().expect("a token"))] {
+        let server = Server::new(|request| match request.method.as_str() {
+            "POST" => response(201, &[("Content-Type", "application/sdp"), ("Location", "/s")], "the answer"),
+            _ => response(204, &[], ""),
+        });
+        let endpoint = Endpoint::new(&server.url("/whip"), token.clone()).expect("an address");
+        let (mut resource, _) = client().open(&endpoint, "the offer").expect("a session");
+        resource.trickle("a candidate").expect("taken");
+        resource.close().expect("an end");
+        let seen = server.seen();
+        assert_eq!(seen.len(), 3);
+        let expected = token.as_ref().map(|_| "Bearer secret");
+        assert!(seen.iter().all(|request| request.header("authorization") == expected));
+    }
+}
+
+#[test]
+fn links_of_unknown_relations_are_no_servers_and_no_error() {
+    let server = Server::new(|_| {
+        let links =
+            ("Link", "</sse>; rel=\"urn:ietf:params:whip:ext:example:sse\", <stun:a.example>; rel=\"ice-server\"");
+        response(201, &[("Content-Type", "application/sdp"), ("Location", "/s"), links], "the answer")
+    });
+    let (resource, _) = client().open(&endpoint(&server.url("/whip")), "the offer").expect("a session");
+    let urls: Vec<_> = resource.ice_servers().iter().map(|server| server.url.as_str()).collect();
+    assert_eq!(urls, ["stun:a.example"]);
+}
+
+#[test]
 fn a_redirection_keeps_method_and_body_and_the_token_does_not_leave_its_origin() {
     let target = Server::new(|request| match request.method.as_str() {
         "POST" => response(201, &[("Content-Type", "application/sdp"), ("Location", "/session")], "the answer"),

@@ -1,8 +1,9 @@
 //! RTCP reports to the sender.
 
 use thalweg_units::{Span, Time};
+use thalweg_wire::WriteError;
 use thalweg_wire::rtcp::{
-    self, Chunk, Fir, FirRequest, Item, NtpShort, NtpTime, Packet, Pli, ReceiverReport, Sdes, Xr, XrBlock,
+    self, Bye, Chunk, Fir, FirRequest, Item, NtpShort, NtpTime, Packet, Pli, ReceiverReport, Sdes, Xr, XrBlock,
 };
 
 use super::Reception;
@@ -70,6 +71,20 @@ impl Reception {
             }
             self.write(&report);
         }
+    }
+
+    /// The last report, with the word that we leave. It is never of reduced size: a goodbye ends a compound (RFC 3550
+    /// section 6.1).
+    ///
+    /// # Errors
+    /// When a packet cannot hold all report blocks.
+    pub fn goodbye(&mut self, now: Time) -> Result<Vec<u8>, WriteError> {
+        let mut packets = self.receiver_report(now);
+        packets.push(Packet::Bye(Bye { sources: vec![self.config.ssrc], reason: None }));
+        let mut datagram = Vec::new();
+        rtcp::write(&packets, &mut datagram)?;
+        self.counts.rtcp_sent += 1;
+        Ok(datagram)
     }
 
     fn learns_round_trip(&self) -> bool {

@@ -239,3 +239,24 @@ fn what_the_decoder_refuses_is_followed_by_a_keyframe_and_by_nothing_before_it()
     reception.on_undecodable(at(700), 2);
     assert_eq!(requests(&drain(&mut reception)), (vec![], 1), "and that one was no good either");
 }
+
+#[test]
+fn a_keyframe_for_somebody_else_is_asked_for_while_frames_go_on() {
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
+    give(&mut reception, 0, &sender.frame(0, &picture(true, 1, 10)));
+    for _ in 0..3 {
+        reception.request_keyframe(at(20));
+    }
+    assert_eq!(requests(&drain(&mut reception)), (vec![], 1), "one request for all");
+    reception.request_keyframe(at(30));
+    for place in 1..=8u8 {
+        let packets = sender.frame(3000 * u32::from(place), &picture(false, place, 10));
+        let outputs = give(&mut reception, 33 * u64::from(place), &packets);
+        // Not earlier than 200 ms after the first: the seventh comes at 231 ms.
+        assert_eq!((frames(&outputs).len(), requests(&outputs).1), (1, usize::from(place == 7)), "{place}");
+    }
+    reception.request_keyframe(at(270));
+    give(&mut reception, 300, &sender.frame(27_000, &picture(true, 9, 10)));
+    reception.on_timeout(at(1000));
+    assert_eq!(requests(&drain(&mut reception)), (vec![], 0), "the keyframe has come");
+}

@@ -59,7 +59,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            shares: vec![0.36],
+            shares: vec![0.2],
             intervals: 1.2,
             least: Bytes::new(600),
             max_rate: Some(EncoderBounds::default().max),

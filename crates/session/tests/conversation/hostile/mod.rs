@@ -1,7 +1,7 @@
 //! A peer that has keys and lies: whatever it reports, the sender's work, memory and rate stay bounded, and it recovers
 //! once reports are honest again.
 
-mod lies;
+pub mod lies;
 
 use thalweg_link::{HopConfig, PathConfig, QueueConfig, queue};
 use thalweg_sender::scheme::{self, Known};

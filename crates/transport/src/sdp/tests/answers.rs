@@ -155,6 +155,42 @@ fn the_order_of_codecs_is_ours_and_h264_must_be_in_mode_1_and_of_a_known_profile
 }
 
 #[test]
+fn av1_is_taken_in_profile_0_with_the_level_that_is_offered() {
+    let av1 = Capabilities { video: vec![VideoCodec::Av1], ..receiver() };
+    let taken = answer(CHROMIUM_SENDS, &local(1), &av1).expect("an answer");
+    let video = taken.media.video.expect("video");
+    assert_eq!((video.codec, video.payload_type, video.retransmission), (VideoCodec::Av1, 45, Some(46)));
+    assert_eq!(video.av1, Some(Av1Format::UNSAID));
+    assert!(taken.text.contains("a=rtpmap:45 AV1/90000\r\n"), "{}", taken.text);
+    assert!(taken.text.contains("a=fmtp:45 level-idx=5;profile=0;tier=0\r\n"), "{}", taken.text);
+    let higher = CHROMIUM_SENDS.replace("level-idx=5;profile=0;tier=0", "level-idx=8; tier=1");
+    let video = answer(&higher, &local(1), &av1).expect("an answer").media.video.expect("video");
+    assert_eq!(video.av1, Some(Av1Format { level: 8, high_tier: true }));
+    let other = CHROMIUM_SENDS.replace("level-idx=5;profile=0;tier=0", "level-idx=5;profile=1;tier=0");
+    let refused = answer(&other, &local(1), &av1).expect("an answer");
+    assert!(
+        refused.media.video.is_none() && refused.refused[0].to_string().contains("needed is one of AV1"),
+        "{refused:?}"
+    );
+    // Where it cannot be decoded it is left out, whatever the sender prefers.
+    let first = CHROMIUM_SENDS.replace("SAVPF 96 97 ", "SAVPF 45 46 96 97 ").replace(" 39 40 45 46 98", " 39 40 98");
+    let codec =
+        |capabilities| answer(&first, &local(1), &capabilities).expect("an answer").media.video.expect("video").codec;
+    let with = Capabilities { video: [receiver().video, vec![VideoCodec::Av1]].concat(), ..receiver() };
+    assert_eq!((codec(receiver()), codec(with)), (VideoCodec::Vp8, VideoCodec::Av1));
+}
+
+#[test]
+fn our_offer_of_av1_is_answered_with_it() {
+    let video = vec![VideoCodec::Av1, VideoCodec::Vp8];
+    let offered = offer(&local(1), &Capabilities { video: video.clone(), ..receiver() });
+    assert!(offered.text.contains("a=fmtp:96 level-idx=5;profile=0;tier=0\r\n"), "{}", offered.text);
+    let answered = answer(&offered.text, &local(2), &Capabilities { video, ..sender() }).expect("an answer");
+    let accepted = offered.accept(&answered.text).expect("an answer").media.video.expect("video");
+    assert_eq!((accepted.codec, accepted.av1), (VideoCodec::Av1, Some(Av1Format::UNSAID)));
+}
+
+#[test]
 fn a_data_channel_is_refused_alone() {
     let answer = answer(CHROMIUM_DATA, &local(1), &sender()).expect("an answer");
     assert!(answer.media.video.is_some() && answer.media.audio.is_some());

@@ -2,6 +2,7 @@
 
 mod answers;
 mod offers;
+mod required;
 mod wrong;
 
 use super::*;

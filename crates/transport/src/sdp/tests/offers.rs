@@ -284,6 +284,17 @@ fn audio_is_reported_but_neither_retransmitted_nor_asked_for_as_pictures_are() {
 }
 
 #[test]
+fn the_codec_is_the_first_of_the_side_that_sends_whichever_offers() {
+    let vp9_first = |all: Capabilities| Capabilities { video: vec![VideoCodec::Vp9, VideoCodec::Vp8], ..all };
+    let codec = |theirs: Capabilities, ours: Capabilities| {
+        let answer = answer(&offer(&local(1), &theirs).text, &local(2), &ours).expect("an answer");
+        answer.media.video.expect("video").codec
+    };
+    assert_eq!(codec(vp9_first(sender()), receiver()), VideoCodec::Vp9);
+    assert_eq!(codec(vp9_first(receiver()), sender()), VideoCodec::Vp8);
+}
+
+#[test]
 fn the_round_trip_is_told_to_who_asks_for_that() {
     let asked = offer(&local(1), &receiver());
     assert!(asked.text.contains("a=rtcp-fb:96 rrtr\r\n") && !asked.text.contains("a=rtcp-fb:97 rrtr"));

@@ -1,5 +1,6 @@
 //! Writes payload types as lines.
 
+use crate::sdp::av1::Av1Format;
 use crate::sdp::capabilities::VideoCodec;
 use crate::sdp::h264::H264Format;
 use crate::sdp::negotiated::{Feedback, Redundancy};
@@ -30,6 +31,7 @@ pub(crate) struct FormatLines {
 pub(crate) struct Codec {
     pub(crate) codec: VideoCodec,
     pub(crate) h264: Option<H264Format>,
+    pub(crate) av1: Option<Av1Format>,
     pub(crate) payload_type: u8,
     pub(crate) retransmission: Option<u8>,
 }
@@ -40,12 +42,15 @@ pub(crate) fn codec_map(codec: VideoCodec) -> String {
 }
 
 /// The parameters in `a=fmtp` that must be equal at both endpoints.
-fn codec_parameters(codec: VideoCodec, h264: Option<H264Format>) -> Option<String> {
-    let format = h264.unwrap_or(H264Format::UNSAID);
-    match codec {
+fn codec_parameters(codec: &Codec) -> Option<String> {
+    match codec.codec {
         VideoCodec::Vp8 => None,
         VideoCodec::Vp9 => Some("profile-id=0".to_owned()),
-        VideoCodec::H264 => Some(format!("level-asymmetry-allowed=1;packetization-mode=1;profile-level-id={format}")),
+        VideoCodec::H264 => {
+            let format = codec.h264.unwrap_or(H264Format::UNSAID);
+            Some(format!("level-asymmetry-allowed=1;packetization-mode=1;profile-level-id={format}"))
+        }
+        VideoCodec::Av1 => Some(codec.av1.unwrap_or(Av1Format::UNSAID).to_string()),
     }
 }
 
@@ -71,10 +76,10 @@ pub(crate) fn video_formats(
         feedback: only(false, false),
     };
     let mut lines = Vec::new();
-    for Codec { codec, h264, payload_type, retransmission } in codecs.iter().copied() {
-        let parameters = codec_parameters(codec, h264);
-        lines.push(FormatLines { payload_type, map: codec_map(codec), parameters, feedback });
-        lines.extend(retransmission.map(|rtx| rtx_of(payload_type, rtx)));
+    for codec in codecs {
+        let (payload_type, parameters) = (codec.payload_type, codec_parameters(codec));
+        lines.push(FormatLines { payload_type, map: codec_map(codec.codec), parameters, feedback });
+        lines.extend(codec.retransmission.map(|rtx| rtx_of(payload_type, rtx)));
     }
     lines.extend(fec.map(|payload_type| FormatLines {
         payload_type,

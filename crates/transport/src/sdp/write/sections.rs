@@ -39,6 +39,10 @@ pub(crate) struct SectionLines<'a> {
     pub(crate) extensions: Vec<Mapped<'a>>,
     /// Whether to allow extended reports for it.
     pub(crate) extended: bool,
+    /// Whether RTCP may be of reduced size (RFC 5506): in an answer if it was offered.
+    pub(crate) reduced_size: bool,
+    /// Whether to rule out a port of its own for RTCP: in an offer (RFC 8858 section 4.2), never in an answer (4.3).
+    pub(crate) only_multiplexed: bool,
     /// SSRCs of what is sent; empty if nothing is.
     pub(crate) streams: Ssrcs,
     pub(crate) transport: TransportLines<'a>,
@@ -61,7 +65,12 @@ impl SectionLines<'_> {
             lines.value("msid", format_args!("{cname} {}", self.kind));
         }
         lines.flag("rtcp-mux");
-        lines.flag("rtcp-rsize");
+        if self.only_multiplexed {
+            lines.flag("rtcp-mux-only");
+        }
+        if self.reduced_size {
+            lines.flag("rtcp-rsize");
+        }
         if self.extended {
             lines.value("rtcp-xr", EXTENDED_REPORTS.join(" "));
         }

@@ -37,7 +37,18 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    const ALL: [Ecn; 4] = [Ecn::NotCapable, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+    /// All values, in the order of their bits.
+    pub const ALL: [Ecn; 4] = [Ecn::NotCapable, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+
+    /// The value in the traffic class of a packet (RFC 3168 section 5: its two lowest bits).
+    pub const fn of_traffic_class(class: u8) -> Ecn {
+        Ecn::ALL[(class & 0b11) as usize]
+    }
+
+    /// Its two bits.
+    pub const fn bits(self) -> u8 {
+        self as u8
+    }
 }
 
 /// ATO: time from a packet's arrival to the report, in 1/1024 s, 13 bits.

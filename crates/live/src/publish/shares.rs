@@ -1,0 +1,107 @@
+//! How the rate of all viewers together is shared among them.
+
+use thalweg_units::{Rate, Span, Time};
+
+use super::messages::State;
+use super::network::Network;
+use super::viewer::Viewer;
+use crate::web::{Refused, RefusedKind};
+
+/// The least rate for which a viewer is admitted, and the least that may be configured: a picture of 180 lines and audio.
+pub(super) const LEAST: Rate = Rate::from_kbps(100);
+/// A viewer may use this many times what it was sent in the last second, so that its scheme finds room as it grows: GCC
+/// grows by 8 % a second, and its probes take twice the rate (specs/gcc.md 4 and 8).
+const GROWTH: f64 = 2.0;
+/// How much a viewer may use at least if there is room: one that has just come has sent nothing yet.
+const FIRST: Rate = Rate::from_kbps(500);
+/// How often shares follow what is used.
+const INTERVAL: Span = Span::from_millis(250);
+
+/// Shares `total` among viewers that use these rates, each at most `max`: in equal parts, but what one does not need for
+/// its growth goes to those who do (max-min fairness), and the rest to all.
+fn share(total: Rate, max: Rate, used: &[Rate]) -> Vec<Rate> {
+    let wanted: Vec<f64> = used.iter().map(|used| used.scale(GROWTH).max(FIRST).min(max).as_bps_f64()).collect();
+    let mut shares = vec![0.0; used.len()];
+    let rest = fill(&mut shares, total.as_bps_f64(), &wanted);
+    fill(&mut shares, rest, &vec![max.as_bps_f64(); used.len()]);
+    shares.iter().map(|share| Rate::from_bps(*share as u64)).collect()
+}
+
+/// Adds what is left to shares in equal parts, each up to its limit, and returns what nobody may have.
+fn fill(shares: &mut [f64], mut left: f64, limits: &[f64]) -> f64 {
+    let room = |shares: &[f64], index: usize| (limits[index] - shares[index]).max(0.0);
+    let mut order: Vec<usize> = (0..shares.len()).collect();
+    order.sort_by(|a, b| room(shares, *a).total_cmp(&room(shares, *b)));
+    for (place, index) in order.iter().enumerate() {
+        let part = room(shares, *index).min(left / (order.len() - place) as f64);
+        shares[*index] += part;
+        left -= part;
+    }
+    left
+}
+
+impl Network {
+    /// Refuses one more viewer where there would be less than [`LEAST`] for each.
+    pub(super) fn check_share(&self, viewers: usize) -> Result<(), Refused> {
+        let Some(total) = self.max_total_rate.filter(|total| total.scale(1.0 / (viewers + 1) as f64) < LEAST) else {
+            return Ok(());
+        };
+        let message =
+            format!("{viewers} viewers are here, and {total} is all that may be sent to them; try again later");
+        Err(Refused::new(RefusedKind::Full, message))
+    }
+
+    /// Sets the most that each viewer may be sent, where there is a limit: at once when viewers came or went, and as they
+    /// use it.
+    pub(super) fn share_out(&mut self, now: Time, audience_changed: bool) {
+        if self.max_rate.is_none() && self.max_total_rate.is_none() {
+            return;
+        }
+        if !audience_changed && (self.max_total_rate.is_none() || now - self.shared_out < INTERVAL) {
+            return;
+        }
+        self.shared_out = now;
+        // Who is not connected is sent nothing.
+        let is_sent = |viewer: &&mut Viewer| matches!(viewer.state, State::Connected | State::Disconnected);
+        let mut viewers: Vec<&mut Viewer> = self.viewers.values_mut().filter(is_sent).collect();
+        let max = self.max_rate.unwrap_or(Rate::MAX);
+        let used: Vec<Rate> = viewers.iter().map(|viewer| viewer.gauges.wire(now)).collect();
+        let shares = match self.max_total_rate {
+            Some(total) => share(total, max, &used),
+            None => vec![max; used.len()],
+        };
+        for (viewer, share) in viewers.iter_mut().zip(shares) {
+            viewer.outgoing.set_ceiling(now, Some(share));
+            viewer.due(now);
+        }
+    }
+
+    /// The most that a viewer may be sent as it connects, until the rate is shared out anew.
+    pub(super) fn first_share(&self) -> Option<Rate> {
+        let part = self.max_total_rate.map(|total| total.scale(1.0 / (self.viewers.len() + 1) as f64));
+        self.max_rate.into_iter().chain(part).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(total: u64, max: u64, used: &[u64]) -> Vec<u64> {
+        let used: Vec<Rate> = used.iter().map(|used| Rate::from_kbps(*used)).collect();
+        share(Rate::from_kbps(total), Rate::from_kbps(max), &used).iter().map(|rate| rate.as_bps() / 1000).collect()
+    }
+
+    #[test]
+    fn what_one_does_not_use_goes_to_the_others_and_never_more_than_all_is_given() {
+        assert_eq!(shares(6000, 12_000, &[2000, 2000, 2000]), [2000, 2000, 2000]);
+        // One on a slow path leaves four times what it uses, after its growth.
+        assert_eq!(shares(6000, 12_000, &[500, 2500, 2500]), [1000, 2500, 2500]);
+        assert_eq!(shares(6000, 12_000, &[0, 0, 0]), [2000, 2000, 2000], "the rest goes to all");
+        assert_eq!(shares(6000, 1500, &[1500, 1500, 10]), [1500, 1500, 1500]);
+        assert_eq!(shares(6000, 12_000, &[]), [0u64; 0]);
+        for used in [&[1, 2, 3][..], &[9000, 1, 1, 1], &[700; 16]] {
+            assert!(shares(6000, 12_000, used).iter().sum::<u64>() <= 6000, "{used:?}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What is reported of a sender, and what is left of it when it has gone.
+
+use serde::Serialize;
+use serde_json::Value;
+use thalweg_transport::sdp::Video;
+use thalweg_units::{Bytes, Time};
+
+use crate::emulate::{Packet, Statistics};
+use crate::measure::{Report, SeenFrame};
+
+/// The figures of one sender. `None`, JSON's `null`, means unknown.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SenderReport {
+    /// What it calls itself, with its number.
+    pub name: String,
+    /// `connecting`, `connected`, `disconnected`, `closed`.
+    pub state: &'static str,
+    /// Seconds since it joined.
+    pub time_s: f64,
+    /// Everything received over the last second, from the IP header on, bits per second.
+    pub wire_bps: f64,
+    /// Pictures shown over the last second.
+    pub shown_fps: f64,
+    /// What its emulated link carries now, bits per second.
+    pub capacity_bps: Option<f64>,
+    /// What that could carry on average since it connected.
+    pub capacity_mean_bps: Option<f64>,
+    /// Everything received since then, over what the link could carry.
+    pub utilization: Option<f64>,
+    /// What passed its link, once it has left, as `thalweg emulate` prints it.
+    pub link: Option<Value>,
+    /// Everything else that is measured, since it connected.
+    #[serde(flatten)]
+    pub received: Report,
+}
+
+/// A sender that has left.
+#[derive(Debug)]
+pub struct Observed {
+    /// Its figures.
+    pub report: SenderReport,
+    /// Time zero of its link; without one when its first packet came.
+    pub zero: Time,
+    /// When it had left.
+    pub end: Time,
+    /// [`Time::ZERO`] of the receiver's clock, in milliseconds since 1970.
+    pub wall_ms: f64,
+    /// The video that was agreed on.
+    pub video: Option<Video>,
+    /// What SRTP appends to a packet.
+    pub tag: Bytes,
+    /// Its RTP, if that was wanted ([`Observe::each_packet`](super::Observe::each_packet)): as it came to the link, or
+    /// without one as it came here.
+    pub packets: Vec<Packet>,
+    /// Its frames, if that was wanted.
+    pub frames: Vec<SeenFrame>,
+    /// The counts of its link.
+    pub link: Option<Statistics>,
+}

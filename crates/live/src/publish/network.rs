@@ -252,7 +252,7 @@ impl Network {
         }
     }
 
-    fn receive(&mut self, channel: usize) {
+    pub(super) fn receive(&mut self, channel: usize) {
         let Network { channels, viewers, peers, clock, from_unknown_sources, .. } = self;
         channels[channel].socket.receive(|datagram| {
             let place = (channel, datagram.from);

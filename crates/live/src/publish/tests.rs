@@ -1,5 +1,6 @@
 //! The network thread's work without its thread: timeouts of half a minute are simulated.
 
+use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
@@ -8,10 +9,11 @@ use thalweg_link::{HopConfig, PathConfig, Trace};
 use thalweg_sender::{Registry, Scheme};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local};
-use thalweg_transport::{Credentials, DtlsRole};
+use thalweg_transport::{Connection, Credentials, DtlsRole, Output};
 use thalweg_units::Seed;
 use thalweg_video::Video;
 
+use super::messages::State;
 use super::*;
 use crate::clock::pause;
 use crate::emulate::LinkConfig;
@@ -130,6 +132,74 @@ fn on_receiver_reports_alone_control_by_loss_is_played_whatever_was_asked_for_an
     let id = join(&mut network).unwrap().id;
     assert_eq!(network.snapshot_of(&id).asked_scheme, None);
     assert_eq!(network.snapshot_of(&id).scheme, "gcc");
+}
+
+/// Joins from a socket of its own, and connects; returns the session's id.
+fn connect(network: &mut Network) -> String {
+    let (clock, identity) = (network.clock, Identity::generate().unwrap());
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(Some(std::time::Duration::from_millis(1))).unwrap();
+    let here = socket.local_addr().unwrap();
+    let mut peer = Connection::new(Default::default(), &identity, clock.origin()).unwrap();
+    peer.add_local(here).unwrap();
+    let local = Local {
+        credentials: peer.credentials().clone(),
+        fingerprint: identity.fingerprint(),
+        candidates: vec![here],
+        ..local("abcd")
+    };
+    let offer = sdp::offer(&local, &Capabilities::all(Direction::ReceiveOnly));
+    let asked = Join { offer: offer.text.clone(), scheme: None, channel: None, name: None, from: None };
+    let joined = network.join(clock.now(), &asked).unwrap();
+    let accepted = offer.accept(&joined.answer).unwrap();
+    peer.set_dtls_role(accepted.dtls);
+    peer.set_remote(clock.now(), &accepted.remote).unwrap();
+    let (until, mut buffer) = (clock.now() + Span::from_secs(20), [0; 2000]);
+    while network.find(&joined.id).unwrap().state != State::Connected {
+        assert!(clock.now() < until, "not connected within 20 s");
+        peer.on_timeout(clock.now());
+        loop {
+            match peer.poll() {
+                Output::Transmit(datagram) => drop(socket.send_to(&datagram.bytes, datagram.to)),
+                Output::Event(_) => {}
+                Output::Wait { .. } => break,
+            }
+        }
+        if let Ok((length, from)) = socket.recv_from(&mut buffer) {
+            peer.on_datagram(clock.now(), from, here, &buffer[..length]);
+        }
+        network.receive(0);
+        network.work();
+    }
+    joined.id
+}
+
+#[test]
+fn what_the_encoder_of_the_last_scheme_still_makes_is_ignored_before_and_after_the_next_picture() {
+    let mut network = network(1);
+    let id = connect(&mut network);
+    let take_picture = |network: &mut Network, number: u64| {
+        network.on_message(Message::Picture(camera::Taken { number, seen: camera::Seen::Nothing }));
+        network.work();
+        // It is made by a thread of its own, and comes here.
+        network.inbox.recv_timeout(std::time::Duration::from_secs(20)).unwrap()
+    };
+    let sent = |network: &Network| network.snapshot_of(&id).frames_sent;
+    let first = take_picture(&mut network, 0);
+    network.switch(network.clock.now(), &id, "camel").unwrap();
+    network.on_message(first);
+    let second = take_picture(&mut network, 1);
+    network.switch(network.clock.now(), &id, "gcc").unwrap();
+    let third = take_picture(&mut network, 2);
+    network.on_message(second);
+    network.on_message(third);
+    let until = network.clock.now() + Span::from_secs(20);
+    while sent(&network) == 0 && network.clock.now() < until {
+        network.work();
+        pause(Span::from_millis(1));
+    }
+    // Frames of schemes that have gone count as skipped.
+    assert_eq!((sent(&network), network.snapshot_of(&id).frames_skipped), (1, 2));
 }
 
 #[test]

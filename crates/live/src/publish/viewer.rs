@@ -276,7 +276,8 @@ impl Viewer {
         wants_candidates(codec, &*scheme, self.encoding.size)?;
         let can_share = can_share(codec, &*scheme, self.encoding.size);
         self.outgoing.change_scheme(now, scheme).map_err(|error: ConfigError| error.to_string())?;
-        // The pending result of the old encoder is discarded: the engine must not wait for it.
+        // The engine must not wait for the old encoder, whose result, if it still comes, is ignored.
+        self.coder_number += 1;
         if self.encoding_since.take().is_some() {
             self.outgoing.on_encoded(now, Vec::new());
         }

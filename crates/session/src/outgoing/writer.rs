@@ -15,7 +15,7 @@ use thalweg_wire::{ParseError, WriteError, flexfec, overhead, ulpfec};
 
 use super::audio::{AudioFrame, AudioQueue};
 use super::dependencies::Dependencies;
-use super::extensions::{self, Elements};
+use super::extensions::{self, Elements, FEEDBACK_REQUEST_INTERVAL};
 use super::history::{History, Sent};
 use super::labels::Layered;
 use super::payload::{Frames, Payload};
@@ -75,6 +75,8 @@ pub(super) struct Writer {
     sent: Streams,
     traps: Traps,
     last_timestamp: u32,
+    /// When padding last carried the marker bit.
+    marked: Option<Time>,
 }
 
 impl Writer {
@@ -114,6 +116,7 @@ impl Writer {
             sent,
             traps,
             last_timestamp: 0,
+            marked: None,
         }
     }
 
@@ -353,11 +356,27 @@ impl Writer {
         let padding = room.clamp(1, max) as u8;
         let timestamp = self.last_timestamp;
         let (header, sequence) = match self.video.retransmission {
-            Some(kind) => self.rtx.next(kind, timestamp, false, 0),
+            Some(kind) => {
+                let marker = self.is_marked(packet);
+                self.rtx.next(kind, timestamp, marker, 0)
+            }
             None => self.media.next(self.video.payload_type, timestamp, false, 0),
         };
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
         write(header, &block, &[], padding)
+    }
+
+    /// Whether padding on the retransmission stream, where the marker bit has no meaning, carries it. GStreamer sends
+    /// transport-wide feedback with packets that are marked, and by default with no others: padding after a frame would
+    /// stay unacknowledged until the next frame, and one that waits for the window would never leave.
+    fn is_marked(&mut self, packet: &Packet) -> bool {
+        let now = packet.sent.at;
+        let due = self.marked.is_none_or(|last| now - last >= FEEDBACK_REQUEST_INTERVAL);
+        let is_marked = due && self.video.congestion() == Some(CongestionFeedback::Transport);
+        if is_marked {
+            self.marked = Some(now);
+        }
+        is_marked
     }
 
     /// The payload type of retransmissions in RED, if media is in RED.

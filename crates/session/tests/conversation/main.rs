@@ -22,8 +22,9 @@ use thalweg_sender::{Scheme, SenderFactory};
 use thalweg_session::outgoing::Preferences;
 use thalweg_transport::Config;
 use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction, VideoCodec};
-use thalweg_units::{Rate, Span};
+use thalweg_units::{Rate, Span, Time};
 use thalweg_wire::rtcp::{self, Bye, Nack};
+use thalweg_wire::rtp::Packet;
 use world::{INITIAL, World};
 
 fn path(loss: f64) -> PathConfig {
@@ -157,6 +158,28 @@ fn dummies_are_reported_and_show_nothing() {
     assert_exact(&world);
     let statistics = world.incoming.statistics();
     assert!(statistics.padding > 50 && world.shown.len() > 100, "{statistics:?}");
+}
+
+#[test]
+fn padding_on_the_retransmission_stream_is_marked_every_5_ms_where_feedback_cannot_be_requested_and_never_elsewhere() {
+    for (feedback, marks) in [(CongestionFeedback::Transport, true), (CongestionFeedback::TransportOnRequest, false)] {
+        let mut world = play("vidaptive", 0.0, |receiver| receiver.congestion = vec![feedback]);
+        let kind = world.outgoing.video().retransmission.expect("it was agreed on");
+        let sent = world.outgoing.take_plain().into_iter().filter(|plain| plain.leaves);
+        let padding = sent.filter_map(|plain| {
+            let packet = Packet::parse(&plain.bytes).ok()?;
+            let is_padding = packet.header.payload_type == kind && packet.payload.is_empty();
+            is_padding.then_some((plain.at, packet.header.marker))
+        });
+        let padding: Vec<(Time, bool)> = padding.collect();
+        let marked: Vec<Time> = padding.iter().filter(|(_, marker)| *marker).map(|(at, _)| *at).collect();
+        assert!(padding.len() > 50, "{} packets of padding", padding.len());
+        assert_eq!(marked.is_empty(), !marks, "{feedback:?}");
+        assert!(marked.windows(2).all(|pair| pair[1] - pair[0] >= Span::from_millis(5)), "{marked:?}");
+        // What is not marked follows a mark closely.
+        let follows = |at: &Time| marked.iter().any(|mark| *mark <= *at && *at - *mark < Span::from_millis(5));
+        assert!(!marks || padding.iter().all(|(at, _)| follows(at)));
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use thalweg_units::{Seed, Time};
 use super::coder::wants_candidates;
 use super::messages::{Key, State};
 use super::network::{Network, follows};
-use super::played::Played;
+use super::played::{Played, Reports};
 use super::viewer::{Offered, Ours, PendingViewer, Prepared, Viewer};
 use crate::joining::{bad, cname, etag, is_for, random_bits, renewed, session_id, stream_ids, unavailable};
 use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
@@ -141,15 +141,13 @@ impl Network {
     ) -> Result<(Key, String), Refused> {
         let Prepared { key, seed, channel, mut connection, local } = prepared;
         let remote = self.through_link(channel, remote)?;
-        let played = match &media.video {
-            Some(video) => Played::choose(scheme, video),
-            None => Played { scheme, asked: None },
-        };
+        let reports = media.video.as_ref().map_or(Reports::Often, Reports::agreed);
+        let played = Played::choose(scheme, reports, self.format.size);
         if let Some(video) = &media.video {
             follows(&*played.scheme, video)?;
         }
         wants_candidates(self.codecs.codec.as_ref(), &*played.scheme, self.format.size).map_err(unavailable)?;
-        played.log(key);
+        played.log(key, reports);
         let Played { scheme, asked } = played;
         connection.set_remote(now, &remote).map_err(bad)?;
         let setup = Setup {
@@ -164,7 +162,7 @@ impl Network {
         let outgoing = Outgoing::new(setup, connection, now).map_err(bad)?;
         let encoding = self.encoding();
         let id = session_id()?;
-        let pending = PendingViewer { key, id: id.clone(), channel, remote, ours, asked };
+        let pending = PendingViewer { key, id: id.clone(), channel, remote, ours, asked, reports };
         let mut viewer = Viewer::new(pending, outgoing, encoding, self.outbox.clone(), now);
         viewer.outgoing.set_ceiling(now, self.first_share());
         if self.records.captures() {

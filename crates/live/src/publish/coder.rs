@@ -41,7 +41,7 @@ pub(super) fn can_share(codec: Option<&Codec>, scheme: &dyn SenderFactory, size:
 }
 
 /// Whether a sender of `scheme` bounds what is in flight.
-fn has_window(scheme: &dyn SenderFactory, size: Size) -> Result<bool, String> {
+pub(super) fn has_window(scheme: &dyn SenderFactory, size: Size) -> Result<bool, String> {
     let parts = scheme.parts(size).map_err(|error| error.to_string())?;
     Ok(parts.controller.limits().window.is_some())
 }

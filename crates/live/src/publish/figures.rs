@@ -164,7 +164,7 @@ impl Network {
             let asked = escaped(viewer.asked.as_deref()?);
             Some((self.labels(viewer, &format!(",asked=\"{asked}\"")), 1.0))
         });
-        let help = "1 where another scheme is played than was asked for: the viewer sends receiver reports alone.";
+        let help = "1 where another scheme is played than was asked for: the viewer's reports do not suffice for it.";
         text.gauge("thalweg_scheme_replaced", help, replaced);
         for payload in Payload::ALL {
             let (index, label) = (payload as usize, format!(",payload=\"{}\"", payload.name()));

@@ -2,7 +2,8 @@
 
 use thalweg_units::Time;
 
-use super::messages::Key;
+use super::coder::has_window;
+use super::messages::{Key, State};
 use super::network::Network;
 use super::overload::{LATE_PACKET, SECONDS};
 use super::viewer::Viewer;
@@ -25,6 +26,23 @@ impl Network {
             format!("{:.0} % of packets left more than {} ms late", verdict.per_cent(), LATE_PACKET.as_millis())
         });
         camera.into_iter().chain(encoder).chain(pacer).collect()
+    }
+
+    /// Gives those whose reports turn out to be too seldom for their scheme another one.
+    pub(super) fn judge_reports(&mut self, now: Time) {
+        let seldom = self.viewers.values_mut_untouched().filter(|viewer| viewer.state == State::Connected);
+        let seldom: Vec<String> =
+            seldom.filter_map(|viewer| viewer.reports_are_seldom(now).then(|| viewer.id.clone())).collect();
+        for id in seldom {
+            let Ok(viewer) = self.find(&id) else { continue };
+            let scheme = viewer.outgoing.scheme();
+            if has_window(&**scheme, viewer.encoding.size).is_ok_and(|has| has) {
+                let name = scheme.name().to_owned();
+                if let Err(refused) = self.switch(now, &id, &name) {
+                    tracing::warn!(%refused, "the viewer reports seldom, and its scheme stays");
+                }
+            }
+        }
     }
 
     /// Logs when this machine begins or ceases to be too slow for something.

@@ -166,6 +166,7 @@ impl Network {
         if now - self.judged >= TICK {
             self.judged = now;
             self.judge(now);
+            self.judge_reports(now);
         }
     }
 
@@ -387,9 +388,9 @@ impl Network {
     pub(super) fn switch(&mut self, now: Time, id: &str, name: &str) -> Result<(), Refused> {
         let scheme = self.scheme(name)?;
         let viewer = self.find(id)?;
-        let played = Played::choose(scheme, viewer.outgoing.video());
+        let played = Played::choose(scheme, viewer.reports, viewer.encoding.size);
         follows(&*played.scheme, viewer.outgoing.video())?;
-        played.log(viewer.key);
+        played.log(viewer.key, viewer.reports);
         viewer.switch(now, played).map_err(|error| Refused::new(RefusedKind::Unavailable, error))?;
         tracing::info!(viewer = viewer.key, scheme = viewer.outgoing.scheme().name(), "switched");
         Ok(())

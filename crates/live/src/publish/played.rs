@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use thalweg_sender::{Scheme, SenderFactory};
 use thalweg_transport::sdp::Video;
+use thalweg_units::{Size, Span, Time};
+
+use super::coder::has_window;
 
 /// The scheme that is played, and what it was chosen for.
 pub(super) struct Played {
@@ -12,26 +15,97 @@ pub(super) struct Played {
     pub(super) asked: Option<String>,
 }
 
+/// How a peer reports arrivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reports {
+    /// In receiver reports alone, on which few schemes work.
+    ReceiverAlone,
+    /// On packets, but so seldom that a sender that bounds what is in flight spends most of its time waiting for them.
+    Seldom,
+    /// On packets, several times a second.
+    Often,
+}
+
+impl Reports {
+    /// What was agreed on.
+    pub(super) fn agreed(video: &Video) -> Reports {
+        if video.congestion().is_some() { Reports::Often } else { Reports::ReceiverAlone }
+    }
+}
+
+/// Judges in the first seconds of a connection whether reports come often enough for a sender that bounds what is in
+/// flight.
+///
+/// GStreamer (1.22) agrees to transport-wide feedback, and sends it as its session's RTCP is due: at first once a second,
+/// while browsers report every 50 to 250 ms.
+#[derive(Debug, Default)]
+pub(super) struct ReportRate {
+    connected: Option<Time>,
+}
+
+impl ReportRate {
+    const JUDGED_FOR: Span = Span::from_secs(15);
+    /// Once may be the peer's start.
+    const HELD: u64 = 2;
+
+    /// The connection is established.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.connected = Some(now);
+    }
+
+    /// Whether reports are seldom, by how often they came late ([`held_reports`](thalweg_session::outgoing::Figures::held_reports)).
+    pub(super) fn is_low(&self, now: Time, held_reports: u64) -> bool {
+        held_reports >= ReportRate::HELD && self.connected.is_some_and(|since| now - since <= ReportRate::JUDGED_FOR)
+    }
+}
+
 impl Played {
-    /// A peer that agreed to no feedback on packets sends receiver reports alone: few schemes work on those. In place of
-    /// another WebRTC's control by loss is played, as WebRTC does with such a peer: a refusal would leave a viewer who
-    /// chose nothing without a picture.
-    pub(super) fn choose(asked: Arc<dyn SenderFactory>, video: &Video) -> Played {
-        if video.congestion().is_some() || asked.works_on_receiver_reports() {
-            return Played { scheme: asked, asked: None };
-        }
-        Played { scheme: Arc::new(Scheme::by_loss()), asked: Some(asked.name().to_owned()) }
+    /// A peer that agreed to no feedback on packets is played WebRTC's control by loss, as WebRTC does with such a peer, in
+    /// place of a scheme that does not work on receiver reports: a refusal would leave a viewer who chose nothing without a
+    /// picture. One whose feedback is seldom is played `gcc` in place of a scheme with a window.
+    pub(super) fn choose(asked: Arc<dyn SenderFactory>, reports: Reports, size: Size) -> Played {
+        let instead = match reports {
+            Reports::ReceiverAlone if !asked.works_on_receiver_reports() => Scheme::by_loss(),
+            Reports::Seldom if has_window(&*asked, size).is_ok_and(|has| has) => Scheme::webrtc(),
+            _ => return Played { scheme: asked, asked: None },
+        };
+        Played { scheme: Arc::new(instead), asked: Some(asked.name().to_owned()) }
     }
 
     /// Logs why another scheme is played, if one is.
-    pub(super) fn log(&self, viewer: u64) {
-        if let Some(asked) = &self.asked {
-            tracing::warn!(
-                viewer,
-                asked,
-                played = self.scheme.name(),
-                "the viewer sends receiver reports alone, on which {asked} does not work"
-            );
-        }
+    pub(super) fn log(&self, viewer: u64, reports: Reports) {
+        let Some(asked) = &self.asked else { return };
+        let why = match reports {
+            Reports::ReceiverAlone => "sends receiver reports alone",
+            Reports::Seldom | Reports::Often => "holds its reports back for half a second and more",
+        };
+        tracing::warn!(viewer, asked, played = self.scheme.name(), "the viewer {why}, on which {asked} does not work");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_holds_reports_twice_in_the_first_fifteen_seconds_reports_seldom() {
+        let mut rate = ReportRate::default();
+        assert!(!rate.is_low(Time::from_millis(60_000), 9), "not connected");
+        rate.begin(Time::from_millis(1000));
+        assert!(!rate.is_low(Time::from_millis(3000), 1) && rate.is_low(Time::from_millis(3000), 2));
+        assert!(rate.is_low(Time::from_millis(16_000), 2) && !rate.is_low(Time::from_millis(16_001), 9), "too late");
+    }
+
+    #[test]
+    fn where_reports_are_seldom_gcc_is_played_in_place_of_what_has_a_window() {
+        let played = |name: &str, reports| {
+            let Played { scheme, asked } = Played::choose(Arc::new(name.parse::<Scheme>().unwrap()), reports, Size::HD);
+            (scheme.name().to_owned(), asked)
+        };
+        assert_eq!(played("vidaptive", Reports::Often), ("vidaptive".into(), None));
+        assert_eq!(played("vidaptive", Reports::Seldom), ("gcc".into(), Some("vidaptive".into())));
+        assert_eq!(played("gcc", Reports::Seldom), ("gcc".into(), None));
+        assert_eq!(played("nada", Reports::Seldom), ("nada".into(), None), "it has no window");
+        assert_eq!(played("vidaptive", Reports::ReceiverAlone), ("gcc:loss".into(), Some("vidaptive".into())));
     }
 }

@@ -111,8 +111,8 @@ fn a_viewer_may_ask_for_a_sender_that_the_program_has_registered_and_for_no_othe
 }
 
 #[test]
-fn on_receiver_reports_alone_control_by_loss_is_played_whatever_was_asked_for_and_it_is_said() {
-    let mut network = network(2);
+fn where_reports_do_not_suffice_another_scheme_is_played_and_it_is_said() {
+    let mut network = network(3);
     let now = network.clock.now();
     let plain = Capabilities { congestion: Vec::new(), ..Capabilities::all(Direction::ReceiveOnly) };
     let offer = sdp::offer(&local("abcd"), &plain).text;
@@ -128,6 +128,12 @@ fn on_receiver_reports_alone_control_by_loss_is_played_whatever_was_asked_for_an
     assert_eq!(played(&network), ("gcc:loss".into(), Some("camel".into())));
     network.switch(now, &id, "gcc:loss").unwrap();
     assert_eq!(played(&network), ("gcc:loss".into(), None));
+    // One that agreed to more and reports seldom.
+    let id = join(&mut network).unwrap().id;
+    let played = |network: &Network| (network.snapshot_of(&id).scheme, network.snapshot_of(&id).asked_scheme);
+    network.find(&id).unwrap().reports = played::Reports::Seldom;
+    network.switch(now, &id, "vidaptive").unwrap();
+    assert_eq!(played(&network), ("gcc".into(), Some("vidaptive".into())));
     // Another, whose reports have arrivals.
     let id = join(&mut network).unwrap().id;
     assert_eq!(network.snapshot_of(&id).asked_scheme, None);

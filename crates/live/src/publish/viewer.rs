@@ -22,7 +22,7 @@ use super::ladder::Place;
 use super::messages::{Key, Outbox, RungId, State};
 use super::overload::{LATE_PACKET, Tally};
 use super::passthrough::{Choice, Passthrough};
-use super::played::Played;
+use super::played::{Played, ReportRate, Reports};
 use super::records::Records;
 use super::rung::Availability;
 use super::shared::Shared;
@@ -88,6 +88,7 @@ pub(super) struct PendingViewer {
     pub(super) ours: Option<Ours>,
     /// See [`Viewer::asked`].
     pub(super) asked: Option<String>,
+    pub(super) reports: Reports,
 }
 
 /// A viewer.
@@ -103,6 +104,9 @@ pub(super) struct Viewer {
     pub(super) outgoing: Outgoing,
     /// The scheme that was asked for, if another is played because of the viewer's reports.
     pub(super) asked: Option<String>,
+    /// How it reports arrivals.
+    pub(super) reports: Reports,
+    report_rate: ReportRate,
     pub(super) gauges: Gauges,
     /// How late packets were sent.
     pub(super) lateness: Lateness,
@@ -120,7 +124,7 @@ pub(super) struct Viewer {
     pub(super) ours: Option<Ours>,
     /// Where it joined from ([`Join::from`](crate::web::Join::from)).
     pub(super) from: Option<IpAddr>,
-    encoding: Encoding,
+    pub(super) encoding: Encoding,
     outbox: Outbox,
     /// Its encoder, from its first picture on: who never connects costs none.
     coder: Option<Coder>,
@@ -149,7 +153,7 @@ impl Viewer {
         outbox: Outbox,
         now: Time,
     ) -> Viewer {
-        let PendingViewer { key, id, channel, remote, ours, asked } = pending;
+        let PendingViewer { key, id, channel, remote, ours, asked, reports } = pending;
         let can_share = can_share(encoding.codec.as_ref(), &**outgoing.scheme(), encoding.size);
         let backlog = encoding.relayed.then(Backlog::default);
         Viewer {
@@ -161,6 +165,8 @@ impl Viewer {
             state: State::Connecting,
             outgoing,
             asked,
+            reports,
+            report_rate: ReportRate::default(),
             gauges: Gauges::default(),
             lateness: Lateness::default(),
             encode_times: Tally::default(),
@@ -269,6 +275,16 @@ impl Viewer {
         }
     }
 
+    /// Whether its reports turn out to be seldom now.
+    pub(super) fn reports_are_seldom(&mut self, now: Time) -> bool {
+        let held = self.outgoing.figures().held_reports;
+        let seldom = self.reports == Reports::Often && self.report_rate.is_low(now, held);
+        if seldom {
+            self.reports = Reports::Seldom;
+        }
+        seldom
+    }
+
     /// Continues with another scheme.
     pub(super) fn switch(&mut self, now: Time, played: Played) -> Result<(), String> {
         let Played { scheme, asked } = played;
@@ -335,7 +351,7 @@ impl Viewer {
                     self.coder.iter_mut().for_each(|coder| coder.commit(choice.map(|(index, _)| index)));
                 }
                 Output::Forget { frame } => self.coder.iter_mut().for_each(|coder| coder.forget(frame)),
-                Output::Event(event) => self.on_connection_event(event),
+                Output::Event(event) => self.on_connection_event(now, event),
                 Output::Wait { until, why } => {
                     self.wake = (until, why);
                     break;
@@ -456,11 +472,12 @@ impl Viewer {
         self.outgoing.on_encoded(now, made);
     }
 
-    fn on_connection_event(&mut self, event: ConnectionEvent) {
+    fn on_connection_event(&mut self, now: Time, event: ConnectionEvent) {
         let viewer = self.key;
         self.state = match event {
             ConnectionEvent::Connected => {
                 tracing::info!(viewer, scheme = self.outgoing.scheme().name(), "connected");
+                self.report_rate.begin(now);
                 State::Connected
             }
             ConnectionEvent::Disconnected => {

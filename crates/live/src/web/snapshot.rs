@@ -14,7 +14,8 @@ pub struct Snapshot {
     pub time_s: f64,
     /// The scheme's name, as `thalweg schemes` lists it.
     pub scheme: String,
-    /// The scheme that was asked for, if `scheme` is played instead because the viewer sends receiver reports alone.
+    /// The scheme that was asked for, if `scheme` is played instead because the viewer's reports do not
+    /// suffice for it.
     pub asked_scheme: Option<String>,
     /// The encoder's target, bits per second of video without packet headers.
     pub target_bps: Option<f64>,

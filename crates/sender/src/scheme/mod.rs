@@ -209,6 +209,11 @@ impl Scheme {
         Scheme { name: "gcc:loss".into(), ..gcc::by_loss() }
     }
 
+    /// WebRTC's control by delay and loss (`gcc`).
+    pub fn webrtc() -> Scheme {
+        Scheme { name: "gcc".into(), ..gcc::webrtc() }
+    }
+
     /// The same scheme with this reserve subtracted from the encoder's target, if the encoder has a target rate.
     fn reserving(mut self, reserve: Reserve) -> Scheme {
         if let FramesConfig::RateTargeted(frames) = &mut self.frames {

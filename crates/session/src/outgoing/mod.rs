@@ -9,6 +9,7 @@ mod counted;
 mod dependencies;
 mod extensions;
 mod fitted;
+mod held;
 mod history;
 mod labels;
 mod output;
@@ -41,6 +42,7 @@ use codec::Codec;
 pub use codec::{Bitrate, Preferences, SettingError};
 pub use extensions::FEEDBACK_REQUEST_INTERVAL;
 use fitted::Fitted;
+use held::Held;
 use labels::Layered;
 pub use output::{Encoded, Figures, Output, Plain};
 use reports::Reports;
@@ -71,6 +73,7 @@ struct Flow {
     reader: Reader,
     receiver_time: ReceiverTime,
     reports: Reports,
+    held: Held,
     /// Max frame bytes in a packet.
     max_payload: Bytes,
     /// The candidates of the picture in the encoder.
@@ -410,6 +413,7 @@ impl Outgoing {
                     reader,
                     receiver_time,
                     reports,
+                    held: Held::default(),
                     max_payload,
                     candidates,
                     layered: None,
@@ -434,6 +438,10 @@ impl Outgoing {
             match feedback {
                 RtcpFeedback::Arrivals { acknowledgements, hold } => {
                     self.figures.reports += 1;
+                    if self.video.congestion() == Some(CongestionFeedback::Transport) {
+                        flow.held.on_report(self.now, &acknowledgements);
+                        self.figures.held_reports = flow.held.times();
+                    }
                     flow.writer.on_report(&acknowledgements);
                     flow.engine.on_feedback(self.now, &acknowledgements, hold);
                 }

@@ -73,6 +73,8 @@ pub struct Figures {
     pub malformed: u64,
     /// Reports of arrivals received.
     pub reports: u64,
+    /// How often transport-wide feedback came that the peer had held back for more than 400 ms.
+    pub held_reports: u64,
     /// Reports of the path's capacity received that are plausible.
     pub path_reports: u64,
     /// Packets that the peer acknowledged and that were never sent: sequence numbers are skipped now and then to find out

@@ -306,7 +306,7 @@ export class Viewer {
       `${figures.frames_sent} frames sent, ${figures.frames_skipped} skipped`,
       figures.keyframes === 1 ? '1 keyframe' : `${figures.keyframes} keyframes`,
     ];
-    if (figures.asked_scheme) detail.unshift(`${figures.asked_scheme} needs reports on packets, which this viewer does not send`);
+    if (figures.asked_scheme) detail.unshift(`${figures.asked_scheme} needs more reports than this viewer sends`);
     if (figures.loss_ratio !== null) detail.push(`${(100 * figures.loss_ratio).toFixed(1)} % of packets lost`);
     if (figures.quantizer !== null) detail.push(`quantizer ${figures.quantizer.toFixed(0)}`);
     if (figures.feedback_kind) detail.push(`acknowledged by ${figures.feedback_kind}`);

@@ -15,7 +15,7 @@ FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp,thalweg-cli/onnx
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist man wheel book pictures check test test-python test-contestants reproduce test-live test-browser test-contests test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-live setup-clients clean
+.PHONY: demo dist man wheel book pictures check test test-python test-contestants test-webrtc-rs reproduce test-live test-browser test-contests test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-live setup-clients clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -68,6 +68,10 @@ test-python: setup
 # Pion's GCC in Go, as docs/tutorials/estimator.md has it, and webrtc-rs's in a process: each plays, and the same twice.
 test-contestants: setup-test programs
 	THALWEG=$(TARGET)/debug/thalweg CONTESTANT=$(TARGET)/debug/thalweg-contestant tests/contestants/run.sh
+
+# Controllers in webrtc-rs's own connections, two in one process in virtual time; five minutes to build, a second to play.
+test-webrtc-rs:
+	$(CARGO) test --manifest-path tests/webrtc-rs/Cargo.toml --target-dir $(TARGET)/webrtc-rs -- --nocapture
 
 test-live: test-browser test-whip
 

@@ -56,7 +56,8 @@ pub trait Controller: Send {
     /// The current limits on sending. Pure: two calls in a row return the same.
     fn limits(&self) -> SendLimits;
 
-    /// Records that a packet left.
+    /// Records that a packet left: at [`SentPacket::at`], which never lies before that of the packet before it. It may lie
+    /// before the last call's time, where a departure becomes known only with the packet's fate (`thalweg-adapt`).
     fn on_sent(&mut self, packet: &SentPacket) {
         let _ = packet;
     }

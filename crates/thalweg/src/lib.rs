@@ -6,6 +6,7 @@
 //! * [`sender`]: the engine, which turns a camera's pictures into packets with any controller and frame policy;
 //! * [`media`]: the types shared by sender, encoder and receiver;
 //! * [`wire`]: RTP, RTCP and payload formats;
+//! * [`adapt`]: a controller around another program's packets;
 //! * [`link`]: an emulated path;
 //! * [`units`]: times, rates and bytes as types.
 //!
@@ -20,12 +21,13 @@
 //! | `session` | `session`, `transport` | WebRTC without clock and sockets |
 //! | `live` | `live` | a publisher to browsers and WHIP servers (Linux) |
 //!
-//! `units`, `control`, `media`, `wire`, `link`, `sender` and [`prelude`] keep their interface within a minor version;
+//! `units`, `control`, `media`, `wire`, `link`, `sender`, `adapt` and [`prelude`] keep their interface within a minor version;
 //! `lab`, `policy`, `codecs`, `session` and `live` may change in any release before 1.0.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub use thalweg_adapt as adapt;
 pub use thalweg_control as control;
 pub use thalweg_link as link;
 pub use thalweg_media as media;

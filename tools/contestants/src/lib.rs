@@ -6,6 +6,7 @@ pub mod published;
 mod rtc;
 mod windows;
 
+pub use rtc::ours;
 use thalweg_lab::contestant::{Contestant, Estimator, Limits};
 use thalweg_sender::Scheme;
 use thalweg_sender::scheme::UnknownScheme;

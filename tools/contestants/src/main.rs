@@ -3,15 +3,19 @@
 use std::io::{stdin, stdout};
 use std::process::ExitCode;
 
-use thalweg_contestants::KNOWN;
 use thalweg_contestants::published::{CASES, Figures, Queue, play};
+use thalweg_contestants::{KNOWN, ours};
 use thalweg_lab::contestant::protocol::serve;
+use thalweg_lab::contestant::{Estimator, Limits};
 
 fn main() -> ExitCode {
     let names = || KNOWN.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");
     let wanted = std::env::args().nth(1).unwrap_or_default();
     if wanted == "published" {
         return published();
+    }
+    if wanted == "paths" {
+        return paths();
     }
     let Some(known) = KNOWN.iter().find(|known| known.name == wanted) else {
         eprintln!("there is no estimator '{wanted}': choose from {}, or published", names());
@@ -40,6 +44,30 @@ fn published() -> ExitCode {
         print("", "queue that drains", &play(case, Queue::Waiting, KNOWN[0].make), "");
     }
     if all_agree { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// webrtc-rs's five paths with its own estimator and with each of ours in its seam.
+fn paths() -> ExitCode {
+    println!("| path | estimator | settled | used | lost | converged | with a queue that drains |");
+    println!("|---|---|---|---|---|---|---|");
+    for case in CASES {
+        let both = |make: &dyn Fn(Limits) -> Box<dyn Estimator>| {
+            let [theirs, waiting] = [Queue::SinceEmpty, Queue::Waiting].map(|queue| columns(&play(case, queue, make)));
+            format!("{} | {}", theirs.join(" | "), waiting.join(", "))
+        };
+        println!("| {} | webrtc-rs `Gcc` | {} |", case.name, both(&KNOWN[0].make));
+        for scheme in thalweg_rtc::playable() {
+            println!("| | `{scheme}` | {} |", both(&|limits| ours(scheme, limits)));
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// The mean target, share used, share lost, and when it converged.
+fn columns(figures: &Figures) -> [String; 4] {
+    let Figures { settled, used, lost, converged, .. } = figures;
+    let converged = converged.map_or("never".into(), |at| format!("{at:.1} s"));
+    [format!("{settled:.2}"), format!("{:.1} %", 100.0 * used), format!("{:.1} %", 100.0 * lost), converged]
 }
 
 fn print(case: &str, whose: &str, figures: &Figures, verdict: &str) {

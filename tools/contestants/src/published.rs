@@ -132,7 +132,7 @@ impl Path {
 }
 
 /// Plays a case: the sender sends at the target, and a report of what was seen comes back at once, ten a second.
-pub fn play(case: Case, queue: Queue, make: fn(Limits) -> Box<dyn Estimator>) -> Figures {
+pub fn play(case: Case, queue: Queue, make: impl Fn(Limits) -> Box<dyn Estimator>) -> Figures {
     let mut estimator = make(Limits { start: case.start, min: BOUNDS.0, max: BOUNDS.1 });
     let (under_way, seen) = (VecDeque::new(), Vec::new());
     let mut path = Path { case, queue, entered: 0.0, drains: Time::ZERO, under_way, seen };

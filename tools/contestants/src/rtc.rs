@@ -6,6 +6,7 @@ use rtc_interceptor::{BandwidthEstimator, Gcc, PacketReport};
 use rtcp::transport_feedbacks::cc_feedback_report::Ecn;
 use thalweg_control::Report;
 use thalweg_lab::contestant::{Estimator, Limits};
+use thalweg_rtc::Config;
 use thalweg_units::{Rate, Time};
 
 use crate::epoch::Epoch;
@@ -26,6 +27,17 @@ pub(crate) fn gcc(limits: Limits) -> Box<dyn Estimator> {
 /// Paced as by its own pacer: the target is what that is asked for ("No hidden headroom", its `Gcc` says).
 pub(crate) fn gcc_paced_at_target(limits: Limits) -> Box<dyn Estimator> {
     Box::new(of(limits, 1.0))
+}
+
+/// A scheme of ours in webrtc-rs's seam.
+///
+/// # Panics
+/// For a scheme that does not play there ([`thalweg_rtc::playable`]).
+pub fn ours(scheme: &str, limits: Limits) -> Box<dyn Estimator> {
+    let Limits { start, min, max } = limits;
+    let config = Config { start, min, max, ..Config::default() };
+    let estimator = thalweg_rtc::Estimator::named(scheme, config).expect("a scheme that plays there");
+    Box::new(Rtc { estimator, pace: 1.0, epoch: Epoch::new() })
 }
 
 fn of(limits: Limits, pace: f64) -> Rtc<Gcc> {

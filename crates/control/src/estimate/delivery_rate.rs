@@ -4,6 +4,7 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
+use crate::feedback::earlier::Earlier;
 use crate::feedback::{Feedback, Report};
 use crate::packet::{PacketId, SentPacket};
 
@@ -31,22 +32,28 @@ pub struct RateSample {
 /// from.
 #[derive(Debug, Clone, Default)]
 pub struct DeliveryRate {
-    /// When the newest delivered packet was sent, or the first packet after nothing was in flight (C.first_sent_time).
-    first_sent: Time,
-    /// When the newest arrival was, by the receiver's clock; `None` if nothing arrived since nothing was in flight
-    /// (C.delivered_time).
-    last_arrival: Option<Time>,
+    newest: Newest,
+    /// The same before each of the last reports, for packets of which is told later.
+    earlier: Earlier<Newest>,
     /// The application is limiting until more than this is delivered (C.app_limited).
     app_limited_until: Option<Bytes>,
     /// The state above at the sending time of each packet in flight.
     flights: VecDeque<Flight>,
 }
 
+/// The newest packet that was delivered.
+#[derive(Debug, Clone, Copy, Default)]
+struct Newest {
+    /// When it was sent, or the first packet after nothing was in flight (C.first_sent_time).
+    sent: Time,
+    /// When it arrived, by the receiver's clock; `None` if nothing arrived since nothing was in flight (C.delivered_time).
+    arrival: Option<Time>,
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Flight {
     id: PacketId,
-    first_sent: Time,
-    last_arrival: Option<Time>,
+    newest: Newest,
     app_limited: bool,
 }
 
@@ -54,13 +61,12 @@ impl DeliveryRate {
     /// Records a sent packet; the history must have filled in its flow state.
     pub fn on_sent(&mut self, packet: &SentPacket) {
         if packet.in_flight == packet.size {
-            self.first_sent = packet.at;
-            self.last_arrival = None;
+            self.newest = Newest { sent: packet.at, arrival: None };
+            self.earlier.clear();
         }
         self.flights.push_back(Flight {
             id: packet.id,
-            first_sent: self.first_sent,
-            last_arrival: self.last_arrival,
+            newest: self.earlier.at(packet.at).unwrap_or(self.newest),
             app_limited: self.app_limited_until.is_some(),
         });
         if packet.app_limited {
@@ -71,6 +77,7 @@ impl DeliveryRate {
     /// The sample of a report. `None` if nothing newer than before arrived, or if the interval is below the min
     /// round-trip time, which happens only with bunched arrivals (the draft discards those too).
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) -> Option<RateSample> {
+        self.earlier.on_report(feedback.now, self.newest);
         let judged = feedback.reports.last()?.packet.id;
         let newest = feedback.reports.iter().rev().find(|report| report.arrival().is_some());
         let mut flight = None;
@@ -83,10 +90,10 @@ impl DeliveryRate {
         }
         let (flight, packet) = (flight?, newest?.packet);
         let arrival = feedback.reports.iter().filter_map(Report::arrival).max()?;
-        self.first_sent = packet.at;
-        self.last_arrival = Some(arrival);
-        let sending = packet.at - flight.first_sent;
-        let arriving = flight.last_arrival.map_or(feedback.now - flight.first_sent, |last| arrival - last);
+        self.newest = Newest { sent: packet.at, arrival: Some(arrival) };
+        let Newest { sent, arrival: last } = flight.newest;
+        let sending = packet.at - sent;
+        let arriving = last.map_or(feedback.now - sent, |last| arrival - last);
         let interval = sending.max(arriving);
         let delivered = feedback.delivered.saturating_sub(packet.delivered);
         (interval >= feedback.min_rtt?).then(|| RateSample {

@@ -1,5 +1,6 @@
 //! Feedback on sent packets: one representation for every kind of report.
 
+pub(crate) mod earlier;
 mod history;
 pub(crate) mod outstanding;
 mod path;

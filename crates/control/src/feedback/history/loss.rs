@@ -8,7 +8,7 @@ use crate::feedback::{Fate, Report};
 use crate::packet::PacketId;
 
 /// How far packets have been judged.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Loss {
     /// Every packet below this number has been judged.
     judged: u64,
@@ -71,6 +71,29 @@ mod tests {
         let feedback = history.on_report(Time::from_millis(60), &[arrived(0, Time::from_millis(35))], None);
         assert!(matches!(feedback.reports[0].fate, Fate::Arrived { was_lost: true, .. }));
         assert_eq!((feedback.in_flight, feedback.delivered), (Bytes::ZERO, Bytes::new(4000)));
+    }
+
+    #[test]
+    fn what_the_caller_declares_lost_is_lost_once_and_may_still_arrive() {
+        let mut history = History::default();
+        (0..5).for_each(|id| {
+            sent(&mut history, id, id);
+        });
+        let feedback = history.declare_lost(Time::from_millis(30), &[3, 1, 3, 900].map(PacketId));
+        let lost: Vec<u64> = feedback.reports.iter().map(|report| report.packet.id.0).collect();
+        assert_eq!((lost, feedback.lost_bytes()), (alloc::vec![1, 3], Bytes::new(2000)));
+        assert_eq!((feedback.in_flight, feedback.delivered, feedback.rtt), (Bytes::new(3000), Bytes::ZERO, None));
+        assert_eq!(history.next_timeout(), Time::from_millis(2000), "no sign of life: the wait goes on");
+        assert!(history.declare_lost(Time::from_millis(31), &[PacketId(1)]).reports.is_empty());
+        // Packet 0 is overtaken by 4, packet 3 arrives late, and what was declared lost is not lost again.
+        let feedback =
+            history.on_report(Time::from_millis(60), &[3, 4].map(|id| arrived(id, Time::from_millis(40))), None);
+        let fates: Vec<(u64, bool)> =
+            feedback.reports.iter().map(|report| (report.packet.id.0, report.fate == Fate::Lost)).collect();
+        assert_eq!(fates, [(0, true), (3, false), (4, false)]);
+        assert!(matches!(feedback.reports[1].fate, Fate::Arrived { was_lost: true, .. }));
+        assert_eq!((feedback.in_flight, feedback.delivered), (Bytes::new(1000), Bytes::new(2000)));
+        assert_eq!(history.oldest(), PacketId(0), "a lost packet is remembered");
     }
 
     #[test]

@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 
 use thalweg_units::{Bytes, Span, Time};
 
+use super::earlier::Earlier;
 use super::timeout::{FeedbackTimeout, Then};
 use super::{Acknowledgement, Cause, Fate, Feedback, Report};
 use crate::packet::{PacketId, SentPacket};
@@ -30,9 +31,18 @@ fn doubled(times: u32) -> i64 {
     1 << times.min(MAX_DOUBLINGS)
 }
 
+/// What is known of the packets sent so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    /// Bytes that have arrived or are lost.
+    settled: Bytes,
+    delivered: Bytes,
+    delivered_at: Option<Time>,
+}
+
 /// Remembers every packet sent until its fate is known, and tracks bytes in flight, bytes delivered and round-trip
 /// times.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct History {
     config: Config,
     packets: Packets,
@@ -50,8 +60,9 @@ pub struct History {
     timed_out: bool,
     /// Outages and feedback timeouts since the last round-trip sample.
     outages: u32,
-    delivered: Bytes,
-    delivered_at: Option<Time>,
+    known: Known,
+    earlier: Earlier<Known>,
+    sent: Bytes,
     reports: Vec<Report>,
 }
 
@@ -76,8 +87,9 @@ impl History {
             probe_timeouts: 0,
             timed_out: false,
             outages: 0,
-            delivered: Bytes::ZERO,
-            delivered_at: None,
+            known: Known::default(),
+            earlier: Earlier::default(),
+            sent: Bytes::ZERO,
             reports: Vec::new(),
         }
     }
@@ -89,7 +101,7 @@ impl History {
     }
 
     /// Records a packet as it leaves and fills in its `in_flight`, `delivered` and `delivered_at`. Packet numbers must
-    /// be consecutive.
+    /// be consecutive. A packet that left before the last report gets what was known when it left.
     #[inline]
     pub fn on_sent(&mut self, packet: SentPacket) -> SentPacket {
         if self.packets.in_flight() == Bytes::ZERO {
@@ -99,9 +111,10 @@ impl History {
             }
         }
         self.last_sent = packet.at;
-        let delivered_at = self.delivered_at.unwrap_or(packet.at);
-        let in_flight = self.packets.in_flight() + packet.size;
-        let packet = SentPacket { in_flight, delivered: self.delivered, delivered_at, ..packet };
+        self.sent += packet.size;
+        let Known { settled, delivered, delivered_at } = self.earlier.at(packet.at).unwrap_or(self.known);
+        let (in_flight, delivered_at) = (self.sent - settled, delivered_at.unwrap_or(packet.at));
+        let packet = SentPacket { in_flight, delivered, delivered_at, ..packet };
         self.packets.push(packet);
         self.forget(packet.at);
         packet
@@ -109,7 +122,7 @@ impl History {
 
     /// Takes a report; `hold` is how long the receiver held the report after its newest packet arrived, if known.
     pub fn on_report(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) -> Feedback<'_> {
-        self.reports.clear();
+        self.begin(now);
         let newest = self.take_arrivals(now, acknowledgements);
         let round_trip = newest.map(|newest| {
             self.end_wait(now);
@@ -132,6 +145,21 @@ impl History {
         }
     }
 
+    /// Declares these packets lost, because the caller knows it by a rule of its own (a QUIC stack's, whose verdict is
+    /// final). Packets whose fate is known, that were never sent or are forgotten are ignored. It is no sign of life of
+    /// the receiver: the feedback timeout goes on.
+    pub fn declare_lost(&mut self, now: Time, lost: &[PacketId]) -> Feedback<'_> {
+        self.begin(now);
+        let known = self.packets.first()..self.packets.next();
+        for id in lost.iter().filter(|id| known.contains(&id.0)) {
+            let lost = self.packets.lose(id.0).map(|packet| Report { packet: *packet, fate: Fate::Lost });
+            self.reports.extend(lost);
+        }
+        self.reports.sort_by_key(|report| report.packet.id);
+        self.forget(now);
+        self.feedback(now, Cause::Report)
+    }
+
     /// Something arrived. If that took so long that it was an outage, only what is sent from now on gives samples.
     fn end_wait(&mut self, now: Time) {
         let gap = self.round_trips.outage() * doubled(self.outages);
@@ -148,8 +176,8 @@ impl History {
         for acknowledgement in acknowledgements {
             let Some(arrival) = acknowledgement.arrival else { continue };
             let Some((packet, was_lost)) = self.packets.arrive(acknowledgement.id) else { continue };
-            self.delivered += packet.size;
-            self.delivered_at = Some(now);
+            self.known.delivered += packet.size;
+            self.known.delivered_at = Some(now);
             self.loss.on_arrival(packet.id);
             if newest.is_none_or(|newest| packet.id > newest.id) {
                 newest = Some(Newest { id: packet.id, sent: packet.at, arrival });
@@ -199,7 +227,7 @@ impl History {
         if self.next_timeout() > now {
             return None;
         }
-        self.reports.clear();
+        self.begin(now);
         self.timeout.stop();
         (self.timed_out, self.outages) = (true, self.outages + 1);
         self.loss.judge_all(&mut self.packets, &mut self.reports);
@@ -212,6 +240,11 @@ impl History {
         let next = self.packets.next();
         let ahead = sequence.wrapping_sub(next as u16) as i16;
         PacketId(next.saturating_add_signed(i64::from(ahead)))
+    }
+
+    /// The oldest packet remembered: what is said of earlier ones is ignored.
+    pub fn oldest(&self) -> PacketId {
+        PacketId(self.packets.first())
     }
 
     /// How much longer than the fastest ones recent reports took on the reverse path: its queue, decaying by a sixteenth
@@ -236,8 +269,15 @@ impl History {
         self.round_trips.path()
     }
 
+    /// Fates become known.
+    fn begin(&mut self, now: Time) {
+        self.reports.clear();
+        self.earlier.on_report(now, self.known);
+    }
+
     fn forget(&mut self, now: Time) {
         self.packets.forget(now, self.loss.judged(), &self.config);
+        self.known.settled = self.sent - self.packets.in_flight();
     }
 
     fn feedback(&self, now: Time, cause: Cause) -> Feedback<'_> {
@@ -245,7 +285,7 @@ impl History {
             srtt: self.round_trips.srtt(),
             min_rtt: self.round_trips.min(),
             in_flight: self.packets.in_flight(),
-            delivered: self.delivered,
+            delivered: self.known.delivered,
             first: self.round_trips.first(),
             ..Feedback::new(now, cause, &self.reports)
         }
@@ -275,6 +315,24 @@ mod tests {
         assert_eq!(feedback.rtt, Some(Span::from_millis(50)));
         let third = sent(&mut history, 2, 60);
         assert_eq!((third.delivered, third.delivered_at), (Bytes::new(1000), Time::from_millis(50)));
+    }
+
+    #[test]
+    fn a_departure_told_late_was_made_with_what_was_known_then() {
+        let (mut history, ms) = (History::default(), Time::from_millis);
+        (0..4).for_each(|id| {
+            sent(&mut history, id, 10 * id);
+        });
+        for (id, now) in [(0, 50), (1, 60)] {
+            history.on_report(ms(now), &[arrived(id, ms(now - 25))], None);
+        }
+        // Number 4 left at 45 ms, when nothing was reported yet: five packets of 1000 bytes were in flight.
+        let told = [(4, 45), (5, 50), (6, 55), (7, 60)].map(|(id, at)| {
+            let packet = sent(&mut history, id, at);
+            (packet.in_flight.get(), packet.delivered.get(), packet.delivered_at)
+        });
+        assert_eq!(told, [(5000, 0, ms(45)), (5000, 1000, ms(50)), (6000, 1000, ms(50)), (6000, 2000, ms(60))]);
+        assert_eq!(history.in_flight(), Bytes::new(6000));
     }
 
     #[test]
@@ -336,7 +394,7 @@ mod tests {
                     rtts.push(history.round_trips.min().unwrap());
                 }
             }
-            (fates, history.delivered, rtts)
+            (fates, history.known.delivered, rtts)
         };
         let each = report(Span::ZERO, Span::from_nanos(1), false);
         let twcc = report(Span::from_millis(62), Span::from_micros(250), false);

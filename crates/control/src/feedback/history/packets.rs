@@ -21,7 +21,7 @@ struct Entry {
 }
 
 /// Packets by number, from the oldest whose fate may still matter.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Packets {
     /// `entries[i]` has number `first + i`.
     entries: VecDeque<Entry>,

@@ -36,7 +36,7 @@ impl Newest {
 }
 
 /// The round-trip times of the connection.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct RoundTrips {
     srtt: Option<Span>,
     /// The mean deviation from `srtt` (RFC 9002 section 5.3).

@@ -6,6 +6,8 @@ PACKAGES = libvpx-dev pkg-config
 # libsrtp is what our SRTP is compared with, iproute2 what `thalweg shell` and its tests run, ffmpeg what encodes audio and decodes files;
 # libdav1d comes with it.
 TEST_PACKAGES = $(PACKAGES) libsrtp2-dev iproute2 ffmpeg
+# A C and a C++ compiler with their sanitizers, and what programs in C are run under.
+CAPI_PACKAGES = gcc g++ binutils pkg-config valgrind
 # What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
 LIVE_PACKAGES = chromium janus
 CLIENT_PACKAGES = chromium firefox-esr gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice python3-gst-1.0 gir1.2-gst-plugins-bad-1.0 openssl
@@ -15,7 +17,7 @@ FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp,thalweg-cli/onnx
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist man wheel book pictures check test test-python test-contestants test-webrtc-rs reproduce test-live test-browser test-contests test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-live setup-clients clean
+.PHONY: demo dist capi man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs reproduce test-live test-browser test-contests test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-live setup-clients clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -30,6 +32,10 @@ demo: setup
 dist: setup
 	$(CARGO) build --profile dist -p thalweg-cli
 	$(TARGET)/dist/thalweg man $(TARGET)/dist/man
+
+# The C library, its header and thalweg.pc under PREFIX (/usr/local): docs/c.md.
+capi:
+	.ci/capi $(or $(PREFIX),/usr/local)
 
 # Python's package into target/wheels, with libvpx inside; with WHEEL_FEATURES=live it has `thalweg.publish`.
 wheel: setup
@@ -58,12 +64,16 @@ pictures: setup-test setup-live
 	.ci/pictures
 
 # Every test, and the ten slowest.
-test: setup-test
+test: setup-test setup-capi
 	tests/all
 
 # The wheel as a user installs it: its tests, types, examples and notebooks.
 test-python: setup
 	.ci/python
+
+# Programs in C and C++ over the C library: compiled, replayed, under valgrind and sanitizers, on a network, by pkg-config.
+test-capi: setup-capi
+	$(CARGO) test -p thalweg-capi
 
 # Pion's GCC in Go, as docs/tutorials/estimator.md has it, and webrtc-rs's in a process: each plays, and the same twice.
 test-contestants: setup-test programs
@@ -162,6 +172,9 @@ setup:
 
 setup-test:
 	@{ pkg-config --exists vpx libsrtp2 && command -v ip && command -v ffmpeg; } >/dev/null 2>&1 || $(call install,$(TEST_PACKAGES))
+
+setup-capi:
+	@{ command -v cc && command -v c++ && command -v readelf && command -v pkg-config && command -v valgrind; } >/dev/null || $(call install,$(CAPI_PACKAGES))
 
 setup-live:
 	@{ command -v chromium && command -v janus; } >/dev/null || $(call install,$(LIVE_PACKAGES))

@@ -97,7 +97,7 @@ impl Driver {
     /// # Errors
     /// For an unknown name, for a scheme that needs more than a controller, and for rates out of order.
     pub fn named(name: &str, config: Config) -> Result<Driver, ConfigError> {
-        Driver::of_scheme(&names::find(name)?, config)
+        Driver::of_scheme(&names::scheme(name)?, config)
     }
 
     /// The controller of a scheme, within these rates.
@@ -335,6 +335,12 @@ impl Driver {
     /// second.
     pub fn foreign(&self, wire: Rate) -> Rate {
         self.sizes.foreign(wire)
+    }
+
+    /// A size on the wire as the foreign program counts it: without the overhead of packets as large as in the last
+    /// second.
+    pub fn foreign_size(&self, wire: Bytes) -> Bytes {
+        wire.scale(self.sizes.ratio())
     }
 
     /// What the wire adds to each packet.

@@ -29,7 +29,7 @@ mod stats;
 pub use config::Config;
 pub use driver::Driver;
 pub use error::DriverError;
-pub use names::playable;
+pub use names::{playable, scheme};
 pub use packets::{Acked, Departure, Joined, Outcome};
 pub use sizes::RTP_OVERHEAD;
 pub use stats::Stats;

@@ -46,8 +46,11 @@ fn rocc() -> Result<Scheme, ConfigError> {
 
 const ROCC: &str = "rocc";
 
-/// The scheme of this name.
-pub(crate) fn find(name: &str) -> Result<Scheme, ConfigError> {
+/// The scheme of this name, to be played with parameters of its own ([`Driver::of_scheme`](crate::Driver::of_scheme)).
+///
+/// # Errors
+/// For an unknown name.
+pub fn scheme(name: &str) -> Result<Scheme, ConfigError> {
     if name == ROCC { rocc() } else { parse(name) }
 }
 
@@ -88,7 +91,7 @@ mod tests {
             assert!(playable.contains(&name), "{name}");
         }
         for name in ["rrtcc", "fbra", "rebera", "salsify", "vidaptive", "cnadu", "thalweg", "camel", "copa+dummy"] {
-            let refused = check(&find(name).unwrap()).unwrap_err().to_string();
+            let refused = check(&scheme(name).unwrap()).unwrap_err().to_string();
             assert!(refused.contains(&alloc::format!("'{name}' needs")) && refused.contains("nada"), "{refused}");
         }
     }

@@ -1,0 +1,166 @@
+//! QUIC connections of quinn and noq over emulated paths in virtual time: their controllers beside ours.
+
+mod ends;
+mod links;
+mod run;
+mod stack;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use clap::{Parser, ValueEnum};
+use thalweg_link::QueueConfig;
+use thalweg_link::queue::Limits;
+use thalweg_units::{Bytes, Rate, Span};
+
+use run::{Carriage, Outcome, Paths, Workload};
+use stack::{Controller, Setup};
+use table::Row;
+
+#[derive(Parser)]
+struct Arguments {
+    /// What is sent, over which links.
+    #[arg(value_enum)]
+    table: Table,
+    /// The stacks.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "quinn,noq")]
+    stack: Vec<Stack>,
+    /// Controllers: `cubic`, `newreno` and `bbr` of the stack, or schemes of ours with `ours:` before them.
+    #[arg(long, value_delimiter = ',')]
+    controller: Vec<String>,
+    /// Links instead of the table's.
+    #[arg(long, value_delimiter = ',')]
+    link: Vec<String>,
+    /// How frames travel.
+    #[arg(long, value_enum, default_value = "datagrams")]
+    carriage: Carriage,
+    /// Bytes that the link's queue holds; endless if absent.
+    #[arg(long)]
+    queue: Option<u64>,
+    /// Ask for an acknowledgement of each packet.
+    #[arg(long)]
+    each_acknowledged: bool,
+    /// The most that the encoder makes.
+    #[arg(long, default_value = "40Mbps")]
+    max_rate: Rate,
+    /// Seconds.
+    #[arg(long, default_value_t = 120)]
+    duration: i64,
+    /// Also a row for each link.
+    #[arg(long)]
+    links: bool,
+    /// Window and round trip each 33 ms, instead of the table.
+    #[arg(long)]
+    windows: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Table {
+    /// Media over the eight recorded cellular links of the test set.
+    Test,
+    /// The same over those of the tuning set.
+    Tuning,
+    /// A stream for a minute over 10 Mbps, 30 ms, 64 KB.
+    Bulk,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Stack {
+    Quinn,
+    Noq,
+}
+
+impl Stack {
+    fn name(self) -> &'static str {
+        match self {
+            Stack::Quinn => "quinn 0.11",
+            Stack::Noq => "noq 1.4",
+        }
+    }
+}
+
+/// Of ours in the tables.
+const OURS: [&str; 6] = ["copa", "bbr", "rocc", "scream", "sqp", "pudica"];
+
+fn controllers(names: &[String]) -> anyhow::Result<Vec<Controller>> {
+    let theirs = [Controller::Cubic, Controller::NewReno, Controller::Bbr];
+    if names.is_empty() {
+        return Ok(theirs.into_iter().chain(OURS.map(Controller::Ours)).collect());
+    }
+    let named = |name: &String| match name.as_str() {
+        "cubic" => Ok(Controller::Cubic),
+        "newreno" => Ok(Controller::NewReno),
+        "bbr" => Ok(Controller::Bbr),
+        other => {
+            let ours = OURS.into_iter().chain(thalweg_quic::EXPERIMENTAL).find(|name| other == format!("ours:{name}"));
+            ours.map(Controller::Ours).ok_or_else(|| anyhow::anyhow!("no controller '{other}': cubic, ours:copa, ..."))
+        }
+    };
+    names.iter().map(named).collect()
+}
+
+fn play(
+    stack: Stack,
+    controller: Controller,
+    each_acknowledged: bool,
+    paths: &Paths,
+    workload: Workload,
+    duration: Span,
+) -> anyhow::Result<Outcome> {
+    let rates = match workload {
+        Workload::Media { min, max, .. } => [Rate::from_kbps(1000), min, max.scale(1.0 / run::MEDIA_SHARE)],
+        Workload::Bulk(_) => [Rate::from_kbps(1000), Rate::from_kbps(100), Rate::from_kbps(100_000)],
+    };
+    let setup = Setup { controller, rates, each_acknowledged };
+    let make = |now| match stack {
+        Stack::Quinn => ends::quinn::ends(&setup, now),
+        Stack::Noq => ends::noq::ends(&setup, now),
+    };
+    run::play(&make, paths, workload, duration)
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let duration = Span::from_secs(arguments.duration);
+    let queue = match arguments.queue {
+        Some(bytes) => QueueConfig::DropTail(Limits::bytes(Bytes::new(bytes))),
+        None => QueueConfig::Infinite,
+    };
+    let media = Workload::Media { carriage: arguments.carriage, min: Rate::from_kbps(100), max: arguments.max_rate };
+    let names: Vec<&str> = match arguments.table {
+        _ if !arguments.link.is_empty() => arguments.link.iter().map(String::as_str).collect(),
+        Table::Test => links::TEST.to_vec(),
+        Table::Tuning => links::TUNING.to_vec(),
+        Table::Bulk => vec!["10 Mbps"],
+    };
+    let controllers = controllers(&arguments.controller)?;
+    for stack in &arguments.stack {
+        let mut rows = Vec::new();
+        for controller in &controllers {
+            let mut outcomes = Vec::new();
+            for name in &names {
+                let (paths, workload) = match arguments.table {
+                    Table::Bulk => (links::bulk(), Workload::Bulk(u64::MAX >> 20)),
+                    _ => (links::recorded(name, queue), media),
+                };
+                let outcome = play(*stack, *controller, arguments.each_acknowledged, &paths, workload, duration)?;
+                if arguments.windows {
+                    for (at, window, srtt) in &outcome.windows {
+                        println!("{at} {window} {srtt}");
+                    }
+                }
+                outcomes.push(outcome);
+            }
+            rows.push(Row { controller: *controller, outcomes });
+        }
+        println!("\n{}\n", stack.name());
+        match arguments.table {
+            Table::Bulk => table::bulk(&rows),
+            _ => table::media(&rows),
+        }
+        if arguments.links {
+            table::links(&rows, &names);
+        }
+    }
+    Ok(())
+}

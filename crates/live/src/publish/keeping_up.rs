@@ -2,10 +2,10 @@
 
 use thalweg_units::Time;
 
-use super::coder::has_window;
 use super::messages::{Key, State};
 use super::network::Network;
 use super::overload::{LATE_PACKET, SECONDS};
+use super::played::Played;
 use super::viewer::Viewer;
 
 impl Network {
@@ -30,17 +30,17 @@ impl Network {
 
     /// Gives those whose reports turn out to be too seldom for their scheme another one.
     pub(super) fn judge_reports(&mut self, now: Time) {
-        let seldom = self.viewers.values_mut_untouched().filter(|viewer| viewer.state == State::Connected);
-        let seldom: Vec<String> =
-            seldom.filter_map(|viewer| viewer.reports_are_seldom(now).then(|| viewer.id.clone())).collect();
-        for id in seldom {
-            let Ok(viewer) = self.find(&id) else { continue };
-            let scheme = viewer.outgoing.scheme();
-            if has_window(&**scheme, viewer.encoding.size).is_ok_and(|has| has) {
-                let name = scheme.name().to_owned();
-                if let Err(refused) = self.switch(now, &id, &name) {
-                    tracing::warn!(%refused, "the viewer reports seldom, and its scheme stays");
-                }
+        let connected = self.viewers.values_mut_untouched().filter(|viewer| viewer.state == State::Connected);
+        let seldom: Vec<Key> =
+            connected.filter_map(|viewer| viewer.reports_are_seldom(now).then_some(viewer.key)).collect();
+        for key in seldom {
+            let Some(viewer) = self.viewers.get_mut(key) else { continue };
+            let played = Played::choose(viewer.outgoing.scheme().clone(), viewer.reports, self.format.size);
+            if played.asked.is_none() {
+                continue;
+            }
+            if let Err(error) = viewer.switch(now, played) {
+                tracing::warn!(viewer = key, error, "the viewer reports seldom, and its scheme stays");
             }
         }
     }

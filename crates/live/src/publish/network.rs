@@ -386,14 +386,11 @@ impl Network {
     }
 
     pub(super) fn switch(&mut self, now: Time, id: &str, name: &str) -> Result<(), Refused> {
-        let scheme = self.scheme(name)?;
+        let (scheme, size) = (self.scheme(name)?, self.format.size);
         let viewer = self.find(id)?;
-        let played = Played::choose(scheme, viewer.reports, viewer.encoding.size);
+        let played = Played::choose(scheme, viewer.reports, size);
         follows(&*played.scheme, viewer.outgoing.video())?;
-        played.log(viewer.key, viewer.reports);
-        viewer.switch(now, played).map_err(|error| Refused::new(RefusedKind::Unavailable, error))?;
-        tracing::info!(viewer = viewer.key, scheme = viewer.outgoing.scheme().name(), "switched");
-        Ok(())
+        viewer.switch(now, played).map_err(|error| Refused::new(RefusedKind::Unavailable, error))
     }
 
     /// Changes the links of all channels, which stay the same for all.

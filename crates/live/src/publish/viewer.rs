@@ -124,7 +124,7 @@ pub(super) struct Viewer {
     pub(super) ours: Option<Ours>,
     /// Where it joined from ([`Join::from`](crate::web::Join::from)).
     pub(super) from: Option<IpAddr>,
-    pub(super) encoding: Encoding,
+    encoding: Encoding,
     outbox: Outbox,
     /// Its encoder, from its first picture on: who never connects costs none.
     coder: Option<Coder>,
@@ -287,6 +287,7 @@ impl Viewer {
 
     /// Continues with another scheme.
     pub(super) fn switch(&mut self, now: Time, played: Played) -> Result<(), String> {
+        played.log(self.key, self.reports);
         let Played { scheme, asked } = played;
         let codec = self.encoding.codec.as_ref();
         wants_candidates(codec, &*scheme, self.encoding.size)?;
@@ -303,6 +304,7 @@ impl Viewer {
             self.place = Place::Own;
         }
         self.due(now);
+        tracing::info!(viewer = self.key, scheme = self.outgoing.scheme().name(), "switched");
         Ok(())
     }
 

@@ -18,9 +18,10 @@ after(() => close?.());
 const start = (...args) => serve(PROGRAM, [...args, '--listen', '127.0.0.1:0', '--size', '640x360']);
 
 // From now on the page reads the number of each picture of a video as it is shown: `window.read[selector]`, times of the machine's clock.
-const read = (page, selector, barcode) => page.evaluate(async ([selector, barcode]) => {
+// The viewers' page makes its video when it knows what is published, which can be after it has loaded.
+const read = async (page, selector, barcode) => (await page.waitForSelector(selector, { state: 'attached' })).evaluate(async (video, [selector, barcode]) => {
   const { Reader } = await import(barcode);
-  const reader = new Reader(), video = document.querySelector(selector);
+  const reader = new Reader();
   const seen = (window.read ??= {})[selector] = [];
   const shown = (_, { width, height, expectedDisplayTime }) => {
     video.requestVideoFrameCallback(shown);

@@ -1,7 +1,7 @@
 //! Congestion control feedback (RFC 8888).
 
-use thalweg_units::{Bytes, Span, Time};
-use thalweg_wire::rtcp::ccfb::{Arrival, Config, Ecn, Reader, Received};
+use thalweg_units::{Bytes, Ecn, Span, Time};
+use thalweg_wire::rtcp::ccfb::{Arrival, Config, Reader, Received};
 use thalweg_wire::rtcp::{self, Packet};
 
 use crate::rtcp::{survive, transport};

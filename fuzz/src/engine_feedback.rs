@@ -4,7 +4,7 @@ use thalweg_control::{Acknowledgement, PacketId, PathReport};
 use thalweg_sender::event::{Event, Why};
 use thalweg_sender::frames::{EncodedFrame, StateHash, Target, Transition};
 use thalweg_sender::{Camera, Engine, engine, scheme};
-use thalweg_units::{Bytes, Rate, Size, Span, Time};
+use thalweg_units::{Bytes, Ecn, Rate, Size, Span, Time};
 
 use crate::steps::Steps;
 
@@ -152,7 +152,7 @@ impl World {
         let one = |index: u64| Acknowledgement {
             id: PacketId(first + index),
             arrival: (arrived >> (index % 8) & 1 == 0).then(|| then + spacing * index as i64),
-            ce: arrived & 0x80 != 0 && index.is_multiple_of(3),
+            ecn: Ecn::ALL[usize::from(arrived >> 6)],
         };
         (0..u64::from(count)).map(one).collect()
     }

@@ -8,7 +8,7 @@ use thalweg_control::{
 };
 use thalweg_media::feedback::{Reader, RtcpFeedback};
 use thalweg_sender::Scheme;
-use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, check};
+use thalweg_units::{Bytes, ConfigError, Ecn, Rate, Span, Time, check};
 use thalweg_wire::ParseError;
 
 use crate::config::Config;
@@ -193,7 +193,9 @@ impl Driver {
         let mut acknowledgements = Vec::with_capacity(acked.len());
         for one in acked {
             match self.keys.find(one.key) {
-                Some(id) => acknowledgements.push(Acknowledgement { id, arrival: one.arrival, ce: one.ce }),
+                Some(id) => {
+                    acknowledgements.push(Acknowledgement { id, arrival: one.arrival, ecn: Ecn::of_mark(one.ce) })
+                }
                 None => self.unknown += 1,
             }
         }
@@ -256,7 +258,9 @@ impl Driver {
         let acknowledgements: Vec<Acknowledgement> = joined
             .iter()
             .filter_map(|one| match one.outcome {
-                Outcome::Arrived { at, ce } => Some(Acknowledgement { id: find(one)?, arrival: Some(at), ce }),
+                Outcome::Arrived { at, ce } => {
+                    Some(Acknowledgement { id: find(one)?, arrival: Some(at), ecn: Ecn::of_mark(ce) })
+                }
                 Outcome::Missing | Outcome::Lost => None,
             })
             .collect();

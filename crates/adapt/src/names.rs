@@ -15,6 +15,7 @@ fn needs(scheme: &Scheme) -> Option<&'static str> {
         | ControllerConfig::Gcc(_)
         | ControllerConfig::Bbr(_)
         | ControllerConfig::Scream(_)
+        | ControllerConfig::ScreamLibwebrtc(_)
         | ControllerConfig::Nada(_)
         | ControllerConfig::Sqp(_)
         | ControllerConfig::Pudica(_)

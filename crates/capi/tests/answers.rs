@@ -7,7 +7,7 @@ use thalweg_capi::controller::*;
 use thalweg_capi::engine::*;
 use thalweg_capi::error::*;
 use thalweg_capi::limits::Limits;
-use thalweg_units::{Span, Time};
+use thalweg_units::{Ecn, Span, Time};
 use thalweg_wire::rtcp::{self, Nack, NtpShort, Packet, Pli, ccfb};
 
 const MS: u64 = 1_000_000;
@@ -261,7 +261,7 @@ fn a_receiver_that_names_rtp_numbers_is_understood_once_packets_were_told() {
     // RFC 8888: all but the second have arrived.
     let statuses = (0..4u64).map(|place| match place {
         1 => ccfb::Status::Missing,
-        _ => ccfb::Status::Arrived { ecn: ccfb::Ecn::NotCapable, offset: ccfb::Offset::of(Span::from_millis(20)) },
+        _ => ccfb::Status::Arrived { ecn: Ecn::NotCapable, offset: ccfb::Offset::of(Span::from_millis(20)) },
     });
     let stream = ccfb::Stream { ssrc: SSRC, begin: 1000, statuses: statuses.collect() };
     let report =

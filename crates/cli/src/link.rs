@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::anyhow;
 use thalweg_lab::inputs;
-use thalweg_link::queue::Limits;
+use thalweg_link::queue::{DualPi2Config, Limits, Marker};
 use thalweg_link::synthesize::presets;
 use thalweg_link::trace::{ReadOptions, Reading};
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace};
@@ -122,6 +122,12 @@ pub(crate) enum Discipline {
     Codel,
     /// Proportional integral controller enhanced (RFC 8033): 15 ms of reference, bursts of 150 ms
     Pie,
+    /// As codel, marking packets that are capable of ECN where it drops others
+    CodelEcn,
+    /// Marks packets that are capable of ECN by how long they waited, from none at 5 ms to all at 10 ms
+    Ramp,
+    /// Two queues, for low latency and classic (RFC 9332), with Linux's parameters; a step of at least two packets
+    Dualpi2,
 }
 
 impl Discipline {
@@ -151,6 +157,19 @@ impl Discipline {
             (Discipline::Pie, _) => {
                 let (reference, max_burst) = (Span::from_millis(15), Span::from_millis(150));
                 QueueConfig::Pie { limits: managed, reference, max_burst }
+            }
+            (Discipline::CodelEcn, _) => {
+                let (target, interval) = (Span::from_millis(5), Span::from_millis(100));
+                QueueConfig::CodelEcn { limits: managed, target, interval, threshold: None }
+            }
+            // specs/l4s.md 2.4.
+            (Discipline::Ramp, _) => {
+                let marker = Marker::Ramp { from: Span::from_millis(5), to: Span::from_millis(10) };
+                QueueConfig::Marking { limits: managed, marker, only_ect1: false, least_packets: 0 }
+            }
+            // specs/l4s.md 2.2 and 2.4.
+            (Discipline::Dualpi2, _) => {
+                QueueConfig::DualPi2(DualPi2Config { limits, least_packets: 2, ..DualPi2Config::default() })
             }
         })
     }

@@ -72,7 +72,7 @@ fn drive(controller: &mut dyn Controller, batch: Option<Span>, packets: u64) -> 
         while Time::ZERO + gap * reported + one_way * 2 <= now {
             let id = PacketId(reported as u64);
             let arrival = (reported % 200 != 7).then_some(Time::ZERO + gap * reported + one_way);
-            report.push(Acknowledgement { id, arrival, ce: false });
+            report.push(Acknowledgement::new(id, arrival));
             reported += 1;
         }
         if !report.is_empty() {

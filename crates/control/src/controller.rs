@@ -38,11 +38,7 @@ use crate::packet::SentPacket;
 ///     let packet = SentPacket::new(PacketId(number), Time::from_millis(10 * number), Bytes::new(1200));
 ///     aimd.on_sent(&history.on_sent(packet));
 /// }
-/// let arrived = |number| Acknowledgement {
-///     id: PacketId(number),
-///     arrival: Some(Time::from_millis(10 * number + 25)),
-///     ce: false,
-/// };
+/// let arrived = |number| Acknowledgement::new(PacketId(number), Some(Time::from_millis(10 * number + 25)));
 /// aimd.on_feedback(&history.on_report(Time::from_millis(90), &[arrived(0), arrived(1)], None));
 /// assert_eq!(aimd.limits().capacity, Rate::from_kbps(600));
 /// // Three packets sent later have arrived: number 2 is lost.

@@ -7,6 +7,7 @@
 //! * [`controller`]: the trait that every controller implements.
 //! * [`feedback`]: the history of sent packets, which turns every kind of report into the same [`Feedback`].
 //! * [`estimate`]: filters that controllers share.
+//! * [`ecn`]: when packets say ECT(1), and a limit that marks lower.
 //! * one folder per controller.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -15,6 +16,7 @@ extern crate alloc;
 
 pub mod controller;
 pub mod decisions;
+pub mod ecn;
 pub mod estimate;
 pub mod feedback;
 pub mod packet;
@@ -34,6 +36,7 @@ pub mod rocc;
 pub mod rrtcc;
 pub mod salsify;
 pub mod scream;
+pub mod scream_libwebrtc;
 pub mod sqp;
 pub mod tfrc;
 pub mod thalweg;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Ecn, Time};
 
 /// The segment size that window arithmetic counts in, in wire bytes (specs: "MSS 1500 B on the wire unless said").
 pub const MSS: Bytes = Bytes::new(1500);
@@ -74,6 +74,8 @@ pub struct SentPacket {
     pub at: Time,
     /// Its size on the wire, from the IP header upwards.
     pub size: Bytes,
+    /// Its ECN field as it was sent.
+    pub ecn: Ecn,
     /// What its payload is for.
     pub payload: Payload,
     /// The probe cluster it belongs to, if any; media may be part of one.
@@ -98,6 +100,7 @@ impl SentPacket {
             id,
             at,
             size,
+            ecn: Ecn::NotCapable,
             payload: Payload::Media,
             probe: None,
             place: None,

@@ -50,7 +50,7 @@ impl Sender {
 
     /// The feedback on these packets, by number, and their arrivals.
     pub(crate) fn report(&mut self, now: Time, arrivals: &[(u64, Time)]) -> Feedback<'_> {
-        let reported = |(id, at): &(u64, Time)| Acknowledgement { id: PacketId(*id), arrival: Some(*at), ce: false };
+        let reported = |(id, at): &(u64, Time)| Acknowledgement::new(PacketId(*id), Some(*at));
         self.history.on_report(now, &arrivals.iter().map(reported).collect::<Vec<_>>(), None)
     }
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use support::subjects::{self, Feed, Subject};
 use thalweg_control::feedback::Config;
 use thalweg_control::{Acknowledgement, Controller, Demand, History, MSS, PacketId, Payload, SendLimits, SentPacket};
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, Ecn, Rate, Span, Time};
 
 /// The next event.
 #[derive(Debug, Clone)]
@@ -128,7 +128,7 @@ impl Life {
                     .enumerate()
                     .map(|(index, (id, at))| {
                         let arrival = (lost >> (index % 64) & 1 == 0).then_some(*at);
-                        Acknowledgement { id: *id, arrival, ce: index % 7 == 3 }
+                        Acknowledgement { id: *id, arrival, ecn: if index % 7 == 3 { Ecn::Ce } else { Ecn::Ect1 } }
                     })
                     .collect();
                 if backwards {
@@ -139,7 +139,7 @@ impl Life {
             }
             Operation::Nonsense { id } => {
                 let arrival = Some(self.now + self.path.offset);
-                self.on_report(&[Acknowledgement { id: PacketId(id), arrival, ce: false }], None);
+                self.on_report(&[Acknowledgement::new(PacketId(id), arrival)], None);
             }
             Operation::Silence { ms } => self.pass(Span::from_millis(ms.into())),
             Operation::Demand { kbps } => {

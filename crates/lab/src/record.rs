@@ -8,7 +8,7 @@ mod table;
 mod tally;
 
 use thalweg_control::Payload;
-use thalweg_link::DropReason;
+use thalweg_link::{DropReason, MarkReason};
 use thalweg_sender::Event;
 use thalweg_units::{Bytes, Span, Time};
 
@@ -46,6 +46,8 @@ pub enum What {
         size: Bytes,
         /// Its waiting time in queues.
         queued: Span,
+        /// Why a queue marked it (ECN CE).
+        marked: Option<MarkReason>,
     },
     /// A packet was dropped on the forward path.
     Dropped {
@@ -85,6 +87,8 @@ pub enum What {
         size: Bytes,
         /// Its waiting time in queues.
         queued: Span,
+        /// Why a queue marked it (ECN CE).
+        marked: Option<MarkReason>,
     },
     /// A segment was dropped on the forward path.
     SegmentDropped {

@@ -31,21 +31,21 @@ fn run(name: &str, link: &mut dyn Link<u64>) {
 }
 
 /// Every port of a shared link always has packets to send: `seconds` of virtual time.
-fn run_shared(name: &str, link: &mut dyn SharedLink<Port>, ports: &[Port], seconds: u64) {
+fn run_shared(name: &str, link: &mut dyn SharedLink<(Port, ())>, ports: &[Port], seconds: u64) {
     let started = Instant::now();
     let size = Bytes::new(1200);
     for port in ports {
-        (0..100).for_each(|_| link.offer(Time::ZERO, *port, size, *port));
+        (0..100).for_each(|_| link.offer(Time::ZERO, *port, size, (*port, ())));
     }
     let mut left = 0u64;
     while link.next_event() < Time::from_millis(1000 * seconds) {
         let now = link.next_event();
         while let Some(departure) = link.poll(now) {
             left += 1;
-            link.offer(now, departure.packet, size, departure.packet);
+            link.offer(now, departure.packet.0, size, departure.packet);
         }
         while let Some(drop) = link.poll_drop() {
-            link.offer(now, drop.packet, size, drop.packet);
+            link.offer(now, drop.packet.0, size, drop.packet);
         }
     }
     let spent = started.elapsed().as_secs_f64();

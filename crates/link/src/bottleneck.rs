@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, ConfigError, Seed, Time};
 
 use crate::queue::{DropReason, Queue, QueueConfig, Queued};
 use crate::trace::{OPPORTUNITY, Schedule, Trace};
-use crate::{Change, Departure, Drop, Link};
+use crate::{Change, Departure, Drop, Link, Packet};
 
 /// Mahimahi's TUN device puts this many bytes before each packet, and Mahimahi counts them in all sizes.
 pub const PACKET_INFORMATION: Bytes = Bytes::new(4);
@@ -35,7 +35,7 @@ pub struct Bottleneck<P> {
     dropped: VecDeque<Drop<P>>,
 }
 
-impl<P> Bottleneck<P> {
+impl<P: Packet> Bottleneck<P> {
     /// A link that serves `queue` at the opportunities of `schedule`.
     ///
     /// # Errors
@@ -69,8 +69,9 @@ impl<P> Bottleneck<P> {
         let mut budget = OPPORTUNITY;
         while budget > Bytes::ZERO {
             if self.transit.is_none() {
-                let dropped = &mut self.dropped;
-                let popped = self.queue.pop(at, |queued, why| dropped.push_back(drop_of(at, queued, why)));
+                let (schedule, dropped) = (&self.schedule, &mut self.dropped);
+                let dropped = |queued, why| dropped.push_back(drop_of(at, queued, why));
+                let popped = self.queue.pop(at, || schedule.mean_rate(), dropped);
                 let Some(queued) = popped else { return };
                 self.transit = Some(InTransit { left: queued.counted, queued });
             }
@@ -96,7 +97,7 @@ fn drop_of<P>(at: Time, queued: Queued<P>, why: DropReason) -> Drop<P> {
     Drop { at, size: queued.counted - PACKET_INFORMATION, why, packet: queued.packet }
 }
 
-impl<P> Link<P> for Bottleneck<P> {
+impl<P: Packet> Link<P> for Bottleneck<P> {
     fn offer(&mut self, now: Time, size: Bytes, packet: P) {
         self.advance(now);
         let queued = Queued { arrival: now, counted: size + PACKET_INFORMATION, packet };

@@ -3,7 +3,7 @@
 //! A [`Link`] is one hop of a path. The owner of the clock drives it: a simulator in virtual time, or an emulator in
 //! real time. [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does
 //! (specs/linkemu.md); [`Serial`] sends them bit by bit at a rate; [`Delay`] holds each for a fixed or random time;
-//! [`Loss`] drops some; [`Policer`] drops what exceeds a rate; a [`Path`] is a chain of hops built from a
+//! [`Loss`] drops some; [`Policer`] drops what exceeds a rate; [`Middlebox`] clears ECN fields or drops packets for them; a [`Path`] is a chain of hops built from a
 //! [`PathConfig`]. [`traffic`] has cross traffic: [`Datagrams`], which do not react to congestion, and TCP, which does.
 //! A [`SharedLink`] carries packets of many stations in both directions: [`Wifi`] and [`Cell`].
 #![no_std]
@@ -16,6 +16,8 @@ mod capture;
 pub mod cell;
 mod delay;
 mod loss;
+mod middlebox;
+mod packet;
 mod path;
 mod policer;
 pub mod queue;
@@ -33,12 +35,14 @@ pub use bottleneck::{Bottleneck, PACKET_INFORMATION};
 pub use cell::{Cell, CellConfig};
 pub use delay::{Delay, Delays, Jitter};
 pub use loss::{Loss, LossModel};
+pub use middlebox::{EcnFault, Middlebox};
+pub use packet::Packet;
 pub use path::{Capacity, FindTrace, HopConfig, Path, PathConfig, PathError};
 pub use policer::Policer;
-pub use queue::{DropReason, QueueConfig};
+pub use queue::{DropReason, MarkReason, QueueConfig};
 pub use serial::{Rates, Serial};
 pub use shared::{Direction, Port, SharedLink};
-pub use thalweg_units::ConfigError;
+pub use thalweg_units::{ConfigError, Ecn};
 pub use trace::{Schedule, Trace, TraceError};
 pub use traffic::{Arrivals, Datagrams, DatagramsConfig, TcpConfig, TcpFlow, WebConfig};
 pub use wifi::{Wifi, WifiConfig};

@@ -11,11 +11,12 @@ use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, Time};
 use crate::bottleneck::{Bottleneck, PACKET_INFORMATION};
 use crate::delay::{Delay, Delays, Jitter};
 use crate::loss::{Loss, LossModel};
+use crate::middlebox::{EcnFault, Middlebox};
 use crate::policer::Policer;
 use crate::queue::QueueConfig;
 use crate::serial::{Rates, Serial};
 use crate::trace::{OPPORTUNITY, Schedule, Trace};
-use crate::{Change, Departure, Drop, Link};
+use crate::{Change, Departure, Drop, Ecn, Link, MarkReason, Packet};
 
 /// One hop of a path.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,6 +66,8 @@ pub enum HopConfig {
         /// The most tokens there are: the longest burst that passes.
         bucket: Bytes,
     },
+    /// A middlebox that clears ECN fields, or drops packets for them.
+    Middlebox(EcnFault),
 }
 
 impl HopConfig {
@@ -110,7 +113,7 @@ impl PathConfig {
     ///
     /// # Errors
     /// When a trace cannot be found, or a parameter is out of range.
-    pub fn build<P: 'static + Send, E>(
+    pub fn build<P: Packet + 'static + Send, E>(
         &self,
         seed: Seed,
         find: &mut dyn FnMut(&str) -> Result<Arc<Trace>, E>,
@@ -138,6 +141,7 @@ impl PathConfig {
                 HopConfig::Policer { rate, bucket } => {
                     Box::new(Policer::new(*rate, *bucket).map_err(PathError::Config)?)
                 }
+                HopConfig::Middlebox(fault) => Box::new(Middlebox::new(*fault)),
             });
         }
         if hops.is_empty() {
@@ -183,6 +187,24 @@ impl Capacity {
 struct Carried<P> {
     packet: P,
     queued: Span,
+}
+
+impl<P: Packet> Packet for Carried<P> {
+    fn ecn(&self) -> Ecn {
+        self.packet.ecn()
+    }
+
+    fn marked(&self) -> Option<MarkReason> {
+        self.packet.marked()
+    }
+
+    fn mark(&mut self, why: MarkReason) {
+        self.packet.mark(why);
+    }
+
+    fn bleach(&mut self) {
+        self.packet.bleach();
+    }
 }
 
 type Hop<P> = Box<dyn Link<Carried<P>> + Send>;

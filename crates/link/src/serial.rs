@@ -15,7 +15,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, Time, above, check};
 
 use crate::queue::{DropReason, Queue, QueueConfig, Queued};
 use crate::steps::Steps;
-use crate::{Change, Departure, Drop, Link};
+use crate::{Change, Departure, Drop, Link, Packet};
 
 /// Rates in turn. Written as `1Mbps`; `2Mbps/1Mbps@30s`: each for 30 s, and again from the first;
 /// `500kbps@5s/5Mbps@25s`: each for its own time; `500kbps@3s/5Mbps`: the last stays; `2Mbps/1Mbps@30s+45s`: their 45th
@@ -179,7 +179,7 @@ pub struct Serial<P> {
     dropped: VecDeque<Drop<P>>,
 }
 
-impl<P> Serial<P> {
+impl<P: Packet> Serial<P> {
     /// A link with these rates and `queue` in front of it.
     ///
     /// # Errors
@@ -198,8 +198,9 @@ impl<P> Serial<P> {
 
     /// Begins transmission of the next packet at `at`.
     fn begin(&mut self, at: Time) {
-        let dropped = &mut self.dropped;
-        if let Some(queued) = self.queue.pop(at, |queued, why| dropped.push_back(drop_of(at, queued, why))) {
+        let (rates, dropped) = (&self.rates, &mut self.dropped);
+        let dropped = |queued, why| dropped.push_back(drop_of(at, queued, why));
+        if let Some(queued) = self.queue.pop(at, || rates.last_above_zero(at), dropped) {
             self.leaving = Some((self.rates.finish(at, queued.counted), queued));
         }
     }
@@ -218,7 +219,7 @@ fn drop_of<P>(at: Time, queued: Queued<P>, why: DropReason) -> Drop<P> {
     Drop { at, size: queued.counted, why, packet: queued.packet }
 }
 
-impl<P> Link<P> for Serial<P> {
+impl<P: Packet> Link<P> for Serial<P> {
     fn offer(&mut self, now: Time, size: Bytes, packet: P) {
         self.advance(now);
         let (rates, dropped) = (&self.rates, &mut self.dropped);

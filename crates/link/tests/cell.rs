@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, Seed, Span, Time};
 
 const SIZE: Bytes = Bytes::new(1200);
 
-fn cell<P>(config: &CellConfig, seed: u64) -> Cell<P> {
+fn cell<P: thalweg_link::Packet>(config: &CellConfig, seed: u64) -> Cell<P> {
     Cell::new(config, Seed::new(seed), &mut |name| Err(format!("there is no {name}"))).unwrap()
 }
 

@@ -18,6 +18,9 @@ pub enum FeedbackStyle {
     TwccOnRequest,
     /// RFC 8888 every 31 ms (specs/measured.md 1), 1/1024 s ticks with hold times.
     Ccfb,
+    /// RFC 8888 when a packet asks for it, at most each 5 ms, and 10 ms after one that does not: marks are answered within
+    /// a round trip (specs/l4s.md 4.1).
+    CcfbOnRequest,
     /// RFC 8888 every 100 ms: the interval of the RMCAT authors' simulations (ns3-rmcat), for comparing algorithms under
     /// the same reports.
     #[cfg_attr(feature = "serde", serde(rename = "ccfb-100ms"))]
@@ -33,10 +36,11 @@ pub enum FeedbackStyle {
 
 impl FeedbackStyle {
     /// Every style.
-    pub const ALL: [FeedbackStyle; 7] = [
+    pub const ALL: [FeedbackStyle; 8] = [
         FeedbackStyle::Twcc,
         FeedbackStyle::TwccOnRequest,
         FeedbackStyle::Ccfb,
+        FeedbackStyle::CcfbOnRequest,
         FeedbackStyle::CcfbEvery100Ms,
         FeedbackStyle::PerPacket,
         FeedbackStyle::Extended,
@@ -50,9 +54,24 @@ impl FeedbackStyle {
             FeedbackStyle::Twcc => "twcc",
             FeedbackStyle::TwccOnRequest => "twcc-on-request",
             FeedbackStyle::Ccfb => "ccfb",
+            FeedbackStyle::CcfbOnRequest => "ccfb-on-request",
             FeedbackStyle::CcfbEvery100Ms => "ccfb-100ms",
             FeedbackStyle::Extended => "extended",
             FeedbackStyle::ExtendedRandomised => "extended-randomised",
+        }
+    }
+
+    /// Whether reports say with which ECN field packets arrived.
+    pub fn carries_ecn(self) -> bool {
+        match self {
+            FeedbackStyle::PerPacket
+            | FeedbackStyle::Ccfb
+            | FeedbackStyle::CcfbOnRequest
+            | FeedbackStyle::CcfbEvery100Ms => true,
+            FeedbackStyle::Twcc
+            | FeedbackStyle::TwccOnRequest
+            | FeedbackStyle::Extended
+            | FeedbackStyle::ExtendedRandomised => false,
         }
     }
 

@@ -43,11 +43,7 @@ fn play_over(mut controller: Learned, seconds: u64, bytes: u64, delay: impl Fn(u
         }
         if ms % 50 == 45 {
             let first = (ms / 50 * 5).saturating_sub(5);
-            let arrived = |id| Acknowledgement {
-                id: PacketId(id),
-                arrival: Some(Time::from_millis(10 * id + delay(10 * id))),
-                ce: false,
-            };
+            let arrived = |id| Acknowledgement::new(PacketId(id), Some(Time::from_millis(10 * id + delay(10 * id))));
             let reported: Vec<_> = (first..first + 5).map(arrived).collect();
             controller.on_feedback(&history.on_report(now, &reported, None));
         }

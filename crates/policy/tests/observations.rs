@@ -38,8 +38,7 @@ impl Call {
 
     /// A report that arrives at `ms` on packets by number, with their arrivals by the sender's clock.
     fn report(&mut self, ms: u64, arrivals: &[(u64, u64)]) {
-        let reported =
-            |(id, ms): &(u64, u64)| Acknowledgement { id: PacketId(*id), arrival: Some(at(ms + AHEAD)), ce: false };
+        let reported = |(id, ms): &(u64, u64)| Acknowledgement::new(PacketId(*id), Some(at(ms + AHEAD)));
         let reported: Vec<_> = arrivals.iter().map(reported).collect();
         self.observer.on_feedback(&self.history.on_report(at(ms), &reported, None));
     }

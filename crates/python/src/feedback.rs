@@ -130,7 +130,7 @@ impl Feedback {
 
     #[getter]
     fn ce<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.flags(py, |report| matches!(report.fate, Fate::Arrived { ce: true, .. }))
+        self.flags(py, |report| report.fate.is_marked())
     }
 
     #[getter]

@@ -58,7 +58,7 @@ async fn send(connection: Connection, handle: Handle) -> Result<()> {
             let number = |from: usize| Some(u64::from_be_bytes(report.get(from..from + NUMBER)?.try_into().ok()?));
             let (id, arrival) = number(0).zip(number(NUMBER)).context("a report has two numbers")?;
             let arrival = Some(Time::from_nanos(arrival));
-            engine.on_feedback(at, &[Acknowledgement { id: PacketId(id), arrival, ce: false }], None);
+            engine.on_feedback(at, &[Acknowledgement::new(PacketId(id), arrival)], None);
         } else if next <= at {
             engine.on_picture(at, picture as u64);
             picture += 1;

@@ -83,7 +83,7 @@ pub(crate) fn convert(
         match arrived.get(id).copied().flatten() {
             Some(arrival) => {
                 let queued = arrival.at - *left - min_transit;
-                let what = What::Arrived { id: id as u64, payload: *payload, size: arrival.size, queued };
+                let what = What::Arrived { id: id as u64, payload: *payload, size: arrival.size, queued, marked: None };
                 note(since(arrival.at), what);
                 later = Some(later.map_or(arrival.at, |later| later.min(arrival.at)));
             }

@@ -22,7 +22,7 @@ pub(crate) fn negotiable(style: FeedbackStyle) -> FeedbackStyle {
     match style {
         FeedbackStyle::PerPacket => FeedbackStyle::TwccOnRequest,
         FeedbackStyle::ExtendedRandomised => FeedbackStyle::Extended,
-        FeedbackStyle::CcfbEvery100Ms => FeedbackStyle::Ccfb,
+        FeedbackStyle::CcfbEvery100Ms | FeedbackStyle::CcfbOnRequest => FeedbackStyle::Ccfb,
         FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest | FeedbackStyle::Ccfb | FeedbackStyle::Extended => style,
     }
 }
@@ -31,7 +31,9 @@ fn capabilities(scenario: &Scenario, style: FeedbackStyle, direction: Direction)
     let kind = match negotiable(style) {
         FeedbackStyle::PerPacket | FeedbackStyle::TwccOnRequest => CongestionFeedback::TransportOnRequest,
         FeedbackStyle::Twcc => CongestionFeedback::Transport,
-        FeedbackStyle::Ccfb | FeedbackStyle::CcfbEvery100Ms => CongestionFeedback::PerStream,
+        FeedbackStyle::Ccfb | FeedbackStyle::CcfbOnRequest | FeedbackStyle::CcfbEvery100Ms => {
+            CongestionFeedback::PerStream
+        }
         FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised => CongestionFeedback::Extended,
     };
     Capabilities {

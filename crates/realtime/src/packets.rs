@@ -50,7 +50,10 @@ pub(crate) fn note(
         }
         match (transit(packet), lost_at) {
             (Some(transit), _) => {
-                note(packet.sent + transit, What::Arrived { id, payload, size, queued: transit - shortest });
+                note(
+                    packet.sent + transit,
+                    What::Arrived { id, payload, size, queued: transit - shortest, marked: None },
+                );
             }
             (None, Some(at)) => note(at, What::Dropped { id, payload, size, why }),
             (None, None) => {}

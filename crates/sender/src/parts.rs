@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use thalweg_control::{Controller, feedback};
+use thalweg_control::{Controller, ecn, feedback};
 use thalweg_media::PacketSizes;
 
 use crate::frames::FramePolicy;
@@ -28,6 +28,8 @@ pub struct Parts {
     pub packets: PacketSizes,
     /// When packets count as lost, and when the path is probed for feedback.
     pub loss_detection: feedback::Config,
+    /// How ECN is used; `None` for not at all.
+    pub ecn: Option<ecn::Config>,
 }
 
 impl Parts {
@@ -43,6 +45,7 @@ impl Parts {
             repair: None,
             packets: PacketSizes::default(),
             loss_detection: feedback::Config::default(),
+            ecn: None,
         }
     }
 }

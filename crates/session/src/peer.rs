@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use thalweg_transport::{Connection, Datagram, Event, Output, SendError, TransportError};
-use thalweg_units::{ConfigError, Time};
+use thalweg_units::{ConfigError, Ecn, Time};
 
 /// A change of the connection's state.
 #[derive(Debug)]
@@ -84,8 +84,8 @@ impl Peer {
     }
 
     /// Sends an RTP packet; returns whether it was sent. One that cannot be sent is lost, as on any path.
-    pub(crate) fn send_rtp(&mut self, packet: &[u8]) -> bool {
-        let sent = self.connection.send_rtp(packet);
+    pub(crate) fn send_rtp(&mut self, ecn: Ecn, packet: &[u8]) -> bool {
+        let sent = self.connection.send_rtp_as(ecn, packet);
         self.is_sent(sent)
     }
 

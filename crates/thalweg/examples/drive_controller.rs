@@ -11,7 +11,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     for number in 0..3000 {
         controller.on_sent(&history.on_sent(SentPacket::new(PacketId(number), now, size)));
         path_free = path_free.max(now + delay) + path.time_for(size);
-        arrived.push(Acknowledgement { id: PacketId(number), arrival: Some(path_free), ce: false });
+        arrived.push(Acknowledgement::new(PacketId(number), Some(path_free)));
         now += controller.limits().capacity.time_for(size);
         if now >= report {
             let reported = arrived.partition_point(|packet| packet.arrival < Some(now - delay));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use thalweg::control::Acknowledgement;
+use thalweg::control::{Acknowledgement, PacketId};
 use thalweg::link::{Link, QueueConfig, Rates, Serial};
 use thalweg::media::{EncodePlan, EncodedFrame, Target};
 use thalweg::prelude::*;
@@ -63,7 +63,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         // Everything that has happened is passed to the engine, each at its time ...
         while let Some(left) = path.poll(now) {
-            let arrived = Acknowledgement { id: left.packet, arrival: Some(left.at), ce: false };
+            let arrived = Acknowledgement::new(PacketId(left.packet), Some(left.at));
             agenda.add(left.at + BACK, Event::Report(arrived));
         }
         match agenda.0.first_entry().filter(|entry| entry.key().0 <= now).map(|entry| entry.remove()) {
@@ -84,7 +84,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
                 Output::Transmit(packet) => {
                     sent += packet.sent.size;
-                    path.offer(now, packet.sent.size, packet.sent.id);
+                    path.offer(now, packet.sent.size, packet.sent.id.0);
                 }
                 Output::Wait { until, .. } => break until,
                 // The chosen candidate, and states to forget: only for codecs that keep several.

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use thalweg_units::Time;
+use thalweg_units::{Ecn, Time};
 
 use crate::TransportError;
 
@@ -27,6 +27,8 @@ pub struct Datagram {
     pub from: SocketAddr,
     /// The remote address.
     pub to: SocketAddr,
+    /// The ECN field of its IP packet.
+    pub ecn: Ecn,
     /// Its payload.
     pub bytes: Vec<u8>,
 }

@@ -43,7 +43,7 @@ impl Script {
                 }
                 What::Arrived { id, .. } => {
                     let arrival = Some(record.at);
-                    script.arrivals.push(Acknowledgement { id: PacketId(id), arrival, ce: false });
+                    script.arrivals.push(Acknowledgement::new(PacketId(id), arrival));
                     due = due.min(record.at + interval.unwrap_or(Span::ZERO));
                 }
                 _ => {}

@@ -123,7 +123,7 @@ impl Path {
     fn arrive(&mut self, now: Time) {
         while let Some(&(packet, at)) = self.under_way.front().filter(|(_, at)| *at <= now) {
             self.under_way.pop_front();
-            self.seen.push(Report { packet, fate: Fate::Arrived { at, ce: false, was_lost: false } });
+            self.seen.push(Report { packet, fate: Fate::arrived(at) });
         }
         if now >= self.drains {
             self.entered = 0.0;

@@ -2,14 +2,29 @@
 
 use std::time::Instant;
 
+use thalweg_link::MarkReason;
 use thalweg_quic::Handle;
-use thalweg_units::{Bytes, Rate, Span};
+use thalweg_units::{Bytes, Ecn, Rate, Span};
 
 /// A UDP payload on its way, with the two ECN bits of its IP header.
 #[derive(Debug, Clone)]
 pub struct Packet {
     pub payload: Vec<u8>,
     pub ecn: u8,
+}
+
+impl thalweg_link::Packet for Packet {
+    fn ecn(&self) -> Ecn {
+        Ecn::of_traffic_class(self.ecn)
+    }
+
+    fn mark(&mut self, _why: MarkReason) {
+        self.ecn = Ecn::Ce.bits();
+    }
+
+    fn bleach(&mut self) {
+        self.ecn = Ecn::NotCapable.bits();
+    }
 }
 
 /// Something whole that the receiver has read.

@@ -184,8 +184,8 @@ impl InC {
         let SentPacket { id, at, size, probe, .. } = report.packet;
         let (flags, arrival) = match report.fate {
             Fate::Lost => (THALWEG_REPORT_LOST, THALWEG_NEVER),
-            Fate::Arrived { at, ce, was_lost } => {
-                let ce = if ce { THALWEG_REPORT_CE } else { 0 };
+            fate @ Fate::Arrived { at, was_lost, .. } => {
+                let ce = if fate.is_marked() { THALWEG_REPORT_CE } else { 0 };
                 (ce | if was_lost { THALWEG_REPORT_WAS_LOST } else { 0 }, at.as_nanos())
             }
         };

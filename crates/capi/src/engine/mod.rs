@@ -12,7 +12,7 @@ mod stats;
 use std::ffi::{CString, c_char, c_void};
 
 use thalweg_control::{Acknowledgement, PacketId};
-use thalweg_units::Rate;
+use thalweg_units::{Ecn, Rate};
 
 pub use config::{EngineConfig, THALWEG_KEEP_EVENTS};
 pub use frames::{Encoded, THALWEG_ENCODED_KEYFRAME};
@@ -149,8 +149,8 @@ pub unsafe extern "C" fn thalweg_engine_on_acks(
         call(engine, |state| {
             let acks = read_all(acks, count)?;
             let acknowledged = |ack: &Ack| {
-                let (id, ce) = (PacketId(ack.key), ack.ce != 0);
-                Ok(Acknowledgement { id, arrival: ack.arrival()?, ce })
+                let (id, ecn) = (PacketId(ack.key), Ecn::of_mark(ack.ce != 0));
+                Ok(Acknowledgement { id, arrival: ack.arrival()?, ecn })
             };
             let acks = acks.iter().map(acknowledged).collect::<Result<Vec<_>, Error>>()?;
             state.on_acks(now, acks, held(hold)?).map(|()| 0)

@@ -72,7 +72,11 @@ mod tests {
             assert_eq!(serde_json::to_value(style).unwrap(), style.name());
         }
         assert_eq!(feedback("own"), Ok(Feedback(None)));
-        assert!(feedback("acks").unwrap_err().contains("own, twcc, twcc-on-request, ccfb, ccfb-100ms, per-packet"));
+        assert!(
+            feedback("acks")
+                .unwrap_err()
+                .contains("own, twcc, twcc-on-request, ccfb, ccfb-on-request, ccfb-100ms, per-packet")
+        );
     }
 
     #[test]

@@ -343,7 +343,7 @@ mod tests {
                 reported.sort_by_key(|(packet, _)| packet.id.0.wrapping_mul(order | 1).rotate_left(17));
                 let mut trains: Vec<(u64, Train)> = Vec::new();
                 for (packet, at) in reported {
-                    let fate = Fate::Arrived { at, ce: false, was_lost: false };
+                    let fate = Fate::arrived(at);
                     let burst_report = bursts.on_report(&Report { packet, fate }).expect("each is reported once");
                     if let Some(train) = burst_report.train {
                         trains.push((bursts.bursts.partition_point(|burst| burst.first <= packet.id.0) as u64, train));

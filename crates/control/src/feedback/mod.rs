@@ -8,7 +8,7 @@ pub(crate) mod timeout;
 
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Ecn, Span, Time};
 
 use crate::packet::{PacketId, SentPacket};
 pub use history::{Config, History};
@@ -21,8 +21,16 @@ pub struct Acknowledgement {
     pub id: PacketId,
     /// When it arrived, by the receiver's clock; `None` if it had not arrived by the time of the report.
     pub arrival: Option<Time>,
-    /// Whether a queue on the path marked it instead of dropping it (ECN CE).
-    pub ce: bool,
+    /// Its ECN field when it arrived; [`Ecn::NotCapable`] too where reports do not carry it. CE: a queue on the path
+    /// marked it.
+    pub ecn: Ecn,
+}
+
+impl Acknowledgement {
+    /// A report without an ECN field.
+    pub const fn new(id: PacketId, arrival: Option<Time>) -> Acknowledgement {
+        Acknowledgement { id, arrival, ecn: Ecn::NotCapable }
+    }
 }
 
 /// The outcome of a packet.
@@ -32,13 +40,30 @@ pub enum Fate {
     Arrived {
         /// When, by the receiver's clock, at the time resolution of the report (TWCC: 250 us; RFC 8888: 1/1024 s).
         at: Time,
-        /// Whether it was marked (ECN CE).
-        ce: bool,
+        /// Its ECN field when it arrived, as far as it is reported.
+        ecn: Ecn,
         /// Whether it had been declared lost before.
         was_lost: bool,
     },
     /// It is declared lost.
     Lost,
+}
+
+impl Fate {
+    /// It arrived then, without a mark and without having been declared lost.
+    pub const fn arrived(at: Time) -> Fate {
+        Fate::Arrived { at, ecn: Ecn::NotCapable, was_lost: false }
+    }
+
+    /// It arrived then, without a mark, after it had been declared lost.
+    pub const fn late(at: Time) -> Fate {
+        Fate::Arrived { at, ecn: Ecn::NotCapable, was_lost: true }
+    }
+
+    /// Whether it arrived marked (ECN CE).
+    pub const fn is_marked(&self) -> bool {
+        matches!(self, Fate::Arrived { ecn: Ecn::Ce, .. })
+    }
 }
 
 /// A sent packet and its fate.

@@ -44,11 +44,11 @@ impl Signal {
             let seen = match report.fate {
                 Fate::Lost if report.packet.at <= unreported_until => continue,
                 Fate::Lost => Seen::Lost,
-                Fate::Arrived { at, ce, .. } => {
+                Fate::Arrived { at, .. } => {
                     let delay = at - report.packet.at;
                     self.on_delay(feedback.now, delay);
                     let queued = self.base.get().is_some_and(|base| delay - base >= self.config.quiet);
-                    Seen::Arrived { size: report.packet.size, marked: ce, queued }
+                    Seen::Arrived { size: report.packet.size, marked: report.fate.is_marked(), queued }
                 }
             };
             self.intervals.on_packet(report.packet.at, seen == Seen::Lost, rtt);

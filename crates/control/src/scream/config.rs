@@ -2,6 +2,8 @@
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, above, check};
 
+use crate::ecn::MarkingConfig;
+
 /// SCReAM v2's parameters, by the draft's constants (draft-ietf-ccwg-rfc8298bis-screamv2; specs/scream.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
@@ -101,16 +103,23 @@ pub struct MediaConfig {
     pub pacing_relaxed_from: f64,
 }
 
-/// How marks are averaged on an L4S path.
+/// On a path that marks early (L4S).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct L4s {
-    /// The weight of a larger share of marked packets (L4S_AVG_G_UP, 1/8).
-    pub gain_up: f64,
-    /// The weight of a smaller share (L4S_AVG_G_DOWN, 1/128).
-    pub gain_down: f64,
-    /// Interval between samples of the share, or each round trip if that is shorter (10 ms).
-    pub interval: Span,
+    /// How marks are averaged.
+    pub marking: MarkingConfig,
+    /// The pacing rate as a multiple of the target while marks come: at the draft's 1.5 a frame alone fills a shallow
+    /// queue, and two thirds of the link are used (specs/l4s.md 3.6; 1.1).
+    pub pacing: f64,
+    /// For how long after a mark (15 s, libwebrtc's time without large bursts).
+    pub pacing_for: Span,
+}
+
+impl Default for L4s {
+    fn default() -> L4s {
+        L4s { marking: MarkingConfig::default(), pacing: 1.1, pacing_for: Span::from_secs(15) }
+    }
 }
 
 impl Default for Config {
@@ -165,12 +174,6 @@ impl Default for MediaConfig {
     }
 }
 
-impl Default for L4s {
-    fn default() -> L4s {
-        L4s { gain_up: 1.0 / 8.0, gain_down: 1.0 / 128.0, interval: Span::from_millis(10) }
-    }
-}
-
 impl Config {
     /// Checks that every parameter is in range.
     ///
@@ -179,19 +182,19 @@ impl Config {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let Config { delay, window, media, .. } = *self;
         let l4s = self.l4s.unwrap_or_default();
+        l4s.marking.check()?;
         for (name, span, example) in [
             ("scream.feedback_timeout", self.feedback_timeout, "1s"),
             ("scream.delay.target", delay.target, "60ms"),
             ("scream.delay.base_bin", delay.base_bin, "1min"),
             ("scream.window.virtual_rtt", window.virtual_rtt, "25ms"),
-            ("scream.l4s.interval", l4s.interval, "10ms"),
+            ("scream.l4s.pacing_for", l4s.pacing_for, "15s"),
         ] {
             check(name, span).within(above(Span::ZERO), example)?;
         }
         for (name, value, range, example) in [
             ("scream.delay.gain", delay.gain, (1e-6, 1.0), "0.25"),
-            ("scream.l4s.gain_up", l4s.gain_up, (1e-6, 1.0), "0.125"),
-            ("scream.l4s.gain_down", l4s.gain_down, (1e-6, 1.0), "0.0078125"),
+            ("scream.l4s.pacing", l4s.pacing, (1.0, 10.0), "1.1"),
             ("scream.feedback_timeout_rtts", self.feedback_timeout_rtts, (0.0, 100.0), "2"),
             ("scream.feedback_timeout_share", self.feedback_timeout_share, (0.0, 1.0), "0.5"),
             ("scream.window.multiplicative", window.multiplicative, (0.0, 1.0), "0.02"),

@@ -2,14 +2,12 @@
 //! shrinks on a queue of 60 ms, marks or losses, and an encoder target slightly below the window's rate.
 //!
 //! * [`config`](Config): the draft's constants;
-//! * `queue_delay`: the one-way delay above the path's; `marking`: the share of
-//!   marked packets;
+//! * `queue_delay`: the one-way delay above the path's;
 //! * `in_flight`: how much of the window is used; `window`: ref_wnd;
 //! * `media`: the encoder's target and the pacing rate.
 
 mod config;
 mod in_flight;
-mod marking;
 mod media;
 mod queue_delay;
 #[cfg(test)]
@@ -20,11 +18,11 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Controller, Decision, Demand, SendLimits, Signal};
 use crate::decisions::Decisions;
+use crate::ecn::Marking;
 use crate::feedback::{Cause, Fate, Feedback};
 use crate::packet::SentPacket;
 pub use config::{Config, DelayConfig, L4s, Losses, MediaConfig, WindowConfig};
 use in_flight::InFlight;
-use marking::Marking;
 use media::Media;
 use queue_delay::QueueDelay;
 use window::{Congestion, Window};
@@ -45,6 +43,10 @@ pub struct Scream {
     marked: bool,
     /// Whether the queue was above half its target at the last report.
     delayed: bool,
+    /// When the last mark came.
+    last_mark: Option<Time>,
+    /// Whether it is so recent that frames are paced out slowly.
+    paces_out: bool,
     /// Since when packets are in flight without feedback.
     quiet_since: Option<Time>,
     target: Rate,
@@ -69,6 +71,8 @@ impl Scream {
             lost: false,
             marked: false,
             delayed: false,
+            last_mark: None,
+            paces_out: false,
             quiet_since: None,
             target: config.start,
             decisions: Decisions::default(),
@@ -165,15 +169,19 @@ impl Controller for Scream {
         for report in feedback.reports {
             match report.fate {
                 Fate::Lost => lost = true,
-                Fate::Arrived { ce, .. } => {
+                fate @ Fate::Arrived { .. } => {
                     arrived += 1;
-                    marked += u32::from(ce);
-                    acked += if ce { Bytes::ZERO } else { report.packet.size };
+                    marked += u32::from(fate.is_marked());
+                    acked += if fate.is_marked() { Bytes::ZERO } else { report.packet.size };
                 }
             }
         }
         if let Some(l4s) = &self.config.l4s {
-            self.marking.on_arrivals(now, arrived, marked, srtt, l4s);
+            self.marking.on_arrivals(now, arrived, marked, srtt, &l4s.marking);
+            if marked > 0 {
+                self.last_mark = Some(now);
+            }
+            self.paces_out = self.last_mark.is_some_and(|at| now - at <= l4s.pacing_for);
         }
         self.lost |= lost && self.window.answers_loss(now, srtt);
         self.marked |= marked > 0;
@@ -187,11 +195,11 @@ impl Controller for Scream {
 
     fn limits(&self) -> SendLimits {
         let window = self.window.bytes().scale(self.config.media.window_overhead);
-        SendLimits {
-            window: Some(window),
-            capacity: self.target,
-            ..SendLimits::of_rate(self.media.pacing(self.target, self.demand))
-        }
+        let pacing = match &self.config.l4s {
+            Some(l4s) if self.paces_out => self.target.max(self.config.media.min_pacing).scale(l4s.pacing),
+            _ => self.media.pacing(self.target, self.demand),
+        };
+        SendLimits { window: Some(window), capacity: self.target, ..SendLimits::of_rate(pacing) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {

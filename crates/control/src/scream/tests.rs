@@ -3,6 +3,7 @@ use crate::feedback::Report;
 use crate::packet::PacketId;
 use alloc::vec;
 use alloc::vec::Vec;
+use thalweg_units::Ecn;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
@@ -26,7 +27,7 @@ impl Flow {
     fn report(&mut self, now: Time, fates: &[Option<bool>], delay: Span) -> Bytes {
         let sent = |id| SentPacket::new(PacketId(id), now - Span::from_millis(50), Bytes::new(1000));
         let fate = |fate: Option<bool>| match fate {
-            Some(ce) => Fate::Arrived { at: now, ce, was_lost: false },
+            Some(ce) => Fate::Arrived { at: now, ecn: if ce { Ecn::Ce } else { Ecn::Ect1 }, was_lost: false },
             None => Fate::Lost,
         };
         self.reports = (0..).zip(fates).map(|(id, kind)| Report { packet: sent(id), fate: fate(*kind) }).collect();

@@ -57,7 +57,7 @@ impl Overflow {
             let (is_lost, counts) = match report.fate {
                 Fate::Lost => (true, true),
                 // A mark stands for a loss (RFC 3168).
-                Fate::Arrived { ce, was_lost, .. } => (ce, !was_lost),
+                fate @ Fate::Arrived { was_lost, .. } => (fate.is_marked(), !was_lost),
             };
             if !counts {
                 continue;

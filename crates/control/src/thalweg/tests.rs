@@ -273,7 +273,7 @@ fn limit_after(is_lost: impl Fn(u64) -> bool) -> Option<Bytes> {
         let mut packet = SentPacket::new(PacketId(index), MS(10 * index), Bytes::new(1000));
         packet.in_flight = Bytes::new(5000 + index % 10 * 1000);
         let at = packet.at + Span::from_millis(30);
-        let fate = if is_lost(index) { Fate::Lost } else { Fate::Arrived { at, ce: false, was_lost: false } };
+        let fate = if is_lost(index) { Fate::Lost } else { Fate::arrived(at) };
         let reports = [Report { packet, fate }];
         let feedback = Feedback::new(at + Span::from_millis(30), Cause::Report, &reports);
         overflow.on_feedback(&feedback, Bytes::new(5000), Span::from_millis(50), Bytes::ZERO);

@@ -95,7 +95,7 @@ impl Receiver {
             while let Some((_, at)) = arrived.next_if(|(other, _)| *other == id) {
                 arrival.get_or_insert(self.clock.read(at, self.style.tick()));
             }
-            acknowledgements.push(Acknowledgement { id, arrival, ce: false });
+            acknowledgements.push(Acknowledgement::new(id, arrival));
         }
         let hold = (self.style == Style::Rfc8888).then_some(now - newest);
         Some(Message { acknowledgements, hold })

@@ -1,8 +1,8 @@
 //! All controllers, for the tests that run on each of them: add a new controller with one line.
 
 use thalweg_control::{
-    Controller, End, bbr, camel, cnadu, copa, fbra, fixed, gcc, nada, pudica, rebera, rocc, rrtcc, salsify, scream,
-    sqp, tfrc, thalweg,
+    Controller, End, bbr, camel, cnadu, copa, ecn, fbra, fixed, gcc, nada, pudica, rebera, rocc, rrtcc, salsify,
+    scream, scream_libwebrtc, sqp, tfrc, thalweg,
 };
 use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
@@ -63,6 +63,7 @@ pub const ALL: &[Subject] = &[
     subject("sqp", || built(sqp::Sqp::new(sqp::Config::default())), Frames, claims::sqp),
     subject("pudica", || pudica(pudica::Config::default()), Frames, claims::pudica),
     subject("scream", || built(scream::Scream::new(scream::Config::default())), Backlog, claims::scream),
+    variant("scream-libwebrtc", scream_of_libwebrtc),
     subject("nada", || built(nada::Nada::new(nada::Config::default())), Frames, claims::nada),
     subject("camel", || built(camel::Camel::new(camel::Config::default())), Frames, claims::camel),
     subject("salsify", salsify, Frames, claims::salsify),
@@ -78,6 +79,8 @@ pub const ALL: &[Subject] = &[
     variant("rrtcc-fec-probes", rrtcc_with_fec_probes),
     variant("tfrc-damped", || built(tfrc::Tfrc::new(tfrc::Config { damped: true, ..tfrc::Config::default() }))),
     variant("scream-all", scream_with_everything),
+    variant("gcc-capped", || capped(built(gcc::Gcc::new(gcc::Config::default())))),
+    variant("copa-capped", || capped(copa_alone(0.9))),
     variant("camel-restless", restless_camel),
     variant("sqp-literal", || built(sqp::Sqp::new(sqp::Config::literal()))),
     variant("pudica-literal", || built(pudica::Pudica::new(pudica::Config::literal()))),
@@ -118,6 +121,15 @@ fn thalweg(holds_packets: bool) -> Box<dyn Controller> {
 /// As this harness paces it: at twice window / RTT.
 fn copa_alone(delta: f64) -> Box<dyn Controller> {
     built(copa::Copa::new(copa::Config { delta, turning: copa::Turning::AtOnce, ..copa::Config::default() }))
+}
+
+fn scream_of_libwebrtc() -> Box<dyn Controller> {
+    built(scream_libwebrtc::ScreamLibwebrtc::new(scream_libwebrtc::Config::default()))
+}
+
+/// Under a cap that marks and losses lower.
+fn capped(controller: Box<dyn Controller>) -> Box<dyn Controller> {
+    built(ecn::Capped::new(controller, ecn::CapConfig { answers_losses: true, ..ecn::CapConfig::default() }))
 }
 
 /// With the rule that is off by default.

@@ -266,7 +266,7 @@ fn the_worst_moments_are_the_late_the_frozen_the_unused_and_the_deep() {
         story.at(queued as u64, made);
         story.at(sent as u64, Event::FrameSent { frame, delay: Span::from_millis(sent - queued) });
         let queue = Span::from_millis(if frame == 1 { 350 } else { 5 });
-        story.add(shown as u64, What::Arrived { id: 0, payload: Payload::Media, size, queued: queue });
+        story.add(shown as u64, What::Arrived { id: 0, payload: Payload::Media, size, queued: queue, marked: None });
         story.add(shown as u64, What::Displayed { frame, picture: frame, latency, psnr: 40.0 });
     }
     let capacity_mbps = (0..50).map(|bin| if bin < 30 { 1.0 } else { 9.0 }).collect();

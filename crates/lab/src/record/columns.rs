@@ -72,6 +72,7 @@ const SIZE: Field = field("bytes", "size_bytes", "its size on the wire, from IP 
 const QUEUED: Field = field("span_ns", "queued_ms", "time it waited in the queues of the path");
 const PAYLOAD: Field = field("what", "payload", "media, padding, repair or audio");
 const WHY: Field = field("why", "why", "the reason");
+const MARKED: Field = field("why", "marked", "why a queue marked it (ECN CE); empty when none did");
 const IN_FLIGHT: Field = field("bytes", "in_flight_bytes", "bytes in flight, on the wire");
 
 /// Every kind of event, along the way of a picture.
@@ -177,7 +178,7 @@ pub const EVENTS: [Kind; 37] = [
         &[],
     ),
     kind("scheme-changed", "The scheme was changed during the run.", &[]),
-    kind("packet-arrived", "A packet arrived over the forward path.", &[PACKET, PAYLOAD, SIZE, QUEUED]),
+    kind("packet-arrived", "A packet arrived over the forward path.", &[PACKET, PAYLOAD, SIZE, QUEUED, MARKED]),
     kind("packet-dropped", "A packet was dropped on the forward path.", &[PACKET, PAYLOAD, SIZE, WHY]),
     kind("packet-recovered", "The receiver recovered a media packet by FEC.", &[SEQUENCE, FRAME]),
     kind(
@@ -219,7 +220,7 @@ pub const EVENTS: [Kind; 37] = [
         "A segment of a competing TCP flow entered the path.",
         &[SIZE, field("value", "window_segments", "its sender's congestion window, in segments")],
     ),
-    kind("segment-arrived", "A segment of a competing TCP flow arrived.", &[SIZE, QUEUED]),
+    kind("segment-arrived", "A segment of a competing TCP flow arrived.", &[SIZE, QUEUED, MARKED]),
     kind("segment-dropped", "A segment of a competing TCP flow was dropped.", &[SIZE, WHY]),
     kind(
         "page-read",
@@ -258,7 +259,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use thalweg_control::{Decision, PacketId, Payload};
-    use thalweg_link::DropReason;
+    use thalweg_link::{DropReason, MarkReason};
     use thalweg_sender::{Event, Why};
     use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
@@ -296,12 +297,12 @@ mod tests {
             Event::Variable { name: "alpha", value: 1.0 },
         ];
         let others = [
-            Arrived { id: 1, payload, size: bytes, queued },
+            Arrived { id: 1, payload, size: bytes, queued, marked: Some(MarkReason::Step) },
             Dropped { id: 1, payload, size: bytes, why: dropped },
             DatagramArrived { size: bytes, queued },
             DatagramDropped { size: bytes, why: dropped },
             SegmentSent { size: bytes, window: 1.0 },
-            SegmentArrived { size: bytes, queued },
+            SegmentArrived { size: bytes, queued, marked: Some(MarkReason::Step) },
             SegmentDropped { size: bytes, why: dropped },
             PageRead { size: bytes, took: age },
             ReportSent { packets: 1, size: bytes },

@@ -1,6 +1,6 @@
 //! An event as a table row; all events have the same columns.
 
-use thalweg_link::DropReason;
+use thalweg_link::{DropReason, MarkReason};
 use thalweg_sender::Event;
 use thalweg_units::{Bytes, Rate, Span};
 
@@ -44,8 +44,9 @@ impl Row<'_> {
     pub fn of(record: &Record) -> Row<'static> {
         let mut row = match record.what {
             What::Sender(ref event) => of_event(event),
-            What::Arrived { id, payload, size, queued } => {
-                Row { packet: Some(id), what: payload.name(), ..kind(40, "packet-arrived") }.bytes(size).span(queued)
+            What::Arrived { id, payload, size, queued, marked } => {
+                let (what, why) = (payload.name(), mark_name(marked));
+                Row { packet: Some(id), what, why, ..kind(40, "packet-arrived") }.bytes(size).span(queued)
             }
             What::Dropped { id, payload, size, why } => {
                 let why = drop_name(why);
@@ -56,7 +57,9 @@ impl Row<'_> {
                 Row { why: drop_name(why), ..kind(48, "datagram-dropped") }.bytes(size)
             }
             What::SegmentSent { size, window } => Row { value: Some(window), ..kind(50, "segment-sent") }.bytes(size),
-            What::SegmentArrived { size, queued } => kind(51, "segment-arrived").bytes(size).span(queued),
+            What::SegmentArrived { size, queued, marked } => {
+                Row { why: mark_name(marked), ..kind(51, "segment-arrived") }.bytes(size).span(queued)
+            }
             What::SegmentDropped { size, why } => {
                 Row { why: drop_name(why), ..kind(52, "segment-dropped") }.bytes(size)
             }
@@ -134,6 +137,18 @@ fn drop_name(why: DropReason) -> &'static str {
         DropReason::Lost => "lost at random",
         DropReason::LinkOff => "the link was off",
         DropReason::Policed => "it exceeded the policer's rate",
+        DropReason::EcnCapable => "a middlebox drops what is capable of ECN",
+    }
+}
+
+fn mark_name(why: Option<MarkReason>) -> &'static str {
+    match why {
+        None => "",
+        Some(MarkReason::Step) => "marked: it waited longer than a threshold",
+        Some(MarkReason::Ramp) => "marked: it waited longer than where a ramp begins",
+        Some(MarkReason::Coupled) => "marked: for the classic queue's delay",
+        Some(MarkReason::Classic) => "marked in place of a drop",
+        Some(MarkReason::Predicted) => "marked: it was going to wait",
     }
 }
 

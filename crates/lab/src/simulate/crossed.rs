@@ -13,7 +13,7 @@ pub(super) enum Crossed<P> {
     Shared(Box<dyn SharedLink<P> + Send>),
 }
 
-impl<P: Copy + Send + 'static> Crossed<P> {
+impl<P: thalweg_link::Packet + Copy + Send + 'static> Crossed<P> {
     /// The path of this name.
     ///
     /// # Errors

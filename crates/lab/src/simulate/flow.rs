@@ -22,7 +22,7 @@ use super::feedback_requests::FeedbackRequests;
 use super::frames::Frames;
 use super::ledger::Ledger;
 use super::microphone::Microphone;
-use super::network::{Answer, Cargo, Network, UnderWay};
+use super::network::{Answer, Cargo, Network, Transit, UnderWay};
 use super::stills::Stills;
 use super::summarize::Played;
 use super::ticks::Ticks;
@@ -240,12 +240,13 @@ impl Flow {
         &mut self,
         now: Time,
         number: u64,
-        (size, queued): (Bytes, Span),
+        Transit { size, queued, ecn, marked }: Transit,
         recorder: &mut Recorder,
     ) -> Result<(), SimulateError> {
-        let Some(packet) = self.under_way.leave(number) else { return Ok(()) };
+        let Some(mut packet) = self.under_way.leave(number) else { return Ok(()) };
+        packet.sent.ecn = ecn;
         self.ledger.arrived(now, &packet);
-        let what = What::Arrived { id: number, payload: packet.sent.payload, size, queued };
+        let what = What::Arrived { id: number, payload: packet.sent.payload, size, queued, marked };
         recorder.push(Record { at: now, flow: self.number, what });
         let repaired = matches!(packet.content, PacketContent::Retransmission { .. });
         let mut ready = self.receiver.on_packet(now, &packet);
@@ -513,7 +514,8 @@ impl Flow {
             match self.engine.poll() {
                 Output::Transmit(mut packet) => {
                     packet.requests_feedback = self.requests.requests_feedback(now, packet.requests_feedback);
-                    network.send(now, self.number, packet.sent.size, Cargo::Packet(packet.sent.id.0));
+                    let (size, ecn) = (packet.sent.size, packet.sent.ecn);
+                    network.send(now, self.number, (size, ecn), Cargo::Packet(packet.sent.id.0));
                     self.ledger.sent(&packet);
                     self.reader.on_sent(&packet);
                     self.under_way.enter(packet);

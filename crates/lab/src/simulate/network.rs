@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use thalweg_link::traffic::tcp::Acknowledgement;
-use thalweg_link::{Capacity, Direction, Drop, DropReason, FindTrace, PathConfig, Port};
+use thalweg_link::{Capacity, Direction, Drop, DropReason, Ecn, FindTrace, MarkReason, PathConfig, Port};
 use thalweg_receiver::{About, Message};
 use thalweg_sender::Packet;
 use thalweg_units::{Bytes, Span, Time};
@@ -39,9 +39,20 @@ pub(super) enum Answer {
 pub(super) struct Arrived<C> {
     pub(super) flow: u16,
     pub(super) content: C,
+    pub(super) transit: Transit,
+}
+
+/// How a packet crossed its links.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Transit {
+    /// Its size, from the IP header upwards.
     pub(super) size: Bytes,
     /// Its waiting time in the queues of all links.
     pub(super) queued: Span,
+    /// Its ECN field at the end.
+    pub(super) ecn: Ecn,
+    /// Why a queue marked it.
+    pub(super) marked: Option<MarkReason>,
 }
 
 /// A packet that a link dropped.
@@ -63,7 +74,23 @@ struct Item {
     way: u16,
     /// Its waiting time in the queues of the links before.
     queued: Span,
+    ecn: Ecn,
+    marked: Option<MarkReason>,
     content: Content,
+}
+
+impl thalweg_link::Packet for Item {
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn mark(&mut self, why: MarkReason) {
+        (self.ecn, self.marked) = (Ecn::Ce, Some(why));
+    }
+
+    fn bleach(&mut self) {
+        self.ecn = Ecn::NotCapable;
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -282,18 +309,14 @@ impl Network {
     }
 
     /// A flow's sender sends.
-    pub(super) fn send(&mut self, now: Time, flow: u16, size: Bytes, cargo: Cargo) {
-        self.enter(
-            now,
-            size,
-            Item { flow, leg: 0, way: self.way(flow), queued: Span::ZERO, content: Content::There(cargo) },
-        );
+    pub(super) fn send(&mut self, now: Time, flow: u16, (size, ecn): (Bytes, Ecn), cargo: Cargo) {
+        self.enter(now, flow, (size, ecn), Content::There(cargo));
     }
 
     /// A flow's receiver answers.
     pub(super) fn answer(&mut self, now: Time, flow: u16, size: Bytes, answer: Answer) {
         let content = Content::Back(self.answers.push(answer));
-        self.enter(now, size, Item { flow, leg: 0, way: self.way(flow), queued: Span::ZERO, content });
+        self.enter(now, flow, (size, Ecn::NotCapable), content);
     }
 
     /// The link that `item` is about to cross; `None` at the end of its way.
@@ -303,7 +326,8 @@ impl Network {
         legs.get(usize::from(item.leg)).copied()
     }
 
-    fn enter(&mut self, now: Time, size: Bytes, item: Item) {
+    fn enter(&mut self, now: Time, flow: u16, (size, ecn): (Bytes, Ecn), content: Content) {
+        let item = Item { flow, leg: 0, way: self.way(flow), queued: Span::ZERO, ecn, marked: None, content };
         if let Some(leg) = self.next_leg(&item) {
             self.offer(now, leg, size, item);
         }
@@ -385,12 +409,13 @@ impl Network {
         }
     }
 
-    fn arrive(&mut self, size: Bytes, Item { flow, queued, content, .. }: Item) {
+    fn arrive(&mut self, size: Bytes, Item { flow, queued, ecn, marked, content, .. }: Item) {
+        let transit = Transit { size, queued, ecn, marked };
         match content {
-            Content::There(content) => self.arrivals.push_back(Arrived { flow, content, size, queued }),
+            Content::There(content) => self.arrivals.push_back(Arrived { flow, content, transit }),
             Content::Back(number) => {
                 let Some(content) = self.answers.leave(number) else { return };
-                self.answered.push_back(Arrived { flow, content, size, queued });
+                self.answered.push_back(Arrived { flow, content, transit });
             }
         }
     }

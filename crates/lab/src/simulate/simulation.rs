@@ -12,7 +12,7 @@ use thalweg_units::{Span, Time};
 use super::changes::Changes;
 use super::competitors::{self, CrossTraffic};
 use super::flow::Flow;
-use super::network::{Answer, Arrived, Cargo, Dropped, Network};
+use super::network::{Answer, Arrived, Cargo, Dropped, Network, Transit};
 use super::viewer::Viewer;
 use super::{FindTrace, Progress, Run, SimulateError, sharing, summarize};
 use crate::bound::{self, Bound};
@@ -207,15 +207,16 @@ impl Simulation {
         }
         cross.offer(now, network, recorder);
         network.advance(now);
-        while let Some(Arrived { flow, content, size, queued }) = network.poll_arrival() {
+        while let Some(Arrived { flow, content, transit }) = network.poll_arrival() {
             match content {
                 Cargo::Packet(number) => {
                     let place = usize::from(flow);
-                    flows[place].on_arrival(now, number, (size, queued), recorder)?;
+                    flows[place].on_arrival(now, number, transit, recorder)?;
                     due[place] = flows[place].next_event();
                 }
-                Cargo::Segment(number) => cross.on_arrival(now, (flow, number), (size, queued), network, recorder),
+                Cargo::Segment(number) => cross.on_arrival(now, (flow, number), transit, network, recorder),
                 Cargo::Datagram => {
+                    let Transit { size, queued, .. } = transit;
                     recorder.push(Record { at: now, flow, what: What::DatagramArrived { size, queued } })
                 }
             }

@@ -8,6 +8,7 @@ mod determinism;
 mod environment;
 mod fbra;
 mod hostile;
+mod l4s;
 mod links;
 mod loss;
 mod low_rates;

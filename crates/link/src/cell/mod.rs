@@ -33,7 +33,7 @@ pub use config::{CellConfig, Deployment, UserConfig};
 use user::User;
 
 use crate::queue::Limits;
-use crate::{Departure, Direction, Drop, DropReason, Port, QueueConfig, SharedLink};
+use crate::{Departure, Direction, Drop, DropReason, Packet, Port, QueueConfig, SharedLink};
 
 /// A transmission time interval.
 const INTERVAL: Span = Span::from_millis(1);
@@ -107,7 +107,7 @@ struct Block {
     again: u8,
 }
 
-impl<P> Cell<P> {
+impl<P: Packet> Cell<P> {
     /// A cell with random numbers from children of `seed`, one for each user. `find` returns the recording of a name.
     ///
     /// # Errors
@@ -251,7 +251,7 @@ fn interval_from(time: Time) -> u64 {
     time.as_nanos().div_ceil(INTERVAL.as_nanos().unsigned_abs())
 }
 
-impl<P> SharedLink<P> for Cell<P> {
+impl<P: Packet> SharedLink<P> for Cell<P> {
     fn offer(&mut self, now: Time, port: Port, size: Bytes, packet: P) {
         self.advance(now);
         let number = usize::from(port.station);

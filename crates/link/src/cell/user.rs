@@ -8,7 +8,7 @@ use thalweg_units::{Bytes, Rate, Time};
 
 use super::channel::{Channel, from_db};
 use crate::queue::{Queue, Queued};
-use crate::{Departure, Drop, DropReason};
+use crate::{Departure, Drop, DropReason, Packet};
 
 /// A packet of which some bytes have been sent.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ const ON_FAILURE: f64 = -0.5;
 const ON_SUCCESS: f64 = 0.5 / 9.0;
 const MARGIN: (f64, f64) = (-10.0, 3.0);
 
-impl<P> User<P> {
+impl<P: Packet> User<P> {
     pub fn new(channel: Channel, queue: Queue<P>) -> User<P> {
         let (sending, gaps) = (VecDeque::new(), Vec::new());
         let (margin_db, margin, average) = (0.0, 1.0, (LEAST, 0));
@@ -125,7 +125,7 @@ impl<P> User<P> {
         while left > 0 && self.granted <= now {
             if self.sent == self.taken {
                 let mut drop = |queued, why| dropped.push_back(drop_of(at, queued, why));
-                let Some(queued) = self.queue.pop(at, &mut drop) else { break };
+                let Some(queued) = self.queue.pop(at, || Rate::ZERO, &mut drop) else { break };
                 self.taken += queued.counted.get();
                 self.sending.push_back(Sending { queued, end: self.taken });
             }
@@ -169,7 +169,7 @@ impl<P> User<P> {
     pub fn leave(&mut self, at: Time, dropped: &mut VecDeque<Drop<P>>) {
         let mut drop = |queued, why| dropped.push_back(drop_of(at, queued, why));
         self.sending.drain(..).for_each(|sending| drop(sending.queued, DropReason::LinkOff));
-        while let Some(queued) = self.queue.pop(at, &mut drop) {
+        while let Some(queued) = self.queue.pop(at, || Rate::ZERO, &mut drop) {
             drop(queued, DropReason::LinkOff);
         }
         self.gaps.clear();

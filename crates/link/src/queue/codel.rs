@@ -3,7 +3,8 @@
 
 use thalweg_units::{ConfigError, Span, Time, check};
 
-use super::{Queue, Queued};
+use super::Queued;
+use super::fifo::Fifo;
 use crate::trace::OPPORTUNITY;
 
 /// The state, in whole milliseconds as in Mahimahi's source.
@@ -36,8 +37,8 @@ impl Codel {
     }
 
     /// Takes one packet; returns also whether it was above the target for a whole interval.
-    fn take<P>(&mut self, now: u64, queue: &mut Queue<P>) -> Option<(Queued<P>, bool)> {
-        let queued = queue.take()?;
+    fn take<P>(&mut self, now: u64, queue: &mut Fifo<P>) -> Option<(Queued<P>, bool)> {
+        let queued = queue.pop()?;
         if queue.is_empty() {
             self.first_above = 0;
             return Some((queued, false));
@@ -58,7 +59,7 @@ impl Codel {
     pub(super) fn pop<P>(
         &mut self,
         now: Time,
-        queue: &mut Queue<P>,
+        queue: &mut Fifo<P>,
         mut dropped: impl FnMut(Queued<P>),
     ) -> Option<Queued<P>> {
         let now = now.as_millis();

@@ -1,21 +1,37 @@
 //! Queues in front of a bottleneck, and why packets are dropped.
 
 mod codel;
+mod codel_ecn;
+mod dualpi2;
+mod dualpi2_webrtc;
+mod fifo;
+mod marker;
 mod pie;
-
-use alloc::collections::VecDeque;
+mod predictive;
+mod single;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, Time, above, check};
 
+use crate::Packet;
 use codel::Codel;
+use codel_ecn::CodelEcn;
+use dualpi2::DualPi2;
+pub use dualpi2::{DualPi2Config, Overload, Scheduler};
+use dualpi2_webrtc::DualPi2Webrtc;
+pub use marker::Marker;
 use pie::Pie;
+use predictive::Predictive;
+use single::{Discipline, Marking, Single};
+
+/// A full packet.
+const MTU: Bytes = Bytes::new(1500);
 
 /// Why a packet was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
     /// The queue was full.
     QueueFull,
-    /// The queue's active queue management dropped it (CoDel, PIE).
+    /// The queue's active queue management dropped it (CoDel, PIE, DualPI2).
     QueueManaged,
     /// It was lost at random on the path.
     Lost,
@@ -23,6 +39,23 @@ pub enum DropReason {
     LinkOff,
     /// It exceeded a policer's rate.
     Policed,
+    /// A middlebox drops packets that are capable of ECN.
+    EcnCapable,
+}
+
+/// Why a queue marked a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MarkReason {
+    /// It waited longer than a threshold.
+    Step,
+    /// It waited so long that a ramp's probability hit.
+    Ramp,
+    /// It was for low latency, and the delay of the classic queue beside its own asked for marks.
+    Coupled,
+    /// It was marked in place of being dropped (CoDel, DualPI2's classic queue).
+    Classic,
+    /// It was going to wait too long.
+    Predicted,
 }
 
 /// The kind and limits of a queue. Sizes count as in Mahimahi, with 4 bytes of packet information per packet.
@@ -66,6 +99,50 @@ pub enum QueueConfig {
         reference: Span,
         /// Bursts up to this long are not dropped.
         max_burst: Span,
+    },
+    /// Controlled delay as RFC 8289 has it, which marks packets that are capable of ECN and drops others.
+    CodelEcn {
+        /// Limits, applied drop-tail.
+        limits: Limits,
+        /// The target queueing delay.
+        target: Span,
+        /// How long the target may be exceeded.
+        interval: Span,
+        /// Packets with ECT(1) that waited longer are marked at once.
+        #[cfg_attr(feature = "serde", serde(default))]
+        threshold: Option<Span>,
+    },
+    /// Marks what leaves by how long it waited: for a path that only senders with scalable control use.
+    Marking {
+        /// Limits, applied drop-tail.
+        limits: Limits,
+        /// When packets are marked.
+        marker: Marker,
+        /// Whether ECT(0) is left alone.
+        #[cfg_attr(feature = "serde", serde(default))]
+        only_ect1: bool,
+        /// No threshold is below the time that this many packets of 1500 bytes take at the link's rate.
+        #[cfg_attr(feature = "serde", serde(default))]
+        least_packets: u32,
+    },
+    /// Marks what arrives by how long it is going to wait, at the rate of the last 20 ms: as a base station could.
+    Predictive {
+        /// Limits, applied drop-tail.
+        limits: Limits,
+        /// When packets are marked, by the delay that is predicted.
+        marker: Marker,
+    },
+    /// A queue for low latency and a classic one, coupled (RFC 9332).
+    #[cfg_attr(feature = "serde", serde(rename = "dualpi2"))]
+    DualPi2(DualPi2Config),
+    /// The dual queue of libwebrtc's tests (specs/l4s.md 2.7).
+    #[cfg_attr(feature = "serde", serde(rename = "dualpi2-webrtc"))]
+    DualPi2Webrtc {
+        /// The target delay.
+        target: Span,
+        /// While more waits than passes at this rate in twice the target, everything is marked or dropped.
+        #[cfg_attr(feature = "serde", serde(default))]
+        link_rate: Option<Rate>,
     },
 }
 
@@ -126,26 +203,30 @@ pub(crate) struct Queued<P> {
     pub(crate) packet: P,
 }
 
-/// A queue in operation.
-#[derive(Debug, Clone)]
-pub(crate) struct Queue<P> {
-    packets: VecDeque<Queued<P>>,
-    bytes: Bytes,
-    discipline: Discipline,
+impl<P: Packet> Queued<P> {
+    /// Marks the packet, unless it is marked already; its transport is capable of ECN.
+    fn mark(&mut self, why: MarkReason) {
+        let ecn = self.packet.ecn();
+        debug_assert!(ecn.is_capable(), "a packet whose transport is not capable of ECN is dropped, not marked");
+        if ecn != crate::Ecn::Ce {
+            self.packet.mark(why);
+        }
+    }
 }
 
+/// A queue in operation.
 #[derive(Debug, Clone)]
-enum Discipline {
-    Infinite,
-    DropTail(Limits),
-    DropTailUntil { until: Span, before: Limits, after: Limits },
-    DropHead(Limits),
-    Codel(Limits, Codel),
-    Pie(Limits, Pie),
+pub(crate) struct Queue<P>(Kind<P>);
+
+#[derive(Debug, Clone)]
+enum Kind<P> {
+    Single(Single<P>),
+    DualPi2(DualPi2<P>),
+    DualPi2Webrtc(DualPi2Webrtc<P>),
 }
 
 impl QueueConfig {
-    pub(crate) fn build<P>(&self, seed: Seed) -> Result<Queue<P>, ConfigError> {
+    pub(crate) fn build<P: Packet>(&self, seed: Seed) -> Result<Queue<P>, ConfigError> {
         let discipline = match *self {
             QueueConfig::Infinite => Discipline::Infinite,
             QueueConfig::DropTail(limits) => {
@@ -169,18 +250,37 @@ impl QueueConfig {
                 limits.check()?;
                 Discipline::Pie(limits, Pie::new(reference, max_burst, seed)?)
             }
+            QueueConfig::CodelEcn { limits, target, interval, threshold } => {
+                limits.check()?;
+                Discipline::CodelEcn(limits, CodelEcn::new(target, interval, threshold)?)
+            }
+            QueueConfig::Marking { limits, marker, only_ect1, least_packets } => {
+                limits.check()?;
+                marker.check()?;
+                let random = seed.child("marking").random();
+                Discipline::Marking(limits, Marking { marker, only_ect1, least_packets, random })
+            }
+            QueueConfig::Predictive { limits, marker } => {
+                limits.check()?;
+                marker.check()?;
+                Discipline::Predictive(limits, Predictive::new(marker, seed))
+            }
+            QueueConfig::DualPi2(config) => return Ok(Queue(Kind::DualPi2(DualPi2::new(config, seed)?))),
+            QueueConfig::DualPi2Webrtc { target, link_rate } => {
+                return Ok(Queue(Kind::DualPi2Webrtc(DualPi2Webrtc::new(target, link_rate, seed)?)));
+            }
         };
-        Ok(Queue { packets: VecDeque::new(), bytes: Bytes::ZERO, discipline })
+        Ok(Queue(Kind::Single(Single::new(discipline))))
     }
 }
 
-impl<P> Queue<P> {
+impl<P: Packet> Queue<P> {
     pub(crate) fn is_empty(&self) -> bool {
-        self.packets.is_empty()
-    }
-
-    pub(crate) fn bytes(&self) -> Bytes {
-        self.bytes
+        match &self.0 {
+            Kind::Single(queue) => queue.is_empty(),
+            Kind::DualPi2(queue) => queue.is_empty(),
+            Kind::DualPi2Webrtc(queue) => queue.is_empty(),
+        }
     }
 
     /// Adds `queued` at `now` to the queue of a link of this rate; `dropped` is called with each packet dropped to do
@@ -190,70 +290,64 @@ impl<P> Queue<P> {
         now: Time,
         rate: impl Fn() -> Rate,
         queued: Queued<P>,
-        mut dropped: impl FnMut(Queued<P>, DropReason),
+        dropped: impl FnMut(Queued<P>, DropReason),
     ) {
-        let fits = |queue: &Queue<P>, limits: &Limits| {
-            limits.admit(queue.bytes + queued.counted, queue.packets.len() as u64 + 1, &rate)
-        };
-        let refused = match &self.discipline {
-            Discipline::Infinite | Discipline::DropHead(_) => None,
-            Discipline::DropTail(limits) | Discipline::Codel(limits, _) | Discipline::Pie(limits, _) => {
-                (!fits(self, limits)).then_some(DropReason::QueueFull)
-            }
-            Discipline::DropTailUntil { until, before, after } => {
-                let limits = if now.since_start() < *until { before } else { after };
-                (!fits(self, limits)).then_some(DropReason::QueueFull)
-            }
-        };
-        let bytes = self.bytes;
-        let early = match &mut self.discipline {
-            Discipline::Pie(_, pie) => pie.on_arrival(now, bytes, refused.is_some()),
-            _ => false,
-        };
-        if let Some(why) = refused.or(early.then_some(DropReason::QueueManaged)) {
-            dropped(queued, why);
-            return;
-        }
-        self.bytes += queued.counted;
-        self.packets.push_back(queued);
-        if let Discipline::DropHead(limits) = self.discipline {
-            while !limits.admit(self.bytes, self.packets.len() as u64, &rate) {
-                match self.take() {
-                    Some(head) => dropped(head, DropReason::QueueFull),
-                    None => break,
-                }
-            }
+        match &mut self.0 {
+            Kind::Single(queue) => queue.push(now, rate, queued, dropped),
+            Kind::DualPi2(queue) => queue.push(now, rate, queued, dropped),
+            Kind::DualPi2Webrtc(queue) => queue.push(queued, dropped),
         }
     }
 
-    /// Removes the next packet at `now`; `dropped` is called with what queue management drops before or after it.
-    pub(crate) fn pop(&mut self, now: Time, mut dropped: impl FnMut(Queued<P>, DropReason)) -> Option<Queued<P>> {
-        if let Discipline::Codel(limits, mut codel) = self.discipline.clone_codel() {
-            let popped = codel.pop(now, self, |queued| dropped(queued, DropReason::QueueManaged));
-            self.discipline = Discipline::Codel(limits, codel);
-            return popped;
+    /// Removes the next packet at `now`, with the mark that the queue gives it; `dropped` is called with what queue
+    /// management drops before or after it.
+    pub(crate) fn pop(
+        &mut self,
+        now: Time,
+        rate: impl Fn() -> Rate,
+        dropped: impl FnMut(Queued<P>, DropReason),
+    ) -> Option<Queued<P>> {
+        match &mut self.0 {
+            Kind::Single(queue) => queue.pop(now, rate, dropped),
+            Kind::DualPi2(queue) => queue.pop(now, rate, dropped),
+            Kind::DualPi2Webrtc(queue) => queue.pop(now),
         }
-        let popped = self.take()?;
-        let bytes = self.bytes;
-        if let Discipline::Pie(_, pie) = &mut self.discipline {
-            pie.on_departure(now, bytes, popped.counted);
-        }
-        Some(popped)
-    }
-
-    fn take(&mut self) -> Option<Queued<P>> {
-        let queued = self.packets.pop_front()?;
-        self.bytes -= queued.counted;
-        Some(queued)
     }
 }
 
-impl Discipline {
-    /// CoDel needs the queue while it decides, so its few words of state are copied out for the time.
-    fn clone_codel(&self) -> Discipline {
-        match self {
-            Discipline::Codel(limits, codel) => Discipline::Codel(*limits, *codel),
-            _ => Discipline::Infinite,
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::Ecn;
+
+    /// A packet with an ECN field.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct Numbered {
+        pub(crate) number: u64,
+        pub(crate) ecn: Ecn,
+        pub(crate) marked: Option<MarkReason>,
+    }
+
+    impl Packet for Numbered {
+        fn ecn(&self) -> Ecn {
+            self.ecn
         }
+
+        fn mark(&mut self, why: MarkReason) {
+            (self.ecn, self.marked) = (Ecn::Ce, Some(why));
+        }
+
+        fn bleach(&mut self) {
+            self.ecn = Ecn::NotCapable;
+        }
+    }
+
+    pub(crate) const fn packet(number: u64, ecn: Ecn) -> Numbered {
+        Numbered { number, ecn, marked: None }
+    }
+
+    /// One that arrived at this millisecond, which is also its number.
+    pub(crate) fn queued(ms: u64, size: u64, ecn: Ecn) -> Queued<Numbered> {
+        Queued { arrival: Time::from_millis(ms), counted: Bytes::new(size), packet: packet(ms, ecn) }
     }
 }

@@ -2,5 +2,6 @@
 
 mod any_path;
 mod closed_loop;
+mod marks;
 mod pages;
 mod support;

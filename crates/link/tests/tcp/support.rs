@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use thalweg_link::traffic::tcp::{Acknowledgement, Segment};
-use thalweg_link::{HopConfig, Link, Path, PathConfig, TcpFlow, Trace};
+use thalweg_link::{Ecn, HopConfig, Link, Packet, Path, PathConfig, TcpFlow, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 /// A path of these hops, whose bottlenecks have this rate.
-pub fn path<P: Send + 'static>(hops: Vec<HopConfig>, rate: Rate, seed: u64) -> Path<P> {
+pub fn path<P: Packet + Send + 'static>(hops: Vec<HopConfig>, rate: Rate, seed: u64) -> Path<P> {
     let trace = Arc::new(Trace::constant(rate).unwrap());
     PathConfig { hops }.build(Seed::new(seed), &mut |_| Ok::<_, String>(trace.clone())).unwrap()
 }
@@ -19,6 +19,8 @@ pub struct Arrival {
     pub flow: usize,
     pub size: Bytes,
     pub queued: Span,
+    /// Its ECN field then.
+    pub ecn: Ecn,
 }
 
 /// Flows, and the results of their transfers.
@@ -58,7 +60,7 @@ impl Net {
         }
         while let Some(left) = self.up.poll(now) {
             let (flow, segment) = left.packet;
-            self.arrivals.push(Arrival { at: now, flow, size: left.size, queued: left.queued });
+            self.arrivals.push(Arrival { at: now, flow, size: left.size, queued: left.queued, ecn: segment.ecn });
             let answer = self.flows[flow].on_segment(now, &segment);
             self.answer(now, flow, answer);
         }

@@ -7,8 +7,7 @@ use std::time::Instant;
 use thalweg_live::reactor::{Transmit, UdpSocket};
 use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction, Local, StreamIds, Video};
 use thalweg_transport::{Config, Connection, DtlsRole, Event, Identity, Output};
-use thalweg_units::{Span, Time};
-use thalweg_wire::rtcp::ccfb::Ecn;
+use thalweg_units::{Ecn, Span, Time};
 use thalweg_wire::rtcp::{self, twcc};
 use thalweg_wire::rtp;
 

@@ -1,6 +1,6 @@
 //! One direction of a link, in time since zero.
 
-use thalweg_link::{Capacity, Change, Departure, Link, Path};
+use thalweg_link::{Capacity, Change, Departure, Link, Packet, Path};
 use thalweg_units::{Bytes, Time};
 
 use super::log::Log;
@@ -14,7 +14,7 @@ pub(super) struct Direction<P> {
     statistics: DirectionStatistics,
 }
 
-impl<P> Direction<P> {
+impl<P: Packet> Direction<P> {
     pub(super) fn new(path: Path<P>, max_inside: Bytes, log: Option<Log>) -> Direction<P> {
         Direction { path, max_inside, log, statistics: DirectionStatistics::default() }
     }
@@ -24,6 +24,7 @@ impl<P> Direction<P> {
         let Direction { path, statistics, log, .. } = self;
         statistics.packets += 1;
         statistics.bytes += size;
+        statistics.by_ecn[usize::from(packet.ecn().bits())] += 1;
         if let Some(log) = log {
             log.arrived(now, size);
         }
@@ -48,6 +49,10 @@ impl<P> Direction<P> {
         statistics.inside -= departure.size;
         statistics.delivered += 1;
         statistics.delivered_bytes += departure.size;
+        statistics.delivered_by_ecn[usize::from(departure.packet.ecn().bits())] += 1;
+        if let Some(why) = departure.packet.marked() {
+            *statistics.marked.entry(why).or_default() += 1;
+        }
         statistics.queued.add(departure.queued);
         if let Some(log) = &mut self.log {
             log.departed(departure.at, departure.size, departure.queued);

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use thalweg_link::{Change, HopConfig, LossModel, PathConfig, Trace};
+use thalweg_link::{Change, HopConfig, LossModel, Packet, PathConfig, Trace};
 use thalweg_units::{Bytes, Seed, Span, Time};
 
 use super::direction::Direction;
@@ -111,7 +111,7 @@ impl LinkConfig {
     ///
     /// # Errors
     /// When a trace cannot be found, a parameter is out of range, or the log cannot be written.
-    pub fn build<P: Send + 'static, E: Display>(
+    pub fn build<P: Packet + Send + 'static, E: Display>(
         &self,
         now: Time,
         find: &mut dyn FnMut(&str) -> Result<Arc<Trace>, E>,
@@ -136,7 +136,7 @@ impl LinkConfig {
         Ok(EmulatedLink { up, down, zero, state })
     }
 
-    fn direction<P: Send + 'static, E: Display>(
+    fn direction<P: Packet + Send + 'static, E: Display>(
         &self,
         way: &'static str,
         config: &PathConfig,
@@ -170,7 +170,7 @@ pub struct EmulatedLink<P> {
     state: LinkState,
 }
 
-impl<P> EmulatedLink<P> {
+impl<P: Packet> EmulatedLink<P> {
     /// A packet of `size` bytes, counted from the IP header on, arrives. Everything due by `now` has been released.
     pub fn offer(&mut self, way: Way, now: Time, size: Bytes, packet: P) {
         let zero = *self.zero.get_or_insert(now);

@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use thalweg_link::Trace;
-use thalweg_units::{Bytes, ConfigError, Span, Time, above, check};
+use thalweg_link::{MarkReason, Packet, Trace};
+use thalweg_units::{Bytes, ConfigError, Ecn, Span, Time, above, check};
 use thalweg_wire::overhead::{IPV4, IPV6, UDP};
 
 use super::clients::Clients;
@@ -16,7 +16,7 @@ use super::handle::{LinkHandle, LinkState, Request};
 use super::passing::head;
 use super::{EmulateError, EmulatedLink, LinkConfig, Passing, Place, Statistics, Way};
 use crate::clock::Clock;
-use crate::reactor::{Poller, PollerConfig, Source, UdpConfig, UdpSocket, Waker};
+use crate::reactor::{Poller, PollerConfig, Source, Transmit, UdpConfig, UdpSocket, Waker};
 use crate::thread::spawn;
 
 /// Each client has a descriptor, and each wake-up checks all of them.
@@ -171,6 +171,26 @@ struct Parcel {
     client: SocketAddr,
     number: u64,
     bytes: Vec<u8>,
+    ecn: Ecn,
+    marked: Option<MarkReason>,
+}
+
+impl Packet for Parcel {
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn marked(&self) -> Option<MarkReason> {
+        self.marked
+    }
+
+    fn mark(&mut self, why: MarkReason) {
+        (self.ecn, self.marked) = (Ecn::Ce, Some(why));
+    }
+
+    fn bleach(&mut self) {
+        self.ecn = Ecn::NotCapable;
+    }
 }
 
 /// Numbers packets, and reports them if there is an observer.
@@ -254,7 +274,8 @@ impl Work {
             if clients.on_datagram(now, datagram.from, datagram.to.ip()) {
                 let size = size(datagram.from.ip(), datagram.bytes);
                 let number = observer.arrived(now, *clients_send, size, datagram.bytes);
-                let parcel = Parcel { client: datagram.from, number, bytes: datagram.bytes.to_vec() };
+                let (client, ecn, bytes) = (datagram.from, datagram.ecn, datagram.bytes.to_vec());
+                let parcel = Parcel { client, number, bytes, ecn, marked: None };
                 link.offer(*clients_send, now, size, parcel);
             }
         });
@@ -268,7 +289,8 @@ impl Work {
                 client.upstream.receive(|datagram| {
                     let size = size(address.ip(), datagram.bytes);
                     let number = observer.arrived(now, clients_send.back(), size, datagram.bytes);
-                    let parcel = Parcel { client: *address, number, bytes: datagram.bytes.to_vec() };
+                    let (client, ecn, bytes) = (*address, datagram.ecn, datagram.bytes.to_vec());
+                    let parcel = Parcel { client, number, bytes, ecn, marked: None };
                     link.offer(clients_send.back(), now, size, parcel);
                 });
             }
@@ -278,18 +300,19 @@ impl Work {
     fn release(&mut self, now: Time) {
         let Work { clock, listen, server, clients, link, clients_send, observer, orphaned, .. } = self;
         link.release(now, |way, parcel| {
-            match clients.get_mut(&parcel.client) {
+            let Parcel { client: address, number, bytes, ecn, .. } = parcel;
+            match clients.get_mut(&address) {
                 None => *orphaned += 1,
                 // The socket's own counts show whether it was sent.
                 Some(client) if way == *clients_send => {
-                    client.upstream.send(*server, &parcel.bytes);
+                    client.upstream.transmit(Transmit { from: None, to: *server, ecn, bytes });
                 }
                 Some(client) => {
-                    listen.send_from(client.reached, parcel.client, &parcel.bytes);
+                    listen.transmit(Transmit { from: Some(client.reached), to: address, ecn, bytes });
                 }
             }
             let at = clock.now();
-            observer.report(parcel.number, way, at, || Place::Behind);
+            observer.report(number, way, at, || Place::Behind);
             at
         });
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use thalweg_link::DropReason;
+use thalweg_link::{DropReason, MarkReason};
 use thalweg_units::{Bytes, Span};
 
 use crate::reactor::Lateness;
@@ -19,6 +19,12 @@ pub struct DirectionStatistics {
     pub delivered: u64,
     /// Their sizes.
     pub delivered_bytes: Bytes,
+    /// Packets that arrived with each ECN field, in the order of [`Ecn::ALL`](thalweg_units::Ecn::ALL).
+    pub by_ecn: [u64; 4],
+    /// Packets that left with each.
+    pub delivered_by_ecn: [u64; 4],
+    /// Packets that left with a mark of a queue of the link, by reason.
+    pub marked: BTreeMap<MarkReason, u64>,
     /// Packets the link dropped, by reason.
     pub dropped: BTreeMap<DropReason, u64>,
     /// Packets that the emulator dropped because of its memory limit
@@ -84,10 +90,29 @@ pub(super) fn name(why: DropReason) -> &'static str {
         DropReason::Lost => "lost",
         DropReason::LinkOff => "link-off",
         DropReason::Policed => "policed",
+        DropReason::EcnCapable => "ecn-capable",
     }
 }
 
+/// A mark's reason by name.
+fn mark_name(why: MarkReason) -> &'static str {
+    match why {
+        MarkReason::Step => "step",
+        MarkReason::Ramp => "ramp",
+        MarkReason::Coupled => "coupled",
+        MarkReason::Classic => "classic",
+        MarkReason::Predicted => "predicted",
+    }
+}
+
+/// Counts of ECN fields by name.
+fn by_ecn(counts: [u64; 4]) -> Value {
+    let [not_ect, ect1, ect0, ce] = counts;
+    json!({ "not_ect": not_ect, "ect1": ect1, "ect0": ect0, "ce": ce })
+}
+
 fn direction(direction: &DirectionStatistics, duration: Span) -> Value {
+    let marked: BTreeMap<&str, u64> = direction.marked.iter().map(|(why, count)| (mark_name(*why), *count)).collect();
     let dropped: BTreeMap<&str, u64> = direction.dropped.iter().map(|(why, count)| (name(*why), *count)).collect();
     let millis = |share| direction.queued.percentile(share).map(|span| span.as_millis_f64());
     let micros = |share| direction.lateness.percentile(share).map(|span| span.as_millis_f64() * 1e3);
@@ -97,6 +122,9 @@ fn direction(direction: &DirectionStatistics, duration: Span) -> Value {
         "delivered": direction.delivered,
         "delivered_bytes": direction.delivered_bytes.get(),
         "delivered_mbps": direction.delivered_bytes.per(duration).as_mbps_f64(),
+        "ecn": by_ecn(direction.by_ecn),
+        "delivered_ecn": by_ecn(direction.delivered_by_ecn),
+        "marked": marked,
         "dropped": dropped,
         "overflowed": direction.overflowed,
         "inside_bytes": direction.inside.get(),

@@ -162,19 +162,19 @@ fn departures_are_those_of_virtual_time_within_the_lateness() {
     let clock = Clock::new();
     let mut poller = Poller::new(clock, PollerConfig::default()).unwrap();
     let config = LinkConfig { up: up.clone(), seed: Seed::new(9), ..LinkConfig::default() };
-    let mut link = config.build::<(u32, Time), _>(Time::ZERO, &mut find).unwrap();
+    let mut link = config.build::<u32, _>(Time::ZERO, &mut find).unwrap();
     let mut path = up.build::<u32, _>(Seed::new(9).child("up"), &mut find).unwrap();
     let (mut real, mut offered) = (Vec::new(), 0);
     while offered < 300 || link.next_event().is_set() {
         let arrival = if offered < 300 { Time::from_micros(1_500 * u64::from(offered)) } else { Time::NEVER };
         let woken = poller.wait(arrival.min(link.next_event()), &[]).unwrap();
-        link.release(woken.now, |way, (number, _)| {
+        link.release(woken.now, |way, number| {
             assert_eq!(way, Way::Up);
             real.push((number, woken.now));
             woken.now
         });
         if woken.now >= arrival {
-            link.offer(Way::Up, woken.now, Bytes::new(700), (offered, woken.now));
+            link.offer(Way::Up, woken.now, Bytes::new(700), offered);
             path.offer(woken.now, Bytes::new(700), offered);
             offered += 1;
         }

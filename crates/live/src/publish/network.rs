@@ -11,7 +11,6 @@ use thalweg_transport::sdp::Video;
 use thalweg_transport::{Datagram, Identity, Received};
 use thalweg_units::{Rate, Seed, Span, Time};
 use thalweg_video::source::Format;
-use thalweg_wire::rtcp::ccfb::Ecn;
 
 use super::camera::Taken;
 use super::coder::KeyframeSource;
@@ -323,8 +322,8 @@ impl Network {
             let (state, socket) = (viewer.state, &mut channels[viewer.channel].socket);
             viewer.pump(clock, (frame_cache, shared), records, |datagram| {
                 // What does not fit into the socket's buffer is lost, as anywhere on the path; the socket counts it.
-                let Datagram { from, to, bytes } = datagram;
-                socket.push(Transmit { from: Some(from.ip()), to, ecn: Ecn::NotCapable, bytes });
+                let Datagram { from, to, ecn, bytes } = datagram;
+                socket.push(Transmit { from: Some(from.ip()), to, ecn, bytes });
             });
             *audience_changed |= viewer.state != state;
             keyframes.extend(viewer.take_keyframe_request().map(|source| (source, viewer.key)));

@@ -16,6 +16,7 @@ mod device;
 mod error;
 mod network;
 mod outside;
+mod packet;
 mod running;
 
 use std::ffi::OsString;
@@ -30,6 +31,7 @@ use crate::emulate::{EmulateError, EmulatedLink, LinkConfig, Statistics, Way};
 use crate::reactor::{Poller, PollerConfig, Signals};
 use block::Block;
 use device::Device;
+use packet::Ipv4Packet;
 use running::Running;
 
 pub use caller::Caller;
@@ -155,7 +157,7 @@ struct Work {
     poller: Poller,
     inner: Device,
     outer: Device,
-    link: EmulatedLink<Vec<u8>>,
+    link: EmulatedLink<Ipv4Packet>,
     running: Running,
     /// Ctrl-C, which the command receives too.
     interrupt: Signals,
@@ -207,12 +209,13 @@ impl Work {
         };
         for _ in 0..BATCH {
             let Some(packet) = device.read() else { return };
-            // The version is in the first four bits (RFC 791); the devices have no IPv6 addresses, but the kernel still
-            // sends IPv6 neighbour discovery.
-            if packet.first().is_some_and(|byte| byte >> 4 == 4) {
-                self.link.offer(way, now, Bytes::new(packet.len() as u64), packet.to_vec());
-            } else {
-                self.unsent += 1;
+            // The devices have no IPv6 addresses, but the kernel still sends IPv6 neighbour discovery.
+            match Ipv4Packet::new(packet) {
+                Some(packet) => {
+                    let size = Bytes::new(packet.bytes().len() as u64);
+                    self.link.offer(way, now, size, packet);
+                }
+                None => self.unsent += 1,
             }
         }
     }
@@ -224,7 +227,7 @@ impl Work {
                 Way::Up => &*outer,
                 Way::Down => &*inner,
             };
-            if device.write(&packet).is_err() {
+            if device.write(packet.bytes()).is_err() {
                 *unsent += 1;
             }
             clock.now()

@@ -74,7 +74,7 @@ impl PlainReports {
         *reported = Reported { next: highest + 1, lost: block.cumulative_lost, at: now };
         // As in Bresenham's line algorithm: packet k is lost where k * lost / count steps up.
         let is_lost = |place: u64| (place + 1) * lost / count != place * lost / count;
-        let reported = |(place, id)| Acknowledgement { id, arrival: (!is_lost(place)).then_some(now), ce: false };
+        let reported = |(place, id)| Acknowledgement::new(id, (!is_lost(place)).then_some(now));
         (0..).zip(ids).map(reported).collect()
     }
 }

@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 
 use thalweg_control::{Acknowledgement, PacketId, PathReport};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Ecn, Span, Time};
 use thalweg_wire::ParseError;
-use thalweg_wire::rtcp::ccfb::{self, Ecn};
+use thalweg_wire::rtcp::ccfb;
 use thalweg_wire::rtcp::{self, DecoderState, Nack, Packet, ReceiverReport, ReportBlock, SenderReport, twcc};
 use thalweg_wire::unwrap::FrameUnwrapper;
 
@@ -124,7 +124,7 @@ impl Reader {
                     Some(time)
                 }
             };
-            Some(Acknowledgement { id, arrival, ce: false })
+            Some(Acknowledgement::new(id, arrival))
         }));
         (!acknowledgements.is_empty()).then_some(RtcpFeedback::Arrivals { acknowledgements, hold: None })
     }
@@ -142,12 +142,12 @@ impl Reader {
                 self.never_sent += u64::from(skipped);
                 continue;
             };
-            let (arrival, ce) = match arrival {
-                ccfb::Arrival::Missing => (None, false),
-                ccfb::Arrival::Untimed { ecn } => (Some(*last), ecn == Ecn::Ce),
+            let (arrival, ecn) = match arrival {
+                ccfb::Arrival::Missing => (None, Ecn::NotCapable),
+                ccfb::Arrival::Untimed { ecn } => (Some(*last), ecn),
                 ccfb::Arrival::At { time, ecn } => {
                     *last = time;
-                    (Some(time), ecn == Ecn::Ce)
+                    (Some(time), ecn)
                 }
             };
             if let ccfb::Status::Arrived { offset, .. } = status
@@ -156,7 +156,7 @@ impl Reader {
             {
                 newest = Some((id, held));
             }
-            acknowledgements.push(Acknowledgement { id, arrival, ce });
+            acknowledgements.push(Acknowledgement { id, arrival, ecn });
         }
         let hold = newest.map(|(_, held)| held);
         (!acknowledgements.is_empty()).then_some(RtcpFeedback::Arrivals { acknowledgements, hold })

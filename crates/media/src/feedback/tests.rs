@@ -3,8 +3,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 use thalweg_control::{Acknowledgement, PacketId, PathReport};
-use thalweg_units::{Bytes, Rate, Span, Time};
-use thalweg_wire::rtcp::ccfb::{self, Ecn};
+use thalweg_units::{Bytes, Ecn, Rate, Span, Time};
+use thalweg_wire::rtcp::ccfb;
 use thalweg_wire::rtcp::{self, Nack, Packet, Pli, twcc};
 
 const MEDIA: u32 = 7;
@@ -104,14 +104,17 @@ fn rfc_8888_tells_marks_and_how_long_the_newest_arrival_was_held() {
     ];
     let messages = ccfb::Config::default().build().unwrap().messages(Time::from_millis(3000), &packets).unwrap();
     let read = Reader::new().read(&bytes(Packet::CongestionFeedback(messages[0].clone())), &sent(6)).unwrap();
-    let reported =
-        |id, millis: Option<u64>, ce| Acknowledgement { id: PacketId(id), arrival: millis.map(Time::from_millis), ce };
+    let reported = |id, millis: Option<u64>, ecn| Acknowledgement {
+        id: PacketId(id),
+        arrival: millis.map(Time::from_millis),
+        ecn,
+    };
     let acknowledgements = vec![
-        reported(0, Some(2000), false),
-        reported(1, None, false),
-        reported(3, None, false),
-        reported(4, Some(2250), true),
-        reported(5, Some(2500), false),
+        reported(0, Some(2000), Ecn::Ect1),
+        reported(1, None, Ecn::NotCapable),
+        reported(3, None, Ecn::NotCapable),
+        reported(4, Some(2250), Ecn::Ce),
+        reported(5, Some(2500), Ecn::Ect1),
     ];
     assert_eq!(read, [RtcpFeedback::Arrivals { acknowledgements, hold: Some(Span::from_millis(500)) }]);
 }

@@ -43,7 +43,7 @@ pub(super) fn read(report: &Xr, sent: &impl Numbering, last: &mut Time) -> Vec<A
                 Some(time)
             }
         };
-        Acknowledgement { id, arrival, ce: false }
+        Acknowledgement::new(id, arrival)
     };
     reported.into_iter().map(arrival).collect()
 }

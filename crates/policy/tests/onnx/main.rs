@@ -68,11 +68,8 @@ fn play(mut controller: Box<dyn Controller>, seconds: u64) -> Vec<SendLimits> {
             }
             if ms % 50 == 5 && ms > 100 {
                 let last = (ms - 65) / 10;
-                let arrived = |id: u64| Acknowledgement {
-                    id: PacketId(id),
-                    arrival: Some(Time::from_millis(10 * id + delay(10 * id))),
-                    ce: false,
-                };
+                let arrived =
+                    |id: u64| Acknowledgement::new(PacketId(id), Some(Time::from_millis(10 * id + delay(10 * id))));
                 let reported: Vec<_> = (last.saturating_sub(4)..=last).map(arrived).collect();
                 controller.on_feedback(&history.on_report(now, &reported, None));
             }

@@ -72,6 +72,16 @@ impl Arrivals {
         self.times.resize(before as usize, None);
     }
 
+    /// A packet that arrived is to be in the next report once more; returns whether it is still remembered.
+    pub(super) fn report_again(&mut self, number: u64) -> bool {
+        let place = number.checked_sub(self.first).and_then(|place| self.times.get(place as usize));
+        let is_remembered = matches!(place, Some(Some(_)));
+        if let (true, Some(begin)) = (is_remembered, &mut self.begin) {
+            *begin = number.min(*begin);
+        }
+        is_remembered
+    }
+
     /// Drops entries that are too old, before `number`.
     fn forget(&mut self, now: Time, number: u64) {
         let Memory::Lasting(span) = self.memory else { return };

@@ -20,6 +20,11 @@ use extended::Extended;
 pub(crate) use extended::ExtendedStreams;
 pub(crate) use transport::{INTERVAL as TWCC_INTERVAL, Transport};
 
+/// How soon a packet that asks for no report is in one, where others ask, and how far reports are apart at least
+/// (specs/l4s.md 4.1).
+const ON_REQUEST: Span = Span::from_millis(10);
+const LEAST_ON_REQUEST: Span = Span::from_millis(5);
+
 /// Gathers arrivals into reports.
 #[derive(Debug)]
 pub(super) struct Reports {
@@ -27,6 +32,8 @@ pub(super) struct Reports {
     clock_offset: Span,
     form: Form,
     next: Time,
+    /// When the last report was made.
+    last: Time,
     /// Messages waiting to be taken.
     made: VecDeque<Message>,
 }
@@ -46,12 +53,14 @@ impl Reports {
         let form = match style {
             FeedbackStyle::PerPacket => Form::Reported(Vec::new(), Arrivals::new(transport::MEMORY)),
             FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Form::Transport(Transport::new(RECEIVER, MEDIA)),
-            FeedbackStyle::Ccfb | FeedbackStyle::CcfbEvery100Ms => Form::Congestion(Congestion::new(RECEIVER)),
+            FeedbackStyle::Ccfb | FeedbackStyle::CcfbOnRequest | FeedbackStyle::CcfbEvery100Ms => {
+                Form::Congestion(Congestion::new(RECEIVER))
+            }
             FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised => {
                 Form::Extended(Extended::new(RECEIVER, EVERYTHING))
             }
         };
-        Reports { style, clock_offset, form, next: Time::NEVER, made: VecDeque::new() }
+        Reports { style, clock_offset, form, next: Time::NEVER, last: Time::ZERO, made: VecDeque::new() }
     }
 
     /// Sets what the intervals of randomised reports are drawn from.
@@ -76,12 +85,13 @@ impl Reports {
                 let is_new = arrivals.on_packet(here, sent.id.0);
                 if is_new {
                     arrivals.take();
-                    acknowledgements.push(Acknowledgement { id: sent.id, arrival: Some(here), ce: false });
+                    acknowledgements
+                        .push(Acknowledgement { ecn: sent.ecn, ..Acknowledgement::new(sent.id, Some(here)) });
                 }
                 is_new
             }
             Form::Transport(transport) => transport.on_packet(here, sent.id.0),
-            Form::Congestion(congestion) => congestion.on_packet(here, EVERYTHING, sent.id.0),
+            Form::Congestion(congestion) => congestion.on_packet((here, sent.ecn), EVERYTHING, sent.id.0),
             Form::Extended(extended) => {
                 extended.on_packet(now, here, sent.id.0, sent.place.map(|place| place.captured))
             }
@@ -107,8 +117,12 @@ impl Reports {
             Form::Reported(..) => now,
             Form::Transport(_) if packet.requests_feedback && self.style == FeedbackStyle::TwccOnRequest => now,
             Form::Transport(_) => now + TWCC_INTERVAL,
-            Form::Congestion(_) if self.style == FeedbackStyle::CcfbEvery100Ms => now + Span::from_millis(100),
-            Form::Congestion(_) => now + CCFB_INTERVAL,
+            Form::Congestion(_) => match self.style {
+                FeedbackStyle::CcfbEvery100Ms => now + Span::from_millis(100),
+                FeedbackStyle::CcfbOnRequest if packet.requests_feedback => now.max(self.last + LEAST_ON_REQUEST),
+                FeedbackStyle::CcfbOnRequest => now + ON_REQUEST,
+                _ => now + CCFB_INTERVAL,
+            },
             Form::Extended(extended) => extended.next(),
         }
     }
@@ -120,7 +134,7 @@ impl Reports {
     /// The next message that is due.
     pub(super) fn poll(&mut self, now: Time) -> Option<Message> {
         if self.next <= now {
-            self.next = Time::NEVER;
+            (self.next, self.last) = (Time::NEVER, now);
             let here = now + self.clock_offset;
             let datagrams = match &mut self.form {
                 Form::Reported(acknowledgements, _) => {

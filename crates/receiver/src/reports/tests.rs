@@ -70,7 +70,7 @@ fn resolution(style: FeedbackStyle) -> Span {
     match style {
         FeedbackStyle::PerPacket => Span::ZERO,
         FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Span::from_micros(125),
-        FeedbackStyle::Ccfb | FeedbackStyle::CcfbEvery100Ms => Span::from_nanos(488_283),
+        FeedbackStyle::Ccfb | FeedbackStyle::CcfbOnRequest | FeedbackStyle::CcfbEvery100Ms => Span::from_nanos(488_283),
         // Rounded down.
         FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised => Span::from_nanos(11_112),
     }

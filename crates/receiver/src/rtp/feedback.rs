@@ -1,7 +1,7 @@
 //! Arrival feedback: by transport-wide sequence number, periodic or on request, or by stream, in RFC 8888 or extended
 //! reports.
 
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Ecn, Span, Time};
 use thalweg_wire::rtcp::Packet;
 use thalweg_wire::rtp::TransportSequence;
 use thalweg_wire::unwrap::SequenceUnwrapper;
@@ -77,7 +77,7 @@ impl ArrivalFeedback {
         match &mut self.style {
             Style::Nothing => {}
             Style::Congestion(congestion) => {
-                if congestion.on_packet(now, ssrc, number) {
+                if congestion.on_packet((now, Ecn::NotCapable), ssrc, number) {
                     self.next = self.next.min(now + CCFB_INTERVAL);
                 }
             }

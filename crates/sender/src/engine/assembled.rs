@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 
+use thalweg_control::ecn::{Capped, Ect1Policy};
 use thalweg_control::{Controller, PacketId};
 use thalweg_media::PacketSizes;
 use thalweg_units::{ConfigError, Span, Time};
@@ -26,6 +27,8 @@ pub(super) struct Assembled {
     pub(super) repair: Option<Repair>,
     pub(super) queue: MediaQueue,
     pub(super) sizes: PacketSizes,
+    /// What packets say; `None` for Not-ECT.
+    pub(super) ecn: Option<Ect1Policy>,
     /// The first packet sent under this controller; it gets no feedback on earlier ones.
     pub(super) first: PacketId,
 }
@@ -34,8 +37,15 @@ impl Assembled {
     /// Builds the parts; `first` is their first packet. The controller is given the rates that the policy's encoder can
     /// use.
     pub(super) fn new(parts: Parts, first: PacketId, now: Time) -> Result<Assembled, ConfigError> {
-        let Parts { mut controller, frames, pacing, padding, padding_content, repair, packets, loss_detection } = parts;
+        let Parts { mut controller, frames, pacing, padding, padding_content, repair, packets, loss_detection, ecn } =
+            parts;
         loss_detection.check()?;
+        if let Some(ecn) = &ecn {
+            ecn.check()?;
+            if let Some(cap) = ecn.cap {
+                controller = Box::new(Capped::new(controller, cap)?);
+            }
+        }
         if let Some(demand) = frames.demand() {
             controller.on_demand(now, demand);
         }
@@ -51,6 +61,7 @@ impl Assembled {
             repair: repair.map(|repair| repair.build(packets)).transpose()?,
             queue: MediaQueue::new(packets),
             sizes: packets,
+            ecn: ecn.map(|ecn| Ect1Policy::new(ecn.policy)),
             first,
         })
     }

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use thalweg_control::{Controller, feedback};
+use thalweg_control::{Controller, ecn, feedback};
 use thalweg_media::PacketSizes;
 use thalweg_units::{ConfigError, Time};
 
@@ -25,6 +25,7 @@ pub struct Builder {
     repair: Option<repair::Config>,
     packets: PacketSizes,
     loss_detection: feedback::Config,
+    ecn: Option<ecn::Config>,
 }
 
 impl Builder {
@@ -39,6 +40,7 @@ impl Builder {
             repair: None,
             packets: PacketSizes::default(),
             loss_detection: feedback::Config::default(),
+            ecn: None,
         }
     }
 
@@ -82,6 +84,11 @@ impl Builder {
         Builder { loss_detection, ..self }
     }
 
+    /// Packets say ECT(1) while the path carries it. Only where reports say how packets were marked: RFC 8888.
+    pub fn ecn(self, ecn: ecn::Config) -> Builder {
+        Builder { ecn: Some(ecn), ..self }
+    }
+
     /// The sender, before its first picture.
     ///
     /// # Errors
@@ -90,8 +97,9 @@ impl Builder {
         let missing = |part, example| ConfigError::out_of_range(part, "missing", example);
         let controller = self.controller.ok_or_else(|| missing("controller", "set, such as a boxed fixed::Fixed"))?;
         let frames = self.frames.ok_or_else(|| missing("frames", "set, such as a boxed frames::EveryFrame"))?;
-        let Builder { pacing, padding, padding_content, repair, packets, loss_detection, .. } = self;
-        let parts = Parts { controller, frames, pacing, padding, padding_content, repair, packets, loss_detection };
+        let Builder { pacing, padding, padding_content, repair, packets, loss_detection, ecn, .. } = self;
+        let parts =
+            Parts { controller, frames, pacing, padding, padding_content, repair, packets, loss_detection, ecn };
         Engine::with(parts, self.camera, now)
     }
 }

@@ -227,6 +227,9 @@ impl Engine {
     pub fn on_signal(&mut self, now: Time, signal: Signal) {
         self.advance(now);
         self.parts.controller.on_signal(now, signal);
+        if let (Signal::RouteChanged { .. }, Some(ecn)) = (signal, &mut self.parts.ecn) {
+            ecn.on_route_changed();
+        }
         self.refresh();
     }
 
@@ -342,6 +345,9 @@ impl Engine {
             see("capacity_bps", self.limits.capacity.as_bps_f64());
             self.parts.controller.inspect(&mut see);
             self.parts.policy.inspect(&mut see);
+            if let Some(ecn) = &self.parts.ecn {
+                ecn.inspect(&mut see);
+            }
             if let Some(repair) = &self.parts.repair {
                 repair.inspect(&mut see);
             }
@@ -447,6 +453,9 @@ fn deliver(feedback: &Feedback<'_>, parts: &mut Assembled, events: &mut Vec<Time
     let event = Event::Feedback { arrived, lost, rtt: feedback.rtt, in_flight: feedback.in_flight };
     events.push(Timed { at: feedback.now, event });
     parts.controller.on_feedback(&feedback);
+    if let Some(ecn) = &mut parts.ecn {
+        ecn.on_feedback(&feedback);
+    }
     if let Some(repair) = &mut parts.repair {
         repair.on_feedback(&feedback);
     }

@@ -316,6 +316,10 @@ impl Engine {
         }
         self.account(packet.id, payload, content, size);
         packet.app_limited = self.nothing_follows();
+        if let Some(ecn) = &mut self.parts.ecn {
+            packet.ecn = ecn.ecn();
+            ecn.on_sent(&packet);
+        }
         let sent = self.history.on_sent(packet);
         self.next_id += 1;
         self.probe_packets = self.probe_packets.saturating_sub(1);

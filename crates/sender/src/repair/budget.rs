@@ -175,7 +175,7 @@ mod tests {
             }
             let arrived = round * 20 + 4..round * 20 + 20;
             let arrival = Some(at(round * 100 + 50));
-            let reported: Vec<_> = arrived.map(|id| Acknowledgement { id: PacketId(id), arrival, ce: false }).collect();
+            let reported: Vec<_> = arrived.map(|id| Acknowledgement::new(PacketId(id), arrival)).collect();
             budget.on_feedback(&history.on_report(at(round * 100 + 50), &reported, None));
         }
         (budget, at(60 * 100))

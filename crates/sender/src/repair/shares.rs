@@ -133,7 +133,7 @@ mod tests {
             let arrived = round * 20 + lost..round * 20 + 20;
             let at = sent + Span::from_millis(round_trip_ms as i64);
             let reported: Vec<Acknowledgement> =
-                arrived.map(|id| Acknowledgement { id: PacketId(id), arrival: Some(at), ce: false }).collect();
+                arrived.map(|id| Acknowledgement::new(PacketId(id), Some(at))).collect();
             budget.on_feedback(&history.on_report(at, &reported, None));
         }
         budget.shares()

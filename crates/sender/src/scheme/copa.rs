@@ -30,6 +30,7 @@ pub(super) fn alone() -> Scheme {
         receiver: ReceiverKind::Standard,
         packets: PacketSizes::default(),
         loss_detection: feedback::Config::default(),
+        ecn: None,
     }
 }
 

@@ -105,6 +105,7 @@ impl SenderFactory for Scheme {
             repair: self.repair,
             packets: self.packets,
             loss_detection: self.loss_detection,
+            ecn: self.ecn,
         })
     }
 
@@ -155,7 +156,12 @@ where
 
     fn parts(&self, source: Size) -> Result<Parts, ConfigError> {
         let controller: Box<dyn Controller> = Box::new((self.make)()?);
-        Ok(Parts { controller, ..self.scheme.parts(source)? })
+        let mut parts = Parts { controller, ..self.scheme.parts(source)? };
+        if let Some(ecn) = &mut parts.ecn {
+            // Whether the new controller answers marks is not known.
+            ecn.cap.get_or_insert_default();
+        }
+        Ok(parts)
     }
 
     fn based_on(&self) -> Option<&dyn SenderFactory> {

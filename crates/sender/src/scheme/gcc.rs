@@ -63,5 +63,6 @@ fn composed(controller: gcc::Config, burst: Span, scaler: resolution::QualitySca
         packets: PacketSizes::default(),
         // libwebrtc has no probe timeout: it sends at its rate whether it is acknowledged or not.
         loss_detection: feedback::Config { probe_packets: 0, ..feedback::Config::default() },
+        ecn: None,
     }
 }

@@ -47,6 +47,7 @@ impl Scheme {
                 (config.start, config.min_rate) = (start, config.min_rate.min(min));
             }
             ControllerConfig::Scream(config) => config.start = start,
+            ControllerConfig::ScreamLibwebrtc(config) => config.start = start,
             ControllerConfig::Nada(config) => (config.start, config.min, config.max) = (start, min, wire),
             ControllerConfig::Sqp(config) => (config.initial, config.min) = (start, config.min.min(min)),
             ControllerConfig::Pudica(config) => {

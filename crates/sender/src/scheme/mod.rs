@@ -18,7 +18,7 @@ mod vidaptive;
 use alloc::boxed::Box;
 use alloc::string::String;
 
-use thalweg_control::{DynController, feedback};
+use thalweg_control::{DynController, ecn, feedback};
 use thalweg_media::PacketSizes;
 use thalweg_units::{ConfigError, Size, check};
 
@@ -48,6 +48,8 @@ pub enum ControllerConfig {
     Bbr(thalweg_control::bbr::Config),
     /// SCReAM v2.
     Scream(thalweg_control::scream::Config),
+    /// SCReAM v2 as libwebrtc has it.
+    ScreamLibwebrtc(thalweg_control::scream_libwebrtc::Config),
     /// NADA.
     Nada(thalweg_control::nada::Config),
     /// SQP.
@@ -84,6 +86,7 @@ impl ControllerConfig {
             | ControllerConfig::Rocc(_)
             | ControllerConfig::Bbr(_)
             | ControllerConfig::Scream(_)
+            | ControllerConfig::ScreamLibwebrtc(_)
             | ControllerConfig::Nada(_)
             | ControllerConfig::Sqp(_)
             | ControllerConfig::Pudica(_)
@@ -112,6 +115,7 @@ impl ControllerConfig {
             ControllerConfig::Gcc(config) => Box::new(gcc::Gcc::new(config.clone())?),
             ControllerConfig::Bbr(config) => Box::new(bbr::Bbr::new(config.clone())?),
             ControllerConfig::Scream(config) => Box::new(scream::Scream::new(*config)?),
+            ControllerConfig::ScreamLibwebrtc(config) => Box::new(scream_libwebrtc::ScreamLibwebrtc::new(*config)?),
             ControllerConfig::Nada(config) => Box::new(nada::Nada::new(*config)?),
             ControllerConfig::Sqp(config) => Box::new(sqp::Sqp::new(*config)?),
             ControllerConfig::Pudica(config) => Box::new(pudica::Pudica::new(*config)?),
@@ -188,6 +192,9 @@ pub struct Scheme {
     /// When packets count as lost, and when the path is probed for feedback.
     #[cfg_attr(feature = "serde", serde(default))]
     pub loss_detection: feedback::Config,
+    /// How ECN is used; `None` for not at all.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub ecn: Option<ecn::Config>,
 }
 
 impl Scheme {
@@ -195,13 +202,16 @@ impl Scheme {
     /// (its decoder's states, its measurements of the path, requests) comes with the reports or beside them.
     ///
     /// # Errors
-    /// For a controller that takes each report for the end of an RTCP interval, with reports that come more often.
+    /// For a controller that takes each report for the end of an RTCP interval, with reports that come more often; for a
+    /// sender that uses ECN, with reports that do not carry it.
     pub fn accepts(&self, style: FeedbackStyle) -> Result<(), ConfigError> {
         let keeps_time = matches!(&self.controller, ControllerConfig::Fbra(config) if config.each_report);
         check("feedback", format_args!("{style} for {}", self.name)).is(
             style.is_extended() || !keeps_time,
             "extended or extended-randomised, because each report ends an interval of this controller",
-        )
+        )?;
+        check("feedback", format_args!("{style} for {}", self.name))
+            .is(self.ecn.is_none() || style.carries_ecn(), "ccfb or per-packet, which say how packets were marked")
     }
 
     /// WebRTC's control by loss, for receivers that send receiver reports alone (`gcc:loss`).
@@ -237,7 +247,7 @@ mod tests {
             controller.on_sent(&history.on_sent(SentPacket::new(PacketId(number), at, Bytes::new(1200))));
             let now = at + Span::from_millis(4);
             if let Some(id) = number.checked_sub(5).map(PacketId) {
-                let reported = Acknowledgement { id, arrival: Some(Time::from_millis(5 * id.0 + 25)), ce: false };
+                let reported = Acknowledgement::new(id, Some(Time::from_millis(5 * id.0 + 25)));
                 controller.on_feedback(&history.on_report(now, &[reported], None));
             }
         }

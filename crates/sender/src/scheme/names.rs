@@ -84,6 +84,11 @@ pub fn known() -> &'static [Known] {
             make: vidaptive::over_gcc,
         },
         Known { name: "scream", about: "SCReAM v2", make: peers::scream },
+        Known {
+            name: "scream:libwebrtc",
+            about: "SCReAM v2 as libwebrtc has it behind a field trial, with its reports and bursts",
+            make: peers::scream_of_libwebrtc,
+        },
         Known { name: "nada", about: "NADA (RFC 8698)", make: peers::nada },
         Known { name: "sqp", about: "SQP: each frame a train that samples the path", make: peers::sqp },
         Known { name: "pudica", about: "Pudica: how much of its interval each frame needs", make: peers::pudica },

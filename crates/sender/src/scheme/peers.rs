@@ -2,7 +2,7 @@
 //! as the encoder's target.
 
 use thalweg_control::{bbr as bbr_control, feedback, nada as nada_control, pudica as pudica_control};
-use thalweg_control::{scream as scream_control, sqp as sqp_control};
+use thalweg_control::{scream as scream_control, scream_libwebrtc, sqp as sqp_control};
 use thalweg_media::PacketSizes;
 use thalweg_units::Span;
 
@@ -19,6 +19,14 @@ pub(super) fn under_webrtc(controller: ControllerConfig, style: FeedbackStyle) -
 /// SCReAM v2 (specs/scream.md); its draft expects reports far more often than Chromium sends them.
 pub(super) fn scream() -> Scheme {
     under_webrtc(ControllerConfig::Scream(scream_control::Config::default()), FeedbackStyle::PerPacket)
+}
+
+/// SCReAM v2 as libwebrtc has it (specs/l4s.md 3.1): with Chromium's reports, and packets that leave up to 10 ms ahead of
+/// their pace. In calls without congestion for 15 s libwebrtc lets them run 40 ms ahead.
+pub(super) fn scream_of_libwebrtc() -> Scheme {
+    let controller = ControllerConfig::ScreamLibwebrtc(scream_libwebrtc::Config::default());
+    let pacing = pacing::Config { burst: Span::from_millis(10), ..pacing::Config::default() };
+    Scheme { pacing, ..under_webrtc(controller, FeedbackStyle::Ccfb) }
 }
 
 /// NADA (specs/nada.md).

@@ -43,6 +43,7 @@ pub(super) fn measured_at_sender() -> Scheme {
         receiver: ReceiverKind::Standard,
         packets: PacketSizes { min_packets: 2, ..PacketSizes::default() },
         loss_detection: feedback::Config::default(),
+        ecn: None,
     }
 }
 

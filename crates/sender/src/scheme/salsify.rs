@@ -50,6 +50,7 @@ pub(super) fn two_cores() -> Scheme {
         packets,
         // A forced frame is the probe of this paper (section 3.1).
         loss_detection: feedback::Config { probe_packets: 0, ..feedback::Config::default() },
+        ecn: None,
     }
 }
 

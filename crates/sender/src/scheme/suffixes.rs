@@ -1,6 +1,10 @@
 //! Suffixes that may follow a scheme's name, and what they change.
 
-use super::{Scheme, rebera};
+use thalweg_control::ecn::{self, CapConfig};
+use thalweg_units::Span;
+
+use super::{ControllerConfig, FeedbackStyle, Scheme, rebera};
+use crate::pacing;
 use crate::padding::redundant::{self, Kind};
 
 /// Turns one scheme into another, as `gcc+fec` is `gcc` with FEC as its padding.
@@ -53,7 +57,47 @@ pub fn suffixes() -> &'static [Suffix] {
             about: "schemes whose encoder is aimed at a rate: it is aimed at what that is forecast to become",
             change: rebera::forecasting,
         },
+        Suffix {
+            name: "+l4s",
+            about: "any scheme with RFC 8888 or ideal reports: it says ECT(1), and marks of queues lower its rate",
+            change: |scheme| Some(low_latency(scheme)),
+        },
     ]
+}
+
+/// SCReAM answers marks itself; any other controller gets a cap.
+fn low_latency(mut scheme: Scheme) -> Scheme {
+    // What leaves at once waits at once: a queue of a millisecond marks all but the first packets of a burst.
+    let paced = pacing::Config { burst: Span::ZERO, drain_within: None, ..scheme.pacing };
+    let pacing = if let ControllerConfig::ScreamLibwebrtc(_) = scheme.controller { scheme.pacing } else { paced };
+    let cap = match &mut scheme.controller {
+        ControllerConfig::Scream(scream) => {
+            scream.l4s.get_or_insert_default();
+            None
+        }
+        ControllerConfig::ScreamLibwebrtc(_) => None,
+        controller => Some(CapConfig { answers_losses: ignores_losses(controller), ..CapConfig::default() }),
+    };
+    let feedback = match scheme.feedback {
+        style if style.carries_ecn() => style,
+        FeedbackStyle::TwccOnRequest => FeedbackStyle::CcfbOnRequest,
+        _ => FeedbackStyle::Ccfb,
+    };
+    Scheme { pacing, feedback, ecn: Some(ecn::Config { cap, ..ecn::Config::default() }), ..scheme }
+}
+
+/// Whether losses alone do not lower its rate.
+fn ignores_losses(controller: &ControllerConfig) -> bool {
+    matches!(
+        controller,
+        ControllerConfig::Fixed(_)
+            | ControllerConfig::Copa(_)
+            | ControllerConfig::Rocc(_)
+            | ControllerConfig::Bbr(_)
+            | ControllerConfig::Sqp(_)
+            | ControllerConfig::Camel(_)
+            | ControllerConfig::Salsify(_)
+    )
 }
 
 fn padded(scheme: Scheme, kind: Kind) -> Option<Scheme> {

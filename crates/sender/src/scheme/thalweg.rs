@@ -42,6 +42,7 @@ pub(super) fn thalweg() -> Scheme {
         packets,
         // A forced frame is the probe.
         loss_detection: feedback::Config { probe_packets: 0, ..feedback::Config::default() },
+        ecn: None,
     }
 }
 

@@ -277,7 +277,7 @@ impl<L: FnMut(Option<DecoderReport>, u64) -> Option<DecoderReport>> World<L> {
     fn receive(&mut self, packet: &Packet) {
         let now = self.now;
         let Some(receiver) = &mut self.receiver else {
-            let acknowledgement = Acknowledgement { id: packet.sent.id, arrival: Some(now), ce: false };
+            let acknowledgement = Acknowledgement::new(packet.sent.id, Some(now));
             return self.at(now + DELAY, Happening::Report(vec![acknowledgement], None));
         };
         let mut ready = receiver.on_packet(now, packet);

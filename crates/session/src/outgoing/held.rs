@@ -55,8 +55,7 @@ mod tests {
 
     /// A report at a time on arrivals at these times, in milliseconds.
     fn report(held: &mut Held, now: u64, arrivals: &[u64]) -> u64 {
-        let arrived =
-            |at: &u64| Acknowledgement { id: PacketId(*at), arrival: Some(Time::from_millis(*at)), ce: false };
+        let arrived = |at: &u64| Acknowledgement::new(PacketId(*at), Some(Time::from_millis(*at)));
         held.on_report(Time::from_millis(now), &arrivals.iter().map(arrived).collect::<Vec<_>>());
         held.times()
     }

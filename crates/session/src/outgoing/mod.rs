@@ -32,7 +32,7 @@ use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Engine, Parts, SenderFactory, Wake, engine};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};
 use thalweg_transport::{Connection, Credentials, Received, TransportError};
-use thalweg_units::{Bytes, ConfigError, Random, Rate, Time};
+use thalweg_units::{Bytes, ConfigError, Ecn, Random, Rate, Time};
 use thalweg_wire::rtcp;
 
 pub use crate::peer::ConnectionEvent;
@@ -190,7 +190,7 @@ impl Outgoing {
             return;
         }
         match flow.writer.unreported_audio(number) {
-            Some(Ok(bytes)) => self.send_rtp(&bytes),
+            Some(Ok(bytes)) => self.send_rtp(Ecn::NotCapable, &bytes),
             Some(Err(error)) => self.peer.on_unsent(error.to_string()),
             None => {}
         }
@@ -345,7 +345,7 @@ impl Outgoing {
                     let written = flow.writer.write(&packet);
                     flow.writer.forget_before(flow.engine.retransmits_from().unwrap_or(u64::MAX));
                     match written {
-                        Ok(bytes) => self.send_rtp(&bytes),
+                        Ok(bytes) => self.send_rtp(packet.sent.ecn, &bytes),
                         Err(error) => self.peer.on_unsent(error.to_string()),
                     }
                 }
@@ -464,8 +464,8 @@ impl Outgoing {
         }
     }
 
-    fn send_rtp(&mut self, packet: &[u8]) {
-        if self.peer.send_rtp(packet) {
+    fn send_rtp(&mut self, ecn: Ecn, packet: &[u8]) {
+        if self.peer.send_rtp(ecn, packet) {
             see(&mut self.plain, self.now, true, packet);
         }
     }

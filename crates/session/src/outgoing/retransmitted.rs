@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     fn report(id: u64, arrival: Option<Time>) -> Acknowledgement {
-        Acknowledgement { id: PacketId(id), arrival, ce: false }
+        Acknowledgement::new(PacketId(id), arrival)
     }
 
     #[test]

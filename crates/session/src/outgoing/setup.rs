@@ -6,7 +6,7 @@ use thalweg_sender::padding::redundant::{self, Kind};
 use thalweg_sender::repair::fec::Format;
 use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{Camera, PacketSizes, Parts, SenderFactory};
-use thalweg_transport::sdp::{ExtensionIds, Negotiated, Redundancy, Video, VideoCodec};
+use thalweg_transport::sdp::{CongestionFeedback, ExtensionIds, Negotiated, Redundancy, Video, VideoCodec};
 use thalweg_units::{Bytes, ConfigError, Seed};
 use thalweg_wire::overhead::{self, Overhead};
 use thalweg_wire::rtcp::NtpTime;
@@ -60,6 +60,10 @@ pub(super) fn fit(
         repair => *repair = None,
     }
     parts.padding_content = parts.padding_content.and_then(|redundant| fillable(redundant, video));
+    // Only RFC 8888 says how packets were marked; without that nothing may say ECT (specs/l4s.md 1.2).
+    if video.congestion() != Some(CongestionFeedback::PerStream) {
+        parts.ecn = None;
+    }
     let redundancy = in_red(parts, video);
     let red = if redundancy.is_some() { RED } else { Bytes::ZERO };
     let layered = parts.frames.layers() > 1;

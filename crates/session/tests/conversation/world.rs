@@ -127,11 +127,11 @@ impl World {
             turns = if next > self.now { 0 } else { turns + 1 };
             assert!(turns < MAX_TURNS, "no end at {}: the sender waits for {due}", self.now);
             self.now = next.max(self.now);
-            while let Some(Datagram { from, to, bytes }) = self.paths.poll(self.now, 0) {
+            while let Some(Datagram { from, to, bytes, .. }) = self.paths.poll(self.now, 0) {
                 self.incoming.on_datagram(self.now, from, to, &bytes);
                 self.drain_incoming();
             }
-            while let Some(Datagram { from, to, bytes }) = self.paths.poll(self.now, 1) {
+            while let Some(Datagram { from, to, bytes, .. }) = self.paths.poll(self.now, 1) {
                 self.outgoing.on_datagram(self.now, from, to, &bytes);
                 self.drain_outgoing();
             }
@@ -157,7 +157,7 @@ impl World {
     pub fn say(&mut self, speak: impl FnOnce(&mut Connection)) {
         self.drain();
         speak(self.incoming.connection());
-        while let incoming::Output::Transmit(Datagram { from, to, bytes }) = self.incoming.poll() {
+        while let incoming::Output::Transmit(Datagram { from, to, bytes, .. }) = self.incoming.poll() {
             self.outgoing.on_datagram(self.now, from, to, &bytes);
             self.drain_outgoing();
         }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Ecn, Time};
 
 use crate::dtls::Dtls;
 use crate::ice::{Ice, check_credentials, read_candidate};
@@ -196,10 +196,18 @@ impl Connection {
     /// # Errors
     /// When it cannot be protected, or its index is not newer than that of the last packet sent in its stream.
     pub fn send_rtp(&mut self, packet: &[u8]) -> Result<(), SendError> {
+        self.send_rtp_as(Ecn::NotCapable, packet)
+    }
+
+    /// The same with this ECN field.
+    ///
+    /// # Errors
+    /// See [`Connection::send_rtp`].
+    pub fn send_rtp_as(&mut self, ecn: Ecn, packet: &[u8]) -> Result<(), SendError> {
         let (outbound, route) = self.outbound.as_mut().zip(self.ice.route()).ok_or(SendError::NotConnected)?;
         let protected = outbound.rtp(packet)?;
         self.statistics.sent_rtp += 1;
-        self.transmit(route, protected);
+        self.transmit(route, ecn, protected);
         Ok(())
     }
 
@@ -211,7 +219,7 @@ impl Connection {
         let (outbound, route) = self.outbound.as_mut().zip(self.ice.route()).ok_or(SendError::NotConnected)?;
         let protected = outbound.rtcp(compound)?;
         self.statistics.sent_rtcp += 1;
-        self.transmit(route, protected);
+        self.transmit(route, Ecn::NotCapable, protected);
         Ok(())
     }
 

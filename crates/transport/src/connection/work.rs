@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use thalweg_units::Time;
+use thalweg_units::{Ecn, Time};
 
 use super::Connection;
 use crate::demultiplex::Kind;
@@ -82,7 +82,7 @@ impl Connection {
             return;
         }
         while let Some((route, bytes)) = self.ice.poll_transmit() {
-            self.transmit(route, bytes);
+            self.transmit(route, Ecn::NotCapable, bytes);
         }
         if self.ice.poll_route()
             && let Some(route) = self.ice.route()
@@ -92,13 +92,13 @@ impl Connection {
                 self.fail(error);
             }
             for bytes in std::mem::take(&mut self.waiting) {
-                self.transmit(route, bytes);
+                self.transmit(route, Ecn::NotCapable, bytes);
             }
         }
         while let Some(progress) = self.dtls.as_mut().filter(|_| !self.over).and_then(Dtls::poll) {
             match progress {
                 Progress::Transmit(bytes) => match self.ice.route() {
-                    Some(route) => self.transmit(route, bytes),
+                    Some(route) => self.transmit(route, Ecn::NotCapable, bytes),
                     None if self.waiting.len() < MAX_WAITING => self.waiting.push_back(bytes),
                     None => {}
                 },
@@ -169,9 +169,9 @@ impl Connection {
         self.ice.consented().map_or(self.connected, |at| self.time(at).max(self.connected))
     }
 
-    pub(super) fn transmit(&mut self, route: Route, bytes: Vec<u8>) {
+    pub(super) fn transmit(&mut self, route: Route, ecn: Ecn, bytes: Vec<u8>) {
         self.statistics.sent += 1;
-        self.outputs.push_back(Output::Transmit(Datagram { from: route.local, to: route.remote, bytes }));
+        self.outputs.push_back(Output::Transmit(Datagram { from: route.local, to: route.remote, ecn, bytes }));
     }
 
     pub(super) fn fail(&mut self, error: TransportError) {

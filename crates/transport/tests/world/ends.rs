@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use thalweg_link::{Link, Path, PathConfig, Trace};
+use thalweg_link::{Ecn, Link, MarkReason, Packet, Path, PathConfig, Trace};
 use thalweg_transport::sdp::{self, Capabilities, Local, Negotiated, StreamIds};
 use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Identity};
 use thalweg_units::{Bytes, Seed, Time};
@@ -67,8 +67,25 @@ pub fn negotiate(
     [accepted.media, answer.media]
 }
 
+/// A datagram on a path, whose queues may mark it.
+struct Carried(Datagram);
+
+impl Packet for Carried {
+    fn ecn(&self) -> Ecn {
+        self.0.ecn
+    }
+
+    fn mark(&mut self, _why: MarkReason) {
+        self.0.ecn = Ecn::Ce;
+    }
+
+    fn bleach(&mut self) {
+        self.0.ecn = Ecn::NotCapable;
+    }
+}
+
 /// The path from each endpoint to the other.
-pub struct Paths([Path<Datagram>; 2]);
+pub struct Paths([Path<Carried>; 2]);
 
 impl Paths {
     pub fn new(path: &PathConfig, seed: u64) -> Paths {
@@ -79,13 +96,13 @@ impl Paths {
     /// Endpoint `from` sends a datagram; returns its size from the IP header on.
     pub fn offer(&mut self, now: Time, from: usize, datagram: Datagram) -> Bytes {
         let size = Bytes::new(28 + datagram.bytes.len() as u64);
-        self.0[from].offer(now, size, datagram);
+        self.0[from].offer(now, size, Carried(datagram));
         size
     }
 
     /// The next datagram of endpoint `from` that has arrived.
     pub fn poll(&mut self, now: Time, from: usize) -> Option<Datagram> {
-        self.0[from].poll(now).map(|departure| departure.packet)
+        self.0[from].poll(now).map(|departure| departure.packet.0)
     }
 
     pub fn next_event(&self) -> Time {

@@ -107,7 +107,7 @@ impl World {
             }
             self.now = next.max(self.now);
             for way in 0..2 {
-                while let Some(Datagram { from, to, bytes }) = self.paths.poll(self.now, way) {
+                while let Some(Datagram { from, to, bytes, .. }) = self.paths.poll(self.now, way) {
                     self.ends[1 - way].on_datagram(self.now, from, to, &bytes);
                 }
             }

@@ -1,7 +1,7 @@
 //! Corrupted input, truncated or changed anywhere. Nothing panics, every error is accurate, and whatever parses can be
 //! written again.
 
-use thalweg_units::{Random, Seed};
+use thalweg_units::{Ecn, Random, Seed};
 use thalweg_wire::ParseError;
 use thalweg_wire::rtcp::{self, Compound, Packet, ccfb, twcc};
 use thalweg_wire::rtp::{self, AbsoluteSendTime, FragmentGrace, FrameStates, PlayoutDelay, TransportSequence};
@@ -185,11 +185,7 @@ fn own_packets() -> Vec<Vec<u8>> {
     let transport = twcc::Config::default().build().unwrap().messages(&arrivals).unwrap().remove(0);
     let received: Vec<_> = arrivals
         .iter()
-        .map(|(sequence, at)| ccfb::Received {
-            ssrc: 1,
-            sequence: *sequence,
-            arrival: at.map(|at| (at, ccfb::Ecn::Ect1)),
-        })
+        .map(|(sequence, at)| ccfb::Received { ssrc: 1, sequence: *sequence, arrival: at.map(|at| (at, Ecn::Ect1)) })
         .collect();
     let now = thalweg_units::Time::from_millis(1200);
     let congestion = ccfb::Config::default().build().unwrap().messages(now, &received).unwrap().remove(0);

@@ -182,7 +182,7 @@ impl History {
             if newest.is_none_or(|newest| packet.id > newest.id) {
                 newest = Some(Newest { id: packet.id, sent: packet.at, arrival });
             }
-            let fate = Fate::Arrived { at: arrival, ce: acknowledgement.ce, was_lost };
+            let fate = Fate::Arrived { at: arrival, ecn: acknowledgement.ecn, was_lost };
             self.reports.push(Report { packet: *packet, fate });
         }
         newest
@@ -302,7 +302,7 @@ mod tests {
     }
 
     pub(super) fn arrived(id: u64, at: Time) -> Acknowledgement {
-        Acknowledgement { id: PacketId(id), arrival: Some(at), ce: false }
+        Acknowledgement::new(PacketId(id), Some(at))
     }
 
     #[test]

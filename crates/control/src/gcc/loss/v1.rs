@@ -140,7 +140,7 @@ mod tests {
         let reports: Vec<Report> = (0..100)
             .map(|index| {
                 let packet = SentPacket::new(PacketId(ms + index), at, Bytes::new(1250));
-                let arrived = Fate::Arrived { at, ce: false, was_lost: false };
+                let arrived = Fate::arrived(at);
                 Report { packet, fate: if index < lost { Fate::Lost } else { arrived } }
             })
             .collect();

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thalweg_control::{Fate, PacketId, Payload, Probe, Report, SentPacket};
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, Ecn, Rate, Span, Time};
 
 use crate::contestant::{Estimator, Limits};
 
@@ -111,7 +111,7 @@ impl From<&Packet> for SentPacket {
 impl From<&Report> for PacketReport {
     fn from(report: &Report) -> PacketReport {
         let (ce, was_lost) = match report.fate {
-            Fate::Arrived { ce, was_lost, .. } => (ce, was_lost),
+            fate @ Fate::Arrived { was_lost, .. } => (fate.is_marked(), was_lost),
             Fate::Lost => (false, false),
         };
         let arrived_ns = report.arrival().map(Time::as_nanos);
@@ -121,7 +121,8 @@ impl From<&Report> for PacketReport {
 
 impl From<&PacketReport> for Report {
     fn from(report: &PacketReport) -> Report {
-        let arrived = |at| Fate::Arrived { at: Time::from_nanos(at), ce: report.ce, was_lost: report.was_lost };
+        let ecn = Ecn::of_mark(report.ce);
+        let arrived = |at| Fate::Arrived { at: Time::from_nanos(at), ecn, was_lost: report.was_lost };
         Report { packet: SentPacket::from(&report.packet), fate: report.arrived_ns.map_or(Fate::Lost, arrived) }
     }
 }

@@ -146,7 +146,7 @@ mod tests {
 
     fn arrived(id: u64) -> Report {
         let packet = SentPacket::new(PacketId(id), Time::from_millis(5), Bytes::new(1200));
-        Report { packet, fate: Fate::Arrived { at: Time::from_millis(30), ce: false, was_lost: false } }
+        Report { packet, fate: Fate::arrived(Time::from_millis(30)) }
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use thalweg_link::traffic::tcp::{Acknowledgement, Segment};
 use thalweg_link::{Datagrams, DropReason, TcpFlow};
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Ecn, Span, Time};
 
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Competitor, Scenario};
 use crate::simulate::SimulateError;
-use crate::simulate::network::{Answer, Cargo, Network, UnderWay};
+use crate::simulate::network::{Answer, Cargo, Network, Transit, UnderWay};
 
 /// One source, with its receiver, if any.
 pub(super) struct Source {
@@ -84,7 +84,7 @@ impl CrossTraffic {
             match &mut source.kind {
                 Kind::Datagrams(source) => {
                     while let Some(size) = source.poll(now) {
-                        network.send(now, flow, size, Cargo::Datagram);
+                        network.send(now, flow, (size, Ecn::NotCapable), Cargo::Datagram);
                     }
                 }
                 Kind::Tcp(tcp) if tcp.flow.next_event() <= now => {
@@ -102,13 +102,14 @@ impl CrossTraffic {
         &mut self,
         now: Time,
         (flow, number): (u16, u64),
-        (size, queued): (Bytes, Span),
+        Transit { size, queued, ecn, marked }: Transit,
         network: &mut Network,
         recorder: &mut Recorder,
     ) {
-        recorder.push(Record { at: now, flow, what: What::SegmentArrived { size, queued } });
+        recorder.push(Record { at: now, flow, what: What::SegmentArrived { size, queued, marked } });
         let Some(tcp) = self.tcp(flow) else { return };
-        if let Some(segment) = tcp.under_way.leave(number) {
+        if let Some(mut segment) = tcp.under_way.leave(number) {
+            segment.ecn = ecn;
             let answer = tcp.flow.on_segment(now, &segment);
             offer_answer(now, flow, answer, network);
         }
@@ -156,10 +157,10 @@ impl CrossTraffic {
 impl Tcp {
     fn pump(&mut self, now: Time, flow: u16, network: &mut Network, recorder: &mut Recorder) {
         while let Some(segment) = self.flow.poll(now) {
-            let (size, window) = (segment.size(), self.flow.sender().window().window());
+            let (size, ecn, window) = (segment.size(), segment.ecn, self.flow.sender().window().window());
             recorder.push(Record { at: now, flow, what: What::SegmentSent { size, window } });
             let cargo = Cargo::Segment(self.under_way.push(segment));
-            network.send(now, flow, size, cargo);
+            network.send(now, flow, (size, ecn), cargo);
         }
     }
 }

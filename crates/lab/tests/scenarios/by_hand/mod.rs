@@ -111,7 +111,7 @@ impl Default for Call {
 }
 
 impl Call {
-    fn path<P: 'static + Send>(&self, name: &str, bottleneck: bool, losses: &[LossModel]) -> Path<P> {
+    fn path<P: 'static + Send>(&self, name: &str, bottleneck: bool, losses: &[LossModel]) -> Path<(P, ())> {
         let link = Arc::new(Trace::constant(self.rate).unwrap());
         let queue = QueueConfig::DropTail(Limits::bytes(Bytes::new(1_500_000)));
         let mut hops: Vec<HopConfig> = losses.iter().copied().map(HopConfig::Loss).collect();
@@ -147,12 +147,12 @@ impl Call {
                 return seen;
             }
             while let Some(departure) = near.forward.poll(now) {
-                far.on_packet(now, &departure.packet, ends, &mut seen);
+                far.on_packet(now, &departure.packet.0, ends, &mut seen);
             }
             while near.forward.poll_drop().is_some() {}
             far.answer(now);
             while let Some(message) = far.reverse.poll(now) {
-                near.on_message(now, message.packet, say);
+                near.on_message(now, message.packet.0, say);
                 near.pump(now, ends, &mut seen);
             }
             while far.reverse.poll_drop().is_some() {}
@@ -174,7 +174,7 @@ impl Call {
 
 struct Near {
     engine: Engine,
-    forward: Path<Packet>,
+    forward: Path<(Packet, ())>,
     reader: MessageReader,
     made: Vec<EncodedFrame>,
     /// Frames whose states the encoder keeps.
@@ -213,7 +213,7 @@ impl Near {
             match self.engine.poll() {
                 Output::Transmit(packet) => {
                     self.reader.on_sent(&packet);
-                    self.forward.offer(now, packet.sent.size, packet);
+                    self.forward.offer(now, packet.sent.size, (packet, ()));
                 }
                 Output::Encode { picture, plan } => {
                     self.made = ends.offer(picture, &plan);
@@ -247,7 +247,7 @@ impl Near {
 
 struct Far {
     receiver: Receiver,
-    reverse: Path<Message>,
+    reverse: Path<(Message, ())>,
 }
 
 impl Far {
@@ -269,10 +269,10 @@ impl Far {
 
     fn answer(&mut self, now: Time) {
         while let Some(report) = self.receiver.poll_report(now) {
-            self.reverse.offer(now, report.size, report);
+            self.reverse.offer(now, report.size, (report, ()));
         }
         for request in self.receiver.poll_requests(now) {
-            self.reverse.offer(now, request.size, request);
+            self.reverse.offer(now, request.size, (request, ()));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The configuration of a connection.
 
-use thalweg_units::{Bytes, ConfigError, Span, check};
+use thalweg_units::{Bytes, ConfigError, Ecn, Span, check};
 
 use super::cubic::CubicConfig;
 use super::segment::HEADERS;
@@ -17,6 +17,9 @@ pub enum Congestion {
     /// (NewReno, RFC 6582), with selective acknowledgements, so that several losses in a window are repaired in one
     /// round trip.
     Reno,
+    /// Prague (specs/l4s.md 3.5): it says ECT(1), answers marks in proportion, grows and falls as Reno otherwise, and
+    /// paces its segments.
+    Prague,
 }
 
 /// When a receiver acknowledges segments that arrive in order; all others it acknowledges at once.
@@ -38,8 +41,11 @@ pub struct ConnectionConfig {
     pub segment: Bytes,
     /// How the congestion window grows and shrinks.
     pub congestion: Congestion,
-    /// Parameters of Cubic; of these Reno has only the initial window.
+    /// Parameters of Cubic; of these Reno and Prague have only the initial window.
     pub cubic: CubicConfig,
+    /// Whether Cubic and Reno say ECT(0) and answer a mark as a loss, at most once in a round trip (RFC 3168).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub ecn: bool,
     /// Max segments in flight, whatever the congestion window: the receive window. `None` for more than any path holds,
     /// as today's receivers offer; ns-2's senders take 20 unless configured otherwise.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -69,6 +75,7 @@ impl Default for ConnectionConfig {
             segment: Bytes::new(1500),
             congestion: Congestion::Cubic,
             cubic: CubicConfig::default(),
+            ecn: false,
             receive_window: None,
             handshake: true,
             hystart: false,
@@ -100,8 +107,24 @@ impl ConnectionConfig {
     pub(super) fn window(&self) -> CubicConfig {
         match self.congestion {
             Congestion::Cubic => self.cubic,
-            Congestion::Reno => CubicConfig { initial_window: self.cubic.initial_window, ..CubicConfig::RENO },
+            Congestion::Reno | Congestion::Prague => {
+                CubicConfig { initial_window: self.cubic.initial_window, ..CubicConfig::RENO }
+            }
         }
+    }
+
+    /// The ECN field of segments with new data.
+    pub(super) fn ecn(&self) -> Ecn {
+        match self.congestion {
+            Congestion::Prague => Ecn::Ect1,
+            Congestion::Cubic | Congestion::Reno if self.ecn => Ecn::Ect0,
+            Congestion::Cubic | Congestion::Reno => Ecn::NotCapable,
+        }
+    }
+
+    /// Whether segments are paced.
+    pub(super) fn is_paced(&self) -> bool {
+        self.paced || self.congestion == Congestion::Prague
     }
 
     /// Application bytes in a full segment: 1448 of 1500.

@@ -159,6 +159,13 @@ impl Cubic {
         self.epoch = None;
     }
 
+    /// Leaves this share of the window, and ends slow start.
+    pub(super) fn reduce(&mut self, left: f64) {
+        self.window = (self.window * left).max(2.0);
+        self.threshold = self.window;
+        self.epoch = None;
+    }
+
     /// The retransmission timer expired; `again` for the same bytes, which keeps the threshold (RFC 5681 section 3.1).
     pub fn on_timeout(&mut self, again: bool) {
         if !again {

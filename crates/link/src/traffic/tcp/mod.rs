@@ -1,4 +1,4 @@
-//! TCP with Cubic or Reno: a sender and a receiver, of bytes without contents.
+//! TCP with Cubic, Reno or Prague: a sender and a receiver, of bytes without contents.
 //!
 //! They model a Linux host as far as it matters in the competition for a queue: Cubic's window (RFC 9438) or Reno's,
 //! slow start with or without HyStart++ (RFC 9406), loss detection from selective acknowledgements in sending order
@@ -9,6 +9,7 @@ mod config;
 mod cubic;
 mod hystart;
 mod outstanding;
+mod prague;
 mod receiver;
 mod round_trip;
 mod segment;

@@ -234,7 +234,7 @@ mod tests {
     }
 
     fn say(outstanding: &mut Outstanding, millis: u64, up_to: u64, blocks: Vec<(u64, u64)>) -> Acknowledged {
-        let said = Acknowledgement { connection: 0, up_to, blocks, echo: Time::ZERO };
+        let said = Acknowledgement { connection: 0, up_to, blocks, echo: Time::ZERO, marked: 0 };
         outstanding.on_acknowledgement(Time::from_millis(millis), &said, MIN)
     }
 

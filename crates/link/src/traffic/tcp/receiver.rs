@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Ecn, Span, Time};
 
 use super::config::Acknowledging;
 use super::segment::{Acknowledgement, BLOCKS, Segment};
@@ -27,6 +27,8 @@ pub struct Receiver {
     deadline: Time,
     /// When the last segment was sent that arrived in order and was acknowledged.
     echo: Time,
+    /// Segments that came marked.
+    marked: u64,
     /// Bytes of earlier connections.
     before: u64,
     duplicates: u64,
@@ -43,6 +45,7 @@ impl Receiver {
             pending: None,
             deadline: Time::NEVER,
             echo: Time::ZERO,
+            marked: 0,
             before: 0,
             duplicates: 0,
         }
@@ -68,6 +71,7 @@ impl Receiver {
             let fresh = Receiver::new(self.acknowledging);
             *self = Receiver { connection: segment.connection, before, duplicates: self.duplicates, ..fresh };
         }
+        self.marked += u64::from(segment.ecn == Ecn::Ce);
         if segment.opens() {
             self.echo = segment.sent;
             return Some(self.acknowledge());
@@ -126,7 +130,7 @@ impl Receiver {
         }
         self.deadline = Time::NEVER;
         let blocks = self.blocks.iter().take(BLOCKS).copied().collect();
-        Acknowledgement { connection: self.connection, up_to: self.next, blocks, echo: self.echo }
+        Acknowledgement { connection: self.connection, up_to: self.next, blocks, echo: self.echo, marked: self.marked }
     }
 }
 
@@ -135,7 +139,8 @@ mod tests {
     use super::*;
 
     fn segment(number: u64) -> Segment {
-        Segment { connection: 0, sent: Time::from_millis(number), from: number * 100, to: number * 100 + 100 }
+        let (from, to) = (number * 100, number * 100 + 100);
+        Segment { connection: 0, sent: Time::from_millis(number), from, to, ecn: Ecn::NotCapable }
     }
 
     fn receive(receiver: &mut Receiver, number: u64) -> Option<(u64, Vec<(u64, u64)>)> {
@@ -173,11 +178,20 @@ mod tests {
     }
 
     #[test]
+    fn marked_segments_are_counted_in_each_acknowledgement() {
+        let mut receiver = Receiver::new(Acknowledging::Each);
+        let marked = |number| Segment { ecn: Ecn::Ce, ..segment(number) };
+        let counts = [segment(0), marked(1), marked(3), segment(2)]
+            .map(|segment| receiver.on_segment(Time::from_millis(1000), &segment).unwrap().marked);
+        assert_eq!(counts, [0, 1, 2, 2]);
+    }
+
+    #[test]
     fn a_new_connection_begins_again_and_the_old_one_is_not_heard() {
         let mut receiver = Receiver::new(Acknowledging::Each);
         receive(&mut receiver, 0);
         receive(&mut receiver, 2);
-        let opening = Segment { connection: 1, sent: Time::from_millis(7), from: 0, to: 0 };
+        let opening = Segment { connection: 1, sent: Time::from_millis(7), from: 0, to: 0, ecn: Ecn::NotCapable };
         let answer = receiver.on_segment(Time::from_millis(9), &opening).unwrap();
         assert_eq!((answer.up_to, answer.blocks.len(), answer.echo), (0, 0, Time::from_millis(7)));
         assert!(receive(&mut receiver, 1).is_none());

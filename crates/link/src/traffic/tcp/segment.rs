@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Ecn, Time};
+
+use crate::{MarkReason, Packet};
 
 /// Headers of IP (20 B) and TCP (20 B) with the timestamps of RFC 7323, padded (12 B).
 pub(super) const HEADERS: Bytes = Bytes::new(52);
@@ -24,6 +26,22 @@ pub struct Segment {
     pub from: u64,
     /// One past the last byte; equal to `from` for the segment that opens a connection.
     pub to: u64,
+    /// Its ECN field.
+    pub ecn: Ecn,
+}
+
+impl Packet for Segment {
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn mark(&mut self, _why: MarkReason) {
+        self.ecn = Ecn::Ce;
+    }
+
+    fn bleach(&mut self) {
+        self.ecn = Ecn::NotCapable;
+    }
 }
 
 impl Segment {
@@ -49,7 +67,12 @@ pub struct Acknowledgement {
     pub blocks: Vec<(u64, u64)>,
     /// When the first segment that this acknowledges in order was sent (RFC 7323 section 4.3).
     pub echo: Time,
+    /// How many segments of the connection have come marked: AccECN, without the limits of its fields.
+    pub marked: u64,
 }
+
+/// Acknowledgements are sent without ECN.
+impl Packet for Acknowledgement {}
 
 impl Acknowledgement {
     /// Its size, from the IP header upwards: each block takes 8 bytes, and the option 4 with its padding.
@@ -69,10 +92,11 @@ mod tests {
 
     #[test]
     fn sizes_are_those_on_the_wire() {
-        let segment = |from, to| Segment { connection: 0, sent: Time::ZERO, from, to };
+        let segment = |from, to| Segment { connection: 0, sent: Time::ZERO, from, to, ecn: Ecn::NotCapable };
         assert_eq!(segment(0, 1448).size(), Bytes::new(1500));
         assert_eq!(segment(0, 0).size(), Bytes::new(60));
-        let acknowledgement = |up_to, blocks| Acknowledgement { connection: 0, up_to, blocks, echo: Time::ZERO };
+        let acknowledgement =
+            |up_to, blocks| Acknowledgement { connection: 0, up_to, blocks, echo: Time::ZERO, marked: 0 };
         assert_eq!(acknowledgement(0, vec![]).size(), Bytes::new(60));
         assert_eq!(acknowledgement(1448, vec![]).size(), Bytes::new(52));
         assert_eq!(acknowledgement(0, vec![(1448, 2896)]).size(), Bytes::new(64));

@@ -1,11 +1,12 @@
 //! The sender.
 
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Ecn, Span, Time};
 
-use super::config::{Acknowledging, ConnectionConfig};
+use super::config::{Acknowledging, Congestion, ConnectionConfig};
 use super::cubic::Cubic;
 use super::hystart::{Growth, HyStart};
 use super::outstanding::{Acknowledged, Outstanding};
+use super::prague::Prague;
 use super::receiver::DELAY;
 use super::round_trip::RoundTrip;
 use super::segment::{Acknowledgement, Segment};
@@ -14,6 +15,8 @@ use super::segment::{Acknowledgement, Segment};
 /// `tcp_pacing_ca_ratio`).
 const PACED_SLOW_START: f64 = 2.0;
 const PACED: f64 = 1.2;
+/// Prague's after slow start.
+const PACED_PRAGUE: f64 = 1.0;
 
 /// What the timer waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +26,7 @@ enum Timer {
     Retransmission(Time),
 }
 
-/// A loss recovery, which lasts until everything sent before it began is acknowledged.
+/// A recovery from a loss, or from a mark where marks count as losses, which lasts until everything sent before it began is acknowledged.
 #[derive(Debug, Clone, Copy)]
 struct Recovery {
     until: u64,
@@ -45,9 +48,12 @@ pub struct Sender {
     config: ConnectionConfig,
     connection: u32,
     cubic: Cubic,
+    prague: Option<Prague>,
     hystart: Option<HyStart>,
     round_trip: RoundTrip,
     outstanding: Outstanding,
+    /// Marks that the receiver had counted when one was last answered as a loss.
+    marked: u64,
     /// Whether the peer has replied to the opening segment.
     opened: bool,
     /// Whether the segment that opens the connection has to be sent (again).
@@ -73,9 +79,11 @@ impl Sender {
             config,
             connection,
             cubic: Cubic::new(config.window()),
-            hystart: config.hystart.then(|| HyStart::new(config.paced)),
+            prague: (config.congestion == Congestion::Prague).then(Prague::new),
+            hystart: config.hystart.then(|| HyStart::new(config.is_paced())),
             round_trip: RoundTrip::new(),
             outstanding: Outstanding::default(),
+            marked: 0,
             opened: !config.handshake,
             opening_due: config.handshake,
             next: 0,
@@ -119,7 +127,7 @@ impl Sender {
             Timer::Off => Time::NEVER,
             Timer::Probe(at) | Timer::Retransmission(at) => at,
         };
-        let paces = self.config.paced && self.opened && self.has_room() && self.has_segment();
+        let paces = self.config.is_paced() && self.opened && self.has_room() && self.has_segment();
         if paces { timer.min(self.paced) } else { timer }
     }
 
@@ -136,7 +144,7 @@ impl Sender {
             return Some(self.segment(now, 0, 0));
         }
         let (from, to) = self.choose(now)?;
-        if self.config.paced {
+        if self.config.is_paced() {
             self.paced = self.paced.max(now) + self.pacing_gap();
         }
         self.last_sent = now;
@@ -144,7 +152,10 @@ impl Sender {
     }
 
     fn segment(&self, now: Time, from: u64, to: u64) -> Segment {
-        Segment { connection: self.connection, sent: now, from, to }
+        // RFC 3168 section 6.1: neither the opening of a connection nor a retransmission says ECT.
+        let is_repeated = to < self.next && self.prague.is_none();
+        let ecn = if from == to || is_repeated { Ecn::NotCapable } else { self.config.ecn() };
+        Segment { connection: self.connection, sent: now, from, to, ecn }
     }
 
     fn choose(&mut self, now: Time) -> Option<(u64, u64)> {
@@ -157,7 +168,7 @@ impl Sender {
                 return probe;
             }
             Some(Urgent::Repetition) => {}
-            None if !self.has_room() || (self.config.paced && now < self.paced) => return None,
+            None if !self.has_room() || (self.config.is_paced() && now < self.paced) => return None,
             None => {}
         }
         let repeated = self.outstanding.repeat_lost(now);
@@ -197,7 +208,8 @@ impl Sender {
         let Some(round_trip) = self.round_trip.smoothed() else { return Span::ZERO };
         // As in Linux: the slower pacing rate applies already in the last doubling of slow start.
         let slow_start = self.cubic.window() < self.cubic.threshold() / 2.0;
-        round_trip.scale(1.0 / (self.cubic.window() * if slow_start { PACED_SLOW_START } else { PACED }))
+        let avoidance = if self.prague.is_some() { PACED_PRAGUE } else { PACED };
+        round_trip.scale(1.0 / (self.cubic.window() * if slow_start { PACED_SLOW_START } else { avoidance }))
     }
 
     /// An acknowledgement arrived.
@@ -224,13 +236,29 @@ impl Sender {
         if self.recovery.is_some_and(|recovery| said.up_to >= recovery.until) {
             self.recovery = None;
         }
+        let mut segments = f64::from(acknowledged.delivered);
+        if let Some(prague) = &mut self.prague {
+            let rtt = self.round_trip.smoothed().unwrap_or(Span::ZERO);
+            let round = (said.up_to, self.next);
+            let answer = prague.on_acknowledged(now, segments, said.marked, round, rtt, self.cubic.in_slow_start());
+            segments = answer.growth;
+            if let Some(left) = answer.left {
+                self.cubic.reduce(left);
+            }
+        } else if said.marked > self.marked {
+            self.marked = said.marked;
+            if self.recovery.is_none() {
+                self.cubic.on_loss((!filled).then(|| f64::from(self.outstanding.under_way())));
+                self.recovery = Some(Recovery { until: self.next, timed_out: false });
+            }
+        }
         if self.lost_now(&acknowledged, said) && self.recovery.is_none() {
             let under_way = f64::from(self.outstanding.under_way());
             self.cubic.on_loss((!filled).then_some(under_way));
             self.recovery = Some(Recovery { until: self.next, timed_out: false });
             self.urgent = self.outstanding.has_lost().then_some(Urgent::Repetition);
         } else if !was_recovering && acknowledged.delivered > 0 {
-            self.grow(now, f64::from(acknowledged.delivered), (said.up_to, sample), filled);
+            self.grow(now, segments, (said.up_to, sample), filled);
         }
         if acknowledged.delivered > 0 {
             self.probed = None;

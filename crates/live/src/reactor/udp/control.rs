@@ -8,7 +8,7 @@ use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, SockaddrIn6, SockaddrLike,
     SockaddrStorage, sendmmsg, sendmsg,
 };
-use thalweg_wire::rtcp::ccfb::Ecn;
+use thalweg_units::Ecn;
 
 use super::unsent::{Control, Unsent};
 

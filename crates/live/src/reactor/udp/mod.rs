@@ -12,8 +12,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, setsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
-use thalweg_units::Bytes;
-use thalweg_wire::rtcp::ccfb::Ecn;
+use thalweg_units::{Bytes, Ecn};
 
 use super::Source;
 use control::{About, address};
@@ -224,13 +223,17 @@ impl UdpSocket {
 
     /// Sends `bytes` to `to` at once, from a local address chosen by the kernel.
     pub fn send(&mut self, to: SocketAddr, bytes: &[u8]) {
-        self.push(Transmit { from: None, to, ecn: Ecn::NotCapable, bytes: bytes.to_vec() });
-        self.flush();
+        self.transmit(Transmit { from: None, to, ecn: Ecn::NotCapable, bytes: bytes.to_vec() });
     }
 
     /// Sends `bytes` to `to` at once from the local address `from`, which should be the one that the peer knows.
     pub fn send_from(&mut self, from: IpAddr, to: SocketAddr, bytes: &[u8]) {
-        self.push(Transmit { from: Some(from), to, ecn: Ecn::NotCapable, bytes: bytes.to_vec() });
+        self.transmit(Transmit { from: Some(from), to, ecn: Ecn::NotCapable, bytes: bytes.to_vec() });
+    }
+
+    /// Sends one datagram at once.
+    pub fn transmit(&mut self, transmit: Transmit) {
+        self.push(transmit);
         self.flush();
     }
 

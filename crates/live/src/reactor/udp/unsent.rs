@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
-use thalweg_units::Bytes;
-use thalweg_wire::rtcp::ccfb::Ecn;
+use thalweg_units::{Bytes, Ecn};
 
 /// The most datagrams that the kernel cuts one message into (`UDP_MAX_SEGMENTS` in Linux's include/linux/udp.h).
 const SEGMENTS: usize = 64;

@@ -37,7 +37,7 @@ fn arrived(policy: &mut Budgeted, frame: u64, at: Time) {
     let mut packet = SentPacket::new(PacketId(frame), Time::ZERO, Bytes::new(1000));
     let (offset, captured) = (Bytes::ZERO, Time::ZERO);
     packet.place = Some(FramePlace { frame, first: true, last: true, offset, captured, keyframe: false });
-    let report = Report { packet, fate: Fate::Arrived { at, ce: false, was_lost: false } };
+    let report = Report { packet, fate: Fate::arrived(at) };
     policy.on_feedback(&Feedback::new(at, Cause::Report, &[report]));
 }
 

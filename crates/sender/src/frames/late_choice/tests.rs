@@ -26,7 +26,7 @@ fn arrived(frame: u64, at: Time) -> Report {
     let mut packet = SentPacket::new(PacketId(frame), Time::ZERO, Bytes::new(1000));
     let (offset, captured) = (Bytes::ZERO, Time::ZERO);
     packet.place = Some(FramePlace { frame, first: true, last: false, offset, captured, keyframe: false });
-    Report { packet, fate: Fate::Arrived { at, ce: false, was_lost: false } }
+    Report { packet, fate: Fate::arrived(at) }
 }
 
 #[test]

@@ -39,9 +39,7 @@ impl World {
 
     /// The receiver reports which of `packets` arrived.
     fn report(&mut self, now: Time, packets: core::ops::Range<u64>, came: impl Fn(u64) -> bool) {
-        let reported: Vec<_> = packets
-            .map(|id| Acknowledgement { id: PacketId(id), arrival: came(id).then_some(now), ce: false })
-            .collect();
+        let reported: Vec<_> = packets.map(|id| Acknowledgement::new(PacketId(id), came(id).then_some(now))).collect();
         let feedback = self.history.on_report(now, &reported, None);
         self.redundant.on_feedback(&feedback);
     }

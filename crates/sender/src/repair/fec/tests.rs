@@ -86,7 +86,7 @@ fn fec_for_a_residual_loss_is_made_frame_by_frame_once_something_is_lost_and_is_
     assert_eq!(send(&mut fec, &[8, 3, 1], 0.0), vec![Vec::<Vec<u64>>::new(); 3]);
     fec.flush();
     let packet = SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(1000));
-    let came = Fate::Arrived { at: Time::ZERO, ce: false, was_lost: false };
+    let came = Fate::arrived(Time::ZERO);
     for number in 0..2000 {
         let fate = if number % 20 == 0 { Fate::Lost } else { came };
         fec.on_feedback(&Feedback::new(Time::ZERO, Cause::Report, &[Report { packet, fate }]));

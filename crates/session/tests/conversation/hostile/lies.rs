@@ -1,8 +1,8 @@
 //! What a hostile peer can send: everything its keys allow.
 
 use thalweg_transport::Connection;
-use thalweg_units::{Bytes, Random, Rate, Span, Time};
-use thalweg_wire::rtcp::ccfb::{self, Ecn, Offset};
+use thalweg_units::{Bytes, Ecn, Random, Rate, Span, Time};
+use thalweg_wire::rtcp::ccfb::{self, Offset};
 use thalweg_wire::rtcp::twcc::{self, REFERENCE_UNIT};
 use thalweg_wire::rtcp::{
     self, Bye, BytesDiscarded, DecoderState, Fir, FirRequest, Nack, NackPair, NtpShort, Packet, PathReport, Pli,

@@ -3,9 +3,9 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Ecn, Span, Time};
 
-use super::{Ecn, Feedback, MAX_REPORTS, Offset, Status, Stream};
+use super::{Feedback, MAX_REPORTS, Offset, Status, Stream};
 use crate::rtcp::header::LARGEST;
 use crate::rtcp::{NtpShort, ntp};
 use crate::{WriteError, overhead};

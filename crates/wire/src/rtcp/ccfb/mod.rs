@@ -8,7 +8,7 @@ mod read;
 
 use alloc::vec::Vec;
 
-use thalweg_units::Span;
+use thalweg_units::{Ecn, Span};
 
 use super::header::{Header, frame};
 use super::{NtpShort, TRANSPORT};
@@ -21,35 +21,6 @@ pub use read::{Arrival, Reader};
 pub(super) const FORMAT: u8 = 11;
 /// Max number of packets in a block: a quarter of the sequence number range (RFC 8888 section 3.1).
 pub const MAX_REPORTS: u16 = 16_384;
-
-/// The ECN field of an IP packet (RFC 3168 section 5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Ecn {
-    /// 00: not ECN-capable transport.
-    #[default]
-    NotCapable,
-    /// 01: ECN-capable transport, for low latency (RFC 9331).
-    Ect1,
-    /// 10: ECN-capable transport.
-    Ect0,
-    /// 11: congestion experienced in a queue on the path.
-    Ce,
-}
-
-impl Ecn {
-    /// All values, in the order of their bits.
-    pub const ALL: [Ecn; 4] = [Ecn::NotCapable, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
-
-    /// The value in the traffic class of a packet (RFC 3168 section 5: its two lowest bits).
-    pub const fn of_traffic_class(class: u8) -> Ecn {
-        Ecn::ALL[(class & 0b11) as usize]
-    }
-
-    /// Its two bits.
-    pub const fn bits(self) -> u8 {
-        self as u8
-    }
-}
 
 /// ATO: time from a packet's arrival to the report, in 1/1024 s, 13 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

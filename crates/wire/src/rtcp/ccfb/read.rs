@@ -1,8 +1,8 @@
 //! Sender side: reads feedback messages as the sender's own packet numbers.
 
-use thalweg_units::Time;
+use thalweg_units::{Ecn, Time};
 
-use super::{Ecn, Feedback, Status};
+use super::{Feedback, Status};
 use crate::rtcp::ntp;
 use crate::unwrap::Unwrapper;
 

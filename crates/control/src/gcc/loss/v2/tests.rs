@@ -27,7 +27,7 @@ fn reports(from: u64, count: u64, lost: u64) -> Vec<Report> {
         let at = Time::from_millis(from + 10 * index);
         let packet = SentPacket::new(PacketId(from / 10 + index), at, Bytes::new(1250));
         let gone = lost > 0 && index.is_multiple_of(lost);
-        let arrived = Fate::Arrived { at: at + Span::from_millis(25), ce: false, was_lost: false };
+        let arrived = Fate::arrived(at + Span::from_millis(25));
         Report { packet, fate: if gone { Fate::Lost } else { arrived } }
     };
     (0..count).map(one).collect()
@@ -93,7 +93,7 @@ impl Call {
                 let id = self.next + index;
                 let at = Time::from_micros(self.now * 1000 + index * 50_000 / count);
                 let arrives = (id as f64 * share) as u64 != ((id + 1) as f64 * share) as u64;
-                let arrived = Fate::Arrived { at: at + Span::from_millis(25), ce: false, was_lost: false };
+                let arrived = Fate::arrived(at + Span::from_millis(25));
                 let packet = SentPacket::new(PacketId(id), at, Bytes::new(200));
                 Report { packet, fate: if arrives { arrived } else { Fate::Lost } }
             };

@@ -31,7 +31,7 @@ fn poll(sender: &mut Sender, millis: u64) -> Vec<u64> {
 /// The receiver reports that segments before `up_to` and these blocks arrived, and echoes this time.
 fn say(sender: &mut Sender, millis: u64, up_to: u64, blocks: &[(u64, u64)], echo: u64) {
     let blocks = blocks.iter().map(|(from, to)| (from * 100, to * 100)).collect();
-    let said = Acknowledgement { connection: 0, up_to: up_to * 100, blocks, echo: at(echo) };
+    let said = Acknowledgement { connection: 0, up_to: up_to * 100, blocks, echo: at(echo), marked: 0 };
     sender.on_acknowledgement(at(millis), &said);
 }
 

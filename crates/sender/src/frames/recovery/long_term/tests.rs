@@ -18,7 +18,7 @@ fn report(frame: u64, fate: Fate) -> Report {
 }
 
 fn at(millis: u64) -> Fate {
-    Fate::Arrived { at: ms(millis), ce: false, was_lost: false }
+    Fate::arrived(ms(millis))
 }
 
 struct Sender {
@@ -120,7 +120,7 @@ fn a_lost_candidate_makes_room_for_another_and_coming_late_is_not_referred_to() 
     let mut sender = begun();
     sender.on_report(90, &[(1, Fate::Lost)]);
     assert_eq!(sender.send(99, 1), only((Golden, 0), Some(Altref)));
-    sender.on_report(100, &[(1, Fate::Arrived { at: ms(80), ce: false, was_lost: true })]);
+    sender.on_report(100, &[(1, Fate::late(ms(80)))]);
     assert_eq!(sender.send(132, 1), only((Golden, 0), None));
     sender.on_report(150, &[(2, at(109)), (3, at(142))]);
     assert_eq!(sender.send(165, 1), only((Altref, 2), Some(Golden)));

@@ -1,7 +1,7 @@
 use super::*;
 use alloc::vec::Vec;
 use thalweg_control::{PacketId, Report, SentPacket};
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Ecn, Time};
 
 /// Whether all of `media` packets are here or recovered, of which those in the set `lost` were lost, and of `fec` packets
 /// those in its bits above.
@@ -64,7 +64,7 @@ fn the_loss_is_that_of_the_last_few_hundred_packets_and_a_late_packet_counts_onc
             loss.on_feedback(&Feedback::new(Time::ZERO, cause, &[Report { packet, fate }]));
         }
     };
-    let came = |was_lost| Fate::Arrived { at: Time::ZERO, ce: false, was_lost };
+    let came = |was_lost| Fate::Arrived { at: Time::ZERO, ecn: Ecn::NotCapable, was_lost };
     let mut loss = Loss::default();
     for _ in 0..200 {
         fed(&mut loss, Fate::Lost, 1, Cause::Report);

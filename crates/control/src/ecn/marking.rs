@@ -1,0 +1,110 @@
+//! The share of packets that are marked, as SCReAM averages it: l4s_alpha (specs/scream.md).
+
+use thalweg_units::{ConfigError, Span, Time, above, above_to, check};
+
+/// How marks are averaged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct MarkingConfig {
+    /// The weight of a larger share of marked packets (L4S_AVG_G_UP, 1/8).
+    pub gain_up: f64,
+    /// The weight of a smaller share (L4S_AVG_G_DOWN, 1/128).
+    pub gain_down: f64,
+    /// Interval between samples of the share, or each round trip if that is shorter (10 ms).
+    pub interval: Span,
+}
+
+impl Default for MarkingConfig {
+    fn default() -> MarkingConfig {
+        MarkingConfig { gain_up: 1.0 / 8.0, gain_down: 1.0 / 128.0, interval: Span::from_millis(10) }
+    }
+}
+
+impl MarkingConfig {
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        check("marking.gain_up", self.gain_up).within(above_to(0.0, 1.0), "0.125")?;
+        check("marking.gain_down", self.gain_down).within(above_to(0.0, 1.0), "0.0078125")?;
+        check("marking.interval", self.interval).within(above(Span::ZERO), "10ms")
+    }
+}
+
+/// An average of the share of marked packets with fast attack and slow decay.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Marking {
+    alpha: f64,
+    updated: Time,
+    delivered: u32,
+    marked: u32,
+}
+
+impl Marking {
+    /// Records that `delivered` packets arrived, `marked` of them marked.
+    pub fn on_arrivals(&mut self, now: Time, delivered: u32, marked: u32, srtt: Span, config: &MarkingConfig) {
+        self.delivered += delivered;
+        self.marked += marked;
+        if self.delivered == 0 || now - self.updated < config.interval.min(srtt) {
+            return;
+        }
+        self.updated = now;
+        self.sample(config);
+    }
+
+    /// The same where each report is a sample, as in libwebrtc.
+    pub fn on_report(&mut self, delivered: u32, marked: u32, config: &MarkingConfig) {
+        self.delivered += delivered;
+        self.marked += marked;
+        if self.delivered > 0 {
+            self.sample(config);
+        }
+    }
+
+    fn sample(&mut self, config: &MarkingConfig) {
+        let share = f64::from(self.marked) / f64::from(self.delivered);
+        self.alpha = if share >= self.alpha {
+            self.alpha + config.gain_up * (share - self.alpha)
+        } else {
+            (1.0 - config.gain_down) * self.alpha
+        };
+        (self.delivered, self.marked) = (0, 0);
+    }
+
+    /// The share, 0 to 1.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(alpha: f64) -> Marking {
+        Marking { alpha, ..Marking::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_average_share_of_marked_packets_rises_by_eighths_and_falls_by_128ths() {
+        let mut marking = Marking::default();
+        let (srtt, config) = (Span::from_millis(50), MarkingConfig::default());
+        for (at, delivered, marked, alpha) in
+            [(10, 4, 2, 0.0625), (15, 4, 4, 0.0625), (20, 4, 4, 0.1796875), (30, 8, 0, 0.178283691)]
+        {
+            marking.on_arrivals(Time::from_millis(at), delivered, marked, srtt, &config);
+            assert!((marking.alpha() - alpha).abs() < 1e-9, "{at} ms: {}", marking.alpha());
+        }
+    }
+
+    #[test]
+    fn each_report_may_be_a_sample() {
+        // specs/l4s.md 3.2: shares of .25, 1, 0, 0.
+        let mut marking = Marking::default();
+        let alphas = [1, 4, 0, 0].map(|marked| {
+            marking.on_report(4, marked, &MarkingConfig::default());
+            (marking.alpha() * 1e6).round() / 1e6
+        });
+        assert_eq!(alphas, [0.03125, 0.152344, 0.151154, 0.149973]);
+    }
+}

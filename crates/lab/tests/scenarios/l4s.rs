@@ -1,0 +1,172 @@
+//! L4S end to end in virtual time: senders that say ECT(1), queues that mark, reports that carry the marks
+//! (specs/l4s.md 6, in shorter forms).
+
+use std::sync::Arc;
+
+use thalweg_codecs::Codec;
+use thalweg_lab::Scenario;
+use thalweg_lab::record::What;
+use thalweg_lab::scenario::{Competitor, Video};
+use thalweg_lab::simulate::{Run, simulate, unattended};
+use thalweg_link::queue::{DualPi2Config, Limits};
+use thalweg_link::traffic::tcp::{Congestion, ConnectionConfig};
+use thalweg_link::{EcnFault, HopConfig, PathConfig, QueueConfig, TcpConfig};
+use thalweg_sender::scheme::RateLimits;
+use thalweg_sender::{Event, Scheme};
+use thalweg_units::{Rate, Size, Span};
+
+/// After this long a flow is judged.
+const WARM_S: f64 = 8.0;
+
+/// A model of an encoder that makes up to 20 Mbps, over this link with 10 ms each way.
+fn scenario(rates: &str, queue: QueueConfig, seconds: i64) -> Scenario {
+    let delay = || HopConfig::delay(Span::from_millis(10));
+    let serial = HopConfig::Rate { rate: rates.parse().unwrap(), queue };
+    Scenario {
+        duration: Span::from_secs(seconds),
+        video: Video::scene(Size::HD, 30),
+        codec: Codec::Model(Default::default()),
+        forward: PathConfig { hops: vec![serial, delay()] },
+        reverse: PathConfig { hops: vec![delay()] },
+        measure_quality: false,
+        ..Scenario::over("10Mbps")
+    }
+}
+
+fn named(name: &str) -> Scheme {
+    let limits = RateLimits {
+        min: Rate::from_kbps(100),
+        start: Rate::from_kbps(300),
+        max: Rate::from_kbps(20_000),
+        wire: Rate::from_kbps(22_000),
+    };
+    name.parse::<Scheme>().unwrap().within(limits).unwrap()
+}
+
+fn play(scenario: &Scenario, scheme: &str) -> Flow {
+    let mut find = |name: &str| Err::<Arc<_>, _>(format!("no trace {name}"));
+    Flow { run: simulate(scenario, &named(scheme), &mut find, &mut unattended).unwrap(), end: scenario.duration }
+}
+
+struct Flow {
+    run: Run,
+    end: Span,
+}
+
+impl Flow {
+    /// Size, queueing time in ms and whether it was marked, of each packet of a flow that arrived after `from` seconds.
+    fn arrivals(&self, flow: u16, from: f64) -> Vec<(u64, f64, bool)> {
+        let of_flow = self.run.recorder.records().filter(|one| one.flow == flow && one.at.as_secs_f64() >= from);
+        let arrivals = of_flow.filter_map(|one| match one.what {
+            What::Arrived { size, queued, marked, .. } | What::SegmentArrived { size, queued, marked } => {
+                Some((size.get(), queued.as_millis_f64(), marked.is_some()))
+            }
+            _ => None,
+        });
+        arrivals.collect()
+    }
+
+    fn mbps(&self, flow: u16, from: f64) -> f64 {
+        let bytes: u64 = self.arrivals(flow, from).iter().map(|(size, ..)| size).sum();
+        bytes as f64 * 8e-6 / (self.end.as_secs_f64() - from)
+    }
+
+    fn wait_ms(&self, flow: u16, from: f64, share: f64) -> f64 {
+        let mut waits: Vec<f64> = self.arrivals(flow, from).iter().map(|(_, wait, _)| *wait).collect();
+        waits.sort_by(f64::total_cmp);
+        waits[((waits.len() - 1) as f64 * share) as usize]
+    }
+
+    fn marked(&self, flow: u16, from: f64) -> f64 {
+        let arrivals = self.arrivals(flow, from);
+        arrivals.iter().filter(|(.., marked)| *marked).count() as f64 / arrivals.len() as f64
+    }
+}
+
+fn dual() -> QueueConfig {
+    QueueConfig::DualPi2(DualPi2Config { least_packets: 2, ..DualPi2Config::default() })
+}
+
+/// specs/l4s.md 6, a1 to a3: frames of the model vary by a fifth.
+#[test]
+fn scream_keeps_a_dual_queue_short_and_three_quarters_of_the_link() {
+    let marks = play(&scenario("10Mbps", dual(), 20), "scream+l4s");
+    let (used, late) = (marks.mbps(0, WARM_S) / 10.0, marks.wait_ms(0, WARM_S, 0.99));
+    assert!((0.75..=1.0).contains(&used) && late < 5.0, "{used} used, {late} ms");
+    assert!((0.005..0.15).contains(&marks.marked(0, WARM_S)), "{}", marks.marked(0, WARM_S));
+    let delay = play(&scenario("10Mbps", dual(), 20), "scream");
+    assert!(delay.marked(0, 0.0) == 0.0 && delay.wait_ms(0, WARM_S, 0.99) > 3.0 * late);
+}
+
+/// A cap around controllers that know nothing of marks: P99 below 10 ms and more than 60 % of the link.
+#[test]
+fn any_controller_keeps_a_marking_queue_short_under_its_cap() {
+    for scheme in ["gcc+l4s", "copa+l4s", "vidaptive+l4s", "bbr+l4s"] {
+        let flow = play(&scenario("10Mbps", dual(), 20), scheme);
+        let (used, late) = (flow.mbps(0, WARM_S) / 10.0, flow.wait_ms(0, WARM_S, 0.99));
+        assert!((0.6..=1.0).contains(&used) && late < 10.0, "{scheme}: {used} used, {late} ms");
+    }
+}
+
+fn beside(scheme: &str, congestion: Congestion) -> Flow {
+    let connection = ConnectionConfig { congestion, ..ConnectionConfig::default() };
+    let tcp = Competitor::Tcp(TcpConfig { connection, ..TcpConfig::default() });
+    play(&Scenario { competitors: vec![tcp], ..scenario("10Mbps", dual(), 40) }, scheme)
+}
+
+/// specs/l4s.md 6 (c) and (d): beside Cubic in the classic queue and beside Prague in its own.
+#[test]
+fn a_capped_controller_shares_a_dual_queue_with_cubic_and_with_prague() {
+    for congestion in [Congestion::Cubic, Congestion::Prague] {
+        for scheme in ["vidaptive+l4s", "copa+l4s"] {
+            let run = beside(scheme, congestion);
+            let [ours, theirs] = [0, 1].map(|flow| run.mbps(flow, 20.0));
+            let ratio = ours / theirs;
+            assert!((0.5..=2.0).contains(&ratio), "{scheme}: {ours} and {theirs} Mbps beside {congestion:?}");
+            let late = run.wait_ms(0, 20.0, 0.99);
+            assert!(late < 7.0, "{scheme}: {late} ms beside {congestion:?}");
+        }
+    }
+}
+
+/// The draft's average of marks rises sixteen times as fast as it falls, and is several times the share of marks.
+#[test]
+fn scream_gives_way_to_both_because_it_takes_the_most_marks_for_the_mean() {
+    for congestion in [Congestion::Cubic, Congestion::Prague] {
+        let run = beside("scream+l4s", congestion);
+        let [ours, theirs] = [0, 1].map(|flow| run.mbps(flow, 20.0));
+        assert!((0.03..0.5).contains(&(ours / theirs)), "{ours} and {theirs} Mbps beside {congestion:?}");
+        assert!(ours + theirs > 9.0 && run.wait_ms(0, 20.0, 0.99) < 7.0);
+    }
+}
+
+/// specs/l4s.md 6 (g): what paths do to ECN costs no more than finding it out.
+#[test]
+fn a_path_that_clears_or_drops_the_field_costs_what_it_takes_to_notice() {
+    let plain = play(&scenario("10Mbps", dual(), 20), "scream");
+    for fault in [EcnFault::Bleach { from: Span::ZERO }, EcnFault::DropCapable { from: Span::ZERO }] {
+        let mut faulty = scenario("10Mbps", dual(), 30);
+        faulty.forward.hops.insert(0, HopConfig::Middlebox(fault));
+        let flow = play(&faulty, "scream+l4s");
+        let sends = flow.run.recorder.records().filter_map(|one| match one.what {
+            What::Sender(Event::Variable { name: "sends_ect1", value }) => Some((one.at.as_secs_f64(), value > 0.0)),
+            _ => None,
+        });
+        let sends: Vec<(f64, bool)> = sends.collect();
+        assert!(
+            sends.iter().filter(|(at, _)| *at > 4.0 && (*at < 10.0 || *at > 16.0)).all(|(_, sends)| !sends),
+            "{fault:?}"
+        );
+        let (own, same) = (flow.mbps(0, 20.0), plain.mbps(0, WARM_S));
+        assert!((own / same - 1.0).abs() < 0.05, "{own} and {same} Mbps: {fault:?}");
+    }
+}
+
+/// specs/l4s.md 6 (e1).
+#[test]
+fn queues_that_drop_and_do_not_mark_make_no_difference() {
+    let codel = |limits| QueueConfig::Codel { limits, target: Span::from_millis(5), interval: Span::from_millis(100) };
+    let run = |scheme| play(&scenario("10Mbps", codel(Limits::packets(1000)), 20), scheme);
+    let [with, without] = ["scream+l4s", "scream"].map(run);
+    assert_eq!((with.marked(0, 0.0), with.mbps(0, 0.0)), (0.0, without.mbps(0, 0.0)));
+}

@@ -1,0 +1,63 @@
+//! What the network reads and writes of a packet.
+
+use alloc::vec::Vec;
+
+use thalweg_units::Ecn;
+
+use crate::MarkReason;
+
+/// A packet as queues and middleboxes see it. By default its transport is not capable of ECN, and nothing is written.
+///
+/// ```
+/// use thalweg_link::{Ecn, MarkReason, Packet};
+///
+/// struct Datagram { ecn: Ecn, bytes: Vec<u8> }
+///
+/// impl Packet for Datagram {
+///     fn ecn(&self) -> Ecn { self.ecn }
+///     fn mark(&mut self, _: MarkReason) { self.ecn = Ecn::Ce; }
+///     fn bleach(&mut self) { self.ecn = Ecn::NotCapable; }
+/// }
+/// ```
+pub trait Packet {
+    /// Its ECN field.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotCapable
+    }
+
+    /// Why a queue marked it, where that is kept.
+    fn marked(&self) -> Option<MarkReason> {
+        None
+    }
+
+    /// A queue sets the field to [`Ecn::Ce`]; called only while it is ECT(0) or ECT(1).
+    fn mark(&mut self, _why: MarkReason) {}
+
+    /// A middlebox clears the field.
+    fn bleach(&mut self) {}
+}
+
+// Numbers, names, nothing, and bytes whose field is not known.
+macro_rules! not_capable {
+    ($($of:ty),*) => { $(impl Packet for $of {})* };
+}
+not_capable!(u8, u16, u32, u64, usize, i32, &str, (), Vec<u8>);
+
+/// A packet with what its owner keeps beside it.
+impl<K, P: Packet> Packet for (K, P) {
+    fn ecn(&self) -> Ecn {
+        self.1.ecn()
+    }
+
+    fn marked(&self) -> Option<MarkReason> {
+        self.1.marked()
+    }
+
+    fn mark(&mut self, why: MarkReason) {
+        self.1.mark(why);
+    }
+
+    fn bleach(&mut self) {
+        self.1.bleach();
+    }
+}

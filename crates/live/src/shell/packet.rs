@@ -1,0 +1,102 @@
+//! An IPv4 packet of a shell, whose ECN field queues may write.
+
+use thalweg_link::{MarkReason, Packet};
+use thalweg_units::Ecn;
+
+/// A whole IPv4 packet, of at least the version and the type of service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Ipv4Packet {
+    bytes: Vec<u8>,
+    marked: Option<MarkReason>,
+}
+
+impl Ipv4Packet {
+    /// The packet with these bytes; `None` if it is not IPv4 (RFC 791: the version is in the first four bits).
+    pub(super) fn new(bytes: &[u8]) -> Option<Ipv4Packet> {
+        let is_ipv4 = bytes.len() >= 20 && bytes[0] >> 4 == 4;
+        is_ipv4.then(|| Ipv4Packet { bytes: bytes.to_vec(), marked: None })
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Writes the field, and the header's checksum as it changes by that (RFC 1624 section 3: HC' = ~(~HC + ~m + m')).
+    fn set(&mut self, ecn: Ecn) {
+        let word = |bytes: &[u8], at: usize| u32::from(bytes[at]) << 8 | u32::from(bytes[at + 1]);
+        let before = word(&self.bytes, 0);
+        self.bytes[1] = self.bytes[1] & !0b11 | ecn.bits();
+        let sum = (!word(&self.bytes, 10) & 0xffff) + (!before & 0xffff) + word(&self.bytes, 0);
+        let folded = (sum & 0xffff) + (sum >> 16);
+        let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
+        self.bytes[10..12].copy_from_slice(&checksum.to_be_bytes());
+    }
+}
+
+impl Packet for Ipv4Packet {
+    fn ecn(&self) -> Ecn {
+        Ecn::of_traffic_class(self.bytes[1])
+    }
+
+    fn marked(&self) -> Option<MarkReason> {
+        self.marked
+    }
+
+    fn mark(&mut self, why: MarkReason) {
+        self.set(Ecn::Ce);
+        self.marked = Some(why);
+    }
+
+    fn bleach(&mut self) {
+        self.set(Ecn::NotCapable);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A header whose first word is 4501 and whose checksum is this one.
+    fn header(checksum: u16) -> Ipv4Packet {
+        let mut bytes = vec![0x45, 0x01, 0, 20, 0, 0, 0, 0, 64, 17];
+        bytes.extend(checksum.to_be_bytes());
+        bytes.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        Ipv4Packet::new(&bytes).unwrap()
+    }
+
+    fn sum(bytes: &[u8]) -> u16 {
+        let words = bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
+        let sum: u32 = words.sum();
+        ((sum & 0xffff) + (sum >> 16)) as u16
+    }
+
+    #[test]
+    fn a_mark_changes_the_checksum_as_in_the_worked_example() {
+        // specs/l4s.md 5.1: 4501 to 4503 with 1234 gives 1232.
+        let mut packet = header(0x1234);
+        packet.mark(MarkReason::Step);
+        assert_eq!(packet.bytes()[..2], [0x45, 0x03]);
+        assert_eq!(packet.bytes()[10..12], [0x12, 0x32]);
+        assert_eq!((packet.ecn(), packet.marked()), (Ecn::Ce, Some(MarkReason::Step)));
+    }
+
+    #[test]
+    fn the_checksum_stays_right_whatever_is_written() {
+        for before in Ecn::ALL {
+            for write in [Packet::bleach, |packet: &mut Ipv4Packet| packet.mark(MarkReason::Ramp)] {
+                let mut packet = header(0);
+                packet.bytes[1] = 0xb8 | before.bits();
+                let checksum = !sum(packet.bytes());
+                packet.bytes[10..12].copy_from_slice(&checksum.to_be_bytes());
+                write(&mut packet);
+                assert_eq!((sum(packet.bytes()), packet.bytes()[1] >> 2), (0xffff, 0xb8 >> 2), "{before}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_ipv4_is_no_packet() {
+        assert_eq!(Ipv4Packet::new(&[0x60; 40]), None);
+        assert_eq!(Ipv4Packet::new(&[0x45; 19]), None);
+    }
+}

@@ -17,7 +17,7 @@ FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp,thalweg-cli/onnx
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist capi man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs reproduce test-live test-browser test-contests test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-live setup-clients clean
+.PHONY: demo dist capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-go test-str0m reproduce test-live test-browser test-contests test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -36,6 +36,10 @@ dist: setup
 # The C library, its header and thalweg.pc under PREFIX (/usr/local): docs/c.md.
 capi:
 	.ci/capi $(or $(PREFIX),/usr/local)
+
+# The WebAssembly module of the Go package, go/thalweg.wasm: docs/go.md.
+go:
+	.ci/wasm
 
 # Python's package into target/wheels, with libvpx inside; with WHEEL_FEATURES=live it has `thalweg.publish`.
 wheel: setup
@@ -82,6 +86,15 @@ test-contestants: setup-test programs
 # Controllers in webrtc-rs's own connections, two in one process in virtual time; five minutes to build, a second to play.
 test-webrtc-rs:
 	$(CARGO) test --manifest-path tests/webrtc-rs/Cargo.toml --target-dir $(TARGET)/webrtc-rs -- --nocapture
+
+# Controllers around the packets of str0m's own connections, two in one process in virtual time; docs/str0m.md.
+test-str0m:
+	$(CARGO) test --manifest-path tests/str0m/Cargo.toml --target-dir $(TARGET)/str0m -- --nocapture
+
+# The Go package: the same bits in WebAssembly as natively, and calls over Pion's virtual network beside Pion's own controller, in virtual
+# time. TEST_GO=-v prints the table of docs/go.md.
+test-go: setup-go go
+	tests/go/run.sh $(TEST_GO)
 
 test-live: test-browser test-whip
 
@@ -175,6 +188,10 @@ setup-test:
 
 setup-capi:
 	@{ command -v cc && command -v c++ && command -v readelf && command -v pkg-config && command -v valgrind; } >/dev/null || $(call install,$(CAPI_PACKAGES))
+
+# Go is the machine's own; the detector of data races takes a C compiler. `.ci/wasm` installs Rust's target.
+setup-go:
+	@command -v cc >/dev/null || $(call install,gcc libc6-dev)
 
 setup-live:
 	@{ command -v chromium && command -v janus; } >/dev/null || $(call install,$(LIVE_PACKAGES))

@@ -10,6 +10,8 @@ TEST_PACKAGES = $(PACKAGES) libsrtp2-dev iproute2 ffmpeg
 CAPI_PACKAGES = gcc g++ binutils pkg-config valgrind
 # What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
 LIVE_PACKAGES = chromium janus
+# GStreamer's headers, what runs a plugin, and the plugins that webrtcsink is made of.
+GST_PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice python3-gst-1.0 openssl pkg-config
 CLIENT_PACKAGES = chromium firefox-esr gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice python3-gst-1.0 gir1.2-gst-plugins-bad-1.0 openssl
 # Comparisons with libraries of the system, in tests only.
 FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp,thalweg-cli/onnx
@@ -17,7 +19,7 @@ FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp,thalweg-cli/onnx
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-go test-str0m reproduce test-live test-browser test-contests test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients clean
+.PHONY: demo dist capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-go test-str0m reproduce test-live test-browser test-contests test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients gst test-gst setup-gst clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -95,6 +97,18 @@ test-str0m:
 # time. TEST_GO=-v prints the table of docs/go.md.
 test-go: setup-go go
 	tests/go/run.sh $(TEST_GO)
+# The GStreamer plugin: target/release/libgstthalweg.so, for GST_PLUGIN_PATH (docs/gstreamer.md).
+gst: setup-gst
+	$(CARGO) build --release --locked --manifest-path crates/gst/Cargo.toml --target-dir $(TARGET)
+
+# The element by itself, then an unmodified webrtcsink with it and with its own rtpgccbwe over a link that drops, once each; the whole
+# comparison is tests/gst/run.sh. By the clock: two minutes after ten of building.
+test-gst: setup-test setup-gst
+	$(CARGO) test --locked --manifest-path crates/gst/Cargo.toml --target-dir $(TARGET)/gst
+	$(CARGO) build --release -p thalweg-cli
+	$(CARGO) build --release -p thalweg-live --example barcodes
+	tests/gst/plugins.sh
+	tests/gst/run.sh --links square --with copa --runs 1 --seconds 45 --check --rate 0.8 --latency 1.5
 
 test-live: test-browser test-whip
 
@@ -198,6 +212,9 @@ setup-live:
 
 setup-clients:
 	@dpkg -s $(CLIENT_PACKAGES) >/dev/null 2>&1 || $(call install,$(CLIENT_PACKAGES))
+
+setup-gst:
+	@dpkg -s $(GST_PACKAGES) >/dev/null 2>&1 || $(call install,$(GST_PACKAGES))
 
 # As root, or by sudo.
 install = { echo "installing $(1)"; \

@@ -15,7 +15,7 @@ pub mod frames;
 pub mod pacing;
 pub mod padding;
 pub mod parts;
-mod probing;
+pub mod probing;
 mod queue;
 pub mod repair;
 pub mod scheme;

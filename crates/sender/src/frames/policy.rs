@@ -197,6 +197,11 @@ pub struct QueueView {
 }
 
 impl QueueView {
+    /// A queue of so many bytes on the wire and packets, the oldest of which was queued then.
+    pub const fn new(bytes: Bytes, packets: u64, oldest: Option<Time>) -> QueueView {
+        QueueView { bytes, packets, oldest }
+    }
+
     /// How long the oldest packet has waited; zero if nothing waits.
     pub fn age(&self, now: Time) -> Span {
         self.oldest.map_or(Span::ZERO, |oldest| now - oldest)

@@ -1,0 +1,1 @@
+//! Nothing of its own: cargo builds the plugins that it depends on.

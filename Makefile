@@ -8,6 +8,8 @@ PACKAGES = libvpx-dev pkg-config
 TEST_PACKAGES = $(PACKAGES) libsrtp2-dev iproute2 ffmpeg
 # A C and a C++ compiler with their sanitizers, and what programs in C are run under.
 CAPI_PACKAGES = gcc g++ binutils pkg-config valgrind
+# What packs, and what makes a bare Debian 12 to install into.
+DIST_PACKAGES = $(PACKAGES) debhelper buildah debootstrap iproute2 lintian podman runc unzip
 # What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
 LIVE_PACKAGES = chromium janus
 # GStreamer's headers, what runs a plugin, and the plugins that webrtcsink is made of.
@@ -19,7 +21,7 @@ FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp,thalweg-cli/onnx
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-go test-str0m reproduce test-live test-browser test-contests test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients gst test-gst setup-gst clean
+.PHONY: demo dist capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-go test-str0m reproduce test-live test-browser test-contests test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients gst test-gst setup-gst test-dist setup-dist clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -30,10 +32,10 @@ demo: setup
 	$(TARGET)/release/thalweg compare --size 720p --out out
 	@echo "open out/report.html in a browser"
 
-# What is handed out: every feature, optimised across crates, and the manual pages beside it.
-dist: setup
-	$(CARGO) build --profile dist -p thalweg-cli
-	$(TARGET)/dist/thalweg man $(TARGET)/dist/man
+# What is handed out, into target/artefacts: tarball, Debian packages, wheel, container image, SHA256SUMS (docs/install.md). By root, for
+# the image; DIST_PROFILE=release is built faster, for trials.
+dist: setup-dist
+	.ci/dist
 
 # The C library, its header and thalweg.pc under PREFIX (/usr/local): docs/c.md.
 capi:
@@ -80,6 +82,10 @@ test-python: setup
 # Programs in C and C++ over the C library: compiled, replayed, under valgrind and sanitizers, on a network, by pkg-config.
 test-capi: setup-capi
 	$(CARGO) test -p thalweg-capi
+
+# Each of what `make dist` has made, installed and used in a bare Debian 12 of its own, and packed again to the same bytes.
+test-dist: setup-dist
+	tests/dist/run.sh
 
 # Pion's GCC in Go, as docs/tutorials/estimator.md has it, and webrtc-rs's in a process: each plays, and the same twice.
 test-contestants: setup-test programs
@@ -206,6 +212,8 @@ setup-capi:
 # Go is the machine's own; the detector of data races takes a C compiler. `.ci/wasm` installs Rust's target.
 setup-go:
 	@command -v cc >/dev/null || $(call install,gcc libc6-dev)
+setup-dist:
+	@dpkg -s $(DIST_PACKAGES) >/dev/null 2>&1 || $(call install,$(DIST_PACKAGES))
 
 setup-live:
 	@{ command -v chromium && command -v janus; } >/dev/null || $(call install,$(LIVE_PACKAGES))

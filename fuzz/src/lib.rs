@@ -1,6 +1,6 @@
 //! The functions of the fuzz targets; see `Cargo.toml` for how to run them.
-#![forbid(unsafe_code)]
 
+mod capi;
 mod ccfb;
 mod contestant;
 mod dependency_descriptor;
@@ -30,6 +30,7 @@ mod vp8_state;
 mod xr;
 mod y4m;
 
+pub use capi::{capi_controller, capi_engine};
 pub use ccfb::ccfb;
 pub use contestant::contestant;
 pub use dependency_descriptor::dependency_descriptor;
@@ -62,7 +63,7 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 37] = [
+pub const TARGETS: [Target; 39] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
@@ -100,4 +101,6 @@ pub const TARGETS: [Target; 37] = [
     ("published", published),
     ("scenario", scenario),
     ("hub", hub),
+    ("capi_controller", capi_controller),
+    ("capi_engine", capi_engine),
 ];

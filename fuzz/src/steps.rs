@@ -3,7 +3,7 @@
 /// Takes numbers from the front of the bytes; zeros when none are left.
 pub struct Steps<'a>(pub &'a [u8]);
 
-impl Steps<'_> {
+impl<'a> Steps<'a> {
     /// Whether bytes are left.
     pub fn more(&self) -> bool {
         !self.0.is_empty()
@@ -14,6 +14,13 @@ impl Steps<'_> {
         let Some((first, rest)) = self.0.split_first() else { return 0 };
         self.0 = rest;
         *first
+    }
+
+    /// The next `count` bytes, or fewer when fewer are left.
+    pub fn take(&mut self, count: usize) -> &'a [u8] {
+        let (taken, rest) = self.0.split_at(count.min(self.0.len()));
+        self.0 = rest;
+        taken
     }
 
     /// The next `count` bytes as a number.

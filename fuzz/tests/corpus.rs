@@ -18,6 +18,12 @@ use thalweg_wire::rtcp;
 use thalweg_wire::rtp::dependency::{DependencyDescriptor, Structure};
 use thalweg_wire::rtp::{self, Extension, ExtensionBuffer, FragmentGrace, FrameFragment, FrameStates};
 
+/// Calls of each kind, 5 ms apart, as `capi_controller` and `capi_engine` read them.
+fn calls_in_c() -> Vec<u8> {
+    let call = |number: u8| [number, 10, 0, 0, number, 0, 1, 0, 40, 0, 3, 3, 0x4c, 0x4b, 0x40];
+    [vec![0; 5], (0..60).flat_map(call).collect()].concat()
+}
+
 /// One valid input of each kind; targets get all of them.
 fn seeds() -> Vec<Vec<u8>> {
     let mut y4m = b"YUV4MPEG2 W16 H16 F30:1 Ip A1:1 C420jpeg\nFRAME\n".to_vec();
@@ -34,6 +40,7 @@ fn seeds() -> Vec<Vec<u8>> {
         vec![0, 0x80, 0xe8],
         vec![0, 0x80, 0xe8, 0, 0, 0, 7, 0, 1, 0, 2],
         (0..16).collect(),
+        calls_in_c(),
         functional_media(),
         functional_answer(),
         vec![0, 0, 0, 7, 0, 1, 0, 1, 0, 0, 1, 0x50, 1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1],

@@ -20,7 +20,7 @@ pub struct Config {
     /// What the wire adds to each packet's size as the foreign program counts it, 0 to 1000 bytes: `thalweg_wire::overhead` has
     /// the parts.
     pub overhead: Bytes,
-    /// Probe the path by raising the target: for a program that has no packets for probes, but sends what it is told to
+    /// Probe the path by raising the target: for a program that has no packets for probes, but sends as much as the target says
     /// within a report interval. Only in the joined mode; elsewhere a packet says which probe it belongs to.
     pub raises_target: bool,
 }

@@ -6,7 +6,7 @@ use thalweg_units::{Bytes, Span};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Whether silence cannot be told from idleness: departures are known only with their fate, and nothing was said by
+    /// Whether silence cannot be distinguished from idleness: departures are known only with their fate, and nothing was said by
     /// [`Driver::set_sending`](crate::Driver::set_sending). The target does not fall then while nothing is heard.
     pub blind: bool,
     /// How many times lay before an earlier one, or departures after their report.

@@ -13,7 +13,7 @@ fn driver(name: &str) -> Driver {
 }
 
 /// Controllers whose rate follows from what arrived. The others go by what they have asked for meanwhile (the rate for
-/// which a frame was made, a gain cycle, a window that doubles each round trip): told a report late, their oscillation is
+/// which a frame was made, a gain cycle, a window that doubles each round trip): a report later, their oscillation is
 /// shifted by as much.
 fn follows_arrivals(name: &str) -> bool {
     ["gcc", "nada", "scream", "rocc"].contains(&name.split(':').next().unwrap_or(name))
@@ -232,14 +232,14 @@ fn a_program_that_sends_into_silence_halves_its_target_if_it_says_that_it_sends_
         }
         driver.target()
     };
-    let (mut blind, mut told) = (driver("nada"), driver("nada"));
+    let (mut blind, mut informed) = (driver("nada"), driver("nada"));
     Run::join(&mut blind, &run.reports);
-    told.set_sending(Time::ZERO, true);
-    Run::join(&mut told, &run.reports);
-    assert!(blind.stats().blind && !told.stats().blind);
+    informed.set_sending(Time::ZERO, true);
+    Run::join(&mut informed, &run.reports);
+    assert!(blind.stats().blind && !informed.stats().blind);
     assert_eq!(after(blind, 9), target, "it may be idle");
     // NADA halves its rate too, since it knows what is presumed under way.
-    assert!(after(told, 9) < target.scale(1.0 / 15.0));
+    assert!(after(informed, 9) < target.scale(1.0 / 15.0));
     let mut seen = driver("nada");
     seen.set_sending(Time::ZERO, true);
     seen.on_sent(Time::ZERO, Departure::new(0, Bytes::new(1162))).unwrap();

@@ -484,8 +484,8 @@ typedef struct thalweg_decision {
 typedef struct thalweg_stats {
   // sizeof(thalweg_stats).
   uint32_t size;
-  // 1 if silence cannot be told from idleness: in the joined mode without thalweg_controller_set_sending. The target
-  // does not fall then while nothing is heard.
+  // 1 if silence cannot be distinguished from idleness: in the joined mode without thalweg_controller_set_sending.
+  // The target does not fall then while nothing is heard.
   uint32_t blind;
   // How many departures lay before an earlier one, or after their report.
   uint64_t clock_steps;
@@ -833,7 +833,7 @@ int32_t thalweg_engine_on_encoded(struct thalweg_engine *engine,
 int32_t thalweg_engine_on_audio(struct thalweg_engine *engine, uint64_t now, uint64_t number, uint32_t bytes);
 
 // The receiver's RTCP, decrypted: transport-wide feedback, whose numbers are the low 16 bits of `thalweg_transmit.id`;
-// RFC 8888, receiver reports, and requests for packets and keyframes, once packets were told
+// RFC 8888, receiver reports, and requests for packets and keyframes, once packets were reported
 // (thalweg_engine_on_written).
 int32_t thalweg_engine_on_rtcp(struct thalweg_engine *engine, uint64_t now, const uint8_t *datagram, size_t length);
 

@@ -106,7 +106,7 @@ impl Limits {
         has |= limits.fec_interval.map_or(0, |_| THALWEG_HAS_FEC_INTERVAL);
         has |= limits.probe.map_or(0, |_| THALWEG_HAS_PROBE);
         let bps = |rate: Rate| foreign(rate).as_bps();
-        let mut told = Limits {
+        let mut reported = Limits {
             has,
             window,
             pacing: bps(limits.pacing),
@@ -121,11 +121,11 @@ impl Limits {
             ..Limits::DEFAULT
         };
         if let Some(probe) = limits.probe {
-            (told.probe_cluster, told.probe_packets) = (probe.cluster, probe.packets);
-            (told.probe_rate, told.probe_bytes) = (bps(probe.rate), probe.bytes.get());
-            told.probe_spacing = probe.spacing.as_nanos();
+            (reported.probe_cluster, reported.probe_packets) = (probe.cluster, probe.packets);
+            (reported.probe_rate, reported.probe_bytes) = (bps(probe.rate), probe.bytes.get());
+            reported.probe_spacing = probe.spacing.as_nanos();
         }
-        told
+        reported
     }
 
     /// What a controller in C allows.
@@ -180,8 +180,8 @@ mod tests {
         let frame = Bytes::new(9000);
         for media in [MediaLimit::None, MediaLimit::Share(0.5), MediaLimit::Frame(frame), MediaLimit::Period(frame)] {
             limits.media = media;
-            let told = Limits::new(&limits, Rate::ZERO, |rate| rate);
-            assert_eq!(told.of_caller().unwrap(), limits);
+            let reported = Limits::new(&limits, Rate::ZERO, |rate| rate);
+            assert_eq!(reported.of_caller().unwrap(), limits);
         }
         let refused = Limits { keep_frames: f64::NAN, ..Limits::DEFAULT }.of_caller().unwrap_err().message;
         assert_eq!(refused, "keep_frames is NaN, must be 0 to 1, such as 1");

@@ -114,7 +114,7 @@ fn a_joined_controller_knows_what_became_of_packets_and_says_what_it_cannot_see(
     }
 }
 
-unsafe extern "C" fn ignore(_: *mut c_void, _: *const FeedbackTold) {}
+unsafe extern "C" fn ignore(_: *mut c_void, _: *const ReportedFeedback) {}
 unsafe extern "C" fn a_megabit(_: *mut c_void, limits: *mut Limits) {
     // SAFETY: they are the library's.
     unsafe { (*limits).capacity = 1_000_000 };
@@ -186,8 +186,8 @@ impl Caller {
     fn drain(&mut self, now: u64) {
         // SAFETY: the engine exists.
         unsafe {
-            let mut output: OutputTold = std::mem::zeroed();
-            output.size = size_of::<OutputTold>() as u32;
+            let mut output: EngineOutput = std::mem::zeroed();
+            output.size = size_of::<EngineOutput>() as u32;
             loop {
                 assert_eq!(thalweg_engine_poll(self.engine, &raw mut output), 0);
                 match output.tag {
@@ -215,8 +215,8 @@ impl Caller {
         let media = packet.kind == THALWEG_KIND_MEDIA;
         let (ssrc, sequence) = if media { (SSRC, self.sequence) } else { (SSRC + 1, packet.id as u16) };
         // SAFETY: the engine exists.
-        let told = unsafe { thalweg_engine_on_written(self.engine, packet.id, ssrc, sequence) };
-        assert_eq!(told, 0, "{}", message());
+        let answer = unsafe { thalweg_engine_on_written(self.engine, packet.id, ssrc, sequence) };
+        assert_eq!(answer, 0, "{}", message());
         self.sequence += u16::from(media);
         self.sent.push(packet);
     }
@@ -292,7 +292,7 @@ fn a_receiver_that_names_rtp_numbers_is_understood_once_packets_were_told() {
     caller.hear(230 * MS, Packet::Pli(Pli { sender_ssrc: 1, media_ssrc: SSRC }));
     caller.play(231, 240);
     assert!(caller.encoded.last().unwrap().flags & THALWEG_ENCODE_KEYFRAME != 0);
-    // A packet is told once, and in order.
+    // A packet is reported once, and in order.
     // SAFETY: the engine exists.
     unsafe {
         let last = caller.sent.last().unwrap().id;

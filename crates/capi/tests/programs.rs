@@ -73,7 +73,7 @@ fn two_threads_on_one_handle_are_refused_in_turn_and_no_race_is_seen_in_c() {
 }
 
 #[test]
-fn a_controller_in_c_leads_an_engine_and_one_in_cpp_is_told_what_is_wrong() {
+fn a_controller_in_c_leads_an_engine_and_one_in_cpp_gets_the_reason_for_an_error() {
     let aimd = run(&mut Command::new(compile("examples/c/aimd.c", "aimd", Static, &[])));
     let sent: Vec<u64> = aimd.lines().filter_map(|line| line.split_whitespace().nth(3)?.parse().ok()).collect();
     // Up to what the path of 2 Mbps carries, and down when its queue is full.

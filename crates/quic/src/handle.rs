@@ -72,7 +72,7 @@ impl Handle {
         self.with(|shared| shared.snapshot)
     }
 
-    /// The application can use rates between these two from now on; the controller is told at its next call. Rates out of
+    /// The application can use rates between these two from now on; the controller learns it at its next call. Rates out of
     /// order change nothing.
     pub fn set_demand(&self, min: Rate, max: Rate) {
         self.with(|shared| (shared.demand, shared.demands) = (Some((min, max)), shared.demands + 1));

@@ -10,8 +10,8 @@ use thalweg_units::{ConfigError, Rate, Time, check};
 /// Decisions kept for somebody who polls them.
 const DECISIONS: usize = 1000;
 
-/// A controller inside a connection: what it says, and what the application can tell it. What is told counts from the
-/// next call of the connection on.
+/// A controller inside a connection: what it says, and what the application can set, which counts from the next call of
+/// the connection on.
 #[derive(Debug, Clone)]
 pub struct Handle(Arc<Mutex<Shared>>);
 

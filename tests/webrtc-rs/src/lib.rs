@@ -55,7 +55,7 @@ pub struct Seen {
 
 impl Seen {
     pub fn reached(&self, target: f64) -> Option<f64> {
-        self.targets.iter().find(|(_, told)| *told >= target).map(|(at, _)| *at)
+        self.targets.iter().find(|(_, reached)| *reached >= target).map(|(at, _)| *at)
     }
 
     pub fn delivered(&self, from: f64, until: f64) -> f64 {

@@ -36,9 +36,9 @@ fn sent_by(target: Target, sender: (Registry, MediaEngine), path: Path, seconds:
 }
 
 /// webrtc-rs's estimator, and its target for everybody.
-struct Told(Gcc, Arc<Mutex<f64>>);
+struct Announced(Gcc, Arc<Mutex<f64>>);
 
-impl BandwidthEstimator for Told {
+impl BandwidthEstimator for Announced {
     fn on_reports(&mut self, now: Instant, reports: &[PacketReport]) {
         self.0.on_reports(now, reports);
         *self.1.lock().unwrap() = self.0.target_bitrate();
@@ -49,9 +49,9 @@ impl BandwidthEstimator for Told {
 }
 
 fn theirs(path: Path) -> Result<Seen, Error> {
-    let told = Arc::new(Mutex::new(START));
-    let sender = wired(Told(Gcc::new(START, 1e5, 1e8), told.clone()))?;
-    sent_by(Box::new(move || *told.lock().unwrap()), sender, path, 30.0)
+    let target = Arc::new(Mutex::new(START));
+    let sender = wired(Announced(Gcc::new(START, 1e5, 1e8), target.clone()))?;
+    sent_by(Box::new(move || *target.lock().unwrap()), sender, path, 30.0)
 }
 
 /// As docs/webrtc-rs.md has it.

@@ -101,7 +101,7 @@ pub fn play(mut driver: Driver, path: &Path) -> Run {
 }
 
 impl Run {
-    /// The targets of a driver that is told the same only when it is reported.
+    /// The targets of a driver that learns of the same departures only with their reports.
     pub fn joined(&self, mut driver: Driver) -> Vec<(Time, Rate)> {
         Run::join(&mut driver, &self.reports)
     }

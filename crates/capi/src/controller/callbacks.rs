@@ -60,7 +60,7 @@ unsafe impl Structure for PacketReport {
 /// Feedback on sent packets.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub struct FeedbackTold {
+pub struct ReportedFeedback {
     /// sizeof(thalweg_feedback).
     pub size: u32,
     /// 1 if nothing was heard for so long that all in flight is declared lost; 0 for a report.
@@ -98,7 +98,7 @@ pub struct Callbacks {
     /// sizeof(thalweg_report): how far apart reports are laid.
     pub report_size: u32,
     /// Feedback came.
-    pub on_feedback: Option<unsafe extern "C" fn(user: *mut c_void, feedback: *const FeedbackTold)>,
+    pub on_feedback: Option<unsafe extern "C" fn(user: *mut c_void, feedback: *const ReportedFeedback)>,
     /// What is allowed now, into `limits`, which is empty: `capacity` at least; `pacing` is the capacity where it stays
     /// 0. Limits out of range are not taken: the last ones hold.
     pub limits: Option<unsafe extern "C" fn(user: *mut c_void, limits: *mut Limits)>,
@@ -234,8 +234,8 @@ impl Controller for InC {
         let reports: Vec<PacketReport> = feedback.reports.iter().map(|report| self.report(report)).collect();
         let laid = lay(&reports, self.own.callbacks.report_size);
         let nanos = |span: Option<Span>| span.map_or(-1, Span::as_nanos);
-        let told = FeedbackTold {
-            size: size_of::<FeedbackTold>() as u32,
+        let reported = ReportedFeedback {
+            size: size_of::<ReportedFeedback>() as u32,
             timed_out: (feedback.cause == Cause::FeedbackTimeout).into(),
             now: self.clock.caller(feedback.now),
             reports: laid.as_ptr().cast(),
@@ -248,15 +248,15 @@ impl Controller for InC {
             delivered: feedback.delivered.get(),
         };
         // SAFETY: promised to `Own::new`; what is passed outlives the call.
-        unsafe { on_feedback(self.own.user, &raw const told) };
+        unsafe { on_feedback(self.own.user, &raw const reported) };
     }
 
     fn limits(&self) -> SendLimits {
         let Some(limits) = self.own.callbacks.limits else { return self.last.get() };
-        let mut told = Limits::DEFAULT;
+        let mut allowed = Limits::DEFAULT;
         // SAFETY: promised to `Own::new`; what is passed outlives the call.
-        unsafe { limits(self.own.user, &raw mut told) };
-        if let Ok(limits) = told.of_caller() {
+        unsafe { limits(self.own.user, &raw mut allowed) };
+        if let Ok(limits) = allowed.of_caller() {
             self.last.set(limits);
         }
         self.last.get()

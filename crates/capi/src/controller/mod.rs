@@ -3,7 +3,7 @@
 mod callbacks;
 mod config;
 mod packets;
-mod told;
+mod reported;
 
 use std::ffi::{c_char, c_void};
 
@@ -13,7 +13,7 @@ use thalweg_units::Span;
 
 pub(crate) use callbacks::Own;
 pub use callbacks::{
-    Callbacks, FeedbackTold, PacketReport, THALWEG_REPORT_CE, THALWEG_REPORT_LOST, THALWEG_REPORT_WAS_LOST,
+    Callbacks, PacketReport, ReportedFeedback, THALWEG_REPORT_CE, THALWEG_REPORT_LOST, THALWEG_REPORT_WAS_LOST,
 };
 use config::Driven;
 pub use config::{ControllerConfig, THALWEG_JOINED, THALWEG_SEEN};
@@ -22,7 +22,7 @@ pub use packets::{
     THALWEG_PADDING, THALWEG_REPAIR, THALWEG_SENT_APP_LIMITED, THALWEG_SENT_FIRST, THALWEG_SENT_KEYFRAME,
     THALWEG_SENT_LAST, THALWEG_SENT_STREAM,
 };
-pub use told::{ControllerStats, DecisionTold};
+pub use reported::{ControllerStats, ReportedDecision};
 
 use crate::clock::THALWEG_NEVER;
 use crate::error::{Error, THALWEG_E_UNSUPPORTED, failed};
@@ -351,7 +351,7 @@ pub unsafe extern "C" fn thalweg_controller_limits(controller: *mut Controller, 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn thalweg_controller_poll_decision(
     controller: *mut Controller,
-    decision: *mut DecisionTold,
+    decision: *mut ReportedDecision,
 ) -> i32 {
     // SAFETY: the caller's, by the rules of the header.
     unsafe {
@@ -359,7 +359,7 @@ pub unsafe extern "C" fn thalweg_controller_poll_decision(
             let driven = kind.driven()?;
             writable(decision)?;
             let Some(decided) = driven.driver.poll_decision() else { return Ok(0) };
-            write(decision, &DecisionTold::new(&decided, &driven.clock))?;
+            write(decision, &ReportedDecision::new(&decided, &driven.clock))?;
             Ok(1)
         })
     }

@@ -129,16 +129,16 @@ mod tests {
     #[test]
     fn an_event_has_its_columns_in_the_callers_time_and_texts_are_quoted() {
         let clock = Clock::new(1_000).unwrap();
-        let told = |event| json(&Timed { at: Time::from_nanos(5), event }, &clock);
-        let skipped = told(Event::PictureSkipped { picture: 7, why: Why::EncoderBusy });
+        let written = |event| json(&Timed { at: Time::from_nanos(5), event }, &clock);
+        let skipped = written(Event::PictureSkipped { picture: 7, why: Why::EncoderBusy });
         assert_eq!(skipped, r#"{"time_ns":1005,"event":"picture-skipped","picture":7,"why":"the encoder is busy"}"#);
         let (from, to) = (Rate::from_bps(2), Rate::from_bps(1));
         let decision = Decision { at: Time::ZERO, what: "de\"crease", why: "a\nb\\", from, to };
         assert_eq!(
-            told(Event::Decision(Box::new(decision))),
+            written(Event::Decision(Box::new(decision))),
             r#"{"time_ns":1005,"event":"decision","what":"de\"crease","value":2,"rate_bps":1,"why":"a\u000ab\\"}"#
         );
-        let variable = told(Event::Variable { name: "ratio", value: f64::NAN });
+        let variable = written(Event::Variable { name: "ratio", value: f64::NAN });
         assert_eq!(variable, r#"{"time_ns":1005,"event":"variable","what":"ratio","value":null}"#);
     }
 }

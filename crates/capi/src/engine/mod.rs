@@ -17,14 +17,14 @@ use thalweg_units::{Ecn, Rate};
 pub use config::{EngineConfig, THALWEG_KEEP_EVENTS};
 pub use frames::{Encoded, THALWEG_ENCODED_KEYFRAME};
 pub use output::{
-    Asked, Commit, Encode, Forget, OutputTold, THALWEG_BASIS_AFTER, THALWEG_BASIS_BUFFERS, THALWEG_BASIS_LATEST,
-    THALWEG_BUFFER_ALTREF, THALWEG_BUFFER_GOLDEN, THALWEG_BUFFER_NONE, THALWEG_COMMIT, THALWEG_ENCODE,
-    THALWEG_ENCODE_BECOMES_LAST, THALWEG_ENCODE_FROM_LAST, THALWEG_ENCODE_KEYFRAME, THALWEG_ENCODE_MAY_DROP,
-    THALWEG_ENCODE_SENDABLE, THALWEG_FORGET, THALWEG_KIND_AUDIO, THALWEG_KIND_FEC, THALWEG_KIND_MEDIA,
-    THALWEG_KIND_PADDING, THALWEG_KIND_RETRANSMISSION, THALWEG_TARGET_GUESS, THALWEG_TARGET_QUANTIZER,
-    THALWEG_TARGET_RATE, THALWEG_TARGET_SIZE, THALWEG_TARGETS, THALWEG_TRANSMIT, THALWEG_TRANSMIT_ASKS,
-    THALWEG_TRANSMIT_KEYFRAME, THALWEG_TRANSMIT_LAST, THALWEG_TRANSMIT_MAY_WAIT, THALWEG_WAIT, TargetTold, Transmit,
-    Wait,
+    Asked, Commit, Encode, EngineOutput, Forget, FrameTarget, THALWEG_BASIS_AFTER, THALWEG_BASIS_BUFFERS,
+    THALWEG_BASIS_LATEST, THALWEG_BUFFER_ALTREF, THALWEG_BUFFER_GOLDEN, THALWEG_BUFFER_NONE, THALWEG_COMMIT,
+    THALWEG_ENCODE, THALWEG_ENCODE_BECOMES_LAST, THALWEG_ENCODE_FROM_LAST, THALWEG_ENCODE_KEYFRAME,
+    THALWEG_ENCODE_MAY_DROP, THALWEG_ENCODE_SENDABLE, THALWEG_FORGET, THALWEG_KIND_AUDIO, THALWEG_KIND_FEC,
+    THALWEG_KIND_MEDIA, THALWEG_KIND_PADDING, THALWEG_KIND_RETRANSMISSION, THALWEG_TARGET_GUESS,
+    THALWEG_TARGET_QUANTIZER, THALWEG_TARGET_RATE, THALWEG_TARGET_SIZE, THALWEG_TARGETS, THALWEG_TRANSMIT,
+    THALWEG_TRANSMIT_ASKS, THALWEG_TRANSMIT_KEYFRAME, THALWEG_TRANSMIT_LAST, THALWEG_TRANSMIT_MAY_WAIT, THALWEG_WAIT,
+    Transmit, Wait,
 };
 use state::State;
 pub use stats::EngineStats;
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn thalweg_engine_on_audio(engine: *mut Engine, now: u64, 
 }
 
 /// The receiver's RTCP, decrypted: transport-wide feedback, whose numbers are the low 16 bits of `thalweg_transmit.id`;
-/// RFC 8888, receiver reports, and requests for packets and keyframes, once packets were told
+/// RFC 8888, receiver reports, and requests for packets and keyframes, once packets were reported
 /// (thalweg_engine_on_written).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn thalweg_engine_on_rtcp(
@@ -292,13 +292,13 @@ pub unsafe extern "C" fn thalweg_engine_drain_events(
 
 /// The next thing to do. After each call that changes something, to be called until it says THALWEG_WAIT.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn thalweg_engine_poll(engine: *mut Engine, output: *mut OutputTold) -> i32 {
+pub unsafe extern "C" fn thalweg_engine_poll(engine: *mut Engine, output: *mut EngineOutput) -> i32 {
     // SAFETY: the caller's, by the rules of the header.
     unsafe {
         call(engine, |state| {
             writable(output)?;
             let next = state.poll();
-            write(output, &OutputTold::new(&next, &state.clock))?;
+            write(output, &EngineOutput::new(&next, &state.clock))?;
             Ok(0)
         })
     }

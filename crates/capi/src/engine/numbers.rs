@@ -9,7 +9,7 @@ use thalweg_wire::unwrap::SequenceUnwrapper;
 
 use crate::error::{Error, THALWEG_E_ORDER};
 
-/// Packets that may still be told by [`Numbers::on_written`], and media packets that may be requested again: as many as
+/// Packets that may still be reported by [`Numbers::on_written`], and media packets that may be requested again: as many as
 /// 16 bits distinguish.
 const REMEMBERED: usize = 1 << 16;
 
@@ -23,7 +23,7 @@ type Handed = Option<(u64, u64)>;
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     newest: Option<PacketId>,
-    /// `handed[i]` is packet `first + i`; it was not told yet.
+    /// `handed[i]` is packet `first + i`; it was not reported yet.
     handed: VecDeque<Handed>,
     first: u64,
     streams: Streams,
@@ -50,12 +50,12 @@ impl Numbers {
         self.newest = Some(id);
     }
 
-    /// The caller wrote packet `id` as number `sequence` of stream `ssrc`. Packets are told in order of sending.
+    /// The caller wrote packet `id` as number `sequence` of stream `ssrc`. Packets are reported in order of sending.
     pub(super) fn on_written(&mut self, id: PacketId, ssrc: u32, sequence: u16) -> Result<(), Error> {
         let place = id.0.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
         let Some(handed) = place.and_then(|place| self.handed.get(place)).copied() else {
             let why = format!(
-                "packet {id} was not to be sent, or it or a later one was told: each THALWEG_TRANSMIT once, in order"
+                "packet {id} was not to be sent, or it or a later one was reported: each THALWEG_TRANSMIT once, in order"
             );
             return Err(Error::new(THALWEG_E_ORDER, why));
         };

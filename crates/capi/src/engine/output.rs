@@ -80,7 +80,7 @@ pub const THALWEG_TARGETS: usize = 8;
 /// How large, or how good, a frame should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
-pub struct TargetTold {
+pub struct FrameTarget {
     /// THALWEG_TARGET_...
     pub kind: i32,
     /// Zero.
@@ -125,7 +125,7 @@ pub struct Encode {
     /// Zero.
     pub reserved: [u8; 6],
     /// The targets.
-    pub targets: [TargetTold; THALWEG_TARGETS],
+    pub targets: [FrameTarget; THALWEG_TARGETS],
 }
 
 /// Of THALWEG_COMMIT.
@@ -231,7 +231,7 @@ pub union Asked {
 /// What the engine asks its caller to do.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub struct OutputTold {
+pub struct EngineOutput {
     /// sizeof(thalweg_output).
     pub size: u32,
     /// THALWEG_ENCODE, ...
@@ -241,10 +241,10 @@ pub struct OutputTold {
 }
 
 // SAFETY: numbers without gaps.
-unsafe impl Structure for OutputTold {
+unsafe impl Structure for EngineOutput {
     const NAME: &'static str = "thalweg_output";
-    const DEFAULT: OutputTold =
-        OutputTold { size: size_of::<OutputTold>() as u32, tag: 0, of: Asked { reserved: [0; 32] } };
+    const DEFAULT: EngineOutput =
+        EngineOutput { size: size_of::<EngineOutput>() as u32, tag: 0, of: Asked { reserved: [0; 32] } };
 }
 
 /// A number that may be absent.
@@ -252,24 +252,28 @@ fn number(number: Option<u64>) -> i64 {
     number.and_then(|number| i64::try_from(number).ok()).unwrap_or(-1)
 }
 
-impl OutputTold {
-    pub(super) fn new(output: &Output, clock: &Clock) -> OutputTold {
-        let mut told = OutputTold::DEFAULT;
+impl EngineOutput {
+    pub(super) fn new(output: &Output, clock: &Clock) -> EngineOutput {
+        let mut written = EngineOutput::DEFAULT;
         // Written into a union that is all zero, so that what is behind a smaller member stays zero.
         match output {
-            Output::Encode { picture, plan } => (told.tag, told.of.encode) = (THALWEG_ENCODE, encode(*picture, plan)),
+            Output::Encode { picture, plan } => {
+                (written.tag, written.of.encode) = (THALWEG_ENCODE, encode(*picture, plan))
+            }
             Output::Commit { choice } => {
                 let (choice, frame) = choice.map_or((-1, 0), |(index, frame)| (index as i64, frame));
-                (told.tag, told.of.commit) = (THALWEG_COMMIT, Commit { choice, frame });
+                (written.tag, written.of.commit) = (THALWEG_COMMIT, Commit { choice, frame });
             }
-            Output::Forget { frame } => (told.tag, told.of.forget) = (THALWEG_FORGET, Forget { frame: *frame }),
-            Output::Transmit(packet) => (told.tag, told.of.transmit) = (THALWEG_TRANSMIT, transmit(packet, clock)),
+            Output::Forget { frame } => (written.tag, written.of.forget) = (THALWEG_FORGET, Forget { frame: *frame }),
+            Output::Transmit(packet) => {
+                (written.tag, written.of.transmit) = (THALWEG_TRANSMIT, transmit(packet, clock))
+            }
             Output::Wait { until, why } => {
                 let wait = Wait { until: clock.caller(*until), why: reason(*why), reserved: 0 };
-                (told.tag, told.of.wait) = (THALWEG_WAIT, wait);
+                (written.tag, written.of.wait) = (THALWEG_WAIT, wait);
             }
         }
-        told
+        written
     }
 }
 
@@ -308,9 +312,9 @@ fn encode(picture: u64, plan: &EncodePlan) -> Encode {
             (THALWEG_BASIS_BUFFERS, number(frame), long_term.map(|(buffer, _)| buffer), kept_in)
         }
     };
-    let mut targets = [TargetTold { kind: 0, reserved: 0, value: 0 }; THALWEG_TARGETS];
-    for (told, target) in targets.iter_mut().zip(&plan.targets) {
-        (told.kind, told.value) = match target {
+    let mut targets = [FrameTarget { kind: 0, reserved: 0, value: 0 }; THALWEG_TARGETS];
+    for (place, target) in targets.iter_mut().zip(&plan.targets) {
+        (place.kind, place.value) = match target {
             Target::Rate(rate) => (THALWEG_TARGET_RATE, rate.as_bps()),
             Target::Size(size) => (THALWEG_TARGET_SIZE, size.get()),
             Target::Quantizer(quantizer) => (THALWEG_TARGET_QUANTIZER, u64::from(*quantizer)),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::{Folder, text, thalweg};
 
 /// Starts a relay that ends by itself after `duration`; also returns its address.
-fn relay(to: SocketAddr, duration: &str, arguments: &[&str]) -> (Child, SocketAddr) {
+pub(crate) fn relay(to: SocketAddr, duration: &str, arguments: &[&str]) -> (Child, SocketAddr) {
     let to = to.to_string();
     let fixed = ["emulate", "--listen", "127.0.0.1:0", "--to", &to, "--duration", duration];
     let mut child = Command::new(env!("CARGO_BIN_EXE_thalweg"))

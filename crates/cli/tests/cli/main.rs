@@ -1,5 +1,7 @@
 //! The binary as a user runs it.
 
+#[cfg(all(feature = "live", target_os = "linux"))]
+mod c_sender;
 mod codec;
 #[cfg(unix)]
 mod contestant;

@@ -33,7 +33,7 @@ pub struct RateSample {
 #[derive(Debug, Clone, Default)]
 pub struct DeliveryRate {
     newest: Newest,
-    /// The same before each of the last reports, for packets of which is told later.
+    /// The same before each of the last reports, for packets that are reported later.
     earlier: Earlier<Newest>,
     /// The application is limiting until more than this is delivered (C.app_limited).
     app_limited_until: Option<Bytes>,

@@ -60,7 +60,7 @@ impl World {
 /// What happened.
 #[derive(Debug, Default, Clone)]
 pub struct Seen {
-    /// The targets that the application was told, in bit/s.
+    /// The targets that the application received, in bit/s.
     pub targets: Vec<(Duration, f64)>,
     /// Media and other bytes that arrived, on the wire.
     pub arrived: Vec<(Duration, usize)>,
@@ -75,7 +75,7 @@ pub struct Seen {
 impl Seen {
     /// When the target first was at least this.
     pub fn reached(&self, target: f64) -> Option<f64> {
-        self.targets.iter().find(|(_, told)| *told >= target).map(|(at, _)| at.as_secs_f64())
+        self.targets.iter().find(|(_, reached)| *reached >= target).map(|(at, _)| at.as_secs_f64())
     }
 
     /// The mean target of these seconds, each target until the next.
@@ -97,9 +97,9 @@ impl Seen {
     }
 }
 
-/// Notes what the application is told, where its pacer reads it.
+/// Notes what the application receives, where its pacer reads it.
 struct Observer {
-    told: Arc<Mutex<Option<f64>>>,
+    target: Arc<Mutex<Option<f64>>>,
     read: VecDeque<TaggedPacket>,
     write: VecDeque<TaggedPacket>,
 }
@@ -114,7 +114,7 @@ impl Protocol<TaggedPacket, TaggedPacket, ()> for Observer {
     fn handle_read(&mut self, msg: TaggedPacket) -> Result<(), Error> {
         let wanted = Attribute::TargetBitrateChanged { bits_per_second: 0.0 };
         if let Some(Attribute::TargetBitrateChanged { bits_per_second }) = msg.message.get(&wanted) {
-            *self.told.lock().unwrap() = Some(*bits_per_second);
+            *self.target.lock().unwrap() = Some(*bits_per_second);
         }
         self.read.push_back(msg);
         Ok(())
@@ -168,8 +168,8 @@ fn tagged(now: Instant, packet: Packet) -> TaggedPacket {
 
 /// Plays a sender's registry, to which the rest of a chain is added.
 pub fn play(world: &World, registry: Registry, feedback: Feedback) -> Seen {
-    let told = Arc::new(Mutex::new(Some(world.start)));
-    let observer = Observer { told: told.clone(), read: VecDeque::new(), write: VecDeque::new() };
+    let announced = Arc::new(Mutex::new(Some(world.start)));
+    let observer = Observer { target: announced.clone(), read: VecDeque::new(), write: VecDeque::new() };
     let mut sender = registry
         .with(Slot::from(3_500), observer)
         .with(Slot::NackResponder, NackResponderBuilder::new().build())
@@ -194,9 +194,9 @@ pub fn play(world: &World, registry: Registry, feedback: Feedback) -> Seen {
     while now < world.duration {
         now += TICK;
         let instant = epoch + now;
-        if let Some(told) = told.lock().unwrap().take() {
-            target = told;
-            seen.targets.push((now, told));
+        if let Some(new) = announced.lock().unwrap().take() {
+            target = new;
+            seen.targets.push((now, new));
         }
         while now >= next_frame {
             next_frame += FRAME;

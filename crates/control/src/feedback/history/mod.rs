@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_departure_told_late_was_made_with_what_was_known_then() {
+    fn a_departure_reported_late_was_made_with_what_was_known_then() {
         let (mut history, ms) = (History::default(), Time::from_millis);
         (0..4).for_each(|id| {
             sent(&mut history, id, 10 * id);
@@ -327,11 +327,11 @@ mod tests {
             history.on_report(ms(now), &[arrived(id, ms(now - 25))], None);
         }
         // Number 4 left at 45 ms, when nothing was reported yet: five packets of 1000 bytes were in flight.
-        let told = [(4, 45), (5, 50), (6, 55), (7, 60)].map(|(id, at)| {
+        let sent = [(4, 45), (5, 50), (6, 55), (7, 60)].map(|(id, at)| {
             let packet = sent(&mut history, id, at);
             (packet.in_flight.get(), packet.delivered.get(), packet.delivered_at)
         });
-        assert_eq!(told, [(5000, 0, ms(45)), (5000, 1000, ms(50)), (6000, 1000, ms(50)), (6000, 2000, ms(60))]);
+        assert_eq!(sent, [(5000, 0, ms(45)), (5000, 1000, ms(50)), (6000, 1000, ms(50)), (6000, 2000, ms(60))]);
         assert_eq!(history.in_flight(), Bytes::new(6000));
     }
 

@@ -1,4 +1,4 @@
-//! What a controller tells beside its limits.
+//! What a controller reports beside its limits.
 
 use std::ffi::c_char;
 
@@ -13,7 +13,7 @@ use crate::text::lasting;
 /// A decision, and why.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub struct DecisionTold {
+pub struct ReportedDecision {
     /// sizeof(thalweg_decision).
     pub size: u32,
     /// Zero.
@@ -31,10 +31,10 @@ pub struct DecisionTold {
 }
 
 // SAFETY: numbers and pointers that are not followed, without gaps.
-unsafe impl Structure for DecisionTold {
+unsafe impl Structure for ReportedDecision {
     const NAME: &'static str = "thalweg_decision";
-    const DEFAULT: DecisionTold = DecisionTold {
-        size: size_of::<DecisionTold>() as u32,
+    const DEFAULT: ReportedDecision = ReportedDecision {
+        size: size_of::<ReportedDecision>() as u32,
         reserved: 0,
         at: 0,
         from: 0,
@@ -44,15 +44,15 @@ unsafe impl Structure for DecisionTold {
     };
 }
 
-impl DecisionTold {
-    pub(crate) fn new(decision: &Decision, clock: &Clock) -> DecisionTold {
-        DecisionTold {
+impl ReportedDecision {
+    pub(crate) fn new(decision: &Decision, clock: &Clock) -> ReportedDecision {
+        ReportedDecision {
             at: clock.caller(decision.at),
             from: decision.from.as_bps(),
             to: decision.to.as_bps(),
             what: lasting(decision.what),
             why: lasting(decision.why),
-            ..DecisionTold::DEFAULT
+            ..ReportedDecision::DEFAULT
         }
     }
 }
@@ -63,8 +63,8 @@ impl DecisionTold {
 pub struct ControllerStats {
     /// sizeof(thalweg_stats).
     pub size: u32,
-    /// 1 if silence cannot be told from idleness: in the joined mode without thalweg_controller_set_sending. The target
-    /// does not fall then while nothing is heard.
+    /// 1 if silence cannot be distinguished from idleness: in the joined mode without thalweg_controller_set_sending.
+    /// The target does not fall then while nothing is heard.
     pub blind: u32,
     /// How many departures lay before an earlier one, or after their report.
     pub clock_steps: u64,

@@ -22,7 +22,7 @@ CREATE VIEW probe_timeout AS SELECT time_ns / 1e9 AS time_s, flow, bytes AS in_f
 CREATE VIEW retransmission_refused AS SELECT time_ns / 1e9 AS time_s, flow, packet AS sequence, why FROM events WHERE event = 'retransmission-refused';
 CREATE VIEW recovery_began AS SELECT time_ns / 1e9 AS time_s, flow FROM events WHERE event = 'recovery-began';
 CREATE VIEW scheme_changed AS SELECT time_ns / 1e9 AS time_s, flow FROM events WHERE event = 'scheme-changed';
-CREATE VIEW packet_arrived AS SELECT time_ns / 1e9 AS time_s, flow, packet, what AS payload, bytes AS size_bytes, span_ns / 1e6 AS queued_ms FROM events WHERE event = 'packet-arrived';
+CREATE VIEW packet_arrived AS SELECT time_ns / 1e9 AS time_s, flow, packet, what AS payload, bytes AS size_bytes, span_ns / 1e6 AS queued_ms, why AS marked FROM events WHERE event = 'packet-arrived';
 CREATE VIEW packet_dropped AS SELECT time_ns / 1e9 AS time_s, flow, packet, what AS payload, bytes AS size_bytes, why FROM events WHERE event = 'packet-dropped';
 CREATE VIEW packet_recovered AS SELECT time_ns / 1e9 AS time_s, flow, packet AS sequence, frame FROM events WHERE event = 'packet-recovered';
 CREATE VIEW report_sent AS SELECT time_ns / 1e9 AS time_s, flow, count AS packets, bytes AS size_bytes FROM events WHERE event = 'report-sent';
@@ -35,6 +35,6 @@ CREATE VIEW states_disagree AS SELECT time_ns / 1e9 AS time_s, flow, frame FROM 
 CREATE VIEW datagram_arrived AS SELECT time_ns / 1e9 AS time_s, flow, bytes AS size_bytes, span_ns / 1e6 AS queued_ms FROM events WHERE event = 'datagram-arrived';
 CREATE VIEW datagram_dropped AS SELECT time_ns / 1e9 AS time_s, flow, bytes AS size_bytes, why FROM events WHERE event = 'datagram-dropped';
 CREATE VIEW segment_sent AS SELECT time_ns / 1e9 AS time_s, flow, bytes AS size_bytes, value AS window_segments FROM events WHERE event = 'segment-sent';
-CREATE VIEW segment_arrived AS SELECT time_ns / 1e9 AS time_s, flow, bytes AS size_bytes, span_ns / 1e6 AS queued_ms FROM events WHERE event = 'segment-arrived';
+CREATE VIEW segment_arrived AS SELECT time_ns / 1e9 AS time_s, flow, bytes AS size_bytes, span_ns / 1e6 AS queued_ms, why AS marked FROM events WHERE event = 'segment-arrived';
 CREATE VIEW segment_dropped AS SELECT time_ns / 1e9 AS time_s, flow, bytes AS size_bytes, why FROM events WHERE event = 'segment-dropped';
 CREATE VIEW page_read AS SELECT time_ns / 1e9 AS time_s, flow, bytes AS size_bytes, span_ns / 1e6 AS load_time_ms FROM events WHERE event = 'page-read';

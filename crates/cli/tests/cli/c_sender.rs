@@ -32,7 +32,7 @@ fn a_sender_in_c_fills_an_emulated_link_and_follows_when_it_narrows() {
     let send = compiled();
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let to = socket.local_addr().unwrap();
-    let link = ["--up", "2Mbps@8s/600kbps", "--from", "first-packet", "--delay", "25ms", "--queue", "60kB"];
+    let link = ["--rate", "2Mbps@8s/600kbps", "--from", "first-packet", "--delay", "25ms", "--queue", "60kB"];
     let (relay, address) = relay(to, "60s", &link);
     let receiver = thread::spawn(move || answer::serve(&socket, Duration::from_secs(18)).unwrap());
     let done = Command::new(send).args(["127.0.0.1", &address.port().to_string(), "gcc", "17"]).output().unwrap();

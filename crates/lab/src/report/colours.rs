@@ -24,7 +24,7 @@ const DASHES: [&[u8]; 8] =
     [&[], &[8, 4], &[2, 3], &[8, 3, 2, 3], &[14, 4], &[14, 3, 2, 3, 2, 3], &[4, 8], &[14, 3, 4, 3]];
 
 /// The schemes in the order of their styles. A new one goes to the end, so that no other changes.
-const SCHEMES: [&str; 57] = [
+const SCHEMES: [&str; 58] = [
     "gcc",
     "copa",
     "vidaptive",
@@ -82,6 +82,7 @@ const SCHEMES: [&str; 57] = [
     "bound:omniscient",
     "bound:causal",
     "gcc:loss",
+    "scream:libwebrtc",
 ];
 
 /// How a scheme's lines are drawn.

@@ -89,7 +89,7 @@ struct Varied {
     /// Where sizes of frames come from: a traffic model (docs/bench lists them)
     #[arg(long, default_value = "fixfps")]
     media: TrafficModel,
-    /// The reports of every flow, as of `thalweg compare`: own for each scheme's, twcc, ccfb, ccfb-on-request, ccfb-100ms, per-packet
+    /// The reports of every flow, as of `thalweg compare`: own for each scheme's, twcc, ccfb, ccfb-100ms, per-packet
     #[arg(long, default_value = "own", value_parser = values::feedback, value_name = "FEEDBACK")]
     feedback: values::Feedback,
     /// The congestion control of TCP: reno, cubic; when absent the case's own, mostly reno

@@ -4,7 +4,20 @@ use alloc::vec::Vec;
 
 use thalweg_units::Ecn;
 
-use crate::MarkReason;
+/// Why a queue marked a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MarkReason {
+    /// It waited longer than a threshold.
+    Step,
+    /// It waited so long that a ramp's probability hit.
+    Ramp,
+    /// It was for low latency, and the delay of the classic queue beside its own asked for marks.
+    Coupled,
+    /// It was marked in place of being dropped (CoDel, DualPI2's classic queue).
+    Classic,
+    /// It was going to wait too long.
+    Predicted,
+}
 
 /// A packet as queues and middleboxes see it. By default its transport is not capable of ECN, and nothing is written.
 ///

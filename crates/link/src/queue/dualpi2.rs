@@ -256,7 +256,7 @@ impl<P: Packet> DualPi2<P> {
             if delay == Span::ZERO && self.previous == Span::ZERO && self.probability == 0.0 {
                 // Nothing changes until a packet comes.
                 let missed = (now - at).as_nanos() / update.as_nanos();
-                self.next_update = at + update * (missed as i64 + 1);
+                self.next_update = at + update * (missed + 1);
                 return;
             }
             let change = alpha * (delay - target).as_secs_f64() + beta * (delay - self.previous).as_secs_f64();

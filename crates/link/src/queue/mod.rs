@@ -12,7 +12,7 @@ mod single;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, Time, above, check};
 
-use crate::Packet;
+use crate::packet::{MarkReason, Packet};
 use codel::Codel;
 use codel_ecn::CodelEcn;
 use dualpi2::DualPi2;
@@ -41,21 +41,6 @@ pub enum DropReason {
     Policed,
     /// A middlebox drops packets that are capable of ECN.
     EcnCapable,
-}
-
-/// Why a queue marked a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MarkReason {
-    /// It waited longer than a threshold.
-    Step,
-    /// It waited so long that a ramp's probability hit.
-    Ramp,
-    /// It was for low latency, and the delay of the classic queue beside its own asked for marks.
-    Coupled,
-    /// It was marked in place of being dropped (CoDel, DualPI2's classic queue).
-    Classic,
-    /// It was going to wait too long.
-    Predicted,
 }
 
 /// The kind and limits of a queue. Sizes count as in Mahimahi, with 4 bytes of packet information per packet.

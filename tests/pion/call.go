@@ -197,6 +197,8 @@ func Play(path Path, factory cc.BandwidthEstimatorFactory, seed uint64) (result 
 	check(router.Start())
 	defer func() {
 		check(router.Stop())
+		// Its goroutine may hold packets for the filters, and would wait for ever for those that are closed.
+		time.Sleep(100 * time.Millisecond)
 		check(bottleneck.Close())
 		check(there.Close())
 		check(back.Close())

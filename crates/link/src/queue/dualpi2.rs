@@ -3,7 +3,7 @@
 use thalweg_units::{Bytes, ConfigError, Random, Rate, Seed, Span, Time, above, check};
 
 use super::fifo::Fifo;
-use super::{DropReason, Limits, MTU, MarkReason, Marker, Queued};
+use super::{DropReason, Limits, MTU, MarkReason, Marker, Queued, time_of};
 use crate::{Ecn, Packet};
 
 /// What the queue holds at least, when its limit is a time: some twenty packets (specs/l4s.md 2.2).
@@ -131,7 +131,7 @@ enum Class {
     Classic,
 }
 
-/// What becomes of a packet that leaves its queue.
+/// The outcome for a packet that leaves its queue.
 enum Verdict {
     Pass,
     Mark(MarkReason),
@@ -222,10 +222,7 @@ impl<P: Packet> DualPi2<P> {
         mut dropped: impl FnMut(Queued<P>, DropReason),
     ) -> Option<Queued<P>> {
         self.update(now);
-        let least = match self.config.least_packets {
-            0 => Span::ZERO,
-            packets => rate().time_for(MTU * u64::from(packets)),
-        };
+        let least = time_of(self.config.least_packets, rate);
         loop {
             let Some(class) = self.served(now) else {
                 self.credit = self.initial_credit();
@@ -316,17 +313,13 @@ impl<P: Packet> DualPi2<P> {
                 return Verdict::Pass;
             }
             self.low_count -= 1.0;
-            return Verdict::Mark(if coupled >= native {
-                MarkReason::Coupled
-            } else {
-                native_reason(&self.config.marker)
-            });
+            return Verdict::Mark(if coupled >= native { MarkReason::Coupled } else { self.config.marker.reason() });
         }
         let draw = if coupled > 0.0 || native > 0.0 && native < 1.0 { self.random.unit() } else { 0.0 };
         if draw < coupled {
             Verdict::Mark(MarkReason::Coupled)
         } else if draw < native {
-            Verdict::Mark(native_reason(&self.config.marker))
+            Verdict::Mark(self.config.marker.reason())
         } else {
             Verdict::Pass
         }
@@ -368,13 +361,6 @@ impl<P: Packet> DualPi2<P> {
             Class::Classic if !self.low.is_empty() => self.credit -= (100 - classic) * size,
             _ => {}
         }
-    }
-}
-
-const fn native_reason(marker: &Marker) -> MarkReason {
-    match marker {
-        Marker::Step { .. } => MarkReason::Step,
-        Marker::Ramp { .. } => MarkReason::Ramp,
     }
 }
 

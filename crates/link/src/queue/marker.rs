@@ -2,6 +2,8 @@
 
 use thalweg_units::{ConfigError, Span, check};
 
+use crate::packet::MarkReason;
+
 /// The probability that a packet is marked when it leaves, by its sojourn time in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(
@@ -41,6 +43,14 @@ impl Marker {
                     above.as_secs_f64() / width.as_secs_f64()
                 }
             }
+        }
+    }
+
+    /// Why a packet that it hits is marked.
+    pub(super) const fn reason(&self) -> MarkReason {
+        match self {
+            Marker::Step { .. } => MarkReason::Step,
+            Marker::Ramp { .. } => MarkReason::Ramp,
         }
     }
 

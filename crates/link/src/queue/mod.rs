@@ -26,6 +26,14 @@ use single::{Discipline, Marking, Single};
 /// A full packet.
 const MTU: Bytes = Bytes::new(1500);
 
+/// How long so many full packets take at a link's rate, which is asked for only if there are any.
+fn time_of(packets: u32, rate: impl Fn() -> Rate) -> Span {
+    match packets {
+        0 => Span::ZERO,
+        packets => rate().time_for(MTU * u64::from(packets)),
+    }
+}
+
 /// Why a packet was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {

@@ -7,7 +7,7 @@ use super::codel_ecn::CodelEcn;
 use super::fifo::Fifo;
 use super::pie::Pie;
 use super::predictive::Predictive;
-use super::{DropReason, Limits, MTU, MarkReason, Marker, Queued};
+use super::{DropReason, Limits, Marker, Queued, time_of};
 use crate::{Ecn, Packet};
 
 /// See the module.
@@ -42,7 +42,7 @@ pub(super) struct Marking {
 }
 
 impl Marking {
-    fn on_departure<P: Packet>(&mut self, now: Time, rate: Rate, queued: &mut Queued<P>) {
+    fn on_departure<P: Packet>(&mut self, now: Time, rate: impl Fn() -> Rate, queued: &mut Queued<P>) {
         let is_looked_at = match queued.packet.ecn() {
             Ecn::Ect1 => true,
             Ecn::Ect0 => !self.only_ect1,
@@ -51,16 +51,9 @@ impl Marking {
         if !is_looked_at {
             return;
         }
-        let least = match self.least_packets {
-            0 => Span::ZERO,
-            packets => rate.time_for(MTU * u64::from(packets)),
-        };
-        let probability = self.marker.probability(now - queued.arrival, least);
+        let probability = self.marker.probability(now - queued.arrival, time_of(self.least_packets, rate));
         if probability >= 1.0 || probability > 0.0 && self.random.unit() < probability {
-            queued.mark(match self.marker {
-                Marker::Step { .. } => MarkReason::Step,
-                Marker::Ramp { .. } => MarkReason::Ramp,
-            });
+            queued.mark(self.marker.reason());
         }
     }
 }
@@ -135,7 +128,7 @@ impl<P: Packet> Single<P> {
             }
             Discipline::Marking(_, marking) => {
                 let mut queued = packets.pop()?;
-                marking.on_departure(now, rate(), &mut queued);
+                marking.on_departure(now, rate, &mut queued);
                 Some(queued)
             }
             Discipline::Predictive(_, predictive) => {

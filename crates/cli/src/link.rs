@@ -126,9 +126,14 @@ pub(crate) enum Discipline {
     CodelEcn,
     /// Marks packets that are capable of ECN by how long they waited, from none at 5 ms to all at 10 ms
     Ramp,
+    /// The same by how long they are going to wait, as a base station knows it
+    Predictive,
     /// Two queues, for low latency and classic (RFC 9332), with Linux's parameters; a step of at least two packets
     Dualpi2,
 }
+
+/// specs/l4s.md 2.4 and 2.6.
+const RAMP: Marker = Marker::Ramp { from: Span::from_millis(5), to: Span::from_millis(10) };
 
 impl Discipline {
     /// The queue of this kind in place of a drop-tail one of the same length.
@@ -162,11 +167,10 @@ impl Discipline {
                 let (target, interval) = (Span::from_millis(5), Span::from_millis(100));
                 QueueConfig::CodelEcn { limits: managed, target, interval, threshold: None }
             }
-            // specs/l4s.md 2.4.
             (Discipline::Ramp, _) => {
-                let marker = Marker::Ramp { from: Span::from_millis(5), to: Span::from_millis(10) };
-                QueueConfig::Marking { limits: managed, marker, only_ect1: false, least_packets: 0 }
+                QueueConfig::Marking { limits: managed, marker: RAMP, only_ect1: false, least_packets: 0 }
             }
+            (Discipline::Predictive, _) => QueueConfig::Predictive { limits: managed, marker: RAMP },
             // specs/l4s.md 2.2 and 2.4.
             (Discipline::Dualpi2, _) => {
                 QueueConfig::DualPi2(DualPi2Config { limits, least_packets: 2, ..DualPi2Config::default() })

@@ -12,6 +12,11 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 /// Encoders are given rates without it.
 pub(crate) const RTP_HEADER: Bytes = Bytes::new(20);
 
+/// What waits here leaves within this time, whatever the rate: webrtcsink's encoder goes on with the old target for some pictures, and at the
+/// pace of a target that fell to a tenth they would wait for seconds (as `+l4s`, `thalweg_sender::scheme`). Not for a scheme that keeps
+/// the path full: its pace is the path's.
+const DRAIN_WITHIN: Span = Span::from_millis(150);
+
 /// What an application sets.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Settings {
@@ -92,13 +97,20 @@ impl Settings {
         };
         Ok(Parts {
             driver,
-            pacing: scheme.pacing,
+            pacing: drained(&scheme),
             dummies: scheme.padding.map(|dummies| padding::Config { cap: max, ..dummies }.build()).transpose()?,
             at_pace: frames.base != TargetBase::CapacityLessOverhead,
             headroom: frames.headroom.map(headroom::Config::build).transpose()?,
             safeguards: frames.safeguards.build()?,
         })
     }
+}
+
+/// The scheme's pacing, by which frames of an encoder that makes more than it was asked for do not wait long.
+fn drained(scheme: &Scheme) -> pacing::Config {
+    let backlogged = scheme.padding.is_some();
+    let drain_within = scheme.pacing.drain_within.or((!backlogged).then_some(DRAIN_WITHIN));
+    pacing::Config { drain_within, ..scheme.pacing }
 }
 
 #[cfg(test)]

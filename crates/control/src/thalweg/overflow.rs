@@ -54,14 +54,12 @@ impl Overflow {
         for report in feedback.reports {
             let queue = report.packet.in_flight.saturating_sub(carries);
             let is_long = self.longest.get().is_some_and(|longest| queue >= longest.scale(LONG));
-            let (is_lost, counts) = match report.fate {
-                Fate::Lost => (true, true),
-                // A mark stands for a loss (RFC 3168).
-                fate @ Fate::Arrived { was_lost, .. } => (fate.is_marked(), !was_lost),
+            // A mark is answered by the cap around this controller (`crate::ecn::Capped`): it says nothing of the queue's length.
+            let is_lost = match report.fate {
+                Fate::Lost => true,
+                Fate::Arrived { was_lost: true, .. } => continue,
+                Fate::Arrived { .. } => false,
             };
-            if !counts {
-                continue;
-            }
             let share = &mut self.lost[usize::from(is_long)];
             *share += GAIN * (f64::from(u8::from(is_lost)) - *share);
             if !is_lost {

@@ -12,9 +12,9 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 /// Encoders are given rates without it.
 pub(crate) const RTP_HEADER: Bytes = Bytes::new(20);
 
-/// What waits here leaves within this time, whatever the rate: webrtcsink's encoder goes on with the old target for some pictures, and at the
-/// pace of a target that fell to a tenth they would wait for seconds (as `+l4s`, `thalweg_sender::scheme`). Not for a scheme that keeps
-/// the path full: its pace is the path's.
+/// What waits here leaves within this time, whatever the rate, unless the scheme has a rule of its own or keeps the path full: webrtcsink's
+/// encoder goes on with the old target for some pictures, and at the pace of a target that fell to a tenth they would wait for seconds.
+/// `scream` has a tenth to a third less P95 on Verizon-LTE-short.up with it, at the same bits (docs/gstreamer.md).
 const DRAIN_WITHIN: Span = Span::from_millis(150);
 
 /// What an application sets.

@@ -231,6 +231,7 @@ fn a_queue_that_is_too_old_is_dropped_and_the_rest_goes_on() {
 fn what_a_task_that_wakes_late_has_missed_leaves_at_once_and_no_more() {
     let settings = Settings { scheme: "nada".to_owned(), start: 2_000_000, ..Settings::default() };
     let mut flow: Flow<()> = Flow::new(settings).unwrap();
+    flow.pacing.drain_within = None;
     for index in 0..100 {
         flow.push(MS(0), (), packet(1250, 0, index == 99));
     }
@@ -242,6 +243,27 @@ fn what_a_task_that_wakes_late_has_missed_leaves_at_once_and_no_more() {
     assert!((3..=6).contains(&late), "{late}");
     let later = sent(&mut flow, MS(220));
     assert!((5..=9).contains(&later), "{later}: 30 ms are made up for, not 200");
+}
+
+#[test]
+fn what_waits_leaves_within_150_ms_whatever_the_rate_unless_the_scheme_has_a_rule_of_its_own() {
+    // GCC keeps libwebrtc's two seconds.
+    for (scheme, least, most) in [("nada", 100, 160), ("scream", 100, 160), ("gcc", 300, 2000), ("vidaptive", 300, 2000)] {
+        let settings = Settings { scheme: scheme.to_owned(), start: 300_000, ..Settings::default() };
+        let mut flow: Flow<()> = Flow::new(settings).unwrap();
+        for index in 0..60 {
+            flow.push(MS(0), (), packet(1250, 0, index == 59));
+        }
+        let (mut now, mut sent) = (MS(0), 0);
+        while sent < 60 && now < MS(2000) {
+            match flow.step(now) {
+                Step::Send(_) => sent += 1,
+                Step::Wait(until) => now = until,
+                _ => {}
+            }
+        }
+        assert!((MS(least)..=MS(most)).contains(&now), "{scheme}: {sent} at {now}");
+    }
 }
 
 #[test]

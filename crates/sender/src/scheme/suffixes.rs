@@ -65,16 +65,21 @@ pub fn suffixes() -> &'static [Suffix] {
     ]
 }
 
-/// A frame that was encoded for a rate which marks have taken since leaves within this time, marked or not: at 1.1 times a target that fell
-/// to a tenth it would wait for seconds in the sender. Three quarters of the P95 of `scream+l4s` on cellular links; a steady link shows no
-/// difference, as a frame there takes 30 ms (docs/l4s.md).
+/// A frame that SCReAM's encoder made for a rate which marks have taken since leaves within this time: at 1.1 times a target that fell to a
+/// tenth it would wait for a second. On cellular links `scream+l4s` has three quarters of the P95 that it has without; a steady link shows
+/// no difference, as a frame takes 30 ms there (docs/l4s.md). Not for controllers under a cap: their frames wait because the cap falls,
+/// and bursts that are marked lower it further (`bbr+l4s` had half of the bits).
 const DRAIN_WITHIN: Span = Span::from_millis(150);
 
 /// SCReAM answers marks itself; any other controller gets a cap.
 fn low_latency(mut scheme: Scheme) -> Scheme {
     // What leaves at once waits at once: a queue of a millisecond marks all but the first packets of a burst.
-    let paced = pacing::Config { burst: Span::ZERO, drain_within: Some(DRAIN_WITHIN), ..scheme.pacing };
-    let pacing = if let ControllerConfig::ScreamLibwebrtc(_) = scheme.controller { scheme.pacing } else { paced };
+    let paced = |drain_within| pacing::Config { burst: Span::ZERO, drain_within, ..scheme.pacing };
+    let pacing = match scheme.controller {
+        ControllerConfig::ScreamLibwebrtc(_) => scheme.pacing,
+        ControllerConfig::Scream(_) => paced(Some(DRAIN_WITHIN)),
+        _ => paced(None),
+    };
     let cap = match &mut scheme.controller {
         ControllerConfig::Scream(scream) => {
             scream.l4s.get_or_insert_default();

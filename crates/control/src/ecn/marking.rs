@@ -40,7 +40,7 @@ pub struct Marking {
 }
 
 impl Marking {
-    /// Records that `delivered` packets arrived, `marked` of them marked.
+    /// Records that `delivered` packets arrived, and `marked` of them, or of those before, marked.
     pub fn on_arrivals(&mut self, now: Time, delivered: u32, marked: u32, srtt: Span, config: &MarkingConfig) {
         self.delivered += delivered;
         self.marked += marked;
@@ -61,7 +61,8 @@ impl Marking {
     }
 
     fn sample(&mut self, config: &MarkingConfig) {
-        let share = f64::from(self.marked) / f64::from(self.delivered);
+        // A mark that comes late is of a packet that was delivered before.
+        let share = (f64::from(self.marked) / f64::from(self.delivered)).min(1.0);
         self.alpha = if share >= self.alpha {
             self.alpha + config.gain_up * (share - self.alpha)
         } else {

@@ -7,6 +7,7 @@
 //! A new figure is an entry in the list of its paper's file: `Figure::of_runs` with schemes, links and readings, and
 //! what differs from the defaults (`figure.rs`). The command line plays and prints every figure alike.
 
+mod bounded;
 mod camel;
 mod chromium;
 mod distribution;
@@ -15,6 +16,7 @@ mod encoder_step;
 mod fbra;
 mod figure;
 mod job;
+mod l4s;
 mod links;
 mod padding;
 mod per_link;
@@ -28,6 +30,7 @@ mod seconds;
 mod verdict;
 mod vidaptive;
 
+pub use bounded::{Answer, Asked, Bound, Bounded, Line, Observed, Part, Window};
 pub use distribution::{BOX, Distribution, Quantiles};
 pub use encoder::Encoder;
 pub use encoder_step::{EncoderStep, StepResponse};
@@ -51,6 +54,7 @@ pub fn figures() -> Vec<Figure> {
     figures.extend(chromium::figures());
     figures.extend(padding::figures());
     figures.extend(rebera::figures());
+    figures.extend(l4s::figures());
     figures
 }
 
@@ -138,6 +142,7 @@ mod tests {
                     }
                     Experiment::EncoderStep(_) => (vec!["encoder".to_string()], StepResponse::KEYS.to_vec()),
                     Experiment::Rows(rows) => (vec![published.scheme.to_string()], rows.keys.to_vec()),
+                    Experiment::Bounded(_) => panic!("{}: a specification's bounds are in its lines", figure.name),
                 };
                 let (scheme, key) = (published.scheme.to_string(), published.key);
                 let is_known = schemes.contains(&scheme) || published.claim == Claim::Elsewhere;

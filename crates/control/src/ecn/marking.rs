@@ -98,6 +98,26 @@ mod tests {
         }
     }
 
+    /// It rises sixteen times as fast as it falls, so that it is above the share, the more the fewer packets a sample has:
+    /// with one it is 16 m / (1 + 15 m). That is why a small SCReAM flow beside others stays small (docs/l4s.md).
+    #[test]
+    fn the_average_is_the_farther_above_the_share_of_marks_the_fewer_packets_are_in_a_sample() {
+        let mut random = thalweg_units::Seed::new(1).random();
+        let config = MarkingConfig::default();
+        let mean = [1, 5, 16, 50].map(|packets| {
+            let (mut marking, mut sum) = (Marking::default(), 0.0);
+            for _ in 0..50_000 {
+                let marked = (0..packets).filter(|_| random.unit() < 0.11).count();
+                marking.on_report(packets, marked as u32, &config);
+                sum += marking.alpha();
+            }
+            sum / 50_000.0
+        });
+        for (mean, expected) in mean.into_iter().zip([0.663, 0.268, 0.184, 0.142]) {
+            assert!((mean - expected).abs() < 0.02, "{mean} for {expected}");
+        }
+    }
+
     #[test]
     fn each_report_may_be_a_sample() {
         // specs/l4s.md 3.2: shares of .25, 1, 0, 0.

@@ -102,6 +102,10 @@ mod tests {
             let name = format!("rebera-{of}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
+        for of in ["latency", "drop", "cubic", "prague", "classic", "cellular", "bleaching", "libwebrtc"] {
+            let name = format!("l4s-{of}");
+            assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
+        }
         for of in
             ["fig1", "fig6a", "fig6b", "fig6c", "fig6d", "fig6e", "fig6f", "fig7", "fig8", "fig9", "fig10", "pareto"]
         {

@@ -2,6 +2,7 @@
 
 use thalweg_link::traffic::tcp::{Congestion, ConnectionConfig};
 use thalweg_link::{QueueConfig, TcpConfig};
+use thalweg_sender::FeedbackStyle;
 use thalweg_units::Span;
 
 use super::{Asked, Bound, Frames, Line, Scenario, dual, line, named, never_classic, over, part};
@@ -18,6 +19,13 @@ fn beside(mbps: u64, rtt_ms: i64, queue: QueueConfig, connection: ConnectionConf
     let tcp = Competitor::Tcp(TcpConfig { connection, ..TcpConfig::default() });
     let scenario = over(&format!("{mbps}Mbps"), rtt_ms, queue, Frames::Modelled, END_S as i64);
     Scenario { competitors: vec![tcp], ..scenario }
+}
+
+/// With SCReAM a second time, whose reports come each 31 ms.
+fn variants(scenario: &Scenario, schemes: &[&str], mbps: u64) -> Vec<(&'static str, super::Part)> {
+    let own = schemes.iter().map(|scheme| ("", part(scenario.clone(), named(scheme, mbps))));
+    let rare = Scenario { feedback: Some(FeedbackStyle::Ccfb), ..scenario.clone() };
+    own.chain([(", reports each 31 ms", part(rare, named("scream+l4s", mbps)))]).collect()
 }
 
 fn ratio(expected: &'static str, bound: Bound) -> Asked {
@@ -55,7 +63,8 @@ pub(super) fn cubic() -> Vec<Line> {
     let cubic = ConnectionConfig::default();
     let mut lines = Vec::new();
     for mbps in [10, 40] {
-        for scheme in ["scream+l4s", "gcc+l4s", "copa+l4s", "vidaptive+l4s"] {
+        let schemes = ["scream+l4s", "gcc+l4s", "copa+l4s", "vidaptive+l4s"];
+        for (how, part) in variants(&beside(mbps, 20, dual(2), cubic), &schemes, mbps) {
             let asked = vec![
                 ratio("1.4", Bound::within(0.5, 2.0)),
                 wait(0, 0.99, "P99 of waiting, ms", "", Bound::at_most(5.0)),
@@ -65,8 +74,7 @@ pub(super) fn cubic() -> Vec<Line> {
                 marked(0, "marked, %"),
                 alpha(),
             ];
-            let parts = vec![part(beside(mbps, 20, dual(2), cubic), named(scheme, mbps))];
-            lines.push(line(format!("c {mbps} Mbps"), parts, asked));
+            lines.push(line(format!("c {mbps} Mbps{how}"), vec![part], asked));
         }
         let webrtc = QueueConfig::DualPi2Webrtc { target: Span::from_millis(10), link_rate: None };
         let parts = vec![part(beside(mbps, 20, webrtc, cubic), named("scream+l4s", mbps))];
@@ -83,7 +91,7 @@ pub(super) fn prague() -> Vec<Line> {
     for (mbps, rtt_ms) in [(10, 5), (10, 20), (10, 50), (40, 5), (40, 20), (40, 50)] {
         let scenario = || beside(mbps, rtt_ms, dual(2), prague);
         let name = format!("d {mbps} Mbps, {rtt_ms} ms");
-        for scheme in ["scream+l4s", "copa+l4s", "vidaptive+l4s"] {
+        for (how, part) in variants(&scenario(), &["scream+l4s", "copa+l4s", "vidaptive+l4s"], mbps) {
             let asked = vec![
                 ratio("", Bound::within(0.5, 2.0)),
                 wait(0, 0.99, "P99 of waiting, ms", "", Bound::at_most(5.0)),
@@ -92,7 +100,7 @@ pub(super) fn prague() -> Vec<Line> {
                 marked(1, "marked of TCP, %"),
                 alpha(),
             ];
-            lines.push(line(&name, vec![part(scenario(), named(scheme, mbps))], asked));
+            lines.push(line(format!("{name}{how}"), vec![part], asked));
         }
         let libwebrtc = vec![part(scenario(), named("scream:libwebrtc+l4s", mbps))];
         lines.push(line(&name, libwebrtc, vec![ratio("", Bound::NONE)]));

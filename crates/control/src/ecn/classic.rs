@@ -101,7 +101,8 @@ impl Classic {
         let is_late = *median - base > self.config.delay;
         self.marked.clear();
         self.score = if is_late { (self.score + 1).min(MOST) } else { self.score.saturating_sub(1) };
-        self.is_classic = if self.is_classic { self.score > self.config.leave } else { self.score >= self.config.enter };
+        self.is_classic =
+            if self.is_classic { self.score > self.config.leave } else { self.score >= self.config.enter };
     }
 
     /// What is left after a mark by the classic answer; `None` while marks are answered by their share.

@@ -99,7 +99,8 @@ fn a_packet_that_is_reported_again_with_a_mark_is_one_mark() {
     flow.report(MS(1010), &[Some(false); 4], Span::from_millis(25));
     let before = flow.scream.window.bytes();
     flow.reports.clear();
-    let late = Feedback { srtt: Some(Span::from_millis(50)), late_marks: 1, ..Feedback::new(MS(1040), Cause::Report, &[]) };
+    let late =
+        Feedback { srtt: Some(Span::from_millis(50)), late_marks: 1, ..Feedback::new(MS(1040), Cause::Report, &[]) };
     flow.scream.on_feedback(&late);
     // 1 - alpha / 2 / (50 ms / 25 ms), and alpha fell by a 128th with the first report.
     let alpha = 0.5 * 127.0 / 128.0;
@@ -107,7 +108,11 @@ fn a_packet_that_is_reported_again_with_a_mark_is_one_mark() {
     assert!((left - (1.0 - alpha / 4.0)).abs() < 1e-4, "{left}");
     // It is in the average with what arrives next: one of two packets of an interval.
     flow.report(MS(1050), &[Some(false); 2], Span::from_millis(25));
-    assert!((flow.scream.marking.alpha() - (alpha + (0.5 - alpha) / 8.0)).abs() < 1e-9, "{}", flow.scream.marking.alpha());
+    assert!(
+        (flow.scream.marking.alpha() - (alpha + (0.5 - alpha) / 8.0)).abs() < 1e-9,
+        "{}",
+        flow.scream.marking.alpha()
+    );
 }
 
 #[test]

@@ -17,7 +17,11 @@ const SHOULD_WAIT: Range = range(0.0, 40.0);
 pub(super) fn cases() -> Vec<Case> {
     let is_left_out = |case: &Case| case.id == "5.6-1000ms" || case.needs_weights;
     let cases = wired::cases().into_iter().filter(|case| !is_left_out(case));
-    cases.flat_map(|case| if case.id == "5.6" { vec![over_marks(&case), beside_prague(&case)] } else { vec![over_marks(&case)] }).collect()
+    cases
+        .flat_map(|case| {
+            if case.id == "5.6" { vec![over_marks(&case), beside_prague(&case)] } else { vec![over_marks(&case)] }
+        })
+        .collect()
 }
 
 /// The same case, which asks for shorter queues where it asks for queues. Cubic and Reno have a queue of their own.
@@ -65,8 +69,17 @@ mod tests {
         assert_eq!(
             ids,
             [
-                "l4s-5.1", "l4s-5.1-100ms", "l4s-5.2", "l4s-5.3", "l4s-5.4", "l4s-5.5", "l4s-5.6", "l4s-5.6-prague",
-                "l4s-5.7", "l4s-5.8", "l4s-6.3"
+                "l4s-5.1",
+                "l4s-5.1-100ms",
+                "l4s-5.2",
+                "l4s-5.3",
+                "l4s-5.4",
+                "l4s-5.5",
+                "l4s-5.6",
+                "l4s-5.6-prague",
+                "l4s-5.7",
+                "l4s-5.8",
+                "l4s-6.3"
             ]
         );
         for case in &cases {

@@ -162,9 +162,7 @@ fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<Results> {
             };
             Ok(Results::of_rows(figure, table.keys, &(table.play)(&mut find, arguments.seed)?))
         }
-        Experiment::Bounded(lines) => {
-            Ok(Results::of_bounded(figure, lines, &bounded::play(figure, lines, arguments)?))
-        }
+        Experiment::Bounded(lines) => Ok(Results::of_bounded(figure, lines, &bounded::play(figure, lines, arguments)?)),
         Experiment::Runs { schemes, links, readings } => {
             let played = scenarios::played(links, figure.setup, arguments)?;
             let out = arguments.pages.is_none().then(|| arguments.out.join(figure.name));

@@ -98,8 +98,8 @@ impl Observed {
 
     /// The seconds from the window's start until what arrived within a second is this much; NaN if it never is.
     pub fn seconds_until_mbps(&self, flow: usize, window: Window, mbps: f64) -> f64 {
-        let ends = (10..).map(|tenth| window.start + f64::from(tenth) / 10.0).take_while(|at| *at <= window.end);
-        let found = ends.into_iter().find(|end| self.mbps(flow, end - 1.0..*end) >= mbps);
+        let mut ends = (10..).map(|tenth| window.start + f64::from(tenth) / 10.0).take_while(|at| *at <= window.end);
+        let found = ends.find(|end| self.mbps(flow, end - 1.0..*end) >= mbps);
         found.map_or(f64::NAN, |end| end - window.start)
     }
 
@@ -160,7 +160,8 @@ impl Observed {
 
     /// The mean value of a variable; NaN without one.
     pub fn mean(&self, name: &'static str, window: Window) -> f64 {
-        let (sum, count) = self.variable(name, window).fold((0.0, 0.0), |(sum, count), (_, value)| (sum + value, count + 1.0));
+        let (sum, count) =
+            self.variable(name, window).fold((0.0, 0.0), |(sum, count), (_, value)| (sum + value, count + 1.0));
         sum / count
     }
 

@@ -36,7 +36,8 @@ fn asked() -> Vec<Asked> {
 }
 
 pub(super) fn lines() -> Vec<Line> {
-    let mut lines = vec![line("b", ["scream+l4s", "scream"].map(|scheme| part(scenario(), named(scheme, 10))).into(), asked())];
+    let mut lines =
+        vec![line("b", ["scream+l4s", "scream"].map(|scheme| part(scenario(), named(scheme, 10))).into(), asked())];
     for scheme in ["gcc", "copa", "vidaptive", "bbr", "camel"] {
         let capped = format!("{scheme}+l4s");
         let parts = [capped.as_str(), scheme].map(|scheme| part(scenario(), named(scheme, 10)));

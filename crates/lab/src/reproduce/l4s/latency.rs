@@ -4,8 +4,8 @@ use thalweg_sender::FeedbackStyle;
 use thalweg_units::Span;
 
 use super::{
-    Asked, Bound, Frames, LENGTH, Line, Part, Scenario, dual, late, line, named, never_classic, over, paced, part, used,
-    warm,
+    Asked, Bound, Frames, LENGTH, Line, Part, Scenario, dual, late, line, named, never_classic, over, paced, part,
+    used, warm,
 };
 
 pub(super) const BECAUSE: &[&str] = &[];
@@ -43,7 +43,12 @@ pub(super) fn lines() -> Vec<Line> {
                 used(10.0, "69.7 by 3.6", Bound::within(64.7, 74.7)),
             ],
         ),
-        of("a3 sizes deviate by a fifth", usual(Frames::Modelled, 0), scream(), vec![short("1.7-1.9"), much("80-88", 75.0)]),
+        of(
+            "a3 sizes deviate by a fifth",
+            usual(Frames::Modelled, 0),
+            scream(),
+            vec![short("1.7-1.9"), much("80-88", 75.0)],
+        ),
         of("a3 a step of two packets", usual(Frames::Modelled, 2), scream(), vec![short(""), much("", 75.0)]),
     ];
     for (mbps, least_packets) in [(3, 0), (3, 2), (5, 0), (5, 2), (20, 0), (50, 0)] {
@@ -61,7 +66,12 @@ pub(super) fn lines() -> Vec<Line> {
     let mut even = bursts.clone();
     (even.pacing.burst, even.name) = (Span::ZERO, "scream:libwebrtc+l4s, no bursts".into());
     lines.push(of("a5", usual(Frames::Even, 0), even, vec![much("96.4", 90.0)]));
-    lines.push(of("a5 bursts of 10 ms", usual(Frames::Even, 0), bursts, vec![used(10.0, "18, 9 by 3.6", Bound::within(3.0, 25.0))]));
+    lines.push(of(
+        "a5 bursts of 10 ms",
+        usual(Frames::Even, 0),
+        bursts,
+        vec![used(10.0, "18, 9 by 3.6", Bound::within(3.0, 25.0))],
+    ));
     let half = |runs: &[super::Observed]| runs[0].wait_ms(0, warm(&runs[0]), 0.5);
     let standing = Asked::new("P50 of waiting, ms", "23-29", Bound::within(20.0, 35.0), half);
     lines.push(of("a6 no ECN", usual(Frames::Even, 0), named("scream", 10), vec![standing]));

@@ -6,8 +6,8 @@
 use thalweg_codecs::Codec;
 use thalweg_codecs::traffic::{self, Fixfps, TrafficModel};
 use thalweg_link::{HopConfig, PathConfig, QueueConfig};
-use thalweg_sender::scheme::{FeedbackStyle, RateLimits};
 use thalweg_sender::Scheme;
+use thalweg_sender::scheme::{FeedbackStyle, RateLimits};
 use thalweg_units::{Bytes, Rate, Size, Span};
 
 use super::{Asked, Bound, Line, Scenario, line, part};
@@ -68,7 +68,13 @@ pub(super) fn lines() -> Vec<Line> {
         ("600 kbps, 20 ms", call(30, "600kbps", 20, none), true, 2.0, (200.0, 900.0)),
         ("1.5 Mbps, 30 ms", call(30, "1.5Mbps", 30, none), true, 2.0, (800.0, 2200.0)),
         ("100 kbps, 50 ms", call(10, "100kbps", 50, none), true, 1.0, (10.0, 150.0)),
-        ("5 Mbps off a third of the time, 50 ms", call(20, "5Mbps@200ms/0bps@100ms", 50, none), true, 2.0, (1200.0, 5000.0)),
+        (
+            "5 Mbps off a third of the time, 50 ms",
+            call(20, "5Mbps@200ms/0bps@100ms", 50, none),
+            true,
+            2.0,
+            (1200.0, 5000.0),
+        ),
     ];
     let mut lines = Vec::new();
     for (name, scenario, says_ect1, from_s, range) in cases {

@@ -29,14 +29,39 @@ pub(super) fn figures() -> Vec<Figure> {
         Figure::new(name, about, Experiment::Bounded(Bounded { lines, because })).setup(setup)
     };
     vec![
-        of("l4s-latency", "one flow over a queue that marks: how short it keeps it (specs/l4s.md 6, a1 to a6)", latency::lines(), latency::BECAUSE),
+        of(
+            "l4s-latency",
+            "one flow over a queue that marks: how short it keeps it (specs/l4s.md 6, a1 to a6)",
+            latency::lines(),
+            latency::BECAUSE,
+        ),
         of("l4s-drop", "10, 3 and 10 Mbps, 15 s each, with marks and without (b)", fall::lines(), fall::BECAUSE),
         of("l4s-cubic", "beside Cubic, which has the classic queue (c)", beside::cubic(), beside::CUBIC_BECAUSE),
         of("l4s-prague", "beside Prague, in the queue for low latency (d)", beside::prague(), beside::PRAGUE_BECAUSE),
-        of("l4s-classic", "queues that drop, and one that takes ECT(1) for ECT(0) (e1 to e3)", classic::lines(), classic::BECAUSE),
-        of("l4s-cellular", "recorded links behind a ramp of 5 to 10 ms, and behind a marker that predicts (f)", cellular::lines(), cellular::BECAUSE),
-        of("l4s-bleaching", "paths that clear the ECN field, or drop packets for it (g)", bleaching::lines(), bleaching::BECAUSE),
-        of("l4s-libwebrtc", "libwebrtc's own L4S scenarios: the target at each whole second (h)", libwebrtc::lines(), libwebrtc::BECAUSE),
+        of(
+            "l4s-classic",
+            "queues that drop, and one that takes ECT(1) for ECT(0) (e1 to e3)",
+            classic::lines(),
+            classic::BECAUSE,
+        ),
+        of(
+            "l4s-cellular",
+            "recorded links behind a ramp of 5 to 10 ms, and behind a marker that predicts (f)",
+            cellular::lines(),
+            cellular::BECAUSE,
+        ),
+        of(
+            "l4s-bleaching",
+            "paths that clear the ECN field, or drop packets for it (g)",
+            bleaching::lines(),
+            bleaching::BECAUSE,
+        ),
+        of(
+            "l4s-libwebrtc",
+            "libwebrtc's own L4S scenarios: the target at each whole second (h)",
+            libwebrtc::lines(),
+            libwebrtc::BECAUSE,
+        ),
     ]
 }
 

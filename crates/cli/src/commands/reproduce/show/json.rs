@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use thalweg_lab::reproduce::{
-    Answer, Bounded, Figure, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, each_link, mean, pooled, spread,
-    values_over_links,
+    Answer, Bounded, Figure, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, each_link, mean, pooled,
+    spread, values_over_links,
 };
 use thalweg_sender::Scheme;
 

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use thalweg_lab::reproduce::{
-    Answer, Asked, Bound, Bounded, Figure, Line, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, compare, each_link, mean, pooled, spread,
-    values_over_links,
+    Answer, Asked, Bound, Bounded, Figure, Line, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, compare,
+    each_link, mean, pooled, spread, values_over_links,
 };
 
 use super::super::pages::VERDICT;
@@ -254,7 +254,8 @@ pub(super) fn bounded(bounded: &Bounded, answers: &[Vec<Answer>]) -> Page {
             readings.row(&[&of(name), &of(line.scheme()), what], cells);
         }
     }
-    let because = if met < judged { bounded.because.iter().map(|why| format!("; {why}")).collect() } else { String::new() };
+    let because =
+        if met < judged { bounded.because.iter().map(|why| format!("; {why}")).collect() } else { String::new() };
     let ending = Ending::Judged(format!("{met} of {judged} bounds met{because}"));
     Page { played: Vec::new(), readings, note: String::new(), against: Vec::new(), tables: Vec::new(), ending }
 }

@@ -52,6 +52,11 @@ fn alpha() -> Asked {
     })
 }
 
+/// By how much SCReAM lowers its target because frames wait, 0 to 0.5.
+fn adjusted() -> Asked {
+    Asked::new("raf, mean", "", Bound::NONE, |runs| runs[0].mean("rate_adjust", FROM_S..END_S))
+}
+
 /// The least that a flow has in any 5 s, in % of the link.
 fn least(flow: usize, mbps: u64, what: &str) -> Asked {
     Asked::new(what, "", Bound::at_least(25.0), move |runs| {
@@ -73,6 +78,7 @@ pub(super) fn cubic() -> Vec<Line> {
                 least(1, mbps, "TCP's least in 5 s, % of the link"),
                 marked(0, "marked, %"),
                 alpha(),
+                adjusted(),
             ];
             lines.push(line(format!("c {mbps} Mbps{how}"), vec![part], asked));
         }
@@ -99,6 +105,7 @@ pub(super) fn prague() -> Vec<Line> {
                 marked(0, "marked, %"),
                 marked(1, "marked of TCP, %"),
                 alpha(),
+                adjusted(),
             ];
             lines.push(line(format!("{name}{how}"), vec![part], asked));
         }

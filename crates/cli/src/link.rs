@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::anyhow;
 use thalweg_lab::inputs;
-use thalweg_link::queue::{DualPi2Config, Limits, Marker};
+use thalweg_link::queue::{DualPi2Config, FqCodelConfig, Limits, Marker};
 use thalweg_link::synthesize::presets;
 use thalweg_link::trace::{ReadOptions, Reading};
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace};
@@ -124,6 +124,8 @@ pub(crate) enum Discipline {
     Pie,
     /// As codel, marking packets that are capable of ECN where it drops others
     CodelEcn,
+    /// A queue for each flow in turns, with codel-ecn at the exit of each (RFC 8290), with Linux's parameters
+    FqCodel,
     /// Marks packets that are capable of ECN by how long they waited, from none at 5 ms to all at 10 ms
     Ramp,
     /// The same by how long they are going to wait, as a base station knows it
@@ -166,6 +168,10 @@ impl Discipline {
             (Discipline::CodelEcn, _) => {
                 let (target, interval) = (Span::from_millis(5), Span::from_millis(100));
                 QueueConfig::CodelEcn { limits: managed, target, interval, threshold: None }
+            }
+            (Discipline::FqCodel, limits) => {
+                let usual = FqCodelConfig::default();
+                QueueConfig::FqCodel(FqCodelConfig { limits: limits.unwrap_or(usual.limits), ..usual })
             }
             (Discipline::Ramp, _) => {
                 QueueConfig::Marking { limits: managed, marker: RAMP, only_ect1: false, least_packets: 0 }

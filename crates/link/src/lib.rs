@@ -36,7 +36,7 @@ pub use cell::{Cell, CellConfig};
 pub use delay::{Delay, Delays, Jitter};
 pub use loss::{Loss, LossModel};
 pub use middlebox::{EcnFault, Middlebox};
-pub use packet::{MarkReason, Packet};
+pub use packet::{MarkReason, Packet, flow_of};
 pub use path::{Capacity, FindTrace, HopConfig, Path, PathConfig, PathError};
 pub use policer::Policer;
 pub use queue::{DropReason, QueueConfig};

@@ -19,7 +19,8 @@ pub enum MarkReason {
     Predicted,
 }
 
-/// A packet as queues and middleboxes see it. By default its transport is not capable of ECN, and nothing is written.
+/// A packet as queues and middleboxes see it. By default its transport is not capable of ECN, nothing is written, and
+/// all belong to one flow.
 ///
 /// ```
 /// use thalweg_link::{Ecn, MarkReason, Packet};
@@ -38,6 +39,11 @@ pub trait Packet {
         Ecn::NotCapable
     }
 
+    /// Which flow it belongs to, for queues that keep flows apart; the same for all where that is not known.
+    fn flow(&self) -> u64 {
+        0
+    }
+
     /// Why a queue marked it, where that is kept.
     fn marked(&self) -> Option<MarkReason> {
         None
@@ -50,6 +56,11 @@ pub trait Packet {
     fn bleach(&mut self) {}
 }
 
+/// The number of the flow that these bytes name, such as its addresses and ports (FNV-1a).
+pub fn flow_of(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 // Numbers, names, nothing, and bytes whose field is not known.
 macro_rules! not_capable {
     ($($of:ty),*) => { $(impl Packet for $of {})* };
@@ -60,6 +71,10 @@ not_capable!(u8, u16, u32, u64, usize, i32, &str, (), Vec<u8>);
 impl<K, P: Packet> Packet for (K, P) {
     fn ecn(&self) -> Ecn {
         self.1.ecn()
+    }
+
+    fn flow(&self) -> u64 {
+        self.1.flow()
     }
 
     fn marked(&self) -> Option<MarkReason> {

@@ -194,6 +194,10 @@ impl<P: Packet> Packet for Carried<P> {
         self.packet.ecn()
     }
 
+    fn flow(&self) -> u64 {
+        self.packet.flow()
+    }
+
     fn marked(&self) -> Option<MarkReason> {
         self.packet.marked()
     }

@@ -6,7 +6,7 @@ use thalweg_codecs::traffic::{self, TrafficModel};
 use thalweg_control::gcc;
 use thalweg_lab::Scenario;
 use thalweg_lab::scenario::{Audio, Competitor, FORWARD, NamedLink, NamedMedium, Pause, REVERSE, Route, Sender, Video};
-use thalweg_link::queue::Limits;
+use thalweg_link::queue::{DualPi2Config, Limits};
 use thalweg_link::traffic::tcp::Congestion;
 use thalweg_link::{Direction, HopConfig, Jitter, LossModel, PathConfig, Port, QueueConfig};
 use thalweg_media::PacketSizes;
@@ -29,6 +29,8 @@ pub struct Case {
     pub limits: RateLimits,
     /// What is played.
     pub setting: Setting,
+    /// What the queues of narrow links do.
+    pub aqm: Aqm,
     /// What is asked.
     pub bars: Vec<Bar>,
     /// What its figures are compared with, if bars ask for it.
@@ -38,6 +40,30 @@ pub struct Case {
     pub gcc: Option<Box<gcc::Config>>,
     /// Whether a sender without weights cannot be judged by it.
     pub needs_weights: bool,
+}
+
+/// What the queues of a case's narrow links do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Aqm {
+    /// They drop what arrives when they are full, as RFC 8867 has it.
+    #[default]
+    DropTail,
+    /// They are two, for low latency and classic, which mark (RFC 9332, with Linux's parameters and a step of at least two
+    /// packets); the limit is the same.
+    DualPi2,
+}
+
+impl Aqm {
+    fn queue(self, limit: Span) -> QueueConfig {
+        let limits = Limits { time: Some(limit), ..Limits::default() };
+        match self {
+            Aqm::DropTail => QueueConfig::DropTail(limits),
+            Aqm::DualPi2 => {
+                let (limits, least_packets) = (Some(limits), 2);
+                QueueConfig::DualPi2(DualPi2Config { limits, least_packets, ..DualPi2Config::default() })
+            }
+        }
+    }
 }
 
 /// What a case is compared with.
@@ -177,8 +203,7 @@ impl Case {
     fn played(&self, network: &Network, scheme: &str, seed: Seed, options: &Options) -> Result<Scenario, ConfigError> {
         let narrow = |link: usize| -> Result<HopConfig, ConfigError> {
             let link = &network.links[link];
-            let queue = QueueConfig::DropTail(Limits { time: Some(link.queue), ..Limits::default() });
-            Ok(HopConfig::Rate { rate: link.schedule()?, queue })
+            Ok(HopConfig::Rate { rate: link.schedule()?, queue: self.aqm.queue(link.queue) })
         };
         let name = |link: usize| match link {
             0 => FORWARD.to_string(),

@@ -12,6 +12,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, above_to, check
 
 use crate::controller::{Controller, Decision, Demand, SendLimits, Signal};
 use crate::decisions::Decisions;
+use crate::ecn::{Classic, ClassicConfig};
 use crate::feedback::{Fate, Feedback};
 use crate::packet::{MSS, SentPacket};
 
@@ -33,6 +34,10 @@ pub struct CapConfig {
     /// The pacing rate as a multiple of the encoder's target: with none to spare frames wait at the sender, and with much
     /// a frame alone fills a shallow queue (specs/l4s.md 3.6; 1.1).
     pub pacing: f64,
+    /// How a queue is noticed that takes ECT(1) for ECT(0), so that its marks are answered as classic ones; `None`, the
+    /// default as in Linux, for not at all.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub classic: Option<ClassicConfig>,
     /// Whether a loss counts as a share of 1, for a controller that does not answer losses (RFC 9331 section 4.3).
     pub answers_losses: bool,
 }
@@ -46,6 +51,7 @@ impl Default for CapConfig {
             probe: 1.25,
             probe_above: 0.02,
             pacing: 1.1,
+            classic: None,
             answers_losses: false,
         }
     }
@@ -56,6 +62,7 @@ impl CapConfig {
     /// When a parameter is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         check("cap.gain", self.gain).within(above_to(0.0, 1.0), "0.0625")?;
+        self.classic.as_ref().map_or(Ok(()), ClassicConfig::check)?;
         check("cap.virtual_rtt", self.virtual_rtt).within(above(Span::ZERO), "25ms")?;
         check("cap.forget_after", self.forget_after).within(1.0..=1e6, "100")?;
         check("cap.probe", self.probe).within(1.0..=10.0, "1.25")?;
@@ -80,14 +87,15 @@ impl Marks {
         match self.alpha {
             None if self.marked == 0 => *self = Marks::default(),
             // The first mark is a sample at once: it is answered with the next report.
-            None => self.sample(now, 1.0),
+            None if self.arrived > 0 => self.sample(now, 1.0),
+            // A late mark of a packet that arrived before is in the next sample.
             Some(_) if self.arrived > 0 && now - self.updated >= interval => self.sample(now, gain),
-            Some(_) => {}
+            _ => {}
         }
     }
 
     fn sample(&mut self, now: Time, gain: f64) {
-        let share = f64::from(self.marked) / f64::from(self.arrived);
+        let share = (f64::from(self.marked) / f64::from(self.arrived)).min(1.0);
         let alpha = self.alpha();
         *self = Marks { alpha: Some(alpha + gain * (share - alpha)), updated: now, arrived: 0, marked: 0 };
     }
@@ -102,6 +110,8 @@ pub struct Capped {
     inner: Box<dyn Controller>,
     config: CapConfig,
     marks: Marks,
+    /// Whether the queue that marks is a classic one, where that is looked for.
+    classic: Option<Classic>,
     /// In bits a second; `None` while no mark came for long.
     cap: Option<f64>,
     srtt: Span,
@@ -121,6 +131,7 @@ impl Capped {
     pub fn new(inner: Box<dyn Controller>, config: CapConfig) -> Result<Capped, ConfigError> {
         config.check()?;
         Ok(Capped {
+            classic: config.classic.map(Classic::new).transpose()?,
             inner,
             config,
             marks: Marks::default(),
@@ -150,11 +161,13 @@ impl Capped {
         if let Some(srtt) = feedback.srtt {
             self.srtt = srtt.max(Span::from_millis(1));
         }
-        let (mut arrived, mut marked, mut lost) = (0, 0, false);
+        let (mut arrived, marked, mut lost) = (0, feedback.marks(), false);
         for report in feedback.reports {
             lost |= report.fate == Fate::Lost;
             arrived += u32::from(report.fate != Fate::Lost);
-            marked += u32::from(report.fate.is_marked());
+        }
+        if let Some(classic) = &mut self.classic {
+            classic.on_feedback(feedback);
         }
         let delivery = self.delivery_rate(now, feedback.delivered);
         let interval = self.srtt.max(self.config.virtual_rtt);
@@ -176,7 +189,8 @@ impl Capped {
                 let share = if lost && self.config.answers_losses { 1.0 } else { self.marks.alpha() };
                 if may_answer && (marked > 0 || lost && self.config.answers_losses) {
                     self.last_answer = Some(now);
-                    self.cap = Some(cap * (1.0 - share / 2.0));
+                    let classic = self.classic.as_ref().and_then(Classic::beta).filter(|_| marked > 0);
+                    self.cap = Some(cap * classic.unwrap_or(1.0).min(1.0 - share / 2.0));
                 } else {
                     let short = self.srtt.ratio(self.config.virtual_rtt).min(1.0);
                     let segments = elapsed.ratio(self.srtt) * short * short;
@@ -251,6 +265,9 @@ impl Controller for Capped {
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         self.inner.inspect(see);
         see("ce_alpha", self.marks.alpha());
+        if let Some(classic) = &self.classic {
+            classic.inspect(see);
+        }
         if let Some(cap) = self.cap {
             see("ce_cap_kbps", cap / 1000.0);
         }

@@ -2,16 +2,19 @@
 //! answer of their own.
 //!
 //! * `policy`: says ECT(1) while the path carries it;
+//! * `classic`: whether the queue that marks is one that takes ECT(1) for ECT(0);
 //! * `marking`: the share of marked packets, as SCReAM averages it;
 //! * `cap`: a limit around any controller, which falls by that share, as Prague averages it.
 
 use thalweg_units::ConfigError;
 
 mod cap;
+mod classic;
 mod marking;
 mod policy;
 
 pub use cap::{CapConfig, Capped};
+pub use classic::{Classic, ClassicConfig};
 pub use marking::{Marking, MarkingConfig};
 pub use policy::{Ect1Policy, PolicyConfig};
 

@@ -126,6 +126,9 @@ pub struct Feedback<'a> {
     pub srtt: Option<Span>,
     /// The min round-trip time of the connection.
     pub min_rtt: Option<Span>,
+    /// How many packets are reported as marked now whose arrival was reported without a mark before: a copy that the
+    /// path made of a packet came marked. They are not among `reports`, and each counts once.
+    pub late_marks: u32,
     /// Bytes sent and neither acknowledged nor declared lost, after this feedback.
     pub in_flight: Bytes,
     /// Bytes acknowledged on the path so far, this feedback included.
@@ -146,6 +149,7 @@ impl<'a> Feedback<'a> {
             path_rtt: None,
             srtt: None,
             min_rtt: None,
+            late_marks: 0,
             in_flight: Bytes::ZERO,
             delivered: Bytes::ZERO,
             first: PacketId(0),
@@ -157,6 +161,11 @@ impl<'a> Feedback<'a> {
     pub fn since(&self, first: PacketId) -> Feedback<'a> {
         let before = self.reports.partition_point(|report| report.packet.id < first);
         Feedback { reports: &self.reports[before..], ..*self }
+    }
+
+    /// How many marks it reports, those of packets that were reported without one before included.
+    pub fn marks(&self) -> u32 {
+        self.reports.iter().map(|report| u32::from(report.fate.is_marked())).sum::<u32>() + self.late_marks
     }
 
     /// Whether it reports an arrival.

@@ -2,7 +2,7 @@
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, above, check};
 
-use crate::ecn::MarkingConfig;
+use crate::ecn::{ClassicConfig, MarkingConfig};
 
 /// SCReAM v2's parameters, by the draft's constants (draft-ietf-ccwg-rfc8298bis-screamv2; specs/scream.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -114,11 +114,15 @@ pub struct L4s {
     pub pacing: f64,
     /// For how long after a mark (15 s, libwebrtc's time without large bursts).
     pub pacing_for: Span,
+    /// How a queue is noticed that takes ECT(1) for ECT(0), so that its marks are answered as classic ones; `None`, the
+    /// default as in Linux, for not at all.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub classic: Option<ClassicConfig>,
 }
 
 impl Default for L4s {
     fn default() -> L4s {
-        L4s { marking: MarkingConfig::default(), pacing: 1.1, pacing_for: Span::from_secs(15) }
+        L4s { marking: MarkingConfig::default(), pacing: 1.1, pacing_for: Span::from_secs(15), classic: None }
     }
 }
 
@@ -183,6 +187,7 @@ impl Config {
         let Config { delay, window, media, .. } = *self;
         let l4s = self.l4s.unwrap_or_default();
         l4s.marking.check()?;
+        l4s.classic.as_ref().map_or(Ok(()), ClassicConfig::check)?;
         for (name, span, example) in [
             ("scream.feedback_timeout", self.feedback_timeout, "1s"),
             ("scream.delay.target", delay.target, "60ms"),

@@ -18,7 +18,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Controller, Decision, Demand, SendLimits, Signal};
 use crate::decisions::Decisions;
-use crate::ecn::Marking;
+use crate::ecn::{Classic, Marking};
 use crate::feedback::{Cause, Fate, Feedback};
 use crate::packet::SentPacket;
 pub use config::{Config, DelayConfig, L4s, Losses, MediaConfig, WindowConfig};
@@ -35,6 +35,8 @@ pub struct Scream {
     srtt: Option<Span>,
     queue: QueueDelay,
     marking: Marking,
+    /// Whether the queue that marks is a classic one, where that is looked for.
+    classic: Option<Classic>,
     in_flight: InFlight,
     window: Window,
     media: Media,
@@ -65,6 +67,7 @@ impl Scream {
             srtt: None,
             queue: QueueDelay::new(config.delay),
             marking: Marking::default(),
+            classic: config.l4s.and_then(|l4s| l4s.classic).map(Classic::new).transpose()?,
             in_flight: InFlight::default(),
             window: Window::new(config.window),
             media: Media::new(config.media, config.window.segment),
@@ -101,9 +104,10 @@ impl Scream {
             return Some((Congestion::Lost, "packets were lost"));
         }
         if self.marked {
-            let congestion = match self.config.l4s {
-                None => Congestion::Marked,
-                Some(_) => Congestion::MarkedL4s {
+            let congestion = match (&self.config.l4s, self.classic_beta()) {
+                (None, _) => Congestion::Marked(self.config.window.beta_ecn),
+                (Some(_), Some(beta)) => Congestion::Marked(beta),
+                (Some(_), None) => Congestion::MarkedL4s {
                     alpha: self.marking.alpha(),
                     queue_is_short: self.queue.latest() < self.queue.target() / 4,
                     in_flight_before: self.in_flight.before(),
@@ -113,6 +117,11 @@ impl Scream {
         }
         let alpha = self.queue.alpha();
         (alpha > 0.0).then_some((Congestion::Delayed { alpha }, "queueing delay above half its target"))
+    }
+
+    /// What is left after a mark of a queue that is taken for a classic one.
+    fn classic_beta(&self) -> Option<f64> {
+        self.classic.as_ref().and_then(Classic::beta)
     }
 
     fn update_window(&mut self, now: Time, srtt: Span, acked: Bytes) -> Option<&'static str> {
@@ -165,16 +174,18 @@ impl Controller for Scream {
         if let Some(delay) = feedback.newest_delay {
             self.queue.on_delay(now, delay, self.window.turn(srtt));
         }
-        let (mut acked, mut arrived, mut marked, mut lost) = (Bytes::ZERO, 0, 0, false);
+        let (mut acked, mut arrived, marked, mut lost) = (Bytes::ZERO, 0, feedback.marks(), false);
         for report in feedback.reports {
             match report.fate {
                 Fate::Lost => lost = true,
                 fate @ Fate::Arrived { .. } => {
                     arrived += 1;
-                    marked += u32::from(fate.is_marked());
                     acked += if fate.is_marked() { Bytes::ZERO } else { report.packet.size };
                 }
             }
+        }
+        if let Some(classic) = &mut self.classic {
+            classic.on_feedback(feedback);
         }
         if let Some(l4s) = &self.config.l4s {
             self.marking.on_arrivals(now, arrived, marked, srtt, &l4s.marking);
@@ -184,7 +195,8 @@ impl Controller for Scream {
             self.paces_out = self.last_mark.is_some_and(|at| now - at <= l4s.pacing_for);
         }
         self.lost |= lost && self.window.answers_loss(now, srtt);
-        self.marked |= marked > 0;
+        let is_same = self.classic_beta().is_some() && !self.window.answers_classic_mark(now, srtt);
+        self.marked |= marked > 0 && !is_same;
         if lost || marked > 0 {
             self.window.note_congestion(now);
         }
@@ -214,7 +226,12 @@ impl Controller for Scream {
     }
 
     fn on_signal(&mut self, now: Time, signal: Signal) {
-        if let Signal::FrameQueued(frame) = signal {
+        if let Signal::FrameQueued(mut frame) = signal {
+            if self.paces_out {
+                // A frame that is paced out over its whole interval is often not gone when the next one comes. That is the
+                // pacer's doing, and says nothing of the window: what counts is what the pacer needs for it.
+                frame.age = frame.age.min(self.limits().pacing.time_for(frame.ahead));
+            }
             self.media.on_frame(&frame, self.target);
             self.update_target(now, "", None);
         }
@@ -244,6 +261,9 @@ impl Controller for Scream {
         see("qdelay_avg_ms", self.queue.average().as_millis_f64());
         see("qdelay_target_ms", self.queue.target().as_millis_f64());
         see("l4s_alpha", self.marking.alpha());
+        if let Some(classic) = &self.classic {
+            classic.inspect(see);
+        }
         see("max_bytes_in_flight", self.in_flight.max().as_f64());
         see("rate_adjust", self.media.rate_adjust());
         see("frame_size_deviation", self.media.size_deviation());

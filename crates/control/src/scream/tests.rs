@@ -1,4 +1,5 @@
 use super::*;
+use crate::ecn::ClassicConfig;
 use crate::feedback::Report;
 use crate::packet::PacketId;
 use alloc::vec;
@@ -89,6 +90,70 @@ fn marks_are_answered_by_one_factor_or_on_an_l4s_path_by_their_share() {
     // then 1000 B increase the result by 1000 x 1000 / 43 750.
     let window = l4s.report(MS(1010), &[Some(true), Some(false)], Span::from_millis(25));
     assert_eq!(window, Bytes::new(43_750 + 23));
+}
+
+#[test]
+fn a_packet_that_is_reported_again_with_a_mark_is_one_mark() {
+    let mut flow = Flow::new(Config { l4s: Some(L4s::default()), ..Config::default() });
+    flow.scream.marking = Marking::of(0.5);
+    flow.report(MS(1010), &[Some(false); 4], Span::from_millis(25));
+    let before = flow.scream.window.bytes();
+    flow.reports.clear();
+    let late =
+        Feedback { srtt: Some(Span::from_millis(50)), late_marks: 1, ..Feedback::new(MS(1040), Cause::Report, &[]) };
+    flow.scream.on_feedback(&late);
+    // 1 - alpha / 2 / (50 ms / 25 ms), and alpha fell by a 128th with the first report.
+    let alpha = 0.5 * 127.0 / 128.0;
+    let left = flow.scream.window.bytes().as_f64() / before.as_f64();
+    assert!((left - (1.0 - alpha / 4.0)).abs() < 1e-4, "{left}");
+    // It is in the average with what arrives next: one of two packets of an interval.
+    flow.report(MS(1050), &[Some(false); 2], Span::from_millis(25));
+    assert!(
+        (flow.scream.marking.alpha() - (alpha + (0.5 - alpha) / 8.0)).abs() < 1e-9,
+        "{}",
+        flow.scream.marking.alpha()
+    );
+}
+
+/// Frames of the same mean whose sizes deviate by a fifth leave a rest of a tenth of an interval now and then.
+#[test]
+fn frames_that_are_paced_out_slowly_do_not_count_as_waiting_for_what_the_pacer_is_about_to_send() {
+    let rate_adjust = |marked: bool| {
+        let mut flow = Flow::new(Config { l4s: Some(L4s::default()), ..Config::default() });
+        flow.report(MS(1010), &[Some(marked); 4], Span::from_millis(25));
+        let (interval, pacing) = (Span::from_millis(33), flow.scream.limits().pacing);
+        for number in 0..30u64 {
+            let ahead = pacing.over(Span::from_millis(3));
+            let frame = crate::controller::FrameQueued { size: Bytes::new(9000), interval, ahead, age: interval };
+            flow.scream.on_signal(MS(1010 + 33 * number), Signal::FrameQueued(frame));
+        }
+        flow.scream.media.rate_adjust()
+    };
+    // Without marks frames leave at 1.5 times the target: one that waits is news (the draft's rule).
+    assert_eq!((rate_adjust(true), rate_adjust(false)), (0.0, 0.5));
+}
+
+#[test]
+fn marks_of_a_classic_queue_are_answered_by_one_factor_once_in_a_round_trip() {
+    let l4s = L4s { classic: Some(ClassicConfig::default()), ..L4s::default() };
+    let mut flow = Flow::new(Config { l4s: Some(l4s), ..Config::default() });
+    // Packets of 50 ms without a queue, and each second five reports of marks behind one of 20 ms: after three of those
+    // seconds its marks are a classic queue's.
+    let mut report = |ms: u64, marked: bool| {
+        flow.scream.window.set(Bytes::new(50_000));
+        let packet = SentPacket::new(PacketId(0), MS(ms - 100), Bytes::new(1000));
+        let (ecn, way) = if marked { (Ecn::Ce, 45) } else { (Ecn::Ect1, 25) };
+        let fate = Fate::Arrived { at: MS(ms - 100 + way), ecn, was_lost: false };
+        let reports = [Report { packet, fate }];
+        let feedback = Feedback::new(MS(ms), Cause::Report, &reports);
+        flow.scream.on_feedback(&Feedback { srtt: Some(Span::from_millis(50)), ..feedback });
+        (flow.scream.window.bytes().as_f64() / 50_000.0 * 1000.0).round() as u64
+    };
+    for ms in (1000..4000).step_by(100) {
+        report(ms, ms % 200 == 100);
+    }
+    assert!(report(4000, false) >= 1000, "no mark");
+    assert_eq!([4050, 4080, 4105].map(|ms| report(ms, true)), [800, 1000, 800]);
 }
 
 #[test]

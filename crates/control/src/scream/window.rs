@@ -9,8 +9,8 @@ use super::{Losses, WindowConfig};
 pub(super) enum Congestion {
     /// Packets were lost.
     Lost,
-    /// Packets were marked, on a path with classic ECN.
-    Marked,
+    /// Packets were marked, on a path with classic ECN: this factor is left.
+    Marked(f64),
     /// Packets were marked, on an L4S path.
     MarkedL4s {
         /// l4s_alpha.
@@ -40,6 +40,7 @@ pub(super) struct Window {
     may_set_inflection: bool,
     last_reaction: Option<Time>,
     last_loss_reaction: Option<Time>,
+    last_mark_reaction: Option<Time>,
     /// The time of the last loss or mark: growth is limited for a while after it.
     last_congestion: Option<Time>,
 }
@@ -53,6 +54,7 @@ impl Window {
             may_set_inflection: true,
             last_reaction: None,
             last_loss_reaction: None,
+            last_mark_reaction: None,
             last_congestion: None,
             config,
         }
@@ -107,6 +109,11 @@ impl Window {
         self.config.losses == Losses::EachVirtualRoundTrip || self.last_loss_reaction.is_none_or(|at| now - at >= srtt)
     }
 
+    /// Whether a reaction to a mark as to a classic one is due, once in a round trip.
+    pub(super) fn answers_classic_mark(&self, now: Time, srtt: Span) -> bool {
+        self.last_mark_reaction.is_none_or(|at| now - at >= srtt)
+    }
+
     /// Records a loss or mark, whether or not the window reacts to it.
     pub(super) fn note_congestion(&mut self, now: Time) {
         self.last_congestion = Some(now);
@@ -124,7 +131,10 @@ impl Window {
                 self.last_loss_reaction = Some(now);
                 self.config.beta_loss
             }
-            Congestion::Marked => self.config.beta_ecn,
+            Congestion::Marked(beta) => {
+                self.last_mark_reaction = Some(now);
+                beta
+            }
             Congestion::MarkedL4s { alpha, queue_is_short, in_flight_before } => {
                 // After a long time without congestion, the window may be far above the bytes in flight.
                 if self.last_reaction.is_some_and(|at| now - at > self.long_while(srtt)) {
@@ -182,7 +192,7 @@ mod tests {
         for (congestion, left) in [
             (Congestion::Delayed { alpha: 0.5 }, 43_750.0),
             (Congestion::Lost, 35_000.0),
-            (Congestion::Marked, 40_000.0),
+            (Congestion::Marked(0.8), 40_000.0),
             (Congestion::MarkedL4s { alpha: 1.0, queue_is_short: false, in_flight_before: Bytes::ZERO }, 37_500.0),
         ] {
             let mut window = window(50e3, 100e3);
@@ -265,7 +275,7 @@ mod tests {
                 prop_assert!((0.1..=1.0).contains(&closeness));
                 let congestion = match kind {
                     0 => Congestion::Lost,
-                    1 => Congestion::Marked,
+                    1 => Congestion::Marked(0.8),
                     2 => Congestion::MarkedL4s { alpha, queue_is_short: true, in_flight_before: bytes },
                     3 => Congestion::Delayed { alpha },
                     _ => {

@@ -5,7 +5,7 @@ use thalweg_link::FindTrace;
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Size, Span};
 
-use super::{Distribution, Encoder, EncoderStep, Links, Order, Published, Reading, Statistic};
+use super::{Bounded, Distribution, Encoder, EncoderStep, Links, Order, Published, Reading, Statistic};
 use crate::playout;
 use crate::simulate::SimulateError;
 
@@ -98,6 +98,8 @@ pub enum Experiment {
     EncoderStep(EncoderStep),
     /// Numbers computed without a sender and a receiver.
     Rows(Rows),
+    /// Runs whose figures have bounds.
+    Bounded(Bounded),
 }
 
 /// A computed table.

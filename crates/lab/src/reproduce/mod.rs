@@ -7,6 +7,7 @@
 //! A new figure is an entry in the list of its paper's file: `Figure::of_runs` with schemes, links and readings, and
 //! what differs from the defaults (`figure.rs`). The command line plays and prints every figure alike.
 
+mod bounded;
 mod camel;
 mod chromium;
 mod distribution;
@@ -15,6 +16,7 @@ mod encoder_step;
 mod fbra;
 mod figure;
 mod job;
+mod l4s;
 mod links;
 mod padding;
 mod per_link;
@@ -28,6 +30,7 @@ mod seconds;
 mod verdict;
 mod vidaptive;
 
+pub use bounded::{Answer, Asked, Bound, Bounded, Line, Observed, Part, Window};
 pub use distribution::{BOX, Distribution, Quantiles};
 pub use encoder::Encoder;
 pub use encoder_step::{EncoderStep, StepResponse};
@@ -51,6 +54,7 @@ pub fn figures() -> Vec<Figure> {
     figures.extend(chromium::figures());
     figures.extend(padding::figures());
     figures.extend(rebera::figures());
+    figures.extend(l4s::figures());
     figures
 }
 
@@ -98,6 +102,10 @@ mod tests {
             let name = format!("rebera-{of}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
+        for of in ["latency", "drop", "cubic", "prague", "classic", "cellular", "bleaching", "libwebrtc"] {
+            let name = format!("l4s-{of}");
+            assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
+        }
         for of in
             ["fig1", "fig6a", "fig6b", "fig6c", "fig6d", "fig6e", "fig6f", "fig7", "fig8", "fig9", "fig10", "pareto"]
         {
@@ -138,6 +146,7 @@ mod tests {
                     }
                     Experiment::EncoderStep(_) => (vec!["encoder".to_string()], StepResponse::KEYS.to_vec()),
                     Experiment::Rows(rows) => (vec![published.scheme.to_string()], rows.keys.to_vec()),
+                    Experiment::Bounded(_) => panic!("{}: a specification's bounds are in its lines", figure.name),
                 };
                 let (scheme, key) = (published.scheme.to_string(), published.key);
                 let is_known = schemes.contains(&scheme) || published.claim == Claim::Elsewhere;

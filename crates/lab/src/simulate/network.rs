@@ -84,6 +84,10 @@ impl thalweg_link::Packet for Item {
         self.ecn
     }
 
+    fn flow(&self) -> u64 {
+        u64::from(self.flow)
+    }
+
     fn mark(&mut self, why: MarkReason) {
         (self.ecn, self.marked) = (Ecn::Ce, Some(why));
     }

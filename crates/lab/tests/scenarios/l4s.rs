@@ -6,14 +6,15 @@ use std::sync::Arc;
 use thalweg_codecs::Codec;
 use thalweg_lab::Scenario;
 use thalweg_lab::record::What;
-use thalweg_lab::scenario::{Competitor, Video};
+use thalweg_lab::reproduce::{Experiment, figures};
+use thalweg_lab::scenario::{Change, Competitor, NamedLink, Route, Video, What as Changed};
 use thalweg_lab::simulate::{Run, simulate, unattended};
-use thalweg_link::queue::{DualPi2Config, Limits};
+use thalweg_link::queue::{DualPi2Config, FqCodelConfig, Limits};
 use thalweg_link::traffic::tcp::{Congestion, ConnectionConfig};
 use thalweg_link::{EcnFault, HopConfig, PathConfig, QueueConfig, TcpConfig};
 use thalweg_sender::scheme::RateLimits;
 use thalweg_sender::{Event, Scheme};
-use thalweg_units::{Rate, Size, Span};
+use thalweg_units::{Rate, Seed, Size, Span};
 
 /// After this long a flow is judged.
 const WARM_S: f64 = 8.0;
@@ -101,7 +102,7 @@ fn scream_keeps_a_dual_queue_short_and_three_quarters_of_the_link() {
 /// A cap around controllers that know nothing of marks: P99 below 10 ms and more than 60 % of the link.
 #[test]
 fn any_controller_keeps_a_marking_queue_short_under_its_cap() {
-    for scheme in ["gcc+l4s", "copa+l4s", "vidaptive+l4s", "bbr+l4s"] {
+    for scheme in ["gcc+l4s", "copa+l4s", "vidaptive+l4s", "bbr+l4s", "thalweg+l4s"] {
         let flow = play(&scenario("10Mbps", dual(), 20), scheme);
         let (used, late) = (flow.mbps(0, WARM_S) / 10.0, flow.wait_ms(0, WARM_S, 0.99));
         assert!((0.6..=1.0).contains(&used) && late < 10.0, "{scheme}: {used} used, {late} ms");
@@ -118,7 +119,7 @@ fn beside(scheme: &str, congestion: Congestion) -> Flow {
 #[test]
 fn a_capped_controller_shares_a_dual_queue_with_cubic_and_with_prague() {
     for congestion in [Congestion::Cubic, Congestion::Prague] {
-        for scheme in ["vidaptive+l4s", "copa+l4s"] {
+        for scheme in ["vidaptive+l4s", "copa+l4s", "thalweg+l4s"] {
             let run = beside(scheme, congestion);
             let [ours, theirs] = [0, 1].map(|flow| run.mbps(flow, 20.0));
             let ratio = ours / theirs;
@@ -169,4 +170,96 @@ fn queues_that_drop_and_do_not_mark_make_no_difference() {
     let run = |scheme| play(&scenario("10Mbps", codel(Limits::packets(1000)), 20), scheme);
     let [with, without] = ["scream+l4s", "scream"].map(run);
     assert_eq!((with.marked(0, 0.0), with.mbps(0, 0.0)), (0.0, without.mbps(0, 0.0)));
+}
+
+/// specs/l4s.md 6 (b): a fall to a third, and back.
+#[test]
+fn marks_halve_the_queue_that_a_fall_of_the_link_leaves() {
+    let fall = scenario("10Mbps@8s/3Mbps@4s/10Mbps", dual(), 16);
+    let [with, without] = ["scream+l4s", "scream"].map(|scheme| play(&fall, scheme));
+    let longest = |flow: &Flow| flow.wait_ms(0, WARM_S, 1.0);
+    assert!(longest(&with) < 200.0 && longest(&with) < 0.6 * longest(&without), "{}", longest(&with));
+    assert!(with.wait_ms(0, 0.0, 0.99) < without.wait_ms(0, 0.0, 0.99));
+    assert!(with.mbps(0, 14.0) > 5.0, "{}", with.mbps(0, 14.0));
+}
+
+fn shared_with_cubic(scheme: &str, seconds: i64) -> Flow {
+    let [target, interval] = [5, 100].map(Span::from_millis);
+    let queue = QueueConfig::CodelEcn { limits: Limits::packets(1000), target, interval, threshold: None };
+    let connection = ConnectionConfig { ecn: true, ..ConnectionConfig::default() };
+    let tcp = Competitor::Tcp(TcpConfig { connection, ..TcpConfig::default() });
+    play(&Scenario { competitors: vec![tcp], ..scenario("10Mbps", queue, seconds) }, scheme)
+}
+
+/// specs/l4s.md 6 (e3).
+#[test]
+fn a_queue_that_takes_ect1_for_ect0_is_noticed_where_that_is_asked_for() {
+    let noticed = shared_with_cubic("vidaptive+l4s+classic", 30);
+    let variable = |of: &Flow, name: &str| -> Vec<(f64, f64)> {
+        let is_it = |known: &&str| *known == name;
+        let records = of.run.recorder.records().filter_map(|one| match one.what {
+            What::Sender(Event::Variable { name, value }) if is_it(&name) => Some((one.at.as_secs_f64(), value)),
+            _ => None,
+        });
+        records.collect()
+    };
+    let states = variable(&noticed, "classic_aqm");
+    assert!(states.iter().any(|(at, state)| *at < 10.0 && *state == 1.0));
+    let unnoticed = shared_with_cubic("vidaptive+l4s", 30);
+    assert!(variable(&unnoticed, "classic_aqm").is_empty(), "off unless asked for");
+    let [with, without] = [&noticed, &unnoticed].map(|run| run.mbps(0, 15.0) / run.mbps(1, 15.0));
+    assert!((1.0 / 3.0..3.0).contains(&with) && with < without, "{with} and {without} of Cubic's rate");
+    // A queue of its own is none of that kind.
+    let own = play(&scenario("10Mbps", dual(), 20), "vidaptive+l4s+classic");
+    assert!(variable(&own, "classic_aqm").iter().all(|(_, state)| *state == 0.0));
+}
+
+/// specs/l4s.md 2.5: with a queue for each flow each hurts only itself.
+#[test]
+fn fair_queues_give_each_flow_its_half_and_only_the_others_wait() {
+    let config = FqCodelConfig { threshold: Some(Span::from_millis(3)), ..FqCodelConfig::default() };
+    let connection = ConnectionConfig { ecn: true, ..ConnectionConfig::default() };
+    let tcp = Competitor::Tcp(TcpConfig { connection, ..TcpConfig::default() });
+    let queue = QueueConfig::FqCodel(config);
+    let run = play(&Scenario { competitors: vec![tcp], ..scenario("10Mbps", queue, 30) }, "vidaptive+l4s");
+    let [ours, theirs] = [0, 1].map(|flow| run.mbps(flow, 10.0));
+    assert!((3.0..5.2).contains(&ours) && (4.5..7.0).contains(&theirs), "{ours} and {theirs} Mbps");
+    let [ours, theirs] = [0, 1].map(|flow| run.wait_ms(flow, 10.0, 0.5));
+    assert!(ours < 5.0 && theirs > ours, "{ours} and {theirs} ms");
+}
+
+/// specs/l4s.md 6 (g): another route is tried anew.
+#[test]
+fn a_path_that_cleared_the_field_is_forgotten_with_the_route() {
+    let mut cleared = scenario("10Mbps", dual(), 16);
+    let names = |name: &str| vec![name.to_string()];
+    cleared.links = vec![NamedLink { name: "other".into(), hops: cleared.forward.hops.clone() }];
+    cleared.forward.hops.insert(0, HopConfig::Middlebox(EcnFault::Bleach { from: Span::ZERO }));
+    let route = Route { flow: 0, forward: names("other"), reverse: names("reverse") };
+    cleared.changes = vec![Change { at: Span::from_secs(8), what: Changed::Route { route, adapter: true } }];
+    let flow = play(&cleared, "scream+l4s");
+    let sends = |at: f64| {
+        let before = flow.run.recorder.records().take_while(|one| one.at.as_secs_f64() < at);
+        let values = before.filter_map(|one| match one.what {
+            What::Sender(Event::Variable { name: "sends_ect1", value }) => Some(value),
+            _ => None,
+        });
+        values.last().unwrap()
+    };
+    assert_eq!([2.0, 7.9, 8.5, 15.0].map(sends), [0.0, 0.0, 1.0, 1.0]);
+}
+
+/// specs/l4s.md 6 (h): the experiments of `thalweg reproduce` answer whatever they ask.
+#[test]
+fn an_experiments_line_has_a_value_for_all_that_it_asks() {
+    let figure = figures().into_iter().find(|figure| figure.name == "l4s-libwebrtc").unwrap();
+    let Experiment::Bounded(bounded) = figure.experiment else { panic!("bounds") };
+    let mut find = |name: &str| Err::<Arc<_>, _>(format!("no trace {name}"));
+    let line = &bounded.lines[0];
+    let values = line.play(Seed::new(1), &mut find, &mut unattended).unwrap();
+    assert_eq!(values.len(), line.asked.len());
+    for (value, asked) in values.iter().zip(&line.asked) {
+        assert!((100.0..1000.0).contains(value), "{}: {value}", asked.what);
+    }
+    assert_eq!(values, line.play(Seed::new(1), &mut find, &mut unattended).unwrap());
 }

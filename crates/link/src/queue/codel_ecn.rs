@@ -27,11 +27,18 @@ pub(super) struct CodelEcn {
 }
 
 impl CodelEcn {
-    pub(super) fn new(target: Span, interval: Span, threshold: Option<Span>) -> Result<CodelEcn, ConfigError> {
-        check("codel-ecn.target", target).within(above(Span::ZERO), "target = \"5ms\"")?;
-        check("codel-ecn.interval", interval).within(above(Span::ZERO), "interval = \"100ms\"")?;
+    /// Of the discipline `of`.
+    pub(super) fn new(
+        of: &str,
+        target: Span,
+        interval: Span,
+        threshold: Option<Span>,
+    ) -> Result<CodelEcn, ConfigError> {
+        let name = |field: &str| alloc::format!("{of}.{field}");
+        check(&name("target"), target).within(above(Span::ZERO), "target = \"5ms\"")?;
+        check(&name("interval"), interval).within(above(Span::ZERO), "interval = \"100ms\"")?;
         if let Some(threshold) = threshold {
-            check("codel-ecn.threshold", threshold).within(above(Span::ZERO), "threshold = \"1ms\"")?;
+            check(&name("threshold"), threshold).within(above(Span::ZERO), "threshold = \"1ms\"")?;
         }
         Ok(CodelEcn {
             target,
@@ -121,7 +128,7 @@ mod tests {
     /// Packets of 1500 bytes, one each millisecond, of which one leaves each two: the times of marks and of drops.
     fn overloaded(ecn: Ecn, threshold: Option<Span>) -> (alloc::vec::Vec<u64>, alloc::vec::Vec<u64>) {
         let millis = Span::from_millis;
-        let mut codel = CodelEcn::new(millis(5), millis(100), threshold).unwrap();
+        let mut codel = CodelEcn::new("codel-ecn", millis(5), millis(100), threshold).unwrap();
         let (mut queue, mut marked, mut lost) = (Fifo::new(), alloc::vec::Vec::new(), alloc::vec::Vec::new());
         for ms in 0..520 {
             queue.push(queued(ms, 1500, ecn));

@@ -5,6 +5,7 @@ mod codel_ecn;
 mod dualpi2;
 mod dualpi2_webrtc;
 mod fifo;
+mod fq_codel;
 mod marker;
 mod pie;
 mod predictive;
@@ -18,6 +19,8 @@ use codel_ecn::CodelEcn;
 use dualpi2::DualPi2;
 pub use dualpi2::{DualPi2Config, Overload, Scheduler};
 use dualpi2_webrtc::DualPi2Webrtc;
+use fq_codel::FqCodel;
+pub use fq_codel::FqCodelConfig;
 pub use marker::Marker;
 use pie::Pie;
 use predictive::Predictive;
@@ -39,7 +42,7 @@ fn time_of(packets: u32, rate: impl Fn() -> Rate) -> Span {
 pub enum DropReason {
     /// The queue was full.
     QueueFull,
-    /// The queue's active queue management dropped it (CoDel, PIE, DualPI2).
+    /// The queue's active queue management dropped it (CoDel, PIE, DualPI2, FQ-CoDel).
     QueueManaged,
     /// It was lost at random on the path.
     Lost,
@@ -105,6 +108,8 @@ pub enum QueueConfig {
         #[cfg_attr(feature = "serde", serde(default))]
         threshold: Option<Span>,
     },
+    /// A queue for each flow, with a CoDel that marks at the exit of each (RFC 8290).
+    FqCodel(FqCodelConfig),
     /// Marks what leaves by how long it waited: for a path that only senders with scalable control use.
     Marking {
         /// Limits, applied drop-tail.
@@ -214,6 +219,7 @@ pub(crate) struct Queue<P>(Kind<P>);
 #[derive(Debug, Clone)]
 enum Kind<P> {
     Single(Single<P>),
+    FqCodel(FqCodel<P>),
     DualPi2(DualPi2<P>),
     DualPi2Webrtc(DualPi2Webrtc<P>),
 }
@@ -245,7 +251,7 @@ impl QueueConfig {
             }
             QueueConfig::CodelEcn { limits, target, interval, threshold } => {
                 limits.check()?;
-                Discipline::CodelEcn(limits, CodelEcn::new(target, interval, threshold)?)
+                Discipline::CodelEcn(limits, CodelEcn::new("codel-ecn", target, interval, threshold)?)
             }
             QueueConfig::Marking { limits, marker, only_ect1, least_packets } => {
                 limits.check()?;
@@ -258,6 +264,7 @@ impl QueueConfig {
                 marker.check()?;
                 Discipline::Predictive(limits, Predictive::new(marker, seed))
             }
+            QueueConfig::FqCodel(config) => return Ok(Queue(Kind::FqCodel(FqCodel::new(config)?))),
             QueueConfig::DualPi2(config) => return Ok(Queue(Kind::DualPi2(DualPi2::new(config, seed)?))),
             QueueConfig::DualPi2Webrtc { target, link_rate } => {
                 return Ok(Queue(Kind::DualPi2Webrtc(DualPi2Webrtc::new(target, link_rate, seed)?)));
@@ -271,6 +278,7 @@ impl<P: Packet> Queue<P> {
     pub(crate) fn is_empty(&self) -> bool {
         match &self.0 {
             Kind::Single(queue) => queue.is_empty(),
+            Kind::FqCodel(queue) => queue.is_empty(),
             Kind::DualPi2(queue) => queue.is_empty(),
             Kind::DualPi2Webrtc(queue) => queue.is_empty(),
         }
@@ -287,6 +295,7 @@ impl<P: Packet> Queue<P> {
     ) {
         match &mut self.0 {
             Kind::Single(queue) => queue.push(now, rate, queued, dropped),
+            Kind::FqCodel(queue) => queue.push(rate, queued, dropped),
             Kind::DualPi2(queue) => queue.push(now, rate, queued, dropped),
             Kind::DualPi2Webrtc(queue) => queue.push(queued, dropped),
         }
@@ -302,6 +311,7 @@ impl<P: Packet> Queue<P> {
     ) -> Option<Queued<P>> {
         match &mut self.0 {
             Kind::Single(queue) => queue.pop(now, rate, dropped),
+            Kind::FqCodel(queue) => queue.pop(now, dropped),
             Kind::DualPi2(queue) => queue.pop(now, rate, dropped),
             Kind::DualPi2Webrtc(queue) => queue.pop(now),
         }
@@ -317,6 +327,7 @@ pub(crate) mod tests {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) struct Numbered {
         pub(crate) number: u64,
+        pub(crate) flow: u64,
         pub(crate) ecn: Ecn,
         pub(crate) marked: Option<MarkReason>,
     }
@@ -324,6 +335,10 @@ pub(crate) mod tests {
     impl Packet for Numbered {
         fn ecn(&self) -> Ecn {
             self.ecn
+        }
+
+        fn flow(&self) -> u64 {
+            self.flow
         }
 
         fn mark(&mut self, why: MarkReason) {
@@ -336,7 +351,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) const fn packet(number: u64, ecn: Ecn) -> Numbered {
-        Numbered { number, ecn, marked: None }
+        Numbered { number, flow: 0, ecn, marked: None }
     }
 
     /// One that arrived at this millisecond, which is also its number.

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use thalweg_link::{MarkReason, Packet, Trace};
+use thalweg_link::{MarkReason, Packet, Trace, flow_of};
 use thalweg_units::{Bytes, ConfigError, Ecn, Span, Time, above, check};
 use thalweg_wire::overhead::{IPV4, IPV6, UDP};
 
@@ -178,6 +178,14 @@ struct Parcel {
 impl Packet for Parcel {
     fn ecn(&self) -> Ecn {
         self.ecn
+    }
+
+    fn flow(&self) -> u64 {
+        let port = self.client.port().to_be_bytes();
+        match self.client.ip() {
+            IpAddr::V4(address) => flow_of(address.octets().into_iter().chain(port)),
+            IpAddr::V6(address) => flow_of(address.octets().into_iter().chain(port)),
+        }
     }
 
     fn marked(&self) -> Option<MarkReason> {

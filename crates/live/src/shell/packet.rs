@@ -1,7 +1,10 @@
 //! An IPv4 packet of a shell, whose ECN field queues may write.
 
-use thalweg_link::{MarkReason, Packet};
+use thalweg_link::{MarkReason, Packet, flow_of};
 use thalweg_units::Ecn;
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
 
 /// A whole IPv4 packet, of at least the version and the type of service.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +39,15 @@ impl Ipv4Packet {
 impl Packet for Ipv4Packet {
     fn ecn(&self) -> Ecn {
         Ecn::of_traffic_class(self.bytes[1])
+    }
+
+    /// Its protocol and addresses, and its ports unless it is a fragment, because all but the first have none.
+    fn flow(&self) -> u64 {
+        let (protocol, addresses) = (self.bytes[9], &self.bytes[12..20]);
+        let header = usize::from(self.bytes[0] & 0xf) * 4;
+        let has_ports = matches!(protocol, TCP | UDP) && self.bytes[6] & 0x3f == 0 && self.bytes[7] == 0;
+        let ports = self.bytes.get(header..header + 4).filter(|_| has_ports).unwrap_or_default();
+        flow_of([protocol].iter().chain(addresses).chain(ports).copied())
     }
 
     fn marked(&self) -> Option<MarkReason> {
@@ -92,6 +104,22 @@ mod tests {
                 assert_eq!((sum(packet.bytes()), packet.bytes()[1] >> 2), (0xffff, 0xb8 >> 2), "{before}");
             }
         }
+    }
+
+    #[test]
+    fn a_flow_is_protocol_addresses_and_ports_and_all_fragments_of_two_hosts_are_one() {
+        let with = |changes: &[(usize, u8)]| {
+            let mut packet = header(0);
+            packet.bytes.extend([0x12, 0x34, 0, 80, 1, 2, 3, 4]);
+            changes.iter().for_each(|(at, byte)| packet.bytes[*at] = *byte);
+            packet.flow()
+        };
+        let usual = with(&[]);
+        assert_eq!(usual, with(&[(24, 9)]), "what it carries");
+        for change in [(9, 6), (15, 7), (23, 81)] {
+            assert_ne!(usual, with(&[change]), "{change:?}");
+        }
+        assert_eq!(with(&[(7, 5)]), with(&[(6, 0x20), (23, 99)]));
     }
 
     #[test]

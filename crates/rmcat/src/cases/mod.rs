@@ -1,6 +1,7 @@
 //! All cases, by their ids.
 
 mod bars;
+mod l4s;
 mod webrtc;
 mod wired;
 mod wireless;
@@ -10,12 +11,12 @@ pub use webrtc::NOT_MODELLED;
 
 /// Every case, in order.
 pub fn all() -> Vec<Case> {
-    [wired::cases(), wireless::cases(), webrtc::cases()].concat()
+    [wired::cases(), wireless::cases(), webrtc::cases(), l4s::cases()].concat()
 }
 
 /// Why cases could not be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no case '{pattern}': choose of {known}, or wired, wireless, crowded, webrtc, suite, or all")]
+#[error("there is no case '{pattern}': choose of {known}, or wired, wireless, crowded, webrtc, l4s, suite, or all")]
 pub struct UnknownCase {
     /// What was asked for.
     pub pattern: String,
@@ -24,8 +25,8 @@ pub struct UnknownCase {
 }
 
 /// The cases that `pattern` names: an id, an id with `*` at its end, a set, or `all`. The sets are `wired`, `wireless`,
-/// `crowded` (Wi-Fi with 16 to 32 flows, which take twice as long as all others together), `webrtc`, and `suite`, which is
-/// all but `crowded`.
+/// `crowded` (Wi-Fi with 16 to 32 flows, which take twice as long as all others together), `webrtc`, `l4s` (the wired ones
+/// over queues that mark), and `suite`, which is all but `crowded` and `l4s`.
 ///
 /// # Errors
 /// When there is none.
@@ -34,7 +35,8 @@ pub fn find(pattern: &str) -> Result<Vec<Case>, UnknownCase> {
         .into_iter()
         .filter(|case| match pattern {
             "all" => true,
-            "suite" => !is_crowded(case),
+            "suite" => !is_crowded(case) && !case.id.starts_with("l4s-"),
+            "l4s" => case.id.starts_with("l4s-"),
             "crowded" => is_crowded(case),
             "wired" => case.id.starts_with(['5', '6']),
             "webrtc" => ["gcc.", "scream.", "rampup."].iter().any(|set| case.id.starts_with(set)),
@@ -70,7 +72,7 @@ mod tests {
         assert_eq!(once.len(), ids.len());
         let count = |pattern| find(pattern).unwrap().len();
         assert_eq!(["wired", "wireless", "webrtc"].map(count).iter().sum::<usize>(), count("suite"));
-        assert_eq!(count("suite") + count("crowded"), count("all"));
+        assert_eq!(["suite", "crowded", "l4s"].map(count).iter().sum::<usize>(), count("all"));
         assert_eq!(find("5.1*").unwrap().len(), 2);
         assert!(find("5.9").unwrap_err().to_string().starts_with("there is no case '5.9': choose of 5.1, "));
     }

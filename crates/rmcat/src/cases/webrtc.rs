@@ -17,7 +17,7 @@ use thalweg_sender::scheme::{FeedbackStyle, RateLimits};
 use thalweg_units::{Bytes, Rate, Size, Span};
 
 use crate::bar::{Bar, Source};
-use crate::case::{Case, Setting};
+use crate::case::{Aqm, Case, Setting};
 use crate::measure::Figure::{self, *};
 use crate::range::range;
 
@@ -70,6 +70,7 @@ fn case(id: &str, title: &str, scenario: Scenario, limits: [u64; 3], gcc: gcc::C
         duration: scenario.duration,
         limits: RateLimits { min, start, max, wire: max },
         setting: Setting::Scenario(Box::new(Scenario { name: id.into(), ..scenario })),
+        aqm: Aqm::DropTail,
         bars: asked.into_iter().map(bar).collect(),
         reference: None,
         gcc: (gcc != gcc::Config::default()).then(|| Box::new(gcc)),

@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, Rate, Span};
 
 use super::bars::{fairness, replace, usual};
 use crate::bar::Bar;
-use crate::case::{Case, Reference, Setting, on_the_wire, rfc_limits};
+use crate::case::{Aqm, Case, Reference, Setting, on_the_wire, rfc_limits};
 use crate::measure::Figure;
 use crate::network::{Cross, Media, Narrow, Network, Traffic};
 use crate::range::range;
@@ -30,6 +30,7 @@ fn case(id: &str, title: &str, length_s: i64, network: Network) -> Case {
         duration: seconds(length_s),
         limits,
         setting: Setting::Network(network),
+        aqm: Aqm::DropTail,
         bars,
         reference: None,
         gcc: None,

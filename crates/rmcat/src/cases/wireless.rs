@@ -9,7 +9,7 @@ use thalweg_units::{Bytes, Rate, Seed, Span};
 
 use super::bars::{fairness, usual};
 use crate::bar::Bar;
-use crate::case::{Case, Reference, Setting, on_the_wire, rfc_limits};
+use crate::case::{Aqm, Case, Reference, Setting, on_the_wire, rfc_limits};
 use crate::measure::Figure;
 use crate::network::{Air, Cross, Media, Narrow, Network, Traffic};
 use crate::range::range;
@@ -46,6 +46,7 @@ fn case(id: String, title: String, length_s: i64, network: Network, bars: Vec<Ba
         duration: seconds(length_s),
         limits: rfc_limits(),
         setting: Setting::Network(network),
+        aqm: Aqm::DropTail,
         bars,
         reference: None,
         gcc: None,

@@ -1,6 +1,6 @@
 //! Suffixes that may follow a scheme's name, and what they change.
 
-use thalweg_control::ecn::{self, CapConfig};
+use thalweg_control::ecn::{self, CapConfig, ClassicConfig};
 use thalweg_units::Span;
 
 use super::{ControllerConfig, FeedbackStyle, Scheme, rebera};
@@ -62,6 +62,11 @@ pub fn suffixes() -> &'static [Suffix] {
             about: "any scheme with RFC 8888 or ideal reports: it says ECT(1), and marks of queues lower its rate",
             change: |scheme| Some(low_latency(scheme)),
         },
+        Suffix {
+            name: "+l4s+classic",
+            about: "as +l4s, and marks of a queue that takes ECT(1) for ECT(0) are noticed and answered as classic ones",
+            change: |scheme| noticing_classic(low_latency(scheme)),
+        },
     ]
 }
 
@@ -94,6 +99,17 @@ fn low_latency(mut scheme: Scheme) -> Scheme {
         _ => FeedbackStyle::Ccfb,
     };
     Scheme { pacing, feedback, ecn: Some(ecn::Config { cap, ..ecn::Config::default() }), ..scheme }
+}
+
+/// libwebrtc's SCReAM has no such answer.
+fn noticing_classic(mut scheme: Scheme) -> Option<Scheme> {
+    let classic = match (&mut scheme.controller, &mut scheme.ecn) {
+        (ControllerConfig::Scream(scream), _) => &mut scream.l4s.as_mut()?.classic,
+        (_, Some(ecn::Config { cap: Some(cap), .. })) => &mut cap.classic,
+        _ => return None,
+    };
+    *classic = Some(ClassicConfig::default());
+    Some(scheme)
 }
 
 /// Whether losses alone do not lower its rate.

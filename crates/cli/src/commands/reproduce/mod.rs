@@ -1,5 +1,6 @@
-//! `thalweg reproduce`: a paper's figure, its numbers next to ours.
+//! `thalweg reproduce`: a paper's figure, its numbers next to ours, or a specification's bounds.
 
+mod bounded;
 mod pages;
 mod scenarios;
 mod show;
@@ -37,6 +38,7 @@ const RECORDINGS: &str = "Recordings";
   thalweg reproduce list
   thalweg reproduce camel-fig10
   thalweg reproduce fbra-table1 --runs 30 --json
+  thalweg reproduce l4s-latency
   thalweg reproduce camel --pages results")]
 pub(crate) struct Arguments {
     /// The figures: a name such as vidaptive-fig7, all of a paper (`vidaptive`), `all`, or `list`
@@ -160,6 +162,7 @@ fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<Results> {
             };
             Ok(Results::of_rows(figure, table.keys, &(table.play)(&mut find, arguments.seed)?))
         }
+        Experiment::Bounded(lines) => Ok(Results::of_bounded(figure, lines, &bounded::play(figure, lines, arguments)?)),
         Experiment::Runs { schemes, links, readings } => {
             let played = scenarios::played(links, figure.setup, arguments)?;
             let out = arguments.pages.is_none().then(|| arguments.out.join(figure.name));

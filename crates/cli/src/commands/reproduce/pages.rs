@@ -11,13 +11,14 @@ use thalweg_lab::reproduce::{Experiment, Figure, figures};
 use super::Arguments;
 
 /// The papers, by the first word of their figures' names.
-const PAPERS: [(&str, &str); 7] = [
+const PAPERS: [(&str, &str); 8] = [
     ("vidaptive", "[Vidaptive](../vidaptive.md) (Karimi et al., arXiv 2309.16869)"),
     ("camel", "[Camel](../camel.md) (arXiv 2602.09500)"),
     ("salsify", "[Salsify](../salsify.md) (Fouladi et al., NSDI 2018)"),
     ("fbra", "[FBRA](../fbra.md) (Nagy et al., MMSys 2014)"),
     ("rebera", "[Rebera](../rebera.md) (Kurdoglu et al., MMSys 2016)"),
     ("gcc", "[GCC](../gcc.md) beside stock Chromium 156"),
+    ("l4s", "[L4S](../../l4s.md) (no paper's: the bounds of specs/l4s.md 6)"),
     ("padding", "[What padding carries](../padding.md) (no paper's)"),
 ];
 
@@ -89,6 +90,7 @@ fn setup(figure: &Figure, arguments: &Arguments) -> anyhow::Result<String> {
         }
         Experiment::EncoderStep(_) => pictures.to_string(),
         Experiment::Rows(_) => "computed without a sender".into(),
+        Experiment::Bounded(_) => format!("{} seeds, worst of them judged", arguments.runs.unwrap_or(setup.runs)),
     };
     Ok(format!("`thalweg reproduce {}`: {played}.", figure.name))
 }

@@ -3,10 +3,12 @@
 //! * [`config`](Config): when the history declares losses and probes for feedback;
 //! * `packets`: the packets sent and the outcome of each;
 //! * `round_trips`: round-trip times, with and without the wait for reports;
+//! * `marks`: which packets may still turn out to have been marked;
 //! * `loss`: which packets are declared lost, because later ones overtook them or because of a feedback timeout.
 
 mod config;
 mod loss;
+mod marks;
 mod packets;
 mod round_trips;
 
@@ -20,6 +22,7 @@ use super::{Acknowledgement, Cause, Fate, Feedback, Report};
 use crate::packet::{PacketId, SentPacket};
 pub use config::Config;
 use loss::Loss;
+use marks::Marks;
 use packets::Packets;
 use round_trips::{Newest, RoundTrips};
 
@@ -48,6 +51,7 @@ pub struct History {
     packets: Packets,
     round_trips: RoundTrips,
     loss: Loss,
+    marks: Marks,
     timeout: FeedbackTimeout,
     last_sent: Time,
     /// When the wait for arrivals began that now lasts: with the last arrival, or with what was sent into an idle path.
@@ -81,6 +85,7 @@ impl History {
             packets: Packets::default(),
             round_trips: RoundTrips::default(),
             loss: Loss::default(),
+            marks: Marks::default(),
             last_sent: Time::ZERO,
             waiting_since: Time::ZERO,
             last_probe: Time::ZERO,
@@ -175,7 +180,9 @@ impl History {
         let mut newest: Option<Newest> = None;
         for acknowledgement in acknowledgements {
             let Some(arrival) = acknowledgement.arrival else { continue };
+            self.marks.on_acknowledgement(acknowledgement.id, acknowledgement.ecn);
             let Some((packet, was_lost)) = self.packets.arrive(acknowledgement.id) else { continue };
+            self.marks.on_arrival(acknowledgement.id, acknowledgement.ecn);
             self.known.delivered += packet.size;
             self.known.delivered_at = Some(now);
             self.loss.on_arrival(packet.id);
@@ -272,6 +279,7 @@ impl History {
     /// Fates become known.
     fn begin(&mut self, now: Time) {
         self.reports.clear();
+        self.marks.begin();
         self.earlier.on_report(now, self.known);
     }
 
@@ -284,6 +292,7 @@ impl History {
         Feedback {
             srtt: self.round_trips.srtt(),
             min_rtt: self.round_trips.min(),
+            late_marks: self.marks.late(),
             in_flight: self.packets.in_flight(),
             delivered: self.known.delivered,
             first: self.round_trips.first(),
@@ -296,6 +305,7 @@ impl History {
 mod tests {
     use super::*;
     use alloc::vec;
+    use thalweg_units::Ecn;
 
     pub(super) fn sent(history: &mut History, id: u64, at_ms: u64) -> SentPacket {
         history.on_sent(SentPacket::new(PacketId(id), Time::from_millis(at_ms), Bytes::new(1000)))
@@ -345,6 +355,24 @@ mod tests {
         let feedback = history.on_report(Time::from_millis(51), &[ack, arrived(900, Time::NEVER)], None);
         assert!(feedback.reports.is_empty() && feedback.rtt.is_none());
         assert_eq!((feedback.delivered, feedback.in_flight), (Bytes::new(1000), Bytes::new(1000)));
+    }
+
+    #[test]
+    fn a_packet_that_is_reported_again_with_a_mark_is_a_mark_once_and_no_arrival() {
+        let mut history = History::new(Config::default());
+        (0..4).for_each(|id| {
+            sent(&mut history, id, id);
+        });
+        let with = |id, ecn| Acknowledgement { ecn, ..arrived(id, Time::from_millis(25)) };
+        let first = [with(0, Ecn::Ect1), with(1, Ecn::Ce), with(2, Ecn::NotCapable)];
+        let feedback = history.on_report(Time::from_millis(50), &first, None);
+        assert_eq!((feedback.reports.len(), feedback.late_marks, feedback.marks()), (3, 0, 1));
+        // A mark of a packet whose first report said nothing of ECN is no news of a queue, and one again is none either.
+        let again = [with(0, Ecn::Ce), with(1, Ecn::Ce), with(2, Ecn::Ce), with(3, Ecn::Ce)];
+        let feedback = history.on_report(Time::from_millis(60), &again, None);
+        assert_eq!((feedback.reports.len(), feedback.late_marks, feedback.marks()), (1, 1, 2));
+        assert_eq!(feedback.delivered, Bytes::new(4000));
+        assert_eq!(history.on_report(Time::from_millis(70), &again, None).marks(), 0);
     }
 
     #[test]

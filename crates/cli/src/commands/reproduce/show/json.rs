@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use thalweg_lab::reproduce::{
-    Figure, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, each_link, mean, pooled, spread,
-    values_over_links,
+    Answer, Bounded, Figure, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, each_link, mean, pooled,
+    spread, values_over_links,
 };
 use thalweg_sender::Scheme;
 
@@ -140,4 +140,26 @@ pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Value {
         object
     };
     json!({ "figure": figure.name, "about": figure.about, "runs": rows.iter().map(row).collect::<Vec<_>>() })
+}
+
+/// Runs with bounds: a row for each thing that is asked. A bound that there is not, and a value that could not be measured,
+/// are null.
+pub(super) fn bounded(figure: &Figure, bounded: &Bounded, answers: &[Vec<Answer>]) -> Value {
+    let known = |value: f64| Some(value).filter(|value| value.is_finite());
+    let rows = bounded.lines.iter().zip(answers).flat_map(|(line, answers)| {
+        line.asked.iter().zip(answers).map(move |(asked, answer)| {
+            json!({
+                "experiment": line.name,
+                "scheme": line.scheme(),
+                "figure": asked.what,
+                "expected": asked.expected,
+                "least": known(asked.bound.least),
+                "most": known(asked.bound.most),
+                "mean": known(answer.mean),
+                "worst": known(answer.worst),
+                "met": answer.is_met,
+            })
+        })
+    });
+    json!({ "figure": figure.name, "about": figure.about, "bounds": rows.collect::<Vec<_>>() })
 }

@@ -7,7 +7,7 @@ mod text;
 
 use serde_json::Value;
 use thalweg_lab::Outcome;
-use thalweg_lab::reproduce::{Figure, Published, Reading, Row, Sample, Spread, StepResponse, spread};
+use thalweg_lab::reproduce::{Answer, Bounded, Figure, Published, Reading, Row, Sample, Spread, StepResponse, spread};
 use thalweg_sender::Scheme;
 
 use super::scenarios::Played;
@@ -34,6 +34,11 @@ impl Results {
     /// Of calculated numbers.
     pub(super) fn of_rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Results {
         Results { page: table::rows(figure, keys, rows), json: json::rows(figure, keys, rows) }
+    }
+
+    /// Of runs with bounds; the answers are in the order of the lines and of what these ask.
+    pub(super) fn of_bounded(figure: &Figure, lines: &Bounded, answers: &[Vec<Answer>]) -> Results {
+        Results { page: table::bounded(lines, answers), json: json::bounded(figure, lines, answers) }
     }
 
     /// Prints them.

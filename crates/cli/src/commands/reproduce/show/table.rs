@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use thalweg_lab::reproduce::{
-    Figure, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, compare, each_link, mean, pooled, spread,
-    values_over_links,
+    Answer, Asked, Bound, Bounded, Figure, Line, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, compare,
+    each_link, mean, pooled, spread, values_over_links,
 };
 
 use super::super::pages::VERDICT;
@@ -25,8 +25,38 @@ pub(super) struct Page {
     against: Vec<String>,
     /// Further tables with their headings.
     tables: Vec<(String, Grid)>,
-    /// The paper's numbers.
-    compared: Compared,
+    ending: Ending,
+}
+
+/// What comes of it.
+enum Ending {
+    /// A paper's numbers beside ours.
+    Compared(Compared),
+    /// How many bounds are met, and why others are not.
+    Judged(String),
+}
+
+impl Ending {
+    fn text(&self) -> String {
+        match self {
+            Ending::Compared(compared) => compared.text(),
+            Ending::Judged(verdict) => format!("\n{verdict}\n"),
+        }
+    }
+
+    fn markdown(&self) -> String {
+        match self {
+            Ending::Compared(compared) => compared.markdown(),
+            Ending::Judged(_) => String::new(),
+        }
+    }
+
+    fn verdict(&self) -> String {
+        match self {
+            Ending::Compared(compared) => compared.verdict(),
+            Ending::Judged(verdict) => verdict.clone(),
+        }
+    }
 }
 
 impl Page {
@@ -43,15 +73,15 @@ impl Page {
         for (heading, table) in &self.tables {
             let _ = write!(text, "\n{heading}\n{}", table.text(usize::MAX, false));
         }
-        text + &self.compared.text()
+        text + &self.ending.text()
     }
 
     pub(super) fn markdown(&self, figure: &Figure, setup: &str) -> String {
-        let verdict = self.compared.verdict();
+        let verdict = self.ending.verdict();
         let mut about = figure.about.chars();
         let about = about.next().into_iter().flat_map(char::to_uppercase).chain(about).collect::<String>();
         let mut text = format!("# {}\n\n{about}.\n\n{setup}\n\n{VERDICT}{verdict}\n", figure.name);
-        text += &self.compared.markdown();
+        text += &self.ending.markdown();
         if !self.readings.is_empty() {
             let note = if self.note.is_empty() { String::new() } else { format!("{}.\n\n", self.note) };
             let _ = write!(text, "\n## Readings\n\n{note}{}", self.readings.markdown());
@@ -87,10 +117,10 @@ pub(super) fn runs(shown: &Shown) -> Page {
             grid.row(&["mean", &scheme.name], keys().map(|key| text(key, mean(&all, key))));
         }
     }
-    let compared = Compared::of(figure, |published| shown.answer(published));
+    let ending = Ending::Compared(Compared::of(figure, |published| shown.answer(published)));
     let played = played.iter().map(|played| format!("{}: {}", played.name(), played.from)).collect();
     let tables = [overall(shown), boxes(shown), distributions(shown)].into_iter().flatten().collect();
-    Page { played, readings: grid, note, against: against(shown), tables, compared }
+    Page { played, readings: grid, note, against: against(shown), tables, ending }
 }
 
 /// What is printed of runs beyond their tables.
@@ -207,9 +237,62 @@ pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Page {
     Page::of(readings, Compared::of(figure, ours))
 }
 
+/// What was asked of runs, with its bounds, and what several seeds gave.
+pub(super) fn bounded(bounded: &Bounded, answers: &[Vec<Answer>]) -> Page {
+    let numbers = ["expected", "bound", "mean", "worst", "verdict"].map(str::to_string);
+    let mut readings = Grid::new(&["experiment", "scheme", "figure"], numbers);
+    let (mut met, mut judged) = (0, 0);
+    for (line, answers) in bounded.lines.iter().zip(answers) {
+        for (place, (Asked { what, expected, bound, .. }, answer)) in line.asked.iter().zip(answers).enumerate() {
+            met += usize::from(answer.is_met == Some(true));
+            judged += usize::from(answer.is_met.is_some());
+            // What a line has in common is said once.
+            let of = |text: &str| if place == 0 { text.to_string() } else { String::new() };
+            let bound = if bound.is_none() { "-".into() } else { rounded(*bound) };
+            let cells = [or_dash(expected), bound, figure(answer.mean), figure(answer.worst), verdict(answer).into()];
+            let Line { name, .. } = line;
+            readings.row(&[&of(name), &of(line.scheme()), what], cells);
+        }
+    }
+    let because =
+        if met < judged { bounded.because.iter().map(|why| format!("; {why}")).collect() } else { String::new() };
+    let ending = Ending::Judged(format!("{met} of {judged} bounds met{because}"));
+    Page { played: Vec::new(), readings, note: String::new(), against: Vec::new(), tables: Vec::new(), ending }
+}
+
+fn or_dash(text: &str) -> String {
+    if text.is_empty() { "-".into() } else { text.into() }
+}
+
+/// Three digits are more than chance leaves.
+fn figure(value: f64) -> String {
+    match value.abs() {
+        _ if value.is_nan() => "-".into(),
+        0.0 => "0".into(),
+        ..1.0 => format!("{value:.3}"),
+        ..10.0 => format!("{value:.2}"),
+        ..100.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+fn rounded(bound: Bound) -> String {
+    let round = |end: f64| (end * 1000.0).round() / 1000.0;
+    Bound { least: round(bound.least), most: round(bound.most) }.to_string()
+}
+
+fn verdict(answer: &Answer) -> &'static str {
+    match answer.is_met {
+        Some(true) => "met",
+        Some(false) => "missed",
+        None => "-",
+    }
+}
+
 impl Page {
     fn of(readings: Grid, compared: Compared) -> Page {
-        Page { played: Vec::new(), readings, note: String::new(), against: Vec::new(), tables: Vec::new(), compared }
+        let ending = Ending::Compared(compared);
+        Page { played: Vec::new(), readings, note: String::new(), against: Vec::new(), tables: Vec::new(), ending }
     }
 }
 

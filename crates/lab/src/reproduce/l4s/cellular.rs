@@ -1,0 +1,84 @@
+//! f: recorded cellular links, whose queues mark at their exits by a ramp, or at their entrances by what is predicted.
+
+use thalweg_link::queue::{Limits, Marker};
+use thalweg_link::{HopConfig, QueueConfig};
+use thalweg_units::{Bytes, Span};
+
+use super::{Asked, Bound, Frames, LENGTH, Line, Observed, Scenario, line, named, over, part};
+
+pub(super) const BECAUSE: &[&str] =
+    &["a fade marks all that waits, and the draft's average takes a hundred round trips to forget it (docs/l4s.md)"];
+
+/// The recordings, the slowest first.
+const TRACES: [&str; 8] = [
+    "ATT-LTE-driving.up",
+    "TMobile-UMTS-driving.up",
+    "TMobile-UMTS-driving.down",
+    "Verizon-LTE-short.down",
+    "ATT-LTE-driving.down",
+    "Verizon-LTE-short.up",
+    "TMobile-LTE-short.up",
+    "TMobile-LTE-short.down",
+];
+
+const LIMITS: Limits = Limits::bytes(Bytes::new(10_000_000));
+const RAMP: Marker = Marker::Ramp { from: Span::from_millis(5), to: Span::from_millis(10) };
+
+fn behind(trace: &str, queue: QueueConfig) -> Scenario {
+    let mut scenario = over("10Mbps", 50, QueueConfig::Infinite, Frames::Modelled, LENGTH);
+    scenario.forward.hops[0] = HopConfig::Bottleneck { trace: trace.into(), queue, once: false };
+    scenario
+}
+
+/// How many runs there are over a link: without ECN, with the ramp, with the prediction.
+const EACH: usize = 3;
+
+/// P95 of latency of one of a link's runs over that without ECN.
+fn latency(runs: &[Observed], link: usize, run: usize) -> f64 {
+    runs[EACH * link + run].latency_p95_ms() / runs[EACH * link].latency_p95_ms()
+}
+
+fn rate(runs: &[Observed], link: usize, run: usize) -> f64 {
+    let of = |run: &Observed| run.mbps(0, run.whole());
+    of(&runs[EACH * link + run]) / of(&runs[EACH * link])
+}
+
+pub(super) fn lines() -> Vec<Line> {
+    let lines =
+        [("scream", "scream+l4s"), ("gcc", "gcc+l4s"), ("vidaptive", "vidaptive+l4s")].map(|(plain, marked)| {
+            let ramp = || QueueConfig::Marking { limits: LIMITS, marker: RAMP, only_ect1: false, least_packets: 0 };
+            let predictive = || QueueConfig::Predictive { limits: LIMITS, marker: RAMP };
+            // The first part of a line is the scheme that is judged: the table says it.
+            let over = |trace: &&str| {
+                [
+                    part(behind(trace, ramp()), named(plain, 10)),
+                    part(behind(trace, ramp()), named(marked, 10)),
+                    part(behind(trace, predictive()), named(marked, 10)),
+                ]
+            };
+            let parts: Vec<_> = TRACES.iter().flat_map(over).collect();
+            let links = TRACES.len();
+            let mean = move |of: fn(&[Observed], usize, usize) -> f64, run: usize| {
+                move |runs: &[Observed]| (0..links).map(|link| of(runs, link, run)).sum::<f64>() / links as f64
+            };
+            let mut asked = vec![
+                Asked::new("P95 of latency, ramp, mean", "0.65", Bound::at_most(0.8), mean(latency, 1)),
+                Asked::new("rate, ramp, mean", "0.75", Bound::at_least(0.7), mean(rate, 1)),
+                Asked::new("P95 of latency, predictive, mean", "", Bound::NONE, mean(latency, 2)),
+                Asked::new("rate, predictive, mean", "", Bound::NONE, mean(rate, 2)),
+            ];
+            for (link, trace) in TRACES.iter().enumerate() {
+                let one = Bound::at_most(1.05);
+                asked.push(Asked::new(format!("P95 of latency, {trace}"), "", one, move |runs| latency(runs, link, 1)));
+                asked.push(Asked::new(format!("rate, {trace}"), "", Bound::NONE, move |runs| rate(runs, link, 1)));
+                asked.push(Asked::new(
+                    format!("predictive over ramp, {trace}"),
+                    "",
+                    Bound::at_most(1.0),
+                    move |runs| latency(runs, link, 2) / latency(runs, link, 1),
+                ));
+            }
+            line(format!("f {marked} over {plain}"), parts, asked)
+        });
+    lines.into()
+}

@@ -226,12 +226,7 @@ impl Controller for Scream {
     }
 
     fn on_signal(&mut self, now: Time, signal: Signal) {
-        if let Signal::FrameQueued(mut frame) = signal {
-            if self.paces_out {
-                // A frame that is paced out over its whole interval is often not gone when the next one comes. That is the
-                // pacer's doing, and says nothing of the window: what counts is what the pacer needs for it.
-                frame.age = frame.age.min(self.limits().pacing.time_for(frame.ahead));
-            }
+        if let Signal::FrameQueued(frame) = signal {
             self.media.on_frame(&frame, self.target);
             self.update_target(now, "", None);
         }

@@ -115,24 +115,6 @@ fn a_packet_that_is_reported_again_with_a_mark_is_one_mark() {
     );
 }
 
-/// Frames of the same mean whose sizes deviate by a fifth leave a rest of a tenth of an interval now and then.
-#[test]
-fn frames_that_are_paced_out_slowly_do_not_count_as_waiting_for_what_the_pacer_is_about_to_send() {
-    let rate_adjust = |marked: bool| {
-        let mut flow = Flow::new(Config { l4s: Some(L4s::default()), ..Config::default() });
-        flow.report(MS(1010), &[Some(marked); 4], Span::from_millis(25));
-        let (interval, pacing) = (Span::from_millis(33), flow.scream.limits().pacing);
-        for number in 0..30u64 {
-            let ahead = pacing.over(Span::from_millis(3));
-            let frame = crate::controller::FrameQueued { size: Bytes::new(9000), interval, ahead, age: interval };
-            flow.scream.on_signal(MS(1010 + 33 * number), Signal::FrameQueued(frame));
-        }
-        flow.scream.media.rate_adjust()
-    };
-    // Without marks frames leave at 1.5 times the target: one that waits is news (the draft's rule).
-    assert_eq!((rate_adjust(true), rate_adjust(false)), (0.0, 0.5));
-}
-
 #[test]
 fn marks_of_a_classic_queue_are_answered_by_one_factor_once_in_a_round_trip() {
     let l4s = L4s { classic: Some(ClassicConfig::default()), ..L4s::default() };

@@ -194,7 +194,7 @@ fn shared_with_cubic(scheme: &str, seconds: i64) -> Flow {
 /// specs/l4s.md 6 (e3).
 #[test]
 fn a_queue_that_takes_ect1_for_ect0_is_noticed_where_that_is_asked_for() {
-    let noticed = shared_with_cubic("vidaptive+l4s+classic", 30);
+    let noticed = shared_with_cubic("scream+l4s+classic", 30);
     let variable = |of: &Flow, name: &str| -> Vec<(f64, f64)> {
         let is_it = |known: &&str| *known == name;
         let records = of.run.recorder.records().filter_map(|one| match one.what {
@@ -205,12 +205,12 @@ fn a_queue_that_takes_ect1_for_ect0_is_noticed_where_that_is_asked_for() {
     };
     let states = variable(&noticed, "classic_aqm");
     assert!(states.iter().any(|(at, state)| *at < 10.0 && *state == 1.0));
-    let unnoticed = shared_with_cubic("vidaptive+l4s", 30);
+    let unnoticed = shared_with_cubic("scream+l4s", 30);
     assert!(variable(&unnoticed, "classic_aqm").is_empty(), "off unless asked for");
     let [with, without] = [&noticed, &unnoticed].map(|run| run.mbps(0, 15.0) / run.mbps(1, 15.0));
     assert!((1.0 / 3.0..3.0).contains(&with) && with < without, "{with} and {without} of Cubic's rate");
     // A queue of its own is none of that kind.
-    let own = play(&scenario("10Mbps", dual(), 20), "vidaptive+l4s+classic");
+    let own = play(&scenario("10Mbps", dual(), 20), "scream+l4s+classic");
     assert!(variable(&own, "classic_aqm").iter().all(|(_, state)| *state == 0.0));
 }
 

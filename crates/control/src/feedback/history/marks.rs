@@ -56,7 +56,7 @@ mod tests {
         let mut marks = Marks::default();
         (0..5000).for_each(|id| marks.on_arrival(PacketId(id), Ecn::Ect1));
         assert_eq!(marks.unmarked.len(), REMEMBERED);
-        [0, 3975, 3976, 4999].map(|id| marks.on_acknowledgement(PacketId(id), Ecn::Ce));
+        [0, 3975, 3976, 4999].into_iter().for_each(|id| marks.on_acknowledgement(PacketId(id), Ecn::Ce));
         assert_eq!(marks.late(), 2);
     }
 }

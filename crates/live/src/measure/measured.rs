@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, Rate, Size, Span, Time, percentile};
 
 use super::captured_ms;
 use super::recent::LastSecond;
-use super::report::Report;
+use super::report::{EcnCounts, Report};
 
 /// A gap between pictures longer than this is a freeze (specs/metrics.md 5).
 const FREEZE: Span = Span::from_millis(200);
@@ -90,6 +90,7 @@ struct Counts {
     fec: u64,
     audio_lost: u64,
     rtcp_unsent: u64,
+    by_ecn: [u64; 4],
     video: VideoCounts,
 }
 
@@ -101,6 +102,7 @@ impl Counts {
             fec: statistics.fec_stream.received,
             audio_lost: statistics.audio.lost,
             rtcp_unsent: statistics.rtcp_unsent,
+            by_ecn: statistics.by_ecn,
             video: statistics.video,
         }
     }
@@ -112,6 +114,7 @@ impl Counts {
             fec: self.fec + other.fec,
             audio_lost: self.audio_lost + other.audio_lost,
             rtcp_unsent: self.rtcp_unsent + other.rtcp_unsent,
+            by_ecn: std::array::from_fn(|field| self.by_ecn[field] + other.by_ecn[field]),
             video: self.video.plus(other.video),
         }
     }
@@ -356,6 +359,7 @@ impl Measured {
             video_bitrate_bps: per_second(self.frame_bytes.bits() as f64, duration),
             wire_bitrate_bps: per_second(self.wire.bits() as f64, duration),
             packets_received: counts.received,
+            packets_by_ecn: counts.by_ecn.into(),
             packet_loss_ratio: if sent > 0.0 { (counts.lost as f64 / sent).max(0.0) } else { 0.0 },
             packets_retransmitted: counts.video.retransmitted,
             packets_recovered: counts.video.recovered,
@@ -443,7 +447,7 @@ mod tests {
     #[test]
     fn counts_of_sessions_add_up() {
         let mut measured = Measured::new(Span::from_millis(400));
-        let mut statistics = Statistics::default();
+        let mut statistics = Statistics { by_ecn: [1, 80, 0, 10], ..Statistics::default() };
         (statistics.video_stream.received, statistics.video_stream.lost, statistics.rtcp_unsent) = (90, 10, 3);
         measured.on_statistics(&statistics);
         measured.on_statistics(&statistics);
@@ -452,6 +456,7 @@ mod tests {
         measured.on_statistics(&statistics);
         let report = measured.report(Time::from_millis(1));
         assert_eq!((report.packets_received, report.packet_loss_ratio, report.rtcp_unsent), (190, 0.05, 6));
+        assert_eq!(report.packets_by_ecn, EcnCounts { not_ect: 2, ect1: 160, ect0: 0, ce: 20 });
     }
 
     #[test]

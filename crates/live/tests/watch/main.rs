@@ -137,7 +137,6 @@ fn a_flow_that_a_link_marks_is_counted_alike_by_publisher_and_watcher_and_withou
             assert!(came.not_ect > 300 && came == EcnCounts { not_ect: came.not_ect, ..EcnCounts::default() }, "{came:?}");
             continue;
         }
-        // Packets that leave before the first report of it are ECT(1) too.
         assert!(sent[1] > 300.0 && [sent[0], sent[2], sent[3]] == [0.0; 3], "{sent:?}");
         assert!((came.not_ect, came.ect0) == (0, 0) && came.ect1 > 200 && came.ce > 5, "{came:?}");
         let (ect1, ce) = (came.ect1 as f64, came.ce as f64);

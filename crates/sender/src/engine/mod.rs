@@ -322,8 +322,8 @@ impl Engine {
         self.parts.repair.as_ref().map(Repair::retransmits_from)
     }
 
-    /// Packets that reports say arrived, by the ECN field they arrived with, in the order of [`Ecn::ALL`](thalweg_units::Ecn::ALL); Not-ECT too where
-    /// reports do not carry it.
+    /// Packets that reports say arrived, by the ECN field they arrived with, in the order of
+    /// [`Ecn::ALL`](thalweg_units::Ecn::ALL); Not-ECT too where reports do not carry it.
     pub fn arrived_by_ecn(&self) -> [u64; 4] {
         self.arrived_by_ecn
     }

@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, Rate, Size, Span, Time, percentile};
 
 use super::captured_ms;
 use super::recent::LastSecond;
-use super::report::{EcnCounts, Report};
+use super::report::Report;
 
 /// A gap between pictures longer than this is a freeze (specs/metrics.md 5).
 const FREEZE: Span = Span::from_millis(200);
@@ -91,6 +91,7 @@ struct Counts {
     audio_lost: u64,
     rtcp_unsent: u64,
     by_ecn: [u64; 4],
+    retransmissions_by_ecn: [u64; 4],
     video: VideoCounts,
 }
 
@@ -103,6 +104,7 @@ impl Counts {
             audio_lost: statistics.audio.lost,
             rtcp_unsent: statistics.rtcp_unsent,
             by_ecn: statistics.by_ecn,
+            retransmissions_by_ecn: statistics.retransmissions_by_ecn,
             video: statistics.video,
         }
     }
@@ -114,10 +116,15 @@ impl Counts {
             fec: self.fec + other.fec,
             audio_lost: self.audio_lost + other.audio_lost,
             rtcp_unsent: self.rtcp_unsent + other.rtcp_unsent,
-            by_ecn: std::array::from_fn(|field| self.by_ecn[field] + other.by_ecn[field]),
+            by_ecn: sum(self.by_ecn, other.by_ecn),
+            retransmissions_by_ecn: sum(self.retransmissions_by_ecn, other.retransmissions_by_ecn),
             video: self.video.plus(other.video),
         }
     }
+}
+
+fn sum(one: [u64; 4], other: [u64; 4]) -> [u64; 4] {
+    std::array::from_fn(|field| one[field] + other[field])
 }
 
 /// Displayed pictures, and the gaps between them.
@@ -360,6 +367,7 @@ impl Measured {
             wire_bitrate_bps: per_second(self.wire.bits() as f64, duration),
             packets_received: counts.received,
             packets_by_ecn: counts.by_ecn.into(),
+            retransmissions_by_ecn: counts.retransmissions_by_ecn.into(),
             packet_loss_ratio: if sent > 0.0 { (counts.lost as f64 / sent).max(0.0) } else { 0.0 },
             packets_retransmitted: counts.video.retransmitted,
             packets_recovered: counts.video.recovered,
@@ -403,6 +411,7 @@ fn slope(points: &VecDeque<(f64, f64)>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::EcnCounts;
 
     #[test]
     fn a_missing_picture_waits_until_the_next_one_is_shown() {

@@ -60,6 +60,8 @@ pub struct Report {
     pub packets_received: u64,
     /// Received RTP packets of every stream, retransmissions, FEC and audio too, by the ECN field they arrived with.
     pub packets_by_ecn: EcnCounts,
+    /// Of these, those of the retransmission stream, padding included.
+    pub retransmissions_by_ecn: EcnCounts,
     /// Packets of the video stream that did not arrive at first, over all that were sent, 0..=1.
     pub packet_loss_ratio: f64,
     /// Missing packets that were retransmitted.

@@ -49,6 +49,7 @@ impl Reception {
         }
         self.begin_anew(found);
         self.counts.by_ecn[usize::from(ecn.bits())] += 1;
+        self.counts.retransmissions_by_ecn[usize::from(ecn.bits())] += u64::from(found.kind == Kind::Retransmission);
         let Some(stream) = self.streams.get_mut(found.kind) else { return };
         let number = stream.source.on_packet(now, header.sequence, header.timestamp);
         let (captured, clock) = (stream.clock.instant(header.timestamp), stream.rate);

@@ -180,10 +180,12 @@ fn the_ecn_field_is_counted_and_reported_with_each_packet() {
     let fields = [Ecn::Ect1, Ecn::Ce, Ecn::Ect0, Ecn::NotCapable];
     media.iter().zip(fields).for_each(|(packet, ecn)| reception.on_rtp_with_ecn(at(100), ecn, packet));
     reception.on_rtp_with_ecn(at(100), Ecn::Ce, &audio(&mut sender, 1, 0));
+    reception.on_rtp_with_ecn(at(100), Ecn::Ect1, &sender.retransmission(&media[0]));
     // Of a stream that nobody agreed on, and no RTP at all.
     reception.on_rtp_with_ecn(at(100), Ecn::Ce, &unknown);
     reception.on_rtp_with_ecn(at(100), Ecn::Ce, &[0; 3]);
-    assert_eq!(reception.statistics().by_ecn, [1, 1, 1, 2]);
+    let statistics = reception.statistics();
+    assert_eq!((statistics.by_ecn, statistics.retransmissions_by_ecn), ([1, 2, 1, 2], [0, 1, 0, 0]));
     let outputs = until(&mut reception, 200);
     let mut found = Vec::new();
     for packet in outputs.iter().flat_map(|(_, output)| rtcp(std::slice::from_ref(output))) {
@@ -195,7 +197,9 @@ fn the_ecn_field_is_counted_and_reported_with_each_packet() {
             }));
         }
     }
-    let expected: Vec<_> = fields.map(|ecn| (MEDIA_SSRC, ecn)).into_iter().chain([(AUDIO_SSRC, Ecn::Ce)]).collect();
+    found.sort_by_key(|(ssrc, _)| *ssrc);
+    let others = [(RTX_SSRC, Ecn::Ect1), (AUDIO_SSRC, Ecn::Ce)];
+    let expected: Vec<_> = fields.map(|ecn| (MEDIA_SSRC, ecn)).into_iter().chain(others).collect();
     assert_eq!(found, expected);
 }
 

@@ -1,5 +1,5 @@
 // Chromium's SCReAM v2 beside ours (`scream:libwebrtc`), one after the other over the same link to one `thalweg receive`, in one report: 640x360
-// of the same pictures, RFC 8888 both. `l4s-rates.mjs [SECONDS]`; by the clock, so with a release build and nothing beside it. Fails if the
+// of the same pictures, RFC 8888 both. `l4s-rates.mjs [SECONDS [LINK]]`, a link by its name below; by the clock, so with a release build and nothing beside it. Fails if the
 // rates over the link without marks differ by more than a tenth (docs/specs/l4s.md 6.2); those with marks are only shown.
 
 import { spawn } from 'node:child_process';
@@ -24,6 +24,8 @@ const LINKS = [
   { name: '10 Mbps, step 5 ms', hops: [HOPS.step('10Mbps', 5)], scheme: 'scream:libwebrtc+l4s' },
 ];
 
+const links = LINKS.filter(({ name }) => name === (process.argv[3] ?? name));
+if (!links.length) throw new Error(`there is no link '${process.argv[3]}': there is ${LINKS.map(({ name }) => name).join('; ')}`);
 const program = thalweg();
 if (!program) throw new Error('thalweg has not been built: cargo build --release -p thalweg-cli, or set THALWEG');
 const folder = mkdtempSync(`${tmpdir()}/thalweg-l4s-`), clip = `${folder}/clip.y4m`;
@@ -65,7 +67,7 @@ const rows = {}, wrong = [];
 try {
   const unknown = await unknownTrials(browser);
   if (unknown) throw new Error(unknown);
-  for (const { name, hops, scheme, judged } of LINKS) {
+  for (const { name, hops, scheme, judged } of links) {
     const file = `${folder}/link.toml`, out = `${OUT}/l4s-rates/${name.replaceAll(/[^a-z0-9]+/gi, '-')}`;
     writeFileSync(file, scenario(hops));
     mkdirSync(out, { recursive: true });

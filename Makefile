@@ -21,7 +21,7 @@ FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp,thalweg-cli/onnx
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-go test-str0m reproduce test-live test-browser test-contests test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients gst test-gst setup-gst test-dist setup-dist clean
+.PHONY: demo dist capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-go test-str0m reproduce test-live test-browser test-contests test-l4s test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients gst test-gst setup-gst test-dist setup-dist clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -127,6 +127,12 @@ test-browser: setup-test setup-live programs
 test-contests: setup-test setup-live
 	$(CARGO) build --release -p thalweg-cli
 	cd tests/browser && npm ci --no-audit --no-fund --silent && THALWEG=$(TARGET)/release/thalweg npm run contest
+
+# Chromium's SCReAM beside ours over the same link, in one report and one table (docs/l4s.md). By the clock: eight minutes on a quiet machine.
+test-l4s: setup-test setup-live
+	$(CARGO) build --release -p thalweg-cli
+	$(CARGO) build --release -p thalweg-live --example barcodes
+	cd tests/browser && npm ci --no-audit --no-fund --silent && THALWEG=$(TARGET)/release/thalweg npm run l4s
 
 # `thalweg publish --whip` against a server no one here wrote: Pion's.
 test-whip: setup-test setup-live programs

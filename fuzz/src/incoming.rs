@@ -38,6 +38,7 @@ fn reception(style: u8) -> Reception {
             fir: true,
             transport: style & 0x60 != 0x60,
             congestion: style & 0x10 != 0,
+            frames: style & 0x80 != 0,
             bitrate: true,
             round_trip: style & 0x80 != 0,
             extended: true,

@@ -76,7 +76,7 @@ impl Pair {
         loop {
             match self.ends[end].poll() {
                 Output::Transmit(datagram) => self.sent[end].push(datagram.bytes),
-                Output::Event(Event::Rtp(_) | Event::Rtcp(_)) => self.media += 1,
+                Output::Event(Event::Rtp(..) | Event::Rtcp(_)) => self.media += 1,
                 Output::Event(_) => {}
                 Output::Wait { .. } => break,
             }

@@ -22,8 +22,12 @@ pub(crate) fn negotiable(style: FeedbackStyle) -> FeedbackStyle {
     match style {
         FeedbackStyle::PerPacket => FeedbackStyle::TwccOnRequest,
         FeedbackStyle::ExtendedRandomised => FeedbackStyle::Extended,
-        FeedbackStyle::CcfbEvery100Ms | FeedbackStyle::CcfbOnRequest => FeedbackStyle::Ccfb,
-        FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest | FeedbackStyle::Ccfb | FeedbackStyle::Extended => style,
+        FeedbackStyle::CcfbEvery100Ms => FeedbackStyle::Ccfb,
+        FeedbackStyle::Twcc
+        | FeedbackStyle::TwccOnRequest
+        | FeedbackStyle::Ccfb
+        | FeedbackStyle::CcfbOnRequest
+        | FeedbackStyle::Extended => style,
     }
 }
 
@@ -45,7 +49,11 @@ fn capabilities(scenario: &Scenario, style: FeedbackStyle, direction: Direction)
         mid: false,
         functional: false,
         // The receiver gets the round-trip time as the simulator's receiver does.
-        feedback: sdp::Feedback { round_trip: false, ..Capabilities::all(direction).feedback },
+        feedback: sdp::Feedback {
+            round_trip: false,
+            frames: style == FeedbackStyle::CcfbOnRequest,
+            ..Capabilities::all(direction).feedback
+        },
         ..Capabilities::all(direction)
     }
 }

@@ -9,13 +9,13 @@ use thalweg_receiver::rtp::VideoFrame;
 use thalweg_session::Incoming;
 use thalweg_session::incoming::Output;
 use thalweg_session::outgoing::ConnectionEvent;
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Ecn, Span, Time};
 use thalweg_wire::overhead;
 
 use crate::RealTimeError;
 use crate::route::{DatagramKind, PacketKey};
 use thalweg_live::clock::Clock;
-use thalweg_live::reactor::{Lateness, Poller, UdpSocket};
+use thalweg_live::reactor::{Lateness, Poller, Transmit, UdpSocket};
 
 /// Passes complete frames to the decoder.
 pub(crate) type Frames = Sender<Arc<[u8]>>;
@@ -77,7 +77,7 @@ impl Receiving {
         let mut received = Received::default();
         let (local, mut reported) = (self.socket.local_address(), 0);
         let mut wait = Time::ZERO;
-        let mut inbox: Vec<(SocketAddr, Vec<u8>)> = Vec::new();
+        let mut inbox: Vec<(SocketAddr, Ecn, Vec<u8>)> = Vec::new();
         loop {
             let woken = self.poller.wait(wait, &[&self.socket])?;
             if self.shared.over.load(Ordering::Relaxed) {
@@ -91,9 +91,9 @@ impl Receiving {
                 self.incoming.learn(Span::from_nanos(round_trip));
             }
             if woken.is_ready(0) {
-                self.socket.receive(|datagram| inbox.push((datagram.from, datagram.bytes.to_vec())));
+                self.socket.receive(|datagram| inbox.push((datagram.from, datagram.ecn, datagram.bytes.to_vec())));
             }
-            for (from, bytes) in inbox.drain(..) {
+            for (from, ecn, bytes) in inbox.drain(..) {
                 if from != self.peer {
                     self.relay = Some(from);
                 }
@@ -101,7 +101,7 @@ impl Receiving {
                     let size = overhead::IPV4 + overhead::UDP + Bytes::new(bytes.len() as u64);
                     received.arrivals.push(Arrival { at: now, key, size });
                 }
-                self.incoming.on_datagram(now, self.peer, local, &bytes);
+                self.incoming.on_datagram_with_ecn(now, self.peer, local, ecn, &bytes);
                 pump(&mut self.incoming, &mut self.socket, (self.peer, self.relay), &mut |frame| {
                     received.frames.push(complete(&self.clock, &frame, self.decoder.as_ref()));
                 })?;
@@ -133,16 +133,16 @@ fn pump(
 ) -> Result<Time, RealTimeError> {
     loop {
         match incoming.poll() {
-            Output::Transmit(datagram) => match (DatagramKind::of(&datagram.bytes), relay) {
-                (DatagramKind::Handshake, _) => {
-                    socket.send(peer, &datagram.bytes);
+            Output::Transmit(datagram) => {
+                let to = match DatagramKind::of(&datagram.bytes) {
+                    DatagramKind::Handshake => Some(peer),
+                    // Before something has arrived over the link there is nothing to report.
+                    _ => relay,
+                };
+                if let Some(to) = to {
+                    socket.transmit(Transmit { to, ..datagram.into() });
                 }
-                (_, Some(link)) => {
-                    socket.send(link, &datagram.bytes);
-                }
-                // Nothing has arrived over the link yet, so there is nothing to report.
-                (_, None) => {}
-            },
+            }
             Output::Frame(complete) => frame(complete),
             Output::Audio(_) | Output::Abandoned(_) => {}
             Output::Event(ConnectionEvent::Closed) => {

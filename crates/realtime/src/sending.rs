@@ -9,7 +9,8 @@ use thalweg_lab::undershoot::Ratios;
 use thalweg_sender::Timed;
 use thalweg_session::outgoing::{ConnectionEvent, Output};
 use thalweg_session::{Encoded, Outgoing};
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_transport::Datagram;
+use thalweg_units::{Bytes, Ecn, Span, Time};
 use thalweg_video::source::Format;
 use thalweg_wire::overhead;
 
@@ -19,7 +20,7 @@ use crate::receiving::Shared;
 use crate::route::{DatagramKind, PacketKey};
 use thalweg_live::clock::Clock;
 use thalweg_live::emulate::Relay;
-use thalweg_live::reactor::{Lateness, Poller, UdpSocket};
+use thalweg_live::reactor::{Lateness, Poller, Transmit, UdpSocket};
 
 /// Timeout of the handshake: both peers are on one machine, with nothing between them.
 const CONNECT: Span = Span::from_secs(10);
@@ -87,12 +88,12 @@ impl Sending<'_> {
         playing.sent.codec = self.encoding.settings().into();
         let (local, begun) = (self.socket.local_address(), self.clock.now());
         let (mut wait, mut round_trip_due, mut reported) = (begun, Time::ZERO, Time::ZERO);
-        let mut inbox: Vec<Vec<u8>> = Vec::new();
+        let mut inbox: Vec<(Ecn, Vec<u8>)> = Vec::new();
         loop {
             let until = wait.min(self.encoding.next_event()).min(self.next_picture(&playing));
             let now = self.poller.wait(until, &[&self.socket])?.now;
             // Reading an empty socket costs less than first asking whether it is empty.
-            self.socket.receive(|datagram| inbox.push(datagram.bytes.to_vec()));
+            self.socket.receive(|datagram| inbox.push((datagram.ecn, datagram.bytes.to_vec())));
             if playing.link.is_some() && now >= playing.sent.zero + self.duration {
                 break;
             }
@@ -102,8 +103,8 @@ impl Sending<'_> {
                 );
                 return Err(RealTimeError::Failed(message));
             }
-            for bytes in inbox.drain(..) {
-                self.outgoing.on_datagram(now, self.peer, local, &bytes);
+            for (ecn, bytes) in inbox.drain(..) {
+                self.outgoing.on_datagram_with_ecn(now, self.peer, local, ecn, &bytes);
                 self.pump(now, &mut playing)?;
             }
             if self.reports_round_trip && round_trip_due <= now {
@@ -144,7 +145,7 @@ impl Sending<'_> {
     fn pump(&mut self, now: Time, playing: &mut Playing) -> Result<Time, RealTimeError> {
         let wait = loop {
             match self.outgoing.poll() {
-                Output::Transmit(datagram) => self.transmit(&datagram.bytes, playing),
+                Output::Transmit(datagram) => self.transmit(datagram, playing),
                 Output::Encode { picture, mut plan } => {
                     let since = Time::ZERO + (now - playing.sent.zero);
                     self.undershoot.lower(since, &mut plan);
@@ -181,16 +182,16 @@ impl Sending<'_> {
         Ok(wait)
     }
 
-    fn transmit(&mut self, bytes: &[u8], playing: &mut Playing) {
-        let kind = DatagramKind::of(bytes);
+    fn transmit(&mut self, datagram: Datagram, playing: &mut Playing) {
+        let kind = DatagramKind::of(&datagram.bytes);
         if let DatagramKind::Media(key) = kind {
-            let size = overhead::IPV4 + overhead::UDP + Bytes::new(bytes.len() as u64);
+            let size = overhead::IPV4 + overhead::UDP + Bytes::new(datagram.bytes.len() as u64);
             playing.sent.departures.push(Departure { key, size });
         }
         let to = match (&playing.link, kind) {
             (None, _) | (_, DatagramKind::Handshake) => self.peer,
             (Some(link), _) => link.address(),
         };
-        self.socket.send(to, bytes);
+        self.socket.transmit(Transmit { to, ..datagram.into() });
     }
 }

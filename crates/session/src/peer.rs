@@ -31,7 +31,7 @@ pub enum ConnectionEvent {
 pub(crate) enum Next {
     Transmit(Datagram),
     Connected,
-    Rtp(Vec<u8>),
+    Rtp(Vec<u8>, Ecn),
     Rtcp(Vec<u8>),
     Event(ConnectionEvent),
     Wait(Time),
@@ -62,7 +62,7 @@ impl Peer {
             };
             match event {
                 Event::Connected => return Next::Connected,
-                Event::Rtp(packet) => return Next::Rtp(packet),
+                Event::Rtp(packet, ecn) => return Next::Rtp(packet, ecn),
                 Event::Rtcp(datagram) => return Next::Rtcp(datagram),
                 Event::Disconnected => self.say(ConnectionEvent::Disconnected),
                 Event::Reconnected => self.say(ConnectionEvent::Reconnected),

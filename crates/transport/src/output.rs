@@ -38,8 +38,8 @@ pub struct Datagram {
 pub enum Event {
     /// There is a path with keys: packets can be sent.
     Connected,
-    /// An RTP packet was received: authentic, new and decrypted.
-    Rtp(Vec<u8>),
+    /// An RTP packet was received: authentic, new and decrypted; and the ECN field that its IP packet came with.
+    Rtp(Vec<u8>, Ecn),
     /// A compound RTCP packet was received: authentic, new and decrypted.
     Rtcp(Vec<u8>),
     /// Nothing was received for [`crate::Config::disconnect_timeout`]; sending continues until consent expires.

@@ -7,11 +7,11 @@ use is::{DefaultSha1HmacProvider, Sha1HmacProvider};
 use proptest::prelude::*;
 use thalweg_transport::{Config, DtlsRole, DtlsVersions, Event, Output};
 use thalweg_units::{Span, Time};
-use world::{World, addresses, clean, report, rtp, usual};
+use world::{World, addresses, clean, received, report, rtp, usual};
 
 /// Whether any of these outputs is a media packet.
 fn media(outputs: &[Output]) -> bool {
-    outputs.iter().any(|output| matches!(output, Output::Event(Event::Rtp(_) | Event::Rtcp(_))))
+    outputs.iter().any(|output| matches!(output, Output::Event(Event::Rtp(..) | Event::Rtcp(_))))
 }
 
 /// A STUN message authenticated with this password.
@@ -54,13 +54,13 @@ fn replayed_and_changed_packets_are_counted_by_reason_and_harm_nothing() {
     let first = world.protected(1, &rtp(7, 1, b"x"));
     let second = world.protected(1, &rtp(7, 2, b"y"));
     let other = world.protected(1, &report(7));
-    assert_eq!(world.give(0, &first), [Output::Event(Event::Rtp(rtp(7, 1, b"x")))]);
+    assert_eq!(world.give(0, &first), [Output::Event(received(rtp(7, 1, b"x")))]);
     assert_eq!(world.give(0, &other), [Output::Event(Event::Rtcp(report(7)))]);
     assert_eq!((world.give(0, &first), world.give(0, &other)), (vec![], vec![]));
     let mut changed = second.clone();
     *changed.last_mut().unwrap() ^= 1;
     assert_eq!(world.give(0, &changed), []);
-    assert_eq!(world.give(0, &second), [Output::Event(Event::Rtp(rtp(7, 2, b"y")))]);
+    assert_eq!(world.give(0, &second), [Output::Event(received(rtp(7, 2, b"y")))]);
     let mine = world.protected(0, &rtp(7, 3, b"z"));
     assert_eq!(world.give(0, &mine), [], "our own packet sent back is under the other key");
     let dropped = world.ends[0].statistics().dropped;
@@ -80,7 +80,7 @@ fn media_and_handshake_from_addresses_that_never_checked_are_not_looked_at() {
         }
     }
     assert_eq!(world.ends[0].statistics().dropped.unknown_address, 6);
-    assert_eq!(world.give(0, &packet), [Output::Event(Event::Rtp(rtp(7, 1, b"x")))]);
+    assert_eq!(world.give(0, &packet), [Output::Event(received(rtp(7, 1, b"x")))]);
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn nobody_without_its_keys_ends_a_connection_that_stands() {
         }
         world.run_for(Span::from_secs(5));
         let packet = world.protected(1, &rtp(7, 1, b"x"));
-        assert_eq!(world.give(0, &packet), [Output::Event(Event::Rtp(rtp(7, 1, b"x")))]);
+        assert_eq!(world.give(0, &packet), [Output::Event(received(rtp(7, 1, b"x")))]);
         assert!(world.are_connected(), "{versions:?} {:?}", world.events);
     }
 }
@@ -296,7 +296,7 @@ proptest! {
                 5 => drop(world.ends[end].restart(world.now).unwrap()),
                 6..10 => {
                     if world.ends[end].send_rtp(&rtp(7, value, b"x")).is_ok() {
-                        sent[end].push(Event::Rtp(rtp(7, value, b"x")));
+                        sent[end].push(received(rtp(7, value, b"x")));
                     }
                 }
                 10..12 => {
@@ -323,7 +323,7 @@ proptest! {
         world.run_for(Span::from_secs(1));
         for end in 0..2 {
             for (_, event) in &world.events[end] {
-                if matches!(event, Event::Rtp(_) | Event::Rtcp(_)) {
+                if matches!(event, Event::Rtp(..) | Event::Rtcp(_)) {
                     let place = sent[1 - end].iter().position(|sent| sent == event);
                     prop_assert!(place.is_some(), "what came was sent, and comes once");
                     sent[1 - end].swap_remove(place.unwrap());

@@ -37,6 +37,9 @@ pub struct Feedback {
     pub transport: bool,
     /// Arrivals by stream (`ack ccfb`, RFC 8888), which excludes the other arrival reports.
     pub congestion: bool,
+    /// That such a report leaves as soon as a frame has arrived (`ack app frame`), as a sender that marks lower needs it;
+    /// specific to this project, and nothing without [`Feedback::congestion`].
+    pub frames: bool,
     /// The receiver's own bandwidth estimate (`goog-remb`).
     pub bitrate: bool,
     /// Arrivals by stream in extended reports (`a=rtcp-xr`, per section, not per payload type: RFC 3611 section 5),

@@ -90,6 +90,8 @@ struct Counts {
     fec: u64,
     audio_lost: u64,
     rtcp_unsent: u64,
+    by_ecn: [u64; 4],
+    retransmissions_by_ecn: [u64; 4],
     video: VideoCounts,
 }
 
@@ -101,6 +103,8 @@ impl Counts {
             fec: statistics.fec_stream.received,
             audio_lost: statistics.audio.lost,
             rtcp_unsent: statistics.rtcp_unsent,
+            by_ecn: statistics.by_ecn,
+            retransmissions_by_ecn: statistics.retransmissions_by_ecn,
             video: statistics.video,
         }
     }
@@ -112,9 +116,15 @@ impl Counts {
             fec: self.fec + other.fec,
             audio_lost: self.audio_lost + other.audio_lost,
             rtcp_unsent: self.rtcp_unsent + other.rtcp_unsent,
+            by_ecn: sum(self.by_ecn, other.by_ecn),
+            retransmissions_by_ecn: sum(self.retransmissions_by_ecn, other.retransmissions_by_ecn),
             video: self.video.plus(other.video),
         }
     }
+}
+
+fn sum(one: [u64; 4], other: [u64; 4]) -> [u64; 4] {
+    std::array::from_fn(|field| one[field] + other[field])
 }
 
 /// Displayed pictures, and the gaps between them.
@@ -356,6 +366,8 @@ impl Measured {
             video_bitrate_bps: per_second(self.frame_bytes.bits() as f64, duration),
             wire_bitrate_bps: per_second(self.wire.bits() as f64, duration),
             packets_received: counts.received,
+            packets_by_ecn: counts.by_ecn.into(),
+            retransmissions_by_ecn: counts.retransmissions_by_ecn.into(),
             packet_loss_ratio: if sent > 0.0 { (counts.lost as f64 / sent).max(0.0) } else { 0.0 },
             packets_retransmitted: counts.video.retransmitted,
             packets_recovered: counts.video.recovered,
@@ -399,6 +411,7 @@ fn slope(points: &VecDeque<(f64, f64)>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::EcnCounts;
 
     #[test]
     fn a_missing_picture_waits_until_the_next_one_is_shown() {
@@ -443,7 +456,7 @@ mod tests {
     #[test]
     fn counts_of_sessions_add_up() {
         let mut measured = Measured::new(Span::from_millis(400));
-        let mut statistics = Statistics::default();
+        let mut statistics = Statistics { by_ecn: [1, 80, 0, 10], ..Statistics::default() };
         (statistics.video_stream.received, statistics.video_stream.lost, statistics.rtcp_unsent) = (90, 10, 3);
         measured.on_statistics(&statistics);
         measured.on_statistics(&statistics);
@@ -452,6 +465,7 @@ mod tests {
         measured.on_statistics(&statistics);
         let report = measured.report(Time::from_millis(1));
         assert_eq!((report.packets_received, report.packet_loss_ratio, report.rtcp_unsent), (190, 0.05, 6));
+        assert_eq!(report.packets_by_ecn, EcnCounts { not_ect: 2, ect1: 160, ect0: 0, ce: 20 });
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub use forward::Forward;
 pub(crate) use measured::Measured;
 pub use measured::SeenFrame;
 pub(crate) use recent::LastSecond;
-pub use report::Report;
+pub use report::{EcnCounts, Report};
 
 /// Seconds from the start of NTP's count (1900) to that of Unix (1970), in milliseconds: RFC 868.
 const NTP_TO_UNIX_MS: f64 = 2_208_988_800_000.0;

@@ -58,6 +58,10 @@ pub struct Report {
     pub wire_bitrate_bps: f64,
     /// Received packets of the video stream.
     pub packets_received: u64,
+    /// Received RTP packets of every stream, retransmissions, FEC and audio too, by the ECN field they arrived with.
+    pub packets_by_ecn: EcnCounts,
+    /// Of these, those of the retransmission stream, padding included.
+    pub retransmissions_by_ecn: EcnCounts,
     /// Packets of the video stream that did not arrive at first, over all that were sent, 0..=1.
     pub packet_loss_ratio: f64,
     /// Missing packets that were retransmitted.
@@ -89,4 +93,31 @@ pub struct Report {
     pub skew_ms: Option<f64>,
     /// Drift of the skew, milliseconds per minute: the slope of the least-squares line.
     pub skew_drift_ms_per_minute: Option<f64>,
+}
+
+/// Packets by their ECN field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct EcnCounts {
+    /// Not ECN-capable.
+    pub not_ect: u64,
+    /// ECT(1).
+    pub ect1: u64,
+    /// ECT(0).
+    pub ect0: u64,
+    /// Congestion experienced.
+    pub ce: u64,
+}
+
+impl From<[u64; 4]> for EcnCounts {
+    /// Counts in the order of [`Ecn::ALL`](thalweg_units::Ecn::ALL).
+    fn from([not_ect, ect1, ect0, ce]: [u64; 4]) -> EcnCounts {
+        EcnCounts { not_ect, ect1, ect0, ce }
+    }
+}
+
+impl EcnCounts {
+    /// Each count with its label for Prometheus.
+    pub(crate) fn labelled(self) -> [(&'static str, u64); 4] {
+        [("not_ect", self.not_ect), ("ect1", self.ect1), ("ect0", self.ect0), ("ce", self.ce)]
+    }
 }

@@ -53,6 +53,10 @@ impl Network {
         if !scheme.feedback().is_extended() {
             offered.congestion.retain(|kind| *kind != CongestionFeedback::Extended);
         }
+        // The server's order counts: one that takes both must not choose the one without ECN.
+        if self.sends_ect1(&**scheme) {
+            offered.congestion.retain(|kind| *kind != CongestionFeedback::TransportOnRequest);
+        }
         if !matches!(scheme.receiver(), ReceiverKind::Measures(_)) {
             (offered.feedback.path, offered.bytes_before) = (false, false);
         }
@@ -79,6 +83,11 @@ impl Network {
         if scheme.feedback().is_extended() {
             all.congestion.sort_by_key(|kind| *kind != CongestionFeedback::Extended);
         }
+        // Only RFC 8888 says how packets were marked, and a receiver of ours says it as each frame has come.
+        all.feedback.frames = self.sends_ect1(scheme);
+        if all.feedback.frames {
+            all.congestion.sort_by_key(|kind| *kind != CongestionFeedback::PerStream);
+        }
         Capabilities {
             video: vec![self.codecs.offered],
             audio: self.audio,
@@ -87,6 +96,11 @@ impl Network {
             mid: false,
             ..all
         }
+    }
+
+    /// Whether it sends ECT(1) where the peer's reports allow that.
+    fn sends_ect1(&self, scheme: &dyn SenderFactory) -> bool {
+        scheme.parts(self.format.size).is_ok_and(|parts| parts.ecn.is_some())
     }
 
     /// Refuses one more viewer from an address whose unconnected ones take half of the places: they keep others out, for

@@ -1,6 +1,7 @@
 //! Statistics of viewers: for the page, and for Prometheus.
 
 use thalweg_control::Payload;
+use thalweg_session::outgoing::Figures;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::messages::{RungId, State};
@@ -9,6 +10,7 @@ use super::overload::Tally;
 use super::rung::Rung;
 use super::viewer::Viewer;
 use crate::emulate::{LinkHandle, LinkState};
+use crate::measure::EcnCounts;
 use crate::observe::prometheus::{Text, bytes_per_second, escaped, one};
 use crate::web::{LinkFigures, Snapshot};
 
@@ -71,6 +73,8 @@ fn figures(now: Time, viewer: &Viewer) -> Snapshot {
         pacing_lateness_us_p50: micros(0.5),
         pacing_lateness_us_p99: micros(0.99),
         sent_bytes: gauges.sent.iter().copied().sum::<Bytes>().get(),
+        sent_by_ecn: figures.sent_by_ecn.into(),
+        arrived_by_ecn: figures.arrived_by_ecn.into(),
         ..Snapshot::default()
     }
 }
@@ -133,7 +137,7 @@ impl Network {
             text.counter("thalweg_udp_datagrams_total", "Datagrams that left and came.", datagrams);
             let calls = [of("sent", counts.send_calls), of("received", counts.receive_calls)];
             text.counter("thalweg_udp_system_calls_total", "System calls that sent and read them.", calls);
-            let by_ecn = ["not_ect", "ect1", "ect0", "ce"].into_iter().zip(counts.received_by_ecn);
+            let by_ecn = EcnCounts::from(counts.received_by_ecn).labelled();
             let of = by_ecn.map(|(ecn, count)| (format!("{{channel=\"{name}\",ecn=\"{ecn}\"}}"), count as f64));
             text.counter(
                 "thalweg_udp_received_ecn_total",
@@ -175,6 +179,17 @@ impl Network {
             text.counter("thalweg_sent_bytes_total", bytes, of(&|v| v.gauges.sent[index].as_f64()));
             text.counter("thalweg_sent_packets_total", packets, of(&|v| v.gauges.packets[index] as f64));
         }
+        let by_ecn = |of: fn(&Figures) -> [u64; 4]| -> Vec<(String, f64)> {
+            let of = |viewer: &Viewer| {
+                let labelled = EcnCounts::from(of(&viewer.outgoing.figures())).labelled();
+                labelled.map(|(ecn, count)| (self.labels(viewer, &format!(",ecn=\"{ecn}\"")), count as f64))
+            };
+            viewers().flat_map(of).collect()
+        };
+        let (sent, arrived) = (by_ecn(|figures| figures.sent_by_ecn), by_ecn(|figures| figures.arrived_by_ecn));
+        text.counter("thalweg_sent_ecn_total", "Packets sent, by the ECN field they left with.", sent);
+        let help = "Packets reported as arrived, by the ECN field they came with; RFC 8888 alone says it.";
+        text.counter("thalweg_arrived_ecn_total", help, arrived);
         type Of<T> = fn(&Viewer) -> T;
         let counters: [(&str, &str, Of<u64>); 10] = [
             ("thalweg_frames_sent_total", "Frames whose last packet has left.", |v| v.gauges.frames_sent),

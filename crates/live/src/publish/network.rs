@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_session::AudioFrame;
 use thalweg_transport::sdp::Video;
-use thalweg_transport::{Datagram, Identity, Received};
+use thalweg_transport::{Identity, Received};
 use thalweg_units::{Rate, Seed, Span, Time};
 use thalweg_video::source::Format;
 
@@ -28,7 +28,7 @@ use super::{PublishError, is_stateful};
 use crate::clock::Clock;
 use crate::emulate::LinkHandle;
 use crate::peers::{MAX_ADDRESSES, Peers};
-use crate::reactor::{Poller, Source, Transmit, UdpSocket};
+use crate::reactor::{Poller, Source, UdpSocket};
 use crate::web::{About, LinkChange, Refused, RefusedKind};
 
 /// An offer of ours is given up when there is no answer after this time, the same as for a connection that is not
@@ -261,7 +261,7 @@ impl Network {
                 *from_unknown_sources += 1;
                 return;
             };
-            let received = viewer.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
+            let received = viewer.on_datagram(clock.now(), &datagram);
             if received == Received::Stun && viewer.channel == channel {
                 peers.know(viewer.key, place);
             }
@@ -322,8 +322,7 @@ impl Network {
             let (state, socket) = (viewer.state, &mut channels[viewer.channel].socket);
             viewer.pump(clock, (frame_cache, shared), records, |datagram| {
                 // What does not fit into the socket's buffer is lost, as anywhere on the path; the socket counts it.
-                let Datagram { from, to, ecn, bytes } = datagram;
-                socket.push(Transmit { from: Some(from.ip()), to, ecn, bytes });
+                socket.push(datagram.into());
             });
             *audience_changed |= viewer.state != state;
             keyframes.extend(viewer.take_keyframe_request().map(|source| (source, viewer.key)));

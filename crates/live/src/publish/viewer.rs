@@ -28,7 +28,7 @@ use super::rung::Availability;
 use super::shared::Shared;
 use crate::clock::Clock;
 use crate::joining::renewed;
-use crate::reactor::Lateness;
+use crate::reactor::{self, Lateness};
 
 /// So many packets that were never sent, acknowledged by one viewer, are no error of its own: one is, at most, where 16 bits
 /// were taken for a number 65,536 packets from it.
@@ -258,8 +258,9 @@ impl Viewer {
     }
 
     /// A datagram came.
-    pub(super) fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Received {
-        let received = self.outgoing.on_datagram(now, from, to, bytes);
+    pub(super) fn on_datagram(&mut self, now: Time, datagram: &reactor::Received<'_>) -> Received {
+        let reactor::Received { from, to, ecn, bytes } = *datagram;
+        let received = self.outgoing.on_datagram_with_ecn(now, from, to, ecn, bytes);
         self.due(now);
         received
     }

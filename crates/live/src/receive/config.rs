@@ -87,13 +87,6 @@ impl ReceiveConfig {
     /// What may be answered.
     pub(super) fn capabilities(&self) -> Capabilities {
         let all = Capabilities::all(Direction::ReceiveOnly);
-        let mut congestion = self.feedback.offered();
-        if self.feedback == Feedback::Any {
-            // What servers negotiate: a browser that offers RFC 8888 too is measured as it usually is.
-            let place =
-                |kind: &_| [sdp::CongestionFeedback::PerStream, sdp::CongestionFeedback::Extended].contains(kind);
-            congestion.sort_by_key(place);
-        }
         let measures = self.feedback != Feedback::Plain;
         // Whose encoder is libx264 with `baseline` offers that (ffmpeg) and sends Constrained Baseline: nobody uses the rest.
         let h264 = [all.h264, vec![sdp::H264Profile::Baseline]].concat();
@@ -101,7 +94,7 @@ impl ReceiveConfig {
             video: self.codecs.clone(),
             h264,
             audio: self.audio,
-            congestion,
+            congestion: self.feedback.offered(),
             // No receiver estimates are sent: the sender's own controller is what is measured.
             feedback: sdp::Feedback { path: measures, bitrate: false, ..all.feedback },
             bytes_before: measures,
@@ -120,11 +113,15 @@ mod tests {
     use crate::joining::stream_ids;
 
     #[test]
-    fn by_default_it_reports_as_servers_do() {
+    fn by_default_who_offers_rfc_8888_is_reported_to_by_that_unless_it_asks_for_reports_itself() {
         let config = ReceiveConfig::new(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let [transport_on_request, per_stream, transport] = [
+            sdp::CongestionFeedback::TransportOnRequest,
+            sdp::CongestionFeedback::PerStream,
+            sdp::CongestionFeedback::Transport,
+        ];
         let kinds = config.capabilities().congestion;
-        let place = |kind| kinds.iter().position(|known| *known == kind);
-        assert!(place(sdp::CongestionFeedback::Transport) < place(sdp::CongestionFeedback::PerStream));
+        assert_eq!(kinds[..3], [transport_on_request, per_stream, transport]);
         assert_eq!(kinds.len(), 4);
     }
 

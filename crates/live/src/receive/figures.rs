@@ -81,6 +81,12 @@ impl Network {
             senders.iter().map(|(labels, report)| (labels.clone(), of(report))).collect()
         };
         text.gauge("thalweg_connected", "1 while media flows.", each(&|s| f64::from(u8::from(s.state == "connected"))));
+        let by_ecn = senders.iter().flat_map(|(_, report)| {
+            let (name, labelled) = (escaped(&report.name), report.received.packets_by_ecn.labelled());
+            labelled.map(|(ecn, count)| (format!("{{sender=\"{name}\",ecn=\"{ecn}\"}}"), count as f64))
+        });
+        let help = "RTP packets of every stream, by the ECN field they came with.";
+        text.counter("thalweg_received_ecn_total", help, by_ecn);
         for (name, help, of) in COUNTERS {
             text.counter(name, help, each(&|report| of(report) as f64));
         }

@@ -164,7 +164,7 @@ impl Network {
                 *from_unknown_sources += 1;
                 return;
             };
-            let received = sender.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
+            let received = sender.on_datagram(clock.now(), &datagram);
             if received == Received::Stun {
                 peers.know(sender.key, place);
             }
@@ -176,7 +176,7 @@ impl Network {
         for sender in senders.values_mut() {
             sender.pump(clock, |datagram| {
                 // What does not fit into the socket's buffer is lost, as anywhere on the path; the socket counts it.
-                socket.send_from(datagram.from.ip(), datagram.to, &datagram.bytes);
+                socket.transmit(datagram.into());
             });
         }
     }

@@ -1,6 +1,6 @@
 //! One sender, with its receiver, its decoder and its link.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::mpsc::{Receiver, Sender as Channel, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,7 +20,7 @@ use crate::emulate::{Packets, Passing, Relay};
 use crate::joining::renewed;
 use crate::measure::{DecoderThread, Failure, Feedback, Forward, Handling, Measured, Source, Work, wall_ms};
 use crate::peers::{Key, State};
-use crate::reactor::Waker;
+use crate::reactor::{self, Waker};
 
 /// Interval between updates of the statistics.
 const FIGURES: Span = Span::from_millis(250);
@@ -131,10 +131,11 @@ impl Sender {
     }
 
     /// A datagram came.
-    pub(super) fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Received {
+    pub(super) fn on_datagram(&mut self, now: Time, datagram: &reactor::Received<'_>) -> Received {
+        let reactor::Received { from, to, ecn, bytes } = *datagram;
         let ip = if from.is_ipv6() { overhead::IPV6 } else { overhead::IPV4 };
         let size = ip + overhead::UDP + Bytes::new(bytes.len() as u64);
-        let received = self.incoming.on_datagram(now, from, to, bytes);
+        let received = self.incoming.on_datagram_with_ecn(now, from, to, ecn, bytes);
         if self.connected.is_some() {
             self.measured().on_datagram(now, size);
         }
@@ -158,7 +159,7 @@ impl Sender {
     }
 
     /// Does everything that is due; datagrams go to `send`.
-    pub(super) fn pump(&mut self, clock: &Clock, mut send: impl FnMut(&Datagram)) {
+    pub(super) fn pump(&mut self, clock: &Clock, mut send: impl FnMut(Datagram)) {
         let now = clock.now();
         while let Ok(failure) = self.failures.1.try_recv() {
             self.on_failure(now, failure);
@@ -169,7 +170,7 @@ impl Sender {
         self.incoming.on_timeout(now);
         let until = loop {
             match self.incoming.poll() {
-                Output::Transmit(datagram) => send(&datagram),
+                Output::Transmit(datagram) => send(datagram),
                 Output::Frame(frame) => self.on_frame(clock, frame),
                 Output::Audio(packet) => self.on_audio(now, &packet),
                 // Counted in the statistics of the reception.

@@ -15,7 +15,7 @@ use super::published::Published;
 use super::session::Session;
 use crate::clock::Clock;
 use crate::measure::{DecoderThread, Failure, Measured, Numbers, Source as Video, Work, wall_ms};
-use crate::reactor::{Poller, Source};
+use crate::reactor::{Poller, Received, Source};
 use crate::whip::{Backoff, Client};
 
 /// How often a waiting thread checks whether it should stop.
@@ -206,7 +206,8 @@ impl Network {
             session.sockets[index].receive(|datagram| {
                 let ip = if datagram.from.is_ipv6() { overhead::IPV6 } else { overhead::IPV4 };
                 came += ip + overhead::UDP + Bytes::new(datagram.bytes.len() as u64);
-                incoming.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
+                let Received { from, to, ecn, bytes } = datagram;
+                incoming.on_datagram_with_ecn(clock.now(), from, to, ecn, bytes);
             });
             self.measured().on_datagram(self.clock.now(), came);
         }
@@ -226,7 +227,7 @@ impl Network {
                     let from = datagram.from.ip();
                     let ours = session.sockets.iter_mut().find(|socket| socket.local_address().ip() == from);
                     // What does not fit into the socket's buffer is lost, as anywhere on the path.
-                    let _ = ours.map(|socket| socket.send_from(from, datagram.to, &datagram.bytes));
+                    let _ = ours.map(|socket| socket.transmit(datagram.into()));
                 }
                 Output::Frame(frame) => self.on_frame(session, frame),
                 Output::Audio(_) => self.measured().on_audio(self.clock.now()),

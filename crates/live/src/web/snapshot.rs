@@ -5,6 +5,7 @@ use thalweg_link::Change;
 use thalweg_units::{Rate, Span};
 
 use super::refused::{Refused, RefusedKind};
+use crate::measure::EcnCounts;
 
 /// The statistics of one viewer at one moment. `None`, JSON's `null`, means that the scheme or the feedback does not
 /// provide the value, or that it is not known yet.
@@ -71,6 +72,10 @@ pub struct Snapshot {
     pub pacing_lateness_us_p99: Option<f64>,
     /// Bytes sent since the viewer joined, from the IP header on.
     pub sent_bytes: u64,
+    /// RTP packets sent since then, by the ECN field they left with.
+    pub sent_by_ecn: EcnCounts,
+    /// Packets that reports say arrived, by the field they came with; Not-ECT too where reports do not say.
+    pub arrived_by_ecn: EcnCounts,
     /// The RTP timestamp (90 kHz) of video captured at [`About::epoch_ms`]: from it a page computes when a frame was
     /// captured.
     pub epoch_timestamp: Option<u32>,

@@ -68,7 +68,12 @@ pub struct Seen {
 impl Seen {
     /// A metric of the publisher at the end, summed over viewers.
     pub fn metric(&self, name: &str) -> f64 {
-        let samples = self.metrics.lines().filter(|line| line.starts_with(name));
+        self.metric_of(name, "")
+    }
+
+    /// The same of those samples that have this label.
+    pub fn metric_of(&self, name: &str, label: &str) -> f64 {
+        let samples = self.metrics.lines().filter(|line| line.starts_with(name) && line.contains(label));
         samples.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok()).sum()
     }
 }

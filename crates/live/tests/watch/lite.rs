@@ -123,7 +123,7 @@ fn attend(mut connection: Connection, socket: &UdpSocket, clock: &Clock, seen: &
                 // The peer may have gone.
                 Output::Transmit(datagram) => drop(socket.send_to(&datagram.bytes, datagram.to)),
                 Output::Event(Event::Connected) => seen.connected = true,
-                Output::Event(Event::Rtp(_)) => seen.packets += 1,
+                Output::Event(Event::Rtp(..)) => seen.packets += 1,
                 Output::Event(Event::Closed | Event::Failed(_)) => seen.closed = true,
                 Output::Event(_) => {}
                 Output::Wait { .. } => break,

@@ -12,7 +12,10 @@ use std::path::PathBuf;
 
 use call::{Call, Seen, link, one_at_a_time};
 use thalweg_codecs::Codec;
+use thalweg_link::queue::{Limits, Marker};
+use thalweg_link::{HopConfig, QueueConfig};
 use thalweg_live::clock::{Clock, pause};
+use thalweg_live::measure::EcnCounts;
 use thalweg_live::watch::{Feedback, Place, WatchConfig, Watcher};
 use thalweg_live::web::Join;
 use thalweg_transport::sdp::{self, Capabilities, Direction};
@@ -113,6 +116,39 @@ fn what_a_link_loses_is_retransmitted() {
     assert!((25.0..600.0).contains(&report.latency_p50_ms.expect("barcodes")), "{report:?}");
     // The link has a delay of 20 ms in each direction, and a queue.
     assert!((39.0..600.0).contains(&report.round_trip_ms.expect("the publisher tells")), "{report:?}");
+}
+
+#[test]
+fn a_flow_that_a_link_marks_is_counted_alike_by_publisher_and_watcher_and_without_l4s_nothing_says_ect() {
+    let _alone = one_at_a_time();
+    let marker = Marker::Ramp { from: Span::from_millis(5), to: Span::from_millis(10) };
+    let queue = QueueConfig::Marking { limits: Limits::packets(1000), marker, only_ect1: false, least_packets: 0 };
+    for (scheme, feedback) in [("scream+l4s", "ccfb"), ("scream", "twcc-on-request")] {
+        let mut link = link(0.0, 10);
+        link.up.hops[0] = HopConfig::Rate { rate: "1500kbps".parse().expect("a rate"), queue: queue.clone() };
+        let seen = Call { scheme, link: Some(link), ..Call::default() }.run(Span::from_secs(6));
+        let (report, came) = (&seen.report, seen.report.packets_by_ecn);
+        assert_eq!(report.feedback.as_deref(), Some(feedback));
+        let of = |name: &str, ecn: &str| seen.metric_of(name, &format!("ecn=\"{ecn}\""));
+        let sent = ["not_ect", "ect1", "ect0", "ce"].map(|ecn| of("thalweg_sent_ecn_total", ecn));
+        let on_the_way = 150.0;
+        if scheme == "scream" {
+            assert!(sent[0] > 300.0 && sent[1..] == [0.0; 3], "{sent:?}");
+            assert!(came.not_ect > 300 && came == EcnCounts { not_ect: came.not_ect, ..EcnCounts::default() }, "{came:?}");
+            continue;
+        }
+        assert!(sent[1] > 300.0 && [sent[0], sent[2], sent[3]] == [0.0; 3], "{sent:?}");
+        assert!((came.not_ect, came.ect0) == (0, 0) && came.ect1 > 200 && came.ce > 5, "{came:?}");
+        let (ect1, ce) = (came.ect1 as f64, came.ce as f64);
+        assert!((sent[1] - on_the_way..=sent[1] + on_the_way).contains(&(ect1 + ce)), "{came:?} of {sent:?}");
+        let reported = ["ect1", "ce"].map(|ecn| of("thalweg_arrived_ecn_total", ecn));
+        for (reported, came) in reported.into_iter().zip([ect1, ce]) {
+            assert!((reported - came).abs() < on_the_way, "{reported} reported, {came} came");
+        }
+        // As each frame has come, and within 10 ms of anything else.
+        let reports = seen.metric("thalweg_reports_total") / report.duration_s;
+        assert!((40.0..=200.0).contains(&reports), "{reports} reports a second");
+    }
 }
 
 /// What was sent was decoded, but for what may still be in flight. How much that is depends on how fast an encoder

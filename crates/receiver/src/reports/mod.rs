@@ -15,15 +15,16 @@ use thalweg_wire::rtcp;
 
 use super::message::{About, EVERYTHING, MEDIA, Message, RECEIVER, datagram};
 use arrivals::Arrivals;
-pub(crate) use congestion::{Congestion, INTERVAL as CCFB_INTERVAL};
+pub(crate) use congestion::Congestion;
+use congestion::INTERVAL as CCFB_INTERVAL;
 use extended::Extended;
 pub(crate) use extended::ExtendedStreams;
 pub(crate) use transport::{INTERVAL as TWCC_INTERVAL, Transport};
 
 /// How soon a packet that asks for no report is in one, where others ask, and how far reports are apart at least
 /// (specs/l4s.md 4.1).
-const ON_REQUEST: Span = Span::from_millis(10);
-const LEAST_ON_REQUEST: Span = Span::from_millis(5);
+pub(crate) const ON_REQUEST: Span = Span::from_millis(10);
+pub(crate) const LEAST_ON_REQUEST: Span = Span::from_millis(5);
 
 /// Gathers arrivals into reports.
 #[derive(Debug)]

@@ -1,5 +1,8 @@
 //! Arrival feedback: by transport-wide sequence number, periodic or on request, or by stream, in RFC 8888 or extended
 //! reports.
+//!
+//! RFC 8888's leave as frames do: libwebrtc's way for any sender, sooner for one of ours that asked for that, whose rate
+//! follows the marks of queues (specs/l4s.md 4.1).
 
 use thalweg_units::{Bytes, Ecn, Span, Time};
 use thalweg_wire::rtcp::Packet;
@@ -7,7 +10,7 @@ use thalweg_wire::rtp::TransportSequence;
 use thalweg_wire::unwrap::SequenceUnwrapper;
 
 use super::config::Config;
-use crate::reports::{CCFB_INTERVAL, Congestion, ExtendedStreams, TWCC_INTERVAL, Transport};
+use crate::reports::{Congestion, ExtendedStreams, LEAST_ON_REQUEST, ON_REQUEST, TWCC_INTERVAL, Transport};
 
 /// The kind of feedback.
 #[derive(Debug)]
@@ -19,8 +22,25 @@ enum Style {
         /// Interval for which arrivals are collected; `None` if feedback is sent only on request.
         pace: Option<Span>,
     },
-    Congestion(Congestion),
+    Congestion { congestion: Congestion, timing: Timing, earliest: Time },
     Extended(ExtendedStreams),
+}
+
+/// When RFC 8888 reports leave.
+#[derive(Debug, Clone, Copy)]
+struct Timing {
+    /// Least time between two of them; a packet that ends a frame waits no longer.
+    least: Span,
+    /// How long any other packet waits at most.
+    most: Span,
+}
+
+impl Timing {
+    /// libwebrtc's, `min_send_delta` and `max_wait_for_marker`. Its bound of 500 kbps, two bytes a packet, is that of a
+    /// sender of 300 Mbps.
+    const USUAL: Timing = Timing { least: Span::from_millis(25), most: Span::from_millis(25) };
+    /// For a sender of ours that asked for it.
+    const BY_FRAMES: Timing = Timing { least: LEAST_ON_REQUEST, most: ON_REQUEST };
 }
 
 /// A received packet as reports identify it.
@@ -33,6 +53,10 @@ pub(super) struct Arrival {
     pub(super) number: u64,
     /// Its transport-wide sequence number, if it has one.
     pub(super) transport: Option<TransportSequence>,
+    /// The ECN field it arrived with.
+    pub(super) ecn: Ecn,
+    /// Whether it has RTP's marker: a frame ends with it.
+    pub(super) marker: bool,
 }
 
 /// Collects arrivals of all streams.
@@ -50,7 +74,8 @@ impl ArrivalFeedback {
         let next = Time::NEVER;
         let Some(video) = &config.video else { return ArrivalFeedback { style: Style::Nothing, next } };
         let style = if video.feedback.congestion {
-            Style::Congestion(Congestion::new(config.ssrc))
+            let timing = if video.feedback.frames { Timing::BY_FRAMES } else { Timing::USUAL };
+            Style::Congestion { congestion: Congestion::new(config.ssrc), timing, earliest: Time::ZERO }
         } else if video.feedback.transport && video.extensions.transport_sequence.is_some() {
             let transport = Transport::new(config.ssrc, video.ssrcs.media.unwrap_or(0));
             let on_request = video.extensions.transport_on_request;
@@ -73,12 +98,13 @@ impl ArrivalFeedback {
 
     /// A packet arrived; returns the feedback to send at once.
     pub(super) fn on_packet(&mut self, now: Time, arrival: Arrival) -> Vec<Packet> {
-        let Arrival { ssrc, clock, number, transport } = arrival;
+        let Arrival { ssrc, clock, number, transport, ecn, marker } = arrival;
         match &mut self.style {
             Style::Nothing => {}
-            Style::Congestion(congestion) => {
-                if congestion.on_packet((now, Ecn::NotCapable), ssrc, number) {
-                    self.next = self.next.min(now + CCFB_INTERVAL);
+            Style::Congestion { congestion, timing, earliest } => {
+                if congestion.on_packet((now, ecn), ssrc, number) {
+                    let wait = if marker { Span::ZERO } else { timing.most };
+                    self.next = self.next.min((now + wait).max(*earliest));
                 }
             }
             Style::Extended(extended) => {
@@ -117,7 +143,7 @@ impl ArrivalFeedback {
     /// Removes stream `ssrc`.
     pub(super) fn forget(&mut self, ssrc: u32) {
         match &mut self.style {
-            Style::Congestion(congestion) => congestion.forget(ssrc),
+            Style::Congestion { congestion, .. } => congestion.forget(ssrc),
             Style::Extended(extended) => extended.forget(ssrc),
             Style::Nothing | Style::Transport { .. } => {}
         }
@@ -132,7 +158,10 @@ impl ArrivalFeedback {
         match &mut self.style {
             Style::Nothing => Vec::new(),
             Style::Transport { transport, .. } => transport.messages(),
-            Style::Congestion(congestion) => congestion.messages(now),
+            Style::Congestion { congestion, timing, earliest } => {
+                *earliest = now + timing.least;
+                congestion.messages(now)
+            }
             Style::Extended(extended) => extended.messages(now),
         }
     }

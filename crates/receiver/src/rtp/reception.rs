@@ -7,7 +7,7 @@ mod reporting;
 use std::collections::VecDeque;
 
 use thalweg_media::StateHash;
-use thalweg_units::{ConfigError, Span, Time};
+use thalweg_units::{ConfigError, Ecn, Span, Time};
 use thalweg_wire::rtcp::{self, Compound};
 use thalweg_wire::rtp::Packet;
 use thalweg_wire::rtp::dependency::Structure;
@@ -100,8 +100,14 @@ impl Reception {
 
     /// Processes a decrypted RTP packet. Malformed packets and those of unknown streams are counted and dropped.
     pub fn on_rtp(&mut self, now: Time, packet: &[u8]) {
+        self.on_rtp_with_ecn(now, Ecn::NotCapable, packet);
+    }
+
+    /// The same with the ECN field that its IP packet arrived with, which RFC 8888 reports. What SRTP refused must not come
+    /// here: anybody could have marked it.
+    pub fn on_rtp_with_ecn(&mut self, now: Time, ecn: Ecn, packet: &[u8]) {
         match Packet::parse(packet) {
-            Ok(rtp) => self.on_packet(now, &rtp, packet),
+            Ok(rtp) => self.on_packet(now, ecn, &rtp, packet),
             Err(_) => self.counts.malformed += 1,
         }
         self.run(now);

@@ -85,6 +85,10 @@ pub struct Statistics {
     pub video: VideoCounts,
     /// The audio's packets.
     pub audio: AudioCounts,
+    /// Packets of all four streams by the ECN field they arrived with, in the order of [`Ecn::ALL`](thalweg_units::Ecn::ALL).
+    pub by_ecn: [u64; 4],
+    /// Of these, those of the video's retransmission stream, padding included.
+    pub retransmissions_by_ecn: [u64; 4],
     /// Packets of the video stream that carried FEC, in RED.
     pub fec_in_red: u64,
     /// Padding-only packets, of any stream.

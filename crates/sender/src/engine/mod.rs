@@ -19,7 +19,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_control::{Acknowledgement, Feedback, History, PacketId, PathReport, SendLimits, Signal};
+use thalweg_control::{Acknowledgement, Fate, Feedback, History, PacketId, PathReport, SendLimits, Signal};
 use thalweg_media::Packet;
 use thalweg_media::feedback::DecoderReport;
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, above, check};
@@ -114,6 +114,8 @@ pub struct Engine {
     sent_wire: f64,
     sent_payload: f64,
     sent_repair: f64,
+    /// Packets reported as arrived, by ECN field.
+    arrived_by_ecn: [u64; 4],
     /// The first packet of each of the last frames, for the frames that FEC stands for.
     first_packets: VecDeque<(u64, u64)>,
     now: Time,
@@ -170,6 +172,7 @@ impl Engine {
             sent_wire: 0.0,
             sent_payload: 0.0,
             sent_repair: 0.0,
+            arrived_by_ecn: [0; 4],
             first_packets: VecDeque::new(),
             now,
             next_inspection: now,
@@ -198,6 +201,11 @@ impl Engine {
         let feedback = self.history.on_report(now, acknowledgements, hold);
         if feedback.has_arrivals() {
             self.probe_packets = 0;
+        }
+        for report in feedback.reports {
+            if let Fate::Arrived { ecn, .. } = report.fate {
+                self.arrived_by_ecn[usize::from(ecn.bits())] += 1;
+            }
         }
         deliver(&feedback, &mut self.parts, &mut self.events);
         self.follow_policy();
@@ -312,6 +320,12 @@ impl Engine {
     /// `None` where nothing is retransmitted.
     pub fn retransmits_from(&self) -> Option<u64> {
         self.parts.repair.as_ref().map(Repair::retransmits_from)
+    }
+
+    /// Packets that reports say arrived, by the ECN field they arrived with, in the order of
+    /// [`Ecn::ALL`](thalweg_units::Ecn::ALL); Not-ECT too where reports do not carry it.
+    pub fn arrived_by_ecn(&self) -> [u64; 4] {
+        self.arrived_by_ecn
     }
 
     /// What the controller allows now.

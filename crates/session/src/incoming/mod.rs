@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use thalweg_receiver::rtp::{self, AudioPacket, Reception, Statistics, VideoFrame};
 use thalweg_sender::frames::StateHash;
 use thalweg_transport::{Connection, Credentials, Datagram, Received, TransportError};
-use thalweg_units::{ConfigError, Span, Time};
+use thalweg_units::{ConfigError, Ecn, Span, Time};
 
 pub use crate::peer::ConnectionEvent;
 use crate::peer::{Next, Peer};
@@ -58,8 +58,20 @@ impl Incoming {
 
     /// A datagram arrived; returns what it was.
     pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
+        self.on_datagram_with_ecn(now, from, to, Ecn::NotCapable, datagram)
+    }
+
+    /// The same with the ECN field of its IP packet, which RFC 8888 reports.
+    pub fn on_datagram_with_ecn(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        to: SocketAddr,
+        ecn: Ecn,
+        datagram: &[u8],
+    ) -> Received {
         self.now = now;
-        self.peer.connection.on_datagram(now, from, to, datagram)
+        self.peer.connection.on_datagram_with_ecn(now, from, to, ecn, datagram)
     }
 
     /// The time of the last [`Output::Wait`] has come. Early and late calls do no harm.
@@ -154,8 +166,9 @@ impl Incoming {
                     self.begin();
                     continue;
                 }
-                Next::Rtp(packet) => {
-                    self.reception.iter_mut().for_each(|reception| reception.on_rtp(self.now, &packet));
+                Next::Rtp(packet, ecn) => {
+                    let now = self.now;
+                    self.reception.iter_mut().for_each(|reception| reception.on_rtp_with_ecn(now, ecn, &packet));
                     continue;
                 }
                 Next::Rtcp(datagram) => {

@@ -107,8 +107,20 @@ impl Outgoing {
 
     /// A datagram arrived; returns what it was.
     pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
+        self.on_datagram_with_ecn(now, from, to, Ecn::NotCapable, datagram)
+    }
+
+    /// The same with the ECN field of its IP packet.
+    pub fn on_datagram_with_ecn(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        to: SocketAddr,
+        ecn: Ecn,
+        datagram: &[u8],
+    ) -> Received {
         self.now = now;
-        self.peer.connection.on_datagram(now, from, to, datagram)
+        self.peer.connection.on_datagram_with_ecn(now, from, to, ecn, datagram)
     }
 
     /// The camera delivered a picture; `picture` is the caller's number for it, one higher each time.
@@ -299,7 +311,8 @@ impl Outgoing {
     /// Statistics that the engine does not have.
     pub fn figures(&self) -> Figures {
         let never_sent = self.flow.as_ref().map_or(0, |flow| flow.reader.never_sent());
-        Figures { unsent: self.peer.unsent, never_sent, ..self.figures }
+        let arrived_by_ecn = self.engine().map_or([0; 4], Engine::arrived_by_ecn);
+        Figures { unsent: self.peer.unsent, never_sent, arrived_by_ecn, ..self.figures }
     }
 
     /// What happened in the engine since the last call, oldest first.
@@ -329,7 +342,7 @@ impl Outgoing {
                     continue;
                 }
                 // This side does not receive media.
-                Next::Rtp(_) => continue,
+                Next::Rtp(..) => continue,
             };
             let Some(flow) = &mut self.flow else { return Output::Wait { until, why: Wake::Nothing } };
             if flow.reports.due(self.now) {
@@ -466,6 +479,7 @@ impl Outgoing {
 
     fn send_rtp(&mut self, ecn: Ecn, packet: &[u8]) {
         if self.peer.send_rtp(ecn, packet) {
+            self.figures.sent_by_ecn[usize::from(ecn.bits())] += 1;
             see(&mut self.plain, self.now, true, packet);
         }
     }

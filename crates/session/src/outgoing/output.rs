@@ -80,6 +80,10 @@ pub struct Figures {
     /// Packets that the peer acknowledged and that were never sent: sequence numbers are skipped now and then to find out
     /// who acknowledges what it has not received.
     pub never_sent: u64,
+    /// RTP packets sent with each ECN field, in the order of [`Ecn::ALL`](thalweg_units::Ecn::ALL).
+    pub sent_by_ecn: [u64; 4],
+    /// Packets that reports say arrived with each; without RFC 8888 all count as Not-ECT.
+    pub arrived_by_ecn: [u64; 4],
     /// RTP packets that the engine accounted for, and RTCP, that could not be written or protected; 0 unless something
     /// is wrong.
     pub unsent: u64,

@@ -1,6 +1,7 @@
 //! Both sides of a conversation over a path, in virtual time.
 
 mod ceiling;
+mod ecn;
 mod extended;
 mod hostile;
 mod layers;

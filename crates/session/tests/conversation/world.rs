@@ -47,6 +47,10 @@ pub struct World {
     pub errors: [Vec<String>; 2],
     /// Datagrams and IP bytes that the sender sent.
     pub sent: (u64, Bytes),
+    /// RTCP that the sender and the receiver sent, by ECN field.
+    pub rtcp_by_ecn: [[u64; 4]; 2],
+    /// Datagrams of ICE and DTLS, of either, that said ECT.
+    pub capable_handshakes: u64,
 }
 
 /// More turns at one instant than any honest sender needs.
@@ -73,6 +77,8 @@ impl World {
         let offers = local(&watching, &identities()[1], addresses()[1], 200);
         let mut sender = Capabilities::all(Direction::SendOnly);
         sender.video.push(VideoCodec::Av1);
+        let parts = scheme.parts(Size::new(320, 180)).expect("a good scheme");
+        sender.feedback.frames = parts.ecn.is_some();
         let [receives, sends] =
             negotiate((&mut watching, &offers, receiver), change, (&mut publishing, &answers, &sender));
         let setup = outgoing::Setup {
@@ -109,6 +115,8 @@ impl World {
             greeting,
             errors,
             sent: (0, Bytes::ZERO),
+            rtcp_by_ecn: [[0; 4]; 2],
+            capable_handshakes: 0,
         }
     }
 
@@ -127,12 +135,12 @@ impl World {
             turns = if next > self.now { 0 } else { turns + 1 };
             assert!(turns < MAX_TURNS, "no end at {}: the sender waits for {due}", self.now);
             self.now = next.max(self.now);
-            while let Some(Datagram { from, to, bytes, .. }) = self.paths.poll(self.now, 0) {
-                self.incoming.on_datagram(self.now, from, to, &bytes);
+            while let Some(Datagram { from, to, ecn, bytes }) = self.paths.poll(self.now, 0) {
+                self.incoming.on_datagram_with_ecn(self.now, from, to, ecn, &bytes);
                 self.drain_incoming();
             }
-            while let Some(Datagram { from, to, bytes, .. }) = self.paths.poll(self.now, 1) {
-                self.outgoing.on_datagram(self.now, from, to, &bytes);
+            while let Some(Datagram { from, to, ecn, bytes }) = self.paths.poll(self.now, 1) {
+                self.outgoing.on_datagram_with_ecn(self.now, from, to, ecn, &bytes);
                 self.drain_outgoing();
             }
             if picture <= self.now {
@@ -176,6 +184,7 @@ impl World {
         loop {
             match self.outgoing.poll() {
                 outgoing::Output::Transmit(datagram) => {
+                    self.note(0, &datagram);
                     let size = self.paths.offer(self.now, 0, datagram);
                     self.sent = (self.sent.0 + 1, self.sent.1 + size);
                 }
@@ -201,6 +210,7 @@ impl World {
                 // RTCP begins with a version of 2 in the highest bits, STUN and DTLS do not (RFC 7983).
                 incoming::Output::Transmit(datagram) if self.muted && datagram.bytes[0] >= 128 => {}
                 incoming::Output::Transmit(datagram) => {
+                    self.note(1, &datagram);
                     self.paths.offer(self.now, 1, datagram);
                 }
                 incoming::Output::Frame(frame) => self.shown.push(frame),
@@ -212,6 +222,15 @@ impl World {
                 incoming::Output::Event(event) => self.errors[1].extend(error(event)),
                 incoming::Output::Abandoned(_) => {}
             }
+        }
+    }
+
+    /// Counts a datagram that the sender (0) or the receiver (1) sends.
+    fn note(&mut self, end: usize, datagram: &Datagram) {
+        match datagram.bytes[..2] {
+            [128..=255, 192..=223] => self.rtcp_by_ecn[end][usize::from(datagram.ecn.bits())] += 1,
+            [128..=255, _] => {}
+            _ => self.capable_handshakes += u64::from(datagram.ecn.is_capable()),
         }
     }
 

@@ -42,6 +42,8 @@ pub struct Connection {
     last_received: Time,
     /// When the keys were known.
     connected: Time,
+    /// What RTCP says: ECT(1) where the last RTP packet came with that or marked.
+    rtcp_ecn: Ecn,
     silent: bool,
     over: bool,
     statistics: Statistics,
@@ -69,6 +71,7 @@ impl Connection {
             begun: None,
             last_received: Time::ZERO,
             connected: Time::ZERO,
+            rtcp_ecn: Ecn::NotCapable,
             silent: false,
             over: false,
             statistics: Statistics::default(),
@@ -150,9 +153,22 @@ impl Connection {
 
     /// Processes a datagram received from `from` at our address `to`; returns its kind.
     pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
+        self.on_datagram_with_ecn(now, from, to, Ecn::NotCapable, datagram)
+    }
+
+    /// The same with the ECN field of its IP packet. RTCP is sent as ECT(1) while the last RTP packet came as ECT(1) or CE
+    /// (specs/l4s.md 1.3): STUN, DTLS and what SRTP refuses do not count.
+    pub fn on_datagram_with_ecn(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        to: SocketAddr,
+        ecn: Ecn,
+        datagram: &[u8],
+    ) -> Received {
         let instant = self.advance(now);
         self.statistics.datagrams += 1;
-        match self.take(instant, from, to, datagram) {
+        match self.take(instant, (from, to), ecn, datagram) {
             Ok(received) => {
                 self.drain();
                 received
@@ -211,7 +227,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Protects and sends a compound RTCP packet, as [`Output::Transmit`].
+    /// Protects and sends a compound RTCP packet, as [`Output::Transmit`]; as ECT(1) where
+    /// [`Connection::on_datagram_with_ecn`] says so.
     ///
     /// # Errors
     /// When it cannot be protected.
@@ -219,7 +236,7 @@ impl Connection {
         let (outbound, route) = self.outbound.as_mut().zip(self.ice.route()).ok_or(SendError::NotConnected)?;
         let protected = outbound.rtcp(compound)?;
         self.statistics.sent_rtcp += 1;
-        self.transmit(route, Ecn::NotCapable, protected);
+        self.transmit(route, self.rtcp_ecn, protected);
         Ok(())
     }
 

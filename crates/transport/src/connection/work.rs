@@ -19,8 +19,8 @@ impl Connection {
     pub(super) fn take(
         &mut self,
         instant: Instant,
-        from: SocketAddr,
-        to: SocketAddr,
+        (from, to): (SocketAddr, SocketAddr),
+        ecn: Ecn,
         datagram: &[u8],
     ) -> Result<Received, Refusal> {
         if self.over {
@@ -54,7 +54,8 @@ impl Connection {
                 self.statistics.rtp += 1;
                 self.ice.on_media(instant, from, to);
                 self.note_received();
-                self.outputs.push_back(Output::Event(Event::Rtp(packet)));
+                self.rtcp_ecn = if ecn.is_low_latency() { Ecn::Ect1 } else { Ecn::NotCapable };
+                self.outputs.push_back(Output::Event(Event::Rtp(packet, ecn)));
                 Ok(Received::Rtp)
             }
             Kind::Rtcp => {

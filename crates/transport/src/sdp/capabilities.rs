@@ -93,7 +93,7 @@ pub struct Capabilities {
     /// how often Chromium 156 reports: immediately on request, RFC 8888 every 31 ms, transport-wide periodically every
     /// 62 ms; it does not support extended reports.
     pub congestion: Vec<CongestionFeedback>,
-    /// Video feedback: `nack`, `pli`, `fir`, `bitrate`, `round_trip` and `path`; the other fields follow from
+    /// Video feedback: `nack`, `pli`, `fir`, `bitrate`, `round_trip`, `path` and `frames`; the other fields follow from
     /// `congestion`.
     pub feedback: Feedback,
     /// Whether the sender may send playout delays.
@@ -145,6 +145,7 @@ impl Capabilities {
                 bitrate: true,
                 round_trip: true,
                 path: true,
+                frames: true,
                 ..Feedback::default()
             },
             playout_delay: true,

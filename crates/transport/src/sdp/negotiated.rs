@@ -106,7 +106,7 @@ pub(super) fn mapped(ids: &ExtensionIds) -> Vec<Mapped<'static>> {
 type Part = fn(&mut Feedback) -> &mut bool;
 
 /// Each kind by its name in `a=rtcp-fb`.
-const KINDS: [(&str, Part); 8] = [
+const KINDS: [(&str, Part); 9] = [
     ("goog-remb", |feedback| &mut feedback.bitrate),
     ("transport-cc", |feedback| &mut feedback.transport),
     ("ack ccfb", |feedback| &mut feedback.congestion),
@@ -115,6 +115,7 @@ const KINDS: [(&str, Part); 8] = [
     ("nack pli", |feedback| &mut feedback.pli),
     ("rrtr", |feedback| &mut feedback.round_trip),
     ("ack app path", |feedback| &mut feedback.path),
+    ("ack app frame", |feedback| &mut feedback.frames),
 ];
 
 /// Operations on feedback during negotiation.
@@ -179,6 +180,7 @@ impl Kinds for Feedback {
     fn with(self, kind: Option<CongestionFeedback>) -> Feedback {
         Feedback {
             congestion: kind == Some(CongestionFeedback::PerStream),
+            frames: self.frames && kind == Some(CongestionFeedback::PerStream),
             transport: matches!(kind, Some(CongestionFeedback::Transport | CongestionFeedback::TransportOnRequest)),
             extended: kind == Some(CongestionFeedback::Extended),
             ..self

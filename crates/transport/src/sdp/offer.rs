@@ -57,6 +57,7 @@ pub fn offer(local: &Local, capabilities: &Capabilities) -> Offer {
     let feedback = Feedback {
         transport,
         congestion: congestion(CongestionFeedback::PerStream),
+        frames: capabilities.feedback.frames && congestion(CongestionFeedback::PerStream),
         extended,
         ..capabilities.feedback
     };

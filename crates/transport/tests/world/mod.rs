@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig};
 use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Event, Output, Remote};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Ecn, Span, Time};
 
 pub use ends::*;
 
@@ -107,8 +107,8 @@ impl World {
             }
             self.now = next.max(self.now);
             for way in 0..2 {
-                while let Some(Datagram { from, to, bytes, .. }) = self.paths.poll(self.now, way) {
-                    self.ends[1 - way].on_datagram(self.now, from, to, &bytes);
+                while let Some(Datagram { from, to, ecn, bytes }) = self.paths.poll(self.now, way) {
+                    self.ends[1 - way].on_datagram_with_ecn(self.now, from, to, ecn, &bytes);
                 }
             }
             for connection in &mut self.ends {
@@ -129,7 +129,7 @@ impl World {
             self.run_for(Span::from_millis(100));
             let events: Vec<_> = self.events[1 - way].iter().map(|(_, event)| event.clone()).collect();
             let [first, second] = packets;
-            assert_eq!(events, [Event::Rtp(first), Event::Rtp(second), Event::Rtcp(report(7))]);
+            assert_eq!(events, [received(first), received(second), Event::Rtcp(report(7))]);
         }
     }
 
@@ -203,10 +203,15 @@ impl World {
     }
 }
 
+/// The event of a packet that came as Not-ECT.
+pub fn received(packet: Vec<u8>) -> Event {
+    Event::Rtp(packet, Ecn::NotCapable)
+}
+
 pub fn name(event: &Event) -> &'static str {
     match event {
         Event::Connected => "connected",
-        Event::Rtp(_) => "rtp",
+        Event::Rtp(..) => "rtp",
         Event::Rtcp(_) => "rtcp",
         Event::Disconnected => "disconnected",
         Event::Reconnected => "reconnected",

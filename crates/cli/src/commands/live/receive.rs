@@ -82,7 +82,7 @@ pub(crate) struct Arguments {
     codec: Vec<VideoCodec>,
     /// The feedback to send: twcc, twcc-on-request, ccfb, xr, plain, or any
     ///
-    /// Any is the first of twcc-on-request, twcc and ccfb that the sender offers; plain is receiver reports alone.
+    /// Any is the first of twcc-on-request, ccfb and twcc that the sender offers; plain is receiver reports alone.
     #[arg(long, default_value_t, help_heading = MEDIA)]
     feedback: Feedback,
     /// Refuse audio

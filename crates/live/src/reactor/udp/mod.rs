@@ -6,7 +6,7 @@ mod tests;
 mod unsent;
 
 use std::io::{self, ErrorKind, IoSliceMut};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use nix::errno::Errno;
@@ -86,7 +86,7 @@ pub struct UdpCounts {
 /// A UDP socket.
 ///
 /// Bound to a wildcard address, it still reports the local address that each datagram was sent to, and can send from
-/// any of them ([`UdpSocket::send_from`]). A socket bound to an IPv6 address is for IPv6 only.
+/// any of them ([`Transmit::from`]). A socket bound to an IPv6 address is for IPv6 only.
 ///
 /// What is sent together takes few system calls ([`UdpSocket::push`]): datagrams to several receivers share one
 /// (`sendmmsg`), and those of equal length to one receiver are cut by the kernel out of one message (`UDP_SEGMENT`).
@@ -224,11 +224,6 @@ impl UdpSocket {
     /// Sends `bytes` to `to` at once, from a local address chosen by the kernel.
     pub fn send(&mut self, to: SocketAddr, bytes: &[u8]) {
         self.transmit(Transmit { from: None, to, ecn: Ecn::NotCapable, bytes: bytes.to_vec() });
-    }
-
-    /// Sends `bytes` to `to` at once from the local address `from`, which should be the one that the peer knows.
-    pub fn send_from(&mut self, from: IpAddr, to: SocketAddr, bytes: &[u8]) {
-        self.transmit(Transmit { from: Some(from), to, ecn: Ecn::NotCapable, bytes: bytes.to_vec() });
     }
 
     /// Sends one datagram at once.

@@ -44,7 +44,7 @@ fn a_wildcard_socket_knows_where_it_was_reached_and_answers_from_there() {
         client.send(reached, b"hello");
         let (from, to, _) = next(&mut server).unwrap();
         assert_eq!((from, to), (client.local_address(), reached));
-        server.send_from(to.ip(), from, b"and back");
+        server.transmit(Transmit { from: Some(to.ip()), ..transmit(from, b"and back") });
         assert_eq!(next(&mut client), Some((reached, client.local_address(), b"and back".to_vec())));
     }
 }

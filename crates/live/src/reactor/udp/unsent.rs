@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
+use thalweg_transport::Datagram;
 use thalweg_units::{Bytes, Ecn};
 
 /// The most datagrams that the kernel cuts one message into (`UDP_MAX_SEGMENTS` in Linux's include/linux/udp.h).
@@ -22,6 +23,13 @@ pub struct Transmit {
     pub ecn: Ecn,
     /// Its payload.
     pub bytes: Vec<u8>,
+}
+
+impl From<Datagram> for Transmit {
+    /// A connection's datagram, from the address that its peer knows.
+    fn from(Datagram { from, to, ecn, bytes }: Datagram) -> Transmit {
+        Transmit { from: Some(from.ip()), to, ecn, bytes }
+    }
 }
 
 /// What the kernel has to know of a message beside its receiver.

@@ -1,6 +1,6 @@
 //! Processing of an RTP packet: which stream it belongs to, its header extensions, and where its payload goes.
 
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Ecn, Time};
 use thalweg_wire::ParseError;
 use thalweg_wire::rtp::dependency::{DependencyDescriptor, FrameNumber};
 use thalweg_wire::rtp::{BytesBefore, FragmentGrace, FrameStates, Packet, TransportSequence};
@@ -37,7 +37,7 @@ impl Reception {
     }
 
     /// Processes an RTP packet with these bytes.
-    pub(super) fn on_packet(&mut self, now: Time, rtp: &Packet<'_>, bytes: &[u8]) {
+    pub(super) fn on_packet(&mut self, now: Time, ecn: Ecn, rtp: &Packet<'_>, bytes: &[u8]) {
         let header = rtp.header;
         let Some(found) = self.streams.find(now, header.ssrc, header.payload_type) else {
             self.counts.unknown += 1;
@@ -48,6 +48,8 @@ impl Reception {
             return;
         }
         self.begin_anew(found);
+        self.counts.by_ecn[usize::from(ecn.bits())] += 1;
+        self.counts.retransmissions_by_ecn[usize::from(ecn.bits())] += u64::from(found.kind == Kind::Retransmission);
         let Some(stream) = self.streams.get_mut(found.kind) else { return };
         let number = stream.source.on_packet(now, header.sequence, header.timestamp);
         let (captured, clock) = (stream.clock.instant(header.timestamp), stream.rate);
@@ -58,7 +60,8 @@ impl Reception {
         let said = self.said(found.kind, rtp, bytes.len());
         let transport = element(rtp, self.extensions(found.kind).and_then(|ids| ids.transport_sequence));
         let transport = transport.and_then(parsed(TransportSequence::parse));
-        let answers = self.feedback.on_packet(now, Arrival { ssrc: header.ssrc, clock, number, transport });
+        let (ssrc, marker) = (header.ssrc, header.marker);
+        let answers = self.feedback.on_packet(now, Arrival { ssrc, clock, number, transport, ecn, marker });
         let late = self.late();
         if rtp.payload.is_empty() {
             self.counts.padding += 1;

@@ -1,5 +1,6 @@
 use super::*;
-use thalweg_units::Span;
+use thalweg_units::{Ecn, Span};
+use thalweg_wire::rtcp::ccfb;
 use thalweg_wire::rtcp::twcc::{self, Status};
 use thalweg_wire::rtcp::{LastReceiverTime, NtpShort, NtpTime, ReportBlock, SenderReport, Xr, XrBlock};
 
@@ -118,20 +119,88 @@ fn on_request_feedback_leaves_at_once_and_covers_what_was_asked_for() {
 }
 
 #[test]
-fn rfc_8888_tells_of_each_stream_every_31_ms_and_transport_feedback_is_then_silent() {
+fn rfc_8888_tells_of_each_stream_and_transport_feedback_is_then_silent() {
     let config = with_video(|video| video.feedback.congestion = true);
     let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
     let media = sender.frame(0, &picture(true, 1, 250));
-    let packets = [&media[0], &media[2], &sender.retransmission(&media[0]), &audio(&mut sender, 1, 0)];
+    let packets = [&media[0], &sender.retransmission(&media[0]), &audio(&mut sender, 1, 0), &media[1]];
     give(&mut reception, 100, packets);
     let outputs = until(&mut reception, 300);
     let [(when, output)] = &outputs[..1] else { panic!("{outputs:?}") };
     let [Rtcp::CongestionFeedback(feedback)] = &rtcp(std::slice::from_ref(output))[..] else { panic!("{output:?}") };
     let streams: Vec<_> =
         feedback.streams.iter().map(|stream| (stream.ssrc, stream.begin, stream.statuses.len())).collect();
-    assert_eq!(*when, at(131));
-    assert_eq!(streams, [(MEDIA_SSRC, 65_500, 3), (RTX_SSRC, 9, 1), (AUDIO_SSRC, 1, 1)]);
+    assert_eq!(*when, at(125));
+    assert_eq!(streams, [(MEDIA_SSRC, 65_500, 2), (RTX_SSRC, 9, 1), (AUDIO_SSRC, 1, 1)]);
     assert!(transport(&outputs.into_iter().map(|(_, output)| output).collect::<Vec<_>>()).is_empty());
+}
+
+/// Times of RFC 8888's reports until `end` for frames of three packets, which arrive at these times.
+fn reported_at(frames: bool, arrivals: &[[u64; 3]], end: u64) -> Vec<u64> {
+    let config = with_video(|video| (video.feedback.congestion, video.feedback.frames) = (true, frames));
+    let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
+    let mut reports = Vec::new();
+    let mut note = |when: Time, output: &Output| {
+        let is_report = |packet: &Rtcp| matches!(packet, Rtcp::CongestionFeedback(_));
+        reports.extend(rtcp(std::slice::from_ref(output)).iter().any(is_report).then_some(when));
+    };
+    for (number, times) in (0..).zip(arrivals) {
+        let frame = sender.frame(3000 * number, &picture(number == 0, 1, 250));
+        for (packet, millis) in frame.iter().zip(times) {
+            until(&mut reception, millis - 1).iter().for_each(|(when, output)| note(*when, output));
+            give(&mut reception, *millis, [packet]).iter().for_each(|output| note(at(*millis), output));
+        }
+    }
+    until(&mut reception, end).iter().for_each(|(when, output)| note(*when, output));
+    reports.into_iter().map(|when| when.as_nanos() / 1_000_000).collect()
+}
+
+#[test]
+fn a_report_leaves_as_a_frame_ends_but_25_ms_after_the_last_one_and_no_packet_waits_longer() {
+    // The second frame ends 10 ms after the first one was reported; the third takes 60 ms.
+    let arrivals = [[100, 103, 105], [112, 113, 115], [200, 230, 260], [300, 300, 300]];
+    assert_eq!(reported_at(false, &arrivals, 400), [105, 130, 225, 255, 280, 305]);
+}
+
+#[test]
+fn a_sender_of_ours_that_asks_is_told_after_each_frame_and_within_10_ms() {
+    let arrivals = [[100, 103, 105], [106, 107, 108], [200, 204, 230], [300, 300, 300]];
+    assert_eq!(reported_at(true, &arrivals, 400), [105, 110, 210, 230, 300]);
+}
+
+#[test]
+fn the_ecn_field_is_counted_and_reported_with_each_packet() {
+    let config = with_video(|video| video.feedback.congestion = true);
+    let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
+    let media = sender.frame(0, &picture(true, 1, 350));
+    let unknown = {
+        let header = Header { ssrc: 99, ..sender.header(false, 0) };
+        sender.packet(header, &[0x10, 0, 1], 0, &[])
+    };
+    let fields = [Ecn::Ect1, Ecn::Ce, Ecn::Ect0, Ecn::NotCapable];
+    media.iter().zip(fields).for_each(|(packet, ecn)| reception.on_rtp_with_ecn(at(100), ecn, packet));
+    reception.on_rtp_with_ecn(at(100), Ecn::Ce, &audio(&mut sender, 1, 0));
+    reception.on_rtp_with_ecn(at(100), Ecn::Ect1, &sender.retransmission(&media[0]));
+    // Of a stream that nobody agreed on, and no RTP at all.
+    reception.on_rtp_with_ecn(at(100), Ecn::Ce, &unknown);
+    reception.on_rtp_with_ecn(at(100), Ecn::Ce, &[0; 3]);
+    let statistics = reception.statistics();
+    assert_eq!((statistics.by_ecn, statistics.retransmissions_by_ecn), ([1, 2, 1, 2], [0, 1, 0, 0]));
+    let outputs = until(&mut reception, 200);
+    let mut found = Vec::new();
+    for packet in outputs.iter().flat_map(|(_, output)| rtcp(std::slice::from_ref(output))) {
+        let Rtcp::CongestionFeedback(feedback) = packet else { continue };
+        for stream in feedback.streams {
+            found.extend(stream.statuses.iter().filter_map(|status| match status {
+                ccfb::Status::Arrived { ecn, .. } => Some((stream.ssrc, *ecn)),
+                ccfb::Status::Missing => None,
+            }));
+        }
+    }
+    found.sort_by_key(|(ssrc, _)| *ssrc);
+    let others = [(RTX_SSRC, Ecn::Ect1), (AUDIO_SSRC, Ecn::Ce)];
+    let expected: Vec<_> = fields.map(|ecn| (MEDIA_SSRC, ecn)).into_iter().chain(others).collect();
+    assert_eq!(found, expected);
 }
 
 #[test]

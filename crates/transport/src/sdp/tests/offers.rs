@@ -240,10 +240,10 @@ prop_compose! {
             vec![CongestionFeedback::TransportOnRequest, CongestionFeedback::PerStream, CongestionFeedback::Transport],
             0..=3,
         ).prop_shuffle(),
-        switches in any::<[bool; 15]>(),
+        switches in any::<[bool; 16]>(),
     ) -> Capabilities {
-        let [audio, retransmission, fec, redundancy, nack, pli, fir, bitrate, path, playout_delay, absolute_send_time, mid, functional, dependencies, bytes_before] = switches;
-        let feedback = Feedback { nack, pli, fir, bitrate, path, ..Feedback::default() };
+        let [audio, retransmission, fec, redundancy, nack, pli, fir, bitrate, path, frames, playout_delay, absolute_send_time, mid, functional, dependencies, bytes_before] = switches;
+        let feedback = Feedback { nack, pli, fir, bitrate, path, frames, ..Feedback::default() };
         Capabilities {
             direction, video, h264, audio, retransmission, fec, redundancy, congestion, feedback,
             playout_delay, absolute_send_time, mid, functional, dependencies, bytes_before,
@@ -328,4 +328,24 @@ fn the_path_is_measured_where_both_ends_know_how() {
         assert_eq!(answer.text.contains("bytes-before"), theirs.bytes_before);
         assert_eq!(answer.text.contains("ack app path"), theirs.feedback.path);
     }
+}
+
+#[test]
+fn reports_as_frames_arrive_are_agreed_on_with_rfc_8888_alone_and_where_both_ends_know_them() {
+    let agreed = |theirs: Capabilities, ours: Capabilities| {
+        let answer = answer(&offer(&local(1), &theirs).text, &local(2), &ours).expect("an answer");
+        assert_eq!(answer.text.contains("ack app frame"), answer.media.video.as_ref().expect("video").feedback.frames);
+        assert!(!answer.media.audio.expect("audio").feedback.frames);
+        let feedback = answer.media.video.expect("video").feedback;
+        (feedback.congestion, feedback.frames)
+    };
+    let of = |all: Capabilities, kind| Capabilities { congestion: vec![kind], ..all };
+    let without = |all: Capabilities| Capabilities { feedback: Feedback { frames: false, ..all.feedback }, ..all };
+    let (per_stream, transport) = (CongestionFeedback::PerStream, CongestionFeedback::Transport);
+    assert_eq!(agreed(receiver(), of(sender(), per_stream)), (true, true));
+    assert_eq!(agreed(receiver(), of(sender(), transport)), (false, false));
+    assert_eq!(agreed(receiver(), without(of(sender(), per_stream))), (true, false));
+    assert_eq!(agreed(without(receiver()), of(sender(), per_stream)), (true, false));
+    let asked = offer(&local(1), &of(receiver(), transport));
+    assert!(!asked.text.contains("ack app frame") && offer(&local(1), &receiver()).text.contains("ack app frame"));
 }

@@ -12,11 +12,11 @@ use rtc::peer_connection::configuration::setting_engine::SettingEngineBuilder;
 use rtc::peer_connection::transport::{CandidateConfig, CandidateHostConfig, RTCDtlsRole, RTCIceCandidate};
 use rtc::peer_connection::{RTCPeerConnection, RTCPeerConnectionBuilder};
 use rtc::rtp;
+use rtc::rtp_transceiver::RTCRtpSenderId;
 use rtc::rtp_transceiver::rtp_sender::{
     RTCRtpCodec, RTCRtpCodecParameters, RTCRtpCodingParameters, RTCRtpEncodingParameters, RTCRtpRtxParameters,
     RtpCodecKind,
 };
-use rtc::rtp_transceiver::RTCRtpSenderId;
 
 pub type Error = Box<dyn std::error::Error>;
 
@@ -105,7 +105,13 @@ impl Camera {
     }
 
     /// Writes a frame, if one is due at `now`, of the size that this many bit/s allow.
-    pub fn capture(&mut self, peer: &mut RTCPeerConnection, epoch: Instant, now: Duration, target: f64) -> Result<(), Error> {
+    pub fn capture(
+        &mut self,
+        peer: &mut RTCPeerConnection,
+        epoch: Instant,
+        now: Duration,
+        target: f64,
+    ) -> Result<(), Error> {
         if now < self.next {
             return Ok(());
         }

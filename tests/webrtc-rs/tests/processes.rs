@@ -71,10 +71,10 @@ fn readdressed(description: &mut Value, address: Option<SocketAddr>) -> Result<S
 
 /// A call of 30 s over 3 Mbps with 20 ms each way and a second of queue: what the sender and what the receiver saw.
 fn called(control: &str) -> Result<Seen, Error> {
-    let program = std::env::var("THALWEG").map_err(|_| "THALWEG has to name the program: `make test-webrtc-rs` does")?;
+    let program =
+        std::env::var("THALWEG").map_err(|_| "THALWEG has to name the program: `make test-webrtc-rs` does")?;
     let seconds = SECONDS.to_string();
-    let (mut sender, mut receiver) =
-        (Peer::start(&["send", control, &seconds])?, Peer::start(&["receive", &seconds])?);
+    let (mut sender, mut receiver) = (Peer::start(&["send", control, &seconds])?, Peer::start(&["receive", &seconds])?);
     // The receiver knows no address, and answers where packets come from: the link.
     let mut offer: Value = sender.hear()?;
     readdressed(&mut offer, None)?;

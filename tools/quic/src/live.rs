@@ -109,13 +109,25 @@ impl Emulate {
         Ok(Emulate { child, address })
     }
 
-    /// Ends it; how many packets from client to server it delivered, and how many it dropped.
-    pub fn stop(self) -> anyhow::Result<(u64, u64)> {
+    /// Ends it.
+    pub fn stop(self) -> anyhow::Result<Passed> {
         Command::new("sh").args(["-c", &format!("kill -INT {}", self.child.id())]).status()?;
         let said = self.child.wait_with_output()?.stdout;
         let up = &serde_json::from_slice::<serde_json::Value>(&said).context("its statistics are JSON")?["up"];
         let reasons = up["dropped"].as_object().context("drops have reasons")?;
-        let dropped = reasons.values().filter_map(serde_json::Value::as_u64).sum();
-        Ok((up["delivered"].as_u64().context("a count")?, dropped))
+        Ok(Passed {
+            delivered: up["delivered"].as_u64().context("a count")?,
+            dropped: reasons.values().filter_map(serde_json::Value::as_u64).sum(),
+            late: Span::from_secs_f64(up["lateness_p99_us"].as_f64().context("packets passed")? / 1e6),
+        })
     }
+}
+
+/// What the link did, from client to server.
+#[derive(Debug, Clone, Copy)]
+pub struct Passed {
+    pub delivered: u64,
+    pub dropped: u64,
+    /// The 99th percentile of how late packets left it: what the machine did otherwise meanwhile.
+    pub late: Span,
 }

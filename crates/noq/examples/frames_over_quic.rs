@@ -4,7 +4,7 @@
 //! frames while earlier ones wait, and sends the padding that the controller wants as datagrams. With the name of a scheme,
 //! such as `bbr`, another one than `rocc`.
 //!
-//! cargo run -p thalweg-noq --example media_over_quic
+//! cargo run -p thalweg-noq --example frames_over_quic
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

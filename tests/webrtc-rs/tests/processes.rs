@@ -14,6 +14,9 @@ const RUNS: usize = 5;
 /// run in Mbps, and the share of the path that was delivered in it (docs/webrtc-rs.md, "with a queue that drains").
 const BENCH: [f64; 2] = [2.83, 0.955];
 
+/// A link that lets packets leave later than this, in ms, has no processor when it needs one, nor have sender and receiver.
+const BUSY: f64 = 2.0;
+
 /// One end, with what it says line by line.
 struct Peer(Child, BufReader<ChildStdout>);
 
@@ -69,8 +72,16 @@ fn readdressed(description: &mut Value, address: Option<SocketAddr>) -> Result<S
     Ok(found.ok_or("a description has a candidate")?)
 }
 
-/// A call of 30 s over 3 Mbps with 20 ms each way and a second of queue: what the sender and what the receiver saw.
-fn called(control: &str) -> Result<Seen, Error> {
+/// What became known of a call.
+struct Call {
+    /// As the bench has them: the mean target of the last 30 % in Mbps, and the share of the path delivered in it.
+    figures: [f64; 2],
+    /// The 99th percentile of how late packets left the link, ms: what else the machine did.
+    late: f64,
+}
+
+/// A call of 30 s over 3 Mbps with 20 ms each way and a second of queue.
+fn called(control: &str) -> Result<Call, Error> {
     let program =
         std::env::var("THALWEG").map_err(|_| "THALWEG has to name the program: `make test-webrtc-rs` does")?;
     let seconds = SECONDS.to_string();
@@ -97,23 +108,22 @@ fn called(control: &str) -> Result<Seen, Error> {
     Command::new("sh").args(["-c", &format!("kill -INT {}", emulate.id())]).status()?;
     let link: Value = serde_json::from_slice(&emulate.wait_with_output()?.stdout)?;
     let seen = Seen { targets: sent?.targets, arrived: received?.arrived };
-    assert_eq!(link["up"]["delivered"], seen.arrived.len(), "nothing goes past the link: {link}");
-    let (settled, used) = figures(&seen);
-    let reached = seen.reached(2.7e6).map_or("never".into(), |at| format!("{at:.1} s"));
-    let (early, queued) = (seen.delivered(3.0, SECONDS) / 1e6, link["up"]["queueing_p95_ms"].as_f64());
+    let [delivered, queued, late] =
+        ["delivered", "queueing_p95_ms", "lateness_p99_us"].map(|key| link["up"][key].as_f64());
+    let missing = delivered.ok_or("nothing left the link")? - seen.arrived.len() as f64;
+    assert!(missing >= 0.0, "{} datagrams went past the link: {link}", -missing);
+    let (from, late) = (0.7 * SECONDS, late.ok_or("nothing left the link")? / 1e3);
+    let figures = [seen.settled(from, SECONDS) / 1e6, seen.delivered(from, SECONDS) / 3e6];
+    let reached = seen.reached(2.7e6).map_or("never".into(), |at| format!("after {at:.1} s"));
     println!(
-        "{control}: 2.7 Mbps after {reached}, {early:.2} Mbps from 3 s on, settled at {settled:.2} Mbps, used {:.1} %, P95 of \
-         queueing {:.0} ms",
-        100.0 * used,
-        queued.ok_or("no packet left the link")?
+        "{control}: 2.7 Mbps {reached}, {:.2} Mbps from 3 s on, settled at {:.2} Mbps, used {:.1} %, P95 of queueing {:.0} ms; \
+         packets left the link late by {late:.1} ms (P99), {missing} were lost in full buffers",
+        seen.delivered(3.0, SECONDS) / 1e6,
+        figures[0],
+        100.0 * figures[1],
+        queued.ok_or("nothing left the link")?,
     );
-    Ok(seen)
-}
-
-/// As the bench has them: the mean target of the last 30 % in Mbps, and the share of the path delivered in it.
-fn figures(seen: &Seen) -> (f64, f64) {
-    let (from, until) = (0.7 * SECONDS, SECONDS);
-    (seen.settled(from, until) / 1e6, seen.delivered(from, until) / 3e6)
+    Ok(Call { figures, late })
 }
 
 #[test]
@@ -121,12 +131,18 @@ fn figures(seen: &Seen) -> (f64, f64) {
 fn the_median_of_five_calls_between_processes_is_within_15_percent_of_the_bench() -> Result<(), Error> {
     called("theirs")?;
     called("register:gcc")?;
-    let calls = (0..RUNS).map(|_| Ok(figures(&called("estimator:gcc")?))).collect::<Result<Vec<_>, Error>>()?;
-    let (mut settled, mut used): (Vec<f64>, Vec<f64>) = calls.into_iter().unzip();
-    for (values, bench) in [&mut settled, &mut used].into_iter().zip(BENCH) {
+    let calls = (0..RUNS).map(|_| called("estimator:gcc")).collect::<Result<Vec<_>, Error>>()?;
+    let late = calls.iter().map(|call| call.late).fold(0.0, f64::max);
+    for (index, bench) in BENCH.into_iter().enumerate() {
+        let mut values: Vec<f64> = calls.iter().map(|call| call.figures[index]).collect();
         values.sort_by(f64::total_cmp);
         let median = values[RUNS / 2];
-        assert!((0.85 * bench..=1.15 * bench).contains(&median), "{median} of {bench}: {values:?}");
+        let within = (0.85 * bench..=1.15 * bench).contains(&median);
+        assert!(
+            within || late <= BUSY,
+            "not to be judged beside so much other work: {median} of {bench}, {late} ms late"
+        );
+        assert!(within, "{median} of {bench}: {values:?}");
     }
     Ok(())
 }

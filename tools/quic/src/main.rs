@@ -64,6 +64,9 @@ struct Arguments {
     check: bool,
 }
 
+/// A link that lets packets leave later than this has no processor when it needs one, nor have client and server.
+const BUSY: Span = Span::from_millis(2);
+
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Table {
     /// Media over the eight recorded cellular links of the test set.
@@ -148,8 +151,8 @@ fn live(stack: Stack, controller: Controller, size: usize, through: live::Throug
     })
 }
 
-/// The same through `thalweg emulate`.
-fn emulated(stack: Stack, controller: Controller, arguments: &Arguments) -> anyhow::Result<Outcome> {
+/// The same through `thalweg emulate`, and how late packets left that (P99).
+fn emulated(stack: Stack, controller: Controller, arguments: &Arguments) -> anyhow::Result<(Outcome, Span)> {
     let mut emulate = None;
     let outcome = live(stack, controller, arguments.bytes, &mut |server| {
         let started = emulate.insert(live::Emulate::start(&arguments.thalweg, server)?);
@@ -160,9 +163,7 @@ fn emulated(stack: Stack, controller: Controller, arguments: &Arguments) -> anyh
     // A packet has no more than an Ethernet frame's payload.
     let least = outcome.received.get() / 1500;
     anyhow::ensure!(passed.delivered >= least, "of {least} packets only {} went through the link", passed.delivered);
-    let (stack, controller) = (stack.name(), controller.name());
-    eprintln!("{stack}, {controller}: packets left the link late by {} (P99)", passed.late);
-    Ok(Outcome { dropped: passed.dropped, ..outcome })
+    Ok((Outcome { dropped: passed.dropped, ..outcome }, passed.late))
 }
 
 fn main() -> anyhow::Result<()> {
@@ -180,7 +181,7 @@ fn main() -> anyhow::Result<()> {
         Table::Bulk | Table::Live => vec!["10 Mbps"],
     };
     let controllers = controllers(&arguments.controller)?;
-    let mut missed = Vec::new();
+    let (mut missed, mut late) = (Vec::new(), Span::ZERO);
     for stack in &arguments.stack {
         let mut rows = Vec::new();
         for controller in &controllers {
@@ -191,7 +192,10 @@ fn main() -> anyhow::Result<()> {
                 };
                 let outcome = match arguments.table {
                     Table::Bulk => play(links::bulk(), Workload::Bulk(u64::MAX >> 20)),
-                    Table::Live => emulated(*stack, *controller, &arguments),
+                    Table::Live => emulated(*stack, *controller, &arguments).map(|(outcome, by)| {
+                        late = late.max(by);
+                        outcome
+                    }),
                     Table::Test | Table::Tuning => play(links::recorded(name, queue), media),
                 }?;
                 if arguments.windows {
@@ -215,6 +219,11 @@ fn main() -> anyhow::Result<()> {
             missed.extend(table::missed(&rows).into_iter().map(|row| format!("{}, {row}", stack.name())));
         }
     }
-    anyhow::ensure!(missed.is_empty(), "the bar is missed: {}", missed.join("; "));
+    if arguments.table == Table::Live {
+        println!("\nPackets left the link late by {:.1} ms at most (P99 of a run).", late.as_millis_f64());
+    }
+    let missed = missed.join("; ");
+    anyhow::ensure!(missed.is_empty() || late <= BUSY, "not to be judged beside so much other work: {missed}");
+    anyhow::ensure!(missed.is_empty(), "the bar is missed: {missed}");
     Ok(())
 }

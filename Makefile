@@ -21,7 +21,7 @@ FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp,thalweg-cli/onnx
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-go test-str0m reproduce test-live test-browser test-contests test-l4s test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients gst test-gst setup-gst test-dist setup-dist clean
+.PHONY: demo dist capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-quic test-go test-str0m reproduce test-live test-browser test-contests test-l4s test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients gst test-gst setup-gst test-dist setup-dist clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -91,9 +91,19 @@ test-dist: setup-dist
 test-contestants: setup-test programs
 	THALWEG=$(TARGET)/debug/thalweg CONTESTANT=$(TARGET)/debug/thalweg-contestant tests/contestants/run.sh
 
-# Controllers in webrtc-rs's own connections, two in one process in virtual time; five minutes to build, a second to play.
-test-webrtc-rs:
-	$(CARGO) test --manifest-path tests/webrtc-rs/Cargo.toml --target-dir $(TARGET)/webrtc-rs -- --nocapture
+# Controllers in webrtc-rs's own connections: two in one process in virtual time, and in two processes through `thalweg emulate`, four
+# minutes by the clock after the build.
+test-webrtc-rs: setup
+	$(CARGO) build --release -p thalweg-cli
+	THALWEG=$(TARGET)/release/thalweg $(CARGO) test --manifest-path tests/webrtc-rs/Cargo.toml --target-dir $(TARGET)/webrtc-rs -- \
+	  --include-ignored --nocapture --test-threads 1
+
+# A bulk over quinn's and noq's own sockets through `thalweg emulate`, our controllers beside their Cubic (docs/quic.md). By the clock:
+# three minutes on a quiet machine.
+test-quic: setup
+	$(CARGO) build --release -p thalweg-cli
+	$(CARGO) run --release -p thalweg-quic-bench -- live --check --thalweg $(TARGET)/release/thalweg \
+	  --controller cubic,newreno,bbr,ours:copa,ours:bbr,ours:rocc,ours:scream
 
 # Controllers around the packets of str0m's own connections, two in one process in virtual time; docs/str0m.md.
 test-str0m:

@@ -8,10 +8,14 @@ use str0m::rtp::{RawPacket, RtpHeader, RtpWrite, Ssrc};
 use str0m::{Event, Rtc};
 use thalweg_adapt::{Acked, Config, Departure, Driver};
 use thalweg_control::Payload;
-use thalweg_units::{Bytes, ConfigError, Rate, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 /// A timer that was late is made up for by this much.
 const CATCH_UP: Duration = Duration::from_millis(5);
+/// What waits longer than this, at the target, is taken from the encoder's target.
+const BACKLOG: Span = Span::from_millis(100);
+/// What waits is sent in this time at most, and what is too much of it is taken from the target over as long.
+const DRAINS: Span = Span::from_secs(1);
 
 /// A controller around the packets of one [`Rtc`] in RTP mode, with raw packets and without str0m's own estimator.
 ///
@@ -23,7 +27,8 @@ pub struct Controlled {
     driver: Driver,
     epoch: Instant,
     ssrc: Ssrc,
-    queue: VecDeque<(RtpWrite, usize)>,
+    queue: VecDeque<(RtpWrite, Bytes)>,
+    queued: Bytes,
     due: Instant,
     /// The key of the last packet that left, whose low 16 bits are its transport-wide number.
     newest: Option<u64>,
@@ -36,7 +41,7 @@ impl Controlled {
     /// As [`Driver::named`].
     pub fn new(now: Instant, ssrc: Ssrc, scheme: &str, config: Config) -> Result<Controlled, ConfigError> {
         let driver = Driver::named(scheme, config)?;
-        Ok(Controlled { driver, epoch: now, ssrc, queue: VecDeque::new(), due: now, newest: None })
+        Ok(Controlled { driver, epoch: now, ssrc, queue: VecDeque::new(), queued: Bytes::ZERO, due: now, newest: None })
     }
 
     fn time(&self, now: Instant) -> Time {
@@ -79,33 +84,36 @@ impl Controlled {
 
     /// Queues a packet of so many bytes of RTP.
     pub fn write(&mut self, packet: RtpWrite, size: usize) {
+        let size = Bytes::new(size as u64);
         self.queue.push_back((packet, size));
+        self.queued += size;
     }
 
-    /// Lets a packet leave that may; returns whether one did. Then poll str0m and call this again before time passes: what is in
-    /// flight is known only from what str0m says.
+    /// Lets a packet leave that is due; returns whether one did. Then poll str0m and call this again before time passes.
     pub fn release(&mut self, now: Instant, rtc: &mut Rtc) -> bool {
         if self.driver.next_timeout() <= self.time(now) {
             self.driver.on_timeout(self.time(now));
         }
-        if self.due > now || self.queue.front().is_none_or(|(_, size)| !self.admits(*size)) {
+        if self.due > now {
             return false;
         }
-        let Some((packet, size)) = self.queue.pop_front() else { return false };
-        let rate = self.driver.pacing().max(Rate::from_kbps(1));
-        let takes = rate.time_for(Bytes::new(size as u64)).as_nanos();
-        self.due = self.due.max(now - CATCH_UP) + Duration::from_nanos(u64::try_from(takes).unwrap_or(0));
+        let rate = self.pacing();
         let mut direct = rtc.direct_api();
         let Some(stream) = direct.stream_tx(&self.ssrc) else { return false };
+        let Some((packet, size)) = self.queue.pop_front() else { return false };
+        self.queued -= size;
+        let takes = rate.time_for(size).as_nanos();
+        self.due = self.due.max(now - CATCH_UP) + Duration::from_nanos(u64::try_from(takes).unwrap_or(0));
         stream.write_rtp(packet);
         true
     }
 
-    /// The window, if the controller has one. One packet may always be under way.
-    fn admits(&self, size: usize) -> bool {
-        let in_flight = self.driver.stats().in_flight;
-        let size = Bytes::new(size as u64) + self.driver.overhead();
-        in_flight == Bytes::ZERO || self.driver.limits().window.is_none_or(|window| in_flight + size <= window)
+    /// The controller's pacing rate. A window is not held in bytes: str0m reports each 50 ms, and a window that is sent once in
+    /// a round trip and that time is half of one. The target is the rate that fills it.
+    fn pacing(&self) -> Rate {
+        let windowed = self.driver.limits().window.is_some();
+        let rate = if windowed { self.driver.target() } else { self.driver.pacing() };
+        rate.max(self.queued.per(DRAINS)).max(Rate::from_kbps(1))
     }
 
     /// When to call [`Controlled::release`] again.
@@ -116,8 +124,9 @@ impl Controlled {
         timer.into_iter().chain(paced).min()
     }
 
-    /// The rate to encode at, bit/s of RTP.
+    /// The rate to encode at, of RTP: the controller's target, less what waits already.
     pub fn target(&self) -> Rate {
-        self.driver.target()
+        let target = self.driver.target();
+        if self.queued <= target.over(BACKLOG) { target } else { target.saturating_sub(self.queued.per(DRAINS)) }
     }
 }

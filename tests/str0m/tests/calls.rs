@@ -14,23 +14,28 @@ fn ours(scheme: &str) -> Control<'_> {
     Control::Thalweg { scheme, config: Config { max: Rate::from_kbps(5000), ..Config::default() } }
 }
 
+/// A controller that probes has to grow without: of 3 Mbps `gcc` is on its way in the seconds that are looked at.
 #[test]
-fn controllers_fill_3_mbps_and_follow_it_down_to_1() -> Result<(), Error> {
-    for scheme in ["gcc", "copa", "scream"] {
+fn controllers_fill_3_mbps_and_follow_it_down_to_1_with_little_queue() -> Result<(), Error> {
+    for (scheme, least, most) in [("gcc", 0.6, 0.9), ("copa", 0.85, 1.0), ("scream", 0.85, 1.0)] {
         let seen = play(Path { later: 1e6, ..path() }, ours(scheme), 60.0)?;
         let [high, low] = [(20.0, 30.0), (45.0, 60.0)].map(|(from, until)| seen.delivered(from, until));
         println!("{scheme}: {high:.0} and {low:.0} bit/s, queue {:.3} s, {} lost", seen.queued(), seen.dropped);
-        assert!(high > 0.7 * 3e6 && high <= 3.01e6, "{scheme}: {high}");
-        assert!(low > 0.6 * 1e6 && low <= 1.01e6, "{scheme}: {low}");
+        assert!(high > least * 3e6 && high <= most * 3e6, "{scheme}: {high}");
+        assert!(low > 0.75 * 1e6 && low <= 1.01e6, "{scheme}: {low}");
+        assert!(seen.queued() > 0.001 && seen.queued() < 0.15, "{scheme}: {} s", seen.queued());
     }
     Ok(())
 }
 
 #[test]
-fn where_a_twentieth_is_lost_gcc_keeps_the_path_and_retransmissions_are_counted() -> Result<(), Error> {
-    let seen = play(Path { lost_one_in: Some(20), ..path() }, ours("gcc"), 40.0)?;
-    let delivered = seen.delivered(20.0, 40.0);
-    assert!(delivered > 0.6 * 3e6 && delivered <= 3e6, "{delivered}");
+fn where_a_twentieth_is_lost_gcc_and_copa_keep_most_of_the_path() -> Result<(), Error> {
+    for (scheme, least, most) in [("gcc", 0.6, 0.9), ("copa", 0.85, 1.0)] {
+        let seen = play(Path { lost_one_in: Some(20), ..path() }, ours(scheme), 40.0)?;
+        let delivered = seen.delivered(20.0, 40.0);
+        println!("{scheme}: {delivered:.0} bit/s, {} of {} lost", seen.dropped, seen.arrived.len());
+        assert!(delivered > least * 3e6 && delivered <= most * 3e6, "{scheme}: {delivered}");
+    }
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::{Bytes as Data, BytesMut};
+use thalweg_quic::Handle;
 use thalweg_units::{Bytes, Span};
 
 use crate::stack::{Controller, DATAGRAMS, End, Ends, NAME, Packet, Received, SEED, STREAMS, Setup, Tls, ZEROS};
@@ -41,19 +42,8 @@ macro_rules! stack {
                 connected: bool,
             }
 
-            /// Both ends of a connection that begins at `now`.
-            pub fn ends(setup: &Setup, now: Instant) -> anyhow::Result<Ends> {
-                let tls = Tls::new()?;
-                let mut config = EndpointConfig::default();
-                config.rng_seed(Some(SEED));
-                let config = Arc::new(config);
-                let mut server = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls.server)?));
-                let mut transport = TransportConfig::default();
-                transport.max_concurrent_uni_streams(VarInt::from_u32(STREAMS));
-                server.transport_config(Arc::new(transport));
-                let mut receiver = Side::new($module::endpoint(config.clone(), Some(Arc::new(server))), SENDER);
-                receiver.connected = false;
-
+            /// The sender's side of a setup, and the application's end of a controller of ours.
+            pub fn sending(setup: &Setup) -> anyhow::Result<(TransportConfig, Option<Handle>)> {
                 let mut transport = TransportConfig::default();
                 transport.datagram_send_buffer_size(DATAGRAMS);
                 if setup.each_acknowledged {
@@ -76,6 +66,23 @@ macro_rules! stack {
                         transport.congestion_controller_factory(Arc::new(factory))
                     }
                 };
+                Ok((transport, handle))
+            }
+
+            /// Both ends of a connection that begins at `now`.
+            pub fn ends(setup: &Setup, now: Instant) -> anyhow::Result<Ends> {
+                let tls = Tls::new()?;
+                let mut config = EndpointConfig::default();
+                config.rng_seed(Some(SEED));
+                let config = Arc::new(config);
+                let mut server = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls.server)?));
+                let mut transport = TransportConfig::default();
+                transport.max_concurrent_uni_streams(VarInt::from_u32(STREAMS));
+                server.transport_config(Arc::new(transport));
+                let mut receiver = Side::new($module::endpoint(config.clone(), Some(Arc::new(server))), SENDER);
+                receiver.connected = false;
+
+                let (transport, handle) = sending(setup)?;
                 let mut client = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls.client)?));
                 client.transport_config(Arc::new(transport));
                 let mut sender = Side::new($module::endpoint(config, None), RECEIVER);

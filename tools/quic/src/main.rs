@@ -1,7 +1,8 @@
-//! QUIC connections of quinn and noq over emulated paths in virtual time: their controllers beside ours.
+//! QUIC connections of quinn and noq over emulated paths, in virtual time or on sockets: their controllers beside ours.
 
 mod ends;
 mod links;
+mod live;
 mod run;
 mod stack;
 mod table;
@@ -52,7 +53,19 @@ struct Arguments {
     /// Window and round trip each 33 ms, instead of the table.
     #[arg(long)]
     windows: bool,
+    /// Of `live`: how many bytes are sent.
+    #[arg(long, default_value_t = 20_000_000)]
+    bytes: usize,
+    /// Of `live`: the program whose `emulate` is the link.
+    #[arg(long, default_value = "thalweg")]
+    thalweg: String,
+    /// Of `bulk` and `live`: fail unless `copa` and `bbr` meet the bar.
+    #[arg(long)]
+    check: bool,
 }
+
+/// A link that lets packets leave later than this has no processor when it needs one, nor have client and server.
+const BUSY: Span = Span::from_millis(2);
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Table {
@@ -62,6 +75,8 @@ enum Table {
     Tuning,
     /// A stream for a minute over 10 Mbps, 30 ms, 64 KB.
     Bulk,
+    /// The same for some bytes on sockets of this machine, through `thalweg emulate`.
+    Live,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -99,6 +114,11 @@ fn controllers(names: &[String]) -> anyhow::Result<Vec<Controller>> {
     names.iter().map(named).collect()
 }
 
+/// The rates of a controller of ours for a bulk.
+fn bulk_rates() -> [Rate; 3] {
+    [1000, 100, 100_000].map(Rate::from_kbps)
+}
+
 fn play(
     stack: Stack,
     controller: Controller,
@@ -109,7 +129,7 @@ fn play(
 ) -> anyhow::Result<Outcome> {
     let rates = match workload {
         Workload::Media { min, max, .. } => [Rate::from_kbps(1000), min, max.scale(1.0 / run::MEDIA_SHARE)],
-        Workload::Bulk(_) => [Rate::from_kbps(1000), Rate::from_kbps(100), Rate::from_kbps(100_000)],
+        Workload::Bulk(_) => bulk_rates(),
     };
     let setup = Setup { controller, rates, each_acknowledged };
     let make = |now| match stack {
@@ -117,6 +137,33 @@ fn play(
         Stack::Noq => ends::noq::ends(&setup, now),
     };
     run::play(&make, paths, workload, duration)
+}
+
+/// A bulk on sockets.
+fn live(stack: Stack, controller: Controller, size: usize, through: live::Through<'_>) -> anyhow::Result<Outcome> {
+    let setup = Setup { controller, rates: bulk_rates(), each_acknowledged: false };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match stack {
+            Stack::Quinn => live::quinn::bulk(&setup, size, through).await,
+            Stack::Noq => live::noq::bulk(&setup, size, through).await,
+        }
+    })
+}
+
+/// The same through `thalweg emulate`, and how late packets left that (P99).
+fn emulated(stack: Stack, controller: Controller, arguments: &Arguments) -> anyhow::Result<(Outcome, Span)> {
+    let mut emulate = None;
+    let outcome = live(stack, controller, arguments.bytes, &mut |server| {
+        let started = emulate.insert(live::Emulate::start(&arguments.thalweg, server)?);
+        Ok(started.address)
+    });
+    let passed = emulate.map(live::Emulate::stop).transpose()?;
+    let (outcome, passed) = (outcome?, passed.expect("it has carried a bulk"));
+    // A packet has no more than an Ethernet frame's payload.
+    let least = outcome.received.get() / 1500;
+    anyhow::ensure!(passed.delivered >= least, "of {least} packets only {} went through the link", passed.delivered);
+    Ok((Outcome { dropped: passed.dropped, ..outcome }, passed.late))
 }
 
 fn main() -> anyhow::Result<()> {
@@ -131,19 +178,26 @@ fn main() -> anyhow::Result<()> {
         _ if !arguments.link.is_empty() => arguments.link.iter().map(String::as_str).collect(),
         Table::Test => links::TEST.to_vec(),
         Table::Tuning => links::TUNING.to_vec(),
-        Table::Bulk => vec!["10 Mbps"],
+        Table::Bulk | Table::Live => vec!["10 Mbps"],
     };
     let controllers = controllers(&arguments.controller)?;
+    let (mut missed, mut late) = (Vec::new(), Span::ZERO);
     for stack in &arguments.stack {
         let mut rows = Vec::new();
         for controller in &controllers {
             let mut outcomes = Vec::new();
             for name in &names {
-                let (paths, workload) = match arguments.table {
-                    Table::Bulk => (links::bulk(), Workload::Bulk(u64::MAX >> 20)),
-                    _ => (links::recorded(name, queue), media),
+                let play = |paths: Paths, workload: Workload| {
+                    play(*stack, *controller, arguments.each_acknowledged, &paths, workload, duration)
                 };
-                let outcome = play(*stack, *controller, arguments.each_acknowledged, &paths, workload, duration)?;
+                let outcome = match arguments.table {
+                    Table::Bulk => play(links::bulk(), Workload::Bulk(u64::MAX >> 20)),
+                    Table::Live => emulated(*stack, *controller, &arguments).map(|(outcome, by)| {
+                        late = late.max(by);
+                        outcome
+                    }),
+                    Table::Test | Table::Tuning => play(links::recorded(name, queue), media),
+                }?;
                 if arguments.windows {
                     for (at, window, srtt) in &outcome.windows {
                         println!("{at} {window} {srtt}");
@@ -155,12 +209,21 @@ fn main() -> anyhow::Result<()> {
         }
         println!("\n{}\n", stack.name());
         match arguments.table {
-            Table::Bulk => table::bulk(&rows),
-            _ => table::media(&rows),
+            Table::Bulk | Table::Live => table::bulk(&rows),
+            Table::Test | Table::Tuning => table::media(&rows),
         }
         if arguments.links {
             table::links(&rows, &names);
         }
+        if arguments.check {
+            missed.extend(table::missed(&rows).into_iter().map(|row| format!("{}, {row}", stack.name())));
+        }
     }
+    if arguments.table == Table::Live {
+        println!("\nPackets left the link late by {:.1} ms at most (P99 of a run).", late.as_millis_f64());
+    }
+    let missed = missed.join("; ");
+    anyhow::ensure!(missed.is_empty() || late <= BUSY, "not to be judged beside so much other work: {missed}");
+    anyhow::ensure!(missed.is_empty(), "the bar is missed: {missed}");
     Ok(())
 }

@@ -7,6 +7,9 @@ use crate::stack::Controller;
 
 /// The bar: the share of Cubic's goodput at least, and of its P95 of frame delay at most.
 const BAR: (f64, f64) = (0.9, 0.5);
+/// The same of a bulk, for these: the least of its goodput, and the most of its P95 of round trips (specs/embedding.md 3).
+const BULK_BAR: (f64, f64) = (0.95, 0.6);
+const MEETS_IT: [&str; 2] = ["copa", "bbr"];
 
 /// What one controller did over each link.
 pub struct Row {
@@ -96,4 +99,16 @@ pub fn bulk(rows: &[Row]) {
             );
         }
     }
+}
+
+/// The rows of a bulk that miss the bar, of those that have to meet it.
+pub fn missed(rows: &[Row]) -> Vec<String> {
+    let Some(base) = rows.first() else { return Vec::new() };
+    let held = rows.iter().filter(|row| MEETS_IT.contains(&row.controller.name()));
+    let of = held.map(|row| {
+        let [rate, trip] = [ratios(row, base, goodput), ratios(row, base, |outcome| outcome.round_trip(0.95))];
+        (row.controller.name(), mean(&rate), mean(&trip))
+    });
+    let missed = of.filter(|(_, rate, trip)| *rate < BULK_BAR.0 || *trip > BULK_BAR.1);
+    missed.map(|(name, rate, trip)| format!("{name}: {rate:.3} of Cubic's goodput, {trip:.2} of its P95")).collect()
 }

@@ -138,6 +138,8 @@ impl Hub for FakeHub {
             pacing_lateness_us_p50: Some(21.0),
             pacing_lateness_us_p99: Some(180.0),
             sent_bytes: (time_s * encoder / 8.0) as u64,
+            sent_by_ecn: Default::default(),
+            arrived_by_ecn: Default::default(),
             epoch_timestamp: None,
             link: Some(LinkFigures { capacity_bps: Some(capacity), ..link }),
             too_slow: self

@@ -134,7 +134,10 @@ fn a_flow_that_a_link_marks_is_counted_alike_by_publisher_and_watcher_and_withou
         let on_the_way = 150.0;
         if scheme == "scream" {
             assert!(sent[0] > 300.0 && sent[1..] == [0.0; 3], "{sent:?}");
-            assert!(came.not_ect > 300 && came == EcnCounts { not_ect: came.not_ect, ..EcnCounts::default() }, "{came:?}");
+            assert!(
+                came.not_ect > 300 && came == EcnCounts { not_ect: came.not_ect, ..EcnCounts::default() },
+                "{came:?}"
+            );
             continue;
         }
         assert!(sent[1] > 300.0 && [sent[0], sent[2], sent[3]] == [0.0; 3], "{sent:?}");

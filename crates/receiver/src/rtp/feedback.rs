@@ -22,7 +22,11 @@ enum Style {
         /// Interval for which arrivals are collected; `None` if feedback is sent only on request.
         pace: Option<Span>,
     },
-    Congestion { congestion: Congestion, timing: Timing, earliest: Time },
+    Congestion {
+        congestion: Congestion,
+        timing: Timing,
+        earliest: Time,
+    },
     Extended(ExtendedStreams),
 }
 

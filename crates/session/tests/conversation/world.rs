@@ -79,6 +79,7 @@ impl World {
         sender.video.push(VideoCodec::Av1);
         let parts = scheme.parts(Size::new(320, 180)).expect("a good scheme");
         sender.feedback.frames = parts.ecn.is_some();
+        let functional = parts.frames.wants_candidates();
         let [receives, sends] =
             negotiate((&mut watching, &offers, receiver), change, (&mut publishing, &answers, &sender));
         let setup = outgoing::Setup {
@@ -90,7 +91,6 @@ impl World {
             wall: NtpTime::at(Time::ZERO),
             ipv6: false,
         };
-        let functional = setup.scheme.parts(setup.camera.size).expect("a good scheme").frames.wants_candidates();
         let outgoing = Outgoing::new(setup, publishing, Time::ZERO).expect("a sender");
         let incoming = incoming::Setup::new(receives, "watcher".into());
         let incoming = Incoming::new(incoming, watching, Time::ZERO).expect("a receiver");

@@ -43,7 +43,7 @@ fn two_runs_of_a_connection_have_the_same_windows_round_trips_and_frames() {
 #[test]
 fn a_bulk_gets_what_cubic_gets_at_a_fraction_of_its_queue() {
     for stack in STACKS {
-        let bulk = |controller| sent(stack, controller, &links::bulk(), Workload::Bulk(40_000_000), 60);
+        let bulk = |controller| sent(stack, controller, &links::bulk(Span::ZERO), Workload::Bulk(40_000_000), 60);
         let cubic = bulk(CUBIC);
         for controller in [COPA, BBR] {
             let ours = bulk(controller);
@@ -87,7 +87,7 @@ fn through_the_emulated_link_every_byte_of_a_bulk_arrives_in_its_place_and_no_so
         for controller in [CUBIC, COPA, BBR, ROCC] {
             let mut relay = None;
             let outcome = live(stack, controller, SIZE, &mut |server| {
-                let Paths { forward, reverse } = links::bulk();
+                let Paths { forward, reverse } = links::bulk(Span::ZERO);
                 let link = LinkConfig { up: forward, down: reverse, ..LinkConfig::default() };
                 let config = RelayConfig { link, ..RelayConfig::new(HERE, server) };
                 let started = Relay::start(&config, &mut |name| links::link(name, Span::ZERO))?;

@@ -58,6 +58,18 @@ fn a_bulk_gets_what_cubic_gets_at_a_fraction_of_its_queue() {
     }
 }
 
+/// Why a busy machine cannot judge a bulk on sockets (docs/quic.md).
+#[test]
+fn packets_that_are_late_at_random_take_most_of_copas_goodput_and_none_of_roccs() {
+    for stack in STACKS {
+        let late = links::bulk(Span::from_millis(5));
+        let bulk = |controller| sent(stack, controller, &late, Workload::Bulk(u64::MAX >> 20), 20).goodput();
+        let share = |controller| bulk(controller).as_kbps_f64() / bulk(CUBIC).as_kbps_f64();
+        let (copa, rocc) = (share(COPA), share(ROCC));
+        assert!((0.2..0.5).contains(&copa) && (0.97..1.02).contains(&rocc), "{}: {copa}, {rocc}", stack.name());
+    }
+}
+
 #[test]
 fn media_on_a_link_that_falls_are_seldom_late_and_nearly_as_much_as_cubics() {
     for stack in STACKS {

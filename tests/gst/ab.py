@@ -17,9 +17,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 
 HERE = pathlib.Path(__file__).parent
+sys.path.append(str(HERE.parent / "senders"))
+
+from receiving import Receiver  # noqa: E402
+
 THEIRS = "rtpgccbwe"
 # That of docs/receive.md: a queue without end, so who does not follow is late.
 LINKS = {"square": ["--rate", "2Mbps/500kbps@15s"]}
@@ -35,34 +38,6 @@ def links(names):
             back = name.replace(".up", ".back").replace(".down", ".up").replace(".back", ".down")
             traces = pathlib.Path(os.environ["TRACES"])
             yield name, ["--up", str(traces / name), "--down", str(traces / back), "--delay", "25ms"]
-
-
-class Receiver:
-    """`thalweg receive` with one link; each sender meets it from its beginning."""
-
-    def __init__(self, link, out):
-        receive = [os.environ["THALWEG"], "receive", "--listen", "0.0.0.0:0", "--open", "--json", "--codec", "vp8", "--senders", "16"]
-        command = [*receive, *link, "--out", str(out)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.left = queue.Queue()
-        for line in self.process.stderr:
-            if found := re.search(r"send by WHIP to http://[^:]+(:\d+/\S*)", line):
-                self.whip = f"http://127.0.0.1{found[1]}"
-                break
-        else:
-            raise SystemExit("no address in what the receiver says")
-        for reads in (
-            lambda: [self.left.put(json.loads(line)) for line in self.process.stdout],
-            lambda: sys.stderr.writelines(self.process.stderr),
-        ):
-            threading.Thread(target=reads, daemon=True).start()
-
-    def end(self):
-        self.process.terminate()
-        try:
-            self.process.wait(30)
-        finally:
-            self.process.kill()
 
 
 def environment(contestant, registry):
@@ -127,7 +102,7 @@ def run(options, out, folder):
     results = {"options": {"seconds": options.seconds, "size": options.size}, "links": {}}
     results["cores"] = os.cpu_count()
     for link, arguments in links(options.links):
-        receiver = Receiver(arguments, out / link)
+        receiver = Receiver(out / link, "--codec", "vp8", "--senders", "16", *arguments)
         rows = results["links"].setdefault(link, {"arguments": arguments, "runs": []})
         try:
             # One after another, by turns, or all at once: so that what the machine does meanwhile meets all.

@@ -16,11 +16,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.request
 
 import imageio_ffmpeg
+
+from receiving import Receiver
 
 HERE = pathlib.Path(__file__).parent
 WIDE, NARROW, PHASE_S = 2_000_000, 500_000, 15
@@ -96,50 +97,13 @@ def metrics(page):
         return dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if not line.startswith("#"))
 
 
-class Receiver:
-    """`thalweg receive`, and the figures of those who have left."""
-
-    def __init__(self, out):
-        # The link's port is at the address that is not loopback's, the page, for the camera's sake, at loopback's.
-        command = [
-            os.environ["THALWEG"],
-            "receive",
-            "--listen",
-            "0.0.0.0:0",
-            "--open",
-            "--json",
-            *LINK,
-            "--out",
-            str(out),
-        ]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.left = queue.Queue()
-        for line in self.process.stderr:
-            if found := re.search(r"send a camera from http://[^:]+(:\d+/)", line):
-                self.page = f"http://127.0.0.1{found[1]}"
-                break
-        else:
-            raise SystemExit("no address in what the receiver says")
-        for reads in (
-            lambda: [self.left.put(json.loads(line)) for line in self.process.stdout],
-            lambda: sys.stderr.writelines(self.process.stderr),
-        ):
-            threading.Thread(target=reads, daemon=True).start()
-
-    def sample(self, name):
-        """What is known of a sender at this moment; None before it has joined."""
-        at, found = time.monotonic(), {}
-        for key, value in metrics(self.page).items():
-            if labels := re.fullmatch(r"thalweg_(\w+)\{sender=\"" + name + r"-\d+\"\}", key):
-                found[labels[1]] = float(value)
-        return {"at": at, **found} if found else None
-
-    def end(self):
-        self.process.terminate()
-        try:
-            return self.process.wait(30)
-        finally:
-            self.process.kill()
+def sample(page, name):
+    """What is known of a sender at this moment; None before it has joined."""
+    at, found = time.monotonic(), {}
+    for key, value in metrics(page).items():
+        if labels := re.fullmatch(r"thalweg_(\w+)\{sender=\"" + name + r"-\d+\"\}", key):
+            found[labels[1]] = float(value)
+    return {"at": at, **found} if found else None
 
 
 def play(receiver, name, command):
@@ -150,8 +114,8 @@ def play(receiver, name, command):
         try:
             end = time.monotonic() + SECONDS + 60
             while process.poll() is None and time.monotonic() < end:
-                if sample := receiver.sample(name):
-                    samples.append(sample)
+                if found := sample(receiver.page, name):
+                    samples.append(found)
                 time.sleep(0.5)
         finally:
             process.kill()
@@ -245,9 +209,9 @@ def clips(folder):
 
 
 def run(names, out, folder):
-    receiver = Receiver(out)
+    receiver = Receiver(out, *LINK)
     places = {"here": HERE, "senders": os.environ["SENDERS"], "thalweg": os.environ["THALWEG"], "ffmpeg": FFMPEG}
-    places |= {"python": sys.executable, "page": receiver.page, "whip": f"{receiver.page}whip"}
+    places |= {"python": sys.executable, "page": receiver.page, "whip": receiver.whip}
     places |= {"rate": FIXED, **clips(folder)}
 
     results, wrong = {"load_at_begin": os.getloadavg()[0], "cores": os.cpu_count(), "link": LINK, "senders": {}}, []

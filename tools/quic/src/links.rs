@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, PathConfig, QueueConfig, Trace};
+use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Trace};
 use thalweg_units::{Bytes, Seed, Span};
 
 use crate::run::Paths;
@@ -62,9 +62,11 @@ pub fn recorded(name: &str, queue: QueueConfig) -> Paths {
     Paths { forward: PathConfig { hops: vec![bottleneck, delay.clone()] }, reverse: PathConfig { hops: vec![delay] } }
 }
 
-/// A constant rate with 64 KB of queue: 10 Mbps, 30 ms there and back.
-pub fn bulk() -> Paths {
-    let delay = HopConfig::delay(Span::from_millis(15));
+/// A constant rate with 64 KB of queue: 10 Mbps, 30 ms there and back. Each packet is late by up to `late` each way, in order, as
+/// on a machine that has other work.
+pub fn bulk(late: Span) -> Paths {
+    let jitter = Jitter::Uniform { max: late };
+    let delay = HopConfig::Delay { delay: Span::from_millis(15).into(), jitter, reorders: false };
     let queue = QueueConfig::DropTail(Limits::bytes(Bytes::new(64_000)));
     let rate = HopConfig::Rate { rate: "10Mbps".parse().expect("a rate"), queue };
     Paths { forward: PathConfig { hops: vec![rate, delay.clone()] }, reverse: PathConfig { hops: vec![delay] } }

@@ -53,6 +53,9 @@ struct Arguments {
     /// Window and round trip each 33 ms, instead of the table.
     #[arg(long)]
     windows: bool,
+    /// Of `bulk`: by how many milliseconds at most each packet is late, in both directions.
+    #[arg(long, default_value_t = 0)]
+    late: i64,
     /// Of `live`: how many bytes are sent.
     #[arg(long, default_value_t = 20_000_000)]
     bytes: usize,
@@ -191,7 +194,7 @@ fn main() -> anyhow::Result<()> {
                     play(*stack, *controller, arguments.each_acknowledged, &paths, workload, duration)
                 };
                 let outcome = match arguments.table {
-                    Table::Bulk => play(links::bulk(), Workload::Bulk(u64::MAX >> 20)),
+                    Table::Bulk => play(links::bulk(Span::from_millis(arguments.late)), Workload::Bulk(u64::MAX >> 20)),
                     Table::Live => emulated(*stack, *controller, &arguments).map(|(outcome, by)| {
                         late = late.max(by);
                         outcome

@@ -209,3 +209,33 @@ for (const trials of new Set(ROWS.map(([, trials]) => trials))) {
     }
   });
 }
+
+test('two in a call send each other ECT(1), in and out of the program between them', { skip }, async t => {
+  const browser = await launchPlaying(camera, withTrials(BOTH));
+  const pages = [];
+  let server;
+  try {
+    if (judge(t, browser, await unknownTrials(browser))) return;
+    server = await serve(PROGRAM, ['call', '--scheme', 'scream+l4s', '--listen', '127.0.0.1:0', '--size', '640x360']);
+    for (let seat = 0; seat < 2; seat++) pages.push(await open(browser, `${server.address}?begin`, { before: keepAnswers }));
+    for (const page of pages) {
+      const came = () => page.evaluate(async () => (await window.thalweg.call?.session?.statistics())?.video?.packetsReceivedWithEct1 ?? 0);
+      for (const until = performance.now() + 60_000; await came() <= 150; await page.waitForTimeout(500)) assert.ok(performance.now() < until, `${await came()} packets with ECT(1) came in a minute`);
+      const answers = await page.evaluate(() => window.answers.filter(answer => answer.includes('m=video')));
+      assert.ok(answers.length >= 2, `${answers.length} answers: of what is sent and of what is watched`);
+      for (const answer of answers) {
+        assert.match(answer, /a=rtcp-fb:\d+ ack ccfb/);
+        assert.doesNotMatch(answer, /transport-cc|transport-wide/);
+      }
+    }
+    for (const seat of ['a', 'b']) {
+      const text = await (await fetch(new URL(`/${seat}/metrics`, server.address))).text();
+      const of = ecn => [...text.matchAll(new RegExp(`thalweg_sent_ecn_total\\{[^}]*ecn="${ecn}"\\} (\\d+)`, 'g'))].reduce((sum, [, count]) => sum + Number(count), 0);
+      assert.ok(of('ect1') > 100 && of('not_ect') + of('ect0') + of('ce') === 0, `seat ${seat}: ${of('ect1')} as ECT(1), ${of('not_ect')} not`);
+    }
+  } finally {
+    await Promise.all(pages.map(page => page.context().close()));
+    await server?.stop({ withinMs: 10_000 });
+    await browser.close();
+  }
+});

@@ -125,7 +125,7 @@ fn a_flow_that_a_link_marks_is_counted_alike_by_publisher_and_watcher_and_withou
     let queue = QueueConfig::Marking { limits: Limits::packets(1000), marker, only_ect1: false, least_packets: 0 };
     for (scheme, feedback) in [("scream+l4s", "ccfb"), ("scream", "twcc-on-request")] {
         let mut link = link(0.0, 10);
-        link.up.hops[0] = HopConfig::Rate { rate: "1500kbps".parse().expect("a rate"), queue: queue.clone() };
+        link.up.hops[0] = HopConfig::Rate { rate: "1500kbps".parse().expect("a rate"), queue };
         let seen = Call { scheme, link: Some(link), ..Call::default() }.run(Span::from_secs(6));
         let (report, came) = (&seen.report, seen.report.packets_by_ecn);
         assert_eq!(report.feedback.as_deref(), Some(feedback));

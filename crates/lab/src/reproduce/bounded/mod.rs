@@ -54,8 +54,11 @@ pub struct Asked {
     measure: Measure,
 }
 
+/// Calculates a figure from the runs of a line.
+type Calculates = dyn Fn(&[Observed]) -> f64 + Send + Sync;
+
 #[derive(Clone)]
-struct Measure(Arc<dyn Fn(&[Observed]) -> f64 + Send + Sync>);
+struct Measure(Arc<Calculates>);
 
 impl fmt::Debug for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

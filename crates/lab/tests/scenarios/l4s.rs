@@ -163,13 +163,14 @@ fn a_path_that_clears_or_drops_the_field_costs_what_it_takes_to_notice() {
     }
 }
 
-/// specs/l4s.md 6 (e1).
+/// specs/l4s.md 6 (e1). A frame leaves within 150 ms with `+l4s`, marks or not.
 #[test]
-fn queues_that_drop_and_do_not_mark_make_no_difference() {
+fn queues_that_drop_and_do_not_mark_make_no_difference_beyond_that_of_the_pacer() {
     let codel = |limits| QueueConfig::Codel { limits, target: Span::from_millis(5), interval: Span::from_millis(100) };
     let run = |scheme| play(&scenario("10Mbps", codel(Limits::packets(1000)), 20), scheme);
     let [with, without] = ["scream+l4s", "scream"].map(run);
-    assert_eq!((with.marked(0, 0.0), with.mbps(0, 0.0)), (0.0, without.mbps(0, 0.0)));
+    let ratio = with.mbps(0, 0.0) / without.mbps(0, 0.0);
+    assert!(with.marked(0, 0.0) == 0.0 && (0.99..=1.01).contains(&ratio), "{ratio}");
 }
 
 /// specs/l4s.md 6 (b): a fall to a third, and back.

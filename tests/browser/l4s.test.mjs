@@ -83,14 +83,14 @@ async function watched(scheme, seconds, link) {
 for (const scheme of ['scream+l4s', 'gcc+l4s']) {
   test(`${scheme} sends ECT(1), the link marks, and Chromium, link and publisher count the same`, { skip }, async t => {
     if (judge(t, viewing, unknown)) return;
-    const { theirs, ours, answer, link } = await watched(scheme, 12, ['--rate', '1500kbps', '--aqm', 'ramp', '--delay', '10ms']);
+    const { theirs, ours, answer, link } = await watched(scheme, 12, ['--rate', '800kbps', '--aqm', 'ramp', '--delay', '10ms']);
     const { down, up } = link, { ect1, ce } = down.delivered_ecn;
     rows[`${scheme} to Chromium`] = { sent: total(ours.sent_by_ecn), 'as ECT(1)': ours.sent_by_ecn.ect1, 'came ECT(1)': theirs.cameEct1, 'came CE': theirs.cameCe, 'reports as ECT(1)': up.ecn.ect1 };
     assert.match(answer, /a=rtcp-fb:\d+ ack ccfb/);
     assert.doesNotMatch(answer, /transport-cc|transport-wide/);
     assert.equal(ours.feedback_kind, 'rfc8888');
     assert.deepEqual(ours.sent_by_ecn, { not_ect: 0, ect1: down.ecn.ect1, ect0: 0, ce: 0 }, 'all that was sent came to the link as ECT(1)');
-    assert.ok(ours.sent_by_ecn.ect1 > 500 && ce > 10, `${ce} of ${ours.sent_by_ecn.ect1} were marked`);
+    assert.ok(ours.sent_by_ecn.ect1 > 300 && ce > 10, `${ce} of ${ours.sent_by_ecn.ect1} were marked`);
     assert.equal(total(down.marked), ce, 'marks by reason');
     assert.deepEqual([theirs.cameEct1, theirs.cameCe], [ect1, ce], 'what left the link came to Chromium');
     assert.deepEqual([ours.arrived_by_ecn.ect1, ours.arrived_by_ecn.ce], [ect1, ce], 'and was reported');

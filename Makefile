@@ -138,11 +138,12 @@ test-contests: setup-test setup-live
 	$(CARGO) build --release -p thalweg-cli
 	cd tests/browser && npm ci --no-audit --no-fund --silent && THALWEG=$(TARGET)/release/thalweg npm run contest
 
-# Chromium's SCReAM beside ours over the same link, in one report and one table (docs/l4s.md). By the clock: eight minutes on a quiet machine.
+# All of Chromium's ways with L4S counted, and its SCReAM beside ours over the same link in one report and one table (docs/l4s.md). By
+# the clock: twelve minutes on a quiet machine.
 test-l4s: setup-test setup-live
 	$(CARGO) build --release -p thalweg-cli
 	$(CARGO) build --release -p thalweg-live --example barcodes
-	cd tests/browser && npm ci --no-audit --no-fund --silent && THALWEG=$(TARGET)/release/thalweg npm run l4s
+	cd tests/browser && npm ci --no-audit --no-fund --silent && export THALWEG=$(TARGET)/release/thalweg && ROWS=all npm run counts && npm run l4s
 
 # `thalweg publish --whip` against a server no one here wrote: Pion's.
 test-whip: setup-test setup-live programs

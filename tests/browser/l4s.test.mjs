@@ -90,13 +90,13 @@ for (const scheme of ['scream+l4s', 'gcc+l4s']) {
     assert.doesNotMatch(answer, /transport-cc|transport-wide/);
     assert.equal(ours.feedback_kind, 'rfc8888');
     assert.deepEqual(ours.sent_by_ecn, { not_ect: 0, ect1: down.ecn.ect1, ect0: 0, ce: 0 }, 'all that was sent came to the link as ECT(1)');
-    assert.ok(ours.sent_by_ecn.ect1 > 300 && ce > 10, `${ce} of ${ours.sent_by_ecn.ect1} were marked`);
+    assert.ok(ours.sent_by_ecn.ect1 > 200 && ce > 2, `${ce} of ${ours.sent_by_ecn.ect1} were marked`);
     assert.equal(total(down.marked), ce, 'marks by reason');
     assert.deepEqual([theirs.cameEct1, theirs.cameCe], [ect1, ce], 'what left the link came to Chromium');
     assert.deepEqual([ours.arrived_by_ecn.ect1, ours.arrived_by_ecn.ce], [ect1, ce], 'and was reported');
     assert.deepEqual([ours.arrived_by_ecn.not_ect, ours.arrived_by_ecn.ect0], [0, 0]);
     // Chromium's RTCP answers in kind; ours, which no media comes to, and checks and handshake do not.
-    assert.ok(up.ecn.ect1 > 100 && up.ecn.ce + up.ecn.ect0 === 0, JSON.stringify(up.ecn));
+    assert.ok(up.ecn.ect1 > 40 && up.ecn.ce + up.ecn.ect0 === 0, JSON.stringify(up.ecn));
     assert.ok(down.ecn.not_ect > 5 && down.ecn.ect0 === 0, JSON.stringify(down.ecn));
   });
 }
@@ -169,13 +169,16 @@ const ROWS = [
   ['both over 10 Mbps, step 1 ms', BOTH, [HOPS.step('10Mbps', 1)], { ect1: 'all', feedback: 'ccfb', reports: 1, marks: true }],
 ];
 const SECONDS = 8;
+// One of each kind with every change; all of them, four minutes, with ROWS=all (`make test-l4s`).
+const EACH_CHANGE = ['no trials', 'RFC 8888 over 3 Mbps', 'both', 'both over a path that clears the field', 'both over 3 Mbps, ramp 10-20 ms'];
+const PLAYED = ROWS.filter(([name]) => process.env.ROWS === 'all' || EACH_CHANGE.includes(name));
 
-for (const trials of new Set(ROWS.map(([, trials]) => trials))) {
+for (const trials of new Set(PLAYED.map(([, trials]) => trials))) {
   test(`Chromium sends with ${trials || 'no field trials'}`, { skip }, async t => {
     const browser = await launchPlaying(camera, withTrials(trials));
     try {
       if (trials.includes(CCFB) && judge(t, browser, await unknownTrials(browser))) return;
-      for (const [name, , hops, expected] of ROWS.filter(row => row[1] === trials)) {
+      for (const [name, , hops, expected] of PLAYED.filter(row => row[1] === trials)) {
         await t.test(name, async t => {
           const { theirs, ours, again, feedback, answer, link, rate } = await received(browser, name.replaceAll(/[^a-z0-9]+/gi, '-'), hops, SECONDS);
           const { up, down } = link;

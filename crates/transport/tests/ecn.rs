@@ -1,4 +1,4 @@
-//! The ECN field: what is told of packets that come, and what packets say that leave (specs/l4s.md 1.3).
+//! The ECN field: what is reported of packets that come, and what packets say that leave (specs/l4s.md 1.3).
 
 mod world;
 

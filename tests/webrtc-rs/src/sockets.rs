@@ -23,7 +23,7 @@ const HEADERS: usize = 28;
 /// A receiver stays this much longer than its sender, for what is under way.
 const LINGERS: f64 = 2.0;
 
-/// Tells the other end of a description, and returns its answer.
+/// Sends the peer a description, and returns its answer.
 pub type Exchange<'a> = &'a mut dyn FnMut(RTCSessionDescription) -> Result<RTCSessionDescription, Error>;
 
 /// Offers a call, and sends frames of the size that the target allows for so many seconds once it is connected.

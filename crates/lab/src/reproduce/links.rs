@@ -8,6 +8,18 @@ use super::Seconds;
 use crate::Undershoot;
 use crate::scenario::{Competitor, Sender};
 
+/// The recorded cellular links that experiments over several of them take, the slowest first.
+pub(super) const RECORDED: [&str; 8] = [
+    "ATT-LTE-driving.up",
+    "TMobile-UMTS-driving.up",
+    "TMobile-UMTS-driving.down",
+    "Verizon-LTE-short.down",
+    "ATT-LTE-driving.down",
+    "Verizon-LTE-short.up",
+    "TMobile-LTE-short.up",
+    "TMobile-LTE-short.down",
+];
+
 /// The links of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Links {

@@ -4,22 +4,11 @@ use thalweg_link::queue::{Limits, Marker};
 use thalweg_link::{HopConfig, QueueConfig};
 use thalweg_units::{Bytes, Span};
 
+use super::super::links::RECORDED;
 use super::{Asked, Bound, Frames, LENGTH, Line, Observed, Scenario, line, named, over, part};
 
 pub(super) const BECAUSE: &[&str] =
     &["a fade marks all that waits, and the draft's average takes a hundred round trips to forget it (docs/l4s.md)"];
-
-/// The recordings, the slowest first.
-const TRACES: [&str; 8] = [
-    "ATT-LTE-driving.up",
-    "TMobile-UMTS-driving.up",
-    "TMobile-UMTS-driving.down",
-    "Verizon-LTE-short.down",
-    "ATT-LTE-driving.down",
-    "Verizon-LTE-short.up",
-    "TMobile-LTE-short.up",
-    "TMobile-LTE-short.down",
-];
 
 const LIMITS: Limits = Limits::bytes(Bytes::new(10_000_000));
 const RAMP: Marker = Marker::Ramp { from: Span::from_millis(5), to: Span::from_millis(10) };
@@ -58,8 +47,8 @@ pub(super) fn lines() -> Vec<Line> {
                     part(behind(trace, predictive()), named(marked, 10)),
                 ]
             };
-            let parts: Vec<_> = TRACES.iter().flat_map(over).collect();
-            let links = TRACES.len();
+            let parts: Vec<_> = RECORDED.iter().flat_map(over).collect();
+            let links = RECORDED.len();
             let mean = move |of: fn(&[Observed], usize, usize) -> f64, run: usize| {
                 move |runs: &[Observed]| (0..links).map(|link| of(runs, link, run)).sum::<f64>() / links as f64
             };
@@ -69,7 +58,7 @@ pub(super) fn lines() -> Vec<Line> {
                 Asked::new("P95 of latency, predictive, mean", "", Bound::NONE, mean(latency, PREDICTED)),
                 Asked::new("rate, predictive, mean", "", Bound::NONE, mean(rate, PREDICTED)),
             ];
-            for (link, trace) in TRACES.iter().enumerate() {
+            for (link, trace) in RECORDED.iter().enumerate() {
                 let one = Bound::at_most(1.05);
                 asked.push(Asked::new(format!("P95 of latency, {trace}"), "", one, move |runs| {
                     latency(runs, link, RAMPED)

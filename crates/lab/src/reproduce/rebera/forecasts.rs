@@ -4,6 +4,7 @@ use thalweg_control::estimate::forecast::{Config, Forecast, RlsConfig, rms};
 use thalweg_link::{FindTrace, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
+use super::super::links::RECORDED;
 use super::super::{Experiment, Figure, Published, Row, Rows, Seconds};
 use super::traces::{FORTH, TR1, TR7};
 use super::{SETUP, SOURCE};
@@ -27,21 +28,9 @@ const KEYS: [&str; 8] = [
     "rls_over_best",
 ];
 
-/// Every recording, the slowest first.
-const TRACES: [&str; 8] = [
-    "ATT-LTE-driving.up",
-    "TMobile-UMTS-driving.up",
-    "TMobile-UMTS-driving.down",
-    "Verizon-LTE-short.down",
-    "ATT-LTE-driving.down",
-    "Verizon-LTE-short.up",
-    "TMobile-LTE-short.up",
-    "TMobile-LTE-short.down",
-];
-
 pub(super) fn table2() -> Figure {
     let about = "forecasts of what a recorded link bears in the next 1.07 s: root mean squared errors in kbps";
-    let experiment = Experiment::Rows(Rows { keys: &KEYS, traces: &TRACES, play });
+    let experiment = Experiment::Rows(Rows { keys: &KEYS, traces: &RECORDED, play });
     // The paper's traces differ, so only the ratio of the filter's error to that of the best average can be compared:
     // 87/86 on Tr3 to 250/235 on Tr6.
     let published = [
@@ -64,7 +53,7 @@ pub(super) fn figure7() -> Figure {
     let about = "the recordings that stand in for the paper's traces, scaled to their means, over 1000 periods of 1.07 s \
                  (table I)";
     let keys = &["mean_kbps", "deviation_kbps", "deviation_ratio", "outage_ratio"];
-    let rows = Rows { keys, traces: &TRACES, play: play_traces };
+    let rows = Rows { keys, traces: &RECORDED, play: play_traces };
     let table1 = [
         ("Tr1", [176.0, 115.0, 0.654, 0.020]),
         ("Tr2", [388.0, 165.0, 0.425, 0.005]),
@@ -130,5 +119,5 @@ fn play(find: &mut FindTrace<'_>, _seed: Seed) -> Result<Vec<Row>, SimulateError
         let trace = find(name).map_err(SimulateError::Path)?;
         Ok(Row { link: (*name).into(), scheme: "rls".into(), values: row(&capacities(&trace))? })
     };
-    TRACES.iter().map(of).collect()
+    RECORDED.iter().map(of).collect()
 }

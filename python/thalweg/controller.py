@@ -36,7 +36,7 @@ class SendLimits:
     burst: int | None = None
     """Bytes of a frame that may leave back to back; None for strict pacing."""
     padding: float | None = None
-    """The rate of padding when there is no media, in bit/s; None for none."""
+    """The rate up to which padding fills what media leaves, in bit/s; None for none."""
 
 
 class Controller:

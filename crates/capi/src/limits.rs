@@ -1,6 +1,6 @@
 //! What a controller allows.
 
-use thalweg_control::{MediaLimit, Probe, SendLimits};
+use thalweg_control::{MediaLimit, PaddingLimit, Probe, SendLimits};
 use thalweg_units::{Bytes, Rate, Span};
 
 use crate::error::Error;
@@ -19,6 +19,8 @@ pub const THALWEG_HAS_FEC_INTERVAL: u32 = 8;
 pub const THALWEG_HAS_PERIOD: u32 = 16;
 /// `thalweg_limits.probe_...` hold.
 pub const THALWEG_HAS_PROBE: u32 = 32;
+/// `thalweg_limits.padding` is wanted beside media, which otherwise counts.
+pub const THALWEG_PADDING_BESIDE: u32 = 64;
 
 /// What a controller allows. Sizes are from the IP header up. Rates are as the program counts: of a controller with
 /// `overhead`, without it.
@@ -41,7 +43,8 @@ pub struct Limits {
     pub target: u64,
     /// How many bytes of a frame may leave back to back; without it, none may.
     pub burst: u64,
-    /// The rate of padding that is wanted while there is no media, bit/s.
+    /// The rate of padding that is wanted while there is no media, bit/s. Media counts, so that both together do not exceed
+    /// it, unless `has` says `THALWEG_PADDING_BESIDE`.
     pub padding: u64,
     /// Payload bytes that may be sent in addition to those already sent.
     pub frame: u64,
@@ -105,6 +108,7 @@ impl Limits {
         let period = held(limits.media.period(), THALWEG_HAS_PERIOD);
         has |= limits.fec_interval.map_or(0, |_| THALWEG_HAS_FEC_INTERVAL);
         has |= limits.probe.map_or(0, |_| THALWEG_HAS_PROBE);
+        has |= if matches!(limits.padding, PaddingLimit::Beside(_)) { THALWEG_PADDING_BESIDE } else { 0 };
         let bps = |rate: Rate| foreign(rate).as_bps();
         let mut reported = Limits {
             has,
@@ -113,7 +117,7 @@ impl Limits {
             capacity: bps(limits.capacity),
             target: target.as_bps(),
             burst,
-            padding: bps(limits.padding_rate),
+            padding: bps(limits.padding.rate()),
             frame,
             period,
             keep_frames: limits.media.share(),
@@ -135,7 +139,9 @@ impl Limits {
         if self.pacing != 0 {
             limits.pacing = checked("pacing", self.pacing)?;
         }
-        limits.padding_rate = checked("padding", self.padding)?;
+        let padding = checked("padding", self.padding)?;
+        let beside = self.has & THALWEG_PADDING_BESIDE != 0 && padding > Rate::ZERO;
+        limits.padding = if beside { PaddingLimit::Beside(padding) } else { PaddingLimit::up_to(padding) };
         limits.window = held(THALWEG_HAS_WINDOW, self.window);
         limits.burst = held(THALWEG_HAS_BURST, self.burst);
         limits.media = match (held(THALWEG_HAS_FRAME, self.frame), held(THALWEG_HAS_PERIOD, self.period)) {
@@ -174,12 +180,15 @@ mod tests {
         let mut limits = SendLimits::of_rate(Rate::from_kbps(800));
         let (pacing, spacing) = (Rate::from_kbps(2000), Span::from_millis(2));
         (limits.window, limits.burst, limits.pacing) = (Some(Bytes::new(30_000)), Some(Bytes::new(6144)), pacing);
-        (limits.padding_rate, limits.fec_interval) = (Rate::from_kbps(7), Some(8));
+        limits.fec_interval = Some(8);
         let bytes = Bytes::new(5000);
         limits.probe = Some(Probe { cluster: 3, rate: Rate::from_kbps(1600), packets: 5, bytes, spacing });
         let frame = Bytes::new(9000);
-        for media in [MediaLimit::None, MediaLimit::Share(0.5), MediaLimit::Frame(frame), MediaLimit::Period(frame)] {
-            limits.media = media;
+        let medias = [MediaLimit::None, MediaLimit::Share(0.5), MediaLimit::Frame(frame), MediaLimit::Period(frame)];
+        let rate = Rate::from_kbps(7);
+        let paddings = [PaddingLimit::None, PaddingLimit::UpTo(rate), PaddingLimit::Beside(rate), PaddingLimit::None];
+        for (media, padding) in medias.into_iter().zip(paddings) {
+            (limits.media, limits.padding) = (media, padding);
             let reported = Limits::new(&limits, Rate::ZERO, |rate| rate);
             assert_eq!(reported.of_caller().unwrap(), limits);
         }

@@ -134,9 +134,6 @@ pub(crate) enum Discipline {
     Dualpi2,
 }
 
-/// specs/l4s.md 2.4 and 2.6.
-const RAMP: Marker = Marker::Ramp { from: Span::from_millis(5), to: Span::from_millis(10) };
-
 impl Discipline {
     /// The queue of this kind in place of a drop-tail one of the same length.
     ///
@@ -174,9 +171,9 @@ impl Discipline {
                 QueueConfig::FqCodel(FqCodelConfig { limits: limits.unwrap_or(usual.limits), ..usual })
             }
             (Discipline::Ramp, _) => {
-                QueueConfig::Marking { limits: managed, marker: RAMP, only_ect1: false, least_packets: 0 }
+                QueueConfig::Marking { limits: managed, marker: Marker::RADIO, only_ect1: false, least_packets: 0 }
             }
-            (Discipline::Predictive, _) => QueueConfig::Predictive { limits: managed, marker: RAMP },
+            (Discipline::Predictive, _) => QueueConfig::Predictive { limits: managed, marker: Marker::RADIO },
             // specs/l4s.md 2.2 and 2.4.
             (Discipline::Dualpi2, _) => {
                 QueueConfig::DualPi2(DualPi2Config { limits, least_packets: 2, ..DualPi2Config::default() })

@@ -153,9 +153,8 @@ pub struct SendLimits {
     pub capacity: Rate,
     /// How many bytes of a frame may leave back to back; `None` for strict pacing.
     pub burst: Option<Bytes>,
-    /// The rate of padding that the controller wants sent when there is no media, beyond probes (WebRTC's padding
-    /// rate).
-    pub padding_rate: Rate,
+    /// Padding that the controller wants sent when there is no media, beyond probes.
+    pub padding: PaddingLimit,
     /// The next probe cluster not yet begun. A cluster has begun once a packet that carries its number was sent.
     pub probe: Option<Probe>,
     /// Limits on frames besides `capacity`.
@@ -163,6 +162,52 @@ pub struct SendLimits {
     /// One FEC packet is to leave after this many media packets, as the controller's probe (FBRA's FEC interval N);
     /// `None` for no FEC.
     pub fec_interval: Option<u16>,
+}
+
+/// How much padding leaves while the send queue is empty, besides probes.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum PaddingLimit {
+    /// None.
+    #[default]
+    None,
+    /// What media leaves of this rate: media counts, so that both together do not exceed it (WebRTC's padding rate).
+    UpTo(Rate),
+    /// This rate, whatever media there is beside it (Pudica's probes).
+    Beside(Rate),
+}
+
+impl PaddingLimit {
+    /// Media that leaves after a pause does not hold padding back for longer than this (libwebrtc pacing_controller,
+    /// `kMaxDebtInTime`).
+    pub const MAX_DEBT: Span = Span::from_millis(500);
+
+    /// Padding and media up to this rate; none for zero.
+    pub fn up_to(rate: Rate) -> PaddingLimit {
+        if rate > Rate::ZERO { PaddingLimit::UpTo(rate) } else { PaddingLimit::None }
+    }
+
+    /// The rate, zero for no padding.
+    pub fn rate(self) -> Rate {
+        match self {
+            PaddingLimit::None => Rate::ZERO,
+            PaddingLimit::UpTo(rate) | PaddingLimit::Beside(rate) => rate,
+        }
+    }
+
+    /// The same with at most this rate.
+    pub fn min(self, most: Rate) -> PaddingLimit {
+        match self {
+            PaddingLimit::None => PaddingLimit::None,
+            PaddingLimit::UpTo(rate) => PaddingLimit::UpTo(rate.min(most)),
+            PaddingLimit::Beside(rate) => PaddingLimit::Beside(rate.min(most)),
+        }
+    }
+
+    /// Whether media counts.
+    pub fn counts_media(self) -> bool {
+        matches!(self, PaddingLimit::UpTo(_))
+    }
 }
 
 /// Limits on frames besides the encoder's rate.
@@ -208,7 +253,7 @@ impl SendLimits {
             pacing: rate,
             capacity: rate,
             burst: None,
-            padding_rate: Rate::ZERO,
+            padding: PaddingLimit::None,
             probe: None,
             media: MediaLimit::None,
             fec_interval: None,

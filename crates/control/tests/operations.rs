@@ -205,7 +205,7 @@ fn assert_usable(limits: &SendLimits) {
     assert!(limits.window.is_none_or(|window| window >= MSS && window < Bytes::MAX), "{limits:?}");
     assert!(limits.pacing > Rate::ZERO && limits.pacing < Rate::MAX, "{limits:?}");
     assert!(limits.capacity > Rate::ZERO && limits.capacity < Rate::MAX, "{limits:?}");
-    assert!(limits.padding_rate < Rate::MAX, "{limits:?}");
+    assert!(limits.padding.rate() < Rate::MAX, "{limits:?}");
     assert!((0.0..=1.0).contains(&limits.media.share()), "{limits:?}");
     if let Some(probe) = limits.probe {
         assert!(probe.rate > Rate::ZERO && probe.rate < Rate::MAX && probe.packets > 0, "{probe:?}");

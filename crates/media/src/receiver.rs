@@ -21,6 +21,9 @@ pub enum FeedbackStyle {
     /// RFC 8888 when a packet asks for it, at most each 5 ms, and 10 ms after one that does not: marks are answered within
     /// a round trip (specs/l4s.md 4.1).
     CcfbOnRequest,
+    /// RFC 8888 as libwebrtc has it since 2026: as a frame ends, 25 ms after the last report at the earliest, and 25 ms after
+    /// the first packet not reported otherwise (specs/l4s.md 4.1).
+    CcfbByFrame,
     /// RFC 8888 every 100 ms: the interval of the RMCAT authors' simulations (ns3-rmcat), for comparing algorithms under
     /// the same reports.
     #[cfg_attr(feature = "serde", serde(rename = "ccfb-100ms"))]
@@ -36,11 +39,12 @@ pub enum FeedbackStyle {
 
 impl FeedbackStyle {
     /// Every style.
-    pub const ALL: [FeedbackStyle; 8] = [
+    pub const ALL: [FeedbackStyle; 9] = [
         FeedbackStyle::Twcc,
         FeedbackStyle::TwccOnRequest,
         FeedbackStyle::Ccfb,
         FeedbackStyle::CcfbOnRequest,
+        FeedbackStyle::CcfbByFrame,
         FeedbackStyle::CcfbEvery100Ms,
         FeedbackStyle::PerPacket,
         FeedbackStyle::Extended,
@@ -55,6 +59,7 @@ impl FeedbackStyle {
             FeedbackStyle::TwccOnRequest => "twcc-on-request",
             FeedbackStyle::Ccfb => "ccfb",
             FeedbackStyle::CcfbOnRequest => "ccfb-on-request",
+            FeedbackStyle::CcfbByFrame => "ccfb-by-frame",
             FeedbackStyle::CcfbEvery100Ms => "ccfb-100ms",
             FeedbackStyle::Extended => "extended",
             FeedbackStyle::ExtendedRandomised => "extended-randomised",
@@ -67,6 +72,7 @@ impl FeedbackStyle {
             FeedbackStyle::PerPacket
             | FeedbackStyle::Ccfb
             | FeedbackStyle::CcfbOnRequest
+            | FeedbackStyle::CcfbByFrame
             | FeedbackStyle::CcfbEvery100Ms => true,
             FeedbackStyle::Twcc
             | FeedbackStyle::TwccOnRequest

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use thalweg_control::{Controller, Demand, Feedback, SendLimits, SentPacket};
+use thalweg_control::{Controller, Demand, Feedback, PaddingLimit, SendLimits, SentPacket};
 use thalweg_units::{Bytes, Rate, Time};
 
 use crate::errors::raised;
@@ -184,7 +184,7 @@ fn limits(object: &Bound<'_, PyAny>) -> PyResult<SendLimits> {
         limits.pacing = rate("pacing", pacing)?;
     }
     if let Some(padding) = optional("padding")? {
-        limits.padding_rate = rate("padding", padding)?;
+        limits.padding = PaddingLimit::up_to(rate("padding", padding)?);
     }
     (limits.window, limits.burst) = (bytes("window")?, bytes("burst")?);
     Ok(limits)

@@ -213,7 +213,7 @@ impl Flow {
             capacity: self.capacity(),
             window: Bytes::new(self.window_as_pace()),
             keep_frames: limits.media.share(),
-            padding: self.driver.foreign(limits.padding_rate),
+            padding: self.driver.foreign(limits.padding.rate()),
             srtt: stats.srtt,
             in_flight: stats.in_flight,
             loss: stats.loss,

@@ -18,8 +18,8 @@ pub struct Snapshot {
     pub window: Bytes,
     /// The share of frames to send, 0..=1; drop the others before encoding.
     pub keep_frames: f64,
-    /// The rate of padding that the controller wants while there is no media: QUIC sends none by itself, an application
-    /// may as datagrams.
+    /// The rate of padding that the controller wants while there is no media, beside it or up to it
+    /// ([`PaddingLimit`](thalweg_control::PaddingLimit)): QUIC sends none by itself, an application may as datagrams.
     pub padding: Rate,
     /// Smoothed time from sending a packet to its acknowledgement; `None` before the first.
     pub srtt: Option<Span>,

@@ -22,11 +22,12 @@ pub(crate) fn negotiable(style: FeedbackStyle) -> FeedbackStyle {
     match style {
         FeedbackStyle::PerPacket => FeedbackStyle::TwccOnRequest,
         FeedbackStyle::ExtendedRandomised => FeedbackStyle::Extended,
-        FeedbackStyle::CcfbEvery100Ms => FeedbackStyle::Ccfb,
+        // As often as each receiver of this program sends it.
+        FeedbackStyle::Ccfb | FeedbackStyle::CcfbEvery100Ms => FeedbackStyle::CcfbByFrame,
         FeedbackStyle::Twcc
         | FeedbackStyle::TwccOnRequest
-        | FeedbackStyle::Ccfb
         | FeedbackStyle::CcfbOnRequest
+        | FeedbackStyle::CcfbByFrame
         | FeedbackStyle::Extended => style,
     }
 }
@@ -35,9 +36,10 @@ fn capabilities(scenario: &Scenario, style: FeedbackStyle, direction: Direction)
     let kind = match negotiable(style) {
         FeedbackStyle::PerPacket | FeedbackStyle::TwccOnRequest => CongestionFeedback::TransportOnRequest,
         FeedbackStyle::Twcc => CongestionFeedback::Transport,
-        FeedbackStyle::Ccfb | FeedbackStyle::CcfbOnRequest | FeedbackStyle::CcfbEvery100Ms => {
-            CongestionFeedback::PerStream
-        }
+        FeedbackStyle::Ccfb
+        | FeedbackStyle::CcfbOnRequest
+        | FeedbackStyle::CcfbByFrame
+        | FeedbackStyle::CcfbEvery100Ms => CongestionFeedback::PerStream,
         FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised => CongestionFeedback::Extended,
     };
     Capabilities {

@@ -15,7 +15,7 @@ use thalweg_units::{Bytes, Time};
 
 use crate::clock::Clock;
 use crate::handle::Handle;
-use crate::prober::{Probed, Wish};
+use crate::padder::{Asked, Filled};
 
 /// The header extension with the transport-wide sequence number (transport-wide-cc-extensions-01).
 const TRANSPORT_CC: &str = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
@@ -37,13 +37,13 @@ pub enum Feedback {
 ///
 /// It sees each packet as the pacer releases it, numbers it (retransmissions on a stream of their own too, which
 /// `TwccSender` leaves out) and reads the reports itself; so it knows what is in flight, notices silence, and announces a
-/// target that changes without a report. [`register`](crate::register) puts it into a registry, with the probes.
+/// target that changes without a report. [`register`](crate::register) puts it into a registry, with the padding.
 pub struct Interceptor {
     driver: Driver,
     clock: Clock,
     handle: Handle,
     feedback: Feedback,
-    wish: Wish,
+    asked: Asked,
     streams: BTreeMap<u32, Stream>,
     /// The key of the next packet, whose low 16 bits are its transport-wide sequence number.
     next: u64,
@@ -62,14 +62,14 @@ struct Stream {
 }
 
 impl Interceptor {
-    pub(crate) fn new(driver: Driver, feedback: Feedback, wish: Wish) -> Interceptor {
+    pub(crate) fn new(driver: Driver, feedback: Feedback, asked: Asked) -> Interceptor {
         let handle = Handle::new(&driver);
         Interceptor {
             driver,
             clock: Clock::default(),
             handle,
             feedback,
-            wish,
+            asked,
             streams: BTreeMap::new(),
             next: 0,
             announced: None,
@@ -86,7 +86,7 @@ impl Interceptor {
     /// Numbers a packet that leaves and shows it to the controller. One that no report will name is not shown.
     fn depart(&mut self, now: Instant, message: &mut AttributedPacket) {
         let retransmission = message.has(&Attribute::Retransmission);
-        let probed = message.custom::<Probed>().copied();
+        let filled = message.custom::<Filled>().copied();
         let Packet::Rtp(packet) = &mut message.packet else { return };
         let Some(stream) = self.streams.get(&packet.header.ssrc).copied() else { return };
         if self.feedback == Feedback::Twcc {
@@ -98,9 +98,9 @@ impl Interceptor {
         }
         let mut departure = Departure::new(self.next, Bytes::new(packet.marshal_size() as u64));
         departure.stream = Some((packet.header.ssrc, packet.header.sequence_number));
-        departure.probe = probed.map(|probed| probed.cluster);
-        departure.payload = match (probed, retransmission) {
-            (Some(Probed { padding: true, .. }), _) => Payload::Padding,
+        departure.probe = filled.and_then(|filled| filled.probe);
+        departure.payload = match (filled, retransmission) {
+            (Some(Filled { padding: true, .. }), _) => Payload::Padding,
             (_, true) => Payload::Repair,
             _ => stream.payload,
         };
@@ -108,6 +108,7 @@ impl Interceptor {
         let now = self.clock.time(now);
         // Keys are numbers that are used once.
         let _ = self.driver.on_sent(now, departure);
+        self.asked.set(&self.driver);
     }
 
     /// Reads a report. Returns whether it was one.
@@ -126,7 +127,7 @@ impl Interceptor {
     /// Shows what the controller says; returns the target if it differs from the one announced by more than a share.
     fn show(&mut self, now: Time, share: f64) -> Option<Attribute> {
         self.handle.show(now, &mut self.driver);
-        self.wish.set(self.driver.limits().probe);
+        self.asked.set(&self.driver);
         let bits_per_second = self.driver.target().as_bps_f64();
         let differs = |announced: f64| (bits_per_second - announced).abs() > share * announced;
         if !self.announced.is_none_or(differs) {

@@ -1,6 +1,6 @@
 //! Thalweg's congestion controllers in [webrtc-rs](https://github.com/webrtc-rs/webrtc).
 //!
-//! * [`register`]: a controller that sees each departure, with probes ([`Interceptor`]).
+//! * [`register`]: a controller that sees each departure, with probes and padding ([`Interceptor`]).
 //! * [`Estimator`]: behind webrtc-rs's own seam, in place of its `Gcc`: one line, and less to see.
 //! * [`Handle`]: what the application's threads see of a controller, and tell it.
 #![forbid(unsafe_code)]
@@ -9,7 +9,7 @@ mod clock;
 mod estimator;
 mod handle;
 mod interceptor;
-mod prober;
+mod padder;
 mod register;
 
 pub use estimator::Estimator;

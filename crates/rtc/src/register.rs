@@ -5,12 +5,12 @@ use thalweg_adapt::Driver;
 
 use crate::handle::Handle;
 use crate::interceptor::{Feedback, Interceptor};
-use crate::prober::{Prober, Wish};
+use crate::padder::{Asked, Padder};
 
 /// Between webrtc-rs's pacer (3000) and its numbering (2000).
-const PROBER: usize = 2_500;
+const PADDER: usize = 2_500;
 
-/// Adds a controller that sees each departure, its probes, and a pacer that begins at the controller's start rate
+/// Adds a controller that sees each departure, its probes and padding, and a pacer that begins at the controller's start rate
 /// (webrtc-rs's begins at 1 Mbps until the target first changes). They take the places of what another function put at
 /// the same slots, such as `configure_congestion_control`, which also registers what is negotiated with the remote.
 ///
@@ -28,12 +28,12 @@ const PROBER: usize = 2_500;
 /// # }
 /// ```
 pub fn register(registry: Registry, driver: Driver, feedback: Feedback) -> (Registry, Handle) {
-    let (start, overhead, wish) = (driver.target().as_bps_f64(), driver.overhead(), Wish::default());
-    let interceptor = Interceptor::new(driver, feedback, wish.clone());
+    let (start, overhead, asked) = (driver.target().as_bps_f64(), driver.overhead(), Asked::default());
+    let interceptor = Interceptor::new(driver, feedback, asked.clone());
     let handle = interceptor.handle();
     let registry = registry
         .with(Slot::CongestionControl, interceptor)
-        .with(Slot::from(PROBER), Prober::new(wish, overhead))
+        .with(Slot::from(PADDER), Padder::new(asked, overhead))
         .with(Slot::Pacer, PacerBuilder::new().with_target_bitrate(start).build());
     (registry, handle)
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use rtc_interceptor::{CongestionControlBuilder, Gcc, PacerBuilder, Registry, Slot, TwccSenderBuilder};
 use support::{Seen, World, play};
+use thalweg_control::{Controller, PaddingLimit, SendLimits};
 use thalweg_rtc::{Config, Driver, Estimator, Feedback, register};
-use thalweg_units::Rate;
+use thalweg_units::{Bytes, Rate};
 
 fn config(world: &World) -> Config {
     let [start, max] = [world.start, 100e6].map(Rate::from_bps_f64);
@@ -96,6 +97,41 @@ fn an_application_that_sends_little_keeps_its_target_by_probes() {
     let ours = seen("gcc", &world, Feedback::Twcc);
     within("Mbps of target", ours.mean(20.0, 30.0) / 1e6, 2.0, 6.0);
     within("Mbps on the wire", ours.delivered(20.0, 30.0) / 1e6, 0.35, 0.55);
+}
+
+/// Asks for padding and a window, whatever happens.
+#[derive(Clone)]
+struct Asks(SendLimits);
+
+impl Controller for Asks {
+    fn on_feedback(&mut self, _: &thalweg_control::Feedback<'_>) {}
+
+    fn limits(&self) -> SendLimits {
+        self.0
+    }
+}
+
+#[test]
+fn padding_is_sent_up_to_a_rate_or_beside_media_and_never_beyond_the_window() {
+    let world = World { most: 4e5, duration: Duration::from_secs(10), ..World::steady() };
+    let mut limits = SendLimits::of_rate(Rate::from_kbps(2000));
+    let rate = Rate::from_kbps(1000);
+    // What the world calls at most 0.4 Mbps is without headers.
+    let media = 0.43;
+    for (padding, window, expected) in [
+        (PaddingLimit::None, None, media),
+        (PaddingLimit::UpTo(rate), None, 1.0),
+        (PaddingLimit::Beside(rate), None, 1.0 + media),
+        // 8 kB in a round trip of 40 ms and what a report waits.
+        (PaddingLimit::UpTo(rate.scale(2.0)), Some(Bytes::new(8000)), 0.85),
+    ] {
+        (limits.padding, limits.window) = (padding, window);
+        let driver = Driver::new(Box::new(Asks(limits)), config(&world)).unwrap();
+        let (registry, _) = register(Registry::new(), driver, Feedback::Twcc);
+        let seen = play(&world, registry, Feedback::Twcc);
+        let what = format!("{padding:?} and a window of {window:?}: Mbps");
+        within(&what, seen.delivered(2.0, 10.0) / 1e6, expected - 0.05, expected + 0.05);
+    }
 }
 
 #[test]

@@ -46,6 +46,12 @@ pub struct Pacer {
     earliest: Time,
 }
 
+impl Default for Pacer {
+    fn default() -> Pacer {
+        Pacer::new(Span::ZERO)
+    }
+}
+
 impl Pacer {
     /// A pacer that lets the first packet leave at once.
     pub fn new(burst: Span) -> Pacer {
@@ -70,6 +76,11 @@ impl Pacer {
     /// When the next packet may leave.
     pub fn next_send(&self) -> Time {
         self.earliest - self.burst
+    }
+
+    /// The next packet waits no longer than until then.
+    pub fn forgive(&mut self, latest: Time) {
+        self.earliest = self.earliest.min(latest + self.burst);
     }
 
     /// A packet of `size` leaves now.

@@ -75,7 +75,7 @@ mod tests {
         assert!(
             feedback("acks")
                 .unwrap_err()
-                .contains("own, twcc, twcc-on-request, ccfb, ccfb-on-request, ccfb-100ms, per-packet")
+                .contains("own, twcc, twcc-on-request, ccfb, ccfb-on-request, ccfb-by-frame, ccfb-100ms, per-packet")
         );
     }
 

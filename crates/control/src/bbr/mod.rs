@@ -20,7 +20,7 @@ mod rounds;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Controller, Decision, Demand, SendLimits};
+use crate::controller::{Controller, Decision, Demand, PaddingLimit, SendLimits};
 use crate::decisions::Decisions;
 use crate::estimate::DeliveryRate;
 use crate::feedback::{Cause, Fate, Feedback};
@@ -275,7 +275,7 @@ impl Controller for Bbr {
         SendLimits {
             window: Some(self.window()),
             capacity: self.capacity(),
-            padding_rate: if self.pads() { pacing } else { Rate::ZERO },
+            padding: if self.pads() { PaddingLimit::Beside(pacing) } else { PaddingLimit::None },
             ..SendLimits::of_rate(pacing)
         }
     }

@@ -146,14 +146,14 @@ fn probe_rtt_leaves_four_packets_or_half_of_what_fits_the_path_as_it_was_known()
 #[test]
 fn padding_is_asked_for_until_media_alone_could_not_use_more() {
     let mut bbr = Bbr::new(Config::of_camel()).unwrap();
-    assert!(bbr.limits().padding_rate > Rate::ZERO);
+    assert!(bbr.limits().padding.rate() > Rate::ZERO);
     bbr.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(300) });
-    assert_eq!(bbr.limits().padding_rate, Rate::ZERO, "the target before samples is 300 kbps");
-    assert_eq!(Bbr::new(Config::default()).unwrap().limits().padding_rate, Rate::ZERO);
+    assert_eq!(bbr.limits().padding.rate(), Rate::ZERO, "the target before samples is 300 kbps");
+    assert_eq!(Bbr::new(Config::default()).unwrap().limits().padding.rate(), Rate::ZERO);
     let mut probing = six_megabits(State::ProbeBw);
     probing.config.padding = Padding::Probing;
     probing.set_pacing();
-    assert_eq!(probing.limits().padding_rate, Rate::from_kbps(7500));
+    assert_eq!(probing.limits().padding.rate(), Rate::from_kbps(7500));
 }
 
 #[test]

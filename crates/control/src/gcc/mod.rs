@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 
 use thalweg_units::{ConfigError, Rate, Span, Time};
 
-use crate::controller::{Controller, Decision, Demand, MediaLimit, SendLimits, Signal};
+use crate::controller::{Controller, Decision, Demand, MediaLimit, PaddingLimit, SendLimits, Signal};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Feedback, Report};
 use crate::packet::{Payload, SentPacket};
@@ -348,7 +348,7 @@ impl Controller for Gcc {
         let trial = if self.loss_state == LossState::IncreaseUsingPadding { target } else { Rate::ZERO };
         SendLimits {
             capacity: lowered,
-            padding_rate: self.config.padding.max(trial).min(lowered),
+            padding: PaddingLimit::up_to(self.config.padding.max(trial).min(lowered)),
             probe: self.probes.pending().filter(|_| self.config.delay),
             media: MediaLimit::Share(self.pushback.as_ref().map_or(1.0, Pushback::share_of_frames)),
             // Not the lowered target: pushback must not build a queue in the pacer.

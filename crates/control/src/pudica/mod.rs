@@ -13,7 +13,7 @@ mod utilization;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Controller, Decision, Demand, SendLimits};
+use crate::controller::{Controller, Decision, Demand, PaddingLimit, SendLimits};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
 use crate::feedback::timeout::{FeedbackTimeout, Then};
@@ -249,7 +249,8 @@ impl Controller for Pudica {
 
     fn limits(&self) -> SendLimits {
         let rate = self.published();
-        SendLimits { capacity: rate, padding_rate: self.probing(), ..SendLimits::of_rate(rate.scale(self.pacing)) }
+        let padding = PaddingLimit::Beside(self.probing());
+        SendLimits { capacity: rate, padding, ..SendLimits::of_rate(rate.scale(self.pacing)) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {

@@ -243,9 +243,9 @@ fn silence_lowers_the_rate_and_what_it_takes_for_lost_is_no_sign_of_a_full_path(
 #[test]
 fn probes_cost_two_percent_at_most() {
     let mut pudica = pudica();
-    assert!((pudica.limits().padding_rate.as_kbps_f64() - 153.6).abs() < 0.1, "four of 80 B in 16.7 ms");
+    assert!((pudica.limits().padding.rate().as_kbps_f64() - 153.6).abs() < 0.1, "four of 80 B in 16.7 ms");
     pudica.set_rate(mbps(1.0));
-    assert_eq!(pudica.limits().padding_rate, Rate::from_kbps(20));
+    assert_eq!(pudica.limits().padding.rate(), Rate::from_kbps(20));
 }
 
 #[test]

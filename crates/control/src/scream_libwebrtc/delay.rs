@@ -7,6 +7,8 @@ use crate::estimate::BaseDelay;
 
 /// The weight of a report in the two averages that damp (`DelayMinAndLatencyDiffAvgG`, 1/32).
 const DAMPING_GAIN: f64 = 1.0 / 32.0;
+/// Growth and answers are damped to this at the most.
+const LEAST: f64 = 0.1;
 /// What exceeds this counts as this.
 const MOST: Span = Span::from_millis(20);
 /// A queue above this does not drain by itself.
@@ -84,12 +86,17 @@ impl Delay {
 
     /// Between 0.1 and 1: less the longer the least delays are (F(qm)).
     pub(super) fn least_damping(&self, config: &Config) -> f64 {
+        damping(self.least, config).max(LEAST)
+    }
+
+    /// The same down to 0: how far the send window is opened.
+    pub(super) fn openness(&self, config: &Config) -> f64 {
         damping(self.least, config)
     }
 
     /// The same by the differences within reports (F(ld)).
     pub(super) fn spread_damping(&self, config: &Config) -> f64 {
-        damping(self.spread, config)
+        damping(self.spread, config).max(LEAST)
     }
 
     #[cfg(test)]
@@ -100,7 +107,7 @@ impl Delay {
 
 fn damping(millis: f64, config: &Config) -> f64 {
     let threshold = config.jitter.as_millis_f64();
-    (0.1 + 1.2 * (threshold - millis) / threshold).clamp(0.1, 1.0)
+    (LEAST + 1.2 * (threshold - millis) / threshold).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -110,8 +117,12 @@ mod tests {
     #[test]
     fn answers_are_damped_as_in_the_worked_example() {
         // specs/l4s.md 3.2.
-        let damped = [0.0, 2.5, 4.0, 5.0, 7.5, 10.0].map(|ms| (damping(ms, &Config::default()) * 100.0).round());
-        assert_eq!(damped, [100.0, 100.0, 82.0, 70.0, 40.0, 10.0]);
+        let config = Config::default();
+        let at = |ms| Delay::of(Span::ZERO, ms, 0.0);
+        let damped = [0.0, 2.5, 4.0, 5.0, 7.5, 10.0, 20.0].map(|ms| (at(ms).least_damping(&config) * 100.0).round());
+        assert_eq!(damped, [100.0, 100.0, 82.0, 70.0, 40.0, 10.0, 10.0]);
+        let opened = [0.0, 5.0, 7.5, 10.0, 11.0, 20.0].map(|ms| (at(ms).openness(&config) * 100.0).round());
+        assert_eq!(opened, [100.0, 70.0, 40.0, 10.0, 0.0, 0.0]);
     }
 
     #[test]

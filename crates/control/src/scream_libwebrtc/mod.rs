@@ -17,7 +17,7 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Controller, Decision, Demand, SendLimits};
+use crate::controller::{Controller, Decision, Demand, PaddingLimit, SendLimits};
 use crate::decisions::Decisions;
 use crate::ecn::Marking;
 use crate::feedback::{Cause, Fate, Feedback};
@@ -270,12 +270,12 @@ impl Controller for ScreamLibwebrtc {
     }
 
     fn limits(&self) -> SendLimits {
-        let factor = 1.5 + 1.5 * self.delay.least_damping(&self.config);
+        let factor = 1.5 + 1.5 * self.delay.openness(&self.config);
         let received = self.received_rate().scale(self.config.pacing_received);
         SendLimits {
             window: Some(Bytes::new((self.window * factor) as u64)),
             capacity: self.target,
-            padding_rate: if self.pads { self.target } else { Rate::ZERO },
+            padding: if self.pads { PaddingLimit::UpTo(self.target) } else { PaddingLimit::None },
             ..SendLimits::of_rate(self.target.scale(self.config.pacing).max(received))
         }
     }

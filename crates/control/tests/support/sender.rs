@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use thalweg_control::{
-    Controller, Demand, FrameQueued, History, MSS, PacketId, Payload, Probe, SendLimits, SentPacket, Signal,
+    Controller, Demand, FrameQueued, History, MSS, PacketId, PaddingLimit, Payload, Probe, SendLimits, SentPacket, Signal,
 };
 use thalweg_units::{Bytes, Rate, Span, Time};
 
@@ -183,7 +183,7 @@ impl Sender {
             self.next_send = now + limits.pacing.time_for(size);
             return Ok((self.leave(now, size, Payload::Repair, None, &limits), true));
         }
-        let padding = !backlog && self.queue.is_empty() && limits.padding_rate > Rate::ZERO;
+        let padding = !backlog && self.queue.is_empty() && limits.padding != PaddingLimit::None;
         let (size, slice) = match self.queue.front() {
             Some(packet) => (packet.size, Some(packet.slice)),
             None if backlog || padding => (self.source.packet(), None),
@@ -198,7 +198,7 @@ impl Sender {
         if begins && now < self.next_send {
             return Err(self.next_send.min(self.timeouts()));
         }
-        let pacing = if padding { limits.padding_rate } else { self.pacing(&limits).max(self.drain(&limits)) };
+        let pacing = if padding { limits.padding.rate() } else { self.pacing(&limits).max(self.drain(&limits)) };
         let from = if begins { now } else { self.next_send };
         self.next_send = from + pacing.time_for(size).min(Span::from_secs(2));
         self.slice = slice;

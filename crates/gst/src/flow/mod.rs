@@ -99,7 +99,7 @@ pub(crate) struct Flow<T> {
     driver: Driver,
     pacing: thalweg_sender::pacing::Config,
     pacer: Pacer,
-    padding_pacer: Pacer,
+    padding: thalweg_sender::padding::Continuous,
     prober: Prober,
     dummies: Option<thalweg_sender::padding::Dummies>,
     at_pace: bool,
@@ -136,7 +136,7 @@ impl<T> Flow<T> {
             driver,
             pacing,
             pacer: Pacer::new(pacing.burst),
-            padding_pacer: Pacer::new(Span::ZERO),
+            padding: thalweg_sender::padding::Continuous::default(),
             prober: Prober::default(),
             dummies,
             at_pace,
@@ -343,7 +343,6 @@ impl<T> Flow<T> {
             return;
         };
         self.padding_packets += 1;
-        self.padding_pacer.on_sent(now, packet.size);
         self.depart(now, packet, None, now);
     }
 
@@ -362,7 +361,7 @@ impl<T> Flow<T> {
             rate = rate.max(self.queue.view().bytes.per(left));
         }
         self.pacer.set_rate(now, rate);
-        self.padding_pacer.set_rate(now, limits.padding_rate);
+        self.padding.set_limit(now, limits.padding);
     }
 
     /// By the scheme's rule (`thalweg_sender::pacing`).
@@ -405,8 +404,7 @@ impl<T> Flow<T> {
             let may = dummies.verdict(now, read, interval) == Verdict::Send;
             return may.then(|| (dummies.size(), Payload::Padding));
         }
-        let due = self.driver.limits().padding_rate > Rate::ZERO && self.padding_pacer.next_send() <= now;
-        due.then_some((FILLER, Payload::Padding))
+        (self.padding.next_send() <= now).then_some((FILLER, Payload::Padding))
     }
 
     /// One packet always may leave, so that a small window blocks nothing.
@@ -424,6 +422,7 @@ impl<T> Flow<T> {
             self.prober.on_sent(now, packet.size);
         }
         self.pacer.on_sent(ready.max(self.blocked).max(now - LATE), packet.size);
+        self.padding.on_sent(now, packet.size, packet.kind == Payload::Padding);
         self.departed = now;
         if let Some(dummies) = &mut self.dummies {
             dummies.on_sent(now, packet.size);
@@ -489,8 +488,7 @@ impl<T> Flow<T> {
                 Verdict::Wait(until) => until,
             };
         }
-        let padded = self.driver.limits().padding_rate > Rate::ZERO;
-        if padded { self.padding_pacer.next_send() } else { Time::NEVER }
+        self.padding.next_send()
     }
 
     /// The bitrate for the encoders, without RTP's headers and everything below, in bit/s.

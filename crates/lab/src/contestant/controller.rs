@@ -1,7 +1,7 @@
 //! An [`Estimator`] as a controller of ours.
 
 use thalweg_control::feedback::Cause;
-use thalweg_control::{Controller, Feedback, SendLimits, SentPacket};
+use thalweg_control::{Controller, Feedback, PaddingLimit, SendLimits, SentPacket};
 use thalweg_units::{Span, Time};
 
 use super::estimator::Estimator;
@@ -34,7 +34,7 @@ impl Controller for Adapted {
     fn limits(&self) -> SendLimits {
         let mut limits = SendLimits::of_rate(self.estimator.target());
         limits.pacing = self.estimator.pacing();
-        limits.padding_rate = self.estimator.padding();
+        limits.padding = PaddingLimit::up_to(self.estimator.padding());
         limits.probe = self.estimator.probe().filter(|probe| Some(probe.cluster) > self.begun);
         limits.window = self.estimator.window();
         limits

@@ -60,7 +60,7 @@ pub trait Estimator: Send {
         self.target().scale(1.1)
     }
 
-    /// The rate at which padding is sent when there is no media.
+    /// The rate up to which padding is sent when there is no media, which counts.
     fn padding(&self) -> Rate {
         Rate::ZERO
     }

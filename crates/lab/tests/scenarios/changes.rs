@@ -59,7 +59,7 @@ fn limits(scenario: &Scenario, scheme: &Scheme, seconds: &[f64]) -> Vec<(Rate, R
     let seen = seconds.iter().map(|second| {
         simulation.run_until(Time::ZERO + Span::from_secs_f64(*second)).unwrap();
         let limits = simulation.engine(0).unwrap().limits();
-        (limits.capacity, limits.padding_rate)
+        (limits.capacity, limits.padding.rate())
     });
     seen.collect()
 }

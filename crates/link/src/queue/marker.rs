@@ -27,6 +27,9 @@ pub enum Marker {
 }
 
 impl Marker {
+    /// The ramp of a radio's queue, from 5 to 10 ms (specs/l4s.md 2.4 and 2.6).
+    pub const RADIO: Marker = Marker::Ramp { from: Span::from_millis(5), to: Span::from_millis(10) };
+
     /// For a packet that waited `sojourn`, where no threshold is below `least`; from 0 to 1.
     pub(super) fn probability(&self, sojourn: Span, least: Span) -> f64 {
         match *self {

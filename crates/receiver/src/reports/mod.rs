@@ -21,10 +21,28 @@ use extended::Extended;
 pub(crate) use extended::ExtendedStreams;
 pub(crate) use transport::{INTERVAL as TWCC_INTERVAL, Transport};
 
-/// How soon a packet that asks for no report is in one, where others ask, and how far reports are apart at least
-/// (specs/l4s.md 4.1).
-pub(crate) const ON_REQUEST: Span = Span::from_millis(10);
-pub(crate) const LEAST_ON_REQUEST: Span = Span::from_millis(5);
+/// When RFC 8888's reports leave that follow frames (specs/l4s.md 4.1).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ByFrame {
+    /// Least time between two of them; a packet that ends a frame waits no longer.
+    pub(crate) least: Span,
+    /// How long any other packet waits at most.
+    pub(crate) most: Span,
+}
+
+impl ByFrame {
+    /// libwebrtc's, `min_send_delta` and `max_wait_for_marker`. Its bound of 500 kbps, two bytes a packet, is that of a
+    /// sender of 300 Mbps.
+    pub(crate) const USUAL: ByFrame = ByFrame { least: Span::from_millis(25), most: Span::from_millis(25) };
+    /// For a sender of ours that asked for it.
+    pub(crate) const SOON: ByFrame = ByFrame { least: Span::from_millis(5), most: Span::from_millis(10) };
+
+    /// When a packet that arrives now is reported, after a report at `last`.
+    pub(crate) fn due(self, now: Time, last: Option<Time>, ends_frame: bool) -> Time {
+        let waits = if ends_frame { now } else { now + self.most };
+        last.map_or(waits, |last| waits.max(last + self.least))
+    }
+}
 
 /// Gathers arrivals into reports.
 #[derive(Debug)]
@@ -34,7 +52,7 @@ pub(super) struct Reports {
     form: Form,
     next: Time,
     /// When the last report was made.
-    last: Time,
+    last: Option<Time>,
     /// Messages waiting to be taken.
     made: VecDeque<Message>,
 }
@@ -54,14 +72,15 @@ impl Reports {
         let form = match style {
             FeedbackStyle::PerPacket => Form::Reported(Vec::new(), Arrivals::new(transport::MEMORY)),
             FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Form::Transport(Transport::new(RECEIVER, MEDIA)),
-            FeedbackStyle::Ccfb | FeedbackStyle::CcfbOnRequest | FeedbackStyle::CcfbEvery100Ms => {
-                Form::Congestion(Congestion::new(RECEIVER))
-            }
+            FeedbackStyle::Ccfb
+            | FeedbackStyle::CcfbOnRequest
+            | FeedbackStyle::CcfbByFrame
+            | FeedbackStyle::CcfbEvery100Ms => Form::Congestion(Congestion::new(RECEIVER)),
             FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised => {
                 Form::Extended(Extended::new(RECEIVER, EVERYTHING))
             }
         };
-        Reports { style, clock_offset, form, next: Time::NEVER, last: Time::ZERO, made: VecDeque::new() }
+        Reports { style, clock_offset, form, next: Time::NEVER, last: None, made: VecDeque::new() }
     }
 
     /// Sets what the intervals of randomised reports are drawn from.
@@ -120,8 +139,10 @@ impl Reports {
             Form::Transport(_) => now + TWCC_INTERVAL,
             Form::Congestion(_) => match self.style {
                 FeedbackStyle::CcfbEvery100Ms => now + Span::from_millis(100),
-                FeedbackStyle::CcfbOnRequest if packet.requests_feedback => now.max(self.last + LEAST_ON_REQUEST),
-                FeedbackStyle::CcfbOnRequest => now + ON_REQUEST,
+                FeedbackStyle::CcfbOnRequest => ByFrame::SOON.due(now, self.last, packet.requests_feedback),
+                FeedbackStyle::CcfbByFrame => {
+                    ByFrame::USUAL.due(now, self.last, packet.sent.place.is_some_and(|place| place.last))
+                }
                 _ => now + CCFB_INTERVAL,
             },
             Form::Extended(extended) => extended.next(),
@@ -135,7 +156,7 @@ impl Reports {
     /// The next message that is due.
     pub(super) fn poll(&mut self, now: Time) -> Option<Message> {
         if self.next <= now {
-            (self.next, self.last) = (Time::NEVER, now);
+            (self.next, self.last) = (Time::NEVER, Some(now));
             let here = now + self.clock_offset;
             let datagrams = match &mut self.form {
                 Form::Reported(acknowledgements, _) => {

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::{MessageReader, Receiver};
 use proptest::prelude::*;
-use thalweg_control::{PacketId, SentPacket};
+use thalweg_control::{FramePlace, PacketId, SentPacket};
 use thalweg_media::feedback::RtcpFeedback;
 use thalweg_media::{Content, Packet};
 
@@ -70,7 +70,10 @@ fn resolution(style: FeedbackStyle) -> Span {
     match style {
         FeedbackStyle::PerPacket => Span::ZERO,
         FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Span::from_micros(125),
-        FeedbackStyle::Ccfb | FeedbackStyle::CcfbOnRequest | FeedbackStyle::CcfbEvery100Ms => Span::from_nanos(488_283),
+        FeedbackStyle::Ccfb
+        | FeedbackStyle::CcfbOnRequest
+        | FeedbackStyle::CcfbByFrame
+        | FeedbackStyle::CcfbEvery100Ms => Span::from_nanos(488_283),
         // Rounded down.
         FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised => Span::from_nanos(11_112),
     }
@@ -119,6 +122,25 @@ fn a_burst_is_reported_at_once_when_its_last_packet_asks() {
     assert_eq!(reports.next_event(), Time::from_millis(2));
     assert_eq!(reports.poll(Time::from_millis(2)).map(|report| report.size), Some(Bytes::new(24 + 42)));
     assert_eq!((reports.poll(Time::from_millis(2)), reports.next_event()), (None, Time::NEVER));
+}
+
+#[test]
+fn libwebrtcs_reports_leave_as_a_frame_ends_and_25_ms_apart() {
+    let mut reports = Reports::new(FeedbackStyle::CcfbByFrame, Span::ZERO);
+    let mut due = |ms: u64, id: u64, last: bool| {
+        let mut packet = packet(id);
+        let (offset, captured) = (Bytes::ZERO, Time::ZERO);
+        packet.sent.place = Some(FramePlace { frame: 1, first: false, last, offset, captured, keyframe: false });
+        reports.on_packet(Time::from_millis(ms), &packet);
+        let due = reports.next_event();
+        while reports.poll(due).is_some() {}
+        due
+    };
+    // A frame ends; one ends too soon after that report; a packet within a frame waits for its end, but not for longer than 25 ms.
+    let expected = [(100, true, 100), (110, true, 125), (160, false, 185), (220, true, 220)];
+    for (id, (at, last, when)) in expected.into_iter().enumerate() {
+        assert_eq!(due(at, id as u64, last), Time::from_millis(when), "at {at} ms");
+    }
 }
 
 #[test]

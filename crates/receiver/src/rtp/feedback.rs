@@ -10,7 +10,7 @@ use thalweg_wire::rtp::TransportSequence;
 use thalweg_wire::unwrap::SequenceUnwrapper;
 
 use super::config::Config;
-use crate::reports::{Congestion, ExtendedStreams, LEAST_ON_REQUEST, ON_REQUEST, TWCC_INTERVAL, Transport};
+use crate::reports::{ByFrame, Congestion, ExtendedStreams, TWCC_INTERVAL, Transport};
 
 /// The kind of feedback.
 #[derive(Debug)]
@@ -24,27 +24,11 @@ enum Style {
     },
     Congestion {
         congestion: Congestion,
-        timing: Timing,
-        earliest: Time,
+        timing: ByFrame,
+        /// When the last report left.
+        last: Option<Time>,
     },
     Extended(ExtendedStreams),
-}
-
-/// When RFC 8888 reports leave.
-#[derive(Debug, Clone, Copy)]
-struct Timing {
-    /// Least time between two of them; a packet that ends a frame waits no longer.
-    least: Span,
-    /// How long any other packet waits at most.
-    most: Span,
-}
-
-impl Timing {
-    /// libwebrtc's, `min_send_delta` and `max_wait_for_marker`. Its bound of 500 kbps, two bytes a packet, is that of a
-    /// sender of 300 Mbps.
-    const USUAL: Timing = Timing { least: Span::from_millis(25), most: Span::from_millis(25) };
-    /// For a sender of ours that asked for it.
-    const BY_FRAMES: Timing = Timing { least: LEAST_ON_REQUEST, most: ON_REQUEST };
 }
 
 /// A received packet as reports identify it.
@@ -78,8 +62,8 @@ impl ArrivalFeedback {
         let next = Time::NEVER;
         let Some(video) = &config.video else { return ArrivalFeedback { style: Style::Nothing, next } };
         let style = if video.feedback.congestion {
-            let timing = if video.feedback.frames { Timing::BY_FRAMES } else { Timing::USUAL };
-            Style::Congestion { congestion: Congestion::new(config.ssrc), timing, earliest: Time::ZERO }
+            let timing = if video.feedback.frames { ByFrame::SOON } else { ByFrame::USUAL };
+            Style::Congestion { congestion: Congestion::new(config.ssrc), timing, last: None }
         } else if video.feedback.transport && video.extensions.transport_sequence.is_some() {
             let transport = Transport::new(config.ssrc, video.ssrcs.media.unwrap_or(0));
             let on_request = video.extensions.transport_on_request;
@@ -105,10 +89,9 @@ impl ArrivalFeedback {
         let Arrival { ssrc, clock, number, transport, ecn, marker } = arrival;
         match &mut self.style {
             Style::Nothing => {}
-            Style::Congestion { congestion, timing, earliest } => {
+            Style::Congestion { congestion, timing, last } => {
                 if congestion.on_packet((now, ecn), ssrc, number) {
-                    let wait = if marker { Span::ZERO } else { timing.most };
-                    self.next = self.next.min((now + wait).max(*earliest));
+                    self.next = self.next.min(timing.due(now, *last, marker));
                 }
             }
             Style::Extended(extended) => {
@@ -162,8 +145,8 @@ impl ArrivalFeedback {
         match &mut self.style {
             Style::Nothing => Vec::new(),
             Style::Transport { transport, .. } => transport.messages(),
-            Style::Congestion { congestion, timing, earliest } => {
-                *earliest = now + timing.least;
+            Style::Congestion { congestion, last, .. } => {
+                *last = Some(now);
                 congestion.messages(now)
             }
             Style::Extended(extended) => extended.messages(now),

@@ -5,11 +5,11 @@ use alloc::boxed::Box;
 use thalweg_control::ecn::{Capped, Ect1Policy};
 use thalweg_control::{Controller, PacketId};
 use thalweg_media::PacketSizes;
-use thalweg_units::{ConfigError, Span, Time};
+use thalweg_units::{ConfigError, Time};
 
 use crate::frames::FramePolicy;
 use crate::pacing::{self, Pacer};
-use crate::padding::{self, Dummies, RedundantPadding};
+use crate::padding::{self, Continuous, Dummies, RedundantPadding};
 use crate::parts::Parts;
 use crate::probing::Prober;
 use crate::queue::MediaQueue;
@@ -20,7 +20,7 @@ pub(super) struct Assembled {
     pub(super) policy: Box<dyn FramePolicy>,
     pub(super) pacing: pacing::Config,
     pub(super) pacer: Pacer,
-    pub(super) padding_pacer: Pacer,
+    pub(super) padding: Continuous,
     pub(super) prober: Prober,
     pub(super) dummies: Option<Dummies>,
     pub(super) redundant: Option<RedundantPadding>,
@@ -54,7 +54,7 @@ impl Assembled {
             policy: frames,
             pacing,
             pacer: Pacer::new(pacing.burst),
-            padding_pacer: Pacer::new(Span::ZERO),
+            padding: Continuous::default(),
             prober: Prober::default(),
             dummies: padding.map(padding::Config::build).transpose()?,
             redundant: padding_content.map(|padding_content| padding_content.build(packets)).transpose()?,

@@ -47,7 +47,7 @@ impl Ceiling {
         let mut bounded = limits;
         bounded.capacity = limits.capacity.min(rate);
         bounded.pacing = limits.pacing.min(rate);
-        bounded.padding_rate = limits.padding_rate.min(rate);
+        bounded.padding = limits.padding.min(rate);
         bounded.window = limits.window.map(|window| window.min(rate.over(srtt + CAP_DEPTH)));
         if let MediaLimit::Frame(size) = limits.media {
             let held = rate.over((now - self.pacer.next_send()).clamp(Span::ZERO, CAP_DEPTH));

@@ -384,7 +384,7 @@ impl Engine {
         self.limits = self.ceiling.bound(self.now, self.srtt(), self.parts.controller.limits());
         let rate = self.pacing_rate();
         self.parts.pacer.set_rate(self.now, rate);
-        self.parts.padding_pacer.set_rate(self.now, self.limits.padding_rate);
+        self.parts.padding.set_limit(self.now, self.limits.padding);
         if let Some(repair) = &mut self.parts.repair {
             repair.set_wire(self.now, self.limits.capacity);
             repair.set_fec_interval(self.limits.fec_interval);

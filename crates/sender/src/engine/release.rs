@@ -156,7 +156,7 @@ impl Engine {
             let (verdict, size) = (dummies.verdict(self.now, self.last_read, self.camera.interval), dummies.size());
             return (verdict == Verdict::Send).then(|| self.fill(size));
         }
-        let due = self.limits.padding_rate > Rate::ZERO && self.parts.padding_pacer.next_send() <= self.now;
+        let due = self.parts.padding.next_send() <= self.now;
         due.then(|| self.fill(self.parts.sizes.padding))
     }
 
@@ -308,9 +308,7 @@ impl Engine {
         let (payload, size) = (packet.payload, packet.size);
         self.parts.pacer.on_sent(self.now, size);
         self.ceiling.on_sent(self.now, size);
-        if payload == Payload::Padding {
-            self.parts.padding_pacer.on_sent(self.now, size);
-        }
+        self.parts.padding.on_sent(self.now, size, payload == Payload::Padding);
         if let Some(dummies) = &mut self.parts.dummies {
             dummies.on_sent(self.now, size);
         }
@@ -429,8 +427,8 @@ impl Engine {
                     Verdict::Wait(until) => until,
                 };
                 earlier(at.max(after_now), Wake::Padding);
-            } else if self.limits.padding_rate > Rate::ZERO {
-                earlier(self.parts.padding_pacer.next_send().max(next_send).max(after_now), Wake::Padding);
+            } else {
+                earlier(self.parts.padding.next_send().max(next_send).max(after_now), Wake::Padding);
             }
         }
         if repair > self.now {

@@ -21,12 +21,12 @@ pub(super) fn scream() -> Scheme {
     under_webrtc(ControllerConfig::Scream(scream_control::Config::default()), FeedbackStyle::PerPacket)
 }
 
-/// SCReAM v2 as libwebrtc has it (specs/l4s.md 3.1): with Chromium's reports, and packets that leave up to 10 ms ahead of
+/// SCReAM v2 as libwebrtc has it (specs/l4s.md 3.1): with the reports of its own receiver, and packets that leave up to 10 ms ahead of
 /// their pace. In calls without congestion for 15 s libwebrtc lets them run 40 ms ahead.
 pub(super) fn scream_of_libwebrtc() -> Scheme {
     let controller = ControllerConfig::ScreamLibwebrtc(scream_libwebrtc::Config::default());
     let pacing = pacing::Config { burst: Span::from_millis(10), ..pacing::Config::default() };
-    Scheme { pacing, ..under_webrtc(controller, FeedbackStyle::Ccfb) }
+    Scheme { pacing, ..under_webrtc(controller, FeedbackStyle::CcfbByFrame) }
 }
 
 /// NADA (specs/nada.md).

@@ -2,7 +2,7 @@
 
 use thalweg_link::queue::{Limits, Marker};
 use thalweg_link::{HopConfig, QueueConfig};
-use thalweg_units::{Bytes, Span};
+use thalweg_units::Bytes;
 
 use super::super::links::RECORDED;
 use super::{Asked, Bound, Frames, LENGTH, Line, Observed, Scenario, line, named, over, part};
@@ -11,7 +11,6 @@ pub(super) const BECAUSE: &[&str] =
     &["a fade marks all that waits, and the draft's average takes a hundred round trips to forget it (docs/l4s.md)"];
 
 const LIMITS: Limits = Limits::bytes(Bytes::new(10_000_000));
-const RAMP: Marker = Marker::Ramp { from: Span::from_millis(5), to: Span::from_millis(10) };
 
 fn behind(trace: &str, queue: QueueConfig) -> Scenario {
     let mut scenario = over("10Mbps", 50, QueueConfig::Infinite, Frames::Modelled, LENGTH);
@@ -38,8 +37,8 @@ fn rate(runs: &[Observed], link: usize, run: usize) -> f64 {
 pub(super) fn lines() -> Vec<Line> {
     let lines =
         [("scream", "scream+l4s"), ("gcc", "gcc+l4s"), ("vidaptive", "vidaptive+l4s")].map(|(plain, marked)| {
-            let ramp = || QueueConfig::Marking { limits: LIMITS, marker: RAMP, only_ect1: false, least_packets: 0 };
-            let predictive = || QueueConfig::Predictive { limits: LIMITS, marker: RAMP };
+            let ramp = || QueueConfig::Marking { limits: LIMITS, marker: Marker::RADIO, only_ect1: false, least_packets: 0 };
+            let predictive = || QueueConfig::Predictive { limits: LIMITS, marker: Marker::RADIO };
             let over = |trace: &&str| {
                 [
                     part(behind(trace, ramp()), named(marked, 10)),

@@ -30,7 +30,7 @@ fn call(seconds: i64, rates: &str, rtt_ms: i64, queue: QueueConfig) -> Scenario 
             model: TrafficModel::Fixfps(Fixfps { delay: Span::ZERO, ..Fixfps::default() }),
         }),
         audio: Some(Audio { payload: Bytes::new(80), ..Audio::default() }),
-        feedback: Some(FeedbackStyle::Ccfb),
+        feedback: Some(FeedbackStyle::CcfbByFrame),
         forward: PathConfig { hops: way() },
         reverse: PathConfig { hops: way() },
         measure_quality: false,

@@ -34,7 +34,9 @@ impl Asked {
     pub(crate) fn set(&self, driver: &Driver) {
         let limits = driver.limits();
         let room = limits.window.map(|window| window.saturating_sub(driver.stats().in_flight));
-        *self.lock() = Wanted { probe: limits.probe, padding: limits.padding, room };
+        // What is wanted beside media are tiny packets between frames (Pudica's probes), and here a packet is a whole one.
+        let padding = if limits.padding.counts_media() { limits.padding } else { PaddingLimit::None };
+        *self.lock() = Wanted { probe: limits.probe, padding, room };
     }
 
     fn get(&self) -> Wanted {

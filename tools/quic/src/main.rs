@@ -62,9 +62,17 @@ struct Arguments {
     /// Of `live`: the program whose `emulate` is the link.
     #[arg(long, default_value = "thalweg")]
     thalweg: String,
-    /// Of `bulk` and `live`: fail unless `copa` and `bbr` meet the bar.
+    /// Of `bulk` and `live`: fail unless `copa` and `bbr` meet the bar, of `live` `bbr` only in quinn.
     #[arg(long)]
     check: bool,
+}
+
+impl Arguments {
+    /// The controllers that have to meet the bar. noq paces at BBR's own rate and has its whole window in flight, which a
+    /// millisecond of lateness makes too large (docs/quic.md).
+    fn held(&self, stack: Stack) -> &'static [&'static str] {
+        if self.table == Table::Live && stack == Stack::Noq { &["copa"] } else { &["copa", "bbr"] }
+    }
 }
 
 /// A link that lets packets leave later than this has no processor when it needs one, nor have client and server.
@@ -219,7 +227,7 @@ fn main() -> anyhow::Result<()> {
             table::links(&rows, &names);
         }
         if arguments.check {
-            missed.extend(table::missed(&rows).into_iter().map(|row| format!("{}, {row}", stack.name())));
+            missed.extend(table::missed(&rows, arguments.held(*stack)).into_iter().map(|row| format!("{}, {row}", stack.name())));
         }
     }
     if arguments.table == Table::Live {

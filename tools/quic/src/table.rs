@@ -7,9 +7,8 @@ use crate::stack::Controller;
 
 /// The bar: the share of Cubic's goodput at least, and of its P95 of frame delay at most.
 const BAR: (f64, f64) = (0.9, 0.5);
-/// The same of a bulk, for these: the least of its goodput, and the most of its P95 of round trips (specs/embedding.md 3).
+/// The same of a bulk: the least of its goodput, and the most of its P95 of round trips (specs/embedding.md 3).
 const BULK_BAR: (f64, f64) = (0.95, 0.6);
-const MEETS_IT: [&str; 2] = ["copa", "bbr"];
 
 /// What one controller did over each link.
 pub struct Row {
@@ -101,10 +100,10 @@ pub fn bulk(rows: &[Row]) {
     }
 }
 
-/// The rows of a bulk that miss the bar, of those that have to meet it.
-pub fn missed(rows: &[Row]) -> Vec<String> {
+/// The rows of a bulk that miss the bar, of those of these controllers.
+pub fn missed(rows: &[Row], held: &[&str]) -> Vec<String> {
     let Some(base) = rows.first() else { return Vec::new() };
-    let held = rows.iter().filter(|row| MEETS_IT.contains(&row.controller.name()));
+    let held = rows.iter().filter(|row| held.contains(&row.controller.name()));
     let of = held.map(|row| {
         let [rate, trip] = [ratios(row, base, goodput), ratios(row, base, |outcome| outcome.round_trip(0.95))];
         (row.controller.name(), mean(&rate), mean(&trip))

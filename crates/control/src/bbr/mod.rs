@@ -275,7 +275,7 @@ impl Controller for Bbr {
         SendLimits {
             window: Some(self.window()),
             capacity: self.capacity(),
-            padding: if self.pads() { PaddingLimit::Beside(pacing) } else { PaddingLimit::None },
+            padding: if self.pads() { PaddingLimit::UpTo(pacing) } else { PaddingLimit::None },
             ..SendLimits::of_rate(pacing)
         }
     }

@@ -234,6 +234,9 @@
 // `thalweg_limits.probe_...` hold.
 #define THALWEG_HAS_PROBE 32
 
+// `thalweg_limits.padding` is wanted beside media, which otherwise counts.
+#define THALWEG_PADDING_BESIDE 64
+
 // `thalweg_controller_new` takes this scheme: its controller works alone.
 #define THALWEG_FOR_CONTROLLER 1
 
@@ -333,7 +336,8 @@ typedef struct thalweg_limits {
   uint64_t target;
   // How many bytes of a frame may leave back to back; without it, none may.
   uint64_t burst;
-  // The rate of padding that is wanted while there is no media, bit/s.
+  // The rate of padding that is wanted while there is no media, bit/s. Media counts, so that both together do not exceed
+  // it, unless `has` says `THALWEG_PADDING_BESIDE`.
   uint64_t padding;
   // Payload bytes that may be sent in addition to those already sent.
   uint64_t frame;

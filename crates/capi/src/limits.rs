@@ -140,8 +140,8 @@ impl Limits {
             limits.pacing = checked("pacing", self.pacing)?;
         }
         let padding = checked("padding", self.padding)?;
-        let beside = self.has & THALWEG_PADDING_BESIDE != 0 && padding > Rate::ZERO;
-        limits.padding = if beside { PaddingLimit::Beside(padding) } else { PaddingLimit::up_to(padding) };
+        let beside = self.has & THALWEG_PADDING_BESIDE != 0;
+        limits.padding = if beside { PaddingLimit::beside(padding) } else { PaddingLimit::up_to(padding) };
         limits.window = held(THALWEG_HAS_WINDOW, self.window);
         limits.burst = held(THALWEG_HAS_BURST, self.burst);
         limits.media = match (held(THALWEG_HAS_FRAME, self.frame), held(THALWEG_HAS_PERIOD, self.period)) {

@@ -187,6 +187,11 @@ impl PaddingLimit {
         if rate > Rate::ZERO { PaddingLimit::UpTo(rate) } else { PaddingLimit::None }
     }
 
+    /// Padding at this rate beside media; none for zero.
+    pub fn beside(rate: Rate) -> PaddingLimit {
+        if rate > Rate::ZERO { PaddingLimit::Beside(rate) } else { PaddingLimit::None }
+    }
+
     /// The rate, zero for no padding.
     pub fn rate(self) -> Rate {
         match self {

@@ -42,7 +42,9 @@ pub mod tfrc;
 pub mod thalweg;
 mod trains;
 
-pub use controller::{Controller, Decision, Demand, DynController, FrameQueued, MediaLimit, PaddingLimit, Probe, SendLimits, Signal};
+pub use controller::{
+    Controller, Decision, Demand, DynController, FrameQueued, MediaLimit, PaddingLimit, Probe, SendLimits, Signal,
+};
 pub use feedback::{Acknowledgement, Cause, End, Fate, Feedback, History, PathReport, Report};
 pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};
 pub use thalweg_units::ConfigError;

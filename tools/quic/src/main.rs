@@ -227,7 +227,9 @@ fn main() -> anyhow::Result<()> {
             table::links(&rows, &names);
         }
         if arguments.check {
-            missed.extend(table::missed(&rows, arguments.held(*stack)).into_iter().map(|row| format!("{}, {row}", stack.name())));
+            missed.extend(
+                table::missed(&rows, arguments.held(*stack)).into_iter().map(|row| format!("{}, {row}", stack.name())),
+            );
         }
     }
     if arguments.table == Table::Live {

@@ -249,7 +249,7 @@ impl Controller for Pudica {
 
     fn limits(&self) -> SendLimits {
         let rate = self.published();
-        let padding = PaddingLimit::Beside(self.probing());
+        let padding = PaddingLimit::beside(self.probing());
         SendLimits { capacity: rate, padding, ..SendLimits::of_rate(rate.scale(self.pacing)) }
     }
 

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use thalweg_control::{
-    Controller, Demand, FrameQueued, History, MSS, PacketId, PaddingLimit, Payload, Probe, SendLimits, SentPacket, Signal,
+    Controller, Demand, FrameQueued, History, MSS, PacketId, PaddingLimit, Payload, Probe, SendLimits, SentPacket,
+    Signal,
 };
 use thalweg_units::{Bytes, Rate, Span, Time};
 

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use thalweg_media::FeedbackStyle;
 use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{Camera, SenderFactory};
 use thalweg_session::{Outgoing, Setup};
@@ -83,9 +84,11 @@ impl Network {
         if scheme.feedback().is_extended() {
             all.congestion.sort_by_key(|kind| *kind != CongestionFeedback::Extended);
         }
-        // Only RFC 8888 says how packets were marked, and a receiver of ours says it as each frame has come.
-        all.feedback.frames = self.sends_ect1(scheme);
-        if all.feedback.frames {
+        // Only RFC 8888 says how packets were marked, and a receiver of ours says it as each frame has come, unless the
+        // scheme is libwebrtc's and is to hear as often as there.
+        let marked = self.sends_ect1(scheme);
+        all.feedback.frames = marked && scheme.feedback() != FeedbackStyle::CcfbByFrame;
+        if marked {
             all.congestion.sort_by_key(|kind| *kind != CongestionFeedback::PerStream);
         }
         Capabilities {

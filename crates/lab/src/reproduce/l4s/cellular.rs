@@ -37,7 +37,8 @@ fn rate(runs: &[Observed], link: usize, run: usize) -> f64 {
 pub(super) fn lines() -> Vec<Line> {
     let lines =
         [("scream", "scream+l4s"), ("gcc", "gcc+l4s"), ("vidaptive", "vidaptive+l4s")].map(|(plain, marked)| {
-            let ramp = || QueueConfig::Marking { limits: LIMITS, marker: Marker::RADIO, only_ect1: false, least_packets: 0 };
+            let ramp =
+                || QueueConfig::Marking { limits: LIMITS, marker: Marker::RADIO, only_ect1: false, least_packets: 0 };
             let predictive = || QueueConfig::Predictive { limits: LIMITS, marker: Marker::RADIO };
             let over = |trace: &&str| {
                 [

@@ -1,7 +1,11 @@
 //! The worked numbers of specs/l4s.md 3.2.
 
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
 use super::*;
 use crate::packet::PacketId;
+use crate::{Acknowledgement, History};
 use proptest::prelude::*;
 use thalweg_units::Ecn;
 
@@ -81,6 +85,93 @@ fn the_window_of_bytes_in_flight_is_three_to_one_and_a_half_windows() {
         let scream = ScreamLibwebrtc { delay: Delay::of(Span::ZERO, least, 0.0), ..scream(10e3, 1.0) };
         near(scream.limits().window.unwrap().as_f64(), factor * 10e3);
     }
+}
+
+/// The world of libwebrtc's unit tests (specs/l4s.md 6.1): packets of 255 bytes leave evenly at the target through one queue,
+/// and a report of what arrived leaves each 25 ms.
+struct World {
+    rate: Rate,
+    one_way: Span,
+    /// More packets than these are dropped.
+    most: f64,
+    /// Whether packets are marked, by a ramp from 4 to 8 ms of waiting.
+    marks: bool,
+}
+
+/// What the sender has at a time: target in kbps and s_rtt in ms.
+struct Had {
+    at: Time,
+    target: f64,
+    srtt: f64,
+}
+
+fn play(world: &World, seconds: u64) -> Vec<Had> {
+    let size = Bytes::new(255);
+    let mut scream = ScreamLibwebrtc::new(Config::default()).unwrap();
+    scream.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(100_000) });
+    let mut history = History::default();
+    let (mut leaves, mut free, mut marked, mut next_id) = (Time::ZERO, Time::ZERO, 0.0, 0);
+    let mut under_way: VecDeque<Acknowledgement> = VecDeque::new();
+    let mut had = Vec::new();
+    for report in (25..1000 * seconds).step_by(25).map(MS) {
+        // What was sent until this report reached the sender.
+        while leaves < report + world.one_way {
+            let packet = history.on_sent(SentPacket::new(PacketId(next_id), leaves, size));
+            scream.on_sent(&packet);
+            let waits = (free - leaves).max(Span::ZERO);
+            let arrival = if waits.ratio(world.rate.time_for(size)) > world.most {
+                None
+            } else {
+                free = free.max(leaves) + world.rate.time_for(size);
+                Some(free + world.one_way)
+            };
+            marked += ((waits.as_millis_f64() - 4.0) / 4.0).clamp(0.0, 1.0);
+            let ecn = if world.marks && marked >= 1.0 { Ecn::Ce } else { Ecn::Ect1 };
+            marked -= f64::from(u8::from(marked >= 1.0));
+            under_way.push_back(Acknowledgement { ecn, ..Acknowledgement::new(PacketId(next_id), arrival) });
+            next_id += 1;
+            leaves += scream.limits().capacity.time_for(size);
+        }
+        let is_known = |packet: &Acknowledgement| packet.arrival.is_none_or(|at| at <= report);
+        let known: Vec<Acknowledgement> =
+            core::iter::from_fn(|| under_way.pop_front_if(|packet| is_known(packet))).collect();
+        let Some(newest) = known.iter().filter_map(|packet| packet.arrival).max() else { continue };
+        let at = report + world.one_way;
+        scream.on_feedback(&history.on_report(at, &known, Some(report - newest)));
+        let srtt = scream.srtt.unwrap_or_default().as_millis_f64();
+        had.push(Had { at, target: scream.target.as_kbps_f64(), srtt });
+    }
+    had
+}
+
+#[test]
+fn libwebrtcs_own_unit_tests_find_what_they_ask_for() {
+    let world = |kbps, one_way_ms, most, marks| World {
+        rate: Rate::from_kbps(kbps),
+        one_way: Span::from_millis(one_way_ms),
+        most,
+        marks,
+    };
+    for (name, world, from_s, (least, most), longest) in [
+        ("marked", world(1000, 25, f64::INFINITY, true), 4, (650.0, 1100.0), 75.0),
+        ("unmarked", world(2000, 10, f64::INFINITY, false), 10, (1500.0, 2500.0), 80.0),
+        ("three packets of queue", world(5000, 10, 3.0, false), 10, (1500.0, 5400.0), 60.0),
+    ] {
+        for Had { at, target, srtt } in play(&world, from_s + 5).into_iter().filter(|had| had.at >= MS(1000 * from_s)) {
+            assert!((least..=most).contains(&target), "{name}: {target} kbps at {at}");
+            assert!(srtt < longest, "{name}: {srtt} ms at {at}");
+        }
+    }
+}
+
+#[test]
+fn a_fifth_of_each_report_marked_is_an_average_of_a_fifth() {
+    let mut marking = Marking::default();
+    for _ in 0..80 {
+        marking.on_report(10, 2, &Config::default().marking);
+    }
+    near(marking.alpha(), 0.2);
+    assert!((marking.alpha() - 0.2).abs() < 0.01, "{}", marking.alpha());
 }
 
 proptest! {

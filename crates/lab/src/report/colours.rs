@@ -108,6 +108,19 @@ pub(super) fn style(name: &str, repeat: usize) -> Style {
     Style { light, dark, dash: DASHES[(round + usize::from(colour >= PLAIN)) % DASHES.len()] }
 }
 
+/// The style of this name beside those that a page has already: a name that is no scheme of ours has no place of its own, and
+/// takes a plain colour that nothing on the page has, as long as there is one.
+pub(super) fn style_beside(name: &str, repeat: usize, taken: &[Style]) -> Style {
+    let own = style(name, repeat);
+    if SCHEMES.contains(&name) || repeat > 0 {
+        return own;
+    }
+    let first = hash(name) as usize;
+    let plain = (0..PLAIN).map(|next| COLOURS[(first + next) % PLAIN]);
+    let free = plain.into_iter().find(|(light, _)| taken.iter().all(|taken| taken.light != *light));
+    free.map_or(own, |(light, dark)| Style { light, dark, dash: DASHES[0] })
+}
+
 /// FNV-1a.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
@@ -128,6 +141,19 @@ mod tests {
         }
         assert_ne!(style("gcc", 0), style("gcc", 1));
         assert_eq!(style("my own", 0), style("my own", 0));
+    }
+
+    #[test]
+    fn names_that_are_no_schemes_have_plain_colours_that_nothing_else_on_the_page_has() {
+        let mut taken = vec![style("gcc", 0)];
+        for name in ["chromium-1", "ours-2", "aiortc-3", "pion-4"] {
+            let style = style_beside(name, 0, &taken);
+            assert!(taken.iter().all(|taken| taken.light != style.light) && style.dash.is_empty(), "{name}: {style:?}");
+            assert!(COLOURS[..PLAIN].iter().any(|(light, _)| *light == style.light), "{name}: {style:?}");
+            taken.push(style);
+        }
+        assert_eq!(style_beside("one more", 0, &taken), style("one more", 0));
+        assert_eq!(style_beside("gcc", 0, &taken), style("gcc", 0));
     }
 
     /// The relative luminance of a colour (WCAG 2.2).

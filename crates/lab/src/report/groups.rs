@@ -1,6 +1,6 @@
 //! Which runs belong together: a scheme's seeds are one group, a link with a video one cell.
 
-use super::colours::{MUTED, Style, style};
+use super::colours::{MUTED, Style, style, style_beside};
 use crate::metrics::Summary;
 use crate::outcome::Outcome;
 
@@ -72,7 +72,8 @@ impl<'a> Page<'a> {
     /// The place of the entry for the `repeat`-th of this name; added if there is none.
     fn entry(&mut self, name: &str, repeat: usize) -> usize {
         let label = if repeat == 0 { name.to_string() } else { format!("{name} ({})", repeat + 1) };
-        self.labelled(label, style(name, repeat))
+        let taken: Vec<Style> = self.entries.iter().map(|entry| entry.style).collect();
+        self.labelled(label, style_beside(name, repeat, &taken))
     }
 
     fn labelled(&mut self, name: String, style: Style) -> usize {

@@ -53,7 +53,7 @@ def test_an_aimd_in_python_has_the_fingerprint_of_the_one_in_rust():
 def test_limits_can_have_a_window_and_a_pacing_rate():
     class Windowed(Fixed):
         def limits(self):
-            return thalweg.SendLimits(900_000, pacing=2e6, window=20_000, burst=3000, padding=100_000)
+            return thalweg.SendLimits(900_000, pacing=2e6, window=20_000, burst=3000, padding=1.5e6)
 
     run = thalweg.run(SCENARIO, Windowed)
     limits = run.events.to_polars().filter(event="send-limits")

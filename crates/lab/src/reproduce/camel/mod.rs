@@ -254,8 +254,8 @@ pub(super) fn figures() -> Vec<Figure> {
             "camel-fig20",
             "1 Mbps behind queues of 1 to 10 KB (the paper: at 2 KB SQP, Pudica and Copa overshoot and stall, BBR and GCC do well, Camel \
              is as good in GCC's mode; SQP works above 4 KB, Pudica above 6 KB)",
-            "2 KB hold Camel's shortest burst, so GCC is not needed; SQP here aims below what its bursts measure and stalls no more \
-             than GCC",
+            "2 KB hold Camel's shortest burst, so GCC is not needed; SQP here aims below what its bursts measure, so its estimate is \
+             low",
         )
         .published([of(SECTION_5_3, "2 KB", "camel", "video_bitrate_ratio", 1.0).at_least()])
         .published(["copa", "sqp", "pudica"].map(|scheme| high(SECTION_5_3, "2 KB", scheme, "stall_gain")))

@@ -108,7 +108,6 @@ impl Interceptor {
         let now = self.clock.time(now);
         // Keys are numbers that are used once.
         let _ = self.driver.on_sent(now, departure);
-        self.asked.set(&self.driver);
     }
 
     /// Reads a report. Returns whether it was one.

@@ -43,7 +43,7 @@ impl Asked {
         *self.lock()
     }
 
-    /// A packet is on its way to the interceptor, which has not counted it yet.
+    /// A packet leaves, and takes room until the controller says anew how much there is.
     fn take(&self, size: Bytes) {
         let mut wanted = self.lock();
         wanted.room = wanted.room.map(|room| room.saturating_sub(size));

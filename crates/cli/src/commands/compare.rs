@@ -28,8 +28,8 @@ pub(crate) struct Arguments {
     duration: Span,
     /// The reports of every receiver: own for each scheme's, or for all twcc, ccfb, ccfb-by-frame, ccfb-100ms, per-packet
     ///
-    /// And twcc-on-request, ccfb-on-request, extended, extended-randomised. Schemes' own differ: window schemes hear of each packet at once,
-    /// which no browser offers, gcc every 62 ms (twcc). Tables say which row has what where rows differ.
+    /// And twcc-on-request, ccfb-on-request, extended, extended-randomised. Schemes' own differ: window schemes hear of each
+    /// packet at once, which no browser offers, gcc every 62 ms (twcc). Tables say which row has what where rows differ.
     #[arg(long, default_value = "own", value_parser = values::feedback, value_name = "FEEDBACK")]
     feedback: Feedback,
     #[command(flatten)]

@@ -6,16 +6,10 @@ use thalweg_units::{Bytes, Rate, Time};
 use crate::pacing::Pacer;
 
 /// Padding at a rate, in the gaps of media.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Continuous {
     limit: PaddingLimit,
     pacer: Pacer,
-}
-
-impl Default for Continuous {
-    fn default() -> Continuous {
-        Continuous { limit: PaddingLimit::None, pacer: Pacer::default() }
-    }
 }
 
 impl Continuous {

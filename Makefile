@@ -89,7 +89,7 @@ test-dist: setup-dist
 
 # Pion's GCC in Go, as docs/tutorials/estimator.md has it, and webrtc-rs's in a process: each plays, and the same twice.
 test-contestants: setup-test programs
-	THALWEG=$(TARGET)/debug/thalweg CONTESTANT=$(TARGET)/debug/thalweg-contestant tests/contestants/run.sh
+	THALWEG=$(TARGET)/debug/thalweg CONTESTANT=$(TARGET)/debug/thalweg-contestant contestants/check.sh
 
 # Controllers in webrtc-rs's own connections: two in one process in virtual time, and in two processes through `thalweg emulate`, four
 # minutes by the clock after the build.

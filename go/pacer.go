@@ -282,7 +282,7 @@ func (q *queued) kind() payload {
 
 // taken is what of the target is not the encoder's, bit/s: retransmissions and FEC, as in libwebrtc, by the rate of the last
 // second; and, once packets wait longer than backlogAfter, the rate that removes them in a second. A target may be above what a
-// window lets through (thalweg_adapt: otherwise the window would never be full), and the difference waits here.
+// window lets through (thalweg_driver: otherwise the window would never be full), and the difference waits here.
 func (p *pacer) taken(now time.Duration) int {
 	sum := 0
 	if p.wait(now) > backlogAfter {

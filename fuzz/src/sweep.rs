@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thalweg_lab::Scenario;
 use thalweg_lab::run_folder::Input;
 use thalweg_lab::sweep::{Files, Grid};
-use thalweg_link::Trace;
+use thalweg_netsim::Trace;
 use thalweg_sender::Registry;
 
 /// Grids of more runs are not expanded here, which takes no time.

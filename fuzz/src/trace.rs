@@ -1,7 +1,7 @@
 //! Links from files.
 
-use thalweg_link::Trace;
-use thalweg_link::trace::{Format, ReadOptions};
+use thalweg_netsim::Trace;
+use thalweg_netsim::trace::{Format, ReadOptions};
 use thalweg_units::Time;
 
 /// Files of more opportunities are refused here, which takes no time.

@@ -18,7 +18,7 @@ RewardLike: TypeAlias = str | Mapping[str, float]
 Link: TypeAlias = Trace | ArrayLike | str | os.PathLike[str]
 """A link as a trace, as rates in Mbit/s by the second, or by its name."""
 
-# Of the reward `qoe`, with their defaults (thalweg_policy::QoeWeights).
+# Of the reward `qoe`, with their defaults (thalweg_learned::QoeWeights).
 WEIGHTS = {"rate": 1.0, "freeze": 1.0, "latency": 1.0}
 
 

@@ -13,12 +13,12 @@
 use std::ptr::{null, null_mut};
 use std::time::{Duration, Instant};
 
-use thalweg_adapt::{Acked, Config, Departure, Driver};
 use thalweg_capi::controller::{
     Ack, Controller, ControllerConfig, Sent, thalweg_controller_free, thalweg_controller_new,
     thalweg_controller_next_timeout, thalweg_controller_on_acks, thalweg_controller_on_sent,
     thalweg_controller_on_timeout, thalweg_controller_target,
 };
+use thalweg_driver::{Acked, Config, Departure, Driver};
 use thalweg_units::{Bytes, Rate, Time};
 
 /// 10 Mbps of 1200-byte packets, 25 ms each way.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::fmt::Display;
 
-use thalweg_adapt::{DriverError, ParseError};
+use thalweg_driver::{DriverError, ParseError};
 use thalweg_units::ConfigError;
 
 /// The call did what it says.

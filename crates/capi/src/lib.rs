@@ -4,7 +4,7 @@
 //! * [`engine`]: the whole sender, which says what to encode and which packet leaves when;
 //! * [`limits`]: what a controller allows, [`schemes`]: what there is, [`error`]: what calls answer.
 //!
-//! Rust programs use `thalweg-adapt` and `thalweg-sender`, of which this is a translation: pointers become references
+//! Rust programs use `thalweg-driver` and `thalweg-sender`, of which this is a translation: pointers become references
 //! once, at the border, and everything behind it is safe. `docs/c.md` has the calling order and what it costs.
 //!
 //! The rules of the header hold for every function, and are the safety conditions of all: pointers are NULL or valid

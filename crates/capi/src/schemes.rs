@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use thalweg_adapt::{Config, playable};
+use thalweg_driver::{Config, playable};
 use thalweg_sender::Scheme;
 use thalweg_sender::scheme::{RateLimits, ReceiverKind, UnknownScheme, known};
 use thalweg_units::Rate;

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::anyhow;
 use thalweg_lab::inputs;
-use thalweg_link::queue::{DualPi2Config, FqCodelConfig, Limits, Marker};
-use thalweg_link::synthesize::presets;
-use thalweg_link::trace::{ReadOptions, Reading};
-use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace};
+use thalweg_netsim::queue::{DualPi2Config, FqCodelConfig, Limits, Marker};
+use thalweg_netsim::synthesize::presets;
+use thalweg_netsim::trace::{ReadOptions, Reading};
+use thalweg_netsim::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span};
 
 use crate::commands::values;

@@ -13,7 +13,7 @@ use thalweg_lab::report::{self, About};
 use thalweg_lab::simulate::SimulateError;
 use thalweg_lab::statistics::distinct;
 use thalweg_lab::{Outcome, Scenario, inputs, run_folder, simulate};
-use thalweg_policy::onnx;
+use thalweg_learned::onnx;
 use thalweg_sender::{Registry, SenderFactory};
 
 use crate::progress::{self, Progress};

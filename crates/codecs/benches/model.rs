@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use thalweg_codecs::model::{Config, ModelEncoder};
 use thalweg_codecs::traffic::{self, TrafficEncoder};
 use thalweg_codecs::{Encoder, Image};
-use thalweg_media::{EncodePlan, Target};
+use thalweg_types::{EncodePlan, Target};
 use thalweg_units::{Rate, Seed, Size, Span};
 
 const FRAMES: u32 = 2_000;

@@ -1,6 +1,6 @@
 //! Allocation of a rate to temporal layers.
 
-use thalweg_media::Layer;
+use thalweg_types::Layer;
 
 /// Cumulative rate of each layer (with the layers below it), as a share of the total: libwebrtc's
 /// `kLayerRateAllocation` (modules/video_coding/utility/simulcast_rate_allocator.cc).

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use thalweg_media::{Basis, EncodePlan, EncodedFrame, StateHash};
+use thalweg_types::{Basis, EncodePlan, EncodedFrame, StateHash};
 use thalweg_units::{ConfigError, Size, Span};
 use thalweg_video::{Picture, scale};
 

@@ -1,6 +1,6 @@
 //! Tracks what the receiver lacks, for an encoder whose references change as soon as it encodes.
 
-use thalweg_media::{Basis, Buffers, LongTerm};
+use thalweg_types::{Basis, Buffers, LongTerm};
 
 use crate::seam::EncodeError;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use thalweg_media::{Basis, StateHash};
+use thalweg_types::{Basis, StateHash};
 
 use crate::seam::EncodeError;
 

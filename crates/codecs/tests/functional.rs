@@ -2,7 +2,7 @@
 
 use thalweg_codecs::functional::{FunctionalDecoder, FunctionalEncoder, Settings};
 use thalweg_codecs::{Candidate, Decoder, EncodeError, Encoder, Image};
-use thalweg_media::{EncodePlan, Target};
+use thalweg_types::{EncodePlan, Target};
 use thalweg_units::{Bytes, Rate, Size, Span};
 use thalweg_video::quality::psnr;
 use thalweg_video::source::{Format, Scene, SceneConfig};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use thalweg_codecs::openh264::{H264Decoder, H264Encoder, Settings, Usage};
 use thalweg_codecs::{Decoder, EncodeError, Encoder, Image};
-use thalweg_media::{EncodePlan, Target};
+use thalweg_types::{EncodePlan, Target};
 use thalweg_units::{Bytes, Rate, Size, Span};
 use thalweg_video::quality::psnr;
 use thalweg_video::source::{Format, Scene, SceneConfig};

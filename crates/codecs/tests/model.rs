@@ -10,7 +10,7 @@ use thalweg_codecs::model::{
     Account, Config, Content, ContentPreset, Lag, LagPreset, ModelEncoder, Scatter, Variation,
 };
 use thalweg_codecs::{Candidate, Codec, EncodeError, Encoder, Image};
-use thalweg_media::{Basis, EncodePlan, Target, Transition};
+use thalweg_types::{Basis, EncodePlan, Target, Transition};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
 fn run(config: &Config, schedule: &Schedule, source: Size, seed: u64) -> Vec<Frame> {

@@ -2,7 +2,7 @@
 
 use thalweg_codecs::functional::{FunctionalDecoder, FunctionalEncoder, Settings};
 use thalweg_codecs::{Candidate, Decoder, EncodeError, Encoder, States};
-use thalweg_media::{Basis, Buffers, EncodePlan, LongTerm, StateHash, Target};
+use thalweg_types::{Basis, Buffers, EncodePlan, LongTerm, StateHash, Target};
 use thalweg_units::{Bytes, Size, Span};
 use thalweg_video::source::{Format, Scene, SceneConfig};
 

@@ -2,7 +2,7 @@
 
 use thalweg_codecs::traffic::{Config, Fixfps, Hybrid, Recordings, Statistical, TrafficEncoder, TrafficModel};
 use thalweg_codecs::{Candidate, Codec, Encoder, Image};
-use thalweg_media::{Basis, EncodePlan, Layer, Target};
+use thalweg_types::{Basis, EncodePlan, Layer, Target};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
 /// An encoder and the interval of its camera.

@@ -3,7 +3,7 @@
 
 use thalweg_codecs::libvpx::{RateBuffer, Settings, Vp8Decoder, Vp8Encoder};
 use thalweg_codecs::{Decoder, Encoder};
-use thalweg_media::{EncodePlan, Target};
+use thalweg_types::{EncodePlan, Target};
 use thalweg_units::{Rate, Size, Span};
 use thalweg_video::quality::psnr;
 use thalweg_video::scale;

@@ -3,7 +3,7 @@
 
 use thalweg_codecs::libvpx::{Vp9Decoder, Vp9Encoder, Vp9Settings};
 use thalweg_codecs::{Candidate, Decoder, Encoder};
-use thalweg_media::{EncodePlan, Target};
+use thalweg_types::{EncodePlan, Target};
 use thalweg_units::{Rate, Size, Span};
 use thalweg_video::quality::psnr;
 use thalweg_video::source::{Format, Scene, SceneConfig};

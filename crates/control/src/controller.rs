@@ -53,7 +53,7 @@ pub trait Controller: Send {
     fn limits(&self) -> SendLimits;
 
     /// Records that a packet left: at [`SentPacket::at`], which never lies before that of the packet before it. It may lie
-    /// before the last call's time, where a departure becomes known only with the packet's fate (`thalweg-adapt`).
+    /// before the last call's time, where a departure becomes known only with the packet's fate (`thalweg-driver`).
     fn on_sent(&mut self, packet: &SentPacket) {
         let _ = packet;
     }

@@ -1,6 +1,6 @@
 //! What an application sets, as the element's properties have it.
 
-use thalweg_adapt::{Config, Driver, RTP_OVERHEAD};
+use thalweg_driver::{Config, Driver, RTP_OVERHEAD};
 use thalweg_sender::Scheme;
 use thalweg_sender::frames::rate_targeted::{self, TargetBase};
 use thalweg_sender::frames::{headroom, safeguards};
@@ -79,12 +79,12 @@ impl Settings {
     /// # Errors
     /// For an unknown name, and for a scheme that needs more than this element can do.
     pub(crate) fn parts(&self) -> Result<Parts, ConfigError> {
-        let scheme = thalweg_adapt::scheme(&self.scheme)?;
+        let scheme = thalweg_driver::scheme(&self.scheme)?;
         if !self.padding && scheme.padding.is_some() {
             return Err(ConfigError::because(format!(
                 "'{}' keeps the path full with padding: set padding=true, or choose from {}",
                 self.scheme,
-                thalweg_adapt::playable().collect::<Vec<_>>().join(", "),
+                thalweg_driver::playable().collect::<Vec<_>>().join(", "),
             )));
         }
         let (min, start, max) = self.rates();
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn every_scheme_of_a_controller_is_played_and_those_that_only_need_padding_beside_it() {
-        for name in thalweg_adapt::playable().chain(["vidaptive", "copa+dummy"]) {
+        for name in thalweg_driver::playable().chain(["vidaptive", "copa+dummy"]) {
             assert!(of(name).parts().is_ok(), "{name}: {:?}", of(name).parts().err());
         }
         let vidaptive = of("vidaptive").parts().unwrap();

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
     use crate::{Scenario, simulate, unattended};
     use std::sync::Arc;
-    use thalweg_link::{HopConfig, LossModel, Trace};
+    use thalweg_netsim::{HopConfig, LossModel, Trace};
     use thalweg_units::Span;
 
     #[test]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use thalweg_data::{recording, sha256};
-use thalweg_link::trace::{ReadOptions, Reading};
-use thalweg_link::{HopConfig, Trace};
+use thalweg_netsim::trace::{ReadOptions, Reading};
+use thalweg_netsim::{HopConfig, Trace};
 use thalweg_units::{Seed, Span};
 
 use crate::run_folder::Input;

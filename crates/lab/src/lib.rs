@@ -33,7 +33,7 @@ pub use named::{NoSender, is_made, named};
 pub use outcome::Outcome;
 pub use scenario::Scenario;
 pub use simulate::{Simulation, simulate, simulate_with, unattended};
-pub use thalweg_link::FindTrace;
+pub use thalweg_netsim::FindTrace;
 pub use undershoot::Undershoot;
 
 #[cfg(doctest)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thalweg_policy::onnx;
+use thalweg_learned::onnx;
 use thalweg_sender::scheme::UnknownScheme;
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::ConfigError;

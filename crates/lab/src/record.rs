@@ -8,7 +8,7 @@ mod table;
 mod tally;
 
 use thalweg_control::Payload;
-use thalweg_link::{DropReason, MarkReason};
+use thalweg_netsim::{DropReason, MarkReason};
 use thalweg_sender::Event;
 use thalweg_units::{Bytes, Span, Time};
 

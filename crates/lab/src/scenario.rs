@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use thalweg_codecs::{Codec, CodecTime};
-use thalweg_link::{CellConfig, DatagramsConfig, HopConfig, PathConfig, QueueConfig, TcpConfig, WebConfig, WifiConfig};
+use thalweg_netsim::{
+    CellConfig, DatagramsConfig, HopConfig, PathConfig, QueueConfig, TcpConfig, WebConfig, WifiConfig,
+};
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 pub use thalweg_video::Video;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use thalweg_lab::bound::{Curve, Curves};
 use thalweg_lab::{Scenario, simulate, unattended};
-use thalweg_link::Trace;
+use thalweg_netsim::Trace;
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Span};
 

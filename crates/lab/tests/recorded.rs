@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thalweg_data::testing::needed;
 use thalweg_lab::reproduce::{Experiment, Links, Origin, Published, Rows, Seconds, figures};
 use thalweg_lab::{Scenario, simulate, unattended};
-use thalweg_link::{HopConfig, QueueConfig, Trace};
+use thalweg_netsim::{HopConfig, QueueConfig, Trace};
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Span, Time};
 

@@ -5,10 +5,10 @@ use std::error::Error;
 use std::sync::Arc;
 
 use thalweg_codecs::Codec;
-use thalweg_link::Trace;
 use thalweg_live::clock::{Clock, pause};
 use thalweg_live::publish::{PublishConfig, Publisher};
 use thalweg_live::web::{Server, WebConfig};
+use thalweg_netsim::Trace;
 use thalweg_sender::Scheme;
 use thalweg_units::{FrameRate, Span};
 use thalweg_video::Video;

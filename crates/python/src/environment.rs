@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use thalweg_lab::Scenario;
 use thalweg_lab::environment::{self, Autoreset, Config, Info};
-use thalweg_policy::{Action, Observation, QoeWeights, Reward};
+use thalweg_learned::{Action, Observation, QoeWeights, Reward};
 use thalweg_sender::Registry;
 use thalweg_units::{ConfigError, Rate, Seed, Span};
 
@@ -53,7 +53,7 @@ pub(crate) struct Call {
     config: Config,
     links: Py<Links>,
     /// The links of episodes that are no names of others.
-    drawn: BTreeMap<String, Arc<thalweg_link::Trace>>,
+    drawn: BTreeMap<String, Arc<thalweg_netsim::Trace>>,
 }
 
 #[pymethods]
@@ -129,7 +129,7 @@ impl Call {
 }
 
 impl Call {
-    fn find(&self, name: &str) -> Result<Arc<thalweg_link::Trace>, String> {
+    fn find(&self, name: &str) -> Result<Arc<thalweg_netsim::Trace>, String> {
         let Scenario { duration, seed, .. } = self.config.scenario;
         match self.drawn.get(name) {
             Some(trace) => Ok(trace.clone()),

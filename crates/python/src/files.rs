@@ -27,7 +27,7 @@ impl sweep::Files for Files {
         inputs::of(scenario).map_err(|error| error.to_string())
     }
 
-    fn trace(&self, name: &str, scenario: &Scenario) -> Result<Arc<thalweg_link::Trace>, String> {
+    fn trace(&self, name: &str, scenario: &Scenario) -> Result<Arc<thalweg_netsim::Trace>, String> {
         inputs::link(name, scenario.duration, scenario.seed).map_err(|error| error.to_string())
     }
 

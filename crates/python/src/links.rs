@@ -14,7 +14,7 @@ use crate::errors::{from, raised};
 
 /// Delivery opportunities of 1500 bytes, repeated without end.
 #[pyclass(frozen, module = "thalweg._native")]
-pub(crate) struct Trace(pub(crate) Arc<thalweg_link::Trace>);
+pub(crate) struct Trace(pub(crate) Arc<thalweg_netsim::Trace>);
 
 #[pymethods]
 impl Trace {
@@ -29,14 +29,14 @@ impl Trace {
     #[staticmethod]
     fn of_rates(rates_bps: Vec<f64>, step_ms: u64) -> PyResult<Trace> {
         let pieces = rates_bps.iter().map(|rate| (step_ms, Rate::from_bps_f64(*rate)));
-        let trace = thalweg_link::Trace::from_rates(pieces);
+        let trace = thalweg_netsim::Trace::from_rates(pieces);
         trace.map(|trace| Trace(Arc::new(trace))).map_err(|error| from("TraceError", &error))
     }
 
     /// Opportunities at these milliseconds, in order.
     #[staticmethod]
     fn of_opportunities(millis: Vec<u64>) -> PyResult<Trace> {
-        let trace = thalweg_link::Trace::new(millis);
+        let trace = thalweg_netsim::Trace::new(millis);
         trace.map(|trace| Trace(Arc::new(trace))).map_err(|error| from("TraceError", &error))
     }
 
@@ -66,7 +66,7 @@ impl Trace {
 /// The traces that a program gives by name, and the bounds of the scenarios over them.
 #[pyclass(frozen, module = "thalweg._native")]
 pub(crate) struct Links {
-    pub(crate) given: BTreeMap<String, Arc<thalweg_link::Trace>>,
+    pub(crate) given: BTreeMap<String, Arc<thalweg_netsim::Trace>>,
     pub(crate) curves: Curves,
 }
 
@@ -81,7 +81,7 @@ impl Links {
 
 impl Links {
     /// The link of this name: of those given, or as the command line finds it.
-    pub(crate) fn find(&self, name: &str, duration: Span, seed: Seed) -> Result<Arc<thalweg_link::Trace>, String> {
+    pub(crate) fn find(&self, name: &str, duration: Span, seed: Seed) -> Result<Arc<thalweg_netsim::Trace>, String> {
         match self.given.get(name) {
             Some(trace) => Ok(trace.clone()),
             None => inputs::link(name, duration, seed).map_err(|error| error.to_string()),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use thalweg_adapt::{Acked, Departure, Driver};
+use thalweg_driver::{Acked, Departure, Driver};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use crate::frames::Frames;

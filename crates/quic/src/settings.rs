@@ -1,6 +1,6 @@
 //! Which controllers QUIC can drive.
 
-use thalweg_adapt::{Config, Driver};
+use thalweg_driver::{Config, Driver};
 use thalweg_sender::Scheme;
 use thalweg_sender::scheme::ControllerConfig;
 use thalweg_units::{Bytes, ConfigError, Rate};
@@ -49,7 +49,7 @@ impl Settings {
 
     fn among(name: &str, names: &[&str], hint: &str) -> Result<Settings, ConfigError> {
         let choice = || ConfigError::because(format!("scheme '{name}': choose from {}; {hint}", names.join(", ")));
-        let mut scheme = names.contains(&name).then(|| thalweg_adapt::scheme(name)).ok_or_else(choice)??;
+        let mut scheme = names.contains(&name).then(|| thalweg_driver::scheme(name)).ok_or_else(choice)??;
         if let ControllerConfig::Rocc(rocc) = &mut scheme.controller {
             rocc.gamma = GAMMA;
         }

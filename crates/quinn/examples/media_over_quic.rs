@@ -14,9 +14,9 @@ use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::rustls::{self, pki_types::PrivateKeyDer};
 use quinn::{ClientConfig, Connection, Endpoint, ServerConfig, TransportConfig};
 use thalweg_control::{Acknowledgement, PacketId};
-use thalweg_media::{EncodePlan, EncodedFrame, Packet, Target};
 use thalweg_quinn::{Factory, Handle, Rate, Settings};
 use thalweg_sender::{Camera, Engine, Output, Scheme};
+use thalweg_types::{EncodePlan, EncodedFrame, Packet, Target};
 use thalweg_units::{Bytes, Size, Span, Time};
 
 const INTERVAL: Span = Span::from_millis(33);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use thalweg_media::Fragment;
+use thalweg_types::Fragment;
 use thalweg_units::Time;
 
 use crate::order::{self, FRAMES};

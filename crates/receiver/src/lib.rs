@@ -18,7 +18,7 @@ mod wants;
 
 use std::collections::VecDeque;
 
-use thalweg_media::{Content, FeedbackStyle, Fragment, Packet, ReceiverKind, StateHash};
+use thalweg_types::{Content, FeedbackStyle, Fragment, Packet, ReceiverKind, StateHash};
 use thalweg_units::{Bytes, ConfigError, Seed, Span, Time, above, check};
 use thalweg_wire::rtcp::{self, Pli};
 

@@ -1,8 +1,8 @@
 //! Messages of the simulated receiver on the reverse path, as RTCP bytes, and the sender's reading of them.
 
 use thalweg_control::Acknowledgement;
-use thalweg_media::feedback::{Reader, RtcpFeedback, Streams};
-use thalweg_media::{Content, Packet};
+use thalweg_types::feedback::{Reader, RtcpFeedback, Streams};
+use thalweg_types::{Content, Packet};
 use thalweg_units::Bytes;
 use thalweg_wire::{overhead, rtcp};
 
@@ -26,7 +26,7 @@ pub struct Message {
     pub about: About,
     /// Its RTCP, reduced-size (RFC 5506), as browsers negotiate.
     pub rtcp: Vec<u8>,
-    /// The acknowledgements of [`FeedbackStyle::PerPacket`](thalweg_media::FeedbackStyle::PerPacket), for which no
+    /// The acknowledgements of [`FeedbackStyle::PerPacket`](thalweg_types::FeedbackStyle::PerPacket), for which no
     /// format exists.
     pub acknowledgements: Vec<Acknowledgement>,
     /// Its size on the wire: the datagram's bytes, SRTCP, UDP and IPv4.

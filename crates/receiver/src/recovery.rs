@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use thalweg_media::Protected;
+use thalweg_types::Protected;
 
 /// How far behind the newest media packets are remembered: four times the span an FEC packet can protect (specs/fec.md
 /// 3; libwebrtc keeps four times its 48).

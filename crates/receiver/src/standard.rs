@@ -1,7 +1,7 @@
 //! A standard receiver: it decodes complete frames whose references it has, requests missing packets, and requests a
 //! keyframe when nothing else helps.
 
-use thalweg_media::{Content, Fragment, Packet};
+use thalweg_types::{Content, Fragment, Packet};
 use thalweg_units::{Span, Time};
 
 use super::assembly::{Assembly, FrameInfo};

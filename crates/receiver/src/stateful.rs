@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use thalweg_control::salsify::Average;
-use thalweg_media::{Content, Fragment, Packet, StateHash, StatefulReceiver};
+use thalweg_types::{Content, Fragment, Packet, StateHash, StatefulReceiver};
 use thalweg_units::{ConfigError, Span, Time, check};
 use thalweg_wire::rtcp::DecoderState;
 use thalweg_wire::rtp::{FragmentGrace, FrameFragment};

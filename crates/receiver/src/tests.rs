@@ -1,7 +1,7 @@
 use super::*;
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_media::feedback::RtcpFeedback;
-use thalweg_media::{Content, Fragment, Protected};
+use thalweg_types::feedback::RtcpFeedback;
+use thalweg_types::{Content, Fragment, Protected};
 use thalweg_units::{Bytes, Seed};
 
 /// Fragment `index` of `count`, 1000 bytes, of a frame that refers to `depends_on` or is a keyframe.

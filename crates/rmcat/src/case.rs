@@ -6,11 +6,11 @@ use thalweg_codecs::traffic::{self, TrafficModel};
 use thalweg_control::gcc;
 use thalweg_lab::Scenario;
 use thalweg_lab::scenario::{Audio, Competitor, FORWARD, NamedLink, NamedMedium, Pause, REVERSE, Route, Sender, Video};
-use thalweg_link::queue::{DualPi2Config, Limits};
-use thalweg_link::traffic::tcp::Congestion;
-use thalweg_link::{Direction, HopConfig, Jitter, LossModel, PathConfig, Port, QueueConfig};
-use thalweg_media::PacketSizes;
+use thalweg_netsim::queue::{DualPi2Config, Limits};
+use thalweg_netsim::traffic::tcp::Congestion;
+use thalweg_netsim::{Direction, HopConfig, Jitter, LossModel, PathConfig, Port, QueueConfig};
 use thalweg_sender::scheme::{FeedbackStyle, RateLimits};
+use thalweg_types::PacketSizes;
 use thalweg_units::{Bytes, ConfigError, Rate, Seed, Size, Span};
 
 use crate::bar::Bar;

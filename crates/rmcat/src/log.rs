@@ -3,7 +3,7 @@
 use thalweg_control::Payload;
 use thalweg_lab::record::What;
 use thalweg_lab::simulate::Run;
-use thalweg_link::DropReason;
+use thalweg_netsim::DropReason;
 use thalweg_sender::Event;
 use thalweg_units::Bytes;
 

@@ -1,7 +1,7 @@
 //! What a case consists of: narrow links, media flows, other traffic, and what each flow could have of the links when.
 
 use thalweg_lab::scenario::Medium;
-use thalweg_link::{DatagramsConfig, Direction, Port, Rates, TcpConfig, WebConfig};
+use thalweg_netsim::{DatagramsConfig, Direction, Port, Rates, TcpConfig, WebConfig};
 use thalweg_units::{ConfigError, Rate, Span};
 
 use crate::attainable::{Taker, shares};

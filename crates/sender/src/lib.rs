@@ -26,7 +26,7 @@ pub use engine::{Camera, Engine, Output};
 pub use event::{Event, Timed, Wake, Why};
 pub use parts::Parts;
 pub use scheme::{Registry, Scheme, SenderFactory};
-pub use thalweg_media::{Content, FeedbackStyle, Fragment, Packet, PacketSizes};
+pub use thalweg_types::{Content, FeedbackStyle, Fragment, Packet, PacketSizes};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

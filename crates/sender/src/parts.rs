@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use thalweg_control::{Controller, ecn, feedback};
-use thalweg_media::PacketSizes;
+use thalweg_types::PacketSizes;
 
 use crate::frames::FramePolicy;
 use crate::{pacing, padding, repair};

@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_media::{Cut, Fragment, PacketSizes};
+use thalweg_types::{Cut, Fragment, PacketSizes};
 use thalweg_units::{Bytes, Span, Time};
 
 /// A frame partly or not at all sent: the packets before `next` have left.

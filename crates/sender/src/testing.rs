@@ -1,6 +1,6 @@
 //! Values that the unit tests vary.
 
-use thalweg_media::{EncodedFrame, Fragment};
+use thalweg_types::{EncodedFrame, Fragment};
 use thalweg_units::{Bytes, Size, Time};
 
 /// A fragment of 1000 bytes: `index` of the `count` of a frame that refers to the frame before it.

@@ -1,6 +1,6 @@
 //! Values that the unit tests vary.
 
-use thalweg_media::Fragment;
+use thalweg_types::Fragment;
 use thalweg_units::Time;
 
 /// Fragment `index` of `count` of a keyframe.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use thalweg::control::{Acknowledgement, PacketId};
-use thalweg::link::{Link, QueueConfig, Rates, Serial};
-use thalweg::media::{EncodePlan, EncodedFrame, Target};
+use thalweg::netsim::{Link, QueueConfig, Rates, Serial};
 use thalweg::prelude::*;
+use thalweg::types::{EncodePlan, EncodedFrame, Target};
 use thalweg::units::Seed;
 
 const INTERVAL: Span = Span::from_millis(33);

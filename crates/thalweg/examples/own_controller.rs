@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use thalweg::lab::{Scenario, simulate, unattended};
-use thalweg::link::Trace;
+use thalweg::netsim::Trace;
 use thalweg::prelude::*;
 
 /// The target queueing delay.

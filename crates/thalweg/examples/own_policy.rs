@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use thalweg::lab::{Scenario, simulate, unattended};
-use thalweg::link::Trace;
-use thalweg::media::{EncodePlan, Target};
+use thalweg::netsim::Trace;
 use thalweg::prelude::*;
 use thalweg::sender::frames::{EveryFrame, FramePlan, View};
 use thalweg::sender::{Parts, Why};
+use thalweg::types::{EncodePlan, Target};
 
 #[derive(Default)]
 struct HalfWhenPoor {

@@ -27,11 +27,11 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub use thalweg_adapt as adapt;
 pub use thalweg_control as control;
-pub use thalweg_link as link;
-pub use thalweg_media as media;
+pub use thalweg_driver as adapt;
+pub use thalweg_netsim as link;
 pub use thalweg_sender as sender;
+pub use thalweg_types as media;
 pub use thalweg_units as units;
 pub use thalweg_wire as wire;
 
@@ -39,10 +39,10 @@ pub use thalweg_wire as wire;
 pub use thalweg_codecs as codecs;
 #[cfg(feature = "lab")]
 pub use thalweg_lab as lab;
+#[cfg(feature = "lab")]
+pub use thalweg_learned as policy;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub use thalweg_live as live;
-#[cfg(feature = "lab")]
-pub use thalweg_policy as policy;
 #[cfg(feature = "session")]
 pub use thalweg_session as session;
 #[cfg(feature = "session")]

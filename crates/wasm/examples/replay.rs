@@ -14,7 +14,7 @@ mod recording;
 use std::error::Error;
 use std::io::Write;
 
-use thalweg_adapt::{Config, Departure, Driver};
+use thalweg_driver::{Config, Departure, Driver};
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_wasm::state;
 

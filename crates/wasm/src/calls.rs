@@ -5,8 +5,8 @@ use core::fmt::Display;
 use core::sync::atomic::{AtomicU8, AtomicU64};
 use std::string::String;
 
-use thalweg_adapt::{Config, Departure, Driver, RtcpFeedback, playable};
 use thalweg_control::Payload;
+use thalweg_driver::{Config, Departure, Driver, RtcpFeedback, playable};
 use thalweg_units::{Bytes, Rate, Time, check};
 
 use crate::memory::{BYTES_IN, INPUT, STATE_OUT, TEXT_OUT, input, say};

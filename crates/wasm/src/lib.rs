@@ -1,4 +1,4 @@
-//! A controller of Thalweg as a WebAssembly module: one [`Driver`](thalweg_adapt::Driver) an instance, for the Go package in
+//! A controller of Thalweg as a WebAssembly module: one [`Driver`](thalweg_driver::Driver) an instance, for the Go package in
 //! `go/` (specs/embedding.md 7).
 //!
 //! The module imports nothing. A host instantiates it, calls [`thalweg_create`] once, and then one function for each event;

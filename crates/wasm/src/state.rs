@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use thalweg_adapt::Driver;
+use thalweg_driver::Driver;
 use thalweg_units::{Bytes, Span};
 
 use crate::memory::{STATE, STATE_OUT};

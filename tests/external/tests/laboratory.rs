@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thalweg::control::fixed;
 use thalweg::lab::metrics::Summary;
 use thalweg::lab::{Scenario, simulate, unattended};
-use thalweg::link::Trace;
+use thalweg::netsim::Trace;
 use thalweg::prelude::*;
 
 fn played(link: &str, sender: &dyn SenderFactory) -> Summary {

@@ -5,7 +5,7 @@
 
 #![no_std]
 
-pub use {thalweg_adapt, thalweg_control, thalweg_link, thalweg_media, thalweg_sender, thalweg_units, thalweg_wire};
+pub use {thalweg_driver, thalweg_control, thalweg_netsim, thalweg_types, thalweg_sender, thalweg_units, thalweg_wire};
 
 #[cfg(feature = "proof")]
 pub use thalweg_video;

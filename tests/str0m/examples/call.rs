@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use str0m_tests::{Control, Error, Path, Seen, play};
-use thalweg_adapt::Config;
+use thalweg_driver::Config;
 use thalweg_units::Rate;
 
 const SECONDS: f64 = 40.0;

@@ -10,7 +10,7 @@ use str0m::media::{MediaKind, Mid, Pt};
 use str0m::net::{Protocol, Receive};
 use str0m::rtp::{RtpWrite, Ssrc};
 use str0m::{Candidate, Event, Input, Output, Rtc, RtcConfig};
-use thalweg_adapt::Config;
+use thalweg_driver::Config;
 
 use crate::Controlled;
 

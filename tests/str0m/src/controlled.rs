@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use str0m::rtp::rtcp::{Rtcp, Twcc};
 use str0m::rtp::{RawPacket, RtpHeader, RtpWrite, Ssrc};
 use str0m::{Event, Rtc};
-use thalweg_adapt::{Acked, Config, Departure, Driver};
+use thalweg_driver::{Acked, Config, Departure, Driver};
 use thalweg_control::Payload;
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
@@ -35,7 +35,7 @@ pub struct Controlled {
 }
 
 impl Controlled {
-    /// For the stream of this SSRC, with the controller of this name ([`thalweg_adapt::playable`]).
+    /// For the stream of this SSRC, with the controller of this name ([`thalweg_driver::playable`]).
     ///
     /// # Errors
     /// As [`Driver::named`].

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rtc::interceptor::{BandwidthEstimator, ConstantBitrate, Gcc, PacketReport, Registry};
 use rtc::peer_connection::configuration::interceptor_registry::{CongestionFeedback, configure_congestion_control};
 use rtc::peer_connection::configuration::media_engine::MediaEngine;
-use thalweg_rtc::{Config, Driver, Estimator, Feedback, Rate, register};
+use thalweg_webrtc_rs::{Config, Driver, Estimator, Feedback, Rate, register};
 
 use crate::{Error, Target, media_engine};
 
@@ -47,7 +47,7 @@ impl Control {
     /// From 300 kbps, between 100 kbps and 100 Mbps.
     ///
     /// # Errors
-    /// For a name that cannot be played here ([`thalweg_rtc::playable`]).
+    /// For a name that cannot be played here ([`thalweg_webrtc_rs::playable`]).
     pub fn sender(&self) -> Result<Sender, Error> {
         let config = Config {
             start: Rate::from_bps_f64(START),

@@ -8,8 +8,8 @@ use thalweg_codecs::Codec;
 use thalweg_lab::environment::{Autoreset, Config, Environments};
 use thalweg_lab::record::Keep;
 use thalweg_lab::{Scenario, Simulation};
-use thalweg_link::Trace;
-use thalweg_policy::Observation;
+use thalweg_learned::Observation;
+use thalweg_netsim::Trace;
 use thalweg_sender::{Registry, Scheme};
 use thalweg_units::{Seed, Size, Span};
 

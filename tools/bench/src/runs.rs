@@ -6,8 +6,8 @@ use thalweg_codecs::Codec;
 use thalweg_lab::record::{Recorder, What};
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::{simulate, unattended};
-use thalweg_link::Trace;
-use thalweg_link::synthesize::Synthetic;
+use thalweg_netsim::Trace;
+use thalweg_netsim::synthesize::Synthetic;
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Rate, Seed, Size, Span};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Trace};
+use thalweg_netsim::queue::Limits;
+use thalweg_netsim::{HopConfig, Jitter, PathConfig, QueueConfig, Trace};
 use thalweg_units::{Bytes, Seed, Span};
 
 use crate::run::Paths;

@@ -10,8 +10,8 @@ mod table;
 mod tests;
 
 use clap::{Parser, ValueEnum};
-use thalweg_link::QueueConfig;
-use thalweg_link::queue::Limits;
+use thalweg_netsim::QueueConfig;
+use thalweg_netsim::queue::Limits;
 use thalweg_units::{Bytes, Rate, Span};
 
 use run::{Carriage, Outcome, Paths, Workload};

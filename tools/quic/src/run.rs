@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use thalweg_link::{Link, Path, PathConfig};
+use thalweg_netsim::{Link, Path, PathConfig};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 use crate::links;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use thalweg_link::MarkReason;
+use thalweg_netsim::MarkReason;
 use thalweg_quic::Handle;
 use thalweg_units::{Bytes, Ecn, Rate, Span};
 
@@ -13,7 +13,7 @@ pub struct Packet {
     pub ecn: u8,
 }
 
-impl thalweg_link::Packet for Packet {
+impl thalweg_netsim::Packet for Packet {
     fn ecn(&self) -> Ecn {
         Ecn::of_traffic_class(self.ecn)
     }

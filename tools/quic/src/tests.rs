@@ -1,5 +1,5 @@
-use thalweg_link::{HopConfig, PathConfig, QueueConfig};
 use thalweg_live::emulate::{LinkConfig, Relay, RelayConfig};
+use thalweg_netsim::{HopConfig, PathConfig, QueueConfig};
 use thalweg_units::{Rate, Span};
 
 use crate::live::HERE;
@@ -17,7 +17,7 @@ const ROCC: Controller = Controller::Ours("rocc");
 fn changing(loss: f64) -> Paths {
     let delay = HopConfig::delay(links::DELAY);
     let rate = HopConfig::Rate { rate: "4Mbps/1Mbps@5s".parse().unwrap(), queue: QueueConfig::Infinite };
-    let loss = HopConfig::Loss(thalweg_link::LossModel::Random { probability: loss });
+    let loss = HopConfig::Loss(thalweg_netsim::LossModel::Random { probability: loss });
     Paths { forward: PathConfig { hops: vec![rate, loss, delay.clone()] }, reverse: PathConfig { hops: vec![delay] } }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use thalweg_adapt::{Config, Driver};
+use thalweg_driver::{Config, Driver};
 use thalweg_units::Bytes;
 
 use crate::clock::Clock;

@@ -1,4 +1,4 @@
-//! A congestion controller around the caller's packets: `thalweg_adapt::Driver`, in C.
+//! A congestion controller around the caller's packets: `thalweg_driver::Driver`, in C.
 
 mod callbacks;
 mod config;
@@ -7,8 +7,8 @@ mod reported;
 
 use std::ffi::{c_char, c_void};
 
-use thalweg_adapt::RtcpFeedback;
 use thalweg_control::Signal;
+use thalweg_driver::RtcpFeedback;
 use thalweg_units::Span;
 
 pub(crate) use callbacks::Own;

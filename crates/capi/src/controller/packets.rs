@@ -1,7 +1,7 @@
 //! Packets and reports on them, as C has them.
 
-use thalweg_adapt::{Acked, Departure, Joined, Outcome};
 use thalweg_control::{FramePlace, FrameQueued, Payload};
+use thalweg_driver::{Acked, Departure, Joined, Outcome};
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::clock::{Clock, THALWEG_NEVER};

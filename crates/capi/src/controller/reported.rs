@@ -2,8 +2,8 @@
 
 use std::ffi::c_char;
 
-use thalweg_adapt::Stats;
 use thalweg_control::Decision;
+use thalweg_driver::Stats;
 use thalweg_units::Span;
 
 use crate::clock::Clock;

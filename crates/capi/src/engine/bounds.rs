@@ -1,7 +1,7 @@
 //! What the caller fixes for the whole call, whatever the scheme: rates and packet sizes.
 
-use thalweg_media::PacketSizes;
 use thalweg_sender::Scheme;
+use thalweg_types::PacketSizes;
 use thalweg_units::{Bytes, ConfigError, check};
 
 use crate::error::Error;

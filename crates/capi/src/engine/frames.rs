@@ -1,6 +1,6 @@
 //! Encoded frames, as C has them.
 
-use thalweg_media::EncodedFrame;
+use thalweg_types::EncodedFrame;
 use thalweg_units::{Bytes, Size};
 
 use crate::error::Error;

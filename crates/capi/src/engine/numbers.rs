@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use thalweg_control::PacketId;
-use thalweg_media::feedback::{Numbering, Streams};
 use thalweg_sender::{Content, Packet};
+use thalweg_types::feedback::{Numbering, Streams};
 use thalweg_wire::unwrap::SequenceUnwrapper;
 
 use crate::error::{Error, THALWEG_E_ORDER};

@@ -1,8 +1,8 @@
 //! What the engine asks its caller to do, as C has it.
 
 use thalweg_control::Payload;
-use thalweg_media::{Basis, Buffers, EncodePlan, Fragment, LongTerm, Target};
 use thalweg_sender::{Content, Output, Packet, Wake};
+use thalweg_types::{Basis, Buffers, EncodePlan, Fragment, LongTerm, Target};
 
 use crate::clock::Clock;
 use crate::controller::{THALWEG_AUDIO, THALWEG_MEDIA, THALWEG_PADDING, THALWEG_REPAIR};

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use thalweg_control::{Acknowledgement, PacketId};
-use thalweg_media::EncodedFrame;
-use thalweg_media::feedback::{Reader, RtcpFeedback};
 use thalweg_sender::{Engine, Output, SenderFactory, Timed};
+use thalweg_types::EncodedFrame;
+use thalweg_types::feedback::{Reader, RtcpFeedback};
 use thalweg_units::{Span, Time};
 
 use super::bounds::Bounds;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-use thalweg_adapt::{Config, Departure, Driver};
+use thalweg_driver::{Config, Departure, Driver};
 use thalweg_units::{Bytes, Rate, Span, Time};
 use thalweg_wire::rtcp::{self, twcc};
 

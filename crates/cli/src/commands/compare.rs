@@ -1,7 +1,7 @@
 //! `thalweg compare`: schemes side by side.
 
 use thalweg_lab::scenario::Scenario;
-use thalweg_link::{HopConfig, PathConfig, QueueConfig, Rates};
+use thalweg_netsim::{HopConfig, PathConfig, QueueConfig, Rates};
 use thalweg_units::{Seed, Span};
 
 use super::pictures::Pictures;

@@ -6,7 +6,7 @@ use thalweg_codecs::{Codec, CodecTime};
 use thalweg_lab::Undershoot;
 use thalweg_lab::reproduce::Setup;
 use thalweg_lab::scenario::{Scenario, Video};
-use thalweg_link::PathConfig;
+use thalweg_netsim::PathConfig;
 use thalweg_units::{FrameRate, Seed, Size, Span};
 use thalweg_video::quality::Ssim;
 

@@ -15,7 +15,7 @@ use thalweg_lab::sweep::{
     self, Files, Grid, GridError, JobError, Known, MergeError, Part, Parts, Row, Shard, Status, Sweep,
 };
 use thalweg_lab::{Scenario, inputs};
-use thalweg_link::Trace;
+use thalweg_netsim::Trace;
 use thalweg_sender::Registry;
 
 use crate::contestant::{self, Contestant};

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use thalweg_lab::inputs;
-use thalweg_link::Trace;
-use thalweg_link::synthesize::{KINDS, Synthetic, presets};
-use thalweg_link::trace::{Format, ReadOptions, Reading};
+use thalweg_netsim::Trace;
+use thalweg_netsim::synthesize::{KINDS, Synthetic, presets};
+use thalweg_netsim::trace::{Format, ReadOptions, Reading};
 use thalweg_units::{Seed, Span, Time};
 
 use crate::commands::values;

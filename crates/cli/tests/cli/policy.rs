@@ -2,7 +2,7 @@
 
 use super::{Folder, json, text, thalweg};
 
-const MODEL: &str = concat!("onnx:", env!("CARGO_MANIFEST_DIR"), "/../policy/tests/models/follow.onnx");
+const MODEL: &str = concat!("onnx:", env!("CARGO_MANIFEST_DIR"), "/../learned/tests/models/follow.onnx");
 /// The one that docs/learning.md shows.
 const TRAINED: &str = concat!("onnx:", env!("CARGO_MANIFEST_DIR"), "/../../python/training/policy.onnx");
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use thalweg_media::StateHash;
+use thalweg_types::StateHash;
 use thalweg_video::Picture;
 use thalweg_vp8::{State, decode};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, LongTerm, StateHash, Target, Transition};
+use thalweg_types::{Basis, Buffers, EncodePlan, EncodedFrame, LongTerm, StateHash, Target, Transition};
 use thalweg_units::{Bytes, Rate, Span};
 use thalweg_vp8::State;
 use thalweg_vp8::encode::{self, Analysis, Coded, Fit, Plan, PlanKind, ReferenceSet};

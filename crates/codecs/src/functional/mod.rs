@@ -11,7 +11,7 @@ pub use decoder::FunctionalDecoder;
 pub use encoder::FunctionalEncoder;
 pub use settings::{Preset, Settings};
 
-use thalweg_media::StateHash;
+use thalweg_types::StateHash;
 use thalweg_units::Size;
 use thalweg_video::{Picture, PictureError};
 use thalweg_vp8::{Image, State};

@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use thalweg_media::Layer;
+use thalweg_types::Layer;
 use thalweg_units::Size;
 use thalweg_video::{Picture, Plane};
 use vpx_sys as vpx;

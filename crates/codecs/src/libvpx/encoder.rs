@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, Target};
+use thalweg_types::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, Target};
 use thalweg_units::{Bytes, Size, check};
 use vpx_sys as vpx;
 

@@ -1,6 +1,6 @@
 //! What differs between VP8 and VP9 behind libvpx's common interface.
 
-use thalweg_media::Layer;
+use thalweg_types::Layer;
 use thalweg_units::{ConfigError, check};
 use vpx_sys as vpx;
 
@@ -126,7 +126,7 @@ pub fn layer_rates(layers: u8, kbps: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Writes the temporal layer pattern ([`thalweg_media::layers`]) into a configuration: the frame rate divisor of each
+/// Writes the temporal layer pattern ([`thalweg_types::layers`]) into a configuration: the frame rate divisor of each
 /// layer, and the layer of each picture of a group.
 pub fn set_pattern(layers: u8, config: &mut vpx::vpx_codec_enc_cfg) {
     let group = 1u32 << (layers - 1);

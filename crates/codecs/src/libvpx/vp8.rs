@@ -1,7 +1,7 @@
 //! VP8 behind libvpx's interface.
 #![allow(unsafe_code)]
 
-use thalweg_media::Layer;
+use thalweg_types::Layer;
 use thalweg_units::{ConfigError, check};
 use vpx_sys as vpx;
 

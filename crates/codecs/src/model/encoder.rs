@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
+use thalweg_types::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_units::{Bytes, ConfigError, Rate, Seed, Size, Span, above, check};
 
 use super::CODEC;

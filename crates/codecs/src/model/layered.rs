@@ -1,7 +1,7 @@
 //! Bits of frames in temporal layers.
 
 use serde::{Deserialize, Serialize};
-use thalweg_media::Layer;
+use thalweg_types::Layer;
 
 /// Cost of frames in three temporal layers (`cargo run --release -p thalweg-calibrate --bin layer_sizes`: libvpx VP8 at
 /// 720p, eight intra periods of 32 pictures, groups of 4).

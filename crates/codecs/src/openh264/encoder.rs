@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use openh264_sys2 as wels;
-use thalweg_media::{EncodePlan, EncodedFrame, Target};
+use thalweg_types::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, Rate, Size, Span, above, check};
 use thalweg_video::{Picture, Plane};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use thalweg_codecs::{Decoder, Encoder, Image};
-use thalweg_media::{EncodePlan, Target};
+use thalweg_types::{EncodePlan, Target};
 use thalweg_units::{Rate, Size, Span};
 use thalweg_video::quality::{psnr, ssim, ssim_db};
 use thalweg_video::source::Source;

@@ -183,7 +183,7 @@ fn restless_camel() -> Box<dyn Controller> {
 
 /// Set to one rate with a window.
 fn external() -> Box<dyn Controller> {
-    use thalweg_policy::{External, Observation, Outside, Setting};
+    use thalweg_learned::{External, Observation, Outside, Setting};
     let outside = Outside::new(Observation::Raw, Rate::from_kbps(300));
     outside.set(Setting { rate: Rate::from_kbps(900), window: Some(Bytes::new(1)) });
     built(External::new(&outside, Span::from_millis(60)))
@@ -191,7 +191,7 @@ fn external() -> Box<dyn Controller> {
 
 /// A policy that goes by what it sees, and every now and then answers nonsense, so that GCC leads for a while.
 fn learned() -> Box<dyn Controller> {
-    use thalweg_policy::{Action, Learned, Observation, Terms};
+    use thalweg_learned::{Action, Learned, Observation, Terms};
     let mut count = 0u32;
     let policy = move |observation: &[f32], answer: &mut [f32]| {
         let sum: f32 = observation.iter().sum();

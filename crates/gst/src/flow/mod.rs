@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use thalweg_adapt::{Acked, Departure, Driver, Joined, Outcome};
+use thalweg_driver::{Acked, Departure, Driver, Joined, Outcome};
 use thalweg_control::{Decision, FramePlace, MSS, Payload, SendLimits, Signal};
 use thalweg_sender::frames::QueueVerdict;
 use thalweg_sender::pacing::{Pacer, PacingRate};
@@ -77,7 +77,7 @@ pub(crate) enum Mode {
 pub(crate) struct Figures {
     pub(crate) limits: SendLimits,
     pub(crate) pacing: Rate,
-    pub(crate) driver: thalweg_adapt::Stats,
+    pub(crate) driver: thalweg_driver::Stats,
     pub(crate) alpha: f64,
     pub(crate) queued: Bytes,
     pub(crate) queue_age: Span,
@@ -559,12 +559,12 @@ impl<T> Flow<T> {
 
 /// The size on the wire of a packet with so many bytes from RTP's header on.
 pub(crate) fn on_the_wire(bytes: usize) -> Bytes {
-    Bytes::new(bytes as u64) + thalweg_adapt::RTP_OVERHEAD
+    Bytes::new(bytes as u64) + thalweg_driver::RTP_OVERHEAD
 }
 
 /// How many bytes from RTP's header on make so many on the wire.
 pub(crate) fn off_the_wire(size: Bytes) -> usize {
-    size.saturating_sub(thalweg_adapt::RTP_OVERHEAD).get() as usize
+    size.saturating_sub(thalweg_driver::RTP_OVERHEAD).get() as usize
 }
 
 const _: () = assert!(RTP_HEADER.get() < FILLER.get());

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use thalweg_link::trace::OPPORTUNITY;
-use thalweg_media::PacketSizes;
+use thalweg_netsim::trace::OPPORTUNITY;
+use thalweg_types::PacketSizes;
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 use super::known::Known;

@@ -1,7 +1,7 @@
 //! The bounds computed directly from the link, without engine, codec or simulator: the curve of bitrate over latency
 //! that no sender exceeds, and each scheme's share of it.
 
-use thalweg_link::FindTrace;
+use thalweg_netsim::FindTrace;
 use thalweg_units::{Size, Span, Time};
 use thalweg_video::footage::Footage;
 use thalweg_video::source::Format;

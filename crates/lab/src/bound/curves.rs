@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use thalweg_link::FindTrace;
+use thalweg_netsim::FindTrace;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::LONGEST_JUDGED;

@@ -1,8 +1,8 @@
 //! What is known of a path beforehand, and for which scenarios that makes a bound.
 
 use thalweg_codecs::CodecTime;
-use thalweg_link::{Capacity, FindTrace, HopConfig, Jitter};
-use thalweg_media::{EncodePlan, PacketSizes, Target};
+use thalweg_netsim::{Capacity, FindTrace, HopConfig, Jitter};
+use thalweg_types::{EncodePlan, PacketSizes, Target};
 use thalweg_units::{Bytes, Size, Span, Time};
 
 use super::link::Server;
@@ -70,7 +70,7 @@ impl Known {
 
     /// Wire bytes of a packet over its payload, as the link counts them: 78 of 1218 on a trace.
     pub(super) fn overhead(&self, sizes: &PacketSizes) -> Bytes {
-        let information = if self.link.has_opportunities() { thalweg_link::PACKET_INFORMATION } else { Bytes::ZERO };
+        let information = if self.link.has_opportunities() { thalweg_netsim::PACKET_INFORMATION } else { Bytes::ZERO };
         sizes.overhead + information
     }
 

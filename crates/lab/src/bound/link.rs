@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use thalweg_link::trace::OPPORTUNITY;
-use thalweg_link::{Capacity, Rates, Schedule};
+use thalweg_netsim::trace::OPPORTUNITY;
+use thalweg_netsim::{Capacity, Rates, Schedule};
 use thalweg_units::{Bytes, Time};
 
 /// What the link carries.
@@ -99,7 +99,7 @@ fn upto(times: &[Time], at: Time) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_link::Trace;
+    use thalweg_netsim::Trace;
     use thalweg_units::Rate;
 
     #[test]

@@ -3,7 +3,7 @@
 use thalweg_codecs::Codec;
 use thalweg_codecs::model::{Config, Content, ContentPreset, Scatter, Variation};
 use thalweg_control::fixed::{self, Fixed};
-use thalweg_link::{FindTrace, HopConfig, PathConfig, QueueConfig};
+use thalweg_netsim::{FindTrace, HopConfig, PathConfig, QueueConfig};
 use thalweg_sender::frames::{EncodePlan, EncodedFrame, FramePlan, FramePolicy, Target, View};
 use thalweg_sender::pacing::PacingRate;
 use thalweg_sender::{FeedbackStyle, Parts, SenderFactory, Why, pacing};

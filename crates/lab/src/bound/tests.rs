@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thalweg_codecs::Codec;
 use thalweg_codecs::model::{Config, ContentPreset};
 
-use thalweg_link::{Jitter, QueueConfig, Rates, Trace};
+use thalweg_netsim::{Jitter, QueueConfig, Rates, Trace};
 use thalweg_sender::{Registry, Scheme};
 
 use super::*;
@@ -14,7 +14,7 @@ use crate::scenario::Scenario;
 use crate::simulate::Run;
 use crate::{simulate, unattended};
 
-use thalweg_link::{HopConfig, PathConfig};
+use thalweg_netsim::{HopConfig, PathConfig};
 
 /// Opportunities in gaps, a fast and a slow time, and an outage of 400 ms, every 4 s.
 fn link() -> Arc<Trace> {
@@ -130,7 +130,7 @@ fn a_bound_is_the_same_twice_and_has_all_of_its_own_curve() {
 #[test]
 fn a_finite_queue_changes_nothing_for_a_sender_that_may_wait() {
     let (endless, link) = (twenty_seconds(), link());
-    let queue = QueueConfig::DropTail(thalweg_link::queue::Limits::packets(2));
+    let queue = QueueConfig::DropTail(thalweg_netsim::queue::Limits::packets(2));
     let mut finite = endless.clone();
     finite.forward.hops[0] = HopConfig::Bottleneck { trace: "link".into(), queue, once: false };
     let [endless, finite] = [endless, finite].map(|scenario| play(&scenario, &bound("bound:omniscient"), &link));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use thalweg_link::{HopConfig, Trace};
+use thalweg_netsim::{HopConfig, Trace};
 use thalweg_sender::Registry;
 use thalweg_units::{Random, Seed, Span};
 
@@ -47,7 +47,7 @@ impl Episodes {
         if !config.links.is_empty() && !config.scenario.forward.hops.iter().any(takes_link) {
             return refused("links are given, and the forward path has no bottleneck with a trace for them".into());
         }
-        let is_psnr = config.reward == thalweg_policy::Reward::Psnr;
+        let is_psnr = config.reward == thalweg_learned::Reward::Psnr;
         if is_psnr && config.scenario.codec.is_model() {
             return refused(
                 "reward is psnr, and the codec is a model without pixels: choose vp8 or another real codec".into(),

@@ -3,12 +3,12 @@
 //!
 //! [`Environment`] is one call at a time, [`Environments`] are many, stepped together; [`rows`] turns the run of any
 //! controller into rows that a policy can learn from. Observations, actions and rewards are those of
-//! [`thalweg_policy`], which a trained policy plays by too.
+//! [`thalweg_learned`], which a trained policy plays by too.
 //!
 //! ```
 //! use thalweg_lab::Scenario;
 //! use thalweg_lab::environment::{Config, Environment};
-//! use thalweg_link::Trace;
+//! use thalweg_netsim::Trace;
 //! use thalweg_units::{Seed, Span};
 //!
 //! let scenario = Scenario { duration: Span::from_secs(10), ..Scenario::over("2Mbps") };
@@ -30,7 +30,7 @@ mod rows;
 mod single;
 mod stepped;
 
-use thalweg_policy::{Action, Observation, Reward};
+use thalweg_learned::{Action, Observation, Reward};
 use thalweg_sender::Scheme;
 use thalweg_units::{Rate, Span};
 

@@ -1,6 +1,6 @@
 //! The run of any controller as rows that a policy can learn from.
 
-use thalweg_policy::{Outside, Setting, Watched};
+use thalweg_learned::{Outside, Setting, Watched};
 use thalweg_sender::{Parts, Registry, Scheme, SenderFactory};
 use thalweg_units::{ConfigError, Rate, Size, above, check};
 

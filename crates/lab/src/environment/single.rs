@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thalweg_policy::{External, Outside};
+use thalweg_learned::{External, Outside};
 use thalweg_sender::Registry;
 use thalweg_units::{Random, Seed};
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use thalweg_policy::{Action, Interval, Outside, Setting, Viewed};
+use thalweg_learned::{Action, Interval, Outside, Setting, Viewed};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::Config;

@@ -259,7 +259,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use thalweg_control::{Decision, PacketId, Payload};
-    use thalweg_link::{DropReason, MarkReason};
+    use thalweg_netsim::{DropReason, MarkReason};
     use thalweg_sender::{Event, Why};
     use thalweg_units::{Bytes, Rate, Size, Span, Time};
 

@@ -1,6 +1,6 @@
 //! An event as a table row; all events have the same columns.
 
-use thalweg_link::{DropReason, MarkReason};
+use thalweg_netsim::{DropReason, MarkReason};
 use thalweg_sender::Event;
 use thalweg_units::{Bytes, Rate, Span};
 

@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use crate::scenario::Scenario;
     use crate::simulate::{simulate, unattended};
-    use thalweg_link::Trace;
+    use thalweg_netsim::Trace;
     use thalweg_units::Span;
 
     #[test]

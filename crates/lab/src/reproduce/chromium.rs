@@ -1,7 +1,7 @@
 //! `gcc` beside stock Chromium 156 on the links over which Chromium was recorded (data set chromium-gcc, folder
 //! cellular; docs/papers/gcc.md): not a paper's figure, but the check of the baseline of all of them.
 
-use thalweg_link::LossModel;
+use thalweg_netsim::LossModel;
 use thalweg_units::Bytes;
 
 use super::figure::known;

@@ -9,8 +9,8 @@
 //! (specs/fbra.md 7). Its losses, of packets as of frames, count what arrives too late as well: section 5.5 explains
 //! table 5's 4 % by discards.
 
-use thalweg_link::WebConfig;
-use thalweg_link::traffic::tcp::{Congestion, ConnectionConfig};
+use thalweg_netsim::WebConfig;
+use thalweg_netsim::traffic::tcp::{Congestion, ConnectionConfig};
 use thalweg_sender::pacing::PacingRate;
 use thalweg_sender::repair::{self, fec};
 use thalweg_sender::scheme::{ControllerConfig, FramesConfig};
@@ -137,7 +137,7 @@ fn link(origin: Origin, millis: i64) -> Link {
 }
 
 fn mbps(mbps: u64, millis: i64) -> Link {
-    let rates = thalweg_link::Rates::constant(Rate::from_kbps(1000 * mbps));
+    let rates = thalweg_netsim::Rates::constant(Rate::from_kbps(1000 * mbps));
     link(Origin::Rates(rates.unwrap_or_else(|error| panic!("{error}"))), millis)
 }
 

@@ -1,7 +1,7 @@
 //! The description of a figure, and how one is written down: a constructor for its experiment, and a method for each
 //! thing in which it differs from the defaults.
 
-use thalweg_link::FindTrace;
+use thalweg_netsim::FindTrace;
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Size, Span};
 

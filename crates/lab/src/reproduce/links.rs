@@ -1,7 +1,7 @@
 //! The links and competitors of a figure.
 
-use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, LossModel, QueueConfig, Rates};
+use thalweg_netsim::queue::Limits;
+use thalweg_netsim::{HopConfig, LossModel, QueueConfig, Rates};
 use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span};
 
 use super::Seconds;

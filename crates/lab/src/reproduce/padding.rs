@@ -1,7 +1,7 @@
 //! Useful padding compared with dummy packets, on lossy links: not a paper's figure, but a suggestion of Vidaptive's
 //! footnote 1 and FBRA's conclusion (specs/fec.md 4; docs/papers/padding.md).
 
-use thalweg_link::LossModel;
+use thalweg_netsim::LossModel;
 use thalweg_units::{Bytes, Span};
 
 use super::figure::known;

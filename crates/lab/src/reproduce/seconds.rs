@@ -4,8 +4,8 @@
 //! finer and faster: every opportunity to send 1500 bytes, at its millisecond. Counted per second and scaled, it keeps
 //! the variation from one second to the next, outages included, and loses the variation within a second.
 
-use thalweg_link::trace::OPPORTUNITY;
-use thalweg_link::{Rates, Trace};
+use thalweg_netsim::trace::OPPORTUNITY;
+use thalweg_netsim::{Rates, Trace};
 use thalweg_units::{ConfigError, Rate, Span, Time};
 
 const SECOND: Span = Span::from_secs(1);

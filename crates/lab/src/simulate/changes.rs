@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use thalweg_control::{Demand, Signal};
-use thalweg_link::Change as LinkChange;
+use thalweg_netsim::Change as LinkChange;
 use thalweg_units::{Rate, Span, Time};
 
 use super::SimulateError;

@@ -1,7 +1,7 @@
 //! A link that flows cross: a path, or a medium that stations share.
 
-use thalweg_link::{Capacity, Cell, Change, Departure, Drop, FindTrace, Link, Path, PathConfig, PathError};
-use thalweg_link::{Port, SharedLink, Wifi};
+use thalweg_netsim::{Capacity, Cell, Change, Departure, Drop, FindTrace, Link, Path, PathConfig, PathError};
+use thalweg_netsim::{Port, SharedLink, Wifi};
 use thalweg_units::{Bytes, Seed, Time};
 
 use super::SimulateError;
@@ -13,7 +13,7 @@ pub(super) enum Crossed<P> {
     Shared(Box<dyn SharedLink<P> + Send>),
 }
 
-impl<P: thalweg_link::Packet + Copy + Send + 'static> Crossed<P> {
+impl<P: thalweg_netsim::Packet + Copy + Send + 'static> Crossed<P> {
     /// The path of this name.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl<P: thalweg_link::Packet + Copy + Send + 'static> Crossed<P> {
             Medium::Cell(config) => {
                 let mut read = |path: &str| {
                     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-                    thalweg_link::cell::read_eta(&text).map_err(|error| format!("{path}: {error}"))
+                    thalweg_netsim::cell::read_eta(&text).map_err(|error| format!("{path}: {error}"))
                 };
                 Box::new(Cell::new(config, seed, &mut read).map_err(problem)?)
             }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image, ModelledQuality};
 use thalweg_control::Signal;
-use thalweg_link::DropReason;
-use thalweg_media::Content as PacketContent;
-use thalweg_media::feedback::RtcpFeedback;
+use thalweg_netsim::DropReason;
 use thalweg_sender::frames::EncodePlan;
 use thalweg_sender::{Camera, Engine, FeedbackStyle, Output, SenderFactory};
+use thalweg_types::Content as PacketContent;
+use thalweg_types::feedback::RtcpFeedback;
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::footage::Footage;
 use thalweg_video::quality::ssim_of_db;

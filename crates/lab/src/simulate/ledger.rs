@@ -2,8 +2,8 @@
 //! content.
 
 use thalweg_control::Payload;
-use thalweg_media::Protected;
 use thalweg_sender::{Content, Event, Fragment, Packet};
+use thalweg_types::Protected;
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::metrics::{Delivery, Probes, Redundancy, abu, ffre};

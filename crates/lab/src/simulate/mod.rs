@@ -20,7 +20,7 @@ mod viewer;
 use std::ops::ControlFlow;
 
 use thalweg_codecs::{DecodeError, EncodeError};
-use thalweg_link::FindTrace;
+use thalweg_netsim::FindTrace;
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::Time;
 use thalweg_video::quality::VmafError;

@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use thalweg_link::traffic::tcp::Acknowledgement;
-use thalweg_link::{Capacity, Direction, Drop, DropReason, Ecn, FindTrace, MarkReason, PathConfig, Port};
+use thalweg_netsim::traffic::tcp::Acknowledgement;
+use thalweg_netsim::{Capacity, Direction, Drop, DropReason, Ecn, FindTrace, MarkReason, PathConfig, Port};
 use thalweg_receiver::{About, Message};
 use thalweg_sender::Packet;
 use thalweg_units::{Bytes, Span, Time};
@@ -79,7 +79,7 @@ struct Item {
     content: Content,
 }
 
-impl thalweg_link::Packet for Item {
+impl thalweg_netsim::Packet for Item {
     fn ecn(&self) -> Ecn {
         self.ecn
     }
@@ -275,7 +275,12 @@ impl Network {
     ///
     /// # Errors
     /// When there is no such link, or it has no such property.
-    pub(super) fn change(&mut self, now: Time, name: &str, change: &thalweg_link::Change) -> Result<(), SimulateError> {
+    pub(super) fn change(
+        &mut self,
+        now: Time,
+        name: &str,
+        change: &thalweg_netsim::Change,
+    ) -> Result<(), SimulateError> {
         let link = self.place("a change", name)?;
         let changed = self.links[link].change(now, change);
         self.settle(link);

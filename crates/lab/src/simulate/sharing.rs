@@ -1,6 +1,6 @@
 //! The capacity available to each flow, and each flow's share.
 
-use thalweg_link::Capacity;
+use thalweg_netsim::Capacity;
 use thalweg_units::{Span, Time};
 
 use crate::metrics::{Sharer, Sharing, TcpShare, sharing as shared, tcp_share};
@@ -93,7 +93,7 @@ pub(super) fn tcp(outcome: &Outcome) -> Option<TcpShare> {
 mod tests {
     use super::*;
     use crate::scenario::Sender;
-    use thalweg_link::{DatagramsConfig, Rates, TcpConfig, WebConfig};
+    use thalweg_netsim::{DatagramsConfig, Rates, TcpConfig, WebConfig};
     use thalweg_units::Rate;
 
     fn scenario(competitors: Vec<Competitor>) -> Scenario {

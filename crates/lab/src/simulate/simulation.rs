@@ -5,7 +5,7 @@
 //! reverse path; decoded frames are shown; encoded frames are queued; cameras
 //! capture pictures; microphones deliver audio; senders' timers fire.
 
-use thalweg_link::Capacity;
+use thalweg_netsim::Capacity;
 use thalweg_sender::{Engine, Registry, SenderFactory};
 use thalweg_units::{Span, Time};
 

@@ -1,6 +1,6 @@
 //! Computes figures from events.
 
-use thalweg_link::Capacity;
+use thalweg_netsim::Capacity;
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Size, Span, Time, percentile};
 use thalweg_video::quality::ssim_db;

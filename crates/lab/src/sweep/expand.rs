@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use thalweg_link::HopConfig;
+use thalweg_netsim::HopConfig;
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{Seed, Span};
 use toml::Value;

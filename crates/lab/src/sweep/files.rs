@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thalweg_link::Trace;
+use thalweg_netsim::Trace;
 
 use crate::run_folder::Input;
 use crate::scenario::Scenario;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use thalweg_link::trace::ReadOptions;
+use thalweg_netsim::trace::ReadOptions;
 use thalweg_sender::SenderFactory;
 use xxhash_rust::xxh3::xxh3_128;
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use thalweg_link::Trace;
+use thalweg_netsim::Trace;
 use thalweg_sender::Registry;
 
 use super::*;

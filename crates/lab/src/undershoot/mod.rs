@@ -24,7 +24,7 @@ mod names;
 mod recorded;
 mod window;
 
-use thalweg_media::{EncodePlan, Target};
+use thalweg_types::{EncodePlan, Target};
 use thalweg_units::{ConfigError, Seed, Time, check};
 
 pub use drawn::Drawn;

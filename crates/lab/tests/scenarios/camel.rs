@@ -7,8 +7,8 @@ use thalweg_lab::reproduce::{Reading, Windowed};
 use thalweg_lab::scenario::{Competitor, Scenario, Sender, Video};
 use thalweg_lab::simulate::Run;
 use thalweg_lab::{simulate, unattended};
-use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, LossModel, PathConfig, QueueConfig, TcpConfig};
+use thalweg_netsim::queue::Limits;
+use thalweg_netsim::{HopConfig, LossModel, PathConfig, QueueConfig, TcpConfig};
 use thalweg_sender::{FeedbackStyle, Scheme};
 use thalweg_units::{Bytes, Seed, Size, Span};
 

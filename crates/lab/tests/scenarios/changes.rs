@@ -7,7 +7,7 @@ use thalweg_lab::Scenario;
 use thalweg_lab::record::{self, Record};
 use thalweg_lab::scenario::{Change, FORWARD, NamedLink, REVERSE, Route, What};
 use thalweg_lab::simulate::{Run, Simulation, simulate, unattended};
-use thalweg_link::{HopConfig, LossModel, PathConfig, QueueConfig};
+use thalweg_netsim::{HopConfig, LossModel, PathConfig, QueueConfig};
 use thalweg_sender::scheme::ControllerConfig;
 use thalweg_sender::{Registry, Scheme};
 use thalweg_units::{Rate, Span, Time};
@@ -44,7 +44,7 @@ fn route(forward: &str) -> What {
     What::Route { route, adapter: true }
 }
 
-fn no_trace(name: &str) -> Result<Arc<thalweg_link::Trace>, String> {
+fn no_trace(name: &str) -> Result<Arc<thalweg_netsim::Trace>, String> {
     Err(format!("no trace {name}"))
 }
 

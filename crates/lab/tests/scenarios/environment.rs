@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use thalweg_lab::environment::{Autoreset, Config, Environment, Environments, Rows, rows};
 use thalweg_lab::scenario::{Competitor, Sender};
 use thalweg_lab::{Scenario, run_folder, simulate, simulate_with, unattended};
-use thalweg_link::{HopConfig, QueueConfig, Trace};
-use thalweg_policy::{Action, LearnedSender, Observation, Reward, Terms};
+use thalweg_learned::{Action, LearnedSender, Observation, Reward, Terms};
+use thalweg_netsim::{HopConfig, QueueConfig, Trace};
 use thalweg_sender::{Registry, Scheme};
 use thalweg_units::{Rate, Seed, Size, Span};
 use thalweg_video::Video;
@@ -353,7 +353,7 @@ fn rows_of_any_controllers_run_are_its_run() {
         assert!((row / last - 1.0).abs() < 0.2, "{name}: {row} and {last} at {at} s");
         // The action is the one that would have set it.
         let set =
-            Action::Rate.apply(&rows.actions[100..101], thalweg_policy::Setting { rate: Rate::ZERO, window: None });
+            Action::Rate.apply(&rows.actions[100..101], thalweg_learned::Setting { rate: Rate::ZERO, window: None });
         let wanted = rows.estimates_bps[100].clamp(50e3, 8e6);
         assert!((set.unwrap().rate.as_bps_f64() / wanted - 1.0).abs() < 1e-3, "{name}");
     }
@@ -362,7 +362,7 @@ fn rows_of_any_controllers_run_are_its_run() {
 
 #[test]
 fn a_policy_from_a_file_is_a_sender_by_its_name_where_the_build_has_an_evaluator() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../policy/tests/models/follow.onnx");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../learned/tests/models/follow.onnx");
     let name = format!("onnx:{path}");
     let opened = thalweg_lab::named(&Registry::new(), &name);
     if !cfg!(feature = "onnx") {
@@ -379,7 +379,7 @@ fn a_policy_from_a_file_is_a_sender_by_its_name_where_the_build_has_an_evaluator
             until: None,
         })],
         duration: Span::from_secs(20),
-        forward: thalweg_link::PathConfig {
+        forward: thalweg_netsim::PathConfig {
             hops: vec![
                 HopConfig::Bottleneck { trace: "2Mbps".into(), queue: QueueConfig::Infinite, once: false },
                 HopConfig::delay(Span::from_millis(25)),

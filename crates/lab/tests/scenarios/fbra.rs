@@ -8,7 +8,7 @@ use thalweg_lab::reproduce::{Experiment, Figure, Links, Origin, drawn, figures};
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::simulate::Run;
 use thalweg_lab::{simulate, unattended};
-use thalweg_link::{HopConfig, PathConfig, Trace};
+use thalweg_netsim::{HopConfig, PathConfig, Trace};
 use thalweg_units::{Rate, Seed, Size, Span};
 
 use crate::support::{self, scenario};

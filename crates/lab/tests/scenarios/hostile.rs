@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::by_hand::{Call, Decoded, Modelled, Real, Report, Seen, truth};
 use thalweg_control::PacketId;
-use thalweg_link::LossModel;
+use thalweg_netsim::LossModel;
 use thalweg_sender::frames::StateHash;
 use thalweg_units::{Random, Seed, Span, Time};
 

@@ -6,8 +6,8 @@ use thalweg_lab::Scenario;
 use thalweg_lab::record::{Record, What};
 use thalweg_lab::scenario::{Audio, Competitor, Medium, NamedLink, NamedMedium, Pause, Route, Sender};
 use thalweg_lab::simulate::{Run, simulate, unattended};
-use thalweg_link::queue::Limits;
-use thalweg_link::{DatagramsConfig, HopConfig, Jitter, PathConfig, QueueConfig, WifiConfig};
+use thalweg_netsim::queue::Limits;
+use thalweg_netsim::{DatagramsConfig, HopConfig, Jitter, PathConfig, QueueConfig, WifiConfig};
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Bytes, Rate, Span};
 

@@ -8,7 +8,7 @@ use thalweg_control::{Payload, fixed};
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::{simulate, unattended};
-use thalweg_link::{HopConfig, LossModel, PathConfig, Trace};
+use thalweg_netsim::{HopConfig, LossModel, PathConfig, Trace};
 use thalweg_sender::repair::{self, fec};
 use thalweg_sender::scheme::ControllerConfig;
 use thalweg_sender::{Event, Scheme};

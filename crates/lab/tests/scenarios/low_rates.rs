@@ -5,7 +5,7 @@ use thalweg_codecs::Codec;
 use thalweg_codecs::functional::Settings;
 use thalweg_lab::Outcome;
 use thalweg_lab::scenario::Scenario;
-use thalweg_link::Trace;
+use thalweg_netsim::Trace;
 use thalweg_units::{Rate, Size};
 
 use crate::support::{play, scenario};

@@ -6,7 +6,7 @@ use crate::support::{delay, scenario};
 use thalweg_codecs::Codec;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::{simulate, unattended};
-use thalweg_link::{HopConfig, LossModel, PathConfig, Trace};
+use thalweg_netsim::{HopConfig, LossModel, PathConfig, Trace};
 use thalweg_sender::Scheme;
 use thalweg_units::{Rate, Seed, Size, Span};
 

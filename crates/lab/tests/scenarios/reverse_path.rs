@@ -8,8 +8,8 @@ use thalweg_lab::record::What;
 use thalweg_lab::scenario::Scenario;
 use thalweg_lab::simulate::Run;
 use thalweg_lab::{simulate, unattended};
-use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, LossModel, PathConfig, QueueConfig, Trace};
+use thalweg_netsim::queue::Limits;
+use thalweg_netsim::{HopConfig, LossModel, PathConfig, QueueConfig, Trace};
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Bytes, Rate, Size, Span};
 

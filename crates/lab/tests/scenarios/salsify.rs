@@ -5,7 +5,7 @@ use thalweg_lab::Outcome;
 use thalweg_lab::record::{Recorder, What};
 use thalweg_lab::scenario::Scenario;
 use thalweg_lab::simulate::Run;
-use thalweg_link::{HopConfig, LossModel, PathConfig, Trace};
+use thalweg_netsim::{HopConfig, LossModel, PathConfig, Trace};
 use thalweg_sender::{Event, FeedbackStyle};
 use thalweg_units::{Rate, Size, Span};
 
@@ -35,7 +35,7 @@ fn after_a_second_of_nothing(scheme: &str, lossy: bool, max: f64) {
             scene.forward.hops.insert(0, HopConfig::Loss(LossModel::Outage { from, until }));
             Trace::constant(Rate::from_kbps(500)).unwrap()
         } else {
-            let dropout = thalweg_link::synthesize::Dropout { at: from, ..Default::default() };
+            let dropout = thalweg_netsim::synthesize::Dropout { at: from, ..Default::default() };
             dropout.synthesize(scene.duration).unwrap()
         };
         let run = play(&scene, scheme, link);

@@ -8,7 +8,7 @@ use thalweg_control::{Controller, Feedback, SendLimits};
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::scenario::Scenario;
 use thalweg_lab::{simulate, unattended};
-use thalweg_link::Trace;
+use thalweg_netsim::Trace;
 use thalweg_sender::frames::{EncodePlan, FramePlan, FramePolicy, Target, View};
 use thalweg_sender::{Parts, SenderFactory, Why};
 use thalweg_units::{ConfigError, Rate, Size};

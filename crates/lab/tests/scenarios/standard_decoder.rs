@@ -4,7 +4,7 @@
 
 use crate::by_hand::{Call, Decoded, Real, Seen, truth};
 use thalweg_codecs::libvpx::Vp8Decoder;
-use thalweg_link::LossModel;
+use thalweg_netsim::LossModel;
 use thalweg_units::{Size, Span, Time};
 
 fn into_libvpx(loss: Vec<LossModel>, report_loss: Vec<LossModel>) -> Seen {

@@ -1,7 +1,7 @@
 //! Losses, and the states of encoder and decoder after them.
 
 use crate::by_hand::{Call, Decoded, Ends, Modelled, Real, Seen, truth};
-use thalweg_link::LossModel;
+use thalweg_netsim::LossModel;
 use thalweg_units::Span;
 
 const FIVE_PERCENT: LossModel = LossModel::Random { probability: 0.05 };

@@ -7,8 +7,8 @@ use thalweg_codecs::libvpx::Settings;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::simulate::Run;
 use thalweg_lab::{simulate, unattended};
-use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, PathConfig, QueueConfig, Trace};
+use thalweg_netsim::queue::Limits;
+use thalweg_netsim::{HopConfig, PathConfig, QueueConfig, Trace};
 use thalweg_sender::Scheme;
 use thalweg_units::{Bytes, Rate, Size, Span};
 

@@ -5,7 +5,7 @@ use thalweg_codecs::Codec;
 use thalweg_codecs::traffic;
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::{Scenario, Video};
-use thalweg_link::Trace;
+use thalweg_netsim::Trace;
 use thalweg_sender::Event;
 use thalweg_units::{Rate, Size, Time};
 

@@ -6,7 +6,7 @@ use crate::support::{play, scenario};
 use thalweg_codecs::Codec;
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::Scenario;
-use thalweg_link::Trace;
+use thalweg_netsim::Trace;
 use thalweg_sender::Event;
 use thalweg_units::{Rate, Seed, Size, Time};
 

@@ -25,7 +25,7 @@ use std::fmt::{self, Display};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use thalweg_link::Trace;
+use thalweg_netsim::Trace;
 use thalweg_units::{Span, Time};
 use thalweg_video::source::Format;
 

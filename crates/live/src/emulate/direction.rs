@@ -1,6 +1,6 @@
 //! One direction of a link, in time since zero.
 
-use thalweg_link::{Capacity, Change, Departure, Link, Packet, Path};
+use thalweg_netsim::{Capacity, Change, Departure, Link, Packet, Path};
 use thalweg_units::{Bytes, Time};
 
 use super::log::Log;

@@ -3,7 +3,7 @@
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use thalweg_link::{Capacity, Change};
+use thalweg_netsim::{Capacity, Change};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::Statistics;

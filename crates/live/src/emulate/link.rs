@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use thalweg_link::{Change, HopConfig, LossModel, Packet, PathConfig, Trace};
+use thalweg_netsim::{Change, HopConfig, LossModel, Packet, PathConfig, Trace};
 use thalweg_units::{Bytes, Seed, Span, Time};
 
 use super::direction::Direction;
@@ -248,7 +248,7 @@ impl<P: Packet> EmulatedLink<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_link::DropReason;
+    use thalweg_netsim::DropReason;
     use thalweg_units::Rate;
 
     fn find(name: &str) -> Result<Arc<Trace>, String> {

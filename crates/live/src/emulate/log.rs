@@ -20,7 +20,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use thalweg_link::{HopConfig, PACKET_INFORMATION, PathConfig, Rates, Schedule, Trace};
+use thalweg_netsim::{HopConfig, PACKET_INFORMATION, PathConfig, Rates, Schedule, Trace};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// A log being written.
@@ -136,7 +136,7 @@ impl<W: Write> Log<W> {
                         return;
                     }
                     schedule.advance();
-                    (at, thalweg_link::trace::OPPORTUNITY)
+                    (at, thalweg_netsim::trace::OPPORTUNITY)
                 }
                 Capacity::Rates { rates, from } => {
                     let to = *from + Span::from_millis(1);

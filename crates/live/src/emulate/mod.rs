@@ -1,6 +1,6 @@
 //! The simulator's link for real packets.
 //!
-//! An [`EmulatedLink`] drives a [`thalweg_link::Path`] in each direction by the real clock. Its owner, the [`Relay`]
+//! An [`EmulatedLink`] drives a [`thalweg_netsim::Path`] in each direction by the real clock. Its owner, the [`Relay`]
 //! with UDP sockets or the shell with a network namespace, offers packets when they arrive and forwards them when they
 //! leave. Hops, queues and random choices are those of the simulator; only the clock is real.
 

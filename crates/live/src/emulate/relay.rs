@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use thalweg_link::{MarkReason, Packet, Trace, flow_of};
+use thalweg_netsim::{MarkReason, Packet, Trace, flow_of};
 use thalweg_units::{Bytes, ConfigError, Ecn, Span, Time, above, check};
 use thalweg_wire::overhead::{IPV4, IPV6, UDP};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use thalweg_link::{DropReason, MarkReason};
+use thalweg_netsim::{DropReason, MarkReason};
 use thalweg_units::{Bytes, Span};
 
 use crate::reactor::Lateness;

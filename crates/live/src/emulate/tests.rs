@@ -6,7 +6,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use thalweg_link::{Departure, HopConfig, Jitter, Link, LossModel, PathConfig, QueueConfig, Trace};
+use thalweg_netsim::{Departure, HopConfig, Jitter, Link, LossModel, PathConfig, QueueConfig, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 use super::{HEAD, LinkConfig, Passing, Place, Relay, RelayConfig, Way, Zero};

@@ -139,8 +139,8 @@ mod tests {
     use super::*;
     use pcap_file::pcap::PcapReader;
     use std::sync::Arc;
-    use thalweg_link::trace::{ReadOptions, Reading};
-    use thalweg_link::{Bottleneck, Link, QueueConfig, Schedule, Trace};
+    use thalweg_netsim::trace::{ReadOptions, Reading};
+    use thalweg_netsim::{Bottleneck, Link, QueueConfig, Schedule, Trace};
     use thalweg_units::{Bytes, Seed, Span};
 
     #[test]

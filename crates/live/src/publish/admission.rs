@@ -4,13 +4,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use thalweg_media::FeedbackStyle;
 use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{Camera, SenderFactory};
 use thalweg_session::{Outgoing, Setup};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction, Local, Negotiated};
 use thalweg_transport::{Config, Connection, DtlsRole, Remote};
+use thalweg_types::FeedbackStyle;
 use thalweg_units::{Seed, Time};
 
 use super::coder::wants_candidates;

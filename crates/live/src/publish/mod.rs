@@ -45,7 +45,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use thalweg_link::FindTrace;
+use thalweg_netsim::FindTrace;
 use thalweg_sender::SenderFactory;
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_sender::scheme::{ReceiverKind, known};

@@ -4,9 +4,9 @@
 use std::collections::VecDeque;
 
 use thalweg_codecs::Codec;
-use thalweg_media::layers::{self, Pattern};
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_session::Encoded;
+use thalweg_types::layers::{self, Pattern};
 use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
 use super::camera::Taken;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use thalweg_control::fixed;
-use thalweg_link::{HopConfig, PathConfig, Trace};
+use thalweg_netsim::{HopConfig, PathConfig, Trace};
 use thalweg_sender::{Registry, Scheme};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local};

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver as Inbox, channel};
 use std::thread::JoinHandle;
 
-use thalweg_link::FindTrace;
+use thalweg_netsim::FindTrace;
 use thalweg_transport::Identity;
 
 use crate::clock::Clock;

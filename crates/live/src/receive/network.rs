@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender as Channel, channel};
 use std::thread::JoinHandle;
 
 use serde_json::json;
-use thalweg_link::{FindTrace, Trace};
+use thalweg_netsim::{FindTrace, Trace};
 use thalweg_transport::{Identity, Received};
 use thalweg_units::{Span, Time};
 

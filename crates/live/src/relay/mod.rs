@@ -18,7 +18,7 @@ mod pace;
 
 use std::sync::Arc;
 
-use thalweg_link::FindTrace;
+use thalweg_netsim::FindTrace;
 use thalweg_transport::sdp::VideoCodec;
 
 use crate::clock::Clock;

@@ -23,7 +23,7 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use thalweg_link::Trace;
+use thalweg_netsim::Trace;
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::clock::Clock;

@@ -1,6 +1,6 @@
 //! An IPv4 packet of a shell, whose ECN field queues may write.
 
-use thalweg_link::{MarkReason, Packet, flow_of};
+use thalweg_netsim::{MarkReason, Packet, flow_of};
 use thalweg_units::Ecn;
 
 const TCP: u8 = 6;

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use thalweg_link::{HopConfig, PathConfig, QueueConfig};
+use thalweg_netsim::{HopConfig, PathConfig, QueueConfig};
 use thalweg_units::Rate;
 
 use super::*;

@@ -1,7 +1,7 @@
 //! The statistics that the page shows beside the video.
 
 use serde::{Deserialize, Serialize};
-use thalweg_link::Change;
+use thalweg_netsim::Change;
 use thalweg_units::{Rate, Span};
 
 use super::refused::{Refused, RefusedKind};

@@ -38,7 +38,7 @@ fn publisher_of(max_viewers: usize, max_total_rate: Option<Rate>) -> Publisher {
         max_total_rate,
         ..PublishConfig::new("gcc".parse::<Scheme>().unwrap())
     };
-    let mut find = |name: &str| -> Result<Arc<thalweg_link::Trace>, String> { Err(format!("no trace {name}")) };
+    let mut find = |name: &str| -> Result<Arc<thalweg_netsim::Trace>, String> { Err(format!("no trace {name}")) };
     Publisher::start(config, Clock::new(), &mut find).unwrap()
 }
 

@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use thalweg_link::{HopConfig, PathConfig, Trace};
 use thalweg_live::clock::{Clock, pause};
 use thalweg_live::emulate::LinkConfig;
 use thalweg_live::publish::{PublishConfig, Publisher, WhipSession};
 use thalweg_live::receive::{Observed, ReceiveConfig, Receiver};
 use thalweg_live::web::{Server, WebConfig};
 use thalweg_live::whip::Endpoint;
+use thalweg_netsim::{HopConfig, PathConfig, Trace};
 use thalweg_sender::Scheme;
 use thalweg_units::{FrameRate, Size, Span};
 use thalweg_video::Video;

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use thalweg_link::{HopConfig, PathConfig, Trace};
 use thalweg_live::clock::{Clock, pause};
 use thalweg_live::emulate::LinkConfig;
 use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher, WhipSession};
@@ -12,6 +11,7 @@ use thalweg_live::relay::{MediaRelay, MediaRelayConfig};
 use thalweg_live::watch::{Place, Report, WatchConfig, Watcher};
 use thalweg_live::web::{Server, WebConfig};
 use thalweg_live::whip::Endpoint;
+use thalweg_netsim::{HopConfig, PathConfig, Trace};
 use thalweg_sender::Scheme;
 use thalweg_units::{FrameRate, Size, Span};
 use thalweg_video::Video;

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thalweg_codecs::Codec;
-use thalweg_link::{HopConfig, LossModel, PathConfig, Trace};
 use thalweg_live::clock::{Clock, pause};
 use thalweg_live::emulate::LinkConfig;
 use thalweg_live::publish::{PublishConfig, Publisher};
 use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, Watcher};
 use thalweg_live::web::{Server, WebConfig};
+use thalweg_netsim::{HopConfig, LossModel, PathConfig, Trace};
 use thalweg_sender::Scheme;
 use thalweg_units::{FrameRate, Size, Span};
 use thalweg_video::Video;

@@ -12,12 +12,12 @@ use std::path::PathBuf;
 
 use call::{Call, Seen, link, one_at_a_time};
 use thalweg_codecs::Codec;
-use thalweg_link::queue::{Limits, Marker};
-use thalweg_link::{HopConfig, QueueConfig};
 use thalweg_live::clock::{Clock, pause};
 use thalweg_live::measure::EcnCounts;
 use thalweg_live::watch::{Feedback, Place, WatchConfig, Watcher};
 use thalweg_live::web::Join;
+use thalweg_netsim::queue::{Limits, Marker};
+use thalweg_netsim::{HopConfig, QueueConfig};
 use thalweg_transport::sdp::{self, Capabilities, Direction};
 use thalweg_transport::{Config, Identity};
 use thalweg_units::Span;

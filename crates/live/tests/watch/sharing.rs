@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use thalweg_link::Trace;
 use thalweg_live::clock::{Clock, pause};
 use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher};
 use thalweg_live::watch::{Place, Report, WatchConfig, Watcher};
 use thalweg_live::web::{Server, WebConfig};
+use thalweg_netsim::Trace;
 use thalweg_sender::Scheme;
 use thalweg_units::{FrameRate, Size, Span};
 use thalweg_video::Video;
@@ -32,7 +32,7 @@ fn share(scheme: &str, span: Span) -> (Vec<Report>, String) {
     };
     let mut slow = link(0.0, 10);
     slow.up.hops[0] =
-        thalweg_link::HopConfig::Rate { rate: "200kbps".parse().expect("a rate"), queue: Default::default() };
+        thalweg_netsim::HopConfig::Rate { rate: "200kbps".parse().expect("a rate"), queue: Default::default() };
     let slow = ChannelConfig { name: "slow".into(), link: Some(slow), ..config.channels[0].clone() };
     config.channels.push(slow);
     let mut none = |_: &str| -> Result<Arc<Trace>, String> { Err("no trace".into()) };

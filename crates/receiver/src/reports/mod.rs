@@ -9,7 +9,7 @@ mod transport;
 use std::collections::VecDeque;
 
 use thalweg_control::{Acknowledgement, PacketId};
-use thalweg_media::{FeedbackStyle, Packet};
+use thalweg_types::{FeedbackStyle, Packet};
 use thalweg_units::{Bytes, Seed, Span, Time};
 use thalweg_wire::rtcp;
 

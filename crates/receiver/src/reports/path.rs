@@ -2,7 +2,7 @@
 
 use thalweg_control::estimate::{Arrival, Measurement, MeasurementConfig};
 use thalweg_control::{PathReport, Payload};
-use thalweg_media::Packet;
+use thalweg_types::Packet;
 use thalweg_units::{ConfigError, Time};
 use thalweg_wire::rtcp;
 
@@ -62,7 +62,7 @@ impl PathReports {
 #[cfg(test)]
 mod tests {
     use thalweg_control::{FramePlace, PacketId, SentPacket};
-    use thalweg_media::Content;
+    use thalweg_types::Content;
     use thalweg_units::{Bytes, Rate, Span};
 
     use super::*;

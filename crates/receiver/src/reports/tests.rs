@@ -4,8 +4,8 @@ use super::*;
 use crate::{MessageReader, Receiver};
 use proptest::prelude::*;
 use thalweg_control::{FramePlace, PacketId, SentPacket};
-use thalweg_media::feedback::RtcpFeedback;
-use thalweg_media::{Content, Packet};
+use thalweg_types::feedback::RtcpFeedback;
+use thalweg_types::{Content, Packet};
 
 const STYLES: [FeedbackStyle; 6] = [
     FeedbackStyle::PerPacket,

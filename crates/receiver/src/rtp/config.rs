@@ -1,7 +1,7 @@
 //! The negotiated configuration: which streams to receive, how to distinguish them, and what feedback to send.
 
 use thalweg_control::estimate::MeasurementConfig;
-use thalweg_media::StatefulReceiver;
+use thalweg_types::StatefulReceiver;
 use thalweg_units::{Bytes, ConfigError, Span, above, check};
 pub use thalweg_wire::negotiated::{ExtensionIds, Feedback, Redundancy, Ssrcs};
 use thalweg_wire::overhead;

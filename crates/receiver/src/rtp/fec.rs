@@ -9,7 +9,7 @@
 //! ([`VideoFrame::recovered`](crate::rtp::VideoFrame::recovered)). Extensions that FEC does not cover may have any
 //! content: senders other than libwebrtc XOR them as they are.
 
-use thalweg_media::Protected;
+use thalweg_types::Protected;
 use thalweg_wire::rtp::blank_extensions;
 use thalweg_wire::unwrap::SequenceUnwrapper;
 use thalweg_wire::{flexfec, ulpfec};

@@ -1,7 +1,7 @@
 //! Handles video packets for a standard decoder or for a stateful one. A sender may switch between the two kinds during
 //! a call; the first packet of each frame identifies its kind.
 
-use thalweg_media::StateHash;
+use thalweg_types::StateHash;
 use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::DecoderState;
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_media::{Content, Fragment, Packet, StateHash, StatefulReceiver, Transition};
+use thalweg_types::{Content, Fragment, Packet, StateHash, StatefulReceiver, Transition};
 use thalweg_units::{Bytes, ConfigError, Time};
 use thalweg_wire::rtcp::DecoderState;
 use thalweg_wire::rtp::{FrameFragment, FrameStates};

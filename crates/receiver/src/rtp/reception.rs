@@ -6,7 +6,7 @@ mod reporting;
 
 use std::collections::VecDeque;
 
-use thalweg_media::StateHash;
+use thalweg_types::StateHash;
 use thalweg_units::{ConfigError, Ecn, Span, Time};
 use thalweg_wire::rtcp::{self, Compound};
 use thalweg_wire::rtp::Packet;

@@ -1,6 +1,6 @@
 //! RFC 8867's cases over a dual queue that marks (RFC 9332) in place of one that drops: what a path with L4S changes.
 
-use thalweg_link::traffic::tcp::{Congestion, ConnectionConfig};
+use thalweg_netsim::traffic::tcp::{Congestion, ConnectionConfig};
 
 use super::wired;
 use crate::bar::Bar;

@@ -11,8 +11,8 @@ use thalweg_lab::Scenario;
 use thalweg_lab::scenario::{
     Audio, Change, Competitor, FORWARD, NamedLink, Pause, REVERSE, Route, Sender, Video, What,
 };
-use thalweg_link::queue::Limits;
-use thalweg_link::{DatagramsConfig, HopConfig, Jitter, LossModel, PathConfig, QueueConfig, TcpConfig};
+use thalweg_netsim::queue::Limits;
+use thalweg_netsim::{DatagramsConfig, HopConfig, Jitter, LossModel, PathConfig, QueueConfig, TcpConfig};
 use thalweg_sender::scheme::{FeedbackStyle, RateLimits};
 use thalweg_units::{Bytes, Rate, Size, Span};
 

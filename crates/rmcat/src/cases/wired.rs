@@ -1,7 +1,7 @@
 //! RFC 8867's cases (specs/rmcat.md 4).
 
-use thalweg_link::traffic::tcp::{Congestion, ConnectionConfig};
-use thalweg_link::{TcpConfig, WebConfig};
+use thalweg_netsim::traffic::tcp::{Congestion, ConnectionConfig};
+use thalweg_netsim::{TcpConfig, WebConfig};
 use thalweg_sender::scheme::RateLimits;
 use thalweg_units::{Bytes, Rate, Span};
 

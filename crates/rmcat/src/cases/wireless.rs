@@ -2,9 +2,9 @@
 //! "airtime model" and "cell model" over every result (6C there).
 
 use thalweg_lab::scenario::Medium;
-use thalweg_link::cell::{Deployment, UserConfig};
-use thalweg_link::wifi::{AccessCategory, Band, StationConfig};
-use thalweg_link::{CellConfig, DatagramsConfig, Direction, Port, TcpConfig, WifiConfig};
+use thalweg_netsim::cell::{Deployment, UserConfig};
+use thalweg_netsim::wifi::{AccessCategory, Band, StationConfig};
+use thalweg_netsim::{CellConfig, DatagramsConfig, Direction, Port, TcpConfig, WifiConfig};
 use thalweg_units::{Bytes, Rate, Seed, Span};
 
 use super::bars::{fairness, usual};

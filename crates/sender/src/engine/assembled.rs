@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use thalweg_control::ecn::{Capped, Ect1Policy};
 use thalweg_control::{Controller, PacketId};
-use thalweg_media::PacketSizes;
+use thalweg_types::PacketSizes;
 use thalweg_units::{ConfigError, Time};
 
 use crate::frames::FramePolicy;

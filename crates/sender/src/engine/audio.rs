@@ -5,7 +5,7 @@
 //! like any packet: it is in flight, reported, and subtracted from the encoder's target.
 
 use thalweg_control::{PacketId, Payload, SentPacket};
-use thalweg_media::{Content, Packet};
+use thalweg_types::{Content, Packet};
 use thalweg_units::{Bytes, Time};
 
 use super::Engine;

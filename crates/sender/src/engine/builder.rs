@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use thalweg_control::{Controller, ecn, feedback};
-use thalweg_media::PacketSizes;
+use thalweg_types::PacketSizes;
 use thalweg_units::{ConfigError, Time};
 
 use super::{Camera, Engine};

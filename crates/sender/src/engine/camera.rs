@@ -1,7 +1,7 @@
 //! From the camera to the queue: which pictures are encoded, and which candidates are sent.
 
 use thalweg_control::{FrameQueued, Signal};
-use thalweg_media::Fragment;
+use thalweg_types::Fragment;
 use thalweg_units::{Rate, Span, Time};
 
 use super::{Engine, Output};

@@ -20,8 +20,8 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use thalweg_control::{Acknowledgement, Fate, Feedback, History, PacketId, PathReport, SendLimits, Signal};
-use thalweg_media::Packet;
-use thalweg_media::feedback::DecoderReport;
+use thalweg_types::Packet;
+use thalweg_types::feedback::DecoderReport;
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, above, check};
 
 use crate::event::{Event, Timed, Wake, Why};

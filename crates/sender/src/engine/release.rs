@@ -1,7 +1,7 @@
 //! From the queue to the wire: what leaves next, and when.
 
 use thalweg_control::{FramePlace, MSS, PacketId, Payload, SentPacket};
-use thalweg_media::{Content, Packet, Protected};
+use thalweg_types::{Content, Packet, Protected};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::Engine;

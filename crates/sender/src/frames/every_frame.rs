@@ -3,7 +3,7 @@
 use alloc::vec;
 
 use super::policy::{FramePlan, FramePolicy, View};
-use thalweg_media::{EncodePlan, Target};
+use thalweg_types::{EncodePlan, Target};
 
 /// Encodes every picture at the camera's size, with the controller's capacity as target.
 #[derive(Debug, Clone, Copy, Default)]

@@ -4,7 +4,7 @@
 //! conventional encoder and is made of parts that ablations leave out: [`target_forecast`], [`safeguards`],
 //! [`headroom`], [`resolution`]. [`LateChoice`] has a functional codec make several frames of a picture and sends the
 //! one that fits, if any does; [`Budgeted`] does so with shares of what is free. [`Selection`] sends those frames of a group that are worth most. [`recovery`] says what
-//! frames may refer to, and [`thalweg_media::layers`] is the pattern of frames of which a sender or a relay may drop
+//! frames may refer to, and [`thalweg_types::layers`] is the pattern of frames of which a sender or a relay may drop
 //! some.
 
 pub mod budgeted;
@@ -30,4 +30,4 @@ pub use policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, Queu
 pub use rate_targeted::RateTargeted;
 pub use selection::Selection;
 pub use share::Share;
-pub use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, StateHash, Target, Transition};
+pub use thalweg_types::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, StateHash, Target, Transition};

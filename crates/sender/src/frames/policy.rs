@@ -1,8 +1,8 @@
 //! The interface for deciding which pictures become frames.
 
 use thalweg_control::{Demand, Feedback, PacketId, SendLimits};
-use thalweg_media::feedback::DecoderReport;
-use thalweg_media::{EncodePlan, EncodedFrame};
+use thalweg_types::feedback::DecoderReport;
+use thalweg_types::{EncodePlan, EncodedFrame};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 use crate::event::Why;

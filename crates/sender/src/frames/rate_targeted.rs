@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 
 use thalweg_control::Demand;
-use thalweg_media::{EncodePlan, EncodedFrame, Target};
+use thalweg_types::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{ConfigError, Rate, Size, Span, Time, above, above_to, check};
 
 use super::headroom::{self, Headroom};

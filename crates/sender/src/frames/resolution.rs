@@ -3,7 +3,7 @@
 mod ladder;
 mod quality_scaler;
 
-use thalweg_media::EncodedFrame;
+use thalweg_types::EncodedFrame;
 use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
 use crate::event::Why;

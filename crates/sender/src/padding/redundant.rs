@@ -9,7 +9,7 @@
 mod remembered;
 
 use thalweg_control::{Feedback, PacketId};
-use thalweg_media::{Content, Fragment, PacketSizes, Protected};
+use thalweg_types::{Content, Fragment, PacketSizes, Protected};
 use thalweg_units::{Bytes, ConfigError, Span, Time, above, between, check};
 
 use crate::repair::fec::{Due, Format, Written};

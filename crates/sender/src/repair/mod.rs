@@ -10,7 +10,7 @@ mod retransmission;
 pub mod shares;
 
 use thalweg_control::Feedback;
-use thalweg_media::{Content, Fragment, PacketSizes};
+use thalweg_types::{Content, Fragment, PacketSizes};
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, check};
 
 use crate::event::Why;

@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_media::Fragment;
+use thalweg_types::Fragment;
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::event::Why;

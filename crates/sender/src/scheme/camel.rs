@@ -2,7 +2,7 @@
 
 use thalweg_control::camel::{self, burst_length, burst_length::Bins};
 use thalweg_control::feedback;
-use thalweg_media::PacketSizes;
+use thalweg_types::PacketSizes;
 use thalweg_units::{Bytes, Span};
 
 use super::{ControllerConfig, FeedbackStyle, Scheme, gcc};

@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use thalweg_control::{copa, feedback};
-use thalweg_media::PacketSizes;
+use thalweg_types::PacketSizes;
 use thalweg_units::{Rate, Span};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};

@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use thalweg_control::{feedback, gcc};
-use thalweg_media::PacketSizes;
+use thalweg_types::PacketSizes;
 use thalweg_units::Span;
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};

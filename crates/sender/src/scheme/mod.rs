@@ -19,7 +19,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 
 use thalweg_control::{DynController, ecn, feedback};
-use thalweg_media::PacketSizes;
+use thalweg_types::PacketSizes;
 use thalweg_units::{ConfigError, Size, check};
 
 use crate::frames::rate_targeted::{self, Reserve};
@@ -30,7 +30,7 @@ pub use limits::RateLimits;
 pub use names::{Known, UnknownScheme, known};
 pub use registry::{NameTaken, Registry};
 pub use suffixes::{Suffix, suffixes};
-pub use thalweg_media::{FeedbackStyle, ReceiverKind, StatefulReceiver};
+pub use thalweg_types::{FeedbackStyle, ReceiverKind, StatefulReceiver};
 
 /// The congestion controller, with its parameters.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,7 +3,7 @@
 
 use thalweg_control::{bbr as bbr_control, feedback, nada as nada_control, pudica as pudica_control};
 use thalweg_control::{scream as scream_control, scream_libwebrtc, sqp as sqp_control};
-use thalweg_media::PacketSizes;
+use thalweg_types::PacketSizes;
 use thalweg_units::Span;
 
 use super::{ControllerConfig, FeedbackStyle, Scheme, gcc};

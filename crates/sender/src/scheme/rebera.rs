@@ -6,7 +6,7 @@ use alloc::string::String;
 use thalweg_control::estimate::forecast::{self, RlsConfig};
 use thalweg_control::rebera::{self, Backlog, Errors, MarginConfig, MeasurementConfig, Short};
 use thalweg_control::{End, feedback};
-use thalweg_media::PacketSizes;
+use thalweg_types::PacketSizes;
 use thalweg_units::{Bytes, Rate};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};

@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use thalweg_control::feedback;
 use thalweg_control::salsify::{self, Grace, Smoothing, Unit};
-use thalweg_media::PacketSizes;
+use thalweg_types::PacketSizes;
 use thalweg_units::{Bytes, Span};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme, StatefulReceiver, vidaptive};

@@ -7,9 +7,9 @@ mod world;
 use std::str::FromStr;
 
 use thalweg_control::fixed;
-use thalweg_media::feedback::DecoderReport;
 use thalweg_sender::scheme::ControllerConfig;
 use thalweg_sender::{Content, Event, Scheme, repair, scheme};
+use thalweg_types::feedback::DecoderReport;
 use thalweg_units::{Rate, Time};
 
 use world::{Path, World, truth};

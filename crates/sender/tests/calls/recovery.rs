@@ -2,12 +2,12 @@
 //! made it.
 
 use proptest::prelude::*;
-use thalweg_media::feedback::DecoderReport;
-use thalweg_media::{ReceiverKind, StatefulReceiver};
 use thalweg_sender::frames::{StateHash, recovery};
 use thalweg_sender::repair::fec;
 use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{Event, Scheme};
+use thalweg_types::feedback::DecoderReport;
+use thalweg_types::{ReceiverKind, StatefulReceiver};
 use thalweg_units::{Span, Time};
 
 use crate::world::{Outcome, Path, World, truth};

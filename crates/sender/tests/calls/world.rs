@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use thalweg_control::Acknowledgement;
-use thalweg_media::ReceiverKind;
-use thalweg_media::feedback::{DecoderReport, RtcpFeedback};
 use thalweg_receiver::{Message, MessageReader, Ready, Receiver};
 use thalweg_sender::frames::{EncodedFrame, StateHash};
 use thalweg_sender::{Camera, Content, Engine, Event, FeedbackStyle, Fragment, Output, Packet, Scheme};
+use thalweg_types::ReceiverKind;
+use thalweg_types::feedback::{DecoderReport, RtcpFeedback};
 use thalweg_units::{Random, Rate, Seed, Size, Span, Time};
 
 use crate::encoder::{ModelEncoder, NOTHING, Pictures};

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use thalweg_media::{EncodePlan, Target};
 use thalweg_transport::sdp::VideoCodec;
+use thalweg_types::{EncodePlan, Target};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// What an application prefers (AMuSys's `setPreferences`); `None` leaves the choice to the scheme. Which camera is

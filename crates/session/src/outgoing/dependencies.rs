@@ -1,6 +1,6 @@
 //! Dependency descriptors of frames in temporal layers.
 
-use thalweg_media::Fragment;
+use thalweg_types::Fragment;
 use thalweg_wire::WriteError;
 use thalweg_wire::rtp::dependency::{DependencyDescriptor, Structure, Template};
 
@@ -96,8 +96,8 @@ impl Dependencies {
 mod tests {
     use super::*;
     use crate::testing::fragment;
-    use thalweg_media::layers::Config;
     use thalweg_sender::frames::EncodePlan;
+    use thalweg_types::layers::Config;
     use thalweg_units::{Size, Span};
 
     /// Descriptors of the pattern's frames at these places, one packet each, numbered in sending order.

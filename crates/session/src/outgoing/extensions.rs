@@ -1,8 +1,8 @@
 //! The RTP header extensions of a packet.
 
-use thalweg_media::Fragment;
 use thalweg_sender::Packet;
 use thalweg_transport::sdp::ExtensionIds;
+use thalweg_types::Fragment;
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::WriteError;
 use thalweg_wire::rtp::{

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use thalweg_media::Fragment;
+use thalweg_types::Fragment;
 use thalweg_wire::ParseError;
 use thalweg_wire::rtp::{Packet, blank_extensions};
 

@@ -1,8 +1,8 @@
 //! The temporal layer information in payload descriptors, with which a relay can drop frames and a receiver knows which
 //! frames it does not need.
 
-use thalweg_media::Fragment;
 use thalweg_sender::frames::{Basis, Buffers, EncodePlan};
+use thalweg_types::Fragment;
 
 /// Properties of a frame from its plan that its fragments lack, if there are several layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Labels {
 mod tests {
     use super::*;
     use crate::testing::fragment;
-    use thalweg_media::layers::Config;
+    use thalweg_types::layers::Config;
     use thalweg_units::{Size, Span};
 
     #[test]

@@ -26,12 +26,12 @@ mod writer;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use thalweg_media::feedback::{Reader, RtcpFeedback};
 use thalweg_sender::event::Timed;
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Engine, Parts, SenderFactory, Wake, engine};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};
 use thalweg_transport::{Connection, Credentials, Received, TransportError};
+use thalweg_types::feedback::{Reader, RtcpFeedback};
 use thalweg_units::{Bytes, ConfigError, Ecn, Random, Rate, Time};
 use thalweg_wire::rtcp;
 

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use thalweg_media::Fragment;
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_transport::sdp::VideoCodec;
+use thalweg_types::Fragment;
 use thalweg_units::Bytes;
 use thalweg_wire::vp8::PictureId;
 use thalweg_wire::{WriteError, av1, h264, vp8, vp9};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use thalweg_control::{Acknowledgement, PacketId, PathReport};
-use thalweg_media::feedback::Streams;
-use thalweg_media::{Fragment, Protected};
 use thalweg_sender::{Content, Packet};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, ExtensionIds, Negotiated, Redundancy, Video};
+use thalweg_types::feedback::Streams;
+use thalweg_types::{Fragment, Protected};
 use thalweg_units::{Bytes, Random, Time};
 use thalweg_wire::rtcp::{NtpTime, SenderReport};
 use thalweg_wire::rtp::{self, ExtensionBuffer, Header};

@@ -1,6 +1,6 @@
 //! The operator's limit on what a peer is sent, and the sequence numbers that catch a peer that lies to get more.
 
-use thalweg_link::{HopConfig, LossModel, PathConfig};
+use thalweg_netsim::{HopConfig, LossModel, PathConfig};
 use thalweg_sender::scheme::known;
 use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction};
 use thalweg_units::{Rate, Seed, Span};

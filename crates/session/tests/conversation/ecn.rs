@@ -1,7 +1,7 @@
 //! The ECN field in a conversation: ECT(1) leaves, CE comes, and both ends count the same (specs/l4s.md 1.3, 1.4, 4.1).
 
-use thalweg_link::queue::{Limits, Marker};
-use thalweg_link::{EcnFault, QueueConfig};
+use thalweg_netsim::queue::{Limits, Marker};
+use thalweg_netsim::{EcnFault, QueueConfig};
 
 use super::*;
 

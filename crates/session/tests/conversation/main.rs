@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use thalweg_control::fixed;
-use thalweg_link::{HopConfig, LossModel, PathConfig};
+use thalweg_netsim::{HopConfig, LossModel, PathConfig};
 use thalweg_receiver::rtp::Statistics;
 use thalweg_sender::event::Event;
 use thalweg_sender::frames::StateHash;

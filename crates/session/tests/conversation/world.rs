@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ends::{Paths, addresses, connection, identities, local, negotiate, origin};
-use thalweg_link::PathConfig;
+use thalweg_netsim::PathConfig;
 use thalweg_receiver::rtp::{AudioPacket, VideoFrame};
 use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_sender::{Camera, SenderFactory};

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use thalweg_link::{Ecn, Link, MarkReason, Packet, Path, PathConfig, Trace};
+use thalweg_netsim::{Ecn, Link, MarkReason, Packet, Path, PathConfig, Trace};
 use thalweg_transport::sdp::{self, Capabilities, Local, Negotiated, StreamIds};
 use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Identity};
 use thalweg_units::{Bytes, Seed, Time};

@@ -5,7 +5,7 @@ mod ends;
 
 use std::net::SocketAddr;
 
-use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig};
+use thalweg_netsim::{HopConfig, Jitter, LossModel, PathConfig};
 use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Event, Output, Remote};
 use thalweg_units::{Ecn, Span, Time};
 

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use thalweg_codecs::Codec;
-use thalweg_media::{EncodePlan, Target};
+use thalweg_types::{EncodePlan, Target};
 use thalweg_units::{Rate, Size, Span};
 use thalweg_video::source::{Format, Scene, SceneConfig};
 

@@ -15,7 +15,7 @@ use thalweg_codecs::functional::{FunctionalDecoder, FunctionalEncoder};
 use thalweg_codecs::libvpx::{Settings, Vp8Decoder, Vp8Encoder};
 use thalweg_codecs::model::{Config, ContentPreset, LagPreset, ModelEncoder};
 use thalweg_codecs::{Decoder, Encoder};
-use thalweg_media::Target;
+use thalweg_types::Target;
 use thalweg_units::{Bytes, Seed, Size};
 use thalweg_video::Picture;
 use thalweg_video::quality::{psnr, ssim, ssim_db};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use thalweg_codecs::libvpx::{Settings, Vp8Encoder};
 use thalweg_codecs::model::{Config, ContentPreset, ModelEncoder};
 use thalweg_codecs::{Encoder, Image};
-use thalweg_media::{EncodePlan, Target, layers};
+use thalweg_types::{EncodePlan, Target, layers};
 use thalweg_units::{Rate, Seed, Size, Span};
 use thalweg_video::Picture;
 use thalweg_video::source::{Ffmpeg, Format, ForthAndBack, Scene, SceneConfig, Source};

@@ -3,7 +3,7 @@
 
 use thalweg_codecs::libvpx::{Settings, Vp8Decoder, Vp8Encoder};
 use thalweg_codecs::{Decoder, Encoder};
-use thalweg_media::{EncodePlan, Target};
+use thalweg_types::{EncodePlan, Target};
 use thalweg_units::Rate;
 use thalweg_video::quality::psnr;
 use thalweg_video::source::{Ffmpeg, ForthAndBack, Scene, SceneConfig, Source};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use thalweg_codecs::{Codec, Image};
 use thalweg_lab::Undershoot;
-use thalweg_media::{EncodePlan, Target};
+use thalweg_types::{EncodePlan, Target};
 use thalweg_units::{Rate, Seed, Size, Span, Time};
 use thalweg_video::Picture;
 use thalweg_video::source::{Format, Scene, SceneConfig};

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use anyhow::Context;
 use thalweg_codecs::traffic::TrafficModel;
-use thalweg_link::traffic::tcp::Congestion;
+use thalweg_netsim::traffic::tcp::Congestion;
 use thalweg_rmcat::{
     Bench, Case, Contestant, Expectations, Judged, Options, Outcome, Verdict, all, find, json, junit, page,
 };

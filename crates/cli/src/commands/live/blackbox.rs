@@ -9,9 +9,9 @@ use serde_json::json;
 use thalweg_codecs::Codec;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::{Outcome, inputs, run_folder};
+use thalweg_lab_sockets::RealTimeError;
+use thalweg_lab_sockets::blackbox::{self, Call, Program};
 use thalweg_live::blackbox::{CameraFile, Chromium, Coding, Driver, Gates, Scratch, Validity};
-use thalweg_realtime::RealTimeError;
-use thalweg_realtime::blackbox::{self, Call, Program};
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{FrameRate, Rate, Seed, Size, Span};
 

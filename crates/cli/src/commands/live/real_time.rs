@@ -5,9 +5,9 @@ use std::sync::Arc;
 use anyhow::Context;
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::{Outcome, Scenario, inputs, run_folder, simulate, unattended};
+use thalweg_lab_sockets::Timing;
+use thalweg_learned::onnx;
 use thalweg_live::clock::Clock;
-use thalweg_policy::onnx;
-use thalweg_realtime::Timing;
 use thalweg_sender::SenderFactory;
 use thalweg_units::Span;
 
@@ -35,7 +35,7 @@ pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>>
         let begun = progress.begin(label.clone(), scenario.duration);
         let mut find = find(scenario);
         let played =
-            thalweg_realtime::run(&spooled.scenario(scenario), &sender, &mut find, &mut |now| begun.report(now))
+            thalweg_lab_sockets::run(&spooled.scenario(scenario), &sender, &mut find, &mut |now| begun.report(now))
                 .with_context(|| label.clone())?;
         begun.finish();
         report(&label, &played.timing);
@@ -54,7 +54,7 @@ pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>>
     Ok(outcomes)
 }
 
-fn find(scenario: &Scenario) -> impl FnMut(&str) -> Result<std::sync::Arc<thalweg_link::Trace>, String> + '_ {
+fn find(scenario: &Scenario) -> impl FnMut(&str) -> Result<std::sync::Arc<thalweg_netsim::Trace>, String> + '_ {
     |name| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"))
 }
 

@@ -40,7 +40,7 @@ fn keys_of(word: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_link::QueueConfig;
+    use thalweg_netsim::QueueConfig;
 
     #[test]
     fn a_word_in_place_of_a_table_gets_the_tables_keys() {

@@ -5,7 +5,7 @@ mod observed;
 use std::fmt;
 use std::sync::Arc;
 
-use thalweg_link::FindTrace;
+use thalweg_netsim::FindTrace;
 use thalweg_sender::Scheme;
 use thalweg_units::Seed;
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use thalweg_link::DropReason;
+use thalweg_netsim::DropReason;
 use thalweg_sender::Event;
 
 use crate::record::What;

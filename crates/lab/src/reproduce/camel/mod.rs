@@ -7,7 +7,7 @@
 mod signals;
 mod table1;
 
-use thalweg_link::{DatagramsConfig, HopConfig, Jitter, LossModel, TcpConfig};
+use thalweg_netsim::{DatagramsConfig, HopConfig, Jitter, LossModel, TcpConfig};
 use thalweg_sender::{FeedbackStyle, Scheme};
 use thalweg_units::{Bytes, Size, Span};
 

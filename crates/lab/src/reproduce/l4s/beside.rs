@@ -1,7 +1,7 @@
 //! c and d: beside TCP, in the other queue or in the same.
 
-use thalweg_link::traffic::tcp::{Congestion, ConnectionConfig};
-use thalweg_link::{QueueConfig, TcpConfig};
+use thalweg_netsim::traffic::tcp::{Congestion, ConnectionConfig};
+use thalweg_netsim::{QueueConfig, TcpConfig};
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::Span;
 

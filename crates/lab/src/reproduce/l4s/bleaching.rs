@@ -3,8 +3,8 @@
 //! How many packets said ECT(1) is counted by a wide link before the fault that marks each of them: it delays a packet by at
 //! most a millisecond, and what follows clears the mark or drops the packet.
 
-use thalweg_link::queue::{Limits, Marker};
-use thalweg_link::{EcnFault, HopConfig, QueueConfig};
+use thalweg_netsim::queue::{Limits, Marker};
+use thalweg_netsim::{EcnFault, HopConfig, QueueConfig};
 use thalweg_units::Span;
 
 use super::{Asked, Bound, Frames, LENGTH, Line, Observed, Scenario, dual, line, named, over, part};

@@ -1,7 +1,7 @@
 //! f: recorded cellular links, whose queues mark at their exits by a ramp, or at their entrances by what is predicted.
 
-use thalweg_link::queue::{Limits, Marker};
-use thalweg_link::{HopConfig, QueueConfig};
+use thalweg_netsim::queue::{Limits, Marker};
+use thalweg_netsim::{HopConfig, QueueConfig};
 use thalweg_units::Bytes;
 
 use super::super::links::RECORDED;

@@ -1,8 +1,8 @@
 //! e1 to e3: queues that drop, and a queue that takes ECT(1) for ECT(0).
 
-use thalweg_link::queue::Limits;
-use thalweg_link::traffic::tcp::ConnectionConfig;
-use thalweg_link::{QueueConfig, TcpConfig};
+use thalweg_netsim::queue::Limits;
+use thalweg_netsim::traffic::tcp::ConnectionConfig;
+use thalweg_netsim::{QueueConfig, TcpConfig};
 use thalweg_units::Span;
 
 use super::{Asked, Bound, Frames, LENGTH, Line, Scenario, line, named, over, part, warm};

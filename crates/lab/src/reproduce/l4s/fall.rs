@@ -1,6 +1,6 @@
 //! b: the link falls to a third and comes back.
 
-use thalweg_link::QueueConfig;
+use thalweg_netsim::QueueConfig;
 
 use super::{Asked, Bound, Frames, Line, Observed, Part, Scenario, dual, line, named, never_classic, over, part};
 

@@ -1,6 +1,6 @@
 //! a1 to a6: one flow over a queue that marks.
 
-use thalweg_link::QueueConfig;
+use thalweg_netsim::QueueConfig;
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::Span;
 

@@ -5,7 +5,7 @@
 
 use thalweg_codecs::Codec;
 use thalweg_codecs::traffic::{self, Fixfps, TrafficModel};
-use thalweg_link::{HopConfig, PathConfig, QueueConfig};
+use thalweg_netsim::{HopConfig, PathConfig, QueueConfig};
 use thalweg_sender::Scheme;
 use thalweg_sender::scheme::{FeedbackStyle, RateLimits};
 use thalweg_units::{Bytes, Rate, Size, Span};

@@ -13,8 +13,8 @@ mod libwebrtc;
 
 use thalweg_codecs::Codec;
 use thalweg_codecs::traffic::{self, Fixfps, TrafficModel};
-use thalweg_link::queue::DualPi2Config;
-use thalweg_link::{HopConfig, PathConfig, QueueConfig};
+use thalweg_netsim::queue::DualPi2Config;
+use thalweg_netsim::{HopConfig, PathConfig, QueueConfig};
 use thalweg_sender::Scheme;
 use thalweg_sender::scheme::{ControllerConfig, RateLimits};
 use thalweg_units::{Rate, Size, Span};

@@ -1,7 +1,7 @@
 //! Table II: errors of one-step capacity forecasts, by recursive least squares and by moving averages.
 
 use thalweg_control::estimate::forecast::{Config, Forecast, RlsConfig, rms};
-use thalweg_link::{FindTrace, Trace};
+use thalweg_netsim::{FindTrace, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 use super::super::links::RECORDED;

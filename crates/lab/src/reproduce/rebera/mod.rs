@@ -11,7 +11,7 @@ mod target_forecast;
 mod traces;
 
 use thalweg_control::rebera;
-use thalweg_link::{LossModel, Rates};
+use thalweg_netsim::{LossModel, Rates};
 use thalweg_sender::Scheme;
 use thalweg_sender::frames::selection::Aim;
 use thalweg_sender::scheme::{ControllerConfig, FramesConfig};

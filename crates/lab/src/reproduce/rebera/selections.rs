@@ -1,10 +1,10 @@
 //! Figure 4: quality for a budget by dynamic frame selection, by pushing layers and by pushing frames.
 
 use thalweg_codecs::{Codec, Image, model};
-use thalweg_link::FindTrace;
-use thalweg_media::layers::{self, Pattern};
+use thalweg_netsim::FindTrace;
 use thalweg_sender::frames::selection::{Method, Room, Selector};
 use thalweg_sender::frames::{EncodePlan, Target};
+use thalweg_types::layers::{self, Pattern};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
 use super::super::{Experiment, Figure, Row, Rows};

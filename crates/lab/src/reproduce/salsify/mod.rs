@@ -14,7 +14,7 @@
 mod published;
 mod study;
 
-use thalweg_link::LossModel;
+use thalweg_netsim::LossModel;
 use thalweg_units::Span;
 
 use super::figure::known;

@@ -1,6 +1,6 @@
 //! Figure 10: the models of the authors' user studies (appendix A), at the settings that their participants rated.
 
-use thalweg_link::FindTrace;
+use thalweg_netsim::FindTrace;
 use thalweg_units::Seed;
 
 use super::super::{Experiment, Figure, Published, Row, Rows};

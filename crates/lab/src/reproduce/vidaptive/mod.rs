@@ -6,7 +6,7 @@
 
 mod published;
 
-use thalweg_link::Rates;
+use thalweg_netsim::Rates;
 use thalweg_sender::frames::{rate_targeted, resolution};
 use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{FeedbackStyle, Scheme};

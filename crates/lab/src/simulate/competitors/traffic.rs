@@ -1,7 +1,7 @@
 //! Cross traffic: competitors other than video senders.
 
-use thalweg_link::traffic::tcp::{Acknowledgement, Segment};
-use thalweg_link::{Datagrams, DropReason, TcpFlow};
+use thalweg_netsim::traffic::tcp::{Acknowledgement, Segment};
+use thalweg_netsim::{Datagrams, DropReason, TcpFlow};
 use thalweg_units::{Bytes, Ecn, Span, Time};
 
 use crate::record::{Record, Recorder, What};

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 pub use ends::{Decoded, Ends, Modelled, Real};
 use thalweg_control::Acknowledgement;
-use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, Link, LossModel, Path, PathConfig, QueueConfig, Trace};
-use thalweg_media::feedback::{DecoderReport, RtcpFeedback};
+use thalweg_netsim::queue::Limits;
+use thalweg_netsim::{HopConfig, Link, LossModel, Path, PathConfig, QueueConfig, Trace};
 use thalweg_receiver::{Message, MessageReader, Receiver};
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Camera, Engine, Event, Output, Packet, Scheme};
+use thalweg_types::feedback::{DecoderReport, RtcpFeedback};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span, Time};
 
 use crate::support::delay;

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use thalweg_control::PacketId;
-    use thalweg_media::feedback::{Reader, RtcpFeedback, Streams};
+    use thalweg_types::feedback::{Reader, RtcpFeedback, Streams};
     use thalweg_wire::rtcp::XrBlock;
 
     const MS: fn(u64) -> Time = Time::from_millis;

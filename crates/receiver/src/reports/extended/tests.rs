@@ -1,6 +1,6 @@
 use super::*;
 use thalweg_control::{Acknowledgement, PacketId};
-use thalweg_media::feedback::{Reader, RtcpFeedback, Streams};
+use thalweg_types::feedback::{Reader, RtcpFeedback, Streams};
 use thalweg_wire::rtcp::{self, BytesDiscarded, XrBlock};
 
 const MS: fn(u64) -> Time = Time::from_millis;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Moves;
-use thalweg_media::{StateHash, StatefulReceiver};
+use thalweg_types::{StateHash, StatefulReceiver};
 use thalweg_units::Span;
 use thalweg_wire::rtp::FrameFragment;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use thalweg_media::StatefulReceiver;
+use thalweg_types::StatefulReceiver;
 use thalweg_units::{Random, Seed};
 
 /// A packet of one of our streams, with random content.

@@ -6,8 +6,8 @@ use super::*;
 use crate::{MessageReader, Receiver};
 use thalweg_control::estimate::{Grace, Smoothing};
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_media::feedback::{DecoderReport, RtcpFeedback};
-use thalweg_media::{FeedbackStyle, ReceiverKind, Transition};
+use thalweg_types::feedback::{DecoderReport, RtcpFeedback};
+use thalweg_types::{FeedbackStyle, ReceiverKind, Transition};
 use thalweg_units::Bytes;
 
 /// The initial state of every decoder.

@@ -9,7 +9,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use thalweg_media::EncodedFrame;
+use thalweg_types::EncodedFrame;
 use thalweg_units::{Bytes, ConfigError, Size, Span, Time, check};
 
 use crate::frames::resolution::rungs;

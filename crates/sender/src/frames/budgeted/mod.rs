@@ -11,8 +11,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use thalweg_control::Feedback;
-use thalweg_media::feedback::DecoderReport;
-use thalweg_media::{EncodePlan, EncodedFrame, Target};
+use thalweg_types::feedback::DecoderReport;
+use thalweg_types::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, above, above_to, check};
 
 use super::cap::Cap;

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use thalweg_media::{EncodedFrame, Target};
+use thalweg_types::{EncodedFrame, Target};
 use thalweg_units::{Bytes, ConfigError, check};
 
 use super::conventional::{EachSecond, Steps};

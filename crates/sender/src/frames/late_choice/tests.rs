@@ -1,6 +1,6 @@
 use super::*;
 use thalweg_control::{Cause, Fate, FramePlace, MediaLimit, PacketId, Report, SendLimits, SentPacket};
-use thalweg_media::Target;
+use thalweg_types::Target;
 use thalweg_units::{Rate, Size, Span};
 
 fn view(room: u64) -> View {

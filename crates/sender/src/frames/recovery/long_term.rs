@@ -7,7 +7,7 @@
 //! needs nothing but reports of arrivals.
 
 use thalweg_control::{Fate, Feedback, Report};
-use thalweg_media::{Basis, Buffers, LongTerm};
+use thalweg_types::{Basis, Buffers, LongTerm};
 use thalweg_units::{ConfigError, Span, Time};
 
 use super::super::policy::RepairSent;

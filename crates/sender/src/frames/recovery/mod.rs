@@ -9,8 +9,8 @@ pub mod long_term;
 pub mod stateful;
 
 use thalweg_control::Feedback;
-use thalweg_media::feedback::DecoderReport;
-use thalweg_media::{Basis, EncodePlan, EncodedFrame};
+use thalweg_types::feedback::DecoderReport;
+use thalweg_types::{Basis, EncodePlan, EncodedFrame};
 use thalweg_units::{ConfigError, Span, Time, above, check};
 
 use super::policy::RepairSent;

@@ -2,8 +2,8 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_media::feedback::DecoderReport;
-use thalweg_media::{Basis, EncodedFrame, StateHash};
+use thalweg_types::feedback::DecoderReport;
+use thalweg_types::{Basis, EncodedFrame, StateHash};
 use thalweg_units::{ConfigError, Span, Time, check};
 
 use super::RECOVERY_TIME;

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use thalweg_media::EncodedFrame;
+use thalweg_types::EncodedFrame;
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, check};
 
 use super::Signals;

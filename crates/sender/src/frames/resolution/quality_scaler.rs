@@ -8,7 +8,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_media::EncodedFrame;
+use thalweg_types::EncodedFrame;
 use thalweg_units::{ConfigError, Rate, Size, Span, Time, between, check};
 
 use super::Signals;

@@ -1,7 +1,7 @@
 //! Frames selected by their worth: a group of frames has a budget, and of its frames those worth most are sent (Rebera;
 //! specs/rebera.md 5 and 6).
 //!
-//! Frames are encoded in temporal layers ([`thalweg_media::layers`]), so that some can be left out and the rest still be
+//! Frames are encoded in temporal layers ([`thalweg_types::layers`]), so that some can be left out and the rest still be
 //! decoded. A controller that plans ahead sets the budget of a group ([`thalweg_control::MediaLimit::Period`]). With
 //! any other the budget is what it allows for the duration of the group, less what is still queued.
 //!
@@ -16,7 +16,7 @@ mod selector;
 #[cfg(test)]
 mod tests;
 
-use thalweg_media::layers;
+use thalweg_types::layers;
 use thalweg_units::{ConfigError, Rate, Size, above, above_to, check};
 
 use super::rate_targeted::EncoderBounds;

@@ -4,8 +4,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use thalweg_control::Demand;
-use thalweg_media::layers::Pattern;
-use thalweg_media::{EncodePlan, EncodedFrame, Target};
+use thalweg_types::layers::Pattern;
+use thalweg_types::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 use super::made::Made;

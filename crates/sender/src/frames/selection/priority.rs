@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use thalweg_media::layers::Pattern;
+use thalweg_types::layers::Pattern;
 
 /// The places of an intra period by their worth, most valuable first: pi_0 (specs/rebera.md 5).
 ///
@@ -51,7 +51,7 @@ fn spread(count: usize) -> Vec<usize> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use thalweg_media::layers::Config;
+    use thalweg_types::layers::Config;
 
     fn order(period: u32, group: u32) -> Vec<u32> {
         by_worth(&Config { group, period }.build().unwrap())

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use thalweg_media::layers::Pattern;
+use thalweg_types::layers::Pattern;
 use thalweg_units::Bytes;
 
 use super::estimates::Estimates;

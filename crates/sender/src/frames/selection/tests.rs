@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
-use thalweg_media::layers;
+use thalweg_types::layers;
 use thalweg_units::Bytes;
 
 use super::{Method, Room, Selector};

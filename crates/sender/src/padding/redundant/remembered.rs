@@ -3,7 +3,7 @@
 use alloc::collections::VecDeque;
 
 use thalweg_control::{Fate, Feedback, PacketId, Payload};
-use thalweg_media::{Fragment, Protected};
+use thalweg_types::{Fragment, Protected};
 use thalweg_units::Bytes;
 
 use crate::repair::fec::Member;

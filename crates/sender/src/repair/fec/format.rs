@@ -1,6 +1,6 @@
 //! The format of FEC packets, as far as it determines their size.
 
-use thalweg_media::Protected;
+use thalweg_types::Protected;
 use thalweg_units::Bytes;
 
 /// Which of the two FEC formats that receivers support.

@@ -18,7 +18,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use thalweg_control::Feedback;
-use thalweg_media::{Content, Fragment, Protected};
+use thalweg_types::{Content, Fragment, Protected};
 use thalweg_units::{Bytes, ConfigError, Span, Time, above, above_to, check};
 
 pub use format::{Format, Written};

@@ -3,7 +3,7 @@
 
 pub mod lies;
 
-use thalweg_link::{HopConfig, PathConfig, QueueConfig, queue};
+use thalweg_netsim::{HopConfig, PathConfig, QueueConfig, queue};
 use thalweg_sender::scheme::{self, Known};
 use thalweg_transport::sdp::{Capabilities, Direction};
 use thalweg_units::{Bytes, Rate, Seed, Span};

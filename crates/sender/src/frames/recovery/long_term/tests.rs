@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 
 use super::*;
 use thalweg_control::{Cause, FramePlace, PacketId, SentPacket};
-use thalweg_media::LongTerm::{Altref, Golden};
+use thalweg_types::LongTerm::{Altref, Golden};
 use thalweg_units::Bytes;
 
 fn ms(millis: u64) -> Time {

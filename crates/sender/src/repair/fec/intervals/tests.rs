@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use super::super::{Amount, Config, RoundTrips};
 use super::*;
 use crate::testing::fragment;
-use thalweg_media::Fragment;
+use thalweg_types::Fragment;
 use thalweg_units::Bytes;
 
 /// Reports once a second make the smoothed round trip long; it does not show how long FEC takes to arrive.

@@ -9,13 +9,13 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use thalweg_control::Payload;
+use thalweg_emulate::LinkConfig;
 use thalweg_lab::metrics::QualitySource;
 use thalweg_lab::outcome::FrameRecord;
 use thalweg_lab::record::{Record, Recorder, What};
 use thalweg_lab::simulate::{Played, Run, summarize};
 use thalweg_lab::{FindTrace, Scenario};
 use thalweg_live::blackbox::{CameraFile, Driver, Identity, Observed, Packet, Report, Validity, measure};
-use thalweg_live::emulate::LinkConfig;
 use thalweg_netsim::DropReason;
 use thalweg_sender::{Event, Parts, SenderFactory};
 use thalweg_units::{Bytes, ConfigError, Size, Time, percentile};
@@ -290,8 +290,8 @@ fn details(observed: &Observed, at: impl Fn(u32) -> Option<Time>) -> Details {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_emulate::Statistics;
     use thalweg_live::blackbox::{Seen, SeenPicture};
-    use thalweg_live::emulate::Statistics;
     use thalweg_units::Span;
     use thalweg_video::source::Format;
 

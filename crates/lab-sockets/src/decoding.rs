@@ -15,8 +15,8 @@ use thalweg_video::scale;
 
 use crate::RealTimeError;
 use crate::receiving::{Frames, ReceivedFrame};
-use thalweg_live::clock::Clock;
-use thalweg_live::thread::spawn;
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::thread::spawn;
 
 /// A decoder in its own thread.
 pub(crate) struct Decoding(JoinHandle<Result<Vec<Time>, DecodeError>>);

@@ -10,8 +10,8 @@ use thalweg_units::{Size, Span, Time};
 use thalweg_video::footage::Footage;
 
 use crate::RealTimeError;
+use thalweg_emulate::reactor::Waker;
 use thalweg_live::encoder::EncoderThread;
-use thalweg_live::reactor::Waker;
 
 /// The candidates, and [`Encoder::delay`].
 type Made = Result<(Vec<Candidate>, Span), SimulateError>;

@@ -1,8 +1,8 @@
 //! Why a scenario could not be played on real sockets.
 
+use thalweg_emulate::EmulateError;
 use thalweg_lab::simulate::SimulateError;
 use thalweg_live::blackbox::BlackBoxError;
-use thalweg_live::emulate::EmulateError;
 use thalweg_session::outgoing::SetupError;
 use thalweg_transport::TransportError;
 use thalweg_transport::sdp::SdpError;

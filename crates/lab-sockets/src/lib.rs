@@ -34,13 +34,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use thalweg_codecs::CodecPair;
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Lateness, Poller, PollerConfig, UdpConfig, UdpSocket};
+use thalweg_emulate::thread::spawn;
+use thalweg_emulate::{LinkConfig, Relay, RelayConfig, Statistics, Zero};
 use thalweg_lab::metrics::QualitySource;
 use thalweg_lab::simulate::{Played, Run, SimulateError, summarize};
 use thalweg_lab::{FindTrace, Scenario};
-use thalweg_live::clock::Clock;
-use thalweg_live::emulate::{LinkConfig, Relay, RelayConfig, Statistics, Zero};
-use thalweg_live::reactor::{Lateness, Poller, PollerConfig, UdpConfig, UdpSocket};
-use thalweg_live::thread::spawn;
 use thalweg_netsim::{Capacity, DropReason, PathError, Trace};
 use thalweg_sender::{Camera, SenderFactory};
 use thalweg_session::outgoing::FEEDBACK_REQUEST_INTERVAL;

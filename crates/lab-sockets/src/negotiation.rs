@@ -13,7 +13,7 @@ use thalweg_transport::{Config, Connection, DtlsRole, Identity};
 use thalweg_wire::rtcp::NtpTime;
 
 use crate::RealTimeError;
-use thalweg_live::clock::Clock;
+use thalweg_emulate::clock::Clock;
 use thalweg_live::publish::video_codec;
 
 /// The feedback style that SDP can negotiate in place of `style`: per-packet feedback becomes feedback on request,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use thalweg_control::{PacketId, Payload};
+use thalweg_emulate::Packet;
 use thalweg_lab::record::What;
-use thalweg_live::emulate::Packet;
 use thalweg_netsim::DropReason;
 use thalweg_sender::Event;
 use thalweg_units::{Bytes, Time};

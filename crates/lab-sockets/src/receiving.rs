@@ -14,8 +14,8 @@ use thalweg_wire::overhead;
 
 use crate::RealTimeError;
 use crate::route::{DatagramKind, PacketKey};
-use thalweg_live::clock::Clock;
-use thalweg_live::reactor::{Lateness, Poller, Transmit, UdpSocket};
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Lateness, Poller, Transmit, UdpSocket};
 
 /// Passes complete frames to the decoder.
 pub(crate) type Frames = Sender<Arc<[u8]>>;
@@ -140,7 +140,7 @@ fn pump(
                     _ => relay,
                 };
                 if let Some(to) = to {
-                    socket.transmit(Transmit { to, ..datagram.into() });
+                    socket.transmit(Transmit::from_known(datagram.from, to, datagram.ecn, datagram.bytes));
                 }
             }
             Output::Frame(complete) => frame(complete),

@@ -18,9 +18,9 @@ use crate::RealTimeError;
 use crate::encoding::Encoding;
 use crate::receiving::Shared;
 use crate::route::{DatagramKind, PacketKey};
-use thalweg_live::clock::Clock;
-use thalweg_live::emulate::Relay;
-use thalweg_live::reactor::{Lateness, Poller, Transmit, UdpSocket};
+use thalweg_emulate::Relay;
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Lateness, Poller, Transmit, UdpSocket};
 
 /// Timeout of the handshake: both peers are on one machine, with nothing between them.
 const CONNECT: Span = Span::from_secs(10);
@@ -192,6 +192,6 @@ impl Sending<'_> {
             (None, _) | (_, DatagramKind::Handshake) => self.peer,
             (Some(link), _) => link.address(),
         };
-        self.socket.transmit(Transmit { to, ..datagram.into() });
+        self.socket.transmit(Transmit::from_known(datagram.from, to, datagram.ecn, datagram.bytes));
     }
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use thalweg_codecs::Codec;
-use thalweg_live::clock::{Clock, pause};
+use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::publish::{PublishConfig, Publisher};
 use thalweg_live::web::{Server, WebConfig};
 use thalweg_netsim::Trace;

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Sender};
 use thalweg_codecs::{EncodeError, Encoder};
 use thalweg_sender::frames::EncodePlan;
 
-use crate::thread::spawn;
+use thalweg_emulate::thread::spawn;
 
 /// A request to the encoder. `P` is how the thread identifies a picture.
 enum Job<P> {

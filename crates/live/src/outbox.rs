@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::time::Duration;
 
-use crate::reactor::Waker;
+use thalweg_emulate::reactor::Waker;
 
 /// Sends messages to a network thread, and wakes it.
 pub(crate) struct Outbox<M> {

@@ -4,10 +4,10 @@
 //!
 //! * [`control`]: congestion controllers on their own;
 //! * [`sender`]: the engine, which turns a camera's pictures into packets with any controller and frame policy;
-//! * [`media`]: the types shared by sender, encoder and receiver;
+//! * [`types`]: the types shared by sender, encoder and receiver;
 //! * [`wire`]: RTP, RTCP and payload formats;
-//! * [`adapt`]: a controller around another program's packets;
-//! * [`link`]: an emulated path;
+//! * [`driver`]: a controller around another program's packets;
+//! * [`netsim`]: an emulated path;
 //! * [`units`]: times, rates and bytes as types.
 //!
 //! The rest is behind features, none of which is on by default:
@@ -15,23 +15,23 @@
 //! | feature | module | what it adds |
 //! |---|---|---|
 //! | `serde` | | configurations as text |
-//! | `lab` | `lab`, `policy`, `codecs`, `video` | experiments in virtual time, and learning in them; Rust alone |
+//! | `lab` | `lab`, `learned`, `codecs`, `video` | experiments in virtual time, and learning in them; Rust alone |
 //! | `codecs-libvpx` | `codecs`, `video` | VP8 and VP9 (Debian: `libvpx-dev`) |
 //! | `codecs-openh264` | `codecs`, `video` | H.264 (a C++ compiler) |
 //! | `session` | `session`, `transport` | WebRTC without clock and sockets |
 //! | `live` | `live` | a publisher to browsers and WHIP servers (Linux) |
 //!
-//! `units`, `control`, `media`, `wire`, `link`, `sender`, `adapt` and [`prelude`] keep their interface within a minor version;
-//! `lab`, `policy`, `codecs`, `session` and `live` may change in any release before 1.0.
+//! `units`, `control`, `types`, `wire`, `netsim`, `sender`, `driver` and [`prelude`] keep their interface within a minor version;
+//! `lab`, `learned`, `codecs`, `session` and `live` may change in any release before 1.0.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use thalweg_control as control;
-pub use thalweg_driver as adapt;
-pub use thalweg_netsim as link;
+pub use thalweg_driver as driver;
+pub use thalweg_netsim as netsim;
 pub use thalweg_sender as sender;
-pub use thalweg_types as media;
+pub use thalweg_types as types;
 pub use thalweg_units as units;
 pub use thalweg_wire as wire;
 
@@ -40,7 +40,7 @@ pub use thalweg_codecs as codecs;
 #[cfg(feature = "lab")]
 pub use thalweg_lab as lab;
 #[cfg(feature = "lab")]
-pub use thalweg_learned as policy;
+pub use thalweg_learned as learned;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub use thalweg_live as live;
 #[cfg(feature = "session")]

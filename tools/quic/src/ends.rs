@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::{Bytes as Data, BytesMut};
-use thalweg_quic::Handle;
+use thalweg_quic_cc::Handle;
 use thalweg_units::{Bytes, Span};
 
 use crate::stack::{Controller, DATAGRAMS, End, Ends, NAME, Packet, Received, SEED, STREAMS, Setup, Tls, ZEROS};
@@ -278,5 +278,5 @@ macro_rules! stack {
     };
 }
 
-stack!(quinn, quinn_proto, thalweg_quinn, BbrConfig);
-stack!(noq, noq_proto, thalweg_noq, Bbr3Config);
+stack!(quinn, quinn_proto, thalweg_quic_cc, BbrConfig);
+stack!(noq, noq_proto, thalweg_quic_cc, Bbr3Config);

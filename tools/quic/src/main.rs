@@ -118,7 +118,8 @@ fn controllers(names: &[String]) -> anyhow::Result<Vec<Controller>> {
         "newreno" => Ok(Controller::NewReno),
         "bbr" => Ok(Controller::Bbr),
         other => {
-            let ours = OURS.into_iter().chain(thalweg_quic::EXPERIMENTAL).find(|name| other == format!("ours:{name}"));
+            let ours =
+                OURS.into_iter().chain(thalweg_quic_cc::EXPERIMENTAL).find(|name| other == format!("ours:{name}"));
             ours.map(Controller::Ours).ok_or_else(|| anyhow::anyhow!("no controller '{other}': cubic, ours:copa, ..."))
         }
     };

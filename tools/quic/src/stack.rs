@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use thalweg_netsim::MarkReason;
-use thalweg_quic::Handle;
+use thalweg_quic_cc::Handle;
 use thalweg_units::{Bytes, Ecn, Rate, Span};
 
 /// A UDP payload on its way, with the two ECN bits of its IP header.

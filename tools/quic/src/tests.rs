@@ -1,4 +1,4 @@
-use thalweg_live::emulate::{LinkConfig, Relay, RelayConfig};
+use thalweg_emulate::{LinkConfig, Relay, RelayConfig};
 use thalweg_netsim::{HopConfig, PathConfig, QueueConfig};
 use thalweg_units::{Rate, Span};
 

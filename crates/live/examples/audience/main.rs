@@ -20,9 +20,9 @@ use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use serde_json::{Value, json};
-use thalweg_live::clock::Clock;
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Lateness, Poller, PollerConfig, UdpConfig, UdpSocket};
 use thalweg_live::publish::reached_at;
-use thalweg_live::reactor::{Lateness, Poller, PollerConfig, UdpConfig, UdpSocket};
 use thalweg_transport::sdp::Video;
 use thalweg_transport::{Connection, Identity};
 use thalweg_units::{Bytes, Span, Time};

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use thalweg_live::reactor::{Transmit, UdpSocket};
+use thalweg_emulate::reactor::{Transmit, UdpSocket};
 use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction, Local, StreamIds, Video};
 use thalweg_transport::{Config, Connection, DtlsRole, Event, Identity, Output};
 use thalweg_units::{Ecn, Span, Time};

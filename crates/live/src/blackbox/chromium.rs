@@ -14,7 +14,7 @@ use thalweg_units::{Rate, Span, Time};
 use super::mailbox::{Letter, Mailbox};
 use super::report::Report;
 use super::{BlackBoxError, CameraFile, Driver, Part, Route, Scratch, Seen, sdp};
-use crate::clock::{Clock, pause};
+use thalweg_emulate::clock::{Clock, pause};
 
 /// How a browser encodes.
 #[derive(Debug, Clone, PartialEq, Eq)]

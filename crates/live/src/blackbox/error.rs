@@ -7,8 +7,8 @@ use thalweg_units::Span;
 use thalweg_video::source::SourceError;
 
 use super::Part;
-use crate::emulate::EmulateError;
 use crate::web::WebError;
+use thalweg_emulate::EmulateError;
 
 /// A call could not be measured.
 #[derive(Debug, thiserror::Error)]

@@ -14,8 +14,8 @@ use tokio::sync::watch;
 
 use super::report::Report;
 use super::{BlackBoxError, Part};
-use crate::clock::Clock;
 use crate::web::{Limits, Server, Token, WebConfig};
+use thalweg_emulate::clock::Clock;
 
 /// A second of 60 pictures with both sides' statistics is some 20 kB; a page that was stopped for a while has more to say.
 const BODY: usize = 16 << 20;

@@ -37,8 +37,8 @@ pub use identity::Identity;
 pub use report::{Presented, Report, SeenPicture};
 pub use route::Route;
 
-pub use crate::emulate::Packet;
-use crate::emulate::{LinkConfig, Statistics};
+pub use thalweg_emulate::Packet;
+use thalweg_emulate::{LinkConfig, Statistics};
 
 /// An end of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub fn measure<E: Display>(
     find: &mut dyn FnMut(&str) -> Result<Arc<Trace>, E>,
     progress: &mut dyn FnMut(Time) -> ControlFlow<()>,
 ) -> Result<Observed, BlackBoxError> {
-    let mut start = |config: &_| crate::emulate::Relay::start(config, find);
+    let mut start = |config: &_| thalweg_emulate::Relay::start(config, find);
     let mut route = Route::new(link.clone(), duration, &mut start, progress);
     let seen = driver.call(camera, &mut route)?;
     let (zero, packets, link, idle) = route.finish()?;

@@ -8,8 +8,8 @@ use thalweg_units::{Span, Time};
 
 use super::load::ProcessorTime;
 use super::{BlackBoxError, Part};
-use crate::clock::Clock;
-use crate::emulate::{EmulateError, LinkConfig, Packet, Packets, Passing, Relay, RelayConfig, Statistics, Zero};
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::{EmulateError, LinkConfig, Packet, Packets, Passing, Relay, RelayConfig, Statistics, Zero};
 
 /// How long a program may take to send its first packet: a browser on a busy machine takes seconds to start.
 const PATIENCE: Span = Span::from_secs(60);

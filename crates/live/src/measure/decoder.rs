@@ -18,9 +18,9 @@ use super::forward::Forward;
 use super::measured::Measured;
 use super::record::{Pictures, Recorder};
 use super::{Handling, Numbers, Source, captured_ms, wall_ms};
-use crate::clock::Clock;
-use crate::reactor::Waker;
-use crate::thread::spawn;
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::Waker;
+use thalweg_emulate::thread::spawn;
 
 /// Maximum number of frames that wait for the decoder: two seconds at 60 fps. Beyond that frames are skipped up to the
 /// next keyframe.
@@ -342,7 +342,7 @@ mod tests {
     use thalweg_units::{Span, Time};
 
     use super::*;
-    use crate::reactor::{Poller, PollerConfig};
+    use thalweg_emulate::reactor::{Poller, PollerConfig};
 
     /// When all is over.
     const LATER: Time = Time::from_millis(60_000);

@@ -22,7 +22,6 @@ mod report;
 use thalweg_receiver::rtp::VideoFrame;
 use thalweg_units::{Size, Time};
 
-use crate::clock::Clock;
 pub use decoder::standard_decoder;
 pub(crate) use decoder::{DecoderThread, Failure, Work, decodable, needed};
 pub use error::MeasureError;
@@ -32,6 +31,7 @@ pub(crate) use measured::Measured;
 pub use measured::SeenFrame;
 pub(crate) use recent::LastSecond;
 pub use report::{EcnCounts, Report};
+use thalweg_emulate::clock::Clock;
 
 /// Seconds from the start of NTP's count (1900) to that of Unix (1970), in milliseconds: RFC 868.
 const NTP_TO_UNIX_MS: f64 = 2_208_988_800_000.0;

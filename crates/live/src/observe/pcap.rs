@@ -11,7 +11,7 @@ use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, Endianness, TsResolution};
 use thalweg_units::Time;
 
-use crate::clock::Clock;
+use thalweg_emulate::clock::Clock;
 
 /// Longer than any packet here.
 const LONGEST: u32 = 65_535;

@@ -8,9 +8,9 @@ use thalweg_units::{Span, Time};
 use thalweg_video::source::SourceError;
 
 use super::running::{Running, wait_until};
-use crate::clock::Clock;
 use crate::media::Repeat;
 use crate::media::audio::AudioSource;
+use thalweg_emulate::clock::Clock;
 
 /// Opus clock ticks per second (RFC 7587).
 const CLOCK: i128 = 48_000;

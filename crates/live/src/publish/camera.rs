@@ -14,9 +14,9 @@ use thalweg_video::source::{Format, SceneConfig, Source, SourceError};
 use thalweg_video::{Picture, Video, barcode};
 
 use super::running::{Running, wait_until};
-use crate::clock::Clock;
 use crate::media::Repeat;
 use crate::media::encoded::{EncodedOptions, EncodedSource, EncodedVideoFrame};
+use thalweg_emulate::clock::Clock;
 
 /// A picture that was taken.
 #[derive(Debug, Clone)]

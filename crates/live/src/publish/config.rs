@@ -10,7 +10,7 @@ use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::{Rate, Seed, Size};
 use thalweg_video::Video;
 
-use crate::emulate::LinkConfig;
+use thalweg_emulate::LinkConfig;
 
 /// The configuration of a publisher.
 #[derive(Debug, Clone)]

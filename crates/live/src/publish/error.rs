@@ -6,7 +6,7 @@ use thalweg_codecs::EncodeError;
 use thalweg_transport::TransportError;
 use thalweg_video::source::SourceError;
 
-use crate::emulate::EmulateError;
+use thalweg_emulate::EmulateError;
 
 /// Why nothing can be published.
 #[derive(Debug, thiserror::Error)]

@@ -9,10 +9,10 @@ use super::network::Network;
 use super::overload::Tally;
 use super::rung::Rung;
 use super::viewer::Viewer;
-use crate::emulate::{LinkHandle, LinkState};
 use crate::measure::EcnCounts;
 use crate::observe::prometheus::{Text, bytes_per_second, escaped, one};
 use crate::web::{LinkFigures, Snapshot};
+use thalweg_emulate::{LinkHandle, LinkState};
 
 impl Network {
     /// The statistics of one viewer.

@@ -27,11 +27,11 @@ use super::config::Codecs;
 use super::messages::Message;
 use super::network::Network;
 use super::{ChannelConfig, PublishConfig, assemble};
-use crate::clock::Clock;
 use crate::joining::stream_ids;
 use crate::web::{
     About, Condition, Hub, Join, Joined, Limits, LinkChange, Patched, Refused, Sessions, Snapshot, WebConfig, router,
 };
+use thalweg_emulate::clock::Clock;
 
 /// As many viewers as there may be.
 const MOST: usize = 3;

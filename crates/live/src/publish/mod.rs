@@ -56,10 +56,6 @@ use thalweg_video::Picture;
 use thalweg_video::footage::Footage;
 use thalweg_video::source::Format;
 
-use crate::clock::Clock;
-use crate::emulate::{Relay, RelayConfig, Way};
-use crate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
-use crate::thread::spawn;
 use crate::web::{self, About, Hub};
 use crate::whip::Endpoint;
 use audio::AudioInput;
@@ -73,6 +69,10 @@ use messages::{Message, Outbox};
 use network::{Channel, Network};
 use records::Records;
 use running::Running;
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
+use thalweg_emulate::thread::spawn;
+use thalweg_emulate::{Relay, RelayConfig, Way};
 pub use whip::{WhipSession, WhipState};
 
 /// A running publisher. Dropping it says goodbye to its viewers and stops it.

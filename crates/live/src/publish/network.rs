@@ -25,11 +25,11 @@ use super::upstream::Upstream;
 use super::viewer::{FrameCache, Offered, Viewer};
 use super::viewers::Viewers;
 use super::{PublishError, is_stateful};
-use crate::clock::Clock;
-use crate::emulate::LinkHandle;
 use crate::peers::{MAX_ADDRESSES, Peers};
-use crate::reactor::{Poller, Source, UdpSocket};
 use crate::web::{About, LinkChange, Refused, RefusedKind};
+use thalweg_emulate::LinkHandle;
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Poller, Source, Transmit, UdpSocket};
 
 /// An offer of ours is given up when there is no answer after this time, the same as for a connection that is not
 /// established ([`thalweg_transport::Config::connect`]).
@@ -322,7 +322,7 @@ impl Network {
             let (state, socket) = (viewer.state, &mut channels[viewer.channel].socket);
             viewer.pump(clock, (frame_cache, shared), records, |datagram| {
                 // What does not fit into the socket's buffer is lost, as anywhere on the path; the socket counts it.
-                socket.push(datagram.into());
+                socket.push(Transmit::from_known(datagram.from, datagram.to, datagram.ecn, datagram.bytes));
             });
             *audience_changed |= viewer.state != state;
             keyframes.extend(viewer.take_keyframe_request().map(|source| (source, viewer.key)));

@@ -15,9 +15,9 @@ use thalweg_units::Time;
 
 use super::PublishError;
 use super::messages::Key;
-use crate::clock::Clock;
 use crate::observe::{Pcap, Qlog};
-use crate::thread::spawn;
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::thread::spawn;
 
 /// Maximum number of entries that wait for the disk: some seconds of a busy publisher, at most 25 MB of packets. When
 /// there are more, recording ends.

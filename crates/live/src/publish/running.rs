@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 
 use thalweg_units::{Span, Time};
 
-use crate::clock::{Clock, pause};
-use crate::thread::spawn;
+use thalweg_emulate::clock::{Clock, pause};
+use thalweg_emulate::thread::spawn;
 
 /// Such a thread. Dropping this stops it.
 pub(super) struct Running {

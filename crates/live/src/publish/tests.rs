@@ -15,10 +15,10 @@ use thalweg_video::Video;
 
 use super::messages::State;
 use super::*;
-use crate::clock::pause;
-use crate::emulate::LinkConfig;
 use crate::joining::stream_ids;
 use crate::web::{Condition, Join, Joined, LinkChange, Patched, Refused, RefusedKind, SchemeLine, Snapshot};
+use thalweg_emulate::LinkConfig;
+use thalweg_emulate::clock::pause;
 
 fn network(max_viewers: usize) -> Network {
     network_of(max_viewers, &["main"], None)

@@ -26,9 +26,9 @@ use super::played::{Played, ReportRate, Reports};
 use super::records::Records;
 use super::rung::Availability;
 use super::shared::Shared;
-use crate::clock::Clock;
 use crate::joining::renewed;
-use crate::reactor::{self, Lateness};
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{self, Lateness};
 
 /// So many packets that were never sent, acknowledged by one viewer, are no error of its own: one is, at most, where 16 bits
 /// were taken for a number 65,536 packets from it.

@@ -10,9 +10,9 @@ use thalweg_units::{Random, Seed, Span};
 
 use super::PublishError;
 use super::messages::{Key, Outbox, State};
-use crate::clock::{Clock, pause};
-use crate::thread::spawn;
 use crate::whip::{Backoff, Client, Config, Endpoint, Patched, Resource, WhipError};
+use thalweg_emulate::clock::{Clock, pause};
+use thalweg_emulate::thread::spawn;
 
 /// How often a waiting thread checks whether it should stop.
 const STEP: Duration = Duration::from_millis(100);

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use thalweg_transport::sdp::{self, Capabilities, Direction, VideoCodec};
 use thalweg_units::{ConfigError, Span, above, check};
 
-use crate::emulate::LinkConfig;
 use crate::measure::{Feedback, decodable, needed};
+use thalweg_emulate::LinkConfig;
 
 /// The configuration of a receiver.
 #[derive(Debug, Clone)]

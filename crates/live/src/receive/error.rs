@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use thalweg_transport::TransportError;
 use thalweg_units::ConfigError;
 
-use crate::emulate::EmulateError;
 use crate::publish::PublishError;
+use thalweg_emulate::EmulateError;
 
 /// Why a receiver cannot start, or has ended.
 #[derive(Debug, thiserror::Error)]

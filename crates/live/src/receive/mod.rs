@@ -27,17 +27,17 @@ use std::thread::JoinHandle;
 use thalweg_netsim::FindTrace;
 use thalweg_transport::Identity;
 
-use crate::clock::Clock;
 pub use crate::measure::Forward;
 use crate::publish::reached_at;
-use crate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
-use crate::thread::spawn;
 use crate::web::Receivers;
 pub use config::{Observe, ReceiveConfig};
 pub use error::ReceiveError;
 use messages::{Message, Outbox};
 use network::{Link, Network};
 pub use observed::{Observed, SenderReport};
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
+use thalweg_emulate::thread::spawn;
 /// A codec to accept.
 pub use thalweg_transport::sdp::VideoCodec;
 

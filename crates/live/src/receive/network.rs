@@ -16,12 +16,12 @@ use super::error::ReceiveError;
 use super::messages::{Message, reply};
 use super::observed::Observed;
 use super::sender::Sender;
-use crate::clock::Clock;
-use crate::emulate::{EmulateError, LinkConfig, Passing, Relay, RelayConfig};
 use crate::measure::Forward;
 use crate::peers::{Key, Peers, State};
-use crate::reactor::{Poller, UdpSocket};
-use crate::thread::spawn;
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Poller, Transmit, UdpSocket};
+use thalweg_emulate::thread::spawn;
+use thalweg_emulate::{EmulateError, LinkConfig, Passing, Relay, RelayConfig};
 
 /// Maximum interval between removals of senders that have gone.
 const TICK: Span = Span::from_secs(1);
@@ -176,7 +176,7 @@ impl Network {
         for sender in senders.values_mut() {
             sender.pump(clock, |datagram| {
                 // What does not fit into the socket's buffer is lost, as anywhere on the path; the socket counts it.
-                socket.transmit(datagram.into());
+                socket.transmit(Transmit::from_known(datagram.from, datagram.to, datagram.ecn, datagram.bytes));
             });
         }
     }

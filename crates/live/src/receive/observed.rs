@@ -5,8 +5,8 @@ use serde_json::Value;
 use thalweg_transport::sdp::Video;
 use thalweg_units::{Bytes, Time};
 
-use crate::emulate::{Packet, Statistics};
 use crate::measure::{Report, SeenFrame};
+use thalweg_emulate::{Packet, Statistics};
 
 /// The figures of one sender. `None`, JSON's `null`, means unknown.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -15,12 +15,12 @@ use thalweg_wire::overhead;
 
 use super::config::ReceiveConfig;
 use super::observed::{Observed, SenderReport};
-use crate::clock::Clock;
-use crate::emulate::{Packets, Passing, Relay};
 use crate::joining::renewed;
 use crate::measure::{DecoderThread, Failure, Feedback, Forward, Handling, Measured, Source, Work, wall_ms};
 use crate::peers::{Key, State};
-use crate::reactor::{self, Waker};
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{self, Waker};
+use thalweg_emulate::{Packets, Passing, Relay};
 
 /// Interval between updates of the statistics.
 const FIGURES: Span = Span::from_millis(250);
@@ -349,7 +349,7 @@ impl Sender {
                 None
             }
         });
-        report.link = link.as_ref().map(crate::emulate::Statistics::json);
+        report.link = link.as_ref().map(thalweg_emulate::Statistics::json);
         self.connected?;
         let mut packets = self.packets.take().unwrap_or_default();
         self.passing.iter().flat_map(Receiver::try_iter).for_each(|each| packets.add(&each));

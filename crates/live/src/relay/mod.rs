@@ -21,11 +21,11 @@ use std::sync::Arc;
 use thalweg_netsim::FindTrace;
 use thalweg_transport::sdp::VideoCodec;
 
-use crate::clock::Clock;
 use crate::publish::{PublishConfig, PublishError, Publisher};
 use crate::receive::{Observed, ReceiveConfig, ReceiveError, Receiver};
 use crate::web::Relayed;
 use forwarder::Forwarder;
+use thalweg_emulate::clock::Clock;
 
 /// The configuration of a relay.
 #[derive(Debug, Clone)]

@@ -19,17 +19,17 @@ use std::thread::JoinHandle;
 
 use thalweg_units::{Seed, Span};
 
-use crate::clock::{Clock, pause};
 use crate::measure::Measured;
 pub use crate::measure::{Feedback, Report};
-use crate::reactor::{Poller, PollerConfig, Waker};
-use crate::thread::spawn;
 use crate::whip::{self, Client, Endpoint};
 pub use config::WatchConfig;
 pub use error::WatchError;
 use network::Network;
 pub use place::Place;
 use published::Pings;
+use thalweg_emulate::clock::{Clock, pause};
+use thalweg_emulate::reactor::{Poller, PollerConfig, Waker};
+use thalweg_emulate::thread::spawn;
 // For `thalweg-fuzz`.
 #[doc(hidden)]
 pub use published::Published;

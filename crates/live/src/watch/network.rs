@@ -13,10 +13,10 @@ use super::config::WatchConfig;
 use super::error::WatchError;
 use super::published::Published;
 use super::session::Session;
-use crate::clock::Clock;
 use crate::measure::{DecoderThread, Failure, Measured, Numbers, Source as Video, Work, wall_ms};
-use crate::reactor::{Poller, Received, Source};
 use crate::whip::{Backoff, Client};
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Poller, Received, Source, Transmit};
 
 /// How often a waiting thread checks whether it should stop.
 const STEP: Span = Span::from_millis(100);
@@ -227,7 +227,9 @@ impl Network {
                     let from = datagram.from.ip();
                     let ours = session.sockets.iter_mut().find(|socket| socket.local_address().ip() == from);
                     // What does not fit into the socket's buffer is lost, as anywhere on the path.
-                    let _ = ours.map(|socket| socket.transmit(datagram.into()));
+                    let _ = ours.map(|socket| {
+                        socket.transmit(Transmit::from_known(datagram.from, datagram.to, datagram.ecn, datagram.bytes))
+                    });
                 }
                 Output::Frame(frame) => self.on_frame(session, frame),
                 Output::Audio(_) => self.measured().on_audio(self.clock.now()),

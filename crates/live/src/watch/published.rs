@@ -5,9 +5,9 @@ use thalweg_units::{Size, Span, Time};
 
 use super::error::WatchError;
 use super::place::Place;
-use crate::clock::Clock;
 use crate::measure::{Numbers, Source, wall_ms};
 use crate::whip::{Client, Endpoint, WhipError};
+use thalweg_emulate::clock::Clock;
 
 /// The number of recent pings from which the best is chosen: as many as the page uses, one minute.
 const KEPT: usize = 12;

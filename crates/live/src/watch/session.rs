@@ -12,11 +12,11 @@ use thalweg_units::{Seed, Time};
 use super::config::WatchConfig;
 use super::error::WatchError;
 use super::published::Published;
-use crate::clock::Clock;
 use crate::joining::stream_ids;
 use crate::measure::Feedback;
-use crate::reactor::{UdpConfig, UdpSocket};
 use crate::whip::{Client, Patched, Resource};
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{UdpConfig, UdpSocket};
 
 /// One session with a server.
 pub(super) struct Session {

@@ -26,8 +26,8 @@ use super::slots::Slots;
 use super::tls::Tls;
 use super::token::Token;
 use super::viewers::{self, Viewers};
-use crate::clock::Clock;
-use crate::thread::spawn;
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::thread::spawn;
 
 /// The configuration of a web server.
 #[derive(Debug, Clone)]

@@ -13,7 +13,7 @@ use super::guard;
 use super::hub::{Hub, Sessions};
 use super::reply::{ask, words};
 use super::token::Token;
-use crate::clock::Clock;
+use thalweg_emulate::clock::Clock;
 
 pub(super) const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 

@@ -2,7 +2,7 @@
 
 use std::net::UdpSocket;
 
-use thalweg_live::clock::{Clock, pause};
+use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::web::RefusedKind;
 use thalweg_units::{Rate, Seed, Span};
 

@@ -11,7 +11,7 @@ mod viewer;
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use thalweg_live::clock::Clock;
+use thalweg_emulate::clock::Clock;
 use thalweg_live::publish::{PublishConfig, Publisher};
 use thalweg_sender::Scheme;
 use thalweg_units::{Rate, Size};

@@ -1,6 +1,6 @@
 //! Half an hour with four viewers, three of which come and go. `make soak` runs it; `SOAK_MINUTES` sets the length.
 
-use thalweg_live::clock::{Clock, pause};
+use thalweg_emulate::clock::{Clock, pause};
 use thalweg_units::{Span, Time};
 
 use super::viewer::Viewer;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use thalweg_live::clock::Clock;
+use thalweg_emulate::clock::Clock;
 use thalweg_live::web::{Hub, Join, Refused};
 use thalweg_session::Incoming;
 use thalweg_session::incoming::{ConnectionEvent, Output, Setup};

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use thalweg_live::clock::{Clock, pause};
-use thalweg_live::emulate::LinkConfig;
+use thalweg_emulate::LinkConfig;
+use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::publish::{PublishConfig, Publisher, WhipSession};
 use thalweg_live::receive::{Observed, ReceiveConfig, Receiver};
 use thalweg_live::web::{Server, WebConfig};

@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 
 use call::{Call, Receiving, link, one_at_a_time};
 use http::{ask, body, header, status};
-use thalweg_live::clock::{Clock, pause};
+use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::measure::Feedback;
 use thalweg_live::receive::{Observe, ReceiveConfig, VideoCodec};
 use thalweg_transport::sdp::{self, Capabilities, Direction};

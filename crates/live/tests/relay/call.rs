@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use thalweg_live::clock::{Clock, pause};
-use thalweg_live::emulate::LinkConfig;
+use thalweg_emulate::LinkConfig;
+use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher, WhipSession};
 use thalweg_live::receive::{Observe, ReceiveConfig, SenderReport, VideoCodec};
 use thalweg_live::relay::{MediaRelay, MediaRelayConfig};

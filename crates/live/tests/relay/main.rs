@@ -10,7 +10,7 @@ mod http;
 
 use call::{Folder, Relaying, config, finish, one_at_a_time};
 use http::{ask, body, header, status};
-use thalweg_live::clock::{Clock, pause};
+use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::receive::ReceiveConfig;
 use thalweg_live::receive::VideoCodec;
 use thalweg_live::relay::{MediaRelay, MediaRelayConfig};

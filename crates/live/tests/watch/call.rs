@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thalweg_codecs::Codec;
-use thalweg_live::clock::{Clock, pause};
-use thalweg_live::emulate::LinkConfig;
+use thalweg_emulate::LinkConfig;
+use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::publish::{PublishConfig, Publisher};
 use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, Watcher};
 use thalweg_live::web::{Server, WebConfig};

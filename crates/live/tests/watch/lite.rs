@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use thalweg_live::clock::{Clock, pause};
+use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::publish::WhipState;
 use thalweg_live::watch::{Place, WatchConfig, Watcher};
 use thalweg_live::whip::Endpoint;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use call::{Call, Seen, link, one_at_a_time};
 use thalweg_codecs::Codec;
-use thalweg_live::clock::{Clock, pause};
+use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::measure::EcnCounts;
 use thalweg_live::watch::{Feedback, Place, WatchConfig, Watcher};
 use thalweg_live::web::Join;

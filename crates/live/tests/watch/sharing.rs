@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thalweg_live::clock::{Clock, pause};
+use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher};
 use thalweg_live::watch::{Place, Report, WatchConfig, Watcher};
 use thalweg_live::web::{Server, WebConfig};

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use thalweg_live::clock::Clock;
+use thalweg_emulate::clock::Clock;
 use thalweg_live::web::{Tls, Token, WebConfig};
 
 /// The options of a command for it.

@@ -1,6 +1,6 @@
 //! `thalweg call`: two people, browser to browser through this publisher.
 
-use thalweg_live::clock::Clock;
+use thalweg_emulate::clock::Clock;
 use thalweg_live::publish::reached_at;
 use thalweg_live::web::Server;
 

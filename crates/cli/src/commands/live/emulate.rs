@@ -4,9 +4,9 @@ use std::io::IsTerminal;
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use thalweg_live::clock::Clock;
-use thalweg_live::emulate::{DirectionStatistics, Relay, RelayConfig, Statistics};
-use thalweg_live::reactor::{Poller, PollerConfig, Signals};
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Poller, PollerConfig, Signals};
+use thalweg_emulate::{DirectionStatistics, Relay, RelayConfig, Statistics};
 use thalweg_units::{Bytes, Span, Time};
 
 use super::addresses::local_address;

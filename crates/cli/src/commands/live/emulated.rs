@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use clap::ValueEnum;
+use thalweg_emulate::{LinkConfig, Zero};
 use thalweg_lab::Scenario;
-use thalweg_live::emulate::{LinkConfig, Zero};
 use thalweg_netsim::{HopConfig, Rates, Trace};
 use thalweg_units::{Seed, Span};
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use thalweg_live::clock::Clock;
+use thalweg_emulate::clock::Clock;
 use thalweg_live::receive::{Observed, ReceiveConfig, VideoCodec};
 use thalweg_live::relay::{MediaRelay, MediaRelayConfig};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use thalweg_emulate::clock::Clock;
 use thalweg_learned::{Deadline, LearnedSender, onnx};
-use thalweg_live::clock::Clock;
 use thalweg_units::Span;
 
 /// An answer that takes longer is none: the limit of the challenge of MMSys'24.

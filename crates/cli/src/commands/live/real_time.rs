@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use thalweg_emulate::clock::Clock;
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::{Outcome, Scenario, inputs, run_folder, simulate, unattended};
 use thalweg_lab_sockets::Timing;
 use thalweg_learned::onnx;
-use thalweg_live::clock::Clock;
 use thalweg_sender::SenderFactory;
 use thalweg_units::Span;
 

@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Poller, PollerConfig, Signals};
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::report::About;
 use thalweg_lab::{Outcome, inputs, run_folder};
 use thalweg_lab_sockets::received::{self, Measured};
-use thalweg_live::clock::Clock;
 use thalweg_live::measure::Feedback;
-use thalweg_live::reactor::{Poller, PollerConfig, Signals};
 use thalweg_live::receive::{Observe, Observed, ReceiveConfig, Receiver, SenderReport, VideoCodec};
 use thalweg_live::web::{Server, Token};
 use thalweg_units::{FrameRate, Size, Span, Time};

@@ -1,6 +1,6 @@
 //! `thalweg relay`: what anybody sends by WHIP goes to viewers, each with a sender of its own.
 
-use thalweg_live::clock::Clock;
+use thalweg_emulate::clock::Clock;
 use thalweg_live::publish::reached_at;
 use thalweg_live::web::Server;
 

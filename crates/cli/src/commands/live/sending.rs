@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use thalweg_codecs::Codec;
+use thalweg_emulate::LinkConfig;
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Poller, PollerConfig, Signals};
 use thalweg_lab::bound::Bound;
 use thalweg_learned::onnx;
-use thalweg_live::clock::Clock;
-use thalweg_live::emulate::LinkConfig;
 use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher, reached_at};
-use thalweg_live::reactor::{Poller, PollerConfig, Signals};
 use thalweg_live::web::{Server, Token, WebConfig};
 use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{Registry, SenderFactory};

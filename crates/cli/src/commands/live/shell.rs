@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::io::ErrorKind;
 
-use thalweg_live::clock::Clock;
-use thalweg_live::reactor::PollerConfig;
-use thalweg_live::shell::{self, Caller, ShellConfig, ShellError};
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::PollerConfig;
+use thalweg_emulate::shell::{self, Caller, ShellConfig, ShellError};
 use thalweg_units::Span;
 
 use super::emulated::Emulated;

@@ -3,9 +3,9 @@
 use std::io::{ErrorKind, IsTerminal};
 use std::path::PathBuf;
 
-use thalweg_live::clock::Clock;
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Poller, PollerConfig, Signals};
 use thalweg_live::measure::MeasureError;
-use thalweg_live::reactor::{Poller, PollerConfig, Signals};
 use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, WatchError, Watcher};
 use thalweg_live::whip::Token;
 use thalweg_units::{Span, Time};

@@ -16,7 +16,7 @@ use super::super::server::router;
 use super::super::site::Peer;
 use super::super::*;
 use super::fake::{FakeHub, TOKEN, ask, connect, server, status};
-use crate::clock::Clock;
+use thalweg_emulate::clock::Clock;
 
 /// All bytes received, even if the peer resets the connection at the end.
 fn everything(stream: &mut impl Read) -> Vec<u8> {

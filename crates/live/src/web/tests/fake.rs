@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::super::*;
-use crate::clock::Clock;
+use thalweg_emulate::clock::Clock;
 
 /// The token of the tests' servers.
 pub(super) const TOKEN: &str = "0123456789abcdef";

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
-use thalweg_transport::Datagram;
 use thalweg_units::{Bytes, Ecn};
 
 /// The most datagrams that the kernel cuts one message into (`UDP_MAX_SEGMENTS` in Linux's include/linux/udp.h).
@@ -25,9 +24,10 @@ pub struct Transmit {
     pub bytes: Vec<u8>,
 }
 
-impl From<Datagram> for Transmit {
-    /// A connection's datagram, from the address that its peer knows.
-    fn from(Datagram { from, to, ecn, bytes }: Datagram) -> Transmit {
+impl Transmit {
+    /// A datagram that leaves from the address that its receiver knows.
+    #[must_use]
+    pub fn from_known(from: SocketAddr, to: SocketAddr, ecn: Ecn, bytes: Vec<u8>) -> Transmit {
         Transmit { from: Some(from.ip()), to, ecn, bytes }
     }
 }

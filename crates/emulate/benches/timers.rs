@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rustix::event::{Timespec, poll};
 use rustix::thread::set_current_timer_slack;
-use thalweg_live::clock::Clock;
-use thalweg_live::reactor::{Lateness, Poller, PollerConfig};
+use thalweg_emulate::clock::Clock;
+use thalweg_emulate::reactor::{Lateness, Poller, PollerConfig};
 use thalweg_units::{Span, Time};
 
 /// Waits until a time, or about that time.

@@ -31,9 +31,9 @@ impl Clock {
         Clock { base: monotonic(), origin: Instant::now(), wall: SystemTime::now() }
     }
 
-    /// The same clock, advanced by `span`, for tests of long timeouts and for fuzzing.
-    #[cfg(any(test, feature = "fuzzing"))]
-    pub(crate) fn later(&self, span: Span) -> Clock {
+    /// The same clock, advanced by `span`: for tests of long timeouts and for fuzzing.
+    #[must_use]
+    pub fn later(&self, span: Span) -> Clock {
         Clock { base: self.base.saturating_sub(span.as_nanos() as u64), ..*self }
     }
 

@@ -1,11 +1,13 @@
-//! noq's calls, as departures that are seen.
+//! The adapter of noq 1.4, which shows each departure with its number, and paces at the controller's rate.
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use noq_proto::{RttEstimator, congestion};
-use thalweg_quic::{Flow, Handle, Settings};
+
+use crate::{Factory, Flow};
 
 /// More packets than this are not under way: the oldest belong to keys that were discarded, and noq says no more of them.
 const MAX_OPEN: usize = 1 << 16;
@@ -21,9 +23,9 @@ pub struct Controller {
     lost: Vec<u64>,
 }
 
-impl Controller {
-    pub(crate) fn new(settings: &Settings, handle: Handle, now: Instant, mtu: u16) -> Controller {
-        Controller { flow: Flow::new(settings, handle, now, mtu), open: BTreeMap::new(), lost: Vec::new() }
+impl congestion::ControllerFactory for Factory {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn congestion::Controller> {
+        Box::new(Controller { flow: self.flow(now, current_mtu), open: BTreeMap::new(), lost: Vec::new() })
     }
 }
 

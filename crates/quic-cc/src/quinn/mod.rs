@@ -1,12 +1,18 @@
-//! quinn's calls, as departures that are seen.
+//! The adapter of quinn 0.11.
+//!
+//! Of an acknowledged packet quinn tells only when it left and how large it was; that is enough to find it among the
+//! packets that left. quinn paces by window and round trip, not by a rate: the window is the rate.
+
+mod transmits;
 
 use std::any::Any;
+use std::sync::Arc;
 use std::time::Instant;
 
 use quinn_proto::{RttEstimator, congestion};
-use thalweg_quic::{Flow, Handle, Settings};
 
-use crate::transmits::Transmits;
+use crate::{Factory, Flow};
+use transmits::Transmits;
 
 /// A controller on one path.
 #[derive(Debug, Clone)]
@@ -15,9 +21,9 @@ pub struct Controller {
     transmits: Transmits,
 }
 
-impl Controller {
-    pub(crate) fn new(settings: &Settings, handle: Handle, now: Instant, mtu: u16) -> Controller {
-        Controller { flow: Flow::new(settings, handle, now, mtu), transmits: Transmits::default() }
+impl congestion::ControllerFactory for Factory {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn congestion::Controller> {
+        Box::new(Controller { flow: self.flow(now, current_mtu), transmits: Transmits::default() })
     }
 }
 

@@ -4,7 +4,7 @@
 //! frames while earlier ones wait, and sends the padding that the controller wants as datagrams. With the name of a scheme,
 //! such as `bbr`, another one than `rocc`.
 //!
-//! cargo run -p thalweg-noq --example frames_over_quic
+//! cargo run -p thalweg-quic-cc --features noq --example frames_over_quic
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 use noq::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq::rustls::{self, pki_types::PrivateKeyDer};
 use noq::{ClientConfig, Connection, Endpoint, ServerConfig, TransportConfig};
-use thalweg_noq::{Bytes, Factory, Handle, Rate, Settings, Span};
+use thalweg_quic_cc::{Bytes, Factory, Handle, Rate, Settings, Span};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, interval};
 

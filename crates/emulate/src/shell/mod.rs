@@ -27,8 +27,8 @@ use thalweg_netsim::Trace;
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::clock::Clock;
-use crate::emulate::{EmulateError, EmulatedLink, LinkConfig, Statistics, Way};
 use crate::reactor::{Poller, PollerConfig, Signals};
+use crate::{EmulateError, EmulatedLink, LinkConfig, Statistics, Way};
 use block::Block;
 use device::Device;
 use packet::Ipv4Packet;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::emulate::EmulateError;
+use crate::EmulateError;
 
 /// Why a command cannot be run behind a link.
 #[derive(Debug, thiserror::Error)]

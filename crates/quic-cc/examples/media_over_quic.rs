@@ -3,7 +3,7 @@
 //! Two controllers work together. quinn's, which is ours, keeps the connection's window; the engine's decides about
 //! frames, by when the receiver says that each datagram arrived, and never sends more than the former's target.
 //!
-//! cargo run -p thalweg-quinn --example media_over_quic
+//! cargo run -p thalweg-quic-cc --features quinn --example media_over_quic
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::rustls::{self, pki_types::PrivateKeyDer};
 use quinn::{ClientConfig, Connection, Endpoint, ServerConfig, TransportConfig};
 use thalweg_control::{Acknowledgement, PacketId};
-use thalweg_quinn::{Factory, Handle, Rate, Settings};
+use thalweg_quic_cc::{Factory, Handle, Rate, Settings};
 use thalweg_sender::{Camera, Engine, Output, Scheme};
 use thalweg_types::{EncodePlan, EncodedFrame, Packet, Target};
 use thalweg_units::{Bytes, Size, Span, Time};

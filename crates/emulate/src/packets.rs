@@ -29,7 +29,7 @@ pub struct Packet {
 
 /// Collects packets from a relay's reports.
 #[derive(Debug, Default)]
-pub(crate) struct Packets {
+pub struct Packets {
     all: Vec<Packet>,
     /// Of packets on the link: their places in the list.
     on_the_link: BTreeMap<u64, usize>,
@@ -37,7 +37,8 @@ pub(crate) struct Packets {
 }
 
 impl Packets {
-    pub(crate) fn add(&mut self, passing: &Passing) {
+    /// Adds what passed the relay: a packet sent up, or its arrival.
+    pub fn add(&mut self, passing: &Passing) {
         self.first.get_or_insert(passing.at);
         if passing.way != Way::Up {
             return;
@@ -58,7 +59,7 @@ impl Packets {
     }
 
     /// A datagram arrived without a relay before it: it was sent when it came, as far as is known.
-    pub(crate) fn add_arrived(&mut self, at: Time, size: Bytes, datagram: &[u8]) {
+    pub fn add_arrived(&mut self, at: Time, size: Bytes, datagram: &[u8]) {
         self.first.get_or_insert(at);
         if let Some(packet) = rtp(&head(datagram), datagram.len(), at, size) {
             self.all.push(Packet { arrived: Some(at), ..packet });
@@ -66,11 +67,12 @@ impl Packets {
     }
 
     /// When the first packet arrived, of either side and of any kind: the link's time zero.
-    pub(crate) fn first(&self) -> Option<Time> {
+    pub fn first(&self) -> Option<Time> {
         self.first
     }
 
-    pub(crate) fn finish(self) -> Vec<Packet> {
+    /// The RTP packets sent up, in order.
+    pub fn finish(self) -> Vec<Packet> {
         self.all
     }
 }

@@ -1,8 +1,8 @@
 //! Wakes a thread at the right moment: for sockets, other threads, and a timer with nanosecond resolution.
 //!
 //! ```no_run
-//! use thalweg_live::clock::Clock;
-//! use thalweg_live::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
+//! use thalweg_emulate::clock::Clock;
+//! use thalweg_emulate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
 //! use thalweg_units::Span;
 //!
 //! # fn main() -> std::io::Result<()> {

@@ -18,7 +18,6 @@ pub mod outcome;
 pub mod playout;
 pub mod record;
 pub mod report;
-pub mod reproduce;
 pub mod run_folder;
 pub mod scenario;
 pub mod seeds;

@@ -202,8 +202,11 @@ fn write_events(path: PathBuf, _: &Run) -> Result<(), FolderError> {
     }
 }
 
-/// The text of a `run.toml`.
-pub(crate) fn run_file(scenario: &Scenario, inputs: &[Input], sender: &dyn SenderFactory) -> Result<String, String> {
+/// The text of a `run.toml`, which [`read_run`] reads.
+///
+/// # Errors
+/// When the sender describes itself in what is no TOML.
+pub fn run_file(scenario: &Scenario, inputs: &[Input], sender: &dyn SenderFactory) -> Result<String, String> {
     run_text(env!("CARGO_PKG_VERSION"), scenario, inputs, sender)
 }
 

@@ -83,7 +83,7 @@ fn spread(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// Mean and standard deviation, with n - 1, which a single value has not; `None` of no values.
-pub(crate) fn mean_and_deviation(values: &[f64]) -> Option<(f64, Option<f64>)> {
+pub fn mean_and_deviation(values: &[f64]) -> Option<(f64, Option<f64>)> {
     let mean = mean(values.iter().copied())?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let degrees = values.len() - 1;

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use thalweg_lab::bound::Curves;
 use thalweg_lab::kept::{self, Kept, Planned};
+use thalweg_lab::sweep;
 use thalweg_lab::sweep::Key;
-use thalweg_lab::{reproduce, sweep};
 use thalweg_rmcat::Others;
 use thalweg_sender::Registry;
 use thalweg_units::Time;
@@ -28,7 +28,7 @@ pub(crate) enum Work {
     /// A run of a case of the bench.
     Bench(thalweg_rmcat::Job),
     /// A run of a figure.
-    Figure(reproduce::Job),
+    Figure(thalweg_papers::Job),
 }
 
 /// The files that a job reads: SHA-256 and path of each.
@@ -74,8 +74,8 @@ pub(crate) fn play(py: Python<'_>, job: &str, files: &Files, stop: Option<Py<Sto
         },
         Work::Figure(job) => match py.detach(|| job.play(files, &CURVES, &mut see)) {
             Ok(sample) => to_json(&sample),
-            Err(reproduce::JobError::Interrupted) => Err(interrupted()),
-            Err(error @ reproduce::JobError::Refused { .. }) => Err(refused(&error)),
+            Err(thalweg_papers::JobError::Interrupted) => Err(interrupted()),
+            Err(error @ thalweg_papers::JobError::Refused { .. }) => Err(refused(&error)),
             Err(error) => Err(from("RunError", &error)),
         },
     }

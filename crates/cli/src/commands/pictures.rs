@@ -4,9 +4,9 @@ use std::fmt;
 
 use thalweg_codecs::{Codec, CodecTime};
 use thalweg_lab::Undershoot;
-use thalweg_lab::reproduce::Setup;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_netsim::PathConfig;
+use thalweg_papers::Setup;
 use thalweg_units::{FrameRate, Seed, Size, Span};
 use thalweg_video::quality::Ssim;
 

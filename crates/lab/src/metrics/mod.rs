@@ -47,7 +47,7 @@ pub fn ssim_decibels(frames: &[FrameRecord]) -> Option<(f64, f64)> {
 }
 
 /// The mean; `None` of no values.
-pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+pub fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0u64);
     for value in values {
         sum += value;

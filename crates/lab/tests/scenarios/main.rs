@@ -1,12 +1,10 @@
 //! Complete runs in virtual time, each checked against both bounds.
 
 mod by_hand;
-mod camel;
 mod changes;
 mod competition;
 mod determinism;
 mod environment;
-mod fbra;
 mod hostile;
 mod l4s;
 mod links;

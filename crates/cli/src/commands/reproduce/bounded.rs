@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use anyhow::{Context, bail};
-use thalweg_lab::reproduce::{Answer, Bounded, Figure};
 use thalweg_lab::simulate::SimulateError;
+use thalweg_papers::{Answer, Bounded, Figure};
 use thalweg_units::{Seed, Span};
 
 use super::Arguments;

@@ -14,8 +14,8 @@ use thalweg_lab::Outcome;
 use thalweg_lab::bound::Curves;
 use thalweg_lab::kept::{Kept, Planned};
 use thalweg_lab::report::About;
-use thalweg_lab::reproduce::{self, Experiment, Figure, JobError, KeptSample, Sample, figures, scatters};
 use thalweg_lab::sweep::Key;
+use thalweg_papers::{Experiment, Figure, JobError, KeptSample, Sample, figures, scatters};
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Span};
 
@@ -220,9 +220,10 @@ fn runs(figure: &Figure, jobs: &[Job], effort: &Effort) -> anyhow::Result<Runs> 
 }
 
 /// The runs as text, with their keys.
-fn as_text(figure: &Figure, jobs: &[Job]) -> anyhow::Result<Vec<(Key, reproduce::Job)>> {
-    let text =
-        |job: &Job| reproduce::Job::new(figure, &job.scenario, &*job.scheme, &Here).map_err(|error| anyhow!(error));
+fn as_text(figure: &Figure, jobs: &[Job]) -> anyhow::Result<Vec<(Key, thalweg_papers::Job)>> {
+    let text = |job: &Job| {
+        thalweg_papers::Job::new(figure, &job.scenario, &*job.scheme, &Here).map_err(|error| anyhow!(error))
+    };
     jobs.iter().map(text).collect()
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
-use thalweg_lab::reproduce::{Experiment, Figure, figures};
+use thalweg_papers::{Experiment, Figure, figures};
 
 use super::Arguments;
 

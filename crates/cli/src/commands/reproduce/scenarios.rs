@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use thalweg_lab::reproduce::{Folder, Link, Links, Origin, Seconds, Setup, drawn, encode_time};
 use thalweg_lab::scenario::Scenario;
 use thalweg_netsim::{HopConfig, PathConfig, QueueConfig, Rates, Trace};
+use thalweg_papers::{Folder, Link, Links, Origin, Seconds, Setup, drawn, encode_time};
 use thalweg_units::{Rate, Seed, Size, Span};
 
 use super::Arguments;

@@ -1,7 +1,7 @@
 //! The results as JSON.
 
 use serde_json::{Map, Value, json};
-use thalweg_lab::reproduce::{
+use thalweg_papers::{
     Answer, Bounded, Figure, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, each_link, mean, pooled,
     spread, values_over_links,
 };

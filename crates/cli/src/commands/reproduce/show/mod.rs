@@ -7,7 +7,7 @@ mod text;
 
 use serde_json::Value;
 use thalweg_lab::Outcome;
-use thalweg_lab::reproduce::{Answer, Bounded, Figure, Published, Reading, Row, Sample, Spread, StepResponse, spread};
+use thalweg_papers::{Answer, Bounded, Figure, Published, Reading, Row, Sample, Spread, StepResponse, spread};
 use thalweg_sender::Scheme;
 
 use super::scenarios::Played;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use thalweg_lab::reproduce::{Claim, Figure, Published, Ranking, Spread, Verdict};
+use thalweg_papers::{Claim, Figure, Published, Ranking, Spread, Verdict};
 
 use super::text::{head, text, with_sigma};
 use crate::grid::Grid;

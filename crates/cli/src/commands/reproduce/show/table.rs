@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use thalweg_lab::reproduce::{
+use thalweg_papers::{
     Answer, Asked, Bound, Bounded, Figure, Line, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, compare,
     each_link, mean, pooled, spread, values_over_links,
 };

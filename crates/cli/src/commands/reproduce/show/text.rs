@@ -1,6 +1,6 @@
 //! Figures and their keys, formatted for a table.
 
-use thalweg_lab::reproduce::Spread;
+use thalweg_papers::Spread;
 
 /// A figure for a table: rates in Mbps, shares in percent, differences of shares in points.
 pub(super) fn text(key: &str, value: Option<f64>) -> String {

@@ -144,7 +144,7 @@ fn no_other_choice_of_recordings_varies_and_is_out_more_nearly_as_the_papers_tra
     assert!(chosen.iter().zip(said).all(|(ours, said)| distance(*ours, said) < 0.0065), "{chosen:?}");
 }
 
-/// What `gcc` sends over a link, in Mbps on the wire: the mean over four seeds of the encoder model.
+/// Rate that `gcc` sends over a link, in Mbps on the wire: the mean over four seeds of the encoder model.
 fn gcc_sends(forth: &Trace, back: &Trace) -> f64 {
     let [forth, back] = [forth, back].map(|trace| Arc::new(trace.clone()));
     let scheme: Scheme = "gcc".parse().unwrap();
@@ -159,7 +159,7 @@ fn gcc_sends(forth: &Trace, back: &Trace) -> f64 {
     (1..=4).map(sent).sum::<f64>() / 4.0
 }
 
-/// What Chromium sent: the mean of the column link_in_kbps over runs of the folder cellular, in Mbps.
+/// Rate that Chromium sent: the mean of the column link_in_kbps over runs of the folder cellular, in Mbps.
 fn chromium_sent(runs: &[&str]) -> f64 {
     let of = |run: &&str| {
         let path = needed("chromium-gcc").join("cellular").join(run);

@@ -9,7 +9,7 @@ use thalweg_units::{Bytes, Ecn, Rate, Size, Span, Time};
 use crate::steps::Steps;
 
 const INTERVAL: Span = Span::from_millis(33);
-/// What the bucket of a ceiling holds (`thalweg_sender::frames::CAP_DEPTH`).
+/// Depth of the bucket of a ceiling (`thalweg_sender::frames::CAP_DEPTH`).
 const DEPTH: Span = thalweg_sender::frames::CAP_DEPTH;
 /// The longest packet, with all that is around it.
 const PACKET: Bytes = Bytes::new(1500);
@@ -69,7 +69,7 @@ pub fn engine_feedback(data: &[u8]) {
     }
 }
 
-/// What was sent, and what of it counts.
+/// Packets sent, and those of them that count.
 #[derive(Default)]
 struct World {
     ceiling: Rate,

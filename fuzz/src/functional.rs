@@ -67,7 +67,7 @@ fn decoder_state(data: &[u8]) {
     }
 }
 
-/// Whether the value in a range error is indeed outside of that range.
+/// Returns true if the value in a range error is indeed outside of that range.
 fn is_true(error: ParseError) -> bool {
     match error {
         ParseError::Short { needed, found, .. } => found < needed,

@@ -1,4 +1,4 @@
-//! What servers of WHIP and WHEP say beside SDP.
+//! Answers of WHIP and WHEP servers beside SDP.
 
 use thalweg_live::watch::Published;
 use thalweg_live::whip::ice_servers;

@@ -4,7 +4,7 @@
 pub struct Steps<'a>(pub &'a [u8]);
 
 impl<'a> Steps<'a> {
-    /// Whether bytes are left.
+    /// Returns true if bytes are left.
     pub fn more(&self) -> bool {
         !self.0.is_empty()
     }

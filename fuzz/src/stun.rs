@@ -107,7 +107,7 @@ fn drain(connection: &mut Connection, checks: &mut Vec<([u8; 12], SocketAddr)>) 
 struct Message {
     kind: u16,
     bytes: Vec<u8>,
-    /// Whether integrity and fingerprint are right.
+    /// True if integrity and fingerprint are right.
     is_signed: bool,
 }
 

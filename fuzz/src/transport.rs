@@ -35,7 +35,7 @@ pub fn transport_connected(data: &[u8]) {
 struct Pair {
     now: Time,
     ends: [Connection; 2],
-    /// What each peer has sent, and how much of it has reached the other.
+    /// Packets sent by each peer, and how much of them has reached the other.
     sent: [Vec<Vec<u8>>; 2],
     reached: [usize; 2],
     media: usize,

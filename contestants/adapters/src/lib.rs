@@ -15,7 +15,7 @@ use thalweg_sender::scheme::UnknownScheme;
 pub struct Known {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it is, and its version.
+    /// Description, and version.
     pub what: &'static str,
     /// The scheme around it.
     pub around: &'static str,

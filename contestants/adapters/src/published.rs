@@ -18,12 +18,12 @@ const PROPAGATION: Span = Span::from_millis(20);
 /// The estimator's own bounds there (`GCC_MIN_BITRATE`, `GCC_MAX_BITRATE`).
 const BOUNDS: (Rate, Rate) = (Rate::from_kbps(100), Rate::from_kbps(100_000));
 
-/// What a path's queue counts against its capacity.
+/// Load that counts as a path's queue against its capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queue {
     /// As that bench does: all that has entered since the queue was last empty.
     SinceEmpty,
-    /// What has not been served yet.
+    /// Bytes not served yet.
     Waiting,
 }
 
@@ -196,7 +196,7 @@ fn converged(targets: &[(Time, f64)], capacity: f64) -> Option<f64> {
 }
 
 impl Figures {
-    /// Whether each figure is within a tenth of the published one, or within its last printed digit.
+    /// Returns true if each figure is within a tenth of the published one, or within its last printed digit.
     pub fn agrees(&self, published: &Figures) -> bool {
         let near = |ours: f64, theirs: f64, digit: f64| (ours - theirs).abs() <= (0.1 * theirs).max(digit);
         near(self.last, published.last, 0.01)

@@ -23,7 +23,7 @@ pub(crate) fn rocc(_: Limits) -> Box<dyn Estimator> {
     Box::new(Window { controller, epoch })
 }
 
-/// Of bytes a second.
+/// Rate of so many bytes a second.
 fn rate(bytes: u64) -> Rate {
     Rate::from_bps(bytes.saturating_mul(8).max(1))
 }

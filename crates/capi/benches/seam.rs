@@ -1,4 +1,4 @@
-//! What a packet costs through C's functions, beside the same driver called from Rust: one departure, a sixtieth of a
+//! Cost of a packet through C's functions, beside the same driver called from Rust: one departure, a sixtieth of a
 //! report.
 //!
 //! ```text

@@ -18,7 +18,7 @@ use thalweg_wire::unwrap::SequenceUnwrapper;
 const EXTENSION: u8 = 1;
 const REPORTS: Span = Span::from_millis(50);
 
-/// What came.
+/// Content of a received datagram.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Received {
     /// Packets.

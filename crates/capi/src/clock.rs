@@ -4,7 +4,7 @@ use thalweg_units::Time;
 
 use crate::error::{Error, THALWEG_E_TIME};
 
-/// Of a time that never comes, or is not known.
+/// A time that never comes, or is not known.
 pub const THALWEG_NEVER: u64 = u64::MAX;
 
 /// How far times may be from the first, in ns: 36 years.

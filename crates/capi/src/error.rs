@@ -1,4 +1,4 @@
-//! What calls answer, and the message of the last one that failed.
+//! Results of calls, and the message of the last one that failed.
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};

@@ -1,4 +1,4 @@
-//! What stands behind the pointers that callers hold: one call at a time, and none after a panic.
+//! Objects behind the pointers that callers hold: one call at a time, and none after a panic.
 
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +18,7 @@ pub(crate) struct Handle<T> {
 
 /// A type that callers know by a pointer only.
 pub(crate) trait Opaque: Sized {
-    /// What it holds.
+    /// The object's state.
     type State: Send;
     /// Its name in messages.
     const NAME: &'static str;
@@ -55,7 +55,7 @@ fn poisoned(why: &str) -> Error {
     Error::new(THALWEG_E_PANIC, format_args!("this handle failed earlier ({why}): free it"))
 }
 
-/// What `work` returns; a panic becomes an error.
+/// Result of `work`; a panic becomes an error.
 pub(crate) fn caught<R>(work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();

@@ -26,7 +26,7 @@ pub mod schemes;
 mod sized;
 mod text;
 
-/// Of this interface: raised when a program that was compiled with an older header no longer works.
+/// Version of this interface: raised when a program that was compiled with an older header no longer works.
 pub const THALWEG_ABI: u32 = 1;
 
 /// THALWEG_ABI of the library, to compare with the header's.

@@ -1,4 +1,4 @@
-//! What a controller allows.
+//! Limits set by a controller.
 
 use thalweg_control::{MediaLimit, PaddingLimit, Probe, SendLimits};
 use thalweg_units::{Bytes, Rate, Span};
@@ -22,7 +22,7 @@ pub const THALWEG_HAS_PROBE: u32 = 32;
 /// `thalweg_limits.padding` is wanted beside media, which otherwise counts.
 pub const THALWEG_PADDING_BESIDE: u32 = 64;
 
-/// What a controller allows. Sizes are from the IP header up. Rates are as the program counts: of a controller with
+/// Limits set by a controller. Sizes are from the IP header up. Rates are as the program counts: of a controller with
 /// `overhead`, without it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
@@ -132,7 +132,7 @@ impl Limits {
         reported
     }
 
-    /// What a controller in C allows.
+    /// Limits of a controller in C.
     pub(crate) fn of_caller(&self) -> Result<SendLimits, Error> {
         let held = |bit, bytes: u64| (self.has & bit != 0).then_some(Bytes::new(bytes.min(u64::from(u32::MAX))));
         let mut limits = SendLimits::of_rate(checked("capacity", self.capacity)?);

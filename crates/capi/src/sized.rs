@@ -17,7 +17,7 @@ const LARGEST: usize = 4096;
 pub(crate) unsafe trait Structure: Copy {
     /// Its name in the header.
     const NAME: &'static str;
-    /// What fields are that the caller does not know.
+    /// Values of fields that the caller does not know.
     const DEFAULT: Self;
 }
 

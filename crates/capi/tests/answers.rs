@@ -1,4 +1,4 @@
-//! What calls answer, and whose what is afterwards.
+//! Results of calls, and the ownership of objects afterwards.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};

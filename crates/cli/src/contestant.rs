@@ -203,7 +203,7 @@ mod tests {
     const HELLO: &str =
         r#"{"protocol":"thalweg-estimator","version":1,"name":"sh","limits":{"target_bps":300000,"timeout_ns":1}}"#;
 
-    /// What this shell script fails with at its second request.
+    /// Error of this shell script at its second request.
     fn failure(script: &str, patience: Duration) -> Result<String, String> {
         let script = format!("read line; echo '{HELLO}'; read line; {script}");
         let command = Contestant { name: "sh".into(), program: "sh".into(), arguments: vec!["-c".into(), script] };

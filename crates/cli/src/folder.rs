@@ -12,7 +12,7 @@ const LIST: &str = "results.json";
 /// Where the results of earlier commands go, numbered.
 const EARLIER: &str = "earlier";
 
-/// What a command wrote into its folder.
+/// Files that a command wrote into its folder.
 #[derive(Debug, Serialize, Deserialize)]
 struct List {
     version: String,

@@ -13,7 +13,7 @@ static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// The exit code of a program that was interrupted, as shells have it: 128 and the signal's number.
 pub(crate) const EXIT_CODE: u8 = 130;
 
-/// Whether Ctrl-C was pressed since [`listen`].
+/// Returns true if Ctrl-C was pressed since [`listen`].
 pub(crate) fn requested() -> bool {
     REQUESTED.get().is_some_and(|requested| requested.load(Ordering::Relaxed))
 }

@@ -28,7 +28,7 @@ impl Keeping {
         self.keep.as_deref().map(Kept::open).transpose()
     }
 
-    /// Whether a folder is given.
+    /// Returns true if a folder is given.
     pub(crate) fn is_given(&self) -> bool {
         self.keep.is_some()
     }

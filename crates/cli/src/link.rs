@@ -40,7 +40,7 @@ pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc
 const LINKS: &str = "a trace file, a rate such as 2Mbps, rates in turn such as 2Mbps/500kbps@40s, a recording of `thalweg data list`, \
                      or what `thalweg trace synthesize list` has";
 
-/// Whether it can only be the name of a preset or a recording: no parameters, no unit, no path.
+/// Returns true if it can only be the name of a preset or a recording: no parameters, no unit, no path.
 fn is_word(name: &str) -> bool {
     name.starts_with(|letter: char| letter.is_alphabetic())
         && name.chars().all(|letter| letter.is_alphanumeric() || ['-', '_'].contains(&letter))
@@ -61,7 +61,7 @@ pub(crate) fn label(name: &str) -> String {
 pub(crate) enum QueueLength {
     /// In bytes: 64kB.
     Bytes(Bytes),
-    /// What the link carries in this time at its mean rate: 100ms.
+    /// Time at the link's mean rate: 100ms.
     Time(Span),
     /// So many bandwidth-delay products, of the link's mean rate and the path's round trip: 1bdp.
     Products(f64),
@@ -111,7 +111,7 @@ pub(crate) fn queue(length: Option<QueueLength>, mean: Rate, round_trip: Span) -
 /// A queue holds at least one full packet: nothing would pass otherwise.
 const MIN_QUEUE: Bytes = Bytes::new(1500);
 
-/// What a bottleneck's queue does when it grows.
+/// Queue management of a bottleneck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Discipline {
     /// Drops packets that arrive at a full queue
@@ -204,7 +204,7 @@ pub(crate) struct Around {
     /// A time is at the link's mean rate; 1bdp is one bandwidth-delay product, of that rate and twice the delay.
     #[arg(long, value_name = "LENGTH")]
     pub(crate) queue: Option<QueueLength>,
-    /// What the queue does when it grows; drop-tail when absent
+    /// Queue management (AQM); drop-tail when absent
     #[arg(long, value_name = "DISCIPLINE")]
     pub(crate) aqm: Option<Discipline>,
 }

@@ -53,7 +53,7 @@ pub(crate) struct Job {
     pub(crate) scheme: Arc<dyn SenderFactory>,
     /// The folder for its output files.
     pub(crate) folder: PathBuf,
-    /// Whether its files are written: of many runs that differ only in their seeds, only those of the first are.
+    /// True if its files are written: of many runs that differ only in their seeds, only those of the first are.
     pub(crate) is_written: bool,
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn folder_name(name: &str) -> String {
     name.replace(" %", "-percent").replace('%', "-percent").replace(|letter| !is_plain(letter), "-")
 }
 
-/// What came of several jobs.
+/// Results of several jobs.
 pub(crate) struct Played {
     /// Outcomes of the jobs that were played, in their order.
     pub(crate) outcomes: Vec<Outcome>,
@@ -146,17 +146,17 @@ pub(crate) struct Interrupted {
 const RESUME: &str = "the same command with --resume goes on";
 
 impl Interrupted {
-    /// Of a command that --resume goes on with.
+    /// Interruption of a command that --resume goes on with.
     pub(crate) fn for_now(played: usize, jobs: usize) -> Interrupted {
         Interrupted { played, jobs, fix: RESUME }
     }
 
-    /// Of a command that goes on by itself.
+    /// Interruption of a command that goes on by itself.
     pub(crate) fn until_again(played: usize, jobs: usize) -> Interrupted {
         Interrupted { played, jobs, fix: "the same command goes on" }
     }
 
-    /// Of a command that does not go on where it stopped.
+    /// Interruption of a command that does not go on where it stopped.
     pub(crate) fn for_good(played: usize, jobs: usize) -> Interrupted {
         Interrupted { played, jobs, fix: "" }
     }

@@ -82,7 +82,7 @@ fn each(runs: &[&Summary], columns: &[&Column], sort: Option<&Column>) -> Grid {
     grid
 }
 
-/// What the rows of a table are named by: the scheme, and its feedback where not all have the same.
+/// Names of the rows of a table: the scheme, and its feedback where not all have the same.
 struct Named {
     with_feedback: bool,
 }
@@ -131,7 +131,7 @@ fn mark_best<T>(grid: &mut Grid, columns: &[&Column], rows: &[(usize, T)], value
     }
 }
 
-/// What cross traffic came to, in words.
+/// Description of the cross traffic, in words.
 pub(crate) fn traffic(runs: &[Summary]) -> Vec<String> {
     let of = |run: &Summary| -> Vec<String> {
         run.traffic.iter().map(|traffic| format!("beside {}: {} {traffic}", run.scheme, traffic.name)).collect()

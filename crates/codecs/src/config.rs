@@ -145,7 +145,7 @@ impl CodecTime {
 }
 
 impl Codec {
-    /// Whether the codec is a model, which makes no bytes and reads no pixels.
+    /// Returns true for a model, which makes no bytes and reads no pixels.
     pub fn is_model(&self) -> bool {
         matches!(self, Codec::Model(_) | Codec::Traffic(_))
     }

@@ -69,8 +69,8 @@ pub struct ModelledQuality {
 pub struct Candidate {
     /// The frame's bytes, as they go into packets.
     pub data: Arc<[u8]>,
-    /// What the engine needs to know about the frame; `frame.size` may exceed `data.len()` only for encoder models,
-    /// which make no bytes.
+    /// Description of the frame for the engine; `frame.size` may exceed `data.len()` only for encoder models, which
+    /// make no bytes.
     pub frame: EncodedFrame,
     /// The model's quality estimate; `None` from real encoders, whose frames can be decoded and measured.
     pub modelled: Option<ModelledQuality>,
@@ -171,7 +171,7 @@ pub enum EncodeError {
         codec: &'static str,
         /// The requested target.
         target: String,
-        /// What is supported, and what to change.
+        /// The supported range, and the setting to change.
         range: String,
     },
     /// The plan's frame refers to a frame or buffer that this codec does not have.
@@ -181,7 +181,7 @@ pub enum EncodeError {
         codec: &'static str,
         /// The requested basis.
         basis: Basis,
-        /// What is supported, and what to change.
+        /// The supported range, and the setting to change.
         range: &'static str,
     },
     /// The plan asks to keep a state, which this codec cannot do.

@@ -42,7 +42,7 @@ impl BufferSet {
     }
 }
 
-/// What an encoder with a single, irrevocable candidate remembers between offer and commit.
+/// State between offer and commit of an encoder with a single, irrevocable candidate.
 #[derive(Debug, Default)]
 pub(crate) struct SingleOffer {
     /// A candidate awaiting its commit; it is already in the encoder's buffers.
@@ -56,13 +56,13 @@ pub(crate) struct SingleOffer {
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     written: BufferSet,
-    /// Whether a receiver of all sent frames can decode it.
+    /// True if a receiver of all sent frames can decode it.
     sendable: bool,
 }
 
 impl SingleOffer {
-    /// Whether the next frame, on this basis, must be a keyframe regardless of the plan. A frame that is not to be sent
-    /// need not be one.
+    /// Returns true if the next frame, on this basis, must be a keyframe regardless of the plan. A frame that is not to
+    /// be sent need not be one.
     pub(crate) fn owes_keyframe(&self, basis: Basis) -> bool {
         let lost = match basis {
             Basis::Buffers(Buffers { last, sendable, .. }) => last && sendable && self.unsent.meets(BufferSet::LAST),

@@ -18,7 +18,7 @@ pub(crate) struct StandIns {
 }
 
 impl StandIns {
-    /// That before the first frame, and before a keyframe.
+    /// State before the first frame, and before a keyframe.
     pub(crate) const NOTHING: StateHash = StateHash(0);
 
     /// The one that a frame of this basis refers to, if the last frame led to `latest`.

@@ -40,7 +40,7 @@ impl Film {
 /// Random losses in a pattern; a frame whose reference is lost is lost too.
 struct Losses {
     random: Random,
-    /// Whether the frames of the last two groups arrived, by place.
+    /// Arrivals of the frames of the last two groups, by place.
     came: BTreeMap<u32, bool>,
 }
 
@@ -49,7 +49,7 @@ impl Losses {
         Losses { random: Seed::new(8).child(seed).random(), came: BTreeMap::new() }
     }
 
-    /// Whether the frame at `place` would be decodable on arrival, and whether it arrives.
+    /// Decodability on arrival of the frame at `place`, and its arrival.
     fn next(&mut self, pattern: &Pattern, place: u32) -> (bool, bool) {
         let decodable = pattern.refers_to(place).is_none_or(|reference| self.came[&reference]);
         let chance = [0.02, 0.25, 0.3][usize::from(pattern.layer(place).number)];

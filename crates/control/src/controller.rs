@@ -133,7 +133,7 @@ pub enum Signal {
     /// From the network: packets take another route from now on, and reports on those sent before concern the old one.
     /// For GCC.
     RouteChanged {
-        /// Whether the sender changed to another network adapter.
+        /// True if the sender changed to another network adapter.
         adapter: bool,
     },
     /// From the application: bounds on the estimate itself, beside what its encoder can use ([`Controller::on_demand`]).
@@ -171,7 +171,7 @@ pub enum PaddingLimit {
     /// None.
     #[default]
     None,
-    /// What media leaves of this rate: media counts, so that both together do not exceed it (WebRTC's padding rate).
+    /// Padding in what media leaves of this rate, so that both together do not exceed it (WebRTC's padding rate).
     UpTo(Rate),
     /// This rate, whatever media there is beside it (Pudica's probes).
     Beside(Rate),
@@ -209,7 +209,7 @@ impl PaddingLimit {
         }
     }
 
-    /// Whether media counts.
+    /// Returns true if media counts towards the rate.
     pub fn counts_media(self) -> bool {
         matches!(self, PaddingLimit::UpTo(_))
     }
@@ -308,7 +308,7 @@ pub struct FrameQueued {
 pub struct Decision {
     /// When the decision was made.
     pub at: Time,
-    /// What was decided: a verb, such as "decrease".
+    /// The decision: a verb, such as "decrease".
     pub what: &'static str,
     /// Why, in the terms of the paper, such as "delay gradient above threshold".
     pub why: &'static str,

@@ -18,7 +18,7 @@ impl fmt::Display for PacketId {
     }
 }
 
-/// What a packet is for.
+/// Purpose of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Payload {
     /// Part of a frame, sent for the first time.
@@ -51,15 +51,15 @@ impl Payload {
 pub struct FramePlace {
     /// The frame's number, from 0 in order of encoding.
     pub frame: u64,
-    /// Whether it is the frame's first packet.
+    /// True for the frame's first packet.
     pub first: bool,
-    /// Whether it is the frame's last packet.
+    /// True for the frame's last packet.
     pub last: bool,
     /// Bytes of the frame that were sent before it.
     pub offset: Bytes,
     /// When its picture was captured: the time that its RTP timestamp carries.
     pub captured: Time,
-    /// Whether the frame references no other frame.
+    /// True if the frame references no other frame.
     pub keyframe: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct SentPacket {
     pub size: Bytes,
     /// Its ECN field as it was sent.
     pub ecn: Ecn,
-    /// What its payload is for.
+    /// The purpose of its payload.
     pub payload: Payload,
     /// The probe cluster it belongs to, if any; media may be part of one.
     pub probe: Option<u32>,
@@ -88,7 +88,7 @@ pub struct SentPacket {
     pub delivered: Bytes,
     /// When the newest of those bytes was acknowledged; before the first acknowledgement, the sending time.
     pub delivered_at: Time,
-    /// Whether the application, not the window, limited sending right after this packet.
+    /// True if the application, not the window, limited sending right after this packet.
     pub app_limited: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What tests of controllers share: a sender that numbers its packets, and reports on them.
+//! Support for tests of controllers: a sender that numbers its packets, and reports on them.
 
 use core::ops::{Deref, DerefMut};
 
@@ -93,7 +93,7 @@ impl<C: Controller> Flow<C> {
         due
     }
 
-    /// What was decided since the last call, and why.
+    /// Decisions since the last call, with their reasons.
     pub(crate) fn decisions(&mut self) -> Vec<(&'static str, &'static str)> {
         core::iter::from_fn(|| self.controller.poll_decision()).map(|decision| (decision.what, decision.why)).collect()
     }

@@ -1,4 +1,4 @@
-//! What a foreign program tells a controller.
+//! Configuration of a controller in a foreign program.
 
 use alloc::format;
 
@@ -17,8 +17,8 @@ pub struct Config {
     pub min: Rate,
     /// The max target.
     pub max: Rate,
-    /// What the wire adds to each packet's size as the foreign program counts it, 0 to 1000 bytes: `thalweg_wire::overhead` has
-    /// the parts.
+    /// Bytes that the wire adds to each packet's size as the foreign program counts it, 0 to 1000:
+    /// `thalweg_wire::overhead` has the parts.
     pub overhead: Bytes,
     /// Probe the path by raising the target: for a program that has no packets for probes, but sends as much as the target says
     /// within a report interval. Only in the joined mode; elsewhere a packet says which probe it belongs to.

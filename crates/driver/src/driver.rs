@@ -71,10 +71,10 @@ pub struct Driver {
     sizes: Sizes,
     silence: Silence,
     raises: Option<Raises>,
-    /// Whether the target is the pacing rate.
+    /// True if the target is the pacing rate.
     paces: bool,
     reported: Reported,
-    /// What the last report left under way beside what is known, in the joined mode.
+    /// Bytes that the last report left in flight beyond the known ones, in the joined mode.
     presumed: Bytes,
     config: Config,
     mode: Option<Mode>,
@@ -347,12 +347,12 @@ impl Driver {
         wire.scale(self.sizes.ratio())
     }
 
-    /// What the wire adds to each packet.
+    /// Bytes that the wire adds to each packet.
     pub fn overhead(&self) -> Bytes {
         self.config.overhead
     }
 
-    /// What is known beside the target.
+    /// Diagnostics beside the target: smoothed RTT, bytes in flight, loss.
     pub fn stats(&self) -> Stats {
         Stats {
             blind: self.mode == Some(Mode::Joined) && self.silence.is_unknown(),

@@ -1,4 +1,4 @@
-//! What a driver refuses.
+//! Errors of a driver.
 
 /// A call that makes no sense; nothing of it counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -69,7 +69,7 @@ pub(crate) fn check(scheme: &Scheme) -> Result<(), ConfigError> {
     )))
 }
 
-/// Whether its controller finds more capacity only by sending faster than its estimate for a while.
+/// Returns true if its controller finds more capacity only by sending faster than its estimate for a while.
 pub(crate) fn paces(scheme: &Scheme) -> bool {
     matches!(scheme.controller, ControllerConfig::Bbr(_))
 }

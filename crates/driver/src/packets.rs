@@ -1,4 +1,4 @@
-//! What a foreign program says about its packets.
+//! Packets and their reports, as a foreign program describes them.
 
 use thalweg_control::{FramePlace, Payload};
 use thalweg_units::{Bytes, Time};
@@ -12,7 +12,7 @@ pub struct Departure {
     pub key: u64,
     /// Its size as the foreign program counts ([`Config::overhead`](crate::Config::overhead)).
     pub size: Bytes,
-    /// What its payload is for.
+    /// The purpose of its payload.
     pub payload: Payload,
     /// The probe cluster that it belongs to.
     pub probe: Option<u32>,
@@ -20,7 +20,7 @@ pub struct Departure {
     pub place: Option<FramePlace>,
     /// Its RTP stream (SSRC) and sequence number, by which RFC 8888 and receiver reports name it.
     pub stream: Option<(u32, u16)>,
-    /// Whether the application, not the window, limited sending right after it.
+    /// True if the application, not the window, limited sending right after it.
     pub app_limited: bool,
 }
 
@@ -31,7 +31,7 @@ impl Departure {
     }
 }
 
-/// What a report says about a packet.
+/// Report on a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Acked {
     /// Which packet.
@@ -39,7 +39,7 @@ pub struct Acked {
     /// When it arrived, by the receiver's clock; `None` if it had not arrived by the time of the report. That is no
     /// verdict: it is lost once a packet sent three places later has arrived.
     pub arrival: Option<Time>,
-    /// Whether a queue on the path marked it (ECN CE).
+    /// True if a queue on the path marked it (ECN CE).
     pub ce: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct Joined {
     pub departure: Departure,
     /// When it left, by the same clock as `now`.
     pub departed: Time,
-    /// What is known of it.
+    /// The fate of the packet.
     pub outcome: Outcome,
 }
 
@@ -61,14 +61,14 @@ impl Joined {
     }
 }
 
-/// What a foreign program knows of a packet's fate.
+/// Fate of a packet, as far as a foreign program knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It arrived.
     Arrived {
         /// When, by the receiver's clock.
         at: Time,
-        /// Whether a queue on the path marked it (ECN CE).
+        /// True if a queue on the path marked it (ECN CE).
         ce: bool,
     },
     /// It had not arrived by the time of the report, whatever the foreign program concludes from that: it is lost once a

@@ -13,7 +13,7 @@ use crate::packets::{Joined, Outcome};
 const MIN_DURATION: Span = Span::from_millis(15);
 /// The max duration while no report comes: some of the longest report intervals in use (100 ms).
 const MAX_DURATION: Span = Span::from_millis(500);
-/// What left during a raise is a probe if it left at this share of the probe's rate or faster: a program that did not
+/// The least share of the probe's rate at which packets sent during a raise count as a probe: a program that did not
 /// follow has measured its own rate, not the path's.
 const FOLLOWED: f64 = 0.8;
 /// A report whose packets arrived at less than this share of the rate at which they left shows that the path is full
@@ -116,7 +116,7 @@ impl Raises {
     }
 }
 
-/// Whether a report shows that its packets queued one behind the other.
+/// Returns true if a report shows that its packets queued one behind the other.
 fn is_full(joined: &[Joined]) -> bool {
     let arrived = |one: &Joined| match one.outcome {
         Outcome::Arrived { at, .. } => Some((one.departed, at)),

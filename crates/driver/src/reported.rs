@@ -1,4 +1,4 @@
-//! What recent reports said: the share of packets lost, and how long a packet waits for its report.
+//! Statistics of recent reports: the share of packets lost, and how long a packet waits for its report.
 
 use alloc::collections::VecDeque;
 

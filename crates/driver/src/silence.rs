@@ -1,4 +1,4 @@
-//! What is under way between two reports where departures become known only with their fate, and silence.
+//! Bytes in flight between two reports where departures become known only with their fate, and silence.
 
 use thalweg_control::feedback;
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -19,7 +19,7 @@ const MAX_PRESUMED: Span = Span::from_secs(1);
 pub(crate) struct Silence {
     min: Span,
     round_trips: i64,
-    /// What the program last said; `None` if it never did.
+    /// The program's last word on whether it sends; `None` if it never gave any.
     sending: Option<bool>,
     /// When the wait for a report began that now lasts.
     since: Time,
@@ -28,7 +28,7 @@ pub(crate) struct Silence {
     rate: Rate,
     size: Bytes,
     rated: Time,
-    /// What the last report was presumed to leave under way.
+    /// Bytes presumed in flight after the last report.
     presumed: Bytes,
 }
 
@@ -49,7 +49,7 @@ impl Silence {
         }
     }
 
-    /// Whether nobody says if the program sends.
+    /// Returns true if nothing tells whether the program sends.
     pub(crate) fn is_unknown(&self) -> bool {
         self.sending.is_none()
     }
@@ -101,7 +101,7 @@ impl Silence {
         core::mem::take(&mut self.presumed) > Bytes::ZERO
     }
 
-    /// What is left of a target.
+    /// Part of a target left after silence.
     pub(crate) fn lower(&self, target: Rate) -> Rate {
         (0..self.halvings.min(64)).fold(target, |target, _| target.scale(0.5))
     }

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use thalweg_units::{Bytes, Rate, Span, Time};
 use thalweg_wire::overhead;
 
-/// What the wire adds to an RTP packet: IPv4, UDP and SRTP's usual tag, 38 bytes.
+/// Bytes that the wire adds to an RTP packet: IPv4, UDP and SRTP's usual tag, 38.
 pub const RTP_OVERHEAD: Bytes =
     Bytes::new(overhead::IPV4.get() + overhead::UDP.get() + overhead::SRTP_TAG_SHA1_80.get());
 /// The ratio is taken over the packets of this time before the last one.
@@ -45,7 +45,7 @@ impl Sizes {
         if self.sum == Bytes::ZERO { share(ASSUMED, 1) } else { share(self.sum, self.recent.len() as u64) }
     }
 
-    /// What of a rate on the wire is the foreign program's.
+    /// Part of a rate on the wire that is the foreign program's.
     pub(crate) fn foreign(&self, wire: Rate) -> Rate {
         wire.scale(self.ratio())
     }

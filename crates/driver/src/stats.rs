@@ -1,13 +1,14 @@
-//! What a driver knows beside its target.
+//! Diagnostics of a driver beside its target.
 
 use thalweg_units::{Bytes, Span};
 
-/// What a driver knows beside its target.
+/// Diagnostics of a driver beside its target: smoothed RTT, bytes in flight, loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Whether silence cannot be distinguished from idleness: departures are known only with their fate, and nothing was said by
-    /// [`Driver::set_sending`](crate::Driver::set_sending). The target does not fall then while nothing is heard.
+    /// True if silence cannot be distinguished from idleness: departures are known only with their fate, and
+    /// [`Driver::set_sending`](crate::Driver::set_sending) was not called. The target does not fall then while nothing
+    /// is heard.
     pub blind: bool,
     /// How many times lay before an earlier one, or departures after their report.
     pub clock_steps: u64,

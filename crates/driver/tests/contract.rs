@@ -1,5 +1,5 @@
-//! What a driver promises: the same arrivals give the same target whether departures are shown or joined with their
-//! fate, and no order of calls makes it panic.
+//! Contract of a driver: the same arrivals give the same target whether departures are shown or joined with their fate,
+//! and no order of calls makes it panic.
 
 mod support;
 

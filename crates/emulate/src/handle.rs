@@ -32,20 +32,20 @@ impl LinkState {
         self.zero
     }
 
-    /// Whether anything limits its rate, so that it can be changed.
+    /// Returns true if anything limits its rate, so that it can be changed.
     pub fn has_rate(&self) -> bool {
         !self.bottlenecks.is_empty()
     }
 
-    /// What the narrowest bottleneck could carry between two instants, by its own rate; `None` without one, or before
-    /// the first packet.
+    /// Bytes that the narrowest bottleneck could carry between two instants, by its own rate; `None` without one, or
+    /// before the first packet.
     pub fn carried(&self, from: Time, until: Time) -> Option<Bytes> {
         let zero = self.zero?;
         let since = |at: Time| (Time::ZERO + (at - zero)).max(Time::ZERO);
         self.bottlenecks.iter().map(|capacity| capacity.bytes(since(from), since(until))).min()
     }
 
-    /// What the narrowest bottleneck carries about `now`; `None` without one, or before the first packet.
+    /// Rate of the narrowest bottleneck about `now`; `None` without one, or before the first packet.
     pub fn capacity(&self, now: Time) -> Option<Rate> {
         let from = (Time::ZERO + (now - self.zero?)).max(Time::ZERO);
         let given = |capacity: &Capacity| match capacity {
@@ -59,7 +59,7 @@ impl LinkState {
     }
 }
 
-/// What a relay's thread is asked for.
+/// Requests to a relay's thread.
 #[derive(Debug)]
 pub(super) enum Request {
     Statistics(Sender<Statistics>),

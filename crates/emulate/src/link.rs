@@ -205,7 +205,7 @@ impl<P: Packet> EmulatedLink<P> {
         }
     }
 
-    /// Whether the paths' time has begun.
+    /// Returns true once the paths' time has begun.
     pub fn begun(&self) -> bool {
         self.zero.is_some()
     }

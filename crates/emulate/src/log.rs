@@ -27,7 +27,7 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 pub(super) struct Log<W: Write = BufWriter<File>> {
     file: W,
     capacity: Capacity,
-    /// What it was at the beginning.
+    /// The capacity at the beginning.
     built_with: Capacity,
     /// The error that stopped writing.
     error: Option<io::Error>,

@@ -23,7 +23,7 @@ pub struct Packet {
     pub payload_type: u8,
     /// Its RTP timestamp.
     pub timestamp: u32,
-    /// Whether it is padded. WebRTC pads only packets that contain nothing else.
+    /// True if it is padded. WebRTC pads only packets that contain nothing else.
     pub padded: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct Packet {
 #[derive(Debug, Default)]
 pub struct Packets {
     all: Vec<Packet>,
-    /// Of packets on the link: their places in the list.
+    /// Places in the list of the packets on the link.
     on_the_link: BTreeMap<u64, usize>,
     first: Option<Time>,
 }

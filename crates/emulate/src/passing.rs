@@ -1,4 +1,4 @@
-//! What a relay's observer learns of each packet.
+//! Record of each packet for a relay's observer.
 
 use thalweg_units::{Bytes, Time};
 

@@ -233,7 +233,7 @@ struct Work {
     server: SocketAddr,
     clients: Clients,
     link: EmulatedLink<Parcel>,
-    /// Whether the link's time had begun when it was last shown.
+    /// True if the link's time had begun when it was last shown.
     begun: bool,
     state: Arc<Mutex<LinkState>>,
     clients_send: Way,

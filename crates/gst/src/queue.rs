@@ -1,4 +1,4 @@
-//! What waits to be sent.
+//! Queue of packets to be sent.
 
 use std::collections::VecDeque;
 
@@ -13,21 +13,21 @@ const INTERVAL: Span = Span::from_nanos(33_333_333);
 /// No interval between pictures is longer: what is longer is a pause.
 const LONGEST_INTERVAL: Span = Span::from_secs(1);
 
-/// What is known of a packet.
+/// Description of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packet {
     /// Its size on the wire, from the IP header up.
     pub(crate) size: Bytes,
     /// The bytes of its payload, by which a report on it is checked.
     pub(crate) payload: u32,
-    /// What it is for.
+    /// Its purpose.
     pub(crate) kind: Payload,
     pub(crate) ssrc: u32,
     /// By which packets of one frame are known.
     pub(crate) timestamp: u32,
-    /// Whether it is the frame's last.
+    /// True for the frame's last packet.
     pub(crate) marker: bool,
-    /// Whether it gets a transport-wide number.
+    /// True if it gets a transport-wide number.
     pub(crate) numbered: bool,
 }
 
@@ -55,7 +55,7 @@ struct Frame {
     ssrc: u32,
     place: FramePlace,
     alpha: f64,
-    /// What waited before it, and for how long.
+    /// Bytes that waited before it, and for how long.
     ahead: Bytes,
     age: Span,
 }

@@ -5,7 +5,7 @@ use gst::glib;
 /// The name of the events' structure (gstreamer's rtpsession.c and rtptwcc.c; specs/embedding.md 6.1).
 pub(crate) const NAME: &str = "RTPTWCCPackets";
 
-/// What an event says about a packet.
+/// Report on a packet, from an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reported {
     /// Its transport-wide number, as the packet had it.

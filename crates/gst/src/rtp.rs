@@ -1,4 +1,4 @@
-//! What a pacer reads and writes in an RTP packet (RFC 3550 section 5.1), as far as the payload.
+//! Fields of an RTP packet that a pacer reads and writes (RFC 3550 section 5.1), as far as the payload.
 
 /// The fixed header's length.
 const FIXED: usize = 12;
@@ -8,7 +8,7 @@ const ONE_BYTE: u16 = 0xBEDE;
 /// The header of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Whether this is the last packet of its frame.
+    /// True if this is the last packet of its frame.
     pub(crate) marker: bool,
     pub(crate) sequence: u16,
     pub(crate) timestamp: u32,
@@ -38,7 +38,7 @@ impl Header {
     }
 }
 
-/// Whether a packet has this header extension (RFC 8285).
+/// Returns true if a packet has this header extension (RFC 8285).
 pub(crate) fn has_extension(packet: &[u8], id: u8) -> bool {
     let Some(header) = Header::read(packet).filter(|_| packet[0] & 0x10 != 0) else { return false };
     let begin = FIXED + 4 * usize::from(packet[0] & 0x0F);

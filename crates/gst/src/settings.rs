@@ -1,4 +1,4 @@
-//! What an application sets, as the element's properties have it.
+//! Settings by the application, as the element's properties have them.
 
 use thalweg_driver::{Config, Driver, RTP_OVERHEAD};
 use thalweg_sender::Scheme;
@@ -12,12 +12,13 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 /// Encoders are given rates without it.
 pub(crate) const RTP_HEADER: Bytes = Bytes::new(20);
 
-/// What waits here leaves within this time, whatever the rate, unless the scheme has a rule of its own or keeps the path full: webrtcsink's
-/// encoder goes on with the old target for some pictures, and at the pace of a target that fell to a tenth they would wait for seconds.
-/// `scream` has a tenth to a third less P95 on Verizon-LTE-short.up with it, at the same bits (docs/gstreamer.md).
+/// Time within which queued packets leave, whatever the rate, unless the scheme has a rule of its own or keeps the path
+/// full: webrtcsink's encoder goes on with the old target for some pictures, and at the pace of a target that fell to a
+/// tenth they would wait for seconds. `scream` has a tenth to a third less P95 on Verizon-LTE-short.up with it, at the
+/// same bits (docs/gstreamer.md).
 const DRAIN_WITHIN: Span = Span::from_millis(150);
 
-/// What an application sets.
+/// Settings by the application.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Settings {
     /// The name of the scheme.
@@ -57,7 +58,7 @@ pub(crate) struct Parts {
     pub(crate) pacing: pacing::Config,
     /// Keeps the path full (Vidaptive's dummies).
     pub(crate) dummies: Option<padding::Dummies>,
-    /// Whether the encoder's target is the pacing rate instead of the driver's.
+    /// Sets the encoder's target to the pacing rate instead of the driver's.
     pub(crate) at_pace: bool,
     /// The share of the pacing rate that the encoder gets.
     pub(crate) headroom: Option<headroom::Headroom>,

@@ -75,7 +75,7 @@ impl Streams {
         &mut self.streams[at]
     }
 
-    /// What a packet is; `None` if it is no RTP, or repeats what was dropped here.
+    /// Describes a packet; `None` if it is not RTP, or repeats a packet that was dropped here.
     pub(crate) fn describe(&self, bytes: &[u8]) -> Option<Packet> {
         let header = Header::read(bytes)?;
         let repairs = self.streams.iter().find(|stream| stream.repair.is_some_and(|repair| repair.ssrc == header.ssrc));

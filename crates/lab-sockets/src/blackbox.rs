@@ -1,7 +1,8 @@
 //! Calls of real programs as runs of the laboratory: a browser is a row beside our schemes.
 //!
-//! What a program did is known from outside alone: packets from the relay, pictures from the barcodes at both ends, estimate and target
-//! from `getStats` once a second. So the events have no decisions, and a frame's bytes are those of its RTP packets, by their timestamp.
+//! A program is observed from outside alone: packets from the relay, pictures from the barcodes at both ends, estimate
+//! and target from `getStats` once a second. So the events have no decisions, and a frame's bytes are those of its RTP
+//! packets, by their timestamp.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -27,7 +28,7 @@ use crate::{RealTimeError, link, packets, reason};
 pub struct Program {
     /// Its name in tables.
     pub name: String,
-    /// What it is, with its version.
+    /// Program's name, with its version.
     pub version: String,
     /// Its settings, as TOML.
     pub settings: String,
@@ -53,7 +54,7 @@ pub struct Call {
     pub run: Run,
     /// How well the machine kept up.
     pub validity: Validity,
-    /// What only this kind of run has.
+    /// Details that only this kind of run has.
     pub details: Details,
 }
 
@@ -211,7 +212,7 @@ impl Converted {
     }
 }
 
-/// What a packet is for, as far as its header says: FEC in RED looks like media.
+/// Purpose of a packet, as far as its header says: FEC in RED looks like media.
 fn payload(packet: &Packet, retransmissions: &[u8]) -> Payload {
     if packet.padded {
         Payload::Padding
@@ -222,7 +223,7 @@ fn payload(packet: &Packet, retransmissions: &[u8]) -> Payload {
     }
 }
 
-/// What SRTP appends to a packet: 16 bytes with GCM (RFC 7714 section 13.2), else 10 (RFC 3711 section 5.2).
+/// Bytes that SRTP appends to a packet: 16 with GCM (RFC 7714 section 13.2), else 10 (RFC 3711 section 5.2).
 fn authentication_tag(report: Option<&Report>) -> Bytes {
     let cipher = report.and_then(|report| report.text("transport", "srtpCipher")).unwrap_or_default();
     Bytes::new(if cipher.contains("GCM") { 16 } else { 10 })

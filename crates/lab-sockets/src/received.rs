@@ -1,6 +1,6 @@
 //! Senders that `thalweg receive` has measured as runs of the laboratory: anybody's sender is a row beside our schemes.
 //!
-//! What it did is known from outside alone: packets from its link, frames from the receiver. Pictures that it did not
+//! The sender is observed from outside alone: packets from its link, frames from the receiver. Pictures that it did not
 //! encode leave no trace, so they do not count as captured.
 
 use std::collections::BTreeMap;
@@ -28,13 +28,13 @@ use crate::{RealTimeError, link, packets, reason};
 
 /// A sender that was measured.
 pub struct Measured {
-    /// What it was measured over.
+    /// The scenario that it was measured over.
     pub scenario: Scenario,
     /// Itself, as the sender of its run.
     pub program: Program,
     /// Figures, series and records, as of any run.
     pub run: Run,
-    /// What only this kind of run has.
+    /// Details that only this kind of run has.
     pub details: Details,
 }
 
@@ -44,7 +44,7 @@ pub struct Details {
     /// How the times of its pictures are known: `sender-reports`, or `first-packet` where it sends none or its clock is
     /// not ours: latency is then from the sending of the frame's first packet, less the shortest such time of the run.
     pub captured_by: &'static str,
-    /// What the receiver itself counted.
+    /// The receiver's own counts.
     pub receiver: SenderReport,
 }
 

@@ -1,6 +1,6 @@
 //! Which datagrams go over the emulated link, and what identifies one at both peers.
 
-/// What a datagram carries.
+/// Content of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DatagramKind {
     /// ICE and DTLS. The simulator has no handshake: it bypasses the link, whose time begins when the connection is up.

@@ -70,7 +70,7 @@ pub(crate) struct Sending<'a> {
     pub(crate) codec_time: CodecTime,
     pub(crate) format: Format,
     pub(crate) duration: Span,
-    /// Whether the receiver gets the round-trip time.
+    /// True if the receiver gets the round-trip time.
     pub(crate) reports_round_trip: bool,
 }
 

@@ -1,11 +1,11 @@
-//! What the laboratory does, as a number: results of another are not comparable run by run.
+//! Behaviour of the laboratory, as a number: results of another are not comparable run by run.
 
 /// The fingerprint of short runs of every known scheme. It changes whenever events of a run may: results that were kept
 /// (a sweep's) are known to be of the same behaviour by it.
 pub const BEHAVIOUR: u64 = 0x1bbd_c048_1ccb_03ce;
 
-/// What made a job whose result depends on what is read of its run, too: this version, and [`BEHAVIOUR`] in hexadecimal.
-/// All crates of the workspace have one version.
+/// Identifies the build of a job whose result is computed from the whole run: this version, and [`BEHAVIOUR`] in
+/// hexadecimal. All crates of the workspace have one version.
 pub fn made_by() -> String {
     format!("{}, behaviour {BEHAVIOUR:016x}", env!("CARGO_PKG_VERSION"))
 }

@@ -1,4 +1,4 @@
-//! What a scenario names: links by name, and the files that a run reads, found and hashed before it is played, and
+//! Inputs of a scenario: links by name, and the files that a run reads, found and hashed before it is played, and
 //! checked before it is played again.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub enum InputError {
     /// A link's file or its name is wrong; the message has the name, and the fix.
     #[error("{0}")]
     Link(String),
-    /// What a run has read is gone or was changed.
+    /// An input of a run is gone or was changed.
     #[error("{0}")]
     Changed(String),
 }
@@ -75,7 +75,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading, InputError> {
 /// The folder of copies in a run's folder.
 const COPIES: &str = "inputs";
 
-/// What a name in a scenario stands for.
+/// Meaning of a name in a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A link's trace.

@@ -32,11 +32,11 @@ pub struct Kept {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Planned<J> {
-    /// What identifies it.
+    /// Identifies it.
     pub key: Key,
     /// Its duration in virtual time, in seconds: what it costs beside the others.
     pub seconds: f64,
-    /// What plays it.
+    /// The job that plays it.
     pub job: J,
 }
 
@@ -65,12 +65,12 @@ impl Kept {
         Ok(Kept { folder: folder.into(), journal: Mutex::new(journal), known })
     }
 
-    /// Whether the result of a run was there when the folder was opened.
+    /// Returns true if the result of a run was there when the folder was opened.
     pub fn has(&self, key: Key) -> bool {
         self.known.contains_key(&key)
     }
 
-    /// That result.
+    /// Result of a run, if it is kept.
     ///
     /// # Errors
     /// When it is none of this version.

@@ -23,7 +23,7 @@ pub fn named(registry: &Registry, name: &str) -> Result<Arc<dyn SenderFactory>, 
     }
 }
 
-/// Whether a sender of this name is made from what the name says.
+/// Returns true if a sender of this name is made from what the name says.
 pub fn is_made(name: &str) -> bool {
     Bound::is_named_by(name) || onnx::is_policy(name)
 }
@@ -34,7 +34,7 @@ pub enum NoSender {
     /// It is in no registry.
     #[error(transparent)]
     Unknown(#[from] UnknownScheme),
-    /// What the name says cannot be made.
+    /// A sender of this name cannot be made.
     #[error(transparent)]
     Unmade(#[from] ConfigError),
 }

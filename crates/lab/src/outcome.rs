@@ -17,13 +17,13 @@ pub struct Outcome {
     pub series: Series,
     /// Every captured picture, in order.
     pub frames: Vec<FrameRecord>,
-    /// What stood on the screen at each of the camera's times; empty where quality is not known.
+    /// Pictures on the screen at each of the camera's times; empty where quality is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub screen: Vec<OnScreen>,
     /// Percentiles 0 to 100 of the waiting time of packets in the path's queues, in ms; empty if none arrived.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue_delay_percentiles_ms: Vec<f64>,
-    /// What was seen at the worst moments; empty without pixels.
+    /// Stills of the worst moments; empty without pixels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stills: Vec<Still>,
     /// The most that any sender could have had over the path, in order of latency; empty where that is not defined.
@@ -46,7 +46,7 @@ pub struct Quality {
     pub vmaf: Option<f64>,
 }
 
-/// What stood on the screen at one of the camera's times.
+/// Picture on the screen at one of the camera's times.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct OnScreen {
     /// When, in seconds.
@@ -60,7 +60,7 @@ pub struct OnScreen {
     pub quality: Quality,
 }
 
-/// What camera and viewer saw at a bad moment.
+/// Pictures of camera and viewer at a bad moment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Still {
     /// In what respect it is the run's worst.
@@ -162,7 +162,7 @@ pub struct FrameRecord {
     pub displayed_s: Option<f64>,
     /// Its payload bytes.
     pub bytes: u64,
-    /// Whether it was a keyframe.
+    /// True if it was a keyframe.
     pub keyframe: bool,
     /// Its quantiser, in the codec's scale.
     pub quantizer: Option<u8>,

@@ -27,7 +27,7 @@ pub struct Record {
     pub at: Time,
     /// Its flow, numbered from 0.
     pub flow: u16,
-    /// What happened.
+    /// The event.
     pub what: What,
 }
 
@@ -226,7 +226,7 @@ impl Recorder {
         self.blocks.iter().map(Vec::len).sum()
     }
 
-    /// Whether no records are stored.
+    /// Returns true if no records are stored.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }

@@ -169,7 +169,8 @@ pub fn write_whole<E: From<io::Error>>(path: &Path, write: impl FnOnce(&Path) ->
     done
 }
 
-/// Whether `folder` has the complete results of this scenario and sender with these files, played by this version.
+/// Returns true if `folder` has the complete results of this scenario and sender with these files, played by this
+/// version.
 pub fn is_played(folder: &Path, scenario: &Scenario, inputs: &[Input], sender: &dyn SenderFactory) -> bool {
     let same = |text: String| run_file(scenario, inputs, sender).is_ok_and(|wanted| wanted == text);
     folder.join("outcome.json").is_file() && fs::read_to_string(folder.join("run.toml")).is_ok_and(same)

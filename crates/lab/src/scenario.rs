@@ -56,7 +56,7 @@ pub struct Scenario {
     /// When senders' cameras and microphones are off. Everything else of a sender goes on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<Pause>,
-    /// What changes during the run, in order of time.
+    /// Changes during the run, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
     /// The audio that every video sender sends beside its video.
@@ -70,21 +70,21 @@ pub struct Scenario {
     /// sender's engine. Live senders do this; `None` leaves requests to the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_feedback_every: Option<Span>,
-    /// Whether shown frames are compared with their source.
+    /// Compares shown frames with their source.
     #[serde(default = "yes")]
     pub measure_quality: bool,
     /// The variant of SSIM used for the comparison.
     #[serde(default)]
     pub ssim: Ssim,
-    /// Whether MS-SSIM is measured too: 10 ms for a frame of 720p, as much as all else.
+    /// Measures MS-SSIM too: 10 ms for a frame of 720p, as much as all else.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ms_ssim: bool,
-    /// Whether VMAF is measured too, by the ffmpeg that `THALWEG_FFMPEG` names; it must have libvmaf. It has no part in the
+    /// Measures VMAF too, by the ffmpeg that `THALWEG_FFMPEG` names; it must have libvmaf. It has no part in the
     /// events.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub vmaf: bool,
-    /// Whether media is sent both ways, so that the receiver knows the round-trip time and repeats requests for a
-    /// packet at that interval. If not, it assumes 100 ms, as libwebrtc does.
+    /// Sends media both ways, so that the receiver knows the round-trip time and repeats requests for a packet at that
+    /// interval. If not, it assumes 100 ms, as libwebrtc does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub call: bool,
     /// A frame that becomes decodable later than this after its capture is discarded: decoded, because later ones refer
@@ -164,7 +164,7 @@ pub struct NamedLink {
 pub struct NamedMedium {
     /// Its name, which no other link has.
     pub name: String,
-    /// What it is.
+    /// The kind of medium.
     pub medium: Medium,
 }
 
@@ -212,11 +212,11 @@ pub struct Pause {
 pub struct Change {
     /// When.
     pub at: Span,
-    /// What.
+    /// The change.
     pub what: What,
 }
 
-/// What changes.
+/// Kind of change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum What {
@@ -239,7 +239,7 @@ pub enum What {
     Route {
         /// The new links of a flow.
         route: Route,
-        /// Whether the sender changes to another network adapter.
+        /// True if the sender changes to another network adapter.
         #[serde(default)]
         adapter: bool,
     },

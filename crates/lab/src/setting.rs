@@ -18,7 +18,7 @@ pub struct Setting {
     value: Value,
 }
 
-/// What has the parameter: a table of run.toml.
+/// Owner of the parameter: a table of run.toml.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Root {
     /// The scheme.
@@ -76,7 +76,7 @@ impl Setting {
         Setting { path: path.split('.').map(String::from).collect(), root, value }
     }
 
-    /// What has it.
+    /// Owner of the parameter.
     pub fn root(&self) -> Root {
         self.root
     }

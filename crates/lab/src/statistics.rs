@@ -1,4 +1,4 @@
-//! What several runs say together: means with intervals, and differences between schemes that met the same chances.
+//! Statistics of several runs: means with intervals, and differences between schemes that met the same chances.
 //!
 //! Runs of one link, video and seed are a pair: each scheme meets the same link and the same random choices there, so
 //! the difference within pairs varies less than the schemes do. The intervals are of 95 %.
@@ -24,7 +24,7 @@ impl Estimate {
         self.interval.map(|(low, high)| (high - low) / 2.0)
     }
 
-    /// Whether the interval excludes `value`: a difference from it that chance does not explain.
+    /// Returns true if the interval excludes `value`: a difference from it that chance does not explain.
     pub fn excludes(&self, value: f64) -> bool {
         self.interval.is_some_and(|(low, high)| value < low || high < value)
     }
@@ -34,8 +34,8 @@ impl Estimate {
 /// 1.3.6.7.2).
 const STUDENT: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
 
-/// That quantile; from 11 degrees of freedom on by the first terms of its expansion about the normal one (Abramowitz
-/// and Stegun 26.7.5), right to 0.003.
+/// Two-sided 97.5 % quantile of Student's t; from 11 degrees of freedom on by the first terms of its expansion about
+/// the normal one (Abramowitz and Stegun 26.7.5), right to 0.003.
 fn student(degrees: usize) -> f64 {
     if let Some(known) = degrees.checked_sub(1).and_then(|place| STUDENT.get(place)) {
         return *known;
@@ -119,7 +119,7 @@ pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     })
 }
 
-/// Whether two runs met the same link, video and seed.
+/// Returns true if two runs met the same link, video and seed.
 pub fn is_pair(a: &Summary, b: &Summary) -> bool {
     (&a.trace, &a.video, a.seed) == (&b.trace, &b.video, b.seed)
 }

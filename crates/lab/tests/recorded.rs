@@ -19,7 +19,7 @@ fn read(recording: &str) -> Trace {
     Trace::parse(&std::fs::read_to_string(needed("mahimahi").join(recording)).unwrap()).unwrap()
 }
 
-/// What `gcc` sends over a link, in Mbps on the wire: the mean over four seeds of the encoder model.
+/// Rate that `gcc` sends over a link, in Mbps on the wire: the mean over four seeds of the encoder model.
 fn gcc_sends(forth: &Trace, back: &Trace) -> f64 {
     let [forth, back] = [forth, back].map(|trace| Arc::new(trace.clone()));
     let scheme: Scheme = "gcc".parse().unwrap();
@@ -34,7 +34,7 @@ fn gcc_sends(forth: &Trace, back: &Trace) -> f64 {
     (1..=4).map(sent).sum::<f64>() / 4.0
 }
 
-/// What Chromium sent: the mean of the column link_in_kbps over runs of the folder cellular, in Mbps.
+/// Rate that Chromium sent: the mean of the column link_in_kbps over runs of the folder cellular, in Mbps.
 fn chromium_sent(runs: &[&str]) -> f64 {
     let of = |run: &&str| {
         let path = needed("chromium-gcc").join("cellular").join(run);

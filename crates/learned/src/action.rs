@@ -1,4 +1,4 @@
-//! What a policy may do.
+//! Actions of a policy.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -30,7 +30,7 @@ pub enum Action {
     RateAndWindow,
 }
 
-/// What an action sets a sender to.
+/// Setting of a sender after an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
     /// The base of the encoder's target.
@@ -71,8 +71,7 @@ impl Action {
         }
     }
 
-    /// What this answer sets a sender to that is at `now`; `None` for an answer that is not a number, or of a wrong
-    /// length.
+    /// Applies this answer to the setting `now`; `None` for an answer that is not a number, or of a wrong length.
     pub fn apply(self, answer: &[f32], now: Setting) -> Option<Setting> {
         if answer.len() != self.len() || answer.iter().any(|number| !number.is_finite()) {
             return None;

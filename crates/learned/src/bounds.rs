@@ -1,4 +1,4 @@
-//! What a policy's setting may not exceed.
+//! Bounds on a policy's setting.
 
 use thalweg_control::{Demand, MSS, SendLimits, Signal};
 use thalweg_units::{Bytes, Rate};
@@ -10,7 +10,7 @@ const PACING: f64 = 1.5;
 /// A window of two packets at least: with fewer, a report of each at a time would be the pace.
 const MIN_WINDOW: Bytes = Bytes::new(2 * MSS.get());
 
-/// What the application can use, and what the receiver allows.
+/// Bounds by the application's demand and the receiver's limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Bounds {
     demand: Option<Demand>,

@@ -20,7 +20,7 @@ struct Shared {
 pub struct Outside(Arc<Mutex<Shared>>);
 
 impl Outside {
-    /// Of a sender that begins at this rate.
+    /// Starts at this rate.
     pub fn new(observation: Observation, start: Rate) -> Outside {
         let setting = Setting { rate: start, window: None };
         Outside(Arc::new(Mutex::new(Shared { observer: Observer::new(observation, setting), setting })))
@@ -35,7 +35,7 @@ impl Outside {
         self.shared().observer.begin(now);
     }
 
-    /// What the sender is set to.
+    /// The sender's present setting.
     pub fn setting(&self) -> Setting {
         self.shared().setting
     }

@@ -1,4 +1,4 @@
-//! What a sender learned in one interval: sums over the packets that it sent and those that were reported to it.
+//! Statistics of a sender in one interval: sums over the packets that it sent and those that were reported to it.
 
 use thalweg_control::feedback::Cause;
 use thalweg_control::{Fate, Feedback, PacketId, Payload, SentPacket};
@@ -21,9 +21,9 @@ pub struct Interval {
     pub received: Bytes,
     /// Packets reported as arrived.
     pub packets: u32,
-    /// Of these, audio.
+    /// Audio packets among them.
     pub audio: u32,
-    /// Of these, padding and packets of a probe.
+    /// Padding and probe packets among them.
     pub probing: u32,
     /// Packets declared lost.
     pub lost: u32,
@@ -45,7 +45,7 @@ pub struct Interval {
     pub since_report: Span,
     /// Bytes in flight after the last report.
     pub in_flight: Bytes,
-    /// What the sender was set to at its end.
+    /// The sender's setting at the interval's end.
     pub setting: Setting,
 }
 

@@ -1,4 +1,4 @@
-//! What a policy is paid for: a number for each interval.
+//! Rewards of a policy: a number for each interval.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use thalweg_units::{ConfigError, Rate, Span};
 
 use crate::{Interval, RATES, named};
 
-/// What the viewer of a sender saw in an interval; a laboratory knows it, a sender does not.
+/// Experience of a sender's viewer in an interval; a laboratory knows it, a sender does not.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Viewed {
     /// Frames shown.
@@ -26,11 +26,11 @@ pub struct Viewed {
 /// range of rates is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QoeWeights {
-    /// Of the rate of the video, from 0 at 50 kbit/s to 1 at 8 Mbit/s, by a logarithm.
+    /// Weight of the video rate, from 0 at 50 kbit/s to 1 at 8 Mbit/s, by a logarithm.
     pub rate: f64,
-    /// Of the share of time with a frozen picture.
+    /// Weight of the share of time with a frozen picture.
     pub freeze: f64,
-    /// Of the latency, per second.
+    /// Weight of the latency, per second.
     pub latency: f64,
 }
 
@@ -43,7 +43,7 @@ impl Default for QoeWeights {
 /// The kind of reward.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reward {
-    /// What the viewer sees: rate of the video, less freezes, less latency.
+    /// Quality of experience: rate of the video, less freezes, less latency.
     Qoe(QoeWeights),
     /// 0.6 ln(4R + 1) - D - 10 L, with the receiving rate R in Mbit/s, the newest round trip D in s and the loss ratio L
     /// (R3Net: Fang et al., "Reinforcement learning for bandwidth estimation and congestion control in real-time

@@ -18,7 +18,7 @@ impl Times {
         Ok(Times { interval, next: Time::ZERO })
     }
 
-    /// Whether the first is past.
+    /// Returns true if the first is past.
     pub(crate) fn has_begun(&self) -> bool {
         self.next > Time::ZERO
     }

@@ -14,7 +14,7 @@ const TERMS: Terms = Terms {
     start: Rate::from_kbps(300),
 };
 
-/// What a controller decided, and what it allowed at the end.
+/// Decisions of a controller, and its limits at the end.
 struct Played {
     decisions: Vec<Decision>,
     /// Capacity at the end of each tenth of a second, in kbit/s.

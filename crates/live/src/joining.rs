@@ -1,5 +1,5 @@
-//! What viewers of a publisher and senders to a receiver have in common as they join and restart: their session's id, the
-//! tag of its ICE session, the names of their streams, and how they are refused.
+//! Joining and restarting, for viewers of a publisher and senders to a receiver alike: their session's id, the tag of
+//! its ICE session, the names of their streams, and how they are refused.
 
 use thalweg_transport::Remote;
 use thalweg_transport::sdp::StreamIds;

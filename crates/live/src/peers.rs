@@ -73,7 +73,7 @@ impl Peers {
         }
     }
 
-    /// Whether an address is assigned to a peer.
+    /// Returns true if an address is assigned to a peer.
     pub(crate) fn is_known(&self, place: Place) -> bool {
         self.by_address.contains_key(&place)
     }

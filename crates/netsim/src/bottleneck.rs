@@ -27,7 +27,7 @@ struct InTransit<P> {
 #[derive(Debug, Clone)]
 pub struct Bottleneck<P> {
     schedule: Schedule,
-    /// What it was built with, from its beginning.
+    /// The schedule that it was built with, from its beginning.
     built_with: Schedule,
     queue: Queue<P>,
     transit: Option<InTransit<P>>,

@@ -6,7 +6,7 @@ use thalweg_units::{Bytes, Ecn, Span, Time};
 
 use crate::{Departure, Drop, DropReason, Link, Packet};
 
-/// What happens to packets whose ECN field is not 0 (specs/l4s.md 2.1); paths on the Internet do both.
+/// Treatment of packets whose ECN field is not 0 (specs/l4s.md 2.1); paths on the Internet do both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",

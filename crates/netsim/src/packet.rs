@@ -1,4 +1,4 @@
-//! What the network reads and writes of a packet.
+//! Fields of a packet that the network reads and writes.
 
 use alloc::vec::Vec;
 

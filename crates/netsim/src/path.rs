@@ -33,7 +33,7 @@ pub enum HopConfig {
         /// The queue in front of it.
         #[cfg_attr(feature = "serde", serde(default))]
         queue: QueueConfig,
-        /// Whether the trace is played only once instead of in a loop.
+        /// Plays the trace only once instead of in a loop.
         #[cfg_attr(feature = "serde", serde(default))]
         once: bool,
     },
@@ -53,7 +53,7 @@ pub enum HopConfig {
         /// The extra delay.
         #[cfg_attr(feature = "serde", serde(default))]
         jitter: Jitter,
-        /// Whether packets may overtake one another.
+        /// Lets packets overtake one another.
         #[cfg_attr(feature = "serde", serde(default))]
         reorders: bool,
     },
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(built.err(), Some(PathError::Trace("no trace 'nowhere'".into())));
     }
 
-    /// What leaves from now on: (number, ms).
+    /// Departures from now on: (number, ms).
     fn left_after(path: &mut Path<u64>) -> Vec<(u64, u64)> {
         let far = Time::from_secs_f64(1e4);
         core::iter::from_fn(|| path.poll(far)).map(|left| (left.packet, left.at.as_millis())).collect()

@@ -171,7 +171,7 @@ impl From<Rates> for String {
 #[derive(Debug, Clone)]
 pub struct Serial<P> {
     rates: Rates,
-    /// What it was built with.
+    /// The rates that it was built with.
     built_with: Rates,
     queue: Queue<P>,
     leaving: Option<(Time, Queued<P>)>,
@@ -252,7 +252,7 @@ impl<P: Packet> Link<P> for Serial<P> {
         self.dropped.pop_front()
     }
 
-    /// What is left of the packet in transmission goes on at the new rate.
+    /// Changes the rate; the rest of the packet in transmission goes on at the new one.
     fn change(&mut self, now: Time, change: &Change) -> bool {
         let Change::Rate(rate) = change else { return false };
         let rates = rate.map_or_else(|| Ok(self.built_with.clone()), Rates::constant);

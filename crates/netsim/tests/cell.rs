@@ -30,9 +30,9 @@ fn saturate(config: &CellConfig, seed: u64, seconds: u64) -> (Vec<f64>, CellUsag
     (bits.into_iter().map(|bits| bits as f64 / seconds as f64 / 1e6).collect(), cell.usage())
 }
 
-/// What came of many drops of users.
+/// Results of many drops of users.
 struct Drops {
-    /// Of the cell, and of a user at the median and the 5 % quantile, in Mbit/s.
+    /// Throughput of the cell, and of a user at the median and the 5 % quantile, in Mbit/s.
     mean: f64,
     median: f64,
     worst: f64,

@@ -5,7 +5,7 @@ use thalweg_netsim::wifi::{AccessCategory, AirUsage, Band, StationConfig, Turns}
 use thalweg_netsim::{DropReason, Port, SharedLink, Wifi, WifiConfig};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
-/// What came of ports that always have packets of 1040 B to send.
+/// Results of ports that always have packets of 1040 B to send.
 struct Saturated {
     /// Mbit/s by port.
     mbps: Vec<f64>,

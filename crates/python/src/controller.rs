@@ -145,7 +145,7 @@ impl Controller for PythonController {
 /// Between two timeouts of a controller at least: as for estimators of other projects (lab/src/contestant).
 const MIN_INTERVAL_NS: u64 = 1_000_000;
 
-/// What `next_timeout()` returns: seconds, or None for never.
+/// Result of `next_timeout()`: seconds, or None for never.
 fn next_timeout(object: &Bound<'_, PyAny>) -> PyResult<Time> {
     let seconds: Option<f64> = object.call_method0("next_timeout")?.extract()?;
     match seconds {
@@ -161,7 +161,7 @@ fn next_timeout(object: &Bound<'_, PyAny>) -> PyResult<Time> {
 /// More than any run lasts, and fewer than nanoseconds in 64 bits hold.
 const MOST_SECONDS: f64 = 1e9;
 
-/// What `limits()` returns: a rate in bit/s, or `thalweg.SendLimits`.
+/// Result of `limits()`: a rate in bit/s, or `thalweg.SendLimits`.
 fn limits(object: &Bound<'_, PyAny>) -> PyResult<SendLimits> {
     let returned = object.call_method0("limits")?;
     let rate = |name: &str, value: f64| {

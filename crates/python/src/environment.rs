@@ -20,7 +20,7 @@ use crate::run::exception_of;
 use crate::scenario;
 use crate::sender::Sender;
 
-/// What an interval was like, by the names that gymnasium's `info` has; NaN where there is nothing to say.
+/// Statistics of an interval, by the names that gymnasium's `info` has; NaN where there is no value.
 pub(crate) const INFO: [&str; 9] = [
     "time_s",
     "set_bps",
@@ -47,7 +47,7 @@ fn numbers(info: &Info) -> [f64; INFO.len()] {
     ]
 }
 
-/// What environments are made of, with the links that its names stand for.
+/// Configuration of environments, with the links that its names stand for.
 #[pyclass(frozen, module = "thalweg._native")]
 pub(crate) struct Call {
     config: Config,
@@ -297,12 +297,12 @@ impl Rows {
         Array::of(self.0.rewards.clone())
     }
 
-    /// What the controller estimated, in bit/s.
+    /// The controller's estimates, in bit/s.
     fn estimates_bps(&self) -> Array {
         Array::of(self.0.estimates_bps.clone())
     }
 
-    /// What the bottleneck could carry, in bit/s.
+    /// Capacity of the bottleneck, in bit/s.
     fn capacities_bps(&self) -> Array {
         Array::of(self.0.capacities_bps.clone())
     }

@@ -1,4 +1,4 @@
-//! What a controller in Python sees: feedback and packets, as values.
+//! Feedback and packets, as values for a controller in Python.
 
 use pyo3::prelude::*;
 use thalweg_control::feedback::{self, Cause, Fate, Report};

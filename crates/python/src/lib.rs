@@ -30,7 +30,7 @@ fn schemes() -> Vec<(&'static str, &'static str)> {
     known().iter().map(|known| (known.name, known.about)).chain(BOUNDS).collect()
 }
 
-/// What this build computes: equal for builds whose runs are equal.
+/// Identifier of this build's behaviour: equal for builds whose runs are equal.
 #[pyfunction]
 fn behaviour_id() -> String {
     format!("{:016x}", thalweg_lab::behaviour::BEHAVIOUR)

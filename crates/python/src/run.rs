@@ -180,7 +180,7 @@ impl Outcome {
     }
 }
 
-/// What a run left.
+/// Result of a run.
 #[pyclass(frozen, module = "thalweg._native")]
 pub(crate) struct Run {
     scenario: Scenario,

@@ -62,7 +62,7 @@ impl Sender {
 }
 
 impl Sender {
-    /// What a controller in Python raised.
+    /// Exception raised by a controller in Python.
     pub(crate) fn take_exception(&self) -> Option<PyErr> {
         self.0.as_any()?.downcast_ref::<Controlled>()?.exception.lock().ok()?.take()
     }

@@ -21,7 +21,7 @@ pub(crate) struct Sweep(Arc<sweep::Sweep>);
 
 #[pymethods]
 impl Sweep {
-    /// Of the TOML of a grid, or of a dict of its shape.
+    /// Expands the TOML of a grid, or a dict of its shape.
     #[staticmethod]
     fn of(py: Python<'_>, grid: &Bound<'_, PyAny>) -> PyResult<Sweep> {
         let grid: Grid = match grid.is_instance_of::<PyDict>() {
@@ -36,7 +36,7 @@ impl Sweep {
         self.0.len() as usize
     }
 
-    /// What identifies it.
+    /// Key of the sweep: a hash of the keys of its jobs.
     #[getter]
     fn key(&self) -> String {
         self.0.key().to_string()

@@ -20,7 +20,7 @@ pub(crate) fn read<T: DeserializeOwned>(object: &Bound<'_, PyAny>, class: &str) 
     })
 }
 
-/// What serde or Python says.
+/// Message of serde or Python.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Problem(String);

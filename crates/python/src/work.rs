@@ -1,4 +1,4 @@
-//! What any process of any machine plays: a job as JSON, and the results that are kept of jobs.
+//! Jobs that any process of any machine plays: a job as JSON, and the results that are kept of jobs.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

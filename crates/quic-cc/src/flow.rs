@@ -50,9 +50,9 @@ pub struct Flow {
     next_key: u64,
     /// Acknowledged by the report that is being read.
     acked: Vec<u64>,
-    /// Whether a queue marked one of the packets before.
+    /// True if a queue marked one of the packets before.
     marked: bool,
-    /// Whether the application had nothing to send when the stack last said so.
+    /// True if the application had nothing to send when the stack last reported on it.
     app_limited: bool,
     handle: Handle,
     demands: u64,

@@ -1,4 +1,4 @@
-//! What an application reads and says while a connection runs.
+//! Handle of an application on the controller of a running connection.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use thalweg_units::{Bytes, Rate, Span};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// What the application may send: frames, their headers and QUIC's own 30 bytes or so a packet.
+    /// Rate that the application may send, bit/s: frames, their headers and QUIC's own 30 bytes or so a packet.
     pub target: Rate,
     /// The rate at which packets are to leave.
     pub pacing: Rate,
@@ -53,7 +53,7 @@ pub struct Handle(Arc<Mutex<Shared>>);
 #[derive(Debug)]
 struct Shared {
     snapshot: Snapshot,
-    /// What the application last demanded, and how often it did.
+    /// The application's last demand, and the number of demands so far.
     demand: Option<(Rate, Rate)>,
     demands: u64,
 }

@@ -52,7 +52,7 @@ impl congestion::Controller for Controller {
         self.flow.on_end_acks(now, app_limited);
     }
 
-    /// Of packets with the same number it is the oldest.
+    /// Reports a packet lost; of those with the same number it is the oldest.
     fn on_packet_lost(&mut self, _lost_bytes: u16, pn: u64, now: Instant) {
         let oldest = self.open.range((pn, self.flow.epoch())..=(pn, now)).next().map(|(packet, _)| *packet);
         self.lost.extend(oldest.and_then(|packet| self.open.remove(&packet)));

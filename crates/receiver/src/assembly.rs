@@ -84,13 +84,13 @@ impl Assembly {
         }
     }
 
-    /// Whether any frame is incomplete or waits for its reference.
+    /// Returns true if any frame is incomplete or waits for its reference.
     pub fn waits(&self) -> bool {
         !self.frames.is_empty()
     }
 
-    /// Whether only a keyframe can help: nothing was decoded yet, or a complete frame waits for a reference that never
-    /// arrived.
+    /// Returns true if only a keyframe can help: nothing was decoded yet, or a complete frame waits for a reference
+    /// that never arrived.
     pub fn needs_keyframe(&self) -> bool {
         self.decoded.is_empty()
     }

@@ -10,7 +10,7 @@ pub(super) const FOR_KEYFRAME: Span = Span::from_millis(200);
 /// (`kMaxWaitForFrame`).
 const FOR_FRAME: Span = Span::from_secs(3);
 
-/// What a receiver is waiting for.
+/// The event that a receiver waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waiting {
     /// Nothing in particular.
@@ -54,7 +54,7 @@ impl KeyframeTimeout {
         self.lost_track = true;
     }
 
-    /// Whether to request a keyframe now.
+    /// Returns true if a keyframe should be requested now.
     pub(super) fn poll(&mut self, now: Time, waiting: Waiting) -> bool {
         if now >= self.due(waiting) {
             self.since = now;

@@ -83,7 +83,7 @@ pub struct Ready {
     pub info: FrameInfo,
     /// Changes to the decoder's states; `None` for a decoder with one state that goes from frame to frame.
     pub moves: Option<Moves>,
-    /// Whether it is too late to be shown ([`Receiver::discarding_after`]); it is still decoded, because later frames
+    /// True if it is too late to be shown ([`Receiver::discarding_after`]); it is still decoded, because later frames
     /// refer to it.
     pub discarded: bool,
 }

@@ -24,7 +24,7 @@ const MAX_STATES: usize = 145;
 /// memory when the first frame number received is large.
 const MAX_ABANDONED: u64 = 4096;
 
-/// What a decoder has to do for a frame, in this order.
+/// Steps of a decoder for a frame, in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Moves {
     /// Forget these states.

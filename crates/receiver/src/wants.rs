@@ -10,7 +10,7 @@ const MAX: usize = 253;
 pub(crate) struct Wants {
     /// Media packets to retransmit, in order.
     pub(crate) packets: Vec<u64>,
-    /// Whether a keyframe is needed.
+    /// True if a keyframe is needed.
     pub(crate) keyframe: bool,
 }
 

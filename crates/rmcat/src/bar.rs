@@ -22,12 +22,12 @@ pub enum Source {
     Ours,
 }
 
-/// What is asked of a figure.
+/// Bound on a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
-    /// What is measured.
+    /// The measured figure.
     pub figure: Figure,
-    /// Of which media flow; `None` if of several.
+    /// Media flow measured; `None` for several.
     pub flow: Option<usize>,
     /// Within which time, in seconds.
     pub window: (f64, f64),
@@ -46,17 +46,17 @@ impl Bar {
     }
 }
 
-/// What is known about a bar, or a case, best first.
+/// Verdict on a bar, or a case, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Every interval is inside.
     Pass,
-    /// What should hold does not, or is open.
+    /// A `should` bound is missed, or open.
     Weak,
-    /// The runs do not decide whether what must hold does.
+    /// A `must` bound is undecided by the runs.
     Open,
-    /// What must hold does not.
+    /// A `must` bound is missed.
     Fail,
 }
 

@@ -14,7 +14,7 @@ use crate::measure::Measured;
 use crate::outcome::{Figures, Outcome};
 use crate::run::{BenchErrorCause, Others, Played, phases, play};
 
-/// What is played.
+/// Bench to play.
 pub struct Bench<'a> {
     /// The cases.
     pub cases: Vec<Case>,
@@ -22,7 +22,7 @@ pub struct Bench<'a> {
     pub contestants: Vec<&'a dyn Contestant>,
     /// With which seeds.
     pub seeds: Vec<u64>,
-    /// What all cases have in common.
+    /// Options common to all cases.
     pub options: Options,
 }
 
@@ -34,7 +34,7 @@ pub struct BenchError {
     pub case: String,
     /// The contestant.
     pub contestant: String,
-    /// What went wrong.
+    /// The cause.
     pub cause: BenchErrorCause,
 }
 

@@ -21,28 +21,28 @@ use crate::network::{Air, Network, Traffic};
 pub struct Case {
     /// Its id, such as `5.1` or `gcc.IsFairToTCP`.
     pub id: String,
-    /// What it tests, in a few words.
+    /// Subject of the test, in a few words.
     pub title: String,
     /// Its length.
     pub duration: Span,
-    /// What the application allows.
+    /// Limits of the application.
     pub limits: RateLimits,
-    /// What is played.
+    /// Network, or laboratory scenario.
     pub setting: Setting,
-    /// What the queues of narrow links do.
+    /// Queue management of narrow links.
     pub aqm: Aqm,
-    /// What is asked.
+    /// Bars to meet.
     pub bars: Vec<Bar>,
-    /// What its figures are compared with, if bars ask for it.
+    /// Run that its figures are compared with, if bars ask for it.
     pub reference: Option<Reference>,
     /// The parameters that `gcc` has in it, except start and min: the field trials of a test of libwebrtc's. `None` for
     /// the usual ones; other schemes are always as they are known.
     pub gcc: Option<Box<gcc::Config>>,
-    /// Whether a sender without weights cannot be judged by it.
+    /// True if a sender without weights cannot be judged by it.
     pub needs_weights: bool,
 }
 
-/// What the queues of a case's narrow links do.
+/// Queue management of a case's narrow links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Aqm {
     /// They drop what arrives when they are full, as RFC 8867 has it.
@@ -66,7 +66,7 @@ impl Aqm {
     }
 }
 
-/// What a case is compared with.
+/// Run that a case is compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reference {
     /// The contestant itself, without what impairs it.
@@ -76,14 +76,14 @@ pub enum Reference {
 }
 
 impl Reference {
-    /// What is played.
+    /// Network that is played.
     pub fn network(&self) -> &Network {
         let (Reference::Itself(network) | Reference::Others(network)) = self;
         network
     }
 }
 
-/// What a case plays.
+/// Network, or laboratory scenario, of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Setting {
     /// Media flows over narrow links.
@@ -92,7 +92,7 @@ pub enum Setting {
     Scenario(Box<Scenario>),
 }
 
-/// What may be varied in all cases that are networks; a case's own values are used where nothing is set.
+/// Variations of all cases that are networks; a case's own values are used where nothing is set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
@@ -134,7 +134,7 @@ pub fn rfc_limits() -> RateLimits {
     RateLimits { min, start, max, wire: on_the_wire(max) }
 }
 
-/// What media at this rate takes on the wire, with its audio, in packets of the usual sizes.
+/// Rate on the wire of media at this rate, with its audio, in packets of the usual sizes.
 pub fn on_the_wire(media: Rate) -> Rate {
     let sizes = PacketSizes::default();
     let frame = Bytes::new(media.as_bps() / 8 / u64::from(FRAME_RATE));

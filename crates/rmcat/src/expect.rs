@@ -5,7 +5,7 @@ use std::fmt;
 use crate::bar::Verdict;
 use crate::outcome::Outcome;
 
-/// What is expected of one case, of one contestant or of all.
+/// Expected verdict of one case, for one contestant or for all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Expectation {
     case: String,

@@ -5,7 +5,7 @@
 pub struct After {
     /// The time.
     pub seconds: f64,
-    /// Whether the phase ended first.
+    /// True if the phase ended first.
     pub censored: bool,
 }
 

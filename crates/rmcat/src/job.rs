@@ -14,7 +14,7 @@ use crate::run::{BenchErrorCause, Others, Played, play};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// What made it: [`made_by`]. Another refuses to play it.
+    /// Build that made it: [`made_by`]. Another refuses to play it.
     pub made_by: String,
     /// The case's id.
     pub case: String,
@@ -22,7 +22,7 @@ pub struct Job {
     pub scheme: Scheme,
     /// The seed.
     pub seed: u64,
-    /// What all cases have in common.
+    /// Options common to all cases.
     pub options: Options,
 }
 
@@ -44,7 +44,7 @@ pub enum JobError {
         case: String,
         /// The scheme.
         scheme: String,
-        /// What went wrong.
+        /// The cause.
         cause: BenchErrorCause,
     },
     /// The progress callback stopped it.
@@ -57,7 +57,7 @@ impl Job {
         Job { made_by: made_by(), case: case.id.clone(), scheme: scheme.clone(), seed, options: options.clone() }
     }
 
-    /// What identifies the run: all of the job, and what its case is now.
+    /// Key of the run: a hash of all of the job, and of its case's present definition.
     pub fn key(&self) -> Key {
         let case = find(&self.case).map(|found| format!("{found:?}")).unwrap_or_default();
         // A job that could not be written could not have been read.

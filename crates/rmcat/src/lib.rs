@@ -22,7 +22,7 @@
 //! * [`Bench`] plays, measures ([`Figure`](measure::Figure)) and judges ([`Judged`]); an [`Outcome`] has everything
 //!   that is shown.
 //!
-//! What the cases are and where their numbers come from: specs/rmcat.md.
+//! Cases and sources of their numbers: specs/rmcat.md.
 #![forbid(unsafe_code)]
 
 pub mod attainable;

@@ -1,4 +1,4 @@
-//! What happened to each flow of a run, from its records.
+//! Record of each flow of a run, from its events.
 
 use thalweg_control::Payload;
 use thalweg_lab::record::What;
@@ -148,7 +148,7 @@ impl Log {
         log
     }
 
-    /// What all flows that are not media receive within a window, in bit/s.
+    /// Rate that all flows without media receive within a window, in bit/s.
     pub fn cross_rate(&self, window: (f64, f64)) -> f64 {
         self.tcp.iter().map(|tcp| mean_rate(&tcp.received, window)).sum()
     }

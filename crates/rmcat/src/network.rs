@@ -1,4 +1,4 @@
-//! What a case consists of: narrow links, media flows, other traffic, and what each flow could have of the links when.
+//! Network of a case: narrow links, media flows, other traffic, and what each flow could have of the links when.
 
 use thalweg_lab::scenario::Medium;
 use thalweg_netsim::{DatagramsConfig, Direction, Port, Rates, TcpConfig, WebConfig};
@@ -16,12 +16,12 @@ pub struct Narrow {
 }
 
 impl Narrow {
-    /// Of one rate.
+    /// A link of one rate.
     pub fn of(kbps: u64, queue: Span) -> Narrow {
         Narrow::steps(&[kbps], Span::from_secs(1), queue)
     }
 
-    /// Of several rates, each for `each`.
+    /// A link of several rates, each for `each`.
     pub fn steps(kbps: &[u64], each: Span, queue: Span) -> Narrow {
         Narrow { rates: kbps.iter().map(|kbps| (Rate::from_kbps(*kbps), each)).collect(), queue }
     }
@@ -95,7 +95,7 @@ impl Media {
         self
     }
 
-    /// Whether it sends at `at`.
+    /// Returns true if it sends at `at`.
     pub fn sends(&self, at_s: f64) -> bool {
         let within = |(from, until): (f64, f64)| (from - 1e-9..until - 1e-9).contains(&at_s);
         within(self.times) && !self.pause.is_some_and(within)
@@ -116,13 +116,13 @@ fn over_links(air: Option<Port>) -> (Vec<usize>, Vec<usize>) {
 /// Traffic besides media, with the first flow's propagation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cross {
-    /// What it is.
+    /// The kind of traffic.
     pub traffic: Traffic,
     /// Its station, if it crosses the medium.
     pub air: Option<Port>,
 }
 
-/// What cross traffic is.
+/// Kind of cross traffic.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Traffic {
     /// Endless TCP flows.
@@ -169,7 +169,7 @@ impl Cross {
 pub struct Air {
     /// The medium.
     pub medium: Medium,
-    /// What it carries of media when as many contend as in this case, in bit/s; infinite if the links are narrower.
+    /// Capacity for media when as many contend as in this case, in bit/s; infinite if the links are narrower.
     pub capacity_bps: f64,
 }
 
@@ -193,7 +193,7 @@ pub struct Phase {
     pub from_s: f64,
     /// End, in seconds.
     pub until_s: f64,
-    /// What the flow could have, in bit/s on the wire.
+    /// Share of the links that the flow could have, in bit/s on the wire.
     pub attainable_bps: f64,
     /// The capacity of the narrowest of its links, in bit/s.
     pub capacity_bps: f64,
@@ -203,7 +203,7 @@ pub struct Phase {
     pub begins: Event,
 }
 
-/// What happens to a flow at the begin of a phase.
+/// Event at the begin of a flow's phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// It begins.
@@ -226,7 +226,8 @@ impl Phase {
 }
 
 impl Network {
-    /// What each media flow could have at `at`, in bit/s, if each uses at most `wire_bps`; 0 while it is silent.
+    /// Share of the links that each media flow could have at `at`, in bit/s, if each uses at most `wire_bps`; 0 while
+    /// it is silent.
     pub fn attainable(&self, at_s: f64, wire_bps: f64) -> Vec<f64> {
         let mut capacities: Vec<f64> = self.links.iter().map(|link| link.rate(at_s).as_bps_f64()).collect();
         // The medium is one more link, which those that cross it share in both directions.

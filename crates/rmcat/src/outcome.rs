@@ -1,4 +1,4 @@
-//! What came out of a case for a contestant, as the table, the page and `--json` show it.
+//! Result of a case for a contestant, as the table, the page and `--json` show it.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::network::{Media, Network, Phase};
 pub struct Outcome {
     /// The case's id.
     pub case: String,
-    /// What the case tests.
+    /// Subject of the case.
     pub title: String,
     /// The contestant.
     pub scheme: String,
@@ -27,7 +27,7 @@ pub struct Outcome {
     pub media: String,
     /// The feedback style.
     pub feedback: String,
-    /// What a flow can use on the wire, in bit/s.
+    /// Max rate of a flow on the wire, in bit/s.
     pub wire_bps: f64,
     /// The network; `None` for a scenario of its own.
     pub network: Option<Network>,
@@ -37,7 +37,7 @@ pub struct Outcome {
     pub bars: Vec<Judged>,
     /// Figures without bars.
     pub figures: Figures,
-    /// What is drawn, by seed.
+    /// Trajectories to draw, by seed.
     pub trajectories: Vec<Trajectory>,
     /// Hashes of all events, by seed.
     pub fingerprints: Vec<String>,
@@ -61,7 +61,7 @@ impl Outcome {
         worst.max_by(|a, b| excess(a).total_cmp(&excess(b)))
     }
 
-    /// Of the bars on these figures the one with the worst verdict, and of those the one nearest to a bound.
+    /// Bar on these figures with the worst verdict, and of those the one nearest to a bound.
     pub fn worst_of(&self, figures: &[&str]) -> Option<&Judged> {
         let of =
             self.bars.iter().filter(|judged| judged.verdict.is_some() && figures.contains(&judged.bar.figure.name()));
@@ -256,12 +256,12 @@ impl Figures {
     }
 }
 
-/// What is drawn of a run.
+/// Trajectory of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trajectory {
-    /// What each media flow received by second, in Mbps.
+    /// Rate that each media flow received by second, in Mbps.
     pub rates: Vec<Vec<f64>>,
-    /// What other flows received by second, in Mbps.
+    /// Rate that other flows received by second, in Mbps.
     pub cross: Vec<f64>,
     /// Percentiles 5, 50 and 95 of the one-way delay of the first flow's packets by second, in ms; NaN where none
     /// arrived.

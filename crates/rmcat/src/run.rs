@@ -18,7 +18,7 @@ use crate::measure::{Measured, Seen};
 use crate::network::{Network, Phase};
 use crate::outcome::{Figures, Trajectory};
 
-/// What went wrong.
+/// Cause of a failure.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchErrorCause {
     /// A parameter of the case, an option, or the contestant is out of range.
@@ -27,7 +27,7 @@ pub enum BenchErrorCause {
     /// The laboratory could not play it.
     #[error("{0}")]
     Simulate(#[from] SimulateError),
-    /// What is kept of it cannot be read or written.
+    /// Kept results cannot be read or written.
     #[error("{0}")]
     Kept(#[from] FolderError),
 }

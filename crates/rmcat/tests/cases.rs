@@ -1,4 +1,4 @@
-//! What all cases have in common: they can be played, every bar is measured, and the same seeds give the same bytes.
+//! Properties of all cases: they can be played, every bar is measured, and the same seeds give the same bytes.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What happened in a sender, and why: one event stream for charts, files, `explain` and tests.
+//! Events of a sender and their reasons: one stream for charts, files, `explain` and tests.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -184,7 +184,7 @@ pub enum Event {
         size: Bytes,
         /// How many packets it takes.
         packets: u16,
-        /// Whether it is a keyframe.
+        /// True for a keyframe.
         keyframe: bool,
         /// Its quantiser, in the codec's scale; 255 when unknown.
         quantizer: u8,
@@ -258,7 +258,7 @@ pub enum Event {
         /// Bytes in flight.
         in_flight: Bytes,
     },
-    /// What the controller allows, recorded when it changed noticeably (by a hundredth).
+    /// Limits of the controller, recorded when they changed noticeably (by a hundredth).
     SendLimits {
         /// The window, if it has one.
         window: Option<Bytes>,
@@ -290,6 +290,6 @@ pub enum Event {
 pub struct Timed {
     /// When.
     pub at: Time,
-    /// What.
+    /// The event.
     pub event: Event,
 }

@@ -1,4 +1,4 @@
-//! What a sender is made of.
+//! Parts of a sender.
 
 use alloc::boxed::Box;
 
@@ -20,7 +20,7 @@ pub struct Parts {
     pub pacing: pacing::Config,
     /// Padding that keeps the path full; `None` sends media only.
     pub padding: Option<padding::Config>,
-    /// What padding carries, that of `padding` as well as the controller's probes; `None` leaves it empty.
+    /// Content of padding, both of `padding` and of the controller's probes; `None` leaves it empty.
     pub padding_content: Option<padding::redundant::Config>,
     /// Retransmission and FEC; `None` for neither.
     pub repair: Option<repair::Config>,

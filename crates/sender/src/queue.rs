@@ -22,9 +22,9 @@ pub struct Head {
     pub fragment: Fragment,
     /// When its frame was queued.
     pub enqueued: Time,
-    /// Whether it is the first of its burst.
+    /// True for the first of its burst.
     pub begins_burst: bool,
-    /// Whether it is the last of its burst.
+    /// True for the last of its burst.
     pub ends_burst: bool,
 }
 
@@ -96,7 +96,7 @@ impl MediaQueue {
         self.packets
     }
 
-    /// Whether the queue is empty.
+    /// Returns true if the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What both ends of a conversation do alike with the connection to their peer.
+//! Common part of both ends of a conversation: the connection to the peer.
 
 use std::collections::VecDeque;
 
@@ -27,7 +27,7 @@ pub enum ConnectionEvent {
     Unsent(String),
 }
 
-/// What comes next of a connection.
+/// Next step of a connection.
 pub(crate) enum Next {
     Transmit(Datagram),
     Connected,

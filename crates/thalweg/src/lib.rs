@@ -50,7 +50,7 @@ pub use thalweg_transport as transport;
 #[cfg(feature = "codecs")]
 pub use thalweg_video as video;
 
-/// What a program with its own controller, policy or sender needs: `use thalweg::prelude::*;`.
+/// Prelude for a program with its own controller, policy or sender: `use thalweg::prelude::*;`.
 pub mod prelude {
     pub use thalweg_control::{Controller, Feedback, SendLimits, SentPacket};
     pub use thalweg_sender::frames::FramePolicy;

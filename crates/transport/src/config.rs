@@ -19,10 +19,10 @@ pub enum DtlsVersions {
 /// Settings of a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// Whether this agent is controlling and nominates the candidate pair: the offerer is (RFC 8445 section 6.1.1). A
+    /// True if this agent is controlling and nominates the candidate pair: the offerer is (RFC 8445 section 6.1.1). A
     /// full agent is controlling in any case if [`crate::Remote::lite`] says that the peer is lite.
     pub controlling: bool,
-    /// Whether this agent is lite and only answers connectivity checks (RFC 8445 section 2.5): for a server with a
+    /// True if this agent is lite and only answers connectivity checks (RFC 8445 section 2.5): for a server with a
     /// public address.
     pub lite: bool,
     /// Which side starts the DTLS handshake; use [`crate::Connection::set_dtls_role`] if it becomes known later.

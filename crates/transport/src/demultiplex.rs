@@ -1,6 +1,6 @@
 //! Classifies datagrams by their first bytes, and finds the connection that a STUN request addresses.
 
-/// What a datagram carries.
+/// Content of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Stun,

@@ -223,8 +223,9 @@ impl Dtls {
     }
 }
 
-/// Whether every unencrypted handshake fragment in the datagram can belong to a message of a handshake. `dimpl` keeps
-/// fragments of any message until it is whole, so a few of messages that never will be would take the place of all others.
+/// Returns true if every unencrypted handshake fragment in the datagram can belong to a message of a handshake. `dimpl`
+/// keeps fragments of any message until it is whole, so a few of messages that never will be would take the place of
+/// all others.
 fn is_plausible(mut datagram: &[u8]) -> bool {
     const HANDSHAKE: u8 = 22;
     // Type, version, epoch, sequence number and length (RFC 6347 section 4.1).

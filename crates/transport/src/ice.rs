@@ -86,7 +86,7 @@ impl Ice {
         self.route
     }
 
-    /// Whether media from `from` to `to` is accepted.
+    /// Returns true if media from `from` to `to` is accepted.
     pub(crate) fn knows(&self, from: SocketAddr, to: SocketAddr) -> bool {
         self.known.contains(&from) && self.locals.contains(&to)
     }
@@ -198,8 +198,8 @@ impl Ice {
         Ok(())
     }
 
-    /// Whether this answer comes from where its check was sent, to where that was sent from (RFC 8445 section 7.2.5.2.1).
-    /// The agent does not look: a peer could have media sent to an address that is not its own.
+    /// Returns true if this answer comes from where its check was sent, to where that was sent from (RFC 8445 section
+    /// 7.2.5.2.1). The agent does not look: a peer could have media sent to an address that is not its own.
     fn was_asked(&self, route: Route, answer: &[u8]) -> bool {
         self.checks.iter().any(|(transaction, asked)| answer.get(8..20) == Some(transaction) && *asked == route)
     }
@@ -296,8 +296,8 @@ fn randomize() -> Result<(), TransportError> {
     Ok(())
 }
 
-/// Whether a STUN message ends with its fingerprint, as every one does in ICE (RFC 8445 section 7.3, RFC 8489 section
-/// 14.7). The agent does not look.
+/// Returns true if a STUN message ends with its fingerprint, as every one does in ICE (RFC 8445 section 7.3, RFC 8489
+/// section 14.7). The agent does not look.
 fn has_fingerprint(message: &[u8]) -> bool {
     const HEAD: [u8; 4] = [0x80, 0x28, 0, 4];
     /// The ASCII letters `STUN`.

@@ -6,7 +6,7 @@ use thalweg_units::{Ecn, Time};
 
 use crate::TransportError;
 
-/// What the caller has to do next.
+/// Task for the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
     /// Send this datagram.

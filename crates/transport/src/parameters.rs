@@ -101,7 +101,7 @@ pub struct Remote {
     pub fingerprint: Fingerprint,
     /// Its candidates: the values of `a=candidate` lines, `candidate:...`; more may follow (trickle).
     pub candidates: Vec<String>,
-    /// Whether the peer is lite (`a=ice-lite`) and only answers checks: this agent is then controlling, whichever side
+    /// True if the peer is lite (`a=ice-lite`) and only answers checks: this agent is then controlling, whichever side
     /// offered.
     pub lite: bool,
 }

@@ -1,4 +1,4 @@
-//! What the peer has shown on each path: that it is there, that it consents to receive, and that it nominated the path.
+//! State of each path as the peer has shown it: the peer is there, consents to receive, and nominated the path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ pub(crate) struct Route {
     pub(crate) remote: SocketAddr,
 }
 
-/// What an authenticated STUN message on a path says.
+/// Meaning of an authenticated STUN message on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Said {
     /// Consent to receive on this path (RFC 7675 section 5.1): it answered our check (or, if we are lite and make none, it
@@ -88,7 +88,7 @@ impl Paths {
         self.lost.insert(route);
     }
 
-    /// Whether the consent for this path has expired since the session began.
+    /// Returns true if the consent for this path has expired since the session began.
     pub(crate) fn is_lost(&self, route: Route) -> bool {
         self.lost.contains(&route)
     }

@@ -266,7 +266,7 @@ fn hearing_without_being_heard_ends_with_consent() {
     assert!(!world.names(0).contains(&"disconnected"));
 }
 
-/// Whether this is a binding request that asks for media on its path.
+/// Returns true for a binding request that asks for media on its path.
 fn nominates(datagram: &Datagram) -> bool {
     StunMessage::parse(&datagram.bytes).is_ok_and(|message| message.is_binding_request() && message.use_candidate())
 }

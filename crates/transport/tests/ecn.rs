@@ -6,7 +6,7 @@ use thalweg_transport::{Event, Output, Received};
 use thalweg_units::{Ecn, Span};
 use world::{World, addresses, clean, report, rtp, usual};
 
-/// What RTCP of the first endpoint says now.
+/// ECN field of the first endpoint's RTCP now.
 fn rtcp(world: &mut World) -> Ecn {
     world.ends[0].send_rtcp(&report(7)).expect("connected");
     match &world.outputs(0)[..] {

@@ -9,7 +9,7 @@ use thalweg_transport::{Config, DtlsRole, DtlsVersions, Event, Output};
 use thalweg_units::{Span, Time};
 use world::{World, addresses, clean, received, report, rtp, usual};
 
-/// Whether any of these outputs is a media packet.
+/// Returns true if any of these outputs is a media packet.
 fn media(outputs: &[Output]) -> bool {
     outputs.iter().any(|output| matches!(output, Output::Event(Event::Rtp(..) | Event::Rtcp(_))))
 }

@@ -29,7 +29,7 @@ fn agreed_by(lite: [bool; 2], setup: DtlsRole, offerer: Config) -> World {
     world
 }
 
-/// Whether an endpoint has made a check: sent a STUN binding request.
+/// Returns true if an endpoint has made a check: sent a STUN binding request.
 fn has_checked(world: &World, end: usize) -> bool {
     world.sent[end].iter().any(|datagram| datagram.bytes[..2] == [0, 1])
 }

@@ -2,7 +2,7 @@
 //! dropped (after encoding, or by a relay) and the others still be decoded exactly (Rebera section IV; the three layers
 //! of libwebrtc's `DefaultTemporalLayers` have the same references).
 //!
-//! Of a group of four, with layers from the base up (arrows to what a frame refers to):
+//! Example: a group of four, with layers from the base up (arrows to the frame referred to):
 //!
 //! ```text
 //! layer 2         1          3           5          7
@@ -97,7 +97,7 @@ impl Pattern {
         Layer { number, count }
     }
 
-    /// Whether the frame at `place` begins an intra period.
+    /// Returns true if the frame at `place` begins an intra period.
     pub fn is_keyframe(&self, place: u32) -> bool {
         place.is_multiple_of(self.period)
     }
@@ -118,7 +118,7 @@ impl Pattern {
         place + 1..end
     }
 
-    /// What the frame at `place` may refer to and where it is kept, in a standard decoder's buffers. `reference` is the
+    /// References of the frame at `place` and the buffers that keep it, in a standard decoder. `reference` is the
     /// number of the frame sent at [`Pattern::refers_to`], or `None` if that was not sent: then this frame can be
     /// encoded, to learn its size, but not sent ([`Buffers::sendable`]). For a keyframe the basis has no effect;
     /// without layers it is [`Basis::Latest`].

@@ -23,7 +23,7 @@ pub struct Fragment {
     pub offset: u32,
     /// The number of its bytes.
     pub length: u32,
-    /// Whether the frame refers to no other.
+    /// True if the frame refers to no other.
     pub keyframe: bool,
     /// Its temporal layer; 0 is the base, which refers to no other layer.
     pub layer: u8,
@@ -33,7 +33,7 @@ pub struct Fragment {
     pub transition: Option<Transition>,
 }
 
-/// What a packet carries.
+/// Content of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// A fragment of a frame, with its number in the media stream (the RTP sequence number before truncation to 16
@@ -80,13 +80,13 @@ pub struct Packet {
     pub grace: Span,
     /// H: the wire bytes of all packets sent before it, from which receivers distinguish loss from backlog (Rebera).
     pub before: Bytes,
-    /// Whether the receiver is asked to report at once, if it reports on request: set for a packet that ends a burst
-    /// and, where a controller measures bursts, also for one that begins a burst and one after which the window is full
+    /// Asks the receiver to report at once, if it reports on request: set for a packet that ends a burst and, where a
+    /// controller measures bursts, also for one that begins a burst and one after which the window is full
     /// (docs/papers/camel.md).
     pub requests_feedback: bool,
-    /// Whether its report may wait for those of later packets although the receiver reports each packet: the reverse
-    /// path does not bear more reports.
+    /// Lets its report wait for those of later packets although the receiver reports each packet: the reverse path does
+    /// not bear more reports.
     pub report_may_wait: bool,
-    /// What it carries.
+    /// The content.
     pub content: Content,
 }

@@ -1,4 +1,4 @@
-//! What a frame should be: the types between the engine and an encoder.
+//! Plan of a frame: the types between the engine and an encoder.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -7,22 +7,22 @@ use thalweg_units::{Bytes, Rate, Size, Span};
 
 use crate::state::Transition;
 
-/// What an encoder is asked to do with one picture.
+/// Request to an encoder for one picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncodePlan {
     /// One target for each candidate. A conventional encoder gets one, a functional codec as many as the policy wants
     /// to choose from.
     pub targets: Vec<Target>,
-    /// Whether the frame must be a keyframe, which refers to no other.
+    /// Requires a keyframe, which refers to no other frame.
     pub keyframe: bool,
     /// The size to encode at, in pixels; the picture is scaled to it first.
     pub size: Size,
     /// The time between pictures that the encoder should assume: a rate target is spread over it.
     pub interval: Span,
-    /// Whether the encoder's own rate control may drop the picture instead. A policy that decides itself which pictures
-    /// to send (Vidaptive's pause) needs every picture that it asks for.
+    /// Lets the encoder's own rate control drop the picture instead. A policy that decides itself which pictures to
+    /// send (Vidaptive's pause) needs every picture that it asks for.
     pub may_drop: bool,
-    /// What the frame may refer to; for a keyframe, where it is kept.
+    /// The frame's references; for a keyframe, the buffers that keep it.
     pub basis: Basis,
     /// Keep the receiver's state after this frame under this number, so that a later plan may name it
     /// ([`Basis::After`]), until the engine forgets it.
@@ -66,7 +66,7 @@ impl Default for Layer {
     }
 }
 
-/// What a frame may refer to.
+/// References that a frame may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Basis {
     /// The state after the last frame sent, as the codec chooses.
@@ -93,16 +93,16 @@ impl fmt::Display for Basis {
 /// The standard decoder's buffers that a frame refers to and is kept in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buffers {
-    /// Whether it may refer to the last frame: the newest one that became it.
+    /// Lets it refer to the last frame: the newest one that became it.
     pub last: bool,
     /// The long-term buffer it may refer to, and the number of the frame in that buffer.
     pub long_term: Option<(LongTerm, u64)>,
     /// The long-term buffer that it is kept in.
     pub kept_in: Option<LongTerm>,
-    /// Whether it becomes the last frame. A frame that does not and is not kept either is needed by no other: the
-    /// sender may drop it after encoding, and so may a relay.
+    /// Makes it the last frame. A frame that is neither that nor kept is needed by no other: the sender may drop
+    /// it after encoding, and so may a relay.
     pub becomes_last: bool,
-    /// Whether what it refers to was sent. If not, it is encoded only to learn its size and cannot be sent either.
+    /// True if the frame it refers to was sent. If not, it is encoded only to learn its size and cannot be sent either.
     pub sendable: bool,
 }
 
@@ -145,7 +145,7 @@ pub enum Target {
 pub struct EncodedFrame {
     /// Payload bytes of the frame.
     pub size: Bytes,
-    /// Whether it refers to no other frame.
+    /// True if it refers to no other frame.
     pub keyframe: bool,
     /// Its temporal layer ([`Layer::number`]); 0 is the base, which refers to no other layer and includes keyframes.
     pub layer: u8,

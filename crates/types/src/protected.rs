@@ -51,7 +51,7 @@ impl Protected {
         self.mask.count_ones()
     }
 
-    /// Whether `sequence` is one of them.
+    /// Returns true if it protects packet `sequence`.
     pub fn contains(&self, sequence: u64) -> bool {
         sequence.checked_sub(self.first).is_some_and(|place| place < Protected::LONGEST && self.mask >> place & 1 == 1)
     }

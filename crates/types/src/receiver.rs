@@ -5,7 +5,7 @@ use core::fmt;
 use thalweg_control::estimate::MeasurementConfig;
 use thalweg_control::estimate::{Grace, Smoothing};
 
-/// What the receiver is asked to report, and how often.
+/// Kind of the receiver's reports, and their frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum FeedbackStyle {
@@ -66,7 +66,7 @@ impl FeedbackStyle {
         }
     }
 
-    /// Whether reports say with which ECN field packets arrived.
+    /// Returns true if reports give the ECN field with which packets arrived.
     pub fn carries_ecn(self) -> bool {
         match self {
             FeedbackStyle::PerPacket
@@ -81,7 +81,7 @@ impl FeedbackStyle {
         }
     }
 
-    /// Whether it is one of RTCP extended reports.
+    /// Returns true for RTCP extended reports.
     pub fn is_extended(self) -> bool {
         matches!(self, FeedbackStyle::Extended | FeedbackStyle::ExtendedRandomised)
     }

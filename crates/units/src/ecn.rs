@@ -36,13 +36,13 @@ impl Ecn {
         if is_marked { Ecn::Ce } else { Ecn::NotCapable }
     }
 
-    /// Whether a queue marks the packet in place of dropping it.
+    /// Returns true if a queue marks the packet in place of dropping it.
     pub const fn is_capable(self) -> bool {
         !matches!(self, Ecn::NotCapable)
     }
 
-    /// Whether the packet goes into the queue for low latency of a dual queue: ECT(1), and CE, which may have been
-    /// ECT(1) (RFC 9331 section 5.1).
+    /// Returns true if the packet goes into the queue for low latency of a dual queue: ECT(1), and CE, which may have
+    /// been ECT(1) (RFC 9331 section 5.1).
     pub const fn is_low_latency(self) -> bool {
         matches!(self, Ecn::Ect1 | Ecn::Ce)
     }

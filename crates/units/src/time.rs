@@ -59,7 +59,7 @@ impl Time {
         Span::from_nanos(if self.0 > i64::MAX as u64 { i64::MAX } else { self.0 as i64 })
     }
 
-    /// Whether this is an actual instant and not [`Time::NEVER`].
+    /// Returns true if this is an actual instant and not [`Time::NEVER`].
     pub const fn is_set(self) -> bool {
         self.0 != u64::MAX
     }

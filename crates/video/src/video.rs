@@ -18,8 +18,7 @@ pub struct Video {
     /// Frames per second of the built-in scene: 30, or a fraction such as `"30000/1001"`.
     #[serde(default = "thirty")]
     pub frame_rate: FrameRate,
-    /// Whether a file is converted to that frame rate too, by repeating or dropping pictures, instead of being played
-    /// at its own.
+    /// Converts a file to that frame rate too, by repeating or dropping pictures, instead of playing it at its own.
     #[serde(default)]
     pub retimed: bool,
 }

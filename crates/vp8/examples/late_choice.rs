@@ -1,5 +1,5 @@
-//! What a functional encoder allows a sender: to code two candidates of a picture and choose one, to skip a picture,
-//! and to go back to a state that its receiver is known to have.
+//! Uses of a functional encoder in a sender: to code two candidates of a picture and choose one, to skip a picture, and
+//! to go back to a state that its receiver is known to have.
 //!
 //! ```text
 //! cargo run -p thalweg-vp8 --release --example late_choice

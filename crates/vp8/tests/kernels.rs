@@ -271,13 +271,13 @@ proptest! {
     }
 }
 
-/// Whether a call panics.
 #[test]
 fn miri_looks_at_every_table() {
     let names: Vec<_> = vector_tables().iter().map(|table| table.name()).collect();
     assert!(!cfg!(miri) || names == ["sse4.1", "avx2"], "{names:?}: compile for them, -C target-feature=+avx2");
 }
 
+/// Returns true if a call panics.
 fn is_refused(call: impl FnOnce()) -> bool {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err()
 }

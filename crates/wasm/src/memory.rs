@@ -1,5 +1,5 @@
-//! What host and module share: bytes in, text out, the state. Atomics, because the host writes to them between two calls;
-//! without threads they are plain memory.
+//! Memory shared by host and module: bytes in, text out, the state. Atomics, because the host writes to them between
+//! two calls; without threads they are plain memory.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};

@@ -1,4 +1,4 @@
-//! What a controller says, as 64-bit numbers for the host.
+//! State of a controller, as 64-bit numbers for the host.
 
 use core::sync::atomic::Ordering::Relaxed;
 

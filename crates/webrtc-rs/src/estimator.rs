@@ -59,7 +59,7 @@ impl Estimator {
         Estimator { driver, clock: Clock::default(), handle, arrival: Time::ZERO }
     }
 
-    /// What the application's threads see of it.
+    /// Handle for the application's threads.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }

@@ -1,4 +1,4 @@
-//! What the application's threads see of a controller inside a connection, and tell it.
+//! Handle of the application's threads on a controller inside a connection: its state, and commands to it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ const DECISIONS: usize = 1000;
 #[derive(Debug, Clone)]
 pub struct Handle(Arc<Mutex<Shared>>);
 
-/// What a controller said last.
+/// Last output of a controller.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Snapshot {
@@ -25,7 +25,7 @@ pub struct Snapshot {
     pub target: Rate,
     /// Everything that the controller limits, in bytes on the wire: a window, bursts, the share of frames to keep.
     pub limits: SendLimits,
-    /// What is known beside it.
+    /// Diagnostics beside it: smoothed RTT, bytes in flight, loss.
     pub stats: Stats,
 }
 
@@ -43,7 +43,7 @@ impl Handle {
         Handle(Arc::new(Mutex::new(Shared { snapshot, decisions: VecDeque::new(), sending: None, demand: None })))
     }
 
-    /// What the controller said last.
+    /// The controller's last output.
     pub fn snapshot(&self) -> Snapshot {
         self.lock().snapshot
     }

@@ -24,7 +24,7 @@ const TRANSPORT_CC: &str = "http://www.ietf.org/id/draft-holmer-rmcat-transport-
 /// on, changes with each one.
 const ANNOUNCED: f64 = 0.01;
 
-/// What the remote reports by.
+/// Form of the remote's reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feedback {
     /// Transport-wide feedback: browsers.
@@ -78,7 +78,7 @@ impl Interceptor {
         }
     }
 
-    /// What the application's threads see of it.
+    /// Handle for the application's threads.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }

@@ -17,7 +17,7 @@ use thalweg_units::{Bytes, Time};
 
 use crate::clock::Clock;
 
-/// What the controller wants padded, shared with the interceptor that has it.
+/// Padding that the controller wants, shared with the interceptor that has it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asked(Arc<Mutex<Wanted>>);
 
@@ -25,12 +25,12 @@ pub(crate) struct Asked(Arc<Mutex<Wanted>>);
 struct Wanted {
     probe: Option<Probe>,
     padding: PaddingLimit,
-    /// What the window has room for; `None` without a window.
+    /// Room in the window; `None` without a window.
     room: Option<Bytes>,
 }
 
 impl Asked {
-    /// What this controller wants now.
+    /// Records the padding that this controller wants now.
     pub(crate) fn set(&self, driver: &Driver) {
         let limits = driver.limits();
         let room = limits.window.map(|window| window.saturating_sub(driver.stats().in_flight));
@@ -59,7 +59,7 @@ impl Asked {
 pub(crate) struct Filled {
     /// The probe cluster.
     pub(crate) probe: Option<u32>,
-    /// Whether it only fills.
+    /// True for a packet without media, which only fills.
     pub(crate) padding: bool,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Filled {
 /// given here, to the answers of the NACK responder too: two packets of one number would be encrypted alike.
 pub(crate) struct Padder {
     asked: Asked,
-    /// What the wire adds to each packet.
+    /// Bytes that the wire adds to each packet.
     overhead: Bytes,
     streams: BTreeMap<u32, Stream>,
     clock: Clock,
@@ -154,7 +154,7 @@ impl Padder {
         self.write_queue.push_back(msg);
     }
 
-    /// What can be sent again.
+    /// The packet that can be sent again.
     fn source(&self) -> Option<(&Stream, &rtp::Packet)> {
         self.streams.values().find_map(|stream| Some((stream, stream.recent.as_ref()?)))
     }

@@ -1,11 +1,11 @@
-//! What SDP negotiates about a stream, as needed by both signalling and receiver.
+//! Properties of a stream negotiated by SDP, as both signalling and receiver need them.
 
 /// Ids of header extensions (RFC 8285), 1 to 14 or 16 to 255; `None`: not negotiated, must not be sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExtensionIds {
     /// Transport-wide sequence number, with or without feedback requests ([`crate::rtp::TransportSequence`]).
     pub transport_sequence: Option<u8>,
-    /// Whether it is the variant with requests (`transport-wide-cc-02`): feedback on request.
+    /// True for the variant with requests (`transport-wide-cc-02`): feedback on request.
     pub transport_on_request: bool,
     /// Playout delay requested from the receiver.
     pub playout_delay: Option<u8>,
@@ -37,7 +37,7 @@ pub struct Feedback {
     pub transport: bool,
     /// Arrivals by stream (`ack ccfb`, RFC 8888), which excludes the other arrival reports.
     pub congestion: bool,
-    /// That such a report leaves as soon as a frame has arrived (`ack app frame`), as a sender that marks lower needs it;
+    /// Sends such a report as soon as a frame has arrived (`ack app frame`), as a sender that marks lower needs it;
     /// specific to this project, and nothing without [`Feedback::congestion`].
     pub frames: bool,
     /// The receiver's own bandwidth estimate (`goog-remb`).

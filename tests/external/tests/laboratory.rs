@@ -1,4 +1,4 @@
-//! What only the published interface is needed for.
+//! Tests that need only the published interface.
 
 use std::sync::Arc;
 

@@ -46,7 +46,7 @@ pub enum Control<'a> {
     Thalweg { scheme: &'a str, config: Config },
 }
 
-/// What happened after the connection stood.
+/// Record of a call after the connection stood.
 #[derive(Debug, Default)]
 pub struct Seen {
     /// Second and bit/s.

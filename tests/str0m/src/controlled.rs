@@ -12,9 +12,9 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 /// A timer that was late is made up for by this much.
 const CATCH_UP: Duration = Duration::from_millis(5);
-/// What waits longer than this, at the target, is taken from the encoder's target.
+/// Age at the target rate above which queued packets are taken from the encoder's target.
 const BACKLOG: Span = Span::from_millis(100);
-/// What waits is sent in this time at most, and what is too much of it is taken from the target over as long.
+/// Time within which the queue is sent, and over which its excess is taken from the target.
 const DRAINS: Span = Span::from_secs(1);
 
 /// A controller around the packets of one [`Rtc`] in RTP mode, with raw packets and without str0m's own estimator.

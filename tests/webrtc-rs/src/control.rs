@@ -16,7 +16,7 @@ const START: f64 = 3e5;
 const MIN: f64 = 1e5;
 const MAX: f64 = 1e8;
 
-/// What a sender is made of.
+/// Parts of a sender.
 pub type Sender = (Registry, MediaEngine, Target);
 
 /// A sender's controller.

@@ -1,8 +1,8 @@
-//! What is seen of a call.
+//! Record of a call.
 
 use serde::{Deserialize, Serialize};
 
-/// What happened after the connection stood.
+/// Record of a call after the connection stood.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Seen {
     /// Second and bit/s.

@@ -72,7 +72,7 @@ fn readdressed(description: &mut Value, address: Option<SocketAddr>) -> Result<S
     Ok(found.ok_or("a description has a candidate")?)
 }
 
-/// What became known of a call.
+/// Figures known of a call.
 struct Call {
     /// As the bench has them: the mean target of the last 30 % in Mbps, and the share of the path delivered in it.
     figures: [f64; 2],

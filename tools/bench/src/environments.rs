@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// What is measured: environments with an observation, or with none the same calls without them, under `gcc`.
+/// Subject of a measurement: environments with an observation, or with none the same calls without them, under `gcc`.
 #[derive(Clone)]
 struct Subject {
     link: &'static str,

@@ -100,7 +100,8 @@ impl Repository {
         Ok(Repository { root: root.to_path_buf(), specifications, papers: papers(&index) })
     }
 
-    /// Whether `target`, as written in `from`, is a file or folder: relative to the folder of `from`, or to the root.
+    /// Returns true if `target`, as written in `from`, is a file or folder: relative to the folder of `from`, or to the
+    /// root.
     fn has(&self, from: &Path, target: &str) -> bool {
         let beside = from.parent().unwrap_or(Path::new(""));
         self.root.join(beside).join(target).exists() || self.root.join(target).exists()

@@ -42,25 +42,25 @@ impl Page {
         page
     }
 
-    /// Whether there is a heading with this number.
+    /// Returns true if there is a heading with this number.
     #[must_use]
     pub fn has_section(&self, number: &str) -> bool {
         self.sections.contains(number)
     }
 
-    /// Whether a reading or experiment has this label (`C9`).
+    /// Returns true if a reading or experiment has this label (`C9`).
     #[must_use]
     pub fn has_label(&self, label: &str) -> bool {
         self.labels.contains(label)
     }
 
-    /// Whether a section has a list item with this number.
+    /// Returns true if a section has a list item with this number.
     #[must_use]
     pub fn has_example(&self, section: &str, number: &str) -> bool {
         self.examples.contains(&(section.to_string(), number.to_string()))
     }
 
-    /// Whether `#anchor` is a valid link target.
+    /// Returns true if `#anchor` is a valid link target.
     #[must_use]
     pub fn has_anchor(&self, anchor: &str) -> bool {
         self.anchors.contains(anchor)

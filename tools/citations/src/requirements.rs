@@ -16,7 +16,7 @@ const FOLDER: &str = "docs/requirements";
 /// The header of a table; other tables of a page are not read.
 const HEADER: [&str; 5] = ["section", "level", "requirement", "shown by", "exception"];
 const LEVELS: [&str; 4] = ["MUST", "MUST NOT", "SHOULD", "SHOULD NOT"];
-/// What does not concern our roles, and what we do not do.
+/// Requirements that do not concern our roles, and those that we do not meet.
 const KINDS: [&str; 2] = ["n/a: ", "open: "];
 /// An exception is a sentence, not a word.
 const FEWEST_WORDS: usize = 4;
@@ -171,7 +171,7 @@ struct Sources {
 }
 
 impl Sources {
-    /// What is wrong about the name of a test: there is no such file or function, it is no test, or it is ignored.
+    /// The fault of a test's name, if any: there is no such file or function, it is no test, or it is ignored.
     fn wrong(&mut self, file: &str, function: &str) -> Option<String> {
         let path = self.crates.join(file);
         let text = self.read.entry(file.into()).or_insert_with(|| fs::read_to_string(path).ok());

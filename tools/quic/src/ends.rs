@@ -31,9 +31,9 @@ macro_rules! stack {
                 endpoint: Endpoint,
                 connection: Option<(ConnectionHandle, Connection)>,
                 peer: SocketAddr,
-                /// What the endpoint itself answers.
+                /// Packets with which the endpoint itself answers.
                 answers: VecDeque<Packet>,
-                /// What is still to be written: the stream, the first bytes, and how many follow them.
+                /// Data still to be written: the stream, the first bytes, and how many follow them.
                 blocked: VecDeque<(StreamId, Data, u64)>,
                 /// Bytes of streams not wholly acknowledged.
                 unacknowledged: BTreeMap<StreamId, u64>,

@@ -21,7 +21,7 @@ pub const HERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0)
 /// Puts a link before the server at this address, and returns the address that a client sends to.
 pub type Through<'a> = &'a mut dyn FnMut(SocketAddr) -> anyhow::Result<SocketAddr>;
 
-/// What is sent: bytes that are missing, or in the place of others, are noticed.
+/// Content to send: bytes that are missing, or in the place of others, are noticed.
 fn content(size: usize) -> Vec<u8> {
     (0..size as u32).map(|index| (index.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
 }
@@ -123,7 +123,7 @@ impl Emulate {
     }
 }
 
-/// What the link did, from client to server.
+/// Packets that the link passed, from client to server.
 #[derive(Debug, Clone, Copy)]
 pub struct Passed {
     pub delivered: u64,

@@ -20,7 +20,7 @@ use table::Row;
 
 #[derive(Parser)]
 struct Arguments {
-    /// What is sent, over which links.
+    /// Kind of traffic and its links.
     #[arg(value_enum)]
     table: Table,
     /// The stacks.
@@ -53,16 +53,16 @@ struct Arguments {
     /// Window and round trip each 33 ms, instead of the table.
     #[arg(long)]
     windows: bool,
-    /// Of `bulk`: by how many milliseconds at most each packet is late, in both directions.
+    /// For `bulk`: max delay of a packet's delivery by the timer, in milliseconds, in both directions.
     #[arg(long, default_value_t = 0)]
     late: i64,
-    /// Of `live`: how many bytes are sent.
+    /// For `live`: the number of bytes to send.
     #[arg(long, default_value_t = 20_000_000)]
     bytes: usize,
-    /// Of `live`: the program whose `emulate` is the link.
+    /// For `live`: the program whose `emulate` is the link.
     #[arg(long, default_value = "thalweg")]
     thalweg: String,
-    /// Of `bulk` and `live`: fail unless `copa` and `bbr` meet the bar, of `live` `bbr` only in quinn.
+    /// For `bulk` and `live`: fail unless `copa` and `bbr` meet the bar, in `live` `bbr` only in quinn.
     #[arg(long)]
     check: bool,
 }
@@ -105,7 +105,7 @@ impl Stack {
     }
 }
 
-/// Of ours in the tables.
+/// Our controllers in the tables.
 const OURS: [&str; 6] = ["copa", "bbr", "rocc", "scream", "sqp", "pudica"];
 
 fn controllers(names: &[String]) -> anyhow::Result<Vec<Controller>> {

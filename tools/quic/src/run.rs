@@ -12,7 +12,7 @@ use crate::stack::{Ends, Packet, Received};
 const HEADERS: u64 = 28;
 /// How long frames may take that are under way at the end.
 const ARRIVAL: Span = Span::from_secs(300);
-/// What a timer takes at least.
+/// Least duration of a timer.
 const TIMER: Span = Span::from_micros(1);
 /// The time between two frames.
 pub const INTERVAL: Span = Span::from_millis(33);
@@ -33,7 +33,7 @@ pub enum Carriage {
     Datagrams,
 }
 
-/// What is sent.
+/// Kind of traffic.
 #[derive(Debug, Clone, Copy)]
 pub enum Workload {
     /// A frame each 33 ms, as large as the rate that the application is given allows, within these rates.
@@ -51,7 +51,7 @@ struct Frame {
     complete: Option<Time>,
 }
 
-/// What came of it.
+/// Result of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// From capture to the last byte read; `None` for frames that never were complete. In order of capture.

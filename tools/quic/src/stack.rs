@@ -65,8 +65,8 @@ pub struct Setup {
     pub controller: Controller,
     /// The rate before the first acknowledgement, and the least and most that the application can use; ours only.
     pub rates: [Rate; 3],
-    /// Whether the sender asks for an acknowledgement of each packet (the ACK frequency extension), instead of each second
-    /// one or after 25 ms.
+    /// Asks for an acknowledgement of each packet (the ACK frequency extension), instead of each second one or after 25
+    /// ms.
     pub each_acknowledged: bool,
 }
 
@@ -134,5 +134,5 @@ pub const STREAMS: u32 = 10_000;
 pub const DATAGRAMS: usize = 1024 * 1024;
 /// The seed of both stacks' random numbers.
 pub const SEED: [u8; 32] = [7; 32];
-/// What media is made of.
+/// Payload of media.
 pub static ZEROS: [u8; 1 << 16] = [0; 1 << 16];

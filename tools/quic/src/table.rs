@@ -10,7 +10,7 @@ const BAR: (f64, f64) = (0.9, 0.5);
 /// The same of a bulk: the least of its goodput, and the most of its P95 of round trips (specs/embedding.md 3).
 const BULK_BAR: (f64, f64) = (0.95, 0.6);
 
-/// What one controller did over each link.
+/// Results of one controller over each link.
 pub struct Row {
     pub controller: Controller,
     pub outcomes: Vec<Outcome>,

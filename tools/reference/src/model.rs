@@ -50,11 +50,11 @@ pub struct Field {
 pub struct Described {
     /// Its comment.
     pub about: String,
-    /// Whether it is one of several values instead of a table of fields.
+    /// True for one of several values instead of a table of fields.
     pub is_choice: bool,
     /// Its fields or values.
     pub fields: Vec<Field>,
-    /// Whether other keys are refused.
+    /// True if other keys are refused.
     pub is_closed: bool,
     /// Where it is first used, as a path of keys.
     pub at: String,

@@ -99,7 +99,8 @@ pub struct Callbacks {
     pub report_size: u32,
     /// Feedback came.
     pub on_feedback: Option<unsafe extern "C" fn(user: *mut c_void, feedback: *const ReportedFeedback)>,
-    /// What is allowed now, into `limits`, which is empty: `capacity` at least; `pacing` is the capacity where it stays
+    /// Writes the present limits into `limits`, which is empty: `capacity` at least; `pacing` is the capacity where it
+    /// stays
     /// 0. Limits out of range are not taken: the last ones hold.
     pub limits: Option<unsafe extern "C" fn(user: *mut c_void, limits: *mut Limits)>,
     /// A packet left; its `key` is its number in the order of sending.
@@ -131,7 +132,7 @@ unsafe impl Structure for Callbacks {
     };
 }
 
-/// What the caller handed over, until an engine takes it.
+/// Controller handed over by the caller, until an engine takes it.
 pub(crate) struct Own {
     callbacks: Callbacks,
     user: *mut c_void,

@@ -34,7 +34,7 @@ pub struct ControllerConfig {
     pub min: u64,
     /// The max target, bit/s; 0 for 12000000.
     pub max: u64,
-    /// What the wire adds to each packet's size as the program counts it, 0 to 1000 bytes: 0 if it counts from the IP
+    /// Bytes that the wire adds to each packet's size as the program counts it, 0 to 1000: 0 if it counts from the IP
     /// header up, 28 from UDP's payload over IPv4, 38 from the RTP header on under SRTP.
     pub overhead: u32,
     /// 1 to probe the path by raising the target, in the joined mode; else 0.

@@ -382,7 +382,7 @@ pub unsafe extern "C" fn thalweg_controller_inspect(
     }
 }
 
-/// What is known beside the limits.
+/// Diagnostics: smoothed RTT, bytes in flight, loss.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn thalweg_controller_stats(controller: *mut Controller, stats: *mut ControllerStats) -> i32 {
     // SAFETY: the caller's, by the rules of the header.

@@ -42,7 +42,7 @@ const LARGEST: u64 = 65_535;
 pub struct Sent {
     /// sizeof(thalweg_sent).
     pub size: u32,
-    /// What its payload is for: THALWEG_MEDIA, ...
+    /// Purpose of its payload: THALWEG_MEDIA, ...
     pub payload: i32,
     /// When it leaves: the present, ns.
     pub at: u64,
@@ -131,7 +131,7 @@ fn checked_size(bytes: u64) -> Result<Bytes, Error> {
     Err(Error::range("bytes", bytes, "1 to 65535, such as 1200"))
 }
 
-/// What a report says about a packet.
+/// Report on a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Ack {

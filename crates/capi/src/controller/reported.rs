@@ -1,4 +1,4 @@
-//! What a controller reports beside its limits.
+//! Reports of a controller beside its limits.
 
 use std::ffi::c_char;
 
@@ -24,9 +24,9 @@ pub struct ReportedDecision {
     pub from: u64,
     /// The estimated capacity after, bit/s from the IP header up.
     pub to: u64,
-    /// What was decided: a verb. As long as the program runs.
+    /// The decision: a verb. Valid as long as the program runs.
     pub what: *const c_char,
-    /// Why, in the terms of the paper. As long as the program runs.
+    /// The reason, in the terms of the paper. Valid as long as the program runs.
     pub why: *const c_char,
 }
 
@@ -57,7 +57,7 @@ impl ReportedDecision {
     }
 }
 
-/// What is known beside the limits.
+/// Diagnostics of a controller: smoothed RTT, bytes in flight, loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct ControllerStats {

@@ -1,4 +1,4 @@
-//! What the caller fixes for the whole call, whatever the scheme: rates and packet sizes.
+//! Bounds that the caller fixes for the whole call, whatever the scheme: rates and packet sizes.
 
 use thalweg_sender::Scheme;
 use thalweg_types::PacketSizes;

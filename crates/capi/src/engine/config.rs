@@ -49,7 +49,7 @@ pub struct EngineConfig {
     pub min: u64,
     /// The encoder's max rate, bit/s; 0 for the scheme's own, or 12000000 if another is given.
     pub max: u64,
-    /// What a media packet has beside its payload, from the IP header up, bytes; 0 for the scheme's own (74).
+    /// Bytes that a media packet has beside its payload, from the IP header up; 0 for the scheme's own (74).
     pub overhead: u32,
     /// Zero.
     pub reserved: u32,

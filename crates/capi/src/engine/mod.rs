@@ -257,7 +257,7 @@ pub unsafe extern "C" fn thalweg_engine_limits(engine: *mut Engine, limits: *mut
     }
 }
 
-/// What is known beside the limits.
+/// Diagnostics: smoothed RTT, bytes in flight, queue, loss.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn thalweg_engine_stats(engine: *mut Engine, stats: *mut EngineStats) -> i32 {
     // SAFETY: the caller's, by the rules of the header.

@@ -1,4 +1,4 @@
-//! What the engine asks its caller to do, as C has it.
+//! Requests of the engine to its caller, as C has them.
 
 use thalweg_control::Payload;
 use thalweg_sender::{Content, Output, Packet, Wake};
@@ -89,7 +89,7 @@ pub struct FrameTarget {
     pub value: u64,
 }
 
-/// Of THALWEG_ENCODE.
+/// Fields of THALWEG_ENCODE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Encode {
@@ -99,9 +99,10 @@ pub struct Encode {
     pub interval: i64,
     /// THALWEG_ENCODE_...
     pub flags: u32,
-    /// What the frame may refer to: THALWEG_BASIS_...
+    /// References that the frame may use: THALWEG_BASIS_...
     pub basis: i32,
-    /// Of THALWEG_BASIS_AFTER the frame; of THALWEG_BASIS_BUFFERS the frame in `refers_to`; else -1.
+    /// Frame referred to: with THALWEG_BASIS_AFTER the frame to follow; with THALWEG_BASIS_BUFFERS the frame in
+    /// `refers_to`; else -1.
     pub basis_frame: i64,
     /// Keep the state after this frame under this number until THALWEG_FORGET; -1 for not.
     pub keep: i64,
@@ -109,9 +110,9 @@ pub struct Encode {
     pub width: u16,
     /// Rows to encode at.
     pub height: u16,
-    /// Of THALWEG_BASIS_BUFFERS the long-term buffer that it may refer to: THALWEG_BUFFER_...
+    /// Long-term buffer that the frame may refer to, with THALWEG_BASIS_BUFFERS: THALWEG_BUFFER_...
     pub refers_to: u8,
-    /// Of THALWEG_BASIS_BUFFERS the long-term buffer that it is kept in: THALWEG_BUFFER_...
+    /// Long-term buffer that the frame is kept in, with THALWEG_BASIS_BUFFERS: THALWEG_BUFFER_...
     pub kept_in: u8,
     /// The frame's temporal layer, from 0.
     pub layer: u8,
@@ -128,7 +129,7 @@ pub struct Encode {
     pub targets: [FrameTarget; THALWEG_TARGETS],
 }
 
-/// Of THALWEG_COMMIT.
+/// Fields of THALWEG_COMMIT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Commit {
@@ -139,7 +140,7 @@ pub struct Commit {
     pub frame: u64,
 }
 
-/// Of THALWEG_FORGET.
+/// Fields of THALWEG_FORGET.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Forget {
@@ -147,7 +148,7 @@ pub struct Forget {
     pub frame: u64,
 }
 
-/// Of THALWEG_TRANSMIT.
+/// Fields of THALWEG_TRANSMIT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Transmit {
@@ -161,9 +162,9 @@ pub struct Transmit {
     pub before: u64,
     /// The time since the packet before it, ns; 0 for the first.
     pub grace: i64,
-    /// What it is for: THALWEG_MEDIA, THALWEG_PADDING, THALWEG_REPAIR or THALWEG_AUDIO.
+    /// Purpose: THALWEG_MEDIA, THALWEG_PADDING, THALWEG_REPAIR or THALWEG_AUDIO.
     pub payload: i32,
-    /// What it carries: THALWEG_KIND_...
+    /// Content: THALWEG_KIND_...
     pub kind: i32,
     /// The number that `kind` names.
     pub number: u64,
@@ -171,7 +172,7 @@ pub struct Transmit {
     pub probe: i64,
     /// THALWEG_TRANSMIT_...
     pub flags: u32,
-    /// Of a fragment or of audio, how many payload bytes; else 0.
+    /// Payload bytes of a fragment or of audio; else 0.
     pub length: u32,
     /// The frame of which it carries a fragment, or -1; what follows holds only for a fragment.
     pub frame: i64,
@@ -191,26 +192,26 @@ pub struct Transmit {
     pub layer: u8,
     /// Zero.
     pub reserved: [u8; 7],
-    /// Of FEC the number of the first media packet that it protects.
+    /// Number of the first media packet that FEC protects.
     pub protects_first: u64,
-    /// Of FEC which ones: bit j % 64 of element j / 64 is packet `protects_first` + j, j below 109.
+    /// Media packets that FEC protects: bit j % 64 of element j / 64 is packet `protects_first` + j, j below 109.
     pub protects_mask: [u64; 2],
 }
 
-/// Of THALWEG_WAIT.
+/// Fields of THALWEG_WAIT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Wait {
     /// Until when, ns; THALWEG_NEVER if there is nothing to wait for. Then call thalweg_engine_on_timeout.
     pub until: u64,
-    /// What for: 0 nothing, 1 the pacer, 2 a retransmission, 3 padding, 4 a probe, 5 the frame policy, 6 the
+    /// Reason to wait: 0 nothing, 1 the pacer, 2 a retransmission, 3 padding, 4 a probe, 5 the frame policy, 6 the
     /// controller, 7 the probe timeout, 8 the feedback timeout.
     pub why: i32,
     /// Zero.
     pub reserved: u32,
 }
 
-/// What `thalweg_output.tag` says.
+/// Content of an output, as `thalweg_output.tag` says.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub union Asked {
@@ -228,7 +229,7 @@ pub union Asked {
     pub reserved: [u64; 32],
 }
 
-/// What the engine asks its caller to do.
+/// Request of the engine to its caller.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct EngineOutput {
@@ -236,7 +237,7 @@ pub struct EngineOutput {
     pub size: u32,
     /// THALWEG_ENCODE, ...
     pub tag: i32,
-    /// What the tag says.
+    /// The content that the tag names.
     pub of: Asked,
 }
 

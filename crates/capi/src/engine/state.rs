@@ -13,18 +13,18 @@ use super::numbers::Numbers;
 use crate::clock::Clock;
 use crate::error::{Error, THALWEG_E_ORDER};
 
-/// What stands behind an engine's handle.
+/// State behind an engine's handle.
 pub(crate) struct State {
     pub(super) engine: Engine,
     pub(super) clock: Clock,
-    /// Whether receiver reports are all that the receiver sends.
+    /// True if receiver reports are all that the receiver sends.
     plain: bool,
     reader: Reader,
     pub(super) numbers: Numbers,
     bounds: Bounds,
     /// The last picture read.
     picture: Option<u64>,
-    /// Whether the caller was asked for a frame and has not answered.
+    /// True if the caller was asked for a frame and has not answered.
     asked: bool,
     /// Events that wait to be drained, if they are kept.
     events: Option<VecDeque<Timed>>,

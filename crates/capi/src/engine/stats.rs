@@ -1,11 +1,11 @@
-//! What an engine tells beside its limits.
+//! Diagnostics of an engine beside its limits.
 
 use thalweg_sender::Engine;
 
 use crate::clock::THALWEG_NEVER;
 use crate::sized::Structure;
 
-/// What is known beside the limits.
+/// Diagnostics of an engine: smoothed RTT, bytes in flight, queue, loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct EngineStats {

@@ -58,7 +58,7 @@ impl Step {
     }
 }
 
-/// What [`Step::laid`] has laid.
+/// Data laid out by [`Step::laid`].
 struct Laid<T> {
     memory: Vec<u64>,
     null: bool,

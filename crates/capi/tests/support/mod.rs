@@ -60,7 +60,7 @@ pub fn compile(source: &str, name: &str, library: Library, flags: &[&str]) -> Pa
     program
 }
 
-/// What a command prints; it must succeed.
+/// Output of a command; it must succeed.
 pub fn run(command: &mut Command) -> String {
     let tool = command.get_program().to_string_lossy().into_owned();
     let done = command.output().unwrap_or_else(|error| panic!("{tool}: {error}: `make setup-capi` installs it"));

@@ -63,7 +63,7 @@ pub fn record(duration: Span) -> String {
     text
 }
 
-/// What `examples/c/replay.c` prints.
+/// Output of `examples/c/replay.c`.
 pub fn replay(recording: &str, scheme: &str) -> String {
     let (mut out, mut driver) = (String::new(), driver(scheme));
     for line in recording.lines() {

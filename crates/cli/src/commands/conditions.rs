@@ -24,7 +24,7 @@ pub(crate) struct Verdict {
     condition: String,
     scheme: String,
     value: f64,
-    /// Whether it holds, which is a failure.
+    /// True if it holds, which is a failure.
     pub(crate) holds: bool,
 }
 
@@ -85,7 +85,7 @@ impl FromStr for Condition {
 }
 
 impl Condition {
-    /// Whether it holds, for each scheme that it is about.
+    /// Judges the condition for each scheme that it is about.
     ///
     /// # Errors
     /// When it names a scheme that was not played, or nothing was measured: a gate that is never closed is none.

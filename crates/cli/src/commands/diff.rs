@@ -14,9 +14,9 @@ use crate::{folder, progress, table};
   thalweg diff out/earlier/1 out
   thalweg diff out/gcc/summary.json new/gcc/summary.json --changed")]
 pub(crate) struct Arguments {
-    /// What was: a run's folder, a folder that `compare` or `run` wrote, or a summary.json
+    /// Earlier results: a run's folder, a folder that `compare` or `run` wrote, or a summary.json
     before: PathBuf,
-    /// What is, likewise
+    /// Later results, in any of the same forms
     after: PathBuf,
     /// The columns, by name or by key of summary.json, separated by commas
     #[arg(long, value_delimiter = ',')]

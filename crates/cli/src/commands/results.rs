@@ -32,7 +32,7 @@ pub(crate) struct Results {
     sort: Option<String>,
     /// Fail (exit code 3) if this holds for a scheme: `latency_p95_ms > 200`; may be given several times
     ///
-    /// Of a scheme alone: `vidaptive: latency_p95_ms > 200`. Of pairs of runs:
+    /// For one scheme: `vidaptive: latency_p95_ms > 200`. Against another scheme, by pairs of runs:
     /// `vidaptive: ratio(video_bitrate_bps, gcc) < 1.2`, `difference(psnr_db, gcc) < 0.5`. The mean over all runs counts.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Condition>,
@@ -48,7 +48,7 @@ impl Results {
         table::chosen(self.sort.as_slice(), []).map(|_| ())
     }
 
-    /// Whether standard output is for people.
+    /// Returns true if standard output is for people.
     pub(crate) fn is_text(&self) -> bool {
         !(self.json || self.csv)
     }

@@ -77,7 +77,7 @@ pub(crate) struct File {
     pub(crate) scenario: Scenario,
     /// The schemes to play unless others are requested.
     pub(crate) schemes: Vec<Arc<dyn SenderFactory>>,
-    /// What the run read.
+    /// Files that the run read.
     inputs: Vec<Input>,
     folder: PathBuf,
 }

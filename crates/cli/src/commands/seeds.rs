@@ -27,7 +27,7 @@ impl FromStr for List {
 }
 
 impl Seeds {
-    /// Whether any was named.
+    /// Returns true if any was named.
     pub(crate) fn is_given(&self) -> bool {
         self.seed.is_some() || self.runs.is_some()
     }

@@ -237,7 +237,7 @@ struct Player<'a> {
     curves: Curves,
 }
 
-/// What a job's thread gives back.
+/// Result of a job's thread.
 type Done = Result<Row, anyhow::Error>;
 
 impl Player<'_> {

@@ -31,7 +31,7 @@ const RESULT: &str = "tune.json";
   thalweg tune docs/tuning/thalweg.toml --runs 200 --resume --test
   thalweg tune docs/tuning/thalweg.toml --runs 0 --test --json")]
 pub(crate) struct Arguments {
-    /// What is tuned, over which links and to what end (docs/tuning/README.md)
+    /// Tuning file: parameters, links and objective (docs/tuning/README.md)
     file: PathBuf,
     /// Candidates to evaluate, the base among them; the file's number when absent
     ///
@@ -438,7 +438,7 @@ fn number(value: &toml::Value, unit: &str) -> Option<f64> {
     }
 }
 
-/// What is kept of a run.
+/// Figures that are kept of a run.
 fn figures(columns: &[&Column], job: &Job, outcome: &Outcome) -> Run {
     let of = |column: &&Column| Some((column.key.to_string(), (column.value)(&outcome.summary)?));
     Run {

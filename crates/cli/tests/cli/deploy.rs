@@ -1,4 +1,4 @@
-//! What `deploy/` has for a publisher that runs as a service.
+//! Tests of `deploy/`, for a publisher that runs as a service.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,6 +1,7 @@
-//! What others read by: the queries of docs/reference/queries.md run over the folder of a run, files match their JSON
-//! schemas, and `events.parquet` says where it comes from. DuckDB, pandas and jsonschema come from `.ci/tools queries`;
-//! where they cannot be had the test says so, and fails if they are required (`THALWEG_REQUIRE_PYTHON=1`).
+//! Interfaces for other readers: the queries of docs/reference/queries.md run over the folder of a run, files match
+//! their JSON schemas, and `events.parquet` says where it comes from. DuckDB, pandas and jsonschema come from
+//! `.ci/tools queries`; where they cannot be had the test says so, and fails if they are required
+//! (`THALWEG_REQUIRE_PYTHON=1`).
 
 use std::fs;
 use std::path::{Path, PathBuf};

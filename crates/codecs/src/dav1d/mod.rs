@@ -11,10 +11,11 @@ mod library;
 #[cfg(feature = "dav1d")]
 pub use decoder::Av1Decoder;
 
-/// What is looked for: for messages where it is missing.
+/// The library looked for, as messages name it where it is missing.
 pub const NEEDED: &str = "dav1d 1.0 or newer (libdav1d.so.6 or libdav1d.so.7; Debian: libdav1d6 or libdav1d7)";
 
-/// Whether AV1 can be decoded: dav1d was found, in a version that is known. Never in a build without the feature `dav1d`.
+/// Returns true if AV1 can be decoded: dav1d was found, in a supported version. Never in a build without the feature
+/// `dav1d`.
 pub fn is_installed() -> bool {
     #[cfg(feature = "dav1d")]
     return library::library().is_ok();

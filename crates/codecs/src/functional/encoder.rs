@@ -32,7 +32,7 @@ pub struct FunctionalEncoder {
     offered: Offered,
 }
 
-/// What is kept between an offer and its commit.
+/// State between an offer and its commit.
 #[derive(Debug, Default)]
 struct Offered {
     candidates: Vec<Coded>,
@@ -40,7 +40,7 @@ struct Offered {
     pays: Option<(Rate, Span)>,
     /// The frame number under which to keep the state.
     keep: Option<u64>,
-    /// Whether a receiver can decode the offered frames.
+    /// True if a receiver can decode the offered frames.
     sendable: bool,
 }
 

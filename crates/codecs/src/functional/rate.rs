@@ -22,8 +22,8 @@ impl RateAccount {
         Bytes::new((share * boost + self.balance / pictures).max(share / 4.0) as u64)
     }
 
-    /// Whether a whole window is owed, which happens when even the coarsest frames are too large: pictures should then
-    /// be dropped.
+    /// Returns true if a whole window is owed, which happens when even the coarsest frames are too large: pictures
+    /// should then be dropped.
     pub(super) fn is_exhausted(&self, rate: Rate, interval: Span, window: Span) -> bool {
         self.balance <= -max(rate, interval, window)
     }

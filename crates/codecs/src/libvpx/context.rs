@@ -43,7 +43,7 @@ pub struct Parameters {
 pub struct Made {
     /// Its bytes.
     pub data: Vec<u8>,
-    /// Whether it is a keyframe.
+    /// True for a keyframe.
     pub keyframe: bool,
     /// The quantiser index it was encoded with.
     pub quantizer: Option<u8>,

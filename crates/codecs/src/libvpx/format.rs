@@ -1,4 +1,4 @@
-//! What differs between VP8 and VP9 behind libvpx's common interface.
+//! Differences between VP8 and VP9 behind libvpx's common interface.
 
 use thalweg_types::Layer;
 use thalweg_units::{ConfigError, check};
@@ -71,7 +71,7 @@ pub struct Rates {
     pub undershoot_percent: u32,
     /// `rc_overshoot_pct`.
     pub overshoot_percent: u32,
-    /// Whether the requested rate is never below what the coarsest quantiser produces.
+    /// Raises the requested rate to at least that of the coarsest quantiser.
     pub bound_debt: bool,
     /// Encoder threads.
     pub threads: u8,
@@ -90,7 +90,7 @@ impl Rates {
     }
 }
 
-/// What the implementations of [`Format`] share: the codec's name, libvpx's encoder, and the common settings, which
+/// Common part of the implementations of [`Format`]: the codec's name, libvpx's encoder, and the common settings, which
 /// have the same names in both.
 macro_rules! common {
     ($codec:literal, $interface:ident) => {

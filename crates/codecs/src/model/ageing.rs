@@ -1,4 +1,4 @@
-//! What a picture that stays on the screen looks like beside those that the camera takes meanwhile.
+//! Quality of a picture that stays on the screen, compared with the pictures that the camera takes meanwhile.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{ConfigError, Span, check};

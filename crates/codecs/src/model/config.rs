@@ -16,8 +16,8 @@ pub struct Config {
     pub lag: LagPreset,
     /// How excess bits are repaid, and when frames are dropped.
     pub account: Account,
-    /// Whether the model offers several candidates and can continue from any or none of them without a keyframe.
-    /// Otherwise it takes one target and, as libvpx does, must send a keyframe if its frame is not sent.
+    /// Offers several candidates and can continue from any or none of them without a keyframe. Otherwise it takes one
+    /// target and, as libvpx does, must send a keyframe if its frame is not sent.
     pub functional: bool,
 }
 

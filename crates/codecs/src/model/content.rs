@@ -36,9 +36,9 @@ pub struct Content {
     /// Cost of temporal layers.
     #[serde(skip_serializing_if = "Layered::is_default")]
     pub layered: Layered,
-    /// What the functional codec makes where `points` end.
+    /// Behaviour of the functional codec where `points` end.
     pub functional: Functional,
-    /// What a picture is worth that stays on the screen.
+    /// Loss of quality of a picture that stays on the screen.
     pub ageing: Ageing,
 }
 

@@ -32,7 +32,7 @@ pub struct ModelEncoder {
     offered: Vec<State>,
     /// The state if none of the candidates is sent.
     declined: State,
-    /// Whether a receiver can decode the offered candidates.
+    /// True if a receiver can decode the offered candidates.
     sendable: bool,
     stand_ins: StandIns,
     no_bytes: Arc<[u8]>,
@@ -47,7 +47,7 @@ struct State {
     noise: Noise,
     /// The size of the last frame.
     size: Option<Size>,
-    /// Whether the receiver's references differ from the encoder's.
+    /// True if the receiver's references differ from the encoder's.
     diverged: bool,
     /// Stand-in for the receiver's state after the frame.
     hash: StateHash,
@@ -169,7 +169,7 @@ impl State {
     }
 }
 
-/// What is constant from frame to frame.
+/// Parts of the model that are constant from frame to frame.
 struct Parts<'a> {
     content: &'a Content,
     costs: &'a Costs,

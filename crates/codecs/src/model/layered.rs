@@ -11,7 +11,7 @@ pub struct Layered {
     /// Bits of a frame of each layer at one quantiser, relative to their mean; each above 0. The farther back a frame's
     /// reference, the more bits it takes.
     pub at_one_quantizer: [f64; 3],
-    /// That mean relative to the mean without layers, at least 1: the cost of references farther back than the previous
+    /// Mean size relative to the mean without layers, at least 1: the cost of references farther back than the previous
     /// frame.
     pub cost: f64,
 }
@@ -25,8 +25,8 @@ const STEERED: [f64; 3] = [1.50, 0.80, 0.85];
 const KEYFRAME: f64 = 1.3;
 
 impl Default for Layered {
-    /// Of the built-in scene: 1.08, 1.12 and 1.19 for the base at quantisers 20, 40 and 80, then 1.03 to 1.06 and 0.95
-    /// to 0.89 for the upper layers; the mean is 1.11, 1.14 and 1.18 times that without layers.
+    /// Values of the built-in scene: 1.08, 1.12 and 1.19 for the base at quantisers 20, 40 and 80, then 1.03 to 1.06
+    /// and 0.95 to 0.89 for the upper layers; the mean is 1.11, 1.14 and 1.18 times that without layers.
     fn default() -> Layered {
         Layered { at_one_quantizer: [1.13, 1.05, 0.91], cost: 1.14 }
     }

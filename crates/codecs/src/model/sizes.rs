@@ -18,8 +18,8 @@ pub struct Account {
     /// Debt, as time at the current rate, beyond which a frame is dropped when the plan allows it: from 600 ms down to
     /// 30 % of that.
     pub drop_at: Span,
-    /// Whether a rate below the floor counts as the floor when frames may not be dropped, so that an outage leaves no
-    /// debt ([`libvpx::Settings::bound_debt`](crate::libvpx::Settings::bound_debt)).
+    /// Counts a rate below the floor as the floor when frames may not be dropped, so that an outage leaves no debt
+    /// ([`libvpx::Settings::bound_debt`](crate::libvpx::Settings::bound_debt)).
     pub bound_debt: bool,
 }
 
@@ -58,7 +58,7 @@ impl Account {
         (balance + rate * interval.as_secs_f64()).clamp(-debt * rate, savings * rate + rate * interval.as_secs_f64())
     }
 
-    /// Whether a frame should be dropped at this `balance`, already refilled for it.
+    /// Returns true if a frame should be dropped at this `balance`, already refilled for it.
     pub fn drained(&self, balance: f64, rate: Rate) -> bool {
         balance < -self.drop_at.as_secs_f64() * rate.as_bps_f64()
     }

@@ -11,7 +11,7 @@ use crate::seam::{DecodeError, Decoder};
 /// An H.264 decoder without error concealment: incomplete frames are errors.
 pub struct H264Decoder {
     object: *mut wels::ISVCDecoder,
-    /// Whether an IDR has been decoded.
+    /// True once an IDR has been decoded.
     started: bool,
 }
 

@@ -16,11 +16,11 @@ pub struct Settings {
     pub min_quantizer: u8,
     /// The coarsest quantiser, 0..=51 (`iMaxQp`; openh264 lowers 51 to 42 for cameras).
     pub max_quantizer: u8,
-    /// Whether each block may have its own quantiser (`bEnableAdaptiveQuant`; openh264 on).
+    /// Lets each block have its own quantiser (`bEnableAdaptiveQuant`; openh264 on).
     pub adaptive_quantizer: bool,
-    /// Whether static background is skipped (`bEnableBackgroundDetection`; openh264 on).
+    /// Skips static background (`bEnableBackgroundDetection`; openh264 on).
     pub background_detection: bool,
-    /// Whether the encoder may insert a keyframe at a scene cut (`bEnableSceneChangeDetect`; openh264 on).
+    /// Lets the encoder insert a keyframe at a scene cut (`bEnableSceneChangeDetect`; openh264 on).
     pub scene_change_detection: bool,
 }
 

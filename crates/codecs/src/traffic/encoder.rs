@@ -81,7 +81,7 @@ impl TrafficEncoder {
 }
 
 impl State {
-    /// What the model makes of a picture at this target, which is within its bounds.
+    /// Encodes a picture at this target, which is within the model's bounds.
     fn next(&mut self, target: Rate, interval: Span) -> Made {
         let random = &mut self.random;
         match &mut self.source {

@@ -44,7 +44,7 @@ pub use statistical::Statistical;
 
 const CODEC: &str = "traffic model";
 
-/// What a model makes of one picture.
+/// A model's output for one picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Made {
     /// Payload bytes, not yet rounded; `None` to send nothing.

@@ -15,8 +15,8 @@ use thalweg_units::{ConfigError, Random, Span};
 pub struct Recordings {
     /// The folder.
     pub folder: String,
-    /// Whether the first frame is the recording's first, as in syncodecs. If not, it is drawn at random, so that senders
-    /// who begin together do not march in step.
+    /// Starts at the recording's first frame, as in syncodecs. If not, the first frame is drawn at random, so that
+    /// senders who begin together do not march in step.
     pub from_first: bool,
 }
 
@@ -37,7 +37,7 @@ const RESOLUTIONS: [(&str, f64); 7] = [
 /// Beyond this many pixels bits grow more slowly than pixels, with the power 0.75 (Waggoner's rule).
 const LARGE: f64 = 960.0 * 540.0;
 
-/// What was read.
+/// The recordings that were read.
 #[derive(Debug)]
 pub(super) struct Library {
     /// In order of resolution.

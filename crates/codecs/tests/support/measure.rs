@@ -44,7 +44,7 @@ impl Video {
 pub struct Frame {
     /// Its size in bytes; 0 when the encoder dropped it.
     pub bytes: u64,
-    /// Whether it is a keyframe.
+    /// True for a keyframe.
     pub keyframe: bool,
     /// The quantiser.
     pub quantizer: u8,
@@ -61,7 +61,7 @@ pub struct Schedule {
     pub size: Size,
     /// Forces a keyframe after every this many pictures.
     pub keyframe_every: Option<usize>,
-    /// Whether the encoder may drop pictures.
+    /// True if the encoder may drop pictures.
     pub may_drop: bool,
 }
 

@@ -14,9 +14,9 @@ pub(super) struct Bandwidth {
     round: u64,
     /// The round of the newest sample that was accepted.
     counted_at: u64,
-    /// Whether this round had a sample that was not app-limited.
+    /// True if this round had a sample that was not app-limited.
     saw_full_path: bool,
-    /// Whether lower app-limited samples are accepted because the last round was bad.
+    /// True while lower app-limited samples are accepted, after a bad round.
     accept_lower: bool,
 }
 

@@ -21,8 +21,7 @@ pub struct Config {
     pub pacing_margin: f64,
     /// BtlBwFilterLen, in round trips (10).
     pub bandwidth_rounds: u64,
-    /// Whether app-limited samples are distinguished, as in the draft and Linux. libwebrtc's BBR has the rule but never
-    /// calls it (`OnApplicationLimited`): every sample counts there except those of PROBE_RTT.
+    /// Distinguishes app-limited samples, as in the draft and Linux.
     pub marks_limited: bool,
     /// How the estimate ages while the application limits the sender.
     pub ageing: Ageing,
@@ -55,7 +54,7 @@ pub struct Config {
     pub seed: Seed,
 }
 
-/// What happens to old bandwidth samples while newer ones are app-limited and lower.
+/// Treatment of old bandwidth samples while newer ones are app-limited and lower.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Ageing {

@@ -22,7 +22,7 @@ pub(super) struct Flight {
     pub(super) before: Bytes,
     /// Bytes in flight after it.
     pub(super) after: Bytes,
-    /// Whether the feedback reported losses.
+    /// True if the feedback reported losses.
     pub(super) lost: bool,
 }
 

@@ -67,7 +67,8 @@ impl Bbr {
         rate.max(self.demand.min.max(self.config.min_rate)).min(self.config.max_rate)
     }
 
-    /// Whether padding could find more capacity than media can: not once the path carries the application's max rate.
+    /// Returns true if padding could find more capacity than media can: not once the path carries the application's max
+    /// rate.
     pub(super) fn pads(&self) -> bool {
         let probing = match self.state {
             State::Startup => self.config.padding != Padding::Never,

@@ -55,7 +55,7 @@ pub struct Bbr {
     demand: Demand,
     /// The last packet sent.
     newest: PacketId,
-    /// Whether the application limited the sender after the newest packet.
+    /// True if the application limited the sender after the newest packet.
     app_limited: bool,
     /// Nothing was in flight, and no packet sent since has arrived yet.
     idle_restart: bool,
@@ -114,7 +114,7 @@ impl Bbr {
         })
     }
 
-    /// Whether more was sent in a round than the path carries.
+    /// Returns true if more was sent in a round than the path carries.
     fn is_bad(&self, round: &Round) -> bool {
         let Ageing::Frozen(bad) = self.config.ageing else { return false };
         let longest = self.round_trip.get().map_or(Span::MAX, |min| min.scale(bad.round_trip));

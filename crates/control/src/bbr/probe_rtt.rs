@@ -51,7 +51,7 @@ impl Probing {
         }
     }
 
-    /// Whether its time is over, for a sender that restarts with nothing in flight.
+    /// Returns true if PROBE_RTT has lasted long enough, for a sender that restarts with nothing in flight.
     pub(super) fn has_passed(&self, now: Time) -> bool {
         self.until.is_some_and(|(until, _)| now >= until)
     }

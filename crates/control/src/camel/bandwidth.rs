@@ -25,7 +25,7 @@ pub struct Config {
     /// A burst that took less time than this to arrive is not measured: clocks tick, and links deliver several packets
     /// at once (R).
     pub min_span: Span,
-    /// What happens to bursts that took less than `min_span`.
+    /// Treatment of bursts that took less than `min_span`.
     pub short_bursts: ShortBursts,
     /// While only a lower bound is known, the slices of a frame are spaced for this many times the bound. If the path
     /// is that fast, the joined slices show it (R).

@@ -26,19 +26,19 @@ pub struct Config {
     pub margin: f64,
     /// The same at the min of M, beyond which GCC takes over (R; the paper's "still above L_0" is 0).
     pub margin_at_min: f64,
-    /// What the bins divide.
+    /// The quantity that the bins divide.
     pub bins: Bins,
     /// A bin with fewer packets is not evaluated (R).
     pub min_packets: u32,
-    /// What happens to M while bursts are too short to show its effect.
+    /// Treatment of M while bursts are too short to show its effect.
     pub unseen: Unseen,
     /// The min loss of the first bin within this time counts as the path's own loss, where first packets are too few to
     /// tell (R).
     pub memory: Span,
 }
 
-/// What the paper's "2 KB intervals" are (R: section 4.3 says that frames are cut into them, and that larger frames lose
-/// more).
+/// Meaning of the paper's "2 KB intervals" (R: section 4.3 says that frames are cut into them, and that larger frames
+/// lose more).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Bins {
@@ -49,7 +49,7 @@ pub enum Bins {
     BurstSizes,
 }
 
-/// What happens to M when the bin of its last byte has too few packets.
+/// Treatment of M when the bin of its last byte has too few packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Unseen {

@@ -135,7 +135,7 @@ pub(super) struct BurstReport {
     pub(super) size: Bytes,
     /// For the first packet of a burst: bytes in flight before it.
     pub(super) first: Option<Bytes>,
-    /// Whether it belongs to the burst of a frame. Repair or padding that left alone behind a burst meets the queue
+    /// True if it belongs to the burst of a frame. Repair or padding that left alone behind a burst meets the queue
     /// that the burst has filled, and does not show the loss at the beginning or end of a burst.
     pub(super) of_frame: bool,
     /// It had been declared lost.

@@ -25,9 +25,9 @@ pub struct Config {
     pub gamma: Gamma,
     /// M.
     pub burst_length: burst_length::Config,
-    /// What happens when even the shortest burst is too long.
+    /// The reaction when even the shortest burst is too long.
     pub fallback: fallback::Config,
-    /// What happens when no feedback arrives.
+    /// The reaction when no feedback arrives.
     pub feedback_timeout: Timeout,
     /// A train of padding when nothing was measured for a long time, on otherwise idle connections; `None` for none.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -40,7 +40,7 @@ pub struct Config {
 pub struct Window {
     /// g_c: cwnd is this many times gamma * BDP (R); 1 in the paper.
     pub gain: f64,
-    /// Whether the window is at least a burst (the frame, up to M) plus one packet, or gamma times the burst while
+    /// Keeps the window at no less than a burst (the frame, up to M) plus one packet, or gamma times the burst while
     /// congested (R). A frame at 1 Mbps and 30 frames a second is larger than the product of 1 Mbps and 25 ms.
     pub holds_burst: bool,
     /// If feedback on packets waits for longer than half of this on average, the wait counts as delay (R: reports 10 ms

@@ -84,7 +84,7 @@ impl Fallback {
         fallback
     }
 
-    /// Whether a trial of bursts is running.
+    /// Returns true during a trial of bursts.
     pub(super) fn in_trial(&self) -> bool {
         self.phase == Phase::Trial
     }

@@ -91,7 +91,7 @@ impl Config {
 /// A verdict and its basis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
-    /// Whether delay grows with bytes in flight.
+    /// True if delay grows with bytes in flight.
     pub congested: bool,
     /// The slope it is based on, times avg(B): queueing delay gained per delay's worth of bytes added. 0 if there is
     /// none.
@@ -139,7 +139,7 @@ impl Gradient {
         }
     }
 
-    /// Whether delay grows with bytes in flight.
+    /// Judges whether delay grows with bytes in flight.
     pub fn judge(&mut self, now: Time, average: Rate, packet: Bytes) -> Verdict {
         self.expire(now);
         let config = self.config;

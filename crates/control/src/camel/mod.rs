@@ -57,7 +57,7 @@ pub struct Camel {
     min_delay: WindowedMin<Span>,
     /// D in the gradient's window.
     delays: Percentiles,
-    /// What the window adds to min(D) for jitter.
+    /// The allowance for jitter that the window adds to min(D).
     jitter: Span,
     gradient: Gradient,
     verdict: gradient::Verdict,
@@ -167,7 +167,7 @@ impl Camel {
         product.scale(config.gain * self.gamma).max(burst).max(min)
     }
 
-    /// Whether packets leave in bursts, so that bandwidth can be measured.
+    /// Returns true if packets leave in bursts, so that bandwidth can be measured.
     fn bursting(&self) -> bool {
         self.fallback.as_ref().is_none_or(|fallback| fallback.in_trial())
     }

@@ -92,7 +92,7 @@ pub struct SenderConfig {
     pub max_of_capacity: f64,
 }
 
-/// Whether serialisation omits the value because it is the default.
+/// Returns true for the default, which serialisation omits.
 #[cfg(feature = "serde")]
 fn are_as_usual(trouble_packets: &u32) -> bool {
     *trouble_packets == SenderConfig::default().trouble_packets

@@ -44,7 +44,7 @@ pub(super) struct Receiver {
     arrived: Span,
     missed: u32,
     count: u32,
-    /// Whether the frames of the last report arrived stretched.
+    /// True if the frames of the last report arrived stretched.
     stretched: bool,
     capacity: Rate,
 }

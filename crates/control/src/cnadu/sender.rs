@@ -25,7 +25,7 @@ pub(super) struct Judged {
     pub(super) very_long: Span,
 }
 
-/// What happens to the rate.
+/// Decision about the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Undershoot,
@@ -35,7 +35,7 @@ pub(super) enum Verdict {
 }
 
 impl Judged {
-    /// Whether there is no trouble, so that the rate may return to its earlier value.
+    /// Returns true if there is no trouble, so that the rate may return to its earlier value.
     pub(super) fn is_clean(&self) -> bool {
         self.missed == 0.0 && self.lost == 0.0 && self.rtt <= self.very_long
     }

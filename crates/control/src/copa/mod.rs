@@ -88,14 +88,14 @@ impl Copa {
         (self.standing() - self.rtt_min.get().unwrap_or(self.standing())).max(Span::ZERO)
     }
 
-    /// Whether the current rate is at most the target rate 1 / (delta * d_q).
+    /// Returns true if the current rate is at most the target rate 1 / (delta * d_q).
     fn below_target(&self) -> bool {
         let queueing = self.queueing_delay().as_secs_f64();
         queueing <= 0.0 || self.cwnd / self.turn().as_secs_f64() <= 1.0 / (self.config.delta * queueing)
     }
 
-    /// Whether the window limited sending recently: during the flight of the packet just acknowledged, which is longer
-    /// than an srtt when its report was late.
+    /// Returns true if the window limited sending recently: during the flight of the packet just acknowledged, which is
+    /// longer than an srtt when its report was late.
     fn window_limited(&self, now: Time, flight: Span) -> bool {
         self.limited_at.is_some_and(|at| now - at <= self.srtt.max(flight))
     }

@@ -30,9 +30,9 @@ pub(super) struct Ack {
     pub(super) srtt: Span,
     /// The window in packets.
     pub(super) cwnd: f64,
-    /// Whether the window is to grow.
+    /// True if the window is to grow.
     pub(super) up: bool,
-    /// Whether the window limits the sender.
+    /// True if the window limits the sender.
     pub(super) limited: bool,
     pub(super) delta: f64,
 }

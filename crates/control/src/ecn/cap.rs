@@ -38,7 +38,7 @@ pub struct CapConfig {
     /// default as in Linux, for not at all.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub classic: Option<ClassicConfig>,
-    /// Whether a loss counts as a share of 1, for a controller that does not answer losses (RFC 9331 section 4.3).
+    /// Counts a loss as a share of 1, for a controller that does not answer losses (RFC 9331 section 4.3).
     pub answers_losses: bool,
 }
 
@@ -110,7 +110,7 @@ pub struct Capped {
     inner: Box<dyn Controller>,
     config: CapConfig,
     marks: Marks,
-    /// Whether the queue that marks is a classic one, where that is looked for.
+    /// Detector of a classic queue as the one that marks; `None` where it is not used.
     classic: Option<Classic>,
     /// In bits a second; `None` while no mark came for long.
     cap: Option<f64>,
@@ -145,7 +145,7 @@ impl Capped {
         })
     }
 
-    /// What the path delivered in the last round trip, as a rate.
+    /// Delivery rate of the path in the last round trip.
     fn delivery_rate(&mut self, now: Time, delivered: Bytes) -> f64 {
         self.delivered.push_back((now, delivered));
         while self.delivered.len() > 2 && self.delivered[1].0 + self.srtt <= now {

@@ -1,5 +1,5 @@
-//! Whether the queue that marks is a classic one (RFC 3168), which takes ECT(1) for ECT(0) and marks late (specs/l4s.md
-//! 1.5): a flow that answers its few marks by their share takes several times what others get.
+//! Detects whether the marking queue is a classic one (RFC 3168), which takes ECT(1) for ECT(0) and marks late
+//! (specs/l4s.md 1.5): a flow that answers its few marks by their share takes several times what others get.
 
 use alloc::vec::Vec;
 
@@ -25,7 +25,7 @@ pub struct ClassicConfig {
     pub enter: u32,
     /// ... and at this one the scalable one again (0).
     pub leave: u32,
-    /// What is left after a classic answer, once in a smoothed round trip (BETA_ECN, 0.8).
+    /// Factor on the window or rate after a classic answer, applied once in a smoothed round trip (BETA_ECN, 0.8).
     pub beta: f64,
 }
 
@@ -60,7 +60,7 @@ pub struct Classic {
 }
 
 impl Classic {
-    /// Of a path of which nothing is known yet.
+    /// Starts with a path of which nothing is known.
     ///
     /// # Errors
     /// When a parameter is out of range.
@@ -105,7 +105,7 @@ impl Classic {
             if self.is_classic { self.score > self.config.leave } else { self.score >= self.config.enter };
     }
 
-    /// What is left after a mark by the classic answer; `None` while marks are answered by their share.
+    /// Factor after a mark by the classic answer; `None` while marks are answered by their share.
     pub fn beta(&self) -> Option<f64> {
         self.is_classic.then_some(self.config.beta)
     }

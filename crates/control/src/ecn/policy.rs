@@ -65,7 +65,7 @@ pub struct Ect1Policy {
     bleaches: bool,
     drop_detected: Option<Time>,
     retried: bool,
-    /// Whether a packet has arrived with the field since the route changed.
+    /// True if a packet has arrived with the field since the route changed.
     preserved: bool,
     /// For how long ECT(1) has been sent since the last report.
     sending: Span,
@@ -86,17 +86,17 @@ impl Ect1Policy {
         }
     }
 
-    /// What the next packet says.
+    /// The ECN field of the next packet.
     pub const fn ecn(&self) -> Ecn {
         if self.bleaches || self.drop_detected.is_some() { Ecn::NotCapable } else { Ecn::Ect1 }
     }
 
-    /// Whether the path clears the field.
+    /// Returns true if the path clears the field.
     pub const fn bleaches(&self) -> bool {
         self.bleaches
     }
 
-    /// Whether the path is taken to drop packets for the field.
+    /// Returns true if the path is taken to drop packets for the field.
     pub const fn drops(&self) -> bool {
         self.drop_detected.is_some()
     }

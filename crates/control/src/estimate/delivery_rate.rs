@@ -21,7 +21,7 @@ pub struct RateSample {
     /// Bytes that had been delivered when the packet was sent. A round trip has ended once this reaches the delivered
     /// count at the start of the round (P.delivered).
     pub delivered_before: Bytes,
-    /// Whether the application left the path underused: the path may be faster than `rate`.
+    /// True if the application left the path underused: the path may be faster than `rate`.
     pub app_limited: bool,
 }
 

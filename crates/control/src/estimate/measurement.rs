@@ -76,7 +76,7 @@ pub struct Arrival {
     /// The number of its train, such as the frame number; it increases from train to train. `None` for packets that
     /// must not measure the path, such as retransmissions.
     pub train: Option<u64>,
-    /// Whether it was the last packet sent of its train.
+    /// True for the last packet sent of its train.
     pub last: bool,
     /// Its size on the wire.
     pub size: Bytes,

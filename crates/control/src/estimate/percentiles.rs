@@ -32,7 +32,7 @@ impl Percentiles {
         self.samples.len()
     }
 
-    /// Whether there are no samples.
+    /// Returns true if there are no samples.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }

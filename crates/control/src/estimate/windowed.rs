@@ -8,7 +8,7 @@ use thalweg_units::Time;
 
 /// Which extreme a [`Windowed`] keeps.
 pub trait Extreme {
-    /// Whether `later` makes `earlier` irrelevant: it is at least as extreme and expires later.
+    /// Returns true if `later` makes `earlier` irrelevant: it is at least as extreme and expires later.
     fn replaces<V: Ord>(later: &V, earlier: &V) -> bool;
 }
 

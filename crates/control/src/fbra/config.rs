@@ -19,10 +19,10 @@ pub struct Config {
     pub report_round_trips: f64,
     /// ... but no longer than this (ours: 2 s; otherwise every report on a very long path would count as missing).
     pub longest_interval: Span,
-    /// Whether each report ends an interval, however short, as in the paper, where the receiver keeps time: a report in
+    /// Ends an interval with each report, however short, as in the paper, where the receiver keeps time: a report in
     /// less than `rate.early` round trips then counts as early whatever it reports. Otherwise reports are gathered for
-    /// an interval, and only one with a loss or a discard ends it early (ours: every other kind of feedback comes
-    /// more often).
+    /// an interval, and only one with a loss or a discard ends it early (ours: every other kind of feedback comes more
+    /// often).
     pub each_report: bool,
     /// If no report arrives for this long, the rate is multiplied by `timeout_share` (2 s \[P\]).
     pub timeout: Span,
@@ -103,8 +103,8 @@ pub struct RateConfig {
     pub left_out: u32,
     /// A report after less than this many median round trips is early (1.5 \[P\]).
     pub early: f64,
-    /// Whether arrivals before an early report are combined with the interval before it (ours: a few packets with two
-    /// missing among them do not measure a rate).
+    /// Combines the arrivals before an early report with the interval before it (ours: a few packets with two missing
+    /// among them do not measure a rate).
     pub early_with_last: bool,
     /// The rate is raised to at most this many times the encoder's actual rate (1.2 \[R\]).
     pub max_of_actual: f64,
@@ -163,7 +163,7 @@ impl Default for FecConfig {
     }
 }
 
-/// Whether serialisation omits the value because it is the default.
+/// Returns true for the default, which serialisation omits.
 #[cfg(feature = "serde")]
 fn is_usual_at_greatest(at_greatest: &u16) -> bool {
     *at_greatest == FecConfig::default().at_greatest

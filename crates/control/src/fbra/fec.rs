@@ -43,7 +43,7 @@ impl Fec {
         }
     }
 
-    /// Whether no FEC packet has left since the probe began.
+    /// Returns true if no FEC packet has left since the probe began.
     pub(super) fn is_unsent(&self) -> bool {
         self.sent == Bytes::ZERO
     }

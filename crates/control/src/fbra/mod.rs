@@ -70,7 +70,7 @@ pub struct Fbra {
     signs: Option<Signs>,
     /// The last interval.
     last: Interval,
-    /// Whether the last report was evaluated early: at most every other one may be.
+    /// True if the last report was evaluated early: at most every other one may be.
     was_early: bool,
     decisions: Decisions,
 }

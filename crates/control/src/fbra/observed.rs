@@ -13,16 +13,16 @@ const MIN_WINDOW: Span = Span::from_secs(60);
 /// The input of the state machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Signs {
-    /// Whether packets were lost, and whether packets were discarded because of their delay.
+    /// True if packets were lost; `discards` if packets were discarded because of their delay.
     pub(super) losses: bool,
     pub(super) discards: bool,
-    /// Whether some of these losses, and discards, were in the second half of the interval, by sequence.
+    /// True if some of these losses, and discards, were in the second half of the interval, by sequence.
     pub(super) recent_losses: bool,
     pub(super) recent_discards: bool,
     /// C_high and C_low: the delay relative to percentiles of earlier delays. C_low is the larger of the two.
     pub(super) high: f64,
     pub(super) low: f64,
-    /// Whether the report was early.
+    /// True for an early report.
     pub(super) early: bool,
 }
 
@@ -102,7 +102,7 @@ impl Delays {
         rtt - self.min.get().unwrap_or(rtt) / 2
     }
 
-    /// Whether a packet arrived too late to be shown.
+    /// Returns true if a packet arrived too late to be shown.
     pub(super) fn is_discarded(&self, reported: &Reported) -> bool {
         reported.rtt.is_some_and(|rtt| self.one_way(rtt) > self.delay_max)
     }

@@ -16,7 +16,7 @@ pub enum State {
     Up,
 }
 
-/// What happens to the rate.
+/// Change of the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     /// No change.

@@ -1,4 +1,4 @@
-//! What was known before each of the last reports: a departure that becomes known late was made with that.
+//! History of a value at the last reports: a departure that becomes known late was made with the value of its time.
 
 use alloc::collections::VecDeque;
 
@@ -25,7 +25,7 @@ impl<T: Copy> Earlier<T> {
     }
 
     /// The value at an instant before the last report; `None` if it is not before that, and the value is what it is now.
-    /// Of an instant too long ago to be remembered, the oldest.
+    /// The value at an instant; for one too long ago to be remembered, the oldest.
     #[inline]
     pub(crate) fn at(&self, at: Time) -> Option<T> {
         let _ = self.before.back().filter(|(now, _)| at < *now)?;

@@ -42,7 +42,7 @@ pub enum Fate {
         at: Time,
         /// Its ECN field when it arrived, as far as it is reported.
         ecn: Ecn,
-        /// Whether it had been declared lost before.
+        /// True if it had been declared lost before.
         was_lost: bool,
     },
     /// It is declared lost.
@@ -60,7 +60,7 @@ impl Fate {
         Fate::Arrived { at, ecn: Ecn::NotCapable, was_lost: true }
     }
 
-    /// Whether it arrived marked (ECN CE).
+    /// Returns true if it arrived marked (ECN CE).
     pub const fn is_marked(&self) -> bool {
         matches!(self, Fate::Arrived { ecn: Ecn::Ce, .. })
     }
@@ -84,14 +84,15 @@ impl Report {
         }
     }
 
-    /// Whether the round trip of this packet is a sample of the path's: it arrived, was not declared lost before, and
-    /// was sent after the last outage, with `first` or later. A packet that sat out an outage measures the outage.
+    /// Returns true if the round trip of this packet is a sample of the path's: it arrived, was not declared lost
+    /// before, and was sent after the last outage, with `first` or later. A packet that sat out an outage measures the
+    /// outage.
     pub(crate) fn is_sample(&self, first: PacketId) -> bool {
         self.packet.id >= first && matches!(self.fate, Fate::Arrived { was_lost: false, .. })
     }
 }
 
-/// What caused a [`Feedback`].
+/// Cause of a [`Feedback`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// The receiver reported.
@@ -106,7 +107,7 @@ pub enum Cause {
 pub struct Feedback<'a> {
     /// When the feedback reached the sender.
     pub now: Time,
-    /// What caused the feedback.
+    /// The event that caused the feedback.
     pub cause: Cause,
     /// Each packet whose fate became known, in order of sending. Empty when a report held nothing new.
     pub reports: &'a [Report],
@@ -168,7 +169,7 @@ impl<'a> Feedback<'a> {
         self.reports.iter().map(|report| u32::from(report.fate.is_marked())).sum::<u32>() + self.late_marks
     }
 
-    /// Whether it reports an arrival.
+    /// Returns true if it reports an arrival.
     pub fn has_arrivals(&self) -> bool {
         self.reports.iter().any(|report| report.arrival().is_some())
     }

@@ -1,4 +1,4 @@
-//! What is in flight, for controllers that count only what was sent after the newest arrival (Salsify's N).
+//! Bytes in flight, for controllers that count only what was sent after the newest arrival (Salsify's N).
 
 use alloc::collections::VecDeque;
 

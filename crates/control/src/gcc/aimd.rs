@@ -16,7 +16,7 @@ pub struct Config {
     pub margin: Rate,
     /// Growth factor per second while the link capacity is unknown.
     pub growth: f64,
-    /// Whether not to increase in application-limited regions (the DontIncreaseInAlr trial; off by default).
+    /// Holds the rate in application-limited regions (the DontIncreaseInAlr trial; off by default).
     pub hold_in_alr: bool,
 }
 

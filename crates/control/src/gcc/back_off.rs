@@ -50,7 +50,7 @@ impl BackOff {
         self.rtt = rtt;
     }
 
-    /// Whether the round-trip time, plus the time without feedback while packets left, exceeds the limit.
+    /// Returns true if the round-trip time, plus the time without feedback while packets left, exceeds the limit.
     pub(super) fn above_limit(&self) -> bool {
         let unreported = self.last_feedback.map_or(Span::ZERO, |reported| (self.last_sent - reported).max(Span::ZERO));
         self.limit.is_some_and(|limit| self.rtt + unreported > limit)

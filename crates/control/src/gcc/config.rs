@@ -15,7 +15,7 @@ pub struct Config {
     /// Pacing is this many times the target: 1.1 with transport-wide feedback since December 2025, 2.5 before
     /// (specs/gcc.md 11; `kDefaultPaceMultiplier`).
     pub pacing_factor: f64,
-    /// Whether the delay of packets limits the rate. Without it the rate is by loss and the receiver's own limit alone, and
+    /// Limits the rate by the delay of packets. Without it the rate is by loss and the receiver's own limit alone, and
     /// nothing is probed: for reports that do not say when packets arrived.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_usual"))]
     pub delay: bool,
@@ -66,7 +66,7 @@ pub enum Restart {
     Acknowledged,
 }
 
-/// Whether delay limits the rate as usual, which files do not say.
+/// Returns true for the default (delay limits the rate), which files omit.
 #[cfg(feature = "serde")]
 fn is_usual(delay: &bool) -> bool {
     *delay

@@ -53,7 +53,7 @@ const STREAM_TIMEOUT: Span = Span::from_secs(2);
 #[derive(Debug, Clone)]
 pub struct Gcc {
     config: Config,
-    /// What the encoder can use.
+    /// The rates that the encoder can use.
     demand: Option<Demand>,
     /// The application's bounds.
     bounds: Option<Demand>,
@@ -255,8 +255,8 @@ impl Gcc {
         self.probes.on_available(now);
     }
 
-    /// Whether probes are forbidden. Libwebrtc's probes of 1.5 times the estimate, sent while loss limits and the
-    /// estimate rises (`loss_limited_scale`), need the state without padding, which today's default never enters.
+    /// Returns true if probes are forbidden. Libwebrtc's probes of 1.5 times the estimate, sent while loss limits and
+    /// the estimate rises (`loss_limited_scale`), need the state without padding, which today's default never enters.
     fn congested(&self) -> bool {
         self.back_off.above_limit()
             || self.detector.usage() != Usage::Normal

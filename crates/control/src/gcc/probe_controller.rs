@@ -23,10 +23,9 @@ pub struct Config {
     /// Min time between its bursts (20 ms, and 100 ms of duration, belong to repeated initial probing, which is off
     /// unless an application asks for it).
     pub spacing: Span,
-    /// Whether to probe every five seconds in application-limited regions (WebRTC: screen sharing only).
+    /// Probes every five seconds in application-limited regions (WebRTC: screen sharing only).
     pub periodic_in_alr: bool,
-    /// Whether to probe while delay, round trip or loss says that the path is congested (until 7c612c3,
-    /// October 2023).
+    /// Probes even while delay, round trip or loss says that the path is congested (until 7c612c3, October 2023).
     pub while_congested: bool,
     /// A result below the acknowledged rate is raised to 0.85 of it, but not above the estimate
     /// (`limit_probes_lower_than_throughput_estimate_`, since 8e18e2e, October 2023).

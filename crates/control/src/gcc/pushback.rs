@@ -102,7 +102,7 @@ impl Pushback {
         if self.config.drop_frames { self.ratio } else { 1.0 }
     }
 
-    /// What is left of `target` for the encoder; all of it where frames are dropped instead.
+    /// Part of `target` left for the encoder; all of it where frames are dropped instead.
     pub(super) fn lower(&self, target: Rate) -> Rate {
         if self.config.drop_frames { target } else { target.scale(self.ratio).max(self.config.min.min(target)) }
     }

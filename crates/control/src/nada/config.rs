@@ -13,7 +13,7 @@ pub struct Config {
     /// ... and RMAX, 1.5 Mbps. A flow settles where the delay is PRIO x XREF x RMAX / rate, so RMAX must be set for the
     /// application.
     pub max: Rate,
-    /// Whether to take RMIN and RMAX from the application's demand.
+    /// Takes RMIN and RMAX from the application's demand.
     pub follows_demand: bool,
     /// How congestion is measured.
     pub signal: SignalConfig,

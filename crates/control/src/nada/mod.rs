@@ -42,7 +42,8 @@ pub struct Nada {
     waiting: Option<(Bytes, Span)>,
     /// Since when packets are in flight without feedback.
     quiet_since: Option<Time>,
-    /// Whether the feedback timeout has expired, and the sending time up to which packets have no report because of it.
+    /// True once the feedback timeout has expired, and the sending time up to which packets have no report because of
+    /// it.
     timed_out: bool,
     unreported_until: Time,
     decisions: Decisions,

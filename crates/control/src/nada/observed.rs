@@ -67,12 +67,12 @@ impl Observed {
         self.ratio(self.marked)
     }
 
-    /// Whether any packet was lost.
+    /// Returns true if any packet was lost.
     pub(super) fn any_lost(&self) -> bool {
         self.lost > 0
     }
 
-    /// Whether any packet met a queue.
+    /// Returns true if any packet met a queue.
     pub(super) fn any_queued(&self) -> bool {
         self.queued > 0
     }

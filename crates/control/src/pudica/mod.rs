@@ -1,9 +1,9 @@
 //! Pudica (Wang et al., NSDI 2024; specs/pudica.md): measures the share of each frame interval that the path needs for
 //! a frame.
 //!
-//! That share, the bandwidth utilisation ratio R, is below 1 as long as the queue is empty when the next frame begins.
-//! B is multiplied while the smoothed ratio is low, drifts when it is near 1, falls for one frame after a frame with R
-//! > 1, and is set to drain the queue after three such frames.
+//! The share, called bandwidth utilisation ratio R, is below 1 as long as the queue is empty when the next frame
+//! begins. B is multiplied while the smoothed ratio is low, drifts when it is near 1, falls for one frame after a frame
+//! with R > 1, and is set to drain the queue after three such frames.
 
 mod config;
 mod receive_rate;
@@ -50,7 +50,7 @@ pub struct Pudica {
     high: u32,
     /// When the rate of the drain was computed.
     draining: Option<Time>,
-    /// Whether the next frame is to be smaller.
+    /// True if the next frame is to be smaller.
     fallback: bool,
     /// Time of the last decision, whose effect only frames sent since then can show.
     decided: Option<Time>,

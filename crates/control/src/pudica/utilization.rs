@@ -10,7 +10,7 @@ use crate::trains::Train;
 pub(super) struct Utilization {
     /// R.
     pub(super) ratio: f64,
-    /// Whether it follows from the frame's delay, not from heavy loss.
+    /// True if it follows from the frame's delay, false if from heavy loss.
     pub(super) by_delay: bool,
 }
 

@@ -77,7 +77,7 @@ pub struct Rebera {
     period: Span,
     /// When the period began.
     began: Option<Time>,
-    /// Whether the caller reports when groups of frames begin.
+    /// True if the caller reports when groups of frames begin.
     led: bool,
     decisions: Decisions,
 }

@@ -17,7 +17,7 @@ pub(crate) struct Reported {
     pub(crate) packet: SentPacket,
     /// Its round-trip time as if it had been acknowledged at once; `None` if it is lost.
     pub(crate) rtt: Option<Span>,
-    /// Whether it arrived after an earlier interval had counted it as lost.
+    /// True if it arrived after an earlier interval had counted it as lost.
     pub(crate) was_lost: bool,
 }
 

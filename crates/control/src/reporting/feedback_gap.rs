@@ -44,7 +44,7 @@ impl FeedbackGap {
         self.until = now;
     }
 
-    /// Whether the outcome of this packet is unknown if it was not reported.
+    /// Returns true if the outcome of this packet is unknown if it was not reported.
     pub(super) fn covers(&self, packet: &SentPacket) -> bool {
         packet.at < self.until
     }

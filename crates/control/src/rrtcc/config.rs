@@ -129,7 +129,7 @@ pub struct LossConfig {
     pub growth: f64,
     /// ... and the amount added before the factor is applied (1 kbps).
     pub step: Rate,
-    /// Whether the rate never falls below TFRC's rate.
+    /// Keeps the rate at or above TFRC's.
     pub tfrc_floor: bool,
 }
 
@@ -172,7 +172,7 @@ impl Default for DetectorConfig {
     }
 }
 
-/// Whether serialisation omits the value because it is the default.
+/// Returns true for the default, which serialisation omits.
 #[cfg(feature = "serde")]
 fn weigh_as_in_2012(weighing: &u32) -> bool {
     *weighing == DetectorConfig::default().weighing

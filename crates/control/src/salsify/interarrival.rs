@@ -58,8 +58,8 @@ impl Interarrival {
         }
     }
 
-    /// Of reordered packets only the newer ones count. The grace of packets that never arrived is added to that of the
-    /// next that does: the path was idle in that time.
+    /// Records an arrival; of reordered packets only the newer ones count. The grace of packets that never arrived is
+    /// added to that of the next that does: the path was idle in that time.
     fn on_arrival(&mut self, packet: &SentPacket, at: Time) {
         let SentPacket { id, size, .. } = *packet;
         self.min_delay.add(at, at - packet.at, MIN_DELAY_MEMORY);

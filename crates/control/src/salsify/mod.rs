@@ -33,7 +33,7 @@ pub struct Config {
     /// Packets in flight for longer than this without any acknowledgement count as lost. The paper does not say;
     /// without it, an outage would silence the sender forever (specs/salsify.md 6: 1 s).
     pub forget_after: Span,
-    /// Whether to count one packet more in flight than there is, as the authors' code does (specs/salsify.md 3).
+    /// Counts one packet more in flight than there is, as the authors' code does (specs/salsify.md 3).
     pub counts_one_more: bool,
     /// Packets that may be sent before the first interarrival times are known; `None` for any number, as in the paper
     /// (specs/salsify.md 6). Ten packets, as TCP's initial window (RFC 6928).

@@ -17,8 +17,8 @@ pub struct Config {
     pub window: WindowConfig,
     /// The target and the pacing.
     pub media: MediaConfig,
-    /// Whether to react to marked packets by the share that is marked (L4S) instead of by a constant factor; `None` on
-    /// paths with classic ECN or none.
+    /// Reaction to marked packets by the share that is marked (L4S) instead of by a constant factor; `None` on paths
+    /// with classic ECN or none.
     #[cfg_attr(feature = "serde", serde(default))]
     pub l4s: Option<L4s>,
     /// If no report arrives for the larger of this and `feedback_timeout_rtts` smoothed round trips while packets are

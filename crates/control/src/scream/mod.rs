@@ -35,19 +35,19 @@ pub struct Scream {
     srtt: Option<Span>,
     queue: QueueDelay,
     marking: Marking,
-    /// Whether the queue that marks is a classic one, where that is looked for.
+    /// Detector of a classic queue as the one that marks; `None` where it is not used.
     classic: Option<Classic>,
     in_flight: InFlight,
     window: Window,
     media: Media,
-    /// Whether packets were lost or marked since the window last reacted.
+    /// True if packets were lost or marked since the window last reacted.
     lost: bool,
     marked: bool,
-    /// Whether the queue was above half its target at the last report.
+    /// True if the queue was above half its target at the last report.
     delayed: bool,
     /// When the last mark came.
     last_mark: Option<Time>,
-    /// Whether it is so recent that frames are paced out slowly.
+    /// True while the last mark is so recent that frames are paced out slowly.
     paces_out: bool,
     /// Since when packets are in flight without feedback.
     quiet_since: Option<Time>,
@@ -119,7 +119,7 @@ impl Scream {
         (alpha > 0.0).then_some((Congestion::Delayed { alpha }, "queueing delay above half its target"))
     }
 
-    /// What is left after a mark of a queue that is taken for a classic one.
+    /// Factor on the window after a mark by a queue that is taken for a classic one.
     fn classic_beta(&self) -> Option<f64> {
         self.classic.as_ref().and_then(Classic::beta)
     }

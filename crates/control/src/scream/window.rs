@@ -15,7 +15,7 @@ pub(super) enum Congestion {
     MarkedL4s {
         /// l4s_alpha.
         alpha: f64,
-        /// Whether the queue is so short (below a quarter of the target) that a window near its last inflection shrinks
+        /// True if the queue is so short (below a quarter of the target) that a window near its last inflection shrinks
         /// less.
         queue_is_short: bool,
         /// max_bytes_in_flight_prev.
@@ -36,7 +36,7 @@ pub(super) struct Window {
     bytes: f64,
     /// w_i: the window at the last congestion.
     inflection: f64,
-    /// Whether it grew since w_i was set.
+    /// True if the window grew since w_i was set.
     may_set_inflection: bool,
     last_reaction: Option<Time>,
     last_loss_reaction: Option<Time>,
@@ -99,17 +99,17 @@ impl Window {
         (away * away).clamp(0.1, 1.0)
     }
 
-    /// Whether a reaction is due.
+    /// Returns true if a reaction is due.
     pub(super) fn answers(&self, now: Time, srtt: Span) -> bool {
         self.last_reaction.is_none_or(|at| now - at >= self.turn(srtt))
     }
 
-    /// Whether a reaction to a loss is due, given that reactions are due.
+    /// Returns true if a reaction to a loss is due, given that reactions are due.
     pub(super) fn answers_loss(&self, now: Time, srtt: Span) -> bool {
         self.config.losses == Losses::EachVirtualRoundTrip || self.last_loss_reaction.is_none_or(|at| now - at >= srtt)
     }
 
-    /// Whether a reaction to a mark as to a classic one is due, once in a round trip.
+    /// Returns true if a classic answer to a mark is due, once in a round trip.
     pub(super) fn answers_classic_mark(&self, now: Time, srtt: Span) -> bool {
         self.last_mark_reaction.is_none_or(|at| now - at >= srtt)
     }

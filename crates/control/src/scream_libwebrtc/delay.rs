@@ -9,7 +9,7 @@ use crate::estimate::BaseDelay;
 const DAMPING_GAIN: f64 = 1.0 / 32.0;
 /// Growth and answers are damped to this at the most.
 const LEAST: f64 = 0.1;
-/// What exceeds this counts as this.
+/// The cap on a sample: longer delays count as this.
 const MOST: Span = Span::from_millis(20);
 /// A queue above this does not drain by itself.
 const STUCK: Span = Span::from_millis(5);
@@ -79,7 +79,7 @@ impl Delay {
         self.average.unwrap_or_default()
     }
 
-    /// Whether a queue that stood for long is being emptied.
+    /// Returns true while a queue that stood for long is being emptied.
     pub(super) fn drains(&self) -> bool {
         self.drains_until.is_some()
     }

@@ -9,7 +9,7 @@ use super::Config;
 pub(super) struct Losses {
     /// 0 to 1; losses count from 0.99 on.
     level: f64,
-    /// Whether there was one in the round trip that runs, and when that began.
+    /// True if there was a loss in the current round trip, which began at `since`.
     lost: bool,
     since: Time,
     /// Those that have not arrived after all, and when something was last known of any.
@@ -40,12 +40,12 @@ impl Losses {
         }
     }
 
-    /// Whether losses have lasted.
+    /// Returns true if losses have lasted.
     pub(super) fn count(&self) -> bool {
         self.level >= 0.99
     }
 
-    /// Whether there were none of late.
+    /// Returns true if there were no recent losses.
     pub(super) fn none(&self) -> bool {
         self.level < 0.01
     }

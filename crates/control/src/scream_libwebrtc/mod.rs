@@ -214,7 +214,7 @@ impl ScreamLibwebrtc {
         }
     }
 
-    /// Whether padding is sent: at first, and then in turns.
+    /// Turns padding on or off: on at first, and then by turns.
     fn set_padding(&mut self, now: Time) {
         let since_start = now - *self.started.get_or_insert(now);
         let calm = self.last_decrease.is_none_or(|at| now - at > PADDING_AFTER);

@@ -94,11 +94,11 @@ struct World {
     one_way: Span,
     /// More packets than these are dropped.
     most: f64,
-    /// Whether packets are marked, by a ramp from 4 to 8 ms of waiting.
+    /// True if packets are marked, by a ramp from 4 to 8 ms of waiting.
     marks: bool,
 }
 
-/// What the sender has at a time: target in kbps and s_rtt in ms.
+/// State of the sender at a time: target in kbps and s_rtt in ms.
 struct Had {
     at: Time,
     target: f64,

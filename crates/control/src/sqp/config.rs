@@ -34,7 +34,7 @@ pub struct Config {
     pub min: Rate,
     /// Which of a frame's bytes count for its sample.
     pub counted: Counted,
-    /// Whether a frame above its budget is scaled down (g < 1), as the fork does.
+    /// Scales down a frame above its budget (g < 1), as the fork does.
     pub scales_down: bool,
     /// A frame scaled up by more than this is not sampled (reading: 10).
     pub max_scaled: f64,

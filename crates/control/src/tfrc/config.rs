@@ -25,7 +25,7 @@ pub struct Config {
     /// The no-feedback timeout before the first feedback (2 s), after which the rate falls; later it is the longer of 4
     /// R and 2 s / X.
     pub initial_timeout: Span,
-    /// Whether packets leave at X sqrt(R) mean / sqrt(R): oscillation prevention (section 4.5, optional; off).
+    /// Sends packets at X sqrt(R) mean / sqrt(R): oscillation prevention (section 4.5, optional; off).
     pub damped: bool,
     /// The pacing rate as a multiple of X (ours: 1.1, so that the pacer can empty its queue after a large frame; the
     /// RFC: 1).

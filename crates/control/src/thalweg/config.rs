@@ -33,7 +33,7 @@ pub struct Config {
     pub silence: Span,
     /// Packets under way for longer than this without any report count as lost.
     pub forget_after: Span,
-    /// Whether packets beyond the budget are held back in the sender, for an encoder whose frames do not keep to it.
+    /// Holds back packets beyond the budget in the sender, for an encoder whose frames do not keep to it.
     pub holds_packets: bool,
     /// How the budget adapts to the path; `None` for a budget that does not.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]

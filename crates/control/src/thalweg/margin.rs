@@ -21,9 +21,9 @@ pub struct Config {
     pub window: Span,
     /// A frame is in time if it waits no longer than this on the path.
     pub bound: Span,
-    /// What a late frame costs: as much as a path that is empty for this many intervals of frames.
+    /// Cost of a late frame: as much as a path that is empty for this many intervals of frames.
     pub late: f64,
-    /// What waiting costs, for each `bound` that a frame waits, up to ten: as `late`.
+    /// Cost of waiting, for each `bound` that a frame waits, up to ten, in the unit of `late`.
     pub waiting: f64,
     /// The least budget.
     pub min: Span,
@@ -104,7 +104,7 @@ struct Sample {
     slope: f64,
 }
 
-/// What the frames in the window would have met with a budget.
+/// Tally of the outcomes that the frames in the window would have had with a budget.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     budget: Span,

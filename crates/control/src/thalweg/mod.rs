@@ -30,7 +30,7 @@ use service::Service;
 
 /// The most that is added beside a flow that fills the queue: what the path carries in this time.
 const MOST_CONTENDED: Span = Span::from_millis(300);
-/// What exceeds the min delay by no more than this may be jitter (specs/rmcat.md 1: a deviation of 5 ms).
+/// The greatest delay above the min that may be jitter (specs/rmcat.md 1: a deviation of 5 ms).
 const JITTER: Span = Span::from_millis(5);
 /// How much faster than the path a frame's packets leave: fast enough that they queue and measure it, as in Salsify's
 /// sender (specs/salsify.md 3).
@@ -102,7 +102,7 @@ impl Thalweg {
         self.carries() + self.overflow.limit().map_or(queue, |limit| queue.min(limit)).max(wire)
     }
 
-    /// Whether nothing arrives although something is under way.
+    /// Returns true if nothing arrives although packets are in flight.
     fn is_silent(&self) -> bool {
         self.silence.expired() > 0
     }
@@ -142,7 +142,7 @@ impl Thalweg {
         }
     }
 
-    /// Whether another flow fills the path's queue.
+    /// Returns true if another flow fills the path's queue.
     fn is_contended(&self) -> bool {
         self.round_trip.contended_for(self.now) > Span::ZERO
     }

@@ -19,7 +19,7 @@ const GAIN: f64 = 1.0 / 128.0;
 const TIMES: f64 = 2.0;
 /// ... and this much more: BBRv2's threshold of loss.
 const MORE: f64 = 0.02;
-/// What is left of the limit after a loss (CUBIC's beta is 0.7, RFC 9438).
+/// The factor on the limit after a loss (CUBIC's beta is 0.7, RFC 9438).
 const DECREASE: f64 = 0.8;
 /// How fast the limit grows again, a second. Beside a flow that fills the queue it grows as that one's window does, by
 /// a packet in a round trip (RFC 5681).
@@ -38,7 +38,7 @@ pub(super) struct Overflow {
 }
 
 impl Overflow {
-    /// What may be queued; `None` where the queue is not known to have lost any.
+    /// The most bytes that may be queued; `None` where the queue is not known to have lost any.
     pub(super) fn limit(&self) -> Option<Bytes> {
         self.limit
     }

@@ -14,8 +14,8 @@ use crate::feedback::Feedback;
 const MEMORY: Span = Span::from_secs(10);
 /// The path must be seen empty twice in that time.
 const DRAIN_AFTER: Span = Span::from_secs(5);
-/// What may be under way while the path drains, of what it carries in a round trip. The min is still known, so that no
-/// more than the queue has to go.
+/// The max in flight while the path drains, as a share of its capacity in a round trip. The min is still known, so that
+/// no more than the queue has to go.
 const DRAINED: f64 = 0.9;
 /// Packets under way where that does not show an empty path, because the path was taken for faster than it is (BBR's
 /// PROBE_RTT, specs/bbr.md 4). What still waits behind so few does not wait for us.
@@ -58,7 +58,7 @@ impl RoundTrip {
         self.held
     }
 
-    /// What may be under way while the path drains, of what it `carries` in a round trip.
+    /// The max in flight while the path drains, given its capacity in a round trip, `carries`.
     pub(super) fn draining(&self, carries: Bytes, packet: Bytes) -> Option<Bytes> {
         self.drain.map(|drain| if drain.to_few { packet * FEW } else { carries.scale(DRAINED).max(packet) })
     }

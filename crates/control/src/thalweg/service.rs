@@ -23,7 +23,7 @@ pub(super) struct Service {
     slow: Average,
     wire: Bytes,
     longest: Span,
-    /// Whether the last packet took longer than that.
+    /// True if the last packet took longer than `longest`.
     was_long: bool,
     /// The newest packet that arrived.
     newest: Option<Arrival>,
@@ -69,7 +69,7 @@ impl Service {
         }
     }
 
-    /// Of reordered packets only the newer ones count.
+    /// Records an arrival; of reordered packets only the newer ones count.
     fn on_arrival(&mut self, packet: &SentPacket, at: Time) {
         self.min_delay.add(at, at - packet.at, MIN_DELAY_MEMORY);
         let Some(newest) = self.newest.filter(|newest| newest.packet.id < packet.id) else {

@@ -154,8 +154,8 @@ fn parameters_out_of_range_are_refused() {
     }
 }
 
-/// What the budget becomes after frames of one packet each 40 ms: each waits `waits` milliseconds beyond the budget in
-/// force (but no less than none), or with a negative number meets a path that was empty for as long for want of budget.
+/// Budget after frames of one packet each 40 ms: each waits `waits` milliseconds beyond the budget in force (but no
+/// less than none), or with a negative number meets a path that was empty for as long for want of budget.
 fn budget_after(config: margin::Config, offsets: impl IntoIterator<Item = i64>) -> i64 {
     let mut flow = Flow::new(Thalweg::new(Config { margin: Some(config), ..steady() }).unwrap());
     // The first frame shows the empty path.

@@ -14,7 +14,7 @@ pub(crate) struct Train {
     pub(crate) frame: Option<u64>,
     /// The payload of its packets: media, or retransmissions where they stand in for it.
     pub(crate) payload: Payload,
-    /// Whether all of its packets have left.
+    /// True once all of its packets have left.
     pub(crate) complete: bool,
     pub(crate) lost: u32,
     pub(crate) followers: Vec<Follower>,
@@ -65,7 +65,8 @@ impl Train {
         train
     }
 
-    /// Whether a packet belongs to it: of the same frame or, where frames are not reported, sent within one interval.
+    /// Returns true if a packet belongs to it: of the same frame or, where frames are not reported, sent within one
+    /// interval.
     pub(super) fn takes(&self, packet: &SentPacket, interval: Span) -> bool {
         if packet.payload != self.payload {
             return false;
@@ -121,7 +122,7 @@ impl Train {
         }
     }
 
-    /// Whether the train is complete and the outcome of all its packets and of the padding after it is known.
+    /// Returns true once the train is complete and the outcome of all its packets and of the padding after it is known.
     pub(super) fn is_decided(&self) -> bool {
         self.complete
             && self.arrived + self.lost >= self.packets

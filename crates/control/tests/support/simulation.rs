@@ -30,7 +30,7 @@ pub struct Scenario {
     pub full_until: u64,
     /// The variation of frame sizes (coefficient of variation).
     pub spread: f64,
-    /// Whether an encoder whose frames are cut into bursts leaves room: 5 % of the target, and what empties the queue.
+    /// Leaves room in an encoder whose frames are cut into bursts: 5 % of the target, and enough to empty the queue.
     pub leaves_room: bool,
     pub pacing: Pacing,
     /// The probability that a packet is lost, reported twice, or overtaken (delayed by up to 10 ms).

@@ -36,12 +36,12 @@ pub enum Feed {
 }
 
 impl Feed {
-    /// Whether its source is frames.
+    /// Returns true for a source of frames.
     pub fn is_frames(self) -> bool {
         matches!(self, Feed::Frames | Feed::Course)
     }
 
-    /// Whether the torture test includes it.
+    /// Returns true if the torture test includes it.
     pub fn is_tortured(self) -> bool {
         matches!(self, Feed::Backlog | Feed::Frames)
     }

@@ -52,7 +52,7 @@ pub struct Packet {
     arrival: Option<Time>,
 }
 
-/// What happened: each report, and the target after it.
+/// Record of a run: each report, and the target after it.
 pub struct Run {
     pub reports: Vec<(Time, Vec<Packet>)>,
     pub targets: Vec<(Time, Rate)>,

@@ -34,7 +34,7 @@ pub trait Source {
     /// The file descriptor that the kernel watches.
     fn descriptor(&self) -> BorrowedFd<'_>;
 
-    /// Whether to wait also for room to write.
+    /// Returns true to wait also for room to write.
     fn wants_to_write(&self) -> bool {
         false
     }
@@ -45,16 +45,17 @@ pub trait Source {
 pub struct Woken {
     /// The time of the wake-up: the arrival time of whatever has arrived.
     pub now: Time,
-    /// Whether the requested time has come.
+    /// True if the requested time has come.
     pub due: bool,
-    /// Whether a [`Waker`] was used.
+    /// True if a [`Waker`] was used.
     pub called: bool,
     /// Indices of the sources that are readable, writable if that was requested, or failed.
     pub ready: Vec<usize>,
 }
 
 impl Woken {
-    /// Whether the source at `index` is readable, has failed, or has room for what it could not send.
+    /// Returns true if the source at `index` is readable, has failed, or has room for the datagrams that it could not
+    /// send.
     pub fn is_ready(&self, index: usize) -> bool {
         self.ready.binary_search(&index).is_ok()
     }
@@ -70,7 +71,7 @@ pub struct Poller {
     clock: Clock,
     config: PollerConfig,
     timer: OwnedFd,
-    /// What the timer is set to; [`Time::NEVER`] while it is off.
+    /// The time that the timer is set to; [`Time::NEVER`] while it is off.
     armed: Time,
     waker: Waker,
     lateness: Lateness,

@@ -54,7 +54,7 @@ impl Signals {
         Ok(Signals { receiving, registered })
     }
 
-    /// Whether a signal has arrived since the last call.
+    /// Returns true if a signal has arrived since the last call.
     pub fn take(&mut self) -> bool {
         let mut buffer = [0; 16];
         let mut came = false;

@@ -36,7 +36,7 @@ pub enum ShellError {
     /// No command was given.
     #[error("there is no command to run: write it after --, such as `-- ping -c 3 100.64.0.1`")]
     NoCommand,
-    /// What `sudo` says of its caller is no number.
+    /// `sudo` gives a caller that is not a number.
     #[error("{name} is {text:?}, must be a number; --as-root runs the command as root")]
     Caller {
         /// The variable.

@@ -8,7 +8,7 @@ use super::network::{call, set_forwarding};
 /// The access to other machines, undone when dropped.
 pub(super) struct Outside {
     translation: Translation,
-    /// Whether forwarding was off before, and is to be turned off again.
+    /// True if forwarding was off before, and is to be turned off again.
     restore: bool,
 }
 
@@ -90,7 +90,7 @@ impl Drop for Outside {
     }
 }
 
-/// Whether every server in `resolv.conf` has a loopback address.
+/// Returns true if every server in `resolv.conf` has a loopback address.
 fn names_are_local(text: &str) -> bool {
     let mut servers = text.lines().filter_map(|line| line.trim().strip_prefix("nameserver")).map(str::trim).peekable();
     servers.peek().is_some() && servers.all(|server| server.starts_with("127.") || server == "::1")

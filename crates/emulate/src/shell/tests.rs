@@ -20,7 +20,7 @@ fn delay(millis: i64) -> PathConfig {
     PathConfig { hops: vec![HopConfig::delay(delay)] }
 }
 
-/// Whether this machine permits it: root in a container may lack the permission.
+/// Returns true if this machine permits it: root in a container may lack the permission.
 fn may() -> bool {
     let probe = || nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET).is_ok() && Device::create("probe").is_ok();
     let may = std::thread::spawn(probe).join().unwrap();

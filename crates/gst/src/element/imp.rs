@@ -19,7 +19,7 @@ static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     gst::DebugCategory::new("thalwegbwe", gst::DebugColorFlags::empty(), Some("Thalweg's congestion controllers"))
 });
 
-/// What waits between the pads.
+/// Item that waits between the pads.
 #[derive(Debug)]
 enum Item {
     Buffer(gst::Buffer),
@@ -43,7 +43,7 @@ struct State {
     flow: Option<Flow<Item>>,
     streams: Streams,
     flushing: bool,
-    /// What became of the last push.
+    /// Result of the last push.
     result: Result<gst::FlowSuccess, gst::FlowError>,
     /// Nanoseconds of the system's clock when the flow began.
     epoch: u64,
@@ -67,7 +67,7 @@ impl Default for State {
 }
 
 impl State {
-    /// Of the clock by which a session takes its `local-ts`.
+    /// Time by the clock from which a session takes its `local-ts`.
     fn now(&self) -> Time {
         Time::from_nanos(nanos().saturating_sub(self.epoch))
     }

@@ -22,9 +22,9 @@ const ANNOUNCED: f64 = 0.01;
 const ANNOUNCED_APART: Span = Span::from_millis(20);
 /// Packets whose reports are awaited: eight seconds at 10 Mbps.
 const REMEMBERED: usize = 8192;
-/// What waits beyond a frame is to be gone within this time: the encoder makes so much less meanwhile. It cannot be told to
-/// leave a picture out, and one that overshoots (webrtcsink's vp8enc does) would keep a queue for good at today's pacing, a
-/// tenth above the estimate.
+/// Time in which a queue of more than a frame is drained: the encoder makes so much less meanwhile. It cannot be told
+/// to leave a picture out, and one that overshoots (webrtcsink's vp8enc does) would keep a queue for good at today's
+/// pacing, a tenth above the estimate.
 const DRAINED: Span = Span::from_millis(250);
 /// A task that wakes late sends at once what it has missed, up to what this time carries (as rtpgccbwe; specs/embedding.md 6.1).
 /// Without it 6 Mbit/s, a packet each 1.6 ms, became 2 on a busy machine.
@@ -35,12 +35,12 @@ const LATE: Span = Span::from_millis(30);
 const LEAST_SHARE: f64 = 0.25;
 /// After this long without a packet nothing is being sent.
 const IDLE: Span = Span::from_millis(500);
-/// What fills a probe is as large as media (libwebrtc's probes repeat recent packets).
+/// Size of a packet that fills a probe, like media (libwebrtc's probes repeat recent packets).
 const FILLER: Bytes = Bytes::new(1250);
 /// The time by which a wait is longer than its end, so that what has to be exceeded is.
 const TICK: Span = Span::from_nanos(1);
 
-/// What the element does next.
+/// Next step of the element.
 #[derive(Debug)]
 pub(crate) enum Step<T> {
     /// Push this packet.
@@ -55,7 +55,7 @@ pub(crate) enum Step<T> {
     Wait(Time),
 }
 
-/// What the application is notified of.
+/// Notifications to the application.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct News {
     pub(crate) target: bool,
@@ -72,7 +72,7 @@ pub(crate) enum Mode {
     Joined,
 }
 
-/// What is known beside the target.
+/// Diagnostics beside the target: smoothed RTT, bytes in flight, loss.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Figures {
     pub(crate) limits: SendLimits,
@@ -287,7 +287,7 @@ impl<T> Flow<T> {
         full
     }
 
-    /// What to do next.
+    /// Determines the next step.
     pub(crate) fn step(&mut self, now: Time) -> Step<T> {
         if self.driver.next_timeout() <= now {
             self.driver.on_timeout(now);
@@ -346,7 +346,7 @@ impl<T> Flow<T> {
         self.depart(now, packet, None, now);
     }
 
-    /// Whether the queue has to be thrown away. Also decides whether pictures are held back.
+    /// Returns true if the queue has to be thrown away. Also decides whether pictures are held back.
     fn is_too_old(&mut self, now: Time) -> bool {
         let view = self.queue.view();
         let verdict = self.safeguards.on_queue(now, &view);
@@ -388,7 +388,7 @@ impl<T> Flow<T> {
         self.settings.padding && self.media_sent && !self.cannot_pad
     }
 
-    /// What could leave now if it is its time: its size on the wire, and what it is.
+    /// Packet that could leave now if it is its time: its size on the wire, and its purpose.
     fn next(&mut self, now: Time) -> Option<(Bytes, Payload)> {
         if let Some(packet) = self.queue.head() {
             return Some((packet.size, packet.kind));
@@ -514,7 +514,7 @@ impl<T> Flow<T> {
         (f64::from(self.target()) - announced).abs() > ANNOUNCED * announced
     }
 
-    /// What the application has to be notified of now.
+    /// Notifications due to the application now.
     pub(crate) fn news(&mut self, now: Time) -> News {
         let target = self.differs() && now >= self.announced.0 + ANNOUNCED_APART;
         if target {
@@ -526,7 +526,7 @@ impl<T> Flow<T> {
         news
     }
 
-    /// Whether pictures are better not encoded now.
+    /// Returns true while pictures are better not encoded.
     pub(crate) fn hold(&self) -> bool {
         self.safeguards.paused()
     }

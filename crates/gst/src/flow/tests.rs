@@ -27,7 +27,7 @@ struct Sent {
     packet: Packet,
 }
 
-/// What came of a call.
+/// Result of a call.
 #[derive(Debug, Default)]
 struct Played {
     sent: Vec<Sent>,

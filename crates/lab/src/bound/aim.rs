@@ -60,7 +60,7 @@ impl Aim {
         of(packets).max(of(packets.saturating_sub(1))).min(MAX_RATE.over(interval))
     }
 
-    /// What is likely to be carried for a frame that arrives at `arrives` up to `due`: the rate is the lesser mean of the
+    /// Bytes likely to be carried up to `due` for a frame that arrives at `arrives`: the rate is the lesser mean of the
     /// past, times the gain, and what is under way is served at it from the last known moment on.
     fn expected(&mut self, causal: Causal, now: Time, arrives: Time, due: Time) -> Bytes {
         let blind = self.known.after + self.known.back.unwrap_or_default();
@@ -101,7 +101,7 @@ impl Aim {
         through
     }
 
-    /// Whether nothing is in the way of a frame that leaves the sender at `now`, as far as is known.
+    /// Returns true if nothing is in the way of a frame that leaves the sender at `now`, as far as is known.
     pub(super) fn is_free(&self, now: Time) -> bool {
         self.free <= now + self.known.before
     }

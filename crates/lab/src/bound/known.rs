@@ -1,4 +1,4 @@
-//! What is known of a path beforehand, and for which scenarios that makes a bound.
+//! Advance knowledge of a path, and the scenarios for which it makes a bound.
 
 use thalweg_codecs::CodecTime;
 use thalweg_netsim::{Capacity, FindTrace, HopConfig, Jitter};

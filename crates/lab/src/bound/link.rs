@@ -6,7 +6,7 @@ use thalweg_netsim::trace::OPPORTUNITY;
 use thalweg_netsim::{Capacity, Rates, Schedule};
 use thalweg_units::{Bytes, Time};
 
-/// What the link carries.
+/// Capacity of the link.
 #[derive(Debug)]
 enum Carries {
     /// An opportunity at each of these times, in order.
@@ -20,7 +20,7 @@ pub(super) struct Server {
     carries: Arc<Carries>,
     /// Up to when it is taken.
     at: Time,
-    /// What is left of the opportunities at that time, for frames that wait by then.
+    /// Bytes left of the opportunities at that time, for frames that wait by then.
     left: Bytes,
 }
 
@@ -42,12 +42,12 @@ impl Server {
         Server { carries: Arc::new(carries), at: Time::ZERO, left: Bytes::ZERO }
     }
 
-    /// Whether it has opportunities, whose bytes count Mahimahi's packet information.
+    /// Returns true if it has opportunities, whose bytes count Mahimahi's packet information.
     pub(super) fn has_opportunities(&self) -> bool {
         matches!(*self.carries, Carries::Opportunities(_))
     }
 
-    /// What it carries after `from` up to `until`, taken or not.
+    /// Bytes that it carries after `from` up to `until`, taken or not.
     pub(super) fn carries(&self, from: Time, until: Time) -> Bytes {
         match &*self.carries {
             _ if until <= from => Bytes::ZERO,
@@ -56,7 +56,7 @@ impl Server {
         }
     }
 
-    /// What a frame that arrives at `from` gets of it up to `until`, behind all that is taken. A packet never leaves in
+    /// Bytes left up to `until` for a frame that arrives at `from`, behind all that is taken. A packet never leaves in
     /// the millisecond of its arrival (specs/linkemu.md 2).
     pub(super) fn room(&self, from: Time, until: Time) -> Bytes {
         let left = if from < self.at && self.at <= until { self.left } else { Bytes::ZERO };

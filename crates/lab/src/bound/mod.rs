@@ -71,7 +71,7 @@ const CAUSAL: Causal =
 const PREFIX: &str = "bound:";
 
 impl Bound {
-    /// Whether this is a name that only a bound can have.
+    /// Returns true if this is a name that only a bound can have.
     pub fn is_named_by(name: &str) -> bool {
         name.starts_with(PREFIX)
     }

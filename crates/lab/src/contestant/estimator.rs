@@ -81,7 +81,7 @@ pub trait Estimator: Send {
     }
 }
 
-/// What an estimator is created with.
+/// Parameters of a new estimator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The estimate before the first report.

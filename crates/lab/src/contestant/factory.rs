@@ -55,7 +55,7 @@ impl Contestant {
         self
     }
 
-    /// What its estimators are created with.
+    /// Parameters of its estimators.
     pub fn limits(&self) -> Limits {
         self.limits
     }

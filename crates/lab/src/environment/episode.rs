@@ -1,4 +1,4 @@
-//! What distinguishes the episodes of an environment: link, beginning in it, seed.
+//! Choices that distinguish the episodes of an environment: link, beginning in it, seed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::{FindTrace, Scenario, Simulation};
 /// The name under which the forward path has an episode's link.
 const DRAWN: &str = "the episode's link";
 
-/// What an episode drew.
+/// Random choices of an episode.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Episode {
     /// The name of its link; `None` for the scenario's own.

@@ -13,7 +13,7 @@ use super::stepped::Info;
 use crate::FindTrace;
 use crate::simulate::SimulateError;
 
-/// What happens to an environment whose episode has ended: the modes of gymnasium's vector environments.
+/// Reset of an environment whose episode has ended: the modes of gymnasium's vector environments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Autoreset {
     /// The next step begins an episode: its action is ignored, its reward 0.
@@ -112,12 +112,12 @@ impl Environments {
         false
     }
 
-    /// What they are made of.
+    /// Configuration of the environments.
     pub fn config(&self) -> &Config {
         self.members[0].environment.config()
     }
 
-    /// What happens to one whose episode has ended.
+    /// Mode of resets after an episode's end.
     pub fn autoreset(&self) -> Autoreset {
         self.autoreset
     }
@@ -216,7 +216,7 @@ impl Environments {
         self.members.get(index).map(|member| &member.environment)
     }
 
-    /// What the last interval of environment `index` was like; `None` directly after its reset.
+    /// Statistics of the last interval of environment `index`; `None` directly after its reset.
     pub fn info(&self, index: usize) -> Option<&Info> {
         self.members.get(index)?.info.as_ref()
     }

@@ -42,7 +42,7 @@ pub use rows::{Rows, rows};
 pub use single::{Environment, Step};
 pub use stepped::Info;
 
-/// What an environment is made of.
+/// Configuration of an environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// The call. Its seed is replaced in every episode.
@@ -50,11 +50,11 @@ pub struct Config {
     /// The links of the episodes, by name: each episode draws one and a time in it at which it begins, and all
     /// bottlenecks of the forward path get it. Empty for the scenario's own path in every episode.
     pub links: Vec<String>,
-    /// What a policy sees.
+    /// Observation of the policy.
     pub observation: Observation,
-    /// What it may do.
+    /// Action of the policy.
     pub action: Action,
-    /// What it is paid for.
+    /// Reward of the policy.
     pub reward: Reward,
     /// The time between two actions.
     pub interval: Span,

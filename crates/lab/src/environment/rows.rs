@@ -28,7 +28,7 @@ pub struct Rows {
     pub rewards: Vec<f64>,
     /// The capacity that the controller estimated, in bit/s: the challenge's `bandwidth_predictions`.
     pub estimates_bps: Vec<f64>,
-    /// What the bottleneck could carry, in bit/s: the challenge's `true_capacity`; NaN if there is none.
+    /// Capacity of the bottleneck, in bit/s: the challenge's `true_capacity`; NaN if there is none.
     pub capacities_bps: Vec<f64>,
 }
 

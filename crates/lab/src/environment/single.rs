@@ -30,11 +30,11 @@ struct Running {
 /// The result of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
-    /// What the interval was worth.
+    /// The interval's reward.
     pub reward: f64,
-    /// Whether the scenario has ended.
+    /// True if the scenario has ended.
     pub truncated: bool,
-    /// What it was like.
+    /// The interval's statistics.
     pub info: Info,
 }
 
@@ -57,7 +57,7 @@ impl Environment {
         &self.episodes
     }
 
-    /// What it is made of. The scenario is as it is played: quality is measured only for a reward that needs it.
+    /// The configuration. The scenario is as it is played: quality is measured only for a reward that needs it.
     pub fn config(&self) -> &Config {
         &self.episodes.config
     }

@@ -12,18 +12,18 @@ use crate::simulate::{SimulateError, Viewer};
 /// The time over which the rate of the shown frames is counted: of 30 frames a second a single interval has one or two.
 const SHOWN: Span = Span::from_secs(1);
 
-/// What an interval was like, beside observation and reward.
+/// Statistics of an interval, beside observation and reward.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Info {
     /// The end of the interval, from the sender's beginning.
     pub at: Span,
-    /// What the sender was set to.
+    /// The sender's setting.
     pub setting: Setting,
-    /// What the bottleneck could carry; `None` if there is none.
+    /// Capacity of the bottleneck; `None` if there is none.
     pub capacity: Option<Rate>,
-    /// What the sender learned.
+    /// The sender's statistics.
     pub interval: Interval,
-    /// What the viewer saw.
+    /// The viewer's experience.
     pub viewed: Viewed,
 }
 
@@ -53,7 +53,7 @@ impl Stepped {
         Ok(Stepped { simulation, outside, interval, begin, seen, frozen: Span::ZERO, shown })
     }
 
-    /// What the sender sends by at the moment.
+    /// The sender's present setting.
     pub(super) fn setting(&self) -> Setting {
         let limits = self.simulation.engine(0).map(|engine| *engine.limits());
         limits.map_or(self.outside.setting(), |limits| Setting { rate: limits.capacity, window: limits.window })
@@ -73,7 +73,7 @@ impl Stepped {
         Ok(Info { at: now - self.begin, setting: interval.setting, capacity, interval, viewed })
     }
 
-    /// Whether the scenario has ended.
+    /// Returns true if the scenario has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.simulation.has_ended()
     }

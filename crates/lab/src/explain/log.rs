@@ -1,4 +1,4 @@
-//! What happened around a moment, line by line, with repetitions merged.
+//! Events around a moment, line by line, with repetitions merged.
 
 use super::timeline::{Entry, Timeline, between, until};
 use super::words::{bytes, moment, plain, rate, span};
@@ -20,8 +20,8 @@ impl Timeline {
         self.variables.iter().filter_map(of).collect()
     }
 
-    /// What happened from one moment to another, in seconds. Frames and limits are merged until something else happens
-    /// for the first time.
+    /// Events from one moment to another, in seconds. Frames and limits are merged until something else happens for the
+    /// first time.
     pub fn log(&self, from: f64, to: f64) -> Vec<String> {
         let mut lines = Vec::new();
         let mut open: Vec<Merged<'_>> = Vec::new();
@@ -42,12 +42,12 @@ impl Timeline {
     }
 }
 
-/// Whether it happens all the time.
+/// Returns true for an event of the steady flow.
 fn is_flow(entry: &Entry) -> bool {
     ["encode-started", "frame-queued", "send-limits", "picture-held"].contains(&entry.event.as_str())
 }
 
-/// Whether two entries are one line.
+/// Returns true if two entries are one line.
 fn is_same(one: &Entry, other: &Entry) -> bool {
     let height = one.event != "encode-started" || one.count == other.count;
     one.event == other.event && one.why == other.why && one.what == other.what && height

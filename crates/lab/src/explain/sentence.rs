@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::timeline::{Decision, Limits, Timeline, between, until};
 use super::words::{bytes, moment, percent, plain, rate, span};
 
-/// What a rate is averaged over, in seconds.
+/// Interval over which a rate is averaged, in seconds.
 const MEAN: f64 = 1.0;
 /// A decision is a reason for this long, in seconds.
 const RECENT: f64 = 5.0;

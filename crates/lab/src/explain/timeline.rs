@@ -1,4 +1,4 @@
-//! What the sender under test did and knew, by time: read from its events.
+//! Actions and knowledge of the sender under test, by time: read from its events.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::record::Row;
 /// Values with their times in seconds, in order.
 pub(super) type Timed<T> = Vec<(f64, T)>;
 
-/// What a controller allows.
+/// Limits set by a controller.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) capacity_bps: f64,
@@ -81,12 +81,12 @@ pub struct Timeline {
     pub(super) entries: Timed<Entry>,
 }
 
-/// What is not later than `at`.
+/// Entries not later than `at`.
 pub(super) fn until<T>(list: &[(f64, T)], at: f64) -> &[(f64, T)] {
     &list[..list.partition_point(|(time, _)| *time <= at)]
 }
 
-/// What is after `from` and not later than `to`.
+/// Entries after `from` and not later than `to`.
 pub(super) fn between<T>(list: &[(f64, T)], from: f64, to: f64) -> &[(f64, T)] {
     let list = until(list, to);
     &list[list.partition_point(|(time, _)| *time <= from)..]

@@ -18,7 +18,7 @@ const MEAN: f64 = 1.0;
 pub struct Moment {
     /// When, in seconds.
     pub at: f64,
-    /// What happened.
+    /// Description of the moment.
     pub text: String,
     /// Why the rate was what it was.
     pub why: String,
@@ -33,7 +33,7 @@ pub struct Worst {
     pub moments: Vec<Moment>,
 }
 
-/// What the link could carry in the second before `at`, in bit/s; `None` if the run has no bottleneck.
+/// Capacity of the link in the second before `at`, in bit/s; `None` if the run has no bottleneck.
 pub fn capacity(series: &Series, at: f64) -> Option<f64> {
     let is_link = series.capacity_mbps.iter().any(|mbps| *mbps > 0.0);
     let mbps = mean(&series.capacity_mbps, series.bin_s, at - MEAN, at).filter(|_| is_link)?;
@@ -115,7 +115,7 @@ impl Timeline {
         moments.collect()
     }
 
-    /// What happened to the pictures and packets of a gap.
+    /// Description of the pictures and packets of a gap.
     fn during(&self, from: f64, to: f64) -> Option<String> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for (_, entry) in between(&self.entries, from, to) {

@@ -1,4 +1,4 @@
-//! What each column of a table of results means, and which way is better.
+//! Meaning of each column of a table of results, and which way is better.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ pub enum Better {
 }
 
 impl Column {
-    /// What the figure is, in one sentence.
+    /// The figure's meaning, in one sentence.
     pub fn about(&self) -> &'static str {
         self.explained().0
     }

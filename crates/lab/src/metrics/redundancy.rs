@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Redundancy {
     /// FEC on the wire, for repair and as padding, in bit/s.
     pub fec_bitrate_bps: f64,
-    /// That relative to the first transmissions of media on the wire.
+    /// FEC's bytes relative to the first transmissions of media on the wire.
     pub fec_share: f64,
     /// FFRE, the share of losses that FEC recovered, 0..1: of media packets that were dropped and were protected by an
     /// FEC packet, those that FEC recovered before a retransmission arrived. Null if no protected packet was lost.

@@ -38,7 +38,7 @@ pub struct Summary {
     /// The codec's settings, as it prints them.
     #[serde(default)]
     pub codec: String,
-    /// What the receiver reported, and how often; null for another program, which has its own.
+    /// Kind of the receiver's reports, and their frequency; null for another program, which has its own.
     #[serde(default)]
     pub feedback: Option<FeedbackStyle>,
     /// The seed.
@@ -60,7 +60,7 @@ pub struct Summary {
     /// The variant of SSIM.
     #[serde(default)]
     pub ssim_variant: Ssim,
-    /// Whether PSNR and SSIM were measured on pixels or estimated by an encoder model.
+    /// Source of PSNR and SSIM: measured on pixels or estimated by an encoder model.
     #[serde(default)]
     pub quality: QualitySource,
     /// 25th percentile of the SSIM of each frame, in dB.
@@ -84,7 +84,7 @@ pub struct Summary {
     /// Mean VMAF of the same; null unless requested.
     #[serde(default)]
     pub screen_vmaf: Option<f64>,
-    /// What computed VMAF: the versions of libvmaf and ffmpeg, and the model.
+    /// Tool that computed VMAF: the versions of libvmaf and ffmpeg, and the model.
     #[serde(default)]
     pub vmaf_tool: Option<String>,
     /// Latency from capture to display over all pictures, a missing one counted until the next shown: median, in ms.
@@ -131,11 +131,11 @@ pub struct Summary {
     pub events_fingerprint: String,
     /// Simulated seconds over CPU seconds; set by a caller that reads a clock.
     pub speed_x: Option<f64>,
-    /// Whether it ran in real time on real sockets and not in virtual time.
+    /// True for a run in real time on real sockets, false in virtual time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
-    /// Whether the sender's decisions depend on the machine's arithmetic, so that on another machine the run may differ:
-    /// those of a neural network do.
+    /// True if the sender's decisions depend on the machine's arithmetic, so that on another machine the run may
+    /// differ: those of a neural network do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub machine_dependent: bool,
     /// How the path was shared with other responsive flows; null without any.

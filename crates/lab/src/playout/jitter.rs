@@ -10,7 +10,7 @@ use thalweg_units::Time;
 
 use super::line::Line;
 
-/// What averages of size keep of themselves per frame (`kPhi`), and the max of sizes (`kPsi`).
+/// Memory per frame of averages of size (`kPhi`), and of the max of sizes (`kPsi`).
 const MEAN_KEEPS: f64 = 0.97;
 const MAX_KEEPS: f64 = 0.9999;
 /// The mean size begins as that of these first frames (`kFramesUntilSizeFiltering`).
@@ -129,7 +129,7 @@ impl Sizes {
     }
 }
 
-/// What the covariance of the line grows by with each frame.
+/// Growth of the line's covariance with each frame.
 const PROCESS_NOISE: [f64; 2] = [2.5e-10, 1e-10];
 /// The least slope, in ms per byte (`kMaxBandwidth`, 8 Gbps).
 const LEAST_SLOPE: f64 = 1e-6;

@@ -66,7 +66,7 @@ pub struct Complete {
     pub captured: Time,
     /// Its size.
     pub size: Bytes,
-    /// Whether a retransmission completed it: then its delay says nothing about the path.
+    /// True if a retransmission completed it: then its delay says nothing about the path.
     pub repaired: bool,
     /// The time to decode it.
     pub decode: Span,

@@ -1,4 +1,4 @@
-//! What the columns of `events.parquet` hold for each kind of event: the source of docs/reference/events.md and of the
+//! Meaning of the columns of `events.parquet` for each kind of event: the source of docs/reference/events.md and of the
 //! view of each event. A test below fails for an event that is not here, or fills other columns.
 
 /// The version of the columns and of what they hold: raised when a meaning changes, not when an event is added.
@@ -39,20 +39,20 @@ const fn column(name: &'static str, unit: &'static str) -> Column {
 pub struct Kind {
     /// Its name in the column `event`.
     pub event: &'static str,
-    /// What happened.
+    /// Description of the event.
     pub about: &'static str,
-    /// What it fills beside time, flow and event.
+    /// Columns that it fills beside time, flow and event.
     pub fields: &'static [Field],
 }
 
-/// What a column holds for one kind of event.
+/// Meaning of a column for one kind of event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
     /// The column.
     pub column: &'static str,
     /// Its name in the event's view, with the unit as its end.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub about: &'static str,
 }
 

@@ -40,7 +40,7 @@ fn lines(cell: &Cell<'_>, data: &mut Data, thin: Thin, points: Points<'_>) -> Ve
     present.map(|(entry, series)| data.line(*entry, series, false)).collect()
 }
 
-/// What the link had, of the first run: the same for all.
+/// Capacity of the link, from the first run: the same for all.
 fn area(cell: &Cell<'_>, data: &mut Data, values: fn(&outcome::Series) -> &[f64]) -> Option<Line> {
     let series = &cell.groups.first()?.runs.first()?.series;
     let line = over_time(vec![bins(series, values(series))], duration(cell), Thin::Mean);

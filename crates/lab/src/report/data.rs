@@ -42,22 +42,22 @@ pub(super) struct Chart {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) x: Option<&'static str>,
     pub(super) height: u16,
-    /// Whether the axis of values, or of a distribution's quantity, is logarithmic.
+    /// Makes the axis of values, or of a distribution's quantity, logarithmic.
     pub(super) log: bool,
-    /// Whether lines are constant until the next point.
+    /// Keeps lines constant until the next point.
     pub(super) steps: bool,
-    /// Whether the axis begins at zero.
+    /// Begins the axis at zero.
     pub(super) zero: bool,
     /// The width of means that are drawn while the whole run is in view, in seconds; zero for none.
     pub(super) coarse: f64,
     /// Where the axis ends at the latest; lines may go beyond.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) top: Option<f64>,
-    /// What the grey area is.
+    /// Name of the grey area, and its line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) area: Option<(&'static str, Line)>,
     pub(super) lines: Vec<Line>,
-    /// What the ticks at the top are, and their times for entries.
+    /// Name of the ticks at the top, and their times for entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) marks: Option<(&'static str, Vec<Times>)>,
 }
@@ -96,9 +96,9 @@ impl Default for Places {
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Points {
     pub(super) title: String,
-    /// What the vertical axis has.
+    /// Label of the vertical axis.
     pub(super) y: &'static str,
-    /// Whether that axis begins at zero.
+    /// Begins that axis at zero.
     pub(super) zero: bool,
     /// An entry's line through these places: the most that any sender could have.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -36,7 +36,7 @@ pub(super) struct Cell<'a> {
 /// All runs of a page.
 #[derive(Debug, Clone)]
 pub(super) struct Page<'a> {
-    /// What has a line: the schemes in order, and the other flows that shared a path with them.
+    /// Entries with a line: the schemes in order, and the other flows that shared a path with them.
     pub(super) entries: Vec<Entry>,
     /// Number of entries that are schemes under test.
     pub(super) schemes: usize,

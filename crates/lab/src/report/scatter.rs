@@ -22,12 +22,12 @@ pub struct ScatterPoint {
     pub ssim_range_db: Option<(f64, f64)>,
     /// The scheme whose colour it has; `None` for one that was not run here.
     pub scheme: Option<String>,
-    /// Whether it was run here; published results are drawn as hollow points.
+    /// True if it was run here; published results are drawn as hollow points.
     pub ours: bool,
 }
 
 impl ScatterPoint {
-    /// Whether it is no worse than the other in both respects, and better in one.
+    /// Returns true if it is no worse than the other in both respects, and better in one.
     pub fn is_better(&self, other: &ScatterPoint) -> bool {
         let (delay, ssim) = (self.delay_ms - other.delay_ms, self.ssim_db - other.ssim_db);
         delay <= 0.0 && ssim >= 0.0 && (delay < 0.0 || ssim > 0.0)

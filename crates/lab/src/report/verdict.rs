@@ -1,4 +1,4 @@
-//! What the numbers say, in words: each scheme against the first.
+//! Verdict on the numbers, in words: each scheme against the first.
 
 use super::groups::Page;
 use crate::metrics::Summary;
@@ -50,7 +50,7 @@ fn times(ratio: Estimate, what: &str) -> String {
     format!("{:.2} times {what}{}{chance}", ratio.mean, interval(ratio, 2))
 }
 
-/// Whether the interval includes the value of no difference.
+/// Returns true if the interval includes the value of no difference.
 fn chance(found: Estimate, against: Against) -> bool {
     found.interval.is_some() && !found.excludes(against.unchanged())
 }

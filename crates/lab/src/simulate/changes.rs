@@ -1,4 +1,4 @@
-//! What changes during a run, in order of time.
+//! Changes during a run, in order of time.
 
 use std::collections::VecDeque;
 

@@ -15,7 +15,7 @@ use super::SimulateError;
 use crate::outcome::{FrameRecord, OnScreen, Quality};
 use crate::scenario::Scenario;
 
-/// What the comparisons are made of.
+/// Source of the comparisons.
 #[derive(Clone, Copy)]
 enum Kind {
     /// Nothing is compared.
@@ -25,7 +25,7 @@ enum Kind {
     Modelled(Ageing),
 }
 
-/// What the viewer sees.
+/// Picture that the viewer sees.
 struct Seen {
     picture: u64,
     since: Time,
@@ -48,7 +48,7 @@ pub(super) struct Comparisons {
     done: Vec<Quality>,
     /// The comparison of each picture that was shown.
     shown: Vec<(u64, usize)>,
-    /// What stood on the screen, with its comparison.
+    /// Pictures on the screen, with their comparisons.
     screen: Vec<(OnScreen, usize)>,
     /// The same before anything was shown, with the camera's picture it was compared with.
     blank: Vec<(u64, OnScreen, usize)>,

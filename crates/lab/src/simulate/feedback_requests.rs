@@ -14,7 +14,7 @@ impl FeedbackRequests {
         FeedbackRequests { every, last: None }
     }
 
-    /// Whether a packet sent now requests a report, given whether the engine `wants` one.
+    /// Returns true if a packet sent now requests a report; `wants` is the engine's wish.
     pub(super) fn requests_feedback(&mut self, now: Time, wants: bool) -> bool {
         let overdue = self.every.is_some_and(|every| self.last.is_none_or(|last| now - last >= every));
         if wants || overdue {

@@ -44,7 +44,7 @@ struct Decoding {
     info: FrameInfo,
     /// The decoded picture, if any; `None` if decoding has not been done yet.
     picture: Option<Option<Picture>>,
-    /// Whether it is too late to be shown.
+    /// True if it is too late to be shown.
     discarded: bool,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Flow {
     reader: MessageReader,
     /// When the receiver next learns the round-trip time; never if media is sent one way only.
     round_trip_due: Time,
-    /// Whether it gets the round-trip time from extended reports and their answers (RFC 3611 section 4.5), without
+    /// True if it gets the round-trip time from extended reports and their answers (RFC 3611 section 4.5), without
     /// waiting for reports.
     reports_extended: bool,
     codec: CodecPair,
@@ -178,7 +178,7 @@ impl Flow {
         })
     }
 
-    /// Whether it has stopped sending.
+    /// Returns true if it has stopped sending.
     fn has_stopped(&self, now: Time) -> bool {
         now >= self.end
     }

@@ -29,7 +29,7 @@ struct Media {
     fragment: Fragment,
     size: Bytes,
     dropped: bool,
-    /// Whether an FEC packet that protects it was sent.
+    /// True if an FEC packet that protects it was sent.
     protected: bool,
     /// How it was first obtained.
     came: Option<By>,

@@ -1,5 +1,5 @@
-//! What flows cross: links, each a path of its own or a shared medium, and for each flow those of its way there and of
-//! its way back.
+//! Network that flows cross: links, each a path of its own or a shared medium, and for each flow those of its way there
+//! and of its way back.
 //!
 //! Packets cross links by number, because hops copy their contents several times.
 
@@ -15,7 +15,7 @@ use super::SimulateError;
 use super::crossed::Crossed;
 use crate::scenario::{FORWARD, NamedLink, NamedMedium, REVERSE, Route, Scenario};
 
-/// What a flow's sender sends.
+/// Packet of a flow's sender.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Cargo {
     /// The packet with this number in its flow's sending order.
@@ -26,7 +26,7 @@ pub(super) enum Cargo {
     Datagram,
 }
 
-/// What a flow's receiver sends back.
+/// Packet of a flow's receiver.
 #[derive(Debug, Clone)]
 pub(super) enum Answer {
     /// RTCP.
@@ -64,7 +64,7 @@ pub(super) struct Dropped {
     pub(super) why: DropReason,
 }
 
-/// What is on a link.
+/// Packet on a link.
 #[derive(Debug, Clone, Copy)]
 struct Item {
     flow: u16,
@@ -224,7 +224,7 @@ impl Network {
         Ok(Way { there, back })
     }
 
-    /// What a route names: a path by its name, or a medium's port by `name up STATION` or `name down STATION`.
+    /// Leg of a route: a path by its name, or a medium's port by `name up STATION` or `name down STATION`.
     fn leg(&self, text: &str) -> Result<Leg, SimulateError> {
         let port = text.rsplit_once(' ').and_then(|(before, station)| {
             let (name, direction) = before.rsplit_once(' ')?;

@@ -151,7 +151,7 @@ impl Simulation {
         next.min(self.network.next_event()).min(self.cross.next_event()).min(self.changes.next_event())
     }
 
-    /// Whether the scenario's end was reached.
+    /// Returns true once the scenario's end was reached.
     pub fn has_ended(&self) -> bool {
         self.now >= self.end
     }
@@ -162,7 +162,7 @@ impl Simulation {
         self.flows.get(flow).map(|flow| &flow.engine)
     }
 
-    /// What the viewer of a video sender has seen so far; senders are numbered as for [`Simulation::engine`].
+    /// Experience of a video sender's viewer so far; senders are numbered as for [`Simulation::engine`].
     pub fn viewer(&self, flow: usize) -> Option<&Viewer> {
         self.flows.get(flow).map(|flow| &flow.viewer)
     }

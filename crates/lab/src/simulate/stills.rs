@@ -30,14 +30,14 @@ struct Found {
 /// The worst moments so far.
 #[derive(Default)]
 pub(super) struct Stills {
-    /// What the viewer sees.
+    /// Picture that the viewer sees.
     on_screen: Option<Captured<Arc<Picture>>>,
     latency: Option<Found>,
     quality: Option<Found>,
 }
 
 impl Stills {
-    /// Whether what the viewer sees has never been as old as now.
+    /// Returns true if the viewer's picture has never been as old as now.
     pub(super) fn is_oldest(&self, now: Time) -> bool {
         let age = |captured: Time| (now - captured).as_secs_f64();
         self.on_screen.as_ref().is_some_and(|(captured, _)| worse(&self.latency, age(*captured)))

@@ -38,13 +38,13 @@ pub struct Played {
     pub quality: QualitySource,
     /// The outcome of its captured frames.
     pub frames: Vec<FrameRecord>,
-    /// What stood on the screen at each of the camera's times, if it was compared.
+    /// Pictures on the screen at each of the camera's times, if they were compared.
     pub screen: Vec<OnScreen>,
     /// The program and the model of VMAF, if it was computed.
     pub vmaf_tool: Option<String>,
     /// Which candidates were sent, where there was a choice.
     pub choices: Option<Choices>,
-    /// Whether the sender's decisions depend on the machine ([`thalweg_sender::SenderFactory::is_machine_dependent`]).
+    /// True if the sender's decisions depend on the machine ([`thalweg_sender::SenderFactory::is_machine_dependent`]).
     pub machine_dependent: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the viewer of a flow has seen so far, counted while it runs.
+//! Experience of a flow's viewer so far, counted while it runs.
 
 use thalweg_units::{Bytes, Span, Time};
 

@@ -27,7 +27,7 @@ pub struct Sweep {
     jobs: Vec<Place>,
 }
 
-/// What is known of a job without reading its scenario.
+/// Properties of a job known without reading its scenario.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Place {
     /// Its place among all combinations.
@@ -112,12 +112,12 @@ impl Sweep {
         self.jobs.len() as u32
     }
 
-    /// Whether there are none; a sweep that was expanded has one at least.
+    /// Returns true if there are none; a sweep that was expanded has one at least.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
     }
 
-    /// What identifies the sweep: the keys of all jobs in order.
+    /// Key of the sweep: a hash of the keys of all jobs in order.
     pub fn key(&self) -> Key {
         Key::of_all(self.jobs.iter().map(|job| job.key))
     }

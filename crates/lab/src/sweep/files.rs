@@ -7,7 +7,7 @@ use thalweg_netsim::Trace;
 use crate::run_folder::Input;
 use crate::scenario::Scenario;
 
-/// What a sweep asks of the machine it is on.
+/// Files of the machine that a sweep needs.
 pub trait Files: Sync {
     /// The files that a scenario reads, with their hashes.
     ///

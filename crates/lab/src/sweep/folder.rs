@@ -98,7 +98,7 @@ fn read_rows(path: &Path, lines: &[String], known: &mut BTreeMap<Key, Row>) -> R
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// What identifies the sweep ([`Sweep::key`]).
+    /// Key of the sweep ([`Sweep::key`]).
     pub sweep: Key,
     /// The number of jobs of the whole sweep.
     pub jobs: u32,
@@ -136,7 +136,7 @@ pub enum MergeError {
     Incomplete {
         /// How many.
         missing: usize,
-        /// Of how many.
+        /// Number of shards.
         of: u32,
         /// Which.
         list: String,

@@ -1,4 +1,4 @@
-//! What a grid says, checked as far as no file is needed.
+//! Grid of a sweep, checked as far as no file is needed.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::seeds::seeds;
 pub struct Grid {
     /// The scenario, as in a file of its own.
     pub scenario: Scenario,
-    /// What is varied, the slowest first.
+    /// Varied fields, the slowest first.
     pub axes: Vec<Axis>,
     /// Combinations that are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,7 +59,7 @@ pub enum GridError {
     Invalid {
         /// The line, from 1.
         line: Option<usize>,
-        /// What is wrong, and the fix.
+        /// The problem, and the fix.
         message: String,
     },
 }
@@ -126,7 +126,7 @@ impl Axis {
     }
 }
 
-/// What TOML's integers do not hold.
+/// Message for integers that TOML does not hold.
 const LARGE: &str = "a seed of a grid is at most 9223372036854775807";
 
 /// Columns that every table has.

@@ -22,7 +22,7 @@ use crate::simulate::{Progress, SimulateError};
 pub struct Job {
     /// Its number in the sweep, from 0.
     pub job: u32,
-    /// What identifies the run.
+    /// Key of the run.
     pub key: Key,
     /// The [`BEHAVIOUR`] of the laboratory that made it, in hexadecimal: one of another refuses to play it.
     pub behaviour: String,

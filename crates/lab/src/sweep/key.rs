@@ -1,4 +1,4 @@
-//! What identifies a run.
+//! Key that identifies a run.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What of a sweep is known already, and whether it is still what would be played.
+//! Results of a sweep that are known already, and a check that this build and machine still make the same.
 
 use thalweg_units::Seed;
 
@@ -32,7 +32,7 @@ pub struct Changed {
 }
 
 impl Known {
-    /// What `parts` has of a shard.
+    /// Results of a shard in `parts`.
     pub fn of(sweep: &Sweep, shard: Shard, parts: &Parts) -> Known {
         let mut known = Known::default();
         for job in (0..sweep.len()).filter(|job| shard.has(*job)) {

@@ -1,4 +1,4 @@
-//! What is kept of a run of a sweep.
+//! Row of a sweep: the figures that are kept of a run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::metrics::{self, FIGURES, Summary};
 pub struct Row {
     /// The number of its job, from 0.
     pub job: u32,
-    /// What was played.
+    /// Key of the run.
     pub key: Key,
     /// The scheme's name.
     pub scheme: String,
@@ -27,9 +27,9 @@ pub struct Row {
     pub axes: Vec<(String, Cell)>,
     /// The hash of its events in hexadecimal; empty of a run that failed.
     pub fingerprint: String,
-    /// Whether it was played to its end.
+    /// Status of the run: done or failed.
     pub status: Status,
-    /// Why not; empty if it was.
+    /// The error of a run that failed; empty otherwise.
     pub error: String,
     /// Its figures.
     pub figures: Figures,
@@ -42,13 +42,13 @@ pub fn axes(rows: &[Row]) -> Vec<(String, bool)> {
     first.axes.iter().enumerate().map(|(place, (name, _))| (name.clone(), is_number(place))).collect()
 }
 
-/// Whether a run was played to its end.
+/// Status of a run: played to its end, or failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// It was.
+    /// Played to its end.
     Done,
-    /// It could not be played: its scenario, codec or controller failed, and will again.
+    /// Not played to its end: its scenario, codec or controller failed, and will again.
     Failed,
 }
 

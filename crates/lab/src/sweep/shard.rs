@@ -40,7 +40,7 @@ impl Shard {
         self.of
     }
 
-    /// Whether it has the job of this number.
+    /// Returns true if it has the job of this number.
     pub fn has(self, job: u32) -> bool {
         job % self.of == self.index
     }

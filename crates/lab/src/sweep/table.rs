@@ -21,7 +21,7 @@ use crate::record::{TableError, optional, required, write_column};
 /// Rows of a group.
 const GROUP: usize = 4096;
 
-/// What wrote the file, whichever version of whichever library did: the bytes are those of the rows.
+/// Author of the file, whichever version of whichever library wrote it: the bytes are those of the rows.
 const CREATED_BY: &str = "thalweg";
 
 /// Writes rows, which are in order.

@@ -16,7 +16,7 @@ pub use plan::{Base, Plan, Set, recording};
 pub use search::{Starts, search};
 pub use trace::{Evaluation, Header};
 
-/// What is wrong with a file, with its value, what is accepted, and how to mend it.
+/// Error in a file: its value, the accepted values, and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(String);

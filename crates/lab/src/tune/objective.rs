@@ -8,7 +8,7 @@ use super::Invalid;
 use crate::metrics::{Column, every_column};
 use crate::statistics::{Against, distinct, estimate};
 
-/// What is aimed at. The score is
+/// Aim of a search. The score is The score is
 ///
 /// * the comparison of `raise`: the logarithm of a ratio, or a difference,
 /// * less, for each bar that is missed, its weight times by how much: the logarithm of the ratio to the bar, or the
@@ -23,7 +23,7 @@ use crate::statistics::{Against, distinct, estimate};
 pub struct Objective {
     /// The key of summary.json that is raised as far as the bars allow.
     pub raise: String,
-    /// What must hold.
+    /// Bars that must be met.
     pub bars: Vec<Bar>,
     /// On how many links.
     pub links: Links,
@@ -35,7 +35,7 @@ pub struct Objective {
 pub struct Links {
     /// The share of links.
     pub at_least: f64,
-    /// What that share counts in the score.
+    /// Weight of the share in the score.
     pub weight: f64,
 }
 
@@ -55,7 +55,7 @@ pub struct Bar {
     /// The highest value that is good enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
-    /// What missing it counts in the score.
+    /// Weight of a miss in the score.
     pub weight: f64,
 }
 
@@ -88,7 +88,8 @@ impl Bound {
     }
 }
 
-/// What a run without a figure that the reference's run has costs, as a share of all: more than any other miss.
+/// Cost in the score of a run without a figure that the reference's run has, as a share of all: more than any other
+/// miss.
 const LOST: f64 = 10.0;
 
 /// Digits behind the point of scores and comparisons: enough to order them, and read back exactly.

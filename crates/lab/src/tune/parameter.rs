@@ -18,7 +18,7 @@ pub struct Parameter {
     /// How the range is divided.
     #[serde(default)]
     pub scale: Scale,
-    /// Whether only whole numbers are tried.
+    /// Tries only whole numbers.
     #[serde(default)]
     pub integer: bool,
     /// The unit of a quantity, such as `ms` or `B`; empty for a plain number.

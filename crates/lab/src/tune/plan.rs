@@ -1,4 +1,4 @@
-//! What a tuning file says.
+//! Contents of a tuning file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,16 +29,16 @@ pub struct Plan {
     /// How many of them are starts spread over all ranges; twice the number of parameters when absent.
     #[serde(default)]
     pub starts: Option<usize>,
-    /// What differs from [`crate::Scenario::over`], by paths into its TOML, for all links of both sets.
+    /// Differences from [`crate::Scenario::over`], by paths into its TOML, for all links of both sets.
     #[serde(default)]
     pub scenario: BTreeMap<String, Value>,
-    /// What is searched.
+    /// Parameters to search.
     pub parameters: Vec<Parameter>,
-    /// What is played while searching.
+    /// Runs to play while searching.
     pub tuning: Set,
-    /// What is played at the end, and never before.
+    /// Runs to play at the end, and never before.
     pub test: Set,
-    /// What is aimed at.
+    /// Aim of the search.
     pub objective: Objective,
 }
 
@@ -48,7 +48,7 @@ pub struct Plan {
 pub struct Base {
     /// Its name, or all of it as a run.toml has it.
     pub scheme: Value,
-    /// What differs from it, by paths into its TOML.
+    /// Differences from it, by paths into its TOML.
     #[serde(default)]
     pub set: BTreeMap<String, Value>,
 }

@@ -26,7 +26,7 @@ pub(super) const MAX_PARAMETERS: usize = BASES.len();
 
 /// The first step, as a share of each range.
 const FIRST_STEP: f64 = 0.1;
-/// What a step is multiplied by after a success, and after a failure (Rosenbrock 1960, section "Length of step").
+/// Factor on a step after a success, and after a failure (Rosenbrock 1960, section "Length of step").
 const GROWTH: f64 = 3.0;
 const REVERSAL: f64 = -0.5;
 /// A climb ends when every step is shorter than this share of the range.

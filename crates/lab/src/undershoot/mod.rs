@@ -53,7 +53,7 @@ impl Undershoot {
         Undershoot::Windows(vec![Window::always(ratio)])
     }
 
-    /// Whether there is no undershoot.
+    /// Returns true if there is no undershoot.
     pub fn is_none(&self) -> bool {
         *self == Undershoot::None
     }

@@ -69,7 +69,7 @@ impl FromStr for Undershoot {
     }
 }
 
-/// Whether the text looks like a file name, and not like an attempt at a number.
+/// Returns true if the text looks like a file name, and not like an attempt at a number.
 fn is_file(text: &str) -> bool {
     text.contains('.') && text.contains(|c: char| c.is_alphabetic()) && !text.contains(['@', ',', ':'])
 }

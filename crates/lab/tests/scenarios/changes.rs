@@ -1,4 +1,4 @@
-//! What changes during a run: links, routes, a receiver's limit, an application's bounds.
+//! Changes during a run: links, routes, a receiver's limit, an application's bounds.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ fn run(scenario: &Scenario) -> Run {
     simulate(scenario, &gcc, &mut no_trace, &mut unattended).unwrap()
 }
 
-/// What the controller allows at these times, and how much padding.
+/// Capacity and padding allowed by the controller at these times.
 fn limits(scenario: &Scenario, scheme: &Scheme, seconds: &[f64]) -> Vec<(Rate, Rate)> {
     let mut simulation = Simulation::new(scenario, scheme, &Registry::new(), &mut no_trace).unwrap();
     let seen = seconds.iter().map(|second| {

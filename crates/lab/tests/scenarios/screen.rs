@@ -1,4 +1,4 @@
-//! What stands on the screen, with an encoder model and with libvpx: leaving pictures out gains nothing.
+//! Quality on the screen, with an encoder model and with libvpx: leaving pictures out gains nothing.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use thalweg_units::{ConfigError, Rate, Size};
 use crate::support::scenario;
 
 const RATE: Rate = Rate::from_kbps(400);
-/// What the path carries, and the pacer sends: no frame waits.
+/// Rate of the path, and of the pacer: no frame waits.
 const LINK: Rate = Rate::from_kbps(4000);
 
 #[derive(Debug, Clone)]

@@ -36,12 +36,12 @@ impl<F: FnMut(&[f32], &mut [f32]) + Send> Policy for F {
     }
 }
 
-/// What a policy expects of the controller around it.
+/// A policy's requirements on the controller around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
-    /// What it sees.
+    /// Its observation.
     pub observation: Observation,
-    /// What it does.
+    /// Its action.
     pub action: Action,
     /// The time between two answers.
     pub interval: Span,
@@ -64,7 +64,7 @@ impl fmt::Debug for Deadline {
     }
 }
 
-/// What leads.
+/// Leader of the sender: the policy or GCC.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Lead {
     Policy,
@@ -133,7 +133,7 @@ impl Learned {
         }
     }
 
-    /// What the policy wants, or why it is not followed.
+    /// Asks the policy; the error is the reason why it is not followed.
     fn ask(&mut self) -> Result<Setting, &'static str> {
         let now = || self.deadline.as_ref().map(|deadline| (deadline.clock)());
         let began = now();

@@ -61,7 +61,7 @@ impl LearnedSender {
         LearnedSender { deadline: Some(deadline), ..self }
     }
 
-    /// What its policies expect.
+    /// Requirements of its policies.
     pub fn terms(&self) -> Terms {
         self.terms
     }

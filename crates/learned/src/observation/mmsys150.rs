@@ -35,7 +35,7 @@ const SHORT: usize = 5;
 const LONG: usize = 10;
 /// Past intervals that it needs.
 pub(super) const INTERVALS: usize = (PLACES - SHORT) * LONG;
-/// What is subtracted from delays, in ms.
+/// Base delay subtracted from delays, in ms.
 const BASE_DELAY: f64 = 200.0;
 
 pub(super) fn write(intervals: &VecDeque<Interval>, to: &mut [f32]) {

@@ -1,4 +1,4 @@
-//! What a policy sees: numbers computed from the packets that a sender sent and the reports on them.
+//! Observations of a policy: numbers computed from the packets that a sender sent and the reports on them.
 
 mod mmsys150;
 mod mowgli;
@@ -17,10 +17,10 @@ use crate::{Collector, Interval, Setting, named};
 /// `n` places and place 0 the newest; what did not happen yet is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Observation {
-    /// That of the challenge of MMSys'24: 15 features of 5 short and 5 long intervals.
+    /// Observation of the MMSys'24 challenge: 15 features of 5 short and 5 long intervals.
     #[default]
     Mmsys150,
-    /// Of Mowgli's kind: 9 features of 20 intervals.
+    /// Observation after Mowgli: 9 features of 20 intervals.
     Mowgli,
     /// 9 features of the last 32 reports.
     Raw,
@@ -102,7 +102,7 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Of a sender that is set like this.
+    /// Starts with a sender of this setting.
     pub fn new(observation: Observation, setting: Setting) -> Observer {
         let (collector, intervals) = (Collector::new(setting), VecDeque::with_capacity(observation.intervals() + 1));
         Observer { observation, collector, intervals, reports: raw::Reports::new() }

@@ -9,7 +9,7 @@ use crate::{Action, LearnedSender, Observation, Terms};
 const CHALLENGE: [&str; 3] = ["obs", "hidden_states", "cell_states"];
 const KEYS: [&str; 3] = ["thalweg.observation", "thalweg.action", "thalweg.interval"];
 
-/// What goes into a model and comes out of it.
+/// Inputs and outputs of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Form {
     pub(super) terms: Terms,

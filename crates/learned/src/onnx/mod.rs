@@ -11,7 +11,7 @@ use crate::LearnedSender;
 
 const PREFIX: &str = "onnx:";
 
-/// Whether this is a name that only a policy from a file has.
+/// Returns true for a name that only a policy from a file has.
 pub fn is_policy(name: &str) -> bool {
     name.starts_with(PREFIX)
 }

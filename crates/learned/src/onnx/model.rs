@@ -83,7 +83,7 @@ fn plan(framework: &tract_onnx::Onnx, proto: &ModelProto, form: &Form) -> tract_
 struct Model {
     plan: Arc<Plan>,
     form: Form,
-    /// What the model remembers, its inputs after the observation.
+    /// The model's recurrent states, its inputs after the observation.
     states: Vec<Tensor>,
 }
 

@@ -31,14 +31,14 @@ use viewer::{REPORTS, Seat, Viewer};
 
 /// The time in which viewers join, one after the other.
 const JOINING: Span = Span::from_millis(40);
-/// What follows joining and is not counted: GCC doubles its rate in 9 s.
+/// Time after joining that is not counted: GCC doubles its rate in 9 s.
 const SETTLING: Span = Span::from_secs(20);
 
 /// How a viewer joins.
 type Join = fn(&str, &Seat<'_>, Time) -> Result<(Connection, Video), Box<dyn Error>>;
 
-/// What has come waits so long for more: else each datagram would wake this program, at the cost of who sends it, as the
-/// kernel does that in the sender's time where both are on one machine.
+/// Time for which received datagrams wait for more: else each datagram would wake this program, at the cost of who
+/// sends it, as the kernel does that in the sender's time where both are on one machine.
 const GATHERING: Span = Span::from_micros(500);
 
 /// The address of a viewer.
@@ -114,7 +114,7 @@ fn transits(viewers: &[Viewer]) -> Lateness {
     all
 }
 
-/// What each thread had of a core.
+/// Share of a core that each thread had.
 fn shares(before: &BTreeMap<String, f64>, process: &str, seconds: f64) -> (f64, Value) {
     let share = |(name, time): (String, f64)| {
         let share = (time - before.get(&name).unwrap_or(&0.0)) / seconds;

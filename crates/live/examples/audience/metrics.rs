@@ -1,4 +1,4 @@
-//! What a publisher says of itself (`/metrics`).
+//! Metrics of a publisher (`/metrics`).
 
 use serde_json::{Value, json};
 
@@ -18,8 +18,8 @@ fn spread(samples: impl Iterator<Item = f64>, unit: f64) -> Value {
     json!({ "least": at(0.0), "median": at(0.5), "most": at(1.0) })
 }
 
-/// What of it tells how the publisher fares: of each viewer how late its packets left, what its sender believes, and how
-/// many datagrams took one system call.
+/// Summary of the publisher's state: for each viewer the delay of its packets and its sender's estimate, and the
+/// datagrams per system call.
 pub fn summary(text: &str) -> Value {
     const MILLI: f64 = 1e-3;
     const MEGABIT: f64 = 125_000.0;

@@ -1,4 +1,4 @@
-//! What a process costs.
+//! Processor time of a process.
 
 use std::collections::BTreeMap;
 

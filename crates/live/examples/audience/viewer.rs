@@ -20,7 +20,7 @@ const OURS: u32 = 1;
 /// Ticks of video's RTP clock in a second.
 const CLOCK: i64 = 90_000;
 
-/// What a viewer is made of before it has joined.
+/// Parameters of a viewer before it has joined.
 pub struct Seat<'a> {
     pub address: SocketAddr,
     pub identity: &'a Identity,
@@ -44,7 +44,7 @@ impl Seat<'_> {
         Ok((connection, local))
     }
 
-    /// What stock browsers have: transport-wide feedback at intervals.
+    /// Capabilities of stock browsers: transport-wide feedback at intervals.
     pub fn capabilities(&self) -> Capabilities {
         let congestion = vec![CongestionFeedback::Transport];
         Capabilities { congestion, ..Capabilities::all(Direction::ReceiveOnly) }

@@ -21,13 +21,14 @@ use thalweg_emulate::clock::{Clock, pause};
 pub struct Coding {
     name: &'static str,
     codec: &'static str,
-    /// What the codec's format parameters contain.
+    /// Text that the codec's format parameters contain.
     format: &'static str,
     /// The layers (WebRTC Scalable Video Coding, "Scalability modes").
     scalability: Option<&'static str>,
 }
 
-/// Of H.264 the constrained baseline profile in several NAL units a frame, which every browser decodes (RFC 7742 section 6.2).
+/// Codings by name: for H.264 the constrained baseline profile in several NAL units a frame, which every browser
+/// decodes (RFC 7742 section 6.2).
 const CODINGS: [Coding; 5] = [
     Coding { name: "vp8", codec: "video/VP8", format: "", scalability: None },
     Coding { name: "vp9", codec: "video/VP9", format: "profile-id=0", scalability: None },
@@ -189,7 +190,7 @@ impl Process {
         Ok(Process { part, child, words })
     }
 
-    /// Whether it still runs.
+    /// Checks that it still runs.
     fn check(&mut self) -> Result<(), BlackBoxError> {
         match self.child.try_wait()? {
             None => Ok(()),

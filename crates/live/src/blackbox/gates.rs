@@ -1,10 +1,10 @@
-//! Whether a call measured the program or the machine.
+//! Gates that tell whether a call measured the program or the machine.
 
 use thalweg_units::{Span, Time};
 
 use super::Observed;
 
-/// What a call must meet to count.
+/// Conditions that a call must meet to count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gates {
     /// The least share of the camera's pictures that were taken.
@@ -37,7 +37,7 @@ pub struct Validity {
 }
 
 impl Validity {
-    /// Of a call.
+    /// Judges a call.
     pub fn of(observed: &Observed) -> Validity {
         let end = observed.zero + observed.duration;
         let within = |at: Time| at >= observed.zero && at < end;

@@ -22,12 +22,12 @@ const BODY: usize = 16 << 20;
 /// How long a request for what has not been written yet waits before it is answered with nothing.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 20 } else { 5_000 });
 
-/// What a page wrote.
+/// Message of a page.
 #[derive(Debug)]
 pub(super) enum Letter {
     /// Its session description, for the other one.
     Description(String),
-    /// What it saw.
+    /// Report of the page.
     Report(Box<Report>),
     /// Why it cannot go on.
     Failure(String),

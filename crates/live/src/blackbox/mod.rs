@@ -68,7 +68,7 @@ pub trait Driver {
     /// Its name in tables.
     fn name(&self) -> String;
 
-    /// What it is, with its version.
+    /// The program's name, with its version.
     ///
     /// # Errors
     /// When the program is not there.
@@ -81,7 +81,7 @@ pub trait Driver {
     fn call(&self, camera: &CameraFile, route: &mut Route<'_>) -> Result<Seen, BlackBoxError>;
 }
 
-/// What a driver learned of a call from the program.
+/// Observations of a call that a driver gets from the program.
 #[derive(Debug, Default)]
 pub struct Seen {
     /// The reports of the sender, whose pictures are the camera's.
@@ -105,7 +105,7 @@ pub struct Observed {
     pub captured: Vec<SeenPicture>,
     /// Decoded pictures.
     pub received: Vec<SeenPicture>,
-    /// What each program reported each second.
+    /// Reports of each program, once a second.
     pub seen: Seen,
     /// The sender's RTP.
     pub packets: Vec<Packet>,

@@ -1,4 +1,4 @@
-//! What a page saw since its last report, in times of the mailbox's clock.
+//! Report of a page since its last one, in times of the mailbox's clock.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};

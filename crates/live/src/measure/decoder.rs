@@ -123,7 +123,7 @@ impl DecoderThread {
         }
     }
 
-    /// Whether the thread has failed.
+    /// Returns true if the thread has failed.
     pub(crate) fn has_failed(&self) -> bool {
         self.thread.as_ref().is_some_and(JoinHandle::is_finished)
     }
@@ -154,7 +154,7 @@ pub(crate) fn decodable() -> Vec<VideoCodec> {
     .collect()
 }
 
-/// What decoding a codec needs that is not here.
+/// Part that this build lacks for decoding a codec.
 pub(crate) fn needed(codec: VideoCodec) -> &'static str {
     match codec {
         VideoCodec::Vp8 => "nothing",
@@ -313,7 +313,8 @@ impl Decoding {
         Ok(())
     }
 
-    /// Whether a file was written. The session outlives one that cannot be; its error is the result at the end.
+    /// Records the result of writing a file, and returns true if it was written. The session outlives one that cannot
+    /// be; its error is the result at the end.
     fn note(&mut self, written: Result<(), MeasureError>) -> bool {
         let is_written = written.is_ok();
         if let Err(error) = written {

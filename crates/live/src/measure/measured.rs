@@ -34,7 +34,7 @@ pub struct SeenFrame {
     pub size: Option<Size>,
     /// Its bytes.
     pub bytes: usize,
-    /// Whether it is a keyframe.
+    /// True for a keyframe.
     pub keyframe: bool,
     /// The number drawn on its picture ([`thalweg_video::barcode`]), if any.
     pub number: Option<u64>,

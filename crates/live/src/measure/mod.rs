@@ -1,4 +1,4 @@
-//! What a receiver measures of video that comes in, for [`watch`](crate::watch) and [`receive`](crate::receive) alike.
+//! Measurement of received video, for [`watch`](crate::watch) and [`receive`](crate::receive) alike.
 //!
 //! ```text
 //! decoder     decodes frames in a thread of its own, and writes files
@@ -36,10 +36,10 @@ use thalweg_emulate::clock::Clock;
 /// Seconds from the start of NTP's count (1900) to that of Unix (1970), in milliseconds: RFC 868.
 const NTP_TO_UNIX_MS: f64 = 2_208_988_800_000.0;
 
-/// What is done with received frames.
+/// Handling of received frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Handling {
-    /// Whether they are decoded; otherwise a frame counts as shown when it is complete.
+    /// Decodes them; otherwise a frame counts as shown when it is complete.
     pub(crate) decode: bool,
     /// File for frames as received: IVF, or H.264 as a byte stream (Annex B).
     pub(crate) record: Option<std::path::PathBuf>,
@@ -47,7 +47,7 @@ pub(crate) struct Handling {
     pub(crate) y4m: Option<std::path::PathBuf>,
 }
 
-/// What is known of the video before it comes.
+/// Properties of the video known in advance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Source {
     /// Size of its pictures, 0x0 if not known.
@@ -63,7 +63,7 @@ impl Source {
         Source { size: Size { width: 0, height: 0 }, frame_interval_ms: 0.0, numbers: Numbers::Perhaps };
 }
 
-/// Whether pictures carry their number ([`thalweg_video::barcode`]), and when the picture with a number was taken.
+/// Numbers in pictures ([`thalweg_video::barcode`]), and the time at which the picture with a number was taken.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Numbers {
     /// They carry none.

@@ -6,7 +6,7 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 const TENTHS: u64 = 10;
 const TENTH: Span = Span::from_millis(100);
 
-/// What came in the last second, or left.
+/// Amount received, or sent, in the last second.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LastSecond([Tenth; TENTHS as usize]);
 

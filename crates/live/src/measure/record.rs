@@ -116,7 +116,7 @@ impl Pictures {
         (self.first, self.base) = (None, self.written);
     }
 
-    /// Whether standard output gets the pictures.
+    /// Returns true if standard output gets the pictures.
     pub(crate) fn is_piped(&self) -> bool {
         self.path.as_os_str() == "-"
     }

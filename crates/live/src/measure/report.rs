@@ -18,7 +18,7 @@ pub struct Report {
     pub resolution: Option<String>,
     /// Complete frames (for functional video, also damaged ones, which are decoded as far as they arrived).
     pub frames_whole: u64,
-    /// Of these, keyframes.
+    /// Keyframes among them.
     pub keyframes: u64,
     /// Frames decoded.
     pub frames_decoded: u64,
@@ -60,7 +60,7 @@ pub struct Report {
     pub packets_received: u64,
     /// Received RTP packets of every stream, retransmissions, FEC and audio too, by the ECN field they arrived with.
     pub packets_by_ecn: EcnCounts,
-    /// Of these, those of the retransmission stream, padding included.
+    /// Packets of the retransmission stream among them, padding included.
     pub retransmissions_by_ecn: EcnCounts,
     /// Packets of the video stream that did not arrive at first, over all that were sent, 0..=1.
     pub packet_loss_ratio: f64,

@@ -9,7 +9,7 @@ pub mod encoded;
 #[cfg(test)]
 mod testing;
 
-/// What follows the end of a file.
+/// Behaviour at the end of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Repeat {
     /// The source ends.

@@ -1,4 +1,4 @@
-//! What is received, and how.
+//! Configuration of a receiver: accepted media, and their handling.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -25,19 +25,19 @@ pub struct ReceiveConfig {
     pub codecs: Vec<VideoCodec>,
     /// The feedback to report arrivals with.
     pub feedback: Feedback,
-    /// Whether audio is accepted. It is counted, not decoded.
+    /// Accepts audio. It is counted, not decoded.
     pub audio: bool,
-    /// Whether frames are decoded; otherwise a frame counts as shown when it is complete.
+    /// Decodes frames; otherwise a frame counts as shown when it is complete.
     pub decode: bool,
     /// The maximum number of senders at a time, at least 1. A sender that joins and does not connect counts for 30 s.
     pub max_senders: usize,
     /// A picture with a higher latency from capture to display counts as late.
     pub late: Span,
-    /// What is kept of each sender besides figures.
+    /// Data kept of each sender besides figures.
     pub observe: Observe,
 }
 
-/// What is kept of each sender besides figures.
+/// Data kept of each sender besides figures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Observe {
     /// Each packet and each frame, in memory until the sender has left: about 60 kB a second at 2 Mbps.
@@ -84,7 +84,7 @@ impl ReceiveConfig {
         Ok(())
     }
 
-    /// What may be answered.
+    /// Capabilities for answers.
     pub(super) fn capabilities(&self) -> Capabilities {
         let all = Capabilities::all(Direction::ReceiveOnly);
         let measures = self.feedback != Feedback::Plain;
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(kinds.len(), 4);
     }
 
-    /// What ffmpeg 9.0.2 offers by WHIP, `-c:v libx264 -profile:v baseline`, without its sections of audio and SSRCs.
+    /// Offer of ffmpeg 9.0.2 by WHIP, `-c:v libx264 -profile:v baseline`, without its sections of audio and SSRCs.
     const FFMPEG: &str = "v=0\r\no=FFmpeg 4489045141692799359 2 IN IP4 127.0.0.1\r\ns=FFmpegPublishSession\r\nt=0 0\r\n\
         a=group:BUNDLE 0\r\na=extmap-allow-mixed\r\na=msid-semantic: WMS\r\nm=video 9 UDP/TLS/RTP/SAVPF 106 105\r\n\
         c=IN IP4 0.0.0.0\r\na=ice-ufrag:ce4746af\r\na=ice-pwd:1734fdfd697e807d14bb0d2e7aec12ec\r\n\

@@ -111,7 +111,7 @@ impl Receiver {
         Ok(Receiver { outbox, address, ended, network })
     }
 
-    /// What the web server asks.
+    /// Interface for the web server.
     pub fn hub(&self) -> Arc<dyn Receivers> {
         Arc::new(self.outbox.clone())
     }
@@ -127,7 +127,7 @@ impl Receiver {
         self.address
     }
 
-    /// Whether it still runs.
+    /// Returns true while it still runs.
     pub fn is_running(&self) -> bool {
         self.network.as_ref().is_some_and(|thread| !thread.is_finished())
     }

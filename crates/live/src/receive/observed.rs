@@ -1,4 +1,4 @@
-//! What is reported of a sender, and what is left of it when it has gone.
+//! Reports on a sender, and the results that remain when it has gone.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use thalweg_emulate::{Packet, Statistics};
 /// The figures of one sender. `None`, JSON's `null`, means unknown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SenderReport {
-    /// What it calls itself, with its number.
+    /// The sender's own name, with its number.
     pub name: String,
     /// `connecting`, `connected`, `disconnected`, `closed`.
     pub state: &'static str,
@@ -21,13 +21,13 @@ pub struct SenderReport {
     pub wire_bps: f64,
     /// Pictures shown over the last second.
     pub shown_fps: f64,
-    /// What its emulated link carries now, bits per second.
+    /// Present capacity of its emulated link, bits per second.
     pub capacity_bps: Option<f64>,
-    /// What that could carry on average since it connected.
+    /// Mean capacity of the link since it connected.
     pub capacity_mean_bps: Option<f64>,
     /// Everything received since then, over what the link could carry.
     pub utilization: Option<f64>,
-    /// What passed its link, once it has left, as `thalweg emulate` prints it.
+    /// Traffic of its link, once it has left, as `thalweg emulate` prints it.
     pub link: Option<Value>,
     /// Everything else that is measured, since it connected.
     #[serde(flatten)]
@@ -47,7 +47,7 @@ pub struct Observed {
     pub wall_ms: f64,
     /// The video that was agreed on.
     pub video: Option<Video>,
-    /// What SRTP appends to a packet.
+    /// Bytes that SRTP appends to a packet.
     pub tag: Bytes,
     /// Its RTP, if that was wanted ([`Observe::each_packet`](super::Observe::each_packet)): as it came to the link, or
     /// without one as it came here.

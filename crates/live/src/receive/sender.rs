@@ -57,7 +57,7 @@ pub(super) struct Sender {
     skew: Time,
 }
 
-/// What a sender is made of.
+/// Parts of a new sender.
 pub(super) struct Joining {
     pub(super) key: Key,
     pub(super) id: String,

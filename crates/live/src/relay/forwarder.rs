@@ -23,7 +23,7 @@ pub(super) struct Forwarder {
     audio: Mutex<AudioClock>,
 }
 
-/// What is handed on of the video.
+/// Form in which video is handed on.
 enum Form {
     Pictures {
         size: Size,

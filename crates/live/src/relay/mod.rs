@@ -104,7 +104,7 @@ impl MediaRelay {
         Relayed { hub: self.publisher.hub(), receivers: self.receiver.hub() }
     }
 
-    /// Whether both sides still run.
+    /// Returns true while both sides run.
     pub fn is_running(&self) -> bool {
         self.publisher.is_running() && self.receiver.is_running()
     }

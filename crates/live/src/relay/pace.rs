@@ -19,7 +19,7 @@ impl Pace {
         Pace { interval, credit: BURST, since: None }
     }
 
-    /// Whether a picture that comes now is handed on.
+    /// Returns true if a picture that comes now is handed on.
     pub(super) fn admits(&mut self, now: Time) -> bool {
         let gained = self.since.map_or(0.0, |since| (now - since).as_secs_f64() / self.interval.as_secs_f64());
         self.credit = (self.credit + gained).min(BURST);

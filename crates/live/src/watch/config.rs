@@ -8,20 +8,20 @@ use thalweg_units::{ConfigError, Span, above, check};
 use super::place::Place;
 use crate::measure::{Feedback, Handling};
 
-/// What to watch, and what to do with it.
+/// Configuration of a viewer: the stream to watch, and its handling.
 #[derive(Debug, Clone)]
 pub struct WatchConfig {
     /// The address of the page or the WHEP endpoint.
     pub place: Place,
     /// The feedback to report arrivals with.
     pub feedback: Feedback,
-    /// Whether frames are decoded; otherwise a frame counts as shown when it is complete.
+    /// Decodes frames; otherwise a frame counts as shown when it is complete.
     pub decode: bool,
     /// File for frames as received: IVF, or H.264 as a byte stream (Annex B).
     pub record: Option<PathBuf>,
     /// File for decoded pictures as YUV4MPEG2; `-` is standard output.
     pub y4m: Option<PathBuf>,
-    /// Whether to join again when a session ends.
+    /// Joins again when a session ends.
     pub reconnect: bool,
     /// A picture with a higher latency from capture to display counts as late. 400 ms by default, the upper limit for
     /// conversation in ITU-T G.114.
@@ -52,7 +52,7 @@ impl WatchConfig {
         Ok(())
     }
 
-    /// What is done with received frames.
+    /// Handling of received frames.
     pub(super) fn handling(&self) -> Handling {
         Handling { decode: self.decode, record: self.record.clone(), y4m: self.y4m.clone() }
     }

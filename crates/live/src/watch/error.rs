@@ -28,7 +28,7 @@ pub enum WatchError {
     /// The connection was lost, and no new session is wanted.
     #[error("the connection was lost: nothing is received from the publisher any more")]
     Lost,
-    /// What is received cannot be decoded or written.
+    /// Received frames cannot be decoded or written.
     #[error(transparent)]
     Measure(#[from] MeasureError),
     /// Another system call failed.
@@ -40,7 +40,7 @@ pub enum WatchError {
 }
 
 impl WatchError {
-    /// Whether another attempt may succeed.
+    /// Returns true if another attempt may succeed.
     pub fn may_pass(&self) -> bool {
         match self {
             WatchError::Server(error) => error.may_pass(),

@@ -66,7 +66,7 @@ impl Watcher {
         Ok(Watcher { clock, stop, waker, measured, network })
     }
 
-    /// Whether it still runs.
+    /// Returns true while it still runs.
     pub fn is_running(&self) -> bool {
         self.network.as_ref().is_some_and(|thread| !thread.is_finished())
     }

@@ -47,7 +47,7 @@ enum End {
     Lost,
 }
 
-/// What is known of the video; that of another server's has no numbers.
+/// Known properties of the video; another server's has no numbers.
 fn video(published: Option<&Published>) -> Video {
     published.map_or(Video { numbers: Numbers::None, ..Video::UNKNOWN }, Published::source)
 }

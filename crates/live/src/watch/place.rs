@@ -12,7 +12,7 @@ pub struct Place {
     /// The endpoints that the page uses: what is published, and the publisher's clock. Only Thalweg's page has them.
     pub(super) about: Option<Endpoint>,
     pub(super) clock: Option<Endpoint>,
-    /// Whether the address was given as a page's link.
+    /// True if the address was given as a page's link.
     pub(super) is_page: bool,
     url: Url,
 }
@@ -84,7 +84,7 @@ impl Place {
         Place { whep: known(self.whep), about: self.about.map(known), clock: self.clock.map(known), ..self }
     }
 
-    /// Whether the token crosses a network by `http` ([`Endpoint::shows_token`]).
+    /// Returns true if the token crosses a network by `http` ([`Endpoint::shows_token`]).
     pub fn shows_token(&self) -> bool {
         self.whep.shows_token()
     }

@@ -1,4 +1,4 @@
-//! What the page knows too: what is published, and the offset of the publisher's clock.
+//! Data of the publisher's page: the published media, and the offset of the publisher's clock.
 
 use serde::Deserialize;
 use thalweg_units::{Size, Span, Time};
@@ -12,7 +12,7 @@ use thalweg_emulate::clock::Clock;
 /// The number of recent pings from which the best is chosen: as many as the page uses, one minute.
 const KEPT: usize = 12;
 
-/// What is published, from `/about` ([`crate::web::About`]); other fields are ignored.
+/// Published media, from `/about` ([`crate::web::About`]); other fields are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Published {
@@ -24,7 +24,7 @@ pub struct Published {
     pub height: u16,
     /// The interval between pictures, milliseconds; 0 if it is not known.
     pub frame_interval_ms: f64,
-    /// Whether pictures carry their number.
+    /// True if pictures carry their number.
     pub barcodes: bool,
     /// When picture 0 was captured, milliseconds since 1970.
     pub epoch_ms: f64,

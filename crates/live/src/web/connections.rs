@@ -27,7 +27,7 @@ pub struct Limits {
     /// Maximum number of connections. One more takes the place of the oldest that has sent no whole request with the
     /// token, if there is one; otherwise it is closed at once. Those never have more than half of all places.
     pub connections: usize,
-    /// Of them, from one address (for IPv6, one /64 network).
+    /// Connections from one address (for IPv6, one /64 network).
     pub connections_per_address: usize,
     /// Maximum size of a request line and headers together, at least 8192 bytes.
     pub head: usize,
@@ -58,7 +58,7 @@ impl Default for Limits {
 /// Time for connections to end after they were asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What all connections have in common.
+/// State shared by all connections.
 #[derive(Clone)]
 pub(super) struct Front {
     pub(super) router: Router,

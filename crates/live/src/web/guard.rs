@@ -25,7 +25,7 @@ pub(super) async fn token(State(token): State<Option<Arc<Token>>>, request: Requ
     }
 }
 
-/// Whether a request presents this token, in a header or in its address.
+/// Returns true if a request presents this token, in a header or in its address.
 pub(super) fn shows(token: &Token, headers: &HeaderMap, uri: &Uri) -> bool {
     let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| {
         let (scheme, credentials) = value.split_once(' ')?;
@@ -83,7 +83,7 @@ pub(super) async fn site(State(open): State<bool>, request: Request, next: Next)
     next.run(request).await
 }
 
-/// Whether a Host header is an IP address or this machine's own name, which no other name server can redirect.
+/// Returns true if a Host header is an IP address or this machine's own name, which no other name server can redirect.
 fn names_a_machine(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
     let name = authority.host().trim_start_matches('[').trim_end_matches(']');

@@ -48,7 +48,7 @@ pub trait Hub: Sessions {
     /// The present statistics of a viewer.
     fn snapshot(&self, id: &str) -> Option<Snapshot>;
 
-    /// What is published.
+    /// Description of the published media.
     fn about(&self) -> About;
 }
 
@@ -57,7 +57,7 @@ pub trait Receivers: Sessions {
     /// The present figures of a sender, as a JSON object.
     fn sender(&self, id: &str) -> Option<String>;
 
-    /// What is received here, as a JSON object.
+    /// Description of the received media, as a JSON object.
     fn about(&self) -> String;
 }
 
@@ -79,7 +79,7 @@ pub struct Join {
     pub scheme: Option<String>,
     /// The channel; `None` for the first.
     pub channel: Option<String>,
-    /// What a sender calls itself, for its figures; `None` if it does not say.
+    /// The sender's own name, for its figures; `None` if it does not give one.
     pub name: Option<String>,
     /// Where the request came from, for limits: an IPv4 address or an IPv6 network; `None` from this program itself.
     pub from: Option<IpAddr>,

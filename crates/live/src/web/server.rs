@@ -84,7 +84,7 @@ pub enum WebError {
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
-    /// Of its links: `http` or `https`.
+    /// Scheme of its links: `http` or `https`.
     scheme: &'static str,
     token: Option<Arc<Token>>,
     stop: watch::Sender<bool>,
@@ -238,7 +238,7 @@ fn relaying(
         .nest("/send/", sending(config, &relayed.receivers, whip))
 }
 
-/// What a publisher is asked: `whep` is where its sessions are, from the root on.
+/// Routes of a publisher: `whep` is where its sessions are, from the root on.
 fn watching(config: &WebConfig, hub: &Arc<dyn Hub>, stop: &watch::Receiver<bool>, whep: &'static str) -> Router {
     let token = config.token.clone().map(Arc::new);
     let limits = config.limits.clone();
@@ -255,7 +255,7 @@ fn watching(config: &WebConfig, hub: &Arc<dyn Hub>, stop: &watch::Receiver<bool>
     common(router, config, &(hub.clone() as Arc<dyn Sessions>), whep, &site::FILES)
 }
 
-/// What a receiver is asked: `whip` is where its sessions are, from the root on.
+/// Routes of a receiver: `whip` is where its sessions are, from the root on.
 fn sending(config: &WebConfig, receivers: &Arc<dyn Receivers>, whip: &'static str) -> Router {
     let token = config.token.clone().map(Arc::new);
     let about = Router::new()

@@ -24,11 +24,11 @@ pub struct Snapshot {
     pub encoder_bps: Option<f64>,
     /// Everything sent to the viewer over the last second, from the IP header on.
     pub wire_bps: Option<f64>,
-    /// Of it, padding.
+    /// Part of it that is padding.
     pub padding_bps: Option<f64>,
-    /// Of it, retransmissions and FEC.
+    /// Part of it that is retransmissions and FEC.
     pub repair_bps: Option<f64>,
-    /// Of it, audio.
+    /// Part of it that is audio.
     pub audio_bps: Option<f64>,
     /// The estimated capacity of the path.
     pub capacity_bps: Option<f64>,
@@ -44,7 +44,7 @@ pub struct Snapshot {
     pub frame_delay_ms: Option<f64>,
     /// Vidaptive's headroom factor, 0..=1.
     pub alpha: Option<f64>,
-    /// Whether encoding is paused because too much is in flight.
+    /// True if encoding is paused because too much is in flight.
     pub paused: bool,
     /// Frames sent since the viewer joined.
     pub frames_sent: u64,
@@ -81,14 +81,14 @@ pub struct Snapshot {
     pub epoch_timestamp: Option<u32>,
     /// The emulated link, if there is one.
     pub link: Option<LinkFigures>,
-    /// What this machine is too slow for, each in a sentence; empty while it keeps up.
+    /// Signs that this machine is too slow, each in a sentence; empty while it keeps up.
     pub too_slow: Vec<String>,
 }
 
 /// An emulated link at one moment, in the direction of the video.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct LinkFigures {
-    /// What it carries now; `None` if nothing limits it, or before the first packet.
+    /// Present capacity; `None` if nothing limits it, or before the first packet.
     pub capacity_bps: Option<f64>,
     /// The constant rate it was given since, in place of its own.
     pub rate_bps: Option<f64>,
@@ -139,10 +139,10 @@ impl LinkChange {
     }
 }
 
-/// What is published: each page requests it once.
+/// Description of the published media: each page requests it once.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct About {
-    /// What is published, for the page's heading; the schemes stand before it.
+    /// Title for the page's heading; the schemes stand before it.
     pub title: String,
     /// Thalweg's version.
     pub version: String,
@@ -156,13 +156,13 @@ pub struct About {
     pub height: u16,
     /// The interval between pictures, milliseconds.
     pub frame_interval_ms: f64,
-    /// Whether pictures carry their number ([`thalweg_video::barcode`]), from which the page measures latency.
+    /// True if pictures carry their number ([`thalweg_video::barcode`]), from which the page measures latency.
     pub barcodes: bool,
     /// When picture 0 was captured, milliseconds since 1970 by this machine's clock; picture n is n intervals later.
     pub epoch_ms: f64,
     /// The emulated link as text, if there is one.
     pub link: Option<String>,
-    /// Whether the page should negotiate transport-wide feedback on request (version 02) instead of version 01.
+    /// True if the page should negotiate transport-wide feedback on request (version 02) instead of version 01.
     pub feedback_on_request: bool,
 }
 
@@ -171,7 +171,7 @@ pub struct About {
 pub struct SchemeLine {
     /// Its name.
     pub name: String,
-    /// What it is, in one line; empty for a program's own.
+    /// Description in one line; empty for a program's own.
     pub about: String,
 }
 
@@ -182,6 +182,6 @@ pub struct Channel {
     pub name: String,
     /// The scheme that it is sent with at first.
     pub scheme: String,
-    /// Whether viewers may change the scheme.
+    /// True if viewers may change the scheme.
     pub switchable: bool,
 }

@@ -40,7 +40,7 @@ impl Token {
         &self.0
     }
 
-    /// Whether `shown` is this token, in constant time.
+    /// Compares `shown` with this token, in constant time.
     pub fn is(&self, shown: &str) -> bool {
         self.0.as_bytes().ct_eq(shown.as_bytes()).into()
     }

@@ -73,8 +73,8 @@ impl Endpoint {
         self.token.as_ref().filter(|_| self.url.origin() == self.home)
     }
 
-    /// Whether the token will be readable on the network: it is to be sent by `http`, to another machine. RFC 9725
-    /// section 4.7 requires `https`.
+    /// Returns true if the token will be readable on the network: it is to be sent by `http`, to another machine. RFC
+    /// 9725 section 4.7 requires `https`.
     pub fn shows_token(&self) -> bool {
         self.token().is_some() && self.url.scheme() == "http" && !is_loopback(&self.url)
     }

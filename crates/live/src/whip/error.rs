@@ -45,7 +45,7 @@ pub enum WhipError {
         method: &'static str,
         /// The address.
         address: String,
-        /// What happened.
+        /// The reason.
         why: String,
     },
     /// The request timed out.
@@ -79,9 +79,9 @@ pub enum WhipError {
         method: &'static str,
         /// The address.
         address: String,
-        /// What it answered.
+        /// The answer.
         found: String,
-        /// What was expected.
+        /// The expected answer.
         needed: &'static str,
     },
     /// The answer is too long.
@@ -105,8 +105,8 @@ pub enum WhipError {
 }
 
 impl WhipError {
-    /// Whether another attempt may succeed: the server was unreachable, slow or busy, or had an internal error. A
-    /// permanent refusal means that the request is wrong, and repeating it will not help.
+    /// Returns true if another attempt may succeed: the server was unreachable, slow or busy, or had an internal error.
+    /// A permanent refusal means that the request is wrong, and repeating it will not help.
     pub fn may_pass(&self) -> bool {
         match self {
             WhipError::Unreachable { .. } | WhipError::TimedOut { .. } => true,

@@ -83,8 +83,8 @@ impl Receiving {
     }
 }
 
-/// What is sent, and how. A model of an encoder, which costs nothing, sends at any rate on a machine that does other
-/// things too; its frames are not decoded.
+/// Media to send, and the scheme. A model of an encoder, which costs nothing, sends at any rate on a machine that does
+/// other things too; its frames are not decoded.
 pub struct Call {
     pub codec: &'static str,
     pub scheme: &'static str,
@@ -135,7 +135,7 @@ impl Call {
     }
 }
 
-/// What both sides counted at the end.
+/// Counts of both sides at the end.
 pub struct Counted {
     /// The receiver's metrics.
     pub metrics: String,

@@ -32,7 +32,7 @@ pub fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
     lines.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }
 
-/// What is behind the headers.
+/// Body of an answer, behind the headers.
 pub fn body(answer: &str) -> &str {
     answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
 }

@@ -35,7 +35,7 @@ fn offer(direction: Direction, number: u32) -> String {
     sdp::offer(&local, &Capabilities::all(direction)).text
 }
 
-/// What costs no encoder and no decoder.
+/// Call without the cost of an encoder and a decoder.
 const MODEL: Call = Call { codec: "model", scheme: "gcc" };
 
 #[test]

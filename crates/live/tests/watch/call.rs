@@ -31,7 +31,7 @@ pub fn link(loss: f64, delay_ms: i64) -> LinkConfig {
     LinkConfig { up: PathConfig { hops }, down: PathConfig { hops: vec![delay()] }, ..LinkConfig::default() }
 }
 
-/// What is sent, and how.
+/// Media to send, and the scheme.
 pub struct Call {
     pub source: String,
     pub codec: Option<Codec>,

@@ -154,8 +154,8 @@ fn a_flow_that_a_link_marks_is_counted_alike_by_publisher_and_watcher_and_withou
     }
 }
 
-/// What was sent was decoded, but for what may still be in flight. How much that is depends on how fast an encoder
-/// of a debug build is; a second's worth of three is enough to see a decoder at work.
+/// Asserts that all frames were decoded but those that may still be in flight. Their number depends on how fast an
+/// encoder of a debug build is; a second's worth of three is enough to see a decoder at work.
 fn assert_all_decoded(seen: &Seen, codec: &str) {
     let (report, sent) = (&seen.report, seen.metric("thalweg_frames_sent_total"));
     assert_eq!(report.codec.as_deref(), Some(codec));

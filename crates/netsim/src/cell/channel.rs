@@ -49,7 +49,7 @@ impl Efficiency {
     }
 }
 
-/// What is alike for all users.
+/// Channel parameters common to all users.
 #[derive(Debug, Clone, Copy)]
 pub struct Mobility {
     /// Correlation of fading from one millisecond to the next.

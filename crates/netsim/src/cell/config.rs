@@ -21,13 +21,13 @@ pub struct CellConfig {
     pub direction: Direction,
     /// The users, present or to come; [`Port::station`](crate::Port::station) counts them from 0.
     pub users: Vec<UserConfig>,
-    /// Whether each user's queue is managed by CoDel with a target of 15 ms and an interval of 100 ms.
+    /// Manages each user's queue by CoDel with a target of 15 ms and an interval of 100 ms.
     pub aqm: bool,
     /// Max bytes in a user's queue, above 0; further packets are dropped.
     pub queue: Bytes,
-    /// Whether a receiver combines the transmissions of a block, so that their ratios add up (R): so it comes near the
-    /// check values of specs/rmcat.md 6, and radios do so. Without it each is judged alone, 4 % of the blocks of walking
-    /// users fail four times, and the cell gives 14 % less.
+    /// Combines the transmissions of a block in the receiver, so that their ratios add up (R): so it comes near the
+    /// check values of specs/rmcat.md 6, and radios do so. Without it each is judged alone, 4 % of the blocks of
+    /// walking users fail four times, and the cell gives 14 % less.
     pub combining: bool,
     /// Standard deviation of the shadowing while a user moves, in dB, 0 to 20.
     pub shadowing_db: f64,

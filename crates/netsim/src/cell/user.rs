@@ -73,7 +73,7 @@ impl<P: Packet> User<P> {
         self.queue.push(now, || Rate::ZERO, queued, |queued, why| dropped.push_back(drop_of(now, queued, why)));
     }
 
-    /// Whether there are bytes that were never sent.
+    /// Returns true if there are bytes that were never sent.
     pub fn has_new(&self) -> bool {
         self.sent < self.taken || !self.queue.is_empty()
     }

@@ -27,7 +27,7 @@ pub(super) struct CodelEcn {
 }
 
 impl CodelEcn {
-    /// Of the discipline `of`.
+    /// CoDel for the discipline `of`.
     pub(super) fn new(
         of: &str,
         target: Span,

@@ -6,7 +6,7 @@ use super::fifo::Fifo;
 use super::{DropReason, Limits, MTU, MarkReason, Marker, Queued, time_of};
 use crate::{Ecn, Packet};
 
-/// What the queue holds at least, when its limit is a time: some twenty packets (specs/l4s.md 2.2).
+/// The least limit of the queue when it is given as a time: some twenty packets (specs/l4s.md 2.2).
 const LEAST_LIMIT: Bytes = Bytes::new(30_000);
 
 /// A queue for packets that say ECT(1), whose senders answer marks in proportion, and one for all others, served so
@@ -40,9 +40,9 @@ pub struct DualPi2Config {
     pub least_packets: u32,
     /// Which queue is served.
     pub scheduler: Scheduler,
-    /// What happens when `coupling` times p is above 1.
+    /// The reaction when `coupling` times p is above 1.
     pub overload: Overload,
-    /// Whether marks and drops come evenly spaced in place of at random (RFC 9332 appendix A).
+    /// Spaces marks and drops evenly in place of at random (RFC 9332 appendix A).
     pub even: bool,
 }
 
@@ -91,7 +91,7 @@ impl Default for Scheduler {
     }
 }
 
-/// What an overloaded queue does with packets for low latency.
+/// Treatment of packets for low latency in an overloaded queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Overload {
@@ -150,7 +150,7 @@ pub(super) struct DualPi2<P> {
     next_update: Time,
     /// Bytes times percent by which the classic queue is behind, above 0, or ahead.
     credit: i64,
-    /// Of each queue, how much of the next mark or drop has come together, where these are even.
+    /// Accumulated share of the next mark or drop in each queue, where these are even.
     low_count: f64,
     classic_count: f64,
     random: Random,
@@ -305,7 +305,7 @@ impl<P: Packet> DualPi2<P> {
         }
     }
 
-    /// Whether one draw hits for the other queue's sake (`coupled`), or for this one's own (`native`).
+    /// Draws a mark or drop for the other queue's sake (`coupled`), or for this one's own (`native`).
     fn low_mark(&mut self, coupled: f64, native: f64) -> Verdict {
         if self.config.even {
             self.low_count += coupled.max(native);
@@ -325,7 +325,7 @@ impl<P: Packet> DualPi2<P> {
         }
     }
 
-    /// Whether something with probability p^2 happens to a classic packet.
+    /// Returns true with probability p^2, for a classic packet.
     fn hits_squared(&mut self, p: f64) -> bool {
         if !self.config.even {
             return self.hits_squared_at_random(p);

@@ -55,7 +55,7 @@ struct Flow<P> {
     codel: CodelEcn,
     /// Bytes that it may still send in this turn.
     deficit: i64,
-    /// Whether it is in one of the lists.
+    /// True if it is in one of the lists.
     is_listed: bool,
 }
 
@@ -63,7 +63,7 @@ struct Flow<P> {
 #[derive(Debug, Clone)]
 pub(super) struct FqCodel<P> {
     config: FqCodelConfig,
-    /// What each queue begins with.
+    /// The CoDel that each queue begins with.
     codel: CodelEcn,
     /// The queues that have been used.
     flows: BTreeMap<u64, Flow<P>>,

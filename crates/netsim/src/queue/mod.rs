@@ -116,7 +116,7 @@ pub enum QueueConfig {
         limits: Limits,
         /// When packets are marked.
         marker: Marker,
-        /// Whether ECT(0) is left alone.
+        /// Leaves ECT(0) alone.
         #[cfg_attr(feature = "serde", serde(default))]
         only_ect1: bool,
         /// No threshold is below the time that this many packets of 1500 bytes take at the link's rate.
@@ -174,7 +174,7 @@ impl Limits {
         Limits { bytes: None, packets: None, time: Some(time) }
     }
 
-    /// Whether so many packets may be in the queue of a link with this rate.
+    /// Returns true if so many packets may be in the queue of a link with this rate.
     fn admit(&self, bytes: Bytes, packets: u64, rate: impl Fn() -> Rate) -> bool {
         self.bytes.is_none_or(|limit| bytes <= limit)
             && self.packets.is_none_or(|limit| packets <= limit)

@@ -20,7 +20,7 @@ const RENO: f64 = 1.22;
 #[derive(Debug, Clone)]
 pub(super) struct Predictive {
     marker: Marker,
-    /// What left within the window, and its sum.
+    /// Departures within the window, and their sum.
     left: VecDeque<(Time, Bytes)>,
     sum: Bytes,
     random: Random,

@@ -34,7 +34,7 @@ pub(super) enum Discipline {
 #[derive(Debug, Clone)]
 pub(super) struct Marking {
     pub(super) marker: Marker,
-    /// Whether ECT(0) is left alone.
+    /// Leaves ECT(0) alone.
     pub(super) only_ect1: bool,
     /// No threshold is below the time that this many packets of 1500 bytes take.
     pub(super) least_packets: u32,

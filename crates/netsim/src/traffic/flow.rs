@@ -32,7 +32,7 @@ impl Default for TcpConfig {
     }
 }
 
-/// What a flow transfers.
+/// Load that a flow transfers.
 #[derive(Debug, Clone)]
 enum Purpose {
     Endless,
@@ -172,7 +172,7 @@ impl TcpFlow {
         &self.receiver
     }
 
-    /// Whether its transfers end: pages ([`WebConfig`](super::WebConfig)), or one file ([`TcpConfig::size`]).
+    /// Returns true if its transfers end: pages ([`WebConfig`](super::WebConfig)), or one file ([`TcpConfig::size`]).
     pub fn reads_pages(&self) -> bool {
         !matches!(self.purpose, Purpose::Endless)
     }

@@ -168,7 +168,7 @@ impl WifiConfig {
         WifiConfig { stations: vec![StationConfig::default(); usize::from(stations)], ..WifiConfig::default() }
     }
 
-    /// Whether one of the stations is an 802.11b client.
+    /// Returns true if one of the stations is an 802.11b client.
     pub(super) fn has_dsss(&self) -> bool {
         self.stations.iter().any(|station| Modulation::of(station.rate) == Modulation::Dsss)
     }

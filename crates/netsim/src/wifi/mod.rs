@@ -63,7 +63,7 @@ pub struct AirUsage {
     pub busy: Span,
 }
 
-/// What is derived from a station's configuration.
+/// Parameters derived from a station's configuration.
 #[derive(Debug, Clone)]
 struct Station {
     rate: Rate,
@@ -72,7 +72,7 @@ struct Station {
     contenders: [usize; 2],
     /// Max packets and bytes of an aggregate frame.
     most: (u16, u64),
-    /// What precedes each frame.
+    /// Duration of the interval or preamble that precedes each frame.
     lead: Span,
 }
 
@@ -92,7 +92,7 @@ struct Contender {
     waiting: usize,
     /// Which queue's frame is in turn until it succeeds or is dropped.
     chosen: Option<usize>,
-    /// What the queue last chosen had been served.
+    /// Service that the queue last chosen had received by then.
     progress: u64,
 }
 
@@ -277,7 +277,7 @@ impl<P> Wifi<P> {
         self.idle_from = at + whole;
     }
 
-    /// What becomes of a frame's packets and of its sender's window.
+    /// Ends a transmission: updates the frame's packets and its sender's window.
     fn finish(&mut self, at: Time, frame: &Frame, collides: bool) {
         let Frame { queue, packets, data, whole, .. } = *frame;
         let (per, errors) = (self.stations[queue / 2].per, &mut self.errors);

@@ -15,7 +15,7 @@ struct Entry<P> {
     packet: P,
     /// How often it was sent.
     attempts: u8,
-    /// Whether it was received, behind one that was not.
+    /// True if it was received, behind one that was not.
     received: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The adapter of quinn 0.11.
 //!
-//! Of an acknowledged packet quinn tells only when it left and how large it was; that is enough to find it among the
+//! For an acknowledged packet, quinn gives only its departure time and size; that is enough to find it among the
 //! packets that left. quinn paces by window and round trip, not by a rate: the window is the rate.
 
 mod transmits;

@@ -16,7 +16,7 @@ struct Piece {
     until: u64,
 }
 
-/// What left at one instant.
+/// Packets that left at one instant.
 #[derive(Debug, Clone, Default)]
 struct Transmit {
     bytes: u64,

@@ -125,13 +125,13 @@ impl Arrivals {
         self.begin
     }
 
-    /// Whether any remembered packet from `begin` up to, not including, `end` was not received.
+    /// Returns true if any remembered packet from `begin` up to, not including, `end` was not received.
     pub(super) fn misses(&self, begin: u64, end: u64) -> bool {
         let (begin, end) = (begin.max(self.first), end.min(self.end()));
         begin < end && self.times.range((begin - self.first) as usize..(end - self.first) as usize).any(Option::is_none)
     }
 
-    /// Whether all arrivals were reported.
+    /// Returns true if all arrivals were reported.
     pub(super) fn is_reporting(&self) -> bool {
         self.begin.is_none_or(|begin| begin == self.end())
     }

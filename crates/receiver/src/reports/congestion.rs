@@ -35,8 +35,8 @@ impl Stream {
         Stream { arrivals: Arrivals::new(MEMORY), fields: BTreeMap::new() }
     }
 
-    /// Of copies the first one's time counts, and the mark of any (RFC 8888 section 3.1): a mark that comes with a later
-    /// copy is reported again.
+    /// Records a packet; of copies the first one's time counts, and the mark of any (RFC 8888 section 3.1): a mark that
+    /// comes with a later copy is reported again.
     fn on_packet(&mut self, (here, ecn): (Time, Ecn), sequence: u64) -> bool {
         let is_new = self.arrivals.on_packet(here, sequence);
         let is_marked = self.fields.get(&sequence) == Some(&Ecn::Ce);

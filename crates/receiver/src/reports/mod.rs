@@ -59,7 +59,7 @@ pub(super) struct Reports {
 
 #[derive(Debug)]
 enum Form {
-    /// What is to be acknowledged, and recent arrivals: a copy that the path made of a packet arrives later than the
+    /// Pending acknowledgements, and recent arrivals: a copy that the path made of a packet arrives later than the
     /// packet did, and would be taken for it where the report on the packet is lost.
     Reported(Vec<Acknowledgement>, Arrivals),
     Transport(Transport),

@@ -31,7 +31,7 @@ struct Report {
     size: Bytes,
 }
 
-/// What the sender parses of arrivals at these times, in order, with the sending time of each report.
+/// The sender's parse of arrivals at these times, in order, with the sending time of each report.
 fn read(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> Vec<(Time, Report)> {
     let mut receiver = Receiver::new(Default::default(), style, clock_offset).unwrap();
     let mut reader = MessageReader::default();

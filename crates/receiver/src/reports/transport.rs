@@ -32,7 +32,7 @@ impl Transport {
         self.arrivals.on_packet(here, number)
     }
 
-    /// Whether all arrivals were reported.
+    /// Returns true if all arrivals were reported.
     pub(crate) fn is_reporting(&self) -> bool {
         self.arrivals.is_reporting()
     }

@@ -21,7 +21,7 @@ pub(super) const BYTES: usize = 8 << 20;
 pub(super) struct Piece {
     pub(super) payload: Vec<u8>,
     pub(super) timestamp: u32,
-    /// Whether it is the last of its frame.
+    /// True for the last packet of its frame.
     pub(super) marker: bool,
     pub(super) start: Start,
     pub(super) picture: Option<u16>,
@@ -44,7 +44,7 @@ enum State {
     Done,
 }
 
-/// What is known of the packet's frame: nothing while an earlier packet of it is missing.
+/// Knowledge about the packet's frame: none while an earlier packet of it is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Run {
     /// The frame continues after this packet.
@@ -136,12 +136,12 @@ impl Buffer {
         std::mem::take(&mut self.abandoned)
     }
 
-    /// Whether a packet was evicted since the last call before its frame was complete.
+    /// Returns true if a packet was evicted since the last call before its frame was complete.
     pub(super) fn take_overrun(&mut self) -> bool {
         std::mem::take(&mut self.overrun)
     }
 
-    /// Whether packet `number` was received without a payload.
+    /// Returns true if packet `number` was received without a payload.
     pub(super) fn is_padding(&self, number: u64) -> bool {
         self.slot(number).is_some_and(|slot| matches!(slot.state, State::Padding))
     }

@@ -19,8 +19,8 @@ pub struct Config {
     pub redundancy: Option<Redundancy>,
     /// The audio, if there is one.
     pub audio: Option<Audio>,
-    /// Whether reduced-size RTCP is allowed (RFC 5506, `a=rtcp-rsize`); otherwise each datagram begins with a receiver
-    /// report and our CNAME (RFC 3550 section 6.1).
+    /// Allows reduced-size RTCP (RFC 5506, `a=rtcp-rsize`); otherwise each datagram begins with a receiver report and
+    /// our CNAME (RFC 3550 section 6.1).
     pub reduced_size: bool,
     /// Interval of receiver reports, above zero (libwebrtc `RTCPSender::kDefaultVideoReportInterval`, there randomised
     /// by half of it both ways).

@@ -97,8 +97,8 @@ impl FecStream {
         made
     }
 
-    /// Whether a recovered packet can belong to the stream, judging by its payload type and its neighbours: between two
-    /// packets of one frame there are no packets of another.
+    /// Returns true if a recovered packet can belong to the stream, judging by its payload type and its neighbours:
+    /// between two packets of one frame there are no packets of another.
     fn is_valid(&self, number: u64, packet: &[u8]) -> bool {
         let timestamp = |packet: &[u8]| packet.get(4..8).map(<[u8]>::to_vec);
         let beside = |number: Option<u64>| self.recovery.media(number?).and_then(|packet| timestamp(packet));

@@ -43,7 +43,7 @@ pub(super) struct Arrival {
     pub(super) transport: Option<TransportSequence>,
     /// The ECN field it arrived with.
     pub(super) ecn: Ecn,
-    /// Whether it has RTP's marker: a frame ends with it.
+    /// True with RTP's marker: a frame ends with it.
     pub(super) marker: bool,
 }
 

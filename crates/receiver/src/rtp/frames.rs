@@ -18,7 +18,7 @@ use crate::wants::Wants;
 pub(super) struct Frames {
     standard: VideoStream,
     functional: Option<FunctionalStream>,
-    /// Whether the last started frame was functional video; before the first frame, whether that is expected.
+    /// True if the last started frame was functional video; before the first frame, if that is expected.
     is_functional: bool,
     /// The number of the last keyframe delivered.
     newest_keyframe: Option<u64>,

@@ -6,7 +6,7 @@ use thalweg_units::Time;
 
 use crate::Moves;
 
-/// What the caller has to do next.
+/// Task for the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
     /// Send this RTCP.
@@ -46,7 +46,7 @@ pub struct VideoFrame {
     pub picture: Option<u16>,
     /// The encoded frame.
     pub data: Vec<u8>,
-    /// Whether it is a keyframe.
+    /// True for a keyframe.
     pub keyframe: bool,
     /// Its unwrapped RTP timestamp, 90 kHz: the first one received is in the second cycle of 32 bits.
     pub timestamp: u64,
@@ -76,7 +76,7 @@ pub struct AudioPacket {
     pub sequence: u64,
     /// Its unwrapped RTP timestamp, 48 kHz: the first one received is in the second cycle of 32 bits.
     pub timestamp: u64,
-    /// Whether a talkspurt begins with it (RFC 7587 section 4.1).
+    /// True if a talkspurt begins with it (RFC 7587 section 4.1).
     pub marker: bool,
     /// Number of lost packets between the previous one and this; 0 where the stream restarted.
     pub lost: u64,

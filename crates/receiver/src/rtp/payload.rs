@@ -7,7 +7,7 @@ use thalweg_wire::{ParseError, av1, vp9};
 use super::config::Codec;
 use super::references::{ByFrame, ByLayer, Depends};
 
-/// Whether a payload begins a frame, when the previous packet is not known to belong to the same frame.
+/// Begin of a frame as far as a payload shows it, when the previous packet is not known to belong to the same frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
     /// The payload says that it does.
@@ -18,10 +18,10 @@ pub(super) enum Start {
     AfterAnother,
 }
 
-/// What a payload reveals before the frame is complete.
+/// Properties that a payload reveals before the frame is complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glimpse {
-    /// Whether it begins a frame.
+    /// Begin of a frame, if known.
     pub(super) start: Start,
     /// The picture id, 7 or 15 bits, if present.
     pub(super) picture: Option<u16>,

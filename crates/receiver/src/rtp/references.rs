@@ -42,9 +42,9 @@ pub(super) struct ByLayer {
     pub(super) base: u8,
     /// The temporal layer, 0 to 7 (TID).
     pub(super) layer: u8,
-    /// Whether it depends on that base layer frame alone (VP8's Y).
+    /// True if it depends on that base layer frame alone (VP8's Y).
     pub(super) base_only: bool,
-    /// Whether no later frame of a higher layer depends on one before this frame (VP9's U).
+    /// True if no later frame of a higher layer depends on one before this frame (VP9's U).
     pub(super) switching_point: bool,
 }
 
@@ -74,7 +74,7 @@ impl Numbers {
         if ahead < turn / 2 { newest + ahead } else { newest + ahead - turn }
     }
 
-    /// Whether the decoder was given everything that frame `number` refers to.
+    /// Returns true if the decoder was given everything that frame `number` refers to.
     fn suffice(&self, number: u32, turn: u32, back: impl Iterator<Item = u32>) -> bool {
         let number = self.place(number, turn);
         back.into_iter().all(|back| number.checked_sub(back.into()).is_some_and(|frame| self.given.contains(&frame)))
@@ -105,8 +105,8 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// Whether a frame with these declarations can be decoded. `follows` if nothing is missing between it and the last
-    /// frame given.
+    /// Returns true if a frame with these declarations can be decoded. `follows` if nothing is missing between it and
+    /// the last frame given.
     ///
     /// With references by layer, a frame that is above the base and not `base_only` could refer to any missing frame of
     /// its layer or a lower one, so it waits.

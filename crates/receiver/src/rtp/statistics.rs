@@ -87,7 +87,7 @@ pub struct Statistics {
     pub audio: AudioCounts,
     /// Packets of all four streams by the ECN field they arrived with, in the order of [`Ecn::ALL`](thalweg_units::Ecn::ALL).
     pub by_ecn: [u64; 4],
-    /// Of these, those of the video's retransmission stream, padding included.
+    /// Packets of the video's retransmission stream among them, padding included.
     pub retransmissions_by_ecn: [u64; 4],
     /// Packets of the video stream that carried FEC, in RED.
     pub fec_in_red: u64,

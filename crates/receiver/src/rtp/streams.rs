@@ -29,7 +29,7 @@ pub(super) struct Stream {
     /// The payload type of the same content in RED.
     red: Option<u8>,
     pub(super) ssrc: Option<u32>,
-    /// Whether SDP named its SSRC.
+    /// True if SDP named its SSRC.
     named: bool,
     /// When its SSRC was first seen.
     learned: Time,
@@ -47,7 +47,7 @@ impl Stream {
         Stream { kind, payload_type, red, ssrc, named, learned, source, clock, rate }
     }
 
-    /// Whether packets of this payload type belong to it.
+    /// Returns true if packets of this payload type belong to it.
     fn takes(&self, payload_type: u8) -> bool {
         self.payload_type == payload_type || self.red == Some(payload_type)
     }

@@ -149,7 +149,7 @@ impl VideoStream {
         ready
     }
 
-    /// Whether packet `number` is accepted; also updates the missing packets.
+    /// Returns true if packet `number` is accepted; also updates the missing packets.
     fn admit(&mut self, now: Time, number: u64, origin: Origin) -> bool {
         if origin == Origin::Media {
             self.newest = self.newest.max(Some(number));
@@ -219,7 +219,8 @@ impl VideoStream {
         self.waiting.iter().find_map(decodable)
     }
 
-    /// Whether a frame's picture id is the next one: the packets missing before it were FEC or padding, not media.
+    /// Returns true if a frame's picture id is the next one: the packets missing before it were FEC or padding, not
+    /// media.
     fn is_next_picture(&self, run: &WholeRun) -> bool {
         let next = self.last_picture.filter(|_| self.expected.is_some()).map(|last| (last + 1) % PICTURES);
         next.is_some() && run.picture() == next

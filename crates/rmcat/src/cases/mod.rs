@@ -18,7 +18,7 @@ pub fn all() -> Vec<Case> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no case '{pattern}': choose of {known}, or wired, wireless, crowded, webrtc, l4s, suite, or all")]
 pub struct UnknownCase {
-    /// What was asked for.
+    /// Pattern that matches no case.
     pub pattern: String,
     /// The ids that there are.
     pub known: String,
@@ -54,7 +54,7 @@ pub fn find(pattern: &str) -> Result<Vec<Case>, UnknownCase> {
     Ok(chosen)
 }
 
-/// Whether it has so many flows that it takes seconds.
+/// Returns true if it has so many flows that it takes seconds.
 fn is_crowded(case: &Case) -> bool {
     case.id.starts_with("w4.2") && case.flows() >= 16
 }

@@ -21,7 +21,7 @@ use crate::case::{Aqm, Case, Setting};
 use crate::measure::Figure::{self, *};
 use crate::range::range;
 
-/// What of specs/rmcat.md 8 is not played, with the reason.
+/// Cases of specs/rmcat.md 8 that are not played, with the reason.
 pub const NOT_MODELLED: [(&str, &str); 17] = [
     ("gcc.LossBasedRecoversFaster", "removed from libwebrtc with the loss-based control that it compares (v1 of 2019)"),
     ("scream.4", L4S),

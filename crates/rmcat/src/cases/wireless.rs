@@ -110,8 +110,8 @@ fn narrow_behind_wifi(kind: &str) -> Case {
     case(format!("w4.1{kind}"), format!("1 Mbps behind Wi-Fi (airtime model), {title}"), 120, network, bars)
 }
 
-/// What Wi-Fi carries in aggregates of 8 when `n` stations send, in Mbps: the check values of specs/rmcat.md 6B, linear
-/// between.
+/// Throughput of Wi-Fi in aggregates of 8 when `n` stations send, in Mbps: the check values of specs/rmcat.md 6B,
+/// linear between.
 fn airtime_mbps(n: f64) -> f64 {
     const KNOWN: [(f64, f64); 6] = [(1.0, 43.4), (2.0, 41.6), (5.0, 37.9), (10.0, 34.9), (20.0, 32.0), (33.0, 29.2)];
     let after = KNOWN.iter().position(|(count, _)| *count >= n).unwrap_or(KNOWN.len() - 1).max(1);

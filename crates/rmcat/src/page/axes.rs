@@ -95,8 +95,8 @@ impl Axes {
     }
 }
 
-/// What is drawn for each flow, in Mbps: what it receives, or in a scenario of its own, which has one flow under test,
-/// the target.
+/// Curves of the flows, in Mbps: the received rate, or in a scenario of its own, which has one flow under test, the
+/// target.
 pub(super) fn curves(trajectory: &Trajectory, network: Option<&Network>) -> Vec<(usize, Vec<f64>)> {
     match network {
         Some(_) => trajectory.rates.iter().cloned().enumerate().collect(),
@@ -104,7 +104,7 @@ pub(super) fn curves(trajectory: &Trajectory, network: Option<&Network>) -> Vec<
     }
 }
 
-/// Whether a flow's media go the way back: over the laboratory's `reverse`, and not its `forward`.
+/// Returns true if a flow's media go the way back: over the laboratory's `reverse`, and not its `forward`.
 pub(super) fn is_back(network: &Network, flow: usize) -> bool {
     let route = network.flows.get(flow).map_or(&[][..], |flow| &flow.forward);
     route.contains(&1) && !route.contains(&0)

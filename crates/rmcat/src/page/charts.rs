@@ -32,7 +32,7 @@ pub(super) fn class(flow: usize) -> String {
     format!("f{}", flow % COLOURS)
 }
 
-/// What each flow receives, what it could have, and what the link carries.
+/// Draws the received rate and the attainable share of each flow, and the capacity of the link.
 pub(super) fn rates(page: &mut String, outcome: &Outcome, axes: &Axes) {
     let height = TOP + RATES + 4.0;
     let network = outcome.network.as_ref();

@@ -16,7 +16,7 @@ use crate::bar::{Judged, Source, Verdict};
 use crate::junit::escaped;
 use crate::outcome::Outcome;
 
-/// What the page says about itself.
+/// Description of the page itself.
 #[derive(Debug, Clone)]
 pub struct About {
     /// The command that made it.
@@ -165,7 +165,7 @@ fn badge(verdict: Option<Verdict>) -> String {
     format!("<span class=\"badge {}\">{}</span>", class(verdict), name(verdict))
 }
 
-/// What is judged, such as `q95 of flow 1, 60–80 s`.
+/// Subject of a bar, such as `q95 of flow 1, 60–80 s`.
 fn subject(judged: &Judged) -> String {
     let of = judged.bar.flow.map_or_else(String::new, |flow| format!(" of flow {flow}"));
     let (from, until) = judged.bar.window;

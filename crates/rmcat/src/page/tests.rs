@@ -5,7 +5,7 @@ use crate::cases::find;
 use crate::log::Log;
 use crate::outcome::{Figures, Trajectory};
 
-/// What a case might have given: rates and delays that swing, bars on both sides of their bounds.
+/// A possible outcome of a case: rates and delays that swing, bars on both sides of their bounds.
 fn outcome(case: &Case, scheme: &str, seeds: u64) -> Outcome {
     let network = case.network(&Options::default());
     let (seconds, wire_bps) = (case.duration.as_secs_f64(), case.limits.wire.as_bps_f64());

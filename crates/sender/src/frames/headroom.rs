@@ -24,7 +24,7 @@ pub struct Config {
     pub max: f64,
     /// alpha before the first optimisation (specs/vidaptive.md C12).
     pub initial: f64,
-    /// What alpha loses per camera frame in an outage.
+    /// Decrease of alpha per camera frame in an outage.
     pub outage_step: f64,
     /// At this many frames per second or fewer the path counts as in an outage.
     pub min_frame_rate: f64,
@@ -96,8 +96,8 @@ impl Headroom {
         self.samples.len()
     }
 
-    /// Whether so few frames get through that the path must be in an outage (the paper's N/T <= MinFrameRate), once a
-    /// whole window has passed since the first encoded frame (specs/vidaptive.md C11).
+    /// Returns true if so few frames get through that the path must be in an outage (the paper's N/T <= MinFrameRate),
+    /// once a whole window has passed since the first encoded frame (specs/vidaptive.md C11).
     pub fn outage(&self, now: Time) -> bool {
         let warm = self.first_frame.is_some_and(|first| now - first >= self.config.window);
         warm && self.samples.len() as f64 / self.config.window.as_secs_f64() <= self.config.min_frame_rate

@@ -20,8 +20,8 @@ pub trait FramePolicy: Send {
         None
     }
 
-    /// Whether the policy needs a functional codec, which encodes several candidates of a picture and can go back to an
-    /// earlier state.
+    /// Returns true if the policy needs a functional codec, which encodes several candidates of a picture and can go
+    /// back to an earlier state.
     fn wants_candidates(&self) -> bool {
         false
     }
@@ -31,9 +31,8 @@ pub trait FramePolicy: Send {
         1
     }
 
-    /// Whether the waiting picture begins a group that is planned as a whole, and how long the group takes. The
-    /// controller is notified first ([`thalweg_control::Signal::Period`]), and [`FramePolicy::plan`] sees what it then
-    /// allows.
+    /// Duration of the group that begins with the waiting picture, if it is planned as a whole. The controller is
+    /// notified first ([`thalweg_control::Signal::Period`]), and [`FramePolicy::plan`] sees what it then allows.
     fn begins_period(&self, view: &View) -> Option<Span> {
         let _ = view;
         None
@@ -78,7 +77,7 @@ pub trait FramePolicy: Send {
         false
     }
 
-    /// Whether, after a loss, frames refer only to what the receiver acknowledged.
+    /// Returns true if, after a loss, frames refer only to what the receiver acknowledged.
     fn is_recovering(&self, now: Time) -> bool {
         let _ = now;
         false
@@ -118,8 +117,7 @@ pub enum Occasion {
     EncoderFree,
 }
 
-/// What a policy sees when a picture waits. The engine makes it; a test uses [`View::new`] and sets the fields it
-/// tests.
+/// View of a policy when a picture waits. The engine makes it; a test uses [`View::new`] and sets the fields it tests.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct View {
@@ -127,7 +125,7 @@ pub struct View {
     pub now: Time,
     /// Why the policy is asked.
     pub occasion: Occasion,
-    /// What the controller allows.
+    /// Limits of the controller.
     pub limits: SendLimits,
     /// The pacer's rate: CC-Rate in a Vidaptive scheme.
     pub pacing: Rate,
@@ -150,7 +148,7 @@ pub struct View {
     pub payload_share: f64,
     /// The share of the same bytes that repairs losses: FEC and retransmissions.
     pub repair_share: f64,
-    /// Whether the receiver requested a keyframe or the encoder needs one: the next frame is a keyframe whatever the
+    /// True if the receiver requested a keyframe or the encoder needs one: the next frame is a keyframe whatever the
     /// plan.
     pub keyframe_due: bool,
 }
@@ -208,7 +206,7 @@ impl QueueView {
     }
 }
 
-/// What to do with a picture.
+/// Plan for a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FramePlan {
     /// Encode it like this.
@@ -219,7 +217,7 @@ pub enum FramePlan {
     Skip(Why),
 }
 
-/// What to do with the queue.
+/// Verdict on the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueVerdict {
     /// Keep the queue.

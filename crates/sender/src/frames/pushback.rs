@@ -33,7 +33,7 @@ impl Pushback {
         self.every.map_or(target, |every| Rate::from_bps(target_bps - target_bps / every))
     }
 
-    /// Whether to drop the next picture.
+    /// Returns true if the next picture should be dropped.
     pub(super) fn drops(&mut self) -> bool {
         let Some(every) = self.every else { return false };
         self.pictures += 1;

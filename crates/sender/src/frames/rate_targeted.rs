@@ -16,7 +16,7 @@ use super::share::Share;
 use super::target_forecast::{self, TargetForecast};
 use crate::event::Why;
 
-/// What the encoder's target is computed from.
+/// Base of the encoder's target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum TargetBase {
@@ -54,9 +54,9 @@ pub struct Config {
     pub resolution: resolution::Config,
     /// The encoder's bounds, applied after alpha.
     pub encoder: EncoderBounds,
-    /// Whether the encoder's rate control may drop pictures, as WebRTC lets it. Not under Vidaptive: in an outage alpha
-    /// takes the target to a few kbps, the encoder then drops nearly everything, and N/T stays under MinFrameRate long
-    /// after the link is back (seen: 4 s on the 2 Mbps / 500 kbps link).
+    /// Lets the encoder's rate control drop pictures, as WebRTC does. Not under Vidaptive: in an outage alpha takes the
+    /// target to a few kbps, the encoder then drops nearly everything, and N/T stays under MinFrameRate long after the
+    /// link is back (seen: 4 s on the 2 Mbps / 500 kbps link).
     pub encoder_drops: bool,
 }
 

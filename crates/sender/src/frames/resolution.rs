@@ -39,12 +39,12 @@ impl Config {
     }
 }
 
-/// What the size chooser learns with each camera frame, after alpha was chosen.
+/// Signals to the size chooser with each camera frame, after alpha was chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Signals {
     /// The time.
     pub now: Time,
-    /// Whether so few frames get through that the path is in an outage.
+    /// True if so few frames get through that the path is in an outage.
     pub outage: bool,
     /// alpha in force (1 in schemes without the optimiser).
     pub alpha: f64,

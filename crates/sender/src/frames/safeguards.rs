@@ -42,7 +42,7 @@ impl Config {
     }
 }
 
-/// Whether encoding is paused.
+/// Safeguards that pause encoding.
 #[derive(Debug, Clone)]
 pub struct Safeguards {
     config: Config,
@@ -50,12 +50,12 @@ pub struct Safeguards {
 }
 
 impl Safeguards {
-    /// Whether encoding is paused.
+    /// Returns true while encoding is paused.
     pub fn paused(&self) -> bool {
         self.paused
     }
 
-    /// Whether a picture of this age may still be encoded when encoding resumes.
+    /// Returns true if a picture of this age may still be encoded when encoding resumes.
     pub fn still_fresh(&self, age: Span, interval: Span) -> bool {
         age <= interval.scale(self.config.resume_window)
     }

@@ -13,7 +13,7 @@ pub struct Continuous {
 }
 
 impl Continuous {
-    /// What the controller asks for from now on.
+    /// Sets the controller's padding limit from now on.
     pub fn set_limit(&mut self, now: Time, limit: PaddingLimit) {
         self.limit = limit;
         self.pacer.set_rate(now, limit.rate());

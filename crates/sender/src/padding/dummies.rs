@@ -45,7 +45,7 @@ impl Config {
     }
 }
 
-/// Whether a dummy may leave now.
+/// Verdict on a dummy: whether it may leave now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It may.
@@ -77,7 +77,8 @@ impl Dummies {
         self.forget(now);
     }
 
-    /// Whether a dummy may leave at `now`, when the camera was last read at `last_read` and is read every `interval`.
+    /// Decides whether a dummy may leave at `now`, when the camera was last read at `last_read` and is read every
+    /// `interval`.
     pub fn verdict(&mut self, now: Time, last_read: Time, interval: Span) -> Verdict {
         // A read that is late keeps the guard up, but for one interval at most (specs/vidaptive.md C5).
         let end = last_read + interval + interval;

@@ -1,10 +1,10 @@
 //! Padding that the receiver can use: redundancy as the probe of any scheme (FBRA's idea, Vidaptive's footnote 1;
 //! specs/fec.md 4).
 //!
-//! What probes the path is acknowledged and lost like any packet, so it may as well carry something. Of the media
-//! packets that left recently and are not known to have arrived, those are still useful that would arrive before their
-//! frame is shown. Padding is made from these: a retransmission of a packet known to be lost, an FEC packet over
-//! packets any one of which may be lost, or a packet without content if neither helps.
+//! Padding is acknowledged and lost like any packet, so it may as well carry something. A media packet that left
+//! recently and is not known to have arrived is still useful if it would arrive before its frame is shown. Padding is
+//! made from these: a retransmission of a packet known to be lost, an FEC packet over packets any one of which may be
+//! lost, or a packet without content if neither helps.
 
 mod remembered;
 
@@ -15,7 +15,7 @@ use thalweg_units::{Bytes, ConfigError, Span, Time, above, between, check};
 use crate::repair::fec::{Due, Format, Written};
 use remembered::{Remembered, Tracked};
 
-/// What padding carries, and for how long that is useful.
+/// Content of padding, and the time for which it is useful.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -48,7 +48,7 @@ pub struct Config {
     pub extensions: Bytes,
 }
 
-/// What padding carries; if there is nothing of that kind to send, it is empty.
+/// Content of padding; if there is nothing of that kind to send, it is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Kind {
@@ -187,7 +187,7 @@ impl RedundantPadding {
         }
     }
 
-    /// Whether the next frame should be a keyframe.
+    /// Returns true if the next frame should be a keyframe.
     pub fn wants_keyframe(&self, now: Time) -> bool {
         matches!(self.config.kind, Kind::Keyframe | Kind::Best)
             && self.remembered.loss() > self.config.refresh_loss

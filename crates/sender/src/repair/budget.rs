@@ -81,7 +81,7 @@ impl Budget {
         self.bucket.set_rate(now, self.retransmission_rate());
     }
 
-    /// What may be spent now, as shares of the wire.
+    /// Budget available now, as shares of the wire.
     pub fn shares(&self) -> shares::Shares {
         self.shares.shares()
     }
@@ -101,7 +101,7 @@ impl Budget {
         self.bucket.take(now, size);
     }
 
-    /// Whether a new retransmission would leave within the max delay, behind `waiting` bytes of others.
+    /// Returns true if a new retransmission would leave within the max delay, behind `waiting` bytes of others.
     pub fn has_room(&self, now: Time, waiting: Bytes) -> bool {
         self.bucket.free_after(now, waiting) <= now + self.config.max_delay
     }

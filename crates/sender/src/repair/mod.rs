@@ -122,7 +122,7 @@ impl Repair {
         }
     }
 
-    /// Whether its FEC is the controller's probe.
+    /// Returns true if its FEC is the controller's probe.
     pub fn probes(&self) -> bool {
         self.fec.as_ref().is_some_and(Fec::is_asked_for)
     }
@@ -182,7 +182,7 @@ impl Repair {
         self.budget.as_ref().map_or(Time::ZERO, Budget::next_retransmission)
     }
 
-    /// Whether an FEC packet is due: it leaves right after the media it protects.
+    /// Returns true if an FEC packet is due: it leaves right after the media it protects.
     pub fn has_fec(&self) -> bool {
         self.fec.as_ref().is_some_and(|fec| fec.head().is_some())
     }

@@ -47,9 +47,9 @@ pub trait SenderFactory: Send + Sync {
         self.based_on().map_or(FeedbackStyle::Twcc, SenderFactory::feedback)
     }
 
-    /// Whether it works on receiver reports alone ([`ControllerConfig::works_on_receiver_reports`]). `publish` replaces
-    /// one that does not by [`Scheme::by_loss`] for a viewer that sends nothing else. A controller of another program
-    /// does not, unless its factory says so.
+    /// Returns true if it works on receiver reports alone ([`ControllerConfig::works_on_receiver_reports`]). `publish`
+    /// replaces one that does not by [`Scheme::by_loss`] for a viewer that sends nothing else. A controller of another
+    /// program does not, unless its factory says so.
     ///
     /// [`ControllerConfig::works_on_receiver_reports`]: super::ControllerConfig::works_on_receiver_reports
     fn works_on_receiver_reports(&self) -> bool {
@@ -61,8 +61,8 @@ pub trait SenderFactory: Send + Sync {
         self.based_on().map_or(ReceiverKind::Standard, SenderFactory::receiver)
     }
 
-    /// Whether its decisions depend on the machine's arithmetic, so that the same run may differ on another machine:
-    /// results say so.
+    /// Returns true if its decisions depend on the machine's arithmetic, so that the same run may differ on another
+    /// machine: results say so.
     fn is_machine_dependent(&self) -> bool {
         self.based_on().is_some_and(SenderFactory::is_machine_dependent)
     }

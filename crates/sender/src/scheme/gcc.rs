@@ -17,14 +17,14 @@ pub(super) fn webrtc() -> Scheme {
     composed(gcc::Config::default(), Span::from_millis(40), resolution::QualityScalerConfig::default())
 }
 
-/// Of May 2023, before the pacer's bursts (b202bc1, November 2023: "Per default set PacingController burst interval to
-/// 40ms").
+/// GCC of May 2023, before the pacer's bursts (b202bc1, November 2023: "Per default set PacingController burst interval
+/// to 40ms").
 pub(super) fn webrtc_of_2023() -> Scheme {
     composed(gcc::Config::of_2023(), Span::ZERO, resolution::QualityScalerConfig::default())
 }
 
-/// Of August 2017: the pacer worked every 5 ms (`kMinPacketLimitMs`), and the size followed the average quantiser of the
-/// last 150 frames (`quality_scaler.cc` at 4c14009).
+/// GCC of August 2017: the pacer worked every 5 ms (`kMinPacketLimitMs`), and the size followed the average quantiser
+/// of the last 150 frames (`quality_scaler.cc` at 4c14009).
 pub(super) fn webrtc_of_2017() -> Scheme {
     let scaler = resolution::QualityScalerConfig { moving: Some(150), ..resolution::QualityScalerConfig::default() };
     composed(gcc::Config::of_2017(), Span::from_millis(5), scaler)

@@ -5,7 +5,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, check};
 use super::{ControllerConfig, FramesConfig, Scheme};
 use crate::frames::rate_targeted::EncoderBounds;
 
-/// What an application tells a scheme about its video, as RFC 8867's cases do.
+/// Limits that an application gives a scheme for its video, as RFC 8867's cases do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimits {
     /// The encoder's min rate.

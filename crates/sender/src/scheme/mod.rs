@@ -75,9 +75,9 @@ pub enum ControllerConfig {
 }
 
 impl ControllerConfig {
-    /// Whether it works on receiver reports alone (RFC 3550 section 6.4): they come once in some seconds and say how many
-    /// packets were lost, not when the others arrived. A controller that listens to delay, or counts on hearing of a
-    /// packet within a round trip, takes such a report for a queue of a second and stops sending.
+    /// Returns true if it works on receiver reports alone (RFC 3550 section 6.4): they come once in some seconds and
+    /// say how many packets were lost, not when the others arrived. A controller that listens to delay, or counts on
+    /// hearing of a packet within a round trip, takes such a report for a queue of a second and stops sending.
     pub fn works_on_receiver_reports(&self) -> bool {
         match self {
             ControllerConfig::Fixed(_) => true,
@@ -175,14 +175,14 @@ pub struct Scheme {
     pub pacing: pacing::Config,
     /// Padding that keeps the path full; `None` sends media only.
     pub padding: Option<padding::Config>,
-    /// What padding carries, that of `padding` as well as the controller's probes; `None` leaves it empty.
+    /// Content of padding, both of `padding` and of the controller's probes; `None` leaves it empty.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub padding_content: Option<padding::redundant::Config>,
     /// The frame policy: which frames, and how large.
     pub frames: FramesConfig,
     /// Retransmission and FEC; `None` for neither.
     pub repair: Option<repair::Config>,
-    /// What the receiver reports.
+    /// Kind of the receiver's reports, and their frequency.
     pub feedback: FeedbackStyle,
     /// How the receiver handles frames.
     #[cfg_attr(feature = "serde", serde(default))]

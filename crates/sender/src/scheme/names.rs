@@ -12,7 +12,7 @@ use super::{Scheme, camel, copa, gcc, peers, rebera, rtcp, salsify, suffixes, th
 pub struct Known {
     /// The name.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description in one line.
     pub about: &'static str,
     make: fn() -> Scheme,
 }

@@ -67,7 +67,7 @@ pub(super) fn with_absolute_errors() -> Scheme {
     measured_at_receiver(rebera::Config { margin, ..rebera::Config::default() })
 }
 
-/// What earlier frames of a group did not spend of the budget is left for later ones.
+/// Rebera that leaves the unspent budget of earlier frames of a group to later ones.
 pub(super) fn spending_what_is_left() -> Scheme {
     let mut scheme = rebera();
     if let FramesConfig::Selection(frames) = &mut scheme.frames {

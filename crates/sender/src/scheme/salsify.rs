@@ -13,8 +13,8 @@ use crate::frames::recovery::{self, long_term, stateful};
 use crate::frames::safeguards;
 use crate::pacing;
 
-/// What the header extension adds to every packet (fragment and grace period, 12 bytes) and to a frame's first packet
-/// (two hashes, 16).
+/// Packet sizes with the header extension in every packet (fragment and grace period, 12 bytes) and to a frame's first
+/// packet (two hashes, 16).
 pub(super) fn packets() -> PacketSizes {
     let usual = PacketSizes::default();
     PacketSizes { overhead: usual.overhead + Bytes::new(12), states: Bytes::new(16), ..usual }

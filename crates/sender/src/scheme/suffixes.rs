@@ -12,7 +12,7 @@ use crate::padding::redundant::{self, Kind};
 pub struct Suffix {
     /// The suffix itself.
     pub name: &'static str,
-    /// What it changes, and for which schemes, in one line.
+    /// Effect, and the schemes that it fits, in one line.
     pub about: &'static str,
     change: fn(Scheme) -> Option<Scheme>,
 }
@@ -112,7 +112,7 @@ fn noticing_classic(mut scheme: Scheme) -> Option<Scheme> {
     Some(scheme)
 }
 
-/// Whether losses alone do not lower its rate.
+/// Returns true if losses alone do not lower its rate.
 fn ignores_losses(controller: &ControllerConfig) -> bool {
     matches!(
         controller,

@@ -101,7 +101,8 @@ impl ModelEncoder {
         }
     }
 
-    /// Whether it still keeps one of these states; the sender is right to forget them when too many newer ones follow.
+    /// Returns true if it still keeps one of these states; the sender is right to forget them when too many newer ones
+    /// follow.
     pub fn keeps_any(&self, states: &[StateHash]) -> bool {
         self.kept.values().any(|kept| states.contains(kept))
     }

@@ -21,7 +21,7 @@ fn call(scheme: &Scheme) -> Call {
     World::new(scheme, None, Path::GOOD, 1, truth)
 }
 
-/// What `of` finds in the packets sent from this time on.
+/// Values that `of` finds in the packets sent from this time on.
 fn found<T>(call: &Call, from: Time, of: impl Fn(Time, &Content) -> Option<T>) -> Vec<T> {
     let sent = call.outcome.sent.iter().filter(|(at, _)| *at >= from);
     sent.filter_map(|(at, packet)| of(*at, &packet.content)).collect()

@@ -12,7 +12,7 @@ use thalweg_units::{Random, Rate, Seed, Size, Span, Time};
 
 use crate::encoder::{ModelEncoder, NOTHING, Pictures};
 
-/// What the path does to packets and reports while it is bad; afterwards it loses and reorders nothing.
+/// Impairments of packets and reports on the path while it is bad; afterwards it loses and reorders nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Path {
     pub loss: f64,
@@ -48,7 +48,7 @@ enum Happening {
     Report(Vec<Acknowledgement>, Option<DecoderReport>),
 }
 
-/// What happened in a run.
+/// Record of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub sent: Vec<(Time, Packet)>,
@@ -94,7 +94,7 @@ pub struct World<L> {
     decoder: Decoder,
     /// Every media packet sent, by number, for those that the receiver recovers by FEC.
     media: BTreeMap<u64, Fragment>,
-    /// Whether the sender cannot know which states were dropped: because the receiver has no room for more of them, or
+    /// True if the sender cannot know which states were dropped: because the receiver has no room for more of them, or
     /// because of false reports.
     pub unpredictable: bool,
     max_states: usize,

@@ -16,7 +16,7 @@ pub use crate::peer::ConnectionEvent;
 use crate::peer::{Next, Peer};
 pub use setup::Setup;
 
-/// What an [`Incoming`] asks its caller to do.
+/// Request of an [`Incoming`] to its caller.
 #[derive(Debug)]
 pub enum Output {
     /// Send this datagram.
@@ -49,7 +49,7 @@ impl Incoming {
     /// A receiver over `connection`, which knows the peer.
     ///
     /// # Errors
-    /// What [`Reception::new`] rejects of what was negotiated.
+    /// Negotiated media that [`Reception::new`] rejects.
     pub fn new(setup: Setup, connection: Connection, now: Time) -> Result<Incoming, ConfigError> {
         // Reports errors of the configuration now and not when the connection is established.
         Reception::new(setup.config(&connection)?)?;

@@ -11,7 +11,7 @@ use thalweg_wire::overhead;
 /// The configuration of a receiver.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// What was negotiated with the peer.
+    /// The media negotiated with the peer.
     pub media: Negotiated,
     /// The CNAME in its reports (RFC 7022).
     pub cname: String,
@@ -20,7 +20,7 @@ pub struct Setup {
     /// How the path is measured, if that was negotiated and the sender's packets carry the bytes sent before them;
     /// `None` for no measurement.
     pub measures: Option<MeasurementConfig>,
-    /// Whether packets arrive over IPv6, whose header is 20 bytes longer.
+    /// True if packets arrive over IPv6, whose header is 20 bytes longer.
     pub ipv6: bool,
 }
 

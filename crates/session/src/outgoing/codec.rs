@@ -10,7 +10,7 @@ use thalweg_transport::sdp::VideoCodec;
 use thalweg_types::{EncodePlan, Target};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// What an application prefers (AMuSys's `setPreferences`); `None` leaves the choice to the scheme. Which camera is
+/// Preferences of an application (AMuSys's `setPreferences`); `None` leaves the choice to the scheme. Which camera is
 /// used is the caller's own choice: pictures come from it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Preferences {
@@ -48,8 +48,8 @@ pub enum SettingError {
     },
 }
 
-/// What the encoder was last asked for and what it makes (AMuSys's `getBitrate`: whether the requested rate is imposed,
-/// and how quickly the codec converges to it).
+/// Rate last requested of the encoder and rate that it makes (AMuSys's `getBitrate`: whether the requested rate is
+/// imposed, and how quickly the codec converges to it).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bitrate {
     /// The target of the last picture; `None` if it was no rate, or before the first.
@@ -115,7 +115,7 @@ impl Codec {
         Bitrate { requested: self.requested, made: bytes.per(WINDOW) }
     }
 
-    /// Whether a picture read now is one of the preferred frame rate.
+    /// Returns true if a picture read now is one of the preferred frame rate.
     pub(super) fn is_due(&mut self, now: Time) -> bool {
         let Some(rate) = self.max_frame_rate else { return true };
         let interval = interval(rate);

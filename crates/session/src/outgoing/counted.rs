@@ -12,7 +12,7 @@ use thalweg_wire::rtp::BytesBefore;
 /// Counts the packets that leave.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counted {
-    /// Whether packets carry the count.
+    /// True if packets carry the count.
     are_reported: bool,
     /// IP bytes of the packets that carried the count.
     total: Bytes,

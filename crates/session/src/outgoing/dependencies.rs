@@ -21,7 +21,7 @@ impl Dependencies {
     /// Max bytes of an element with three layers: a keyframe's, with the structure.
     pub(super) const LONGEST: usize = 16;
 
-    /// Whether packets carry descriptors.
+    /// Returns true if packets carry descriptors.
     pub(super) fn are_said(&self) -> bool {
         self.structure.is_some()
     }

@@ -55,7 +55,7 @@ pub(super) struct Elements {
     requests: Requests,
     /// The counts for receivers that measure the path.
     pub(super) counted: Counted,
-    /// Whether the last block carries the count of bytes sent before its packet.
+    /// True if the last block carries the count of bytes sent before its packet.
     says_before: bool,
 }
 

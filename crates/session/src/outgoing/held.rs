@@ -11,13 +11,13 @@ const HELD: Span = Span::from_millis(400);
 
 /// Counts the times at which reports came that had been held.
 ///
-/// What counts is the time between the arrivals that are reported at once, by the receiver's clock: a path on which
-/// nothing arrives delays reports too, but then the arrivals are close together.
+/// Measures the time between the arrivals that are reported at once, by the receiver's clock: a path on which nothing
+/// arrives delays reports too, but then the arrivals are close together.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     /// When the reports came that are together now, and the first and the last arrival in them.
     together: Option<(Time, Time, Time)>,
-    /// Whether these are counted already.
+    /// True if these are counted already.
     is_counted: bool,
     times: u64,
 }

@@ -15,7 +15,7 @@ pub(super) struct Sent {
     pub(super) sequence: u64,
     /// Its RTP timestamp.
     pub(super) timestamp: u32,
-    /// Whether it ended its frame (the RTP marker).
+    /// True if it ended its frame (the RTP marker).
     pub(super) marker: bool,
     /// The fragment it carried.
     pub(super) fragment: Fragment,

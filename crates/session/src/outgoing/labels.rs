@@ -9,7 +9,7 @@ use thalweg_types::Fragment;
 pub(super) struct Layered {
     /// The number of layers.
     layers: u8,
-    /// Whether no frame will refer to it.
+    /// True if no frame will refer to it.
     discardable: bool,
 }
 
@@ -37,9 +37,9 @@ pub(super) struct Label {
     pub(super) layer: u8,
     /// A running number of the frames of the base layer (TL0PICIDX).
     pub(super) base_index: u8,
-    /// Whether it depends only on the newest frame of the base layer, or on none (RFC 7741 section 4.2: Y).
+    /// True if it depends only on the newest frame of the base layer, or on none (RFC 7741 section 4.2: Y).
     pub(super) base_only: bool,
-    /// Whether no other frame refers to it (N).
+    /// True if no other frame refers to it (N).
     pub(super) discardable: bool,
     /// How many frames back the frame it depends on is.
     pub(super) reference: Option<u64>,

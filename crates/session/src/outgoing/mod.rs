@@ -66,7 +66,7 @@ pub struct Outgoing {
     now: Time,
 }
 
-/// What exists while media flows.
+/// State while media flows.
 struct Flow {
     engine: Engine,
     writer: Writer,
@@ -315,7 +315,7 @@ impl Outgoing {
         Figures { unsent: self.peer.unsent, never_sent, arrived_by_ecn, ..self.figures }
     }
 
-    /// What happened in the engine since the last call, oldest first.
+    /// Drains the engine's events since the last call, oldest first.
     pub fn drain_events(&mut self) -> impl Iterator<Item = Timed> + '_ {
         self.flow.iter_mut().flat_map(|flow| flow.engine.drain_events())
     }
@@ -498,8 +498,8 @@ impl Outgoing {
     }
 }
 
-/// Whether the peer's feedback on the video's packets covers audio packets too. If not, they would count as lost if
-/// they were numbered with the others; they are then sent outside the engine, as libwebrtc sends audio without
+/// Returns true if the peer's feedback on the video's packets covers audio packets too. If not, they would count as
+/// lost if they were numbered with the others; they are then sent outside the engine, as libwebrtc sends audio without
 /// feedback.
 fn is_reported(audio: &Audio, video: &Video) -> bool {
     match video.congestion() {

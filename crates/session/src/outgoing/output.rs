@@ -12,13 +12,13 @@ use crate::peer::ConnectionEvent;
 /// One candidate encoding of a picture, with its bytes.
 #[derive(Debug, Clone)]
 pub struct Encoded {
-    /// What the engine needs to know about it.
+    /// Description of the frame for the engine.
     pub frame: EncodedFrame,
     /// The frame's bytes. Those of an encoder model may be fewer than `frame.size`; they are then zeros.
     pub data: Arc<[u8]>,
 }
 
-/// What an [`Outgoing`](super::Outgoing) asks its caller to do.
+/// Request of an [`Outgoing`](super::Outgoing) to its caller.
 #[derive(Debug)]
 pub enum Output {
     /// Send this datagram.
@@ -30,7 +30,7 @@ pub enum Output {
         /// How to encode it.
         plan: EncodePlan,
     },
-    /// Of the candidates just given, this one is sent as this frame; or none is sent.
+    /// Selects the candidate, of those just given, that is sent as this frame; or none is sent.
     Commit {
         /// The index of the candidate and the frame's number.
         choice: Option<(usize, u64)>,
@@ -46,7 +46,7 @@ pub enum Output {
     Wait {
         /// Until when; [`Time::NEVER`] if there is nothing to wait for.
         until: Time,
-        /// What for.
+        /// The reason to wake.
         why: Wake,
     },
 }
@@ -56,7 +56,7 @@ pub enum Output {
 pub struct Plain {
     /// When it was sent or arrived.
     pub at: Time,
-    /// Whether it was sent; otherwise it was received.
+    /// True if it was sent; otherwise it was received.
     pub leaves: bool,
     /// The bytes of an RTP or RTCP packet.
     pub bytes: Vec<u8>,

@@ -38,7 +38,7 @@ enum Frame {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Payload {
     pub(super) bytes: Vec<u8>,
-    /// Whether it is the last of its frame.
+    /// True if it is the last of its frame.
     pub(super) last: bool,
 }
 

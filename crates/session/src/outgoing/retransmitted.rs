@@ -39,7 +39,7 @@ impl Retransmitted {
         }
     }
 
-    /// Whether a retransmission of media packet `sequence` has arrived.
+    /// Returns true if a retransmission of media packet `sequence` has arrived.
     pub(super) fn has_arrived(&self, sequence: u64) -> bool {
         self.arrived.contains(&sequence)
     }

@@ -19,7 +19,7 @@ pub struct Setup {
     pub scheme: Arc<dyn SenderFactory>,
     /// The camera.
     pub camera: Camera,
-    /// What was negotiated with the peer.
+    /// The media negotiated with the peer.
     pub media: Negotiated,
     /// The CNAME of its streams (RFC 7022).
     pub cname: String,
@@ -27,7 +27,7 @@ pub struct Setup {
     pub seed: Seed,
     /// The wall clock at [`Time::ZERO`](thalweg_units::Time::ZERO), for sender reports.
     pub wall: NtpTime,
-    /// Whether packets go over IPv6, whose header is 20 bytes longer.
+    /// True if packets go over IPv6, whose header is 20 bytes longer.
     pub ipv6: bool,
 }
 
@@ -114,7 +114,7 @@ pub(super) fn in_red(fitted: &Parts, video: &Video) -> Option<Redundancy> {
     among_media(video).filter(|_| beforehand || fills)
 }
 
-/// Whether the peer can use XOR FEC.
+/// Returns true if the peer can use XOR FEC.
 fn takes_xor(video: &Video) -> bool {
     video.fec.is_some() || among_media(video).is_some()
 }
@@ -146,7 +146,7 @@ fn fillable(redundant: redundant::Config, video: &Video) -> Option<redundant::Co
 /// Max padding in a packet, as in libwebrtc (`kMaxPaddingLength`).
 const LONGEST_PADDING: u64 = 224;
 
-/// Whether the peer measures the path for the scheme, with packets that carry the bytes sent before them.
+/// Returns true if the peer measures the path for the scheme, with packets that carry the bytes sent before them.
 pub(super) fn is_measured(receiver: ReceiverKind, video: &Video) -> bool {
     let wanted = matches!(receiver, ReceiverKind::Measures(_));
     wanted && video.feedback.path && video.extensions.bytes_before.is_some()

@@ -10,7 +10,7 @@ pub(super) struct Stream {
     pub(super) ssrc: u32,
     /// The sequence number of the next packet, not truncated to 16 bits.
     next: u64,
-    /// Whether a number is skipped before it.
+    /// True if a number is skipped before it.
     skips: bool,
     /// Ticks per second of the media clock.
     clock: u64,

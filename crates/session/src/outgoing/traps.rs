@@ -24,7 +24,7 @@ impl Traps {
         Traps { random, next }
     }
 
-    /// Whether a number is skipped before packet `id`, which is the next to be sent.
+    /// Returns true if a number is skipped before packet `id`, which is the next to be sent.
     pub(super) fn is_due(&mut self, id: PacketId) -> bool {
         let due = id.0 >= self.next;
         if due {

@@ -36,7 +36,7 @@ const RTX_PADDING_AMONG: usize = 64;
 /// The overhead around RTP on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PathOverhead {
-    /// Whether packets go over IPv6.
+    /// True if packets go over IPv6.
     pub(super) ipv6: bool,
     /// The length of the SRTP tag.
     pub(super) srtp_tag: Bytes,
@@ -366,9 +366,9 @@ impl Writer {
         write(header, &block, &[], padding)
     }
 
-    /// Whether padding on the retransmission stream, where the marker bit has no meaning, carries it. GStreamer sends
-    /// transport-wide feedback with packets that are marked, and by default with no others: padding after a frame would
-    /// stay unacknowledged until the next frame, and one that waits for the window would never leave.
+    /// Returns true if padding on the retransmission stream, where the marker bit has no meaning, carries it. GStreamer
+    /// sends transport-wide feedback with packets that are marked, and by default with no others: padding after a frame
+    /// would stay unacknowledged until the next frame, and one that waits for the window would never leave.
     fn is_marked(&mut self, packet: &Packet) -> bool {
         let now = packet.sent.at;
         let due = self.marked.is_none_or(|last| now - last >= FEEDBACK_REQUEST_INTERVAL);

@@ -20,7 +20,7 @@ fn path(loss: f64) -> PathConfig {
     PathConfig { hops }
 }
 
-/// What is sent in each of these seconds; `each` is called every 10 ms.
+/// Rate sent in each of these seconds; `each` is called every 10 ms.
 fn seconds(world: &mut World, count: u64, mut each: impl FnMut(&mut World)) -> Vec<Rate> {
     let second = |_| {
         let before = world.sent.1;

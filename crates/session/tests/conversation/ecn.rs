@@ -5,7 +5,7 @@ use thalweg_netsim::{EcnFault, QueueConfig};
 
 use super::*;
 
-/// What can be on the way at any moment: half a second of packets.
+/// The most packets on the way at any moment: half a second of them.
 const ON_THE_WAY: u64 = 200;
 
 /// 3 Mbps with marks of what waits 5 to 10 ms, and 25 ms each way.

@@ -60,7 +60,7 @@ fn play(scheme: &str, loss: f64, change: impl Fn(&mut Capabilities)) -> World {
     played(known(scheme), &path(loss), 6, change)
 }
 
-/// What the engine counted since the last call: packets taken for lost, packets sent, and the bytes charged for each.
+/// The engine's counts since the last call: packets taken for lost, packets sent, and the bytes charged for each.
 fn counted(world: &mut World) -> (u32, Vec<u64>) {
     let (mut lost, mut charged) = (0, Vec::new());
     for timed in world.outgoing.drain_events() {

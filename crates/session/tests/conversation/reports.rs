@@ -21,7 +21,7 @@ fn datagrams(world: &mut World, leaves: bool) -> Vec<Vec<Packet>> {
     ours.map(|plain| rtcp::parse(&plain.bytes).expect("RTCP")).collect()
 }
 
-/// Whether the first packet is a report and another names its sender.
+/// Returns true if the first packet is a report and another names its sender.
 fn is_compound(packets: &[Packet]) -> bool {
     let sender = match packets.first() {
         Some(Packet::SenderReport(report)) => report.ssrc,

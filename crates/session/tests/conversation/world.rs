@@ -39,7 +39,7 @@ pub struct World {
     paths: Paths,
     pictures: u64,
     audio_packets: u64,
-    /// Whether the receiver's feedback on media is withheld from the sender; the connection is kept alive.
+    /// True if the receiver's feedback on media is withheld from the sender; the connection is kept alive.
     pub muted: bool,
     /// The first RTCP of the receiver's side, sent before it reports anything.
     pub greeting: Vec<u8>,

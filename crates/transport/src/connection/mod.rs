@@ -42,7 +42,7 @@ pub struct Connection {
     last_received: Time,
     /// When the keys were known.
     connected: Time,
-    /// What RTCP says: ECT(1) where the last RTP packet came with that or marked.
+    /// ECN field of RTCP: ECT(1) where the last RTP packet came with that or marked.
     rtcp_ecn: Ecn,
     silent: bool,
     over: bool,
@@ -253,7 +253,7 @@ impl Connection {
         self.end(Event::Closed);
     }
 
-    /// Whether packets can be sent.
+    /// Returns true if packets can be sent.
     pub fn is_connected(&self) -> bool {
         self.outbound.is_some()
     }

@@ -17,7 +17,7 @@ impl Av1Format {
     /// The default when none is given: level 3.1 of the main tier.
     pub const UNSAID: Av1Format = Av1Format { level: 5, high_tier: false };
 
-    /// What these parameters of `a=fmtp` say, each with its own default; `None` for another profile, and for values that
+    /// Reads these parameters of `a=fmtp`, each with its own default; `None` for another profile, and for values that
     /// do not exist.
     pub(super) fn read<'a>(parameter: impl Fn(&str) -> Option<&'a str>) -> Option<Av1Format> {
         if parameter("profile").is_some_and(|profile| profile != "0") {

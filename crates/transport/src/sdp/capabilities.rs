@@ -79,15 +79,14 @@ pub struct Capabilities {
     pub video: Vec<VideoCodec>,
     /// H.264 profiles. They must be equal at both endpoints (RFC 6184 section 8.2.2), levels need not.
     pub h264: Vec<H264Profile>,
-    /// Whether Opus is supported (RFC 7587).
+    /// Supports Opus (RFC 7587).
     pub audio: bool,
-    /// Whether retransmissions in a separate stream are supported (RFC 4588).
+    /// Supports retransmissions in a separate stream (RFC 4588).
     pub retransmission: bool,
-    /// Whether FEC packets in a separate stream are supported: `flexfec-03`, the draft that libwebrtc implements, not
-    /// RFC 8627.
+    /// Supports FEC packets in a separate stream: `flexfec-03`, the draft that libwebrtc implements, not RFC 8627.
     pub fec: bool,
-    /// Whether RED with ULPFEC in the media stream is supported (RFC 2198, RFC 5109): negotiated only where
-    /// `flexfec-03`, which keeps FEC separate, is not.
+    /// Supports RED with ULPFEC in the media stream (RFC 2198, RFC 5109): negotiated only where `flexfec-03`, which
+    /// keeps FEC separate, is not.
     pub redundancy: bool,
     /// Kinds of congestion feedback; an answer uses the first one that is also in the offer. The default order is by
     /// how often Chromium 156 reports: immediately on request, RFC 8888 every 31 ms, transport-wide periodically every
@@ -96,24 +95,24 @@ pub struct Capabilities {
     /// Video feedback: `nack`, `pli`, `fir`, `bitrate`, `round_trip`, `path` and `frames`; the other fields follow from
     /// `congestion`.
     pub feedback: Feedback,
-    /// Whether the sender may send playout delays.
+    /// Lets the sender send playout delays.
     pub playout_delay: bool,
-    /// Whether packets may carry their send time, in 24 bits.
+    /// Lets packets carry their send time, in 24 bits.
     pub absolute_send_time: bool,
-    /// Whether packets may carry their section's MID, for receivers that identify streams by it and not by SSRC.
+    /// Lets packets carry their section's MID, for receivers that identify streams by it and not by SSRC.
     pub mid: bool,
-    /// Whether the extensions of functional video, [`FRAGMENT_GRACE`] and [`FRAME_STATES`], are supported, for a
-    /// receiver of this project.
+    /// Supports the extensions of functional video, [`FRAGMENT_GRACE`] and [`FRAME_STATES`], for a receiver of this
+    /// project.
     ///
     /// [`FRAGMENT_GRACE`]: thalweg_wire::rtp::uri::FRAGMENT_GRACE
     /// [`FRAME_STATES`]: thalweg_wire::rtp::uri::FRAME_STATES
     pub functional: bool,
-    /// Whether packets may carry the references of layered frames, for receivers and relays of any codec
+    /// Lets packets carry the references of layered frames, for receivers and relays of any codec
     /// ([`DEPENDENCY_DESCRIPTOR`]).
     ///
     /// [`DEPENDENCY_DESCRIPTOR`]: thalweg_wire::rtp::uri::DEPENDENCY_DESCRIPTOR
     pub dependencies: bool,
-    /// Whether packets may carry the bytes sent before them ([`BYTES_BEFORE`]), from which a receiver of this project
+    /// Lets packets carry the count of bytes sent before them ([`BYTES_BEFORE`]), from which a receiver of this project
     /// measures the path.
     ///
     /// [`BYTES_BEFORE`]: thalweg_wire::rtp::uri::BYTES_BEFORE

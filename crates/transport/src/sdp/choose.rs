@@ -15,7 +15,7 @@ pub(super) struct Chosen<'a> {
     pub(super) bundle: Vec<String>,
     /// The section that describes the transport.
     pub(super) tagged: Section<'a>,
-    /// Whether all of them allow RTCP of reduced size.
+    /// True if all of them allow RTCP of reduced size.
     pub(super) reduced_size: bool,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn choose<'a>(document: &'a Document, negotiator: &Negotiator<'_>) ->
     Ok(Chosen { video, audio, refused, bundle, tagged, reduced_size })
 }
 
-/// Whether two sections share a transport.
+/// Returns true if two sections share a transport.
 fn share(document: &Document, one: &str, other: &str) -> bool {
     document.bundles().any(|group| group.contains(&one) && group.contains(&other))
 }

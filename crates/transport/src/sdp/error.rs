@@ -79,7 +79,7 @@ pub enum SdpError {
         place: Place,
         /// The line, or its beginning.
         found: String,
-        /// What is required.
+        /// The requirement.
         needed: String,
     },
     /// A required line is missing.

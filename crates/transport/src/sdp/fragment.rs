@@ -13,19 +13,19 @@ pub const MEDIA_TYPE: &str = "application/trickle-ice-sdpfrag";
 /// A fragment about one transport. [`Display`](fmt::Display) writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fragment {
-    /// Whether its sender is lite and only answers checks.
+    /// True if its sender is lite and only answers checks.
     pub lite: bool,
     /// MIDs of the sections on the transport; empty if not given.
     pub bundle: Vec<String>,
     /// The kind of the section that describes the transport: `video` or `audio`.
     pub kind: String,
-    /// That section's MID.
+    /// MID of that section.
     pub mid: String,
     /// Its sender's credentials: new ones mean a restart.
     pub credentials: Credentials,
     /// Values of `a=candidate` lines, `candidate:...`.
     pub candidates: Vec<String>,
-    /// Whether there will be no more candidates.
+    /// True if there will be no more candidates.
     pub ended: bool,
 }
 

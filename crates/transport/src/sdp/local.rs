@@ -26,7 +26,7 @@ pub struct Local {
     pub fingerprint: Fingerprint,
     /// Addresses at which this endpoint's socket is reachable; unspecified ones (`0.0.0.0`) are left out.
     pub candidates: Vec<SocketAddr>,
-    /// Whether this agent is lite and only answers checks.
+    /// True if this agent is lite and only answers checks.
     pub lite: bool,
     /// Which side starts the DTLS handshake, if the peer leaves it open.
     pub setup: DtlsRole,

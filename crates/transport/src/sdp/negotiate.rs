@@ -18,7 +18,7 @@ pub(super) enum Preference {
 }
 
 impl Preference {
-    /// That of the side that sends, if this one's direction is `ours`.
+    /// Preference of the side that sends, if this one's direction is `ours`.
     pub(super) fn of_sender(ours: Direction) -> Preference {
         match ours {
             Direction::SendOnly => Preference::Ours,

@@ -19,7 +19,7 @@ pub struct Negotiated {
     pub video: Option<Video>,
     /// Audio, if any.
     pub audio: Option<Audio>,
-    /// Whether both endpoints take RTCP that does not begin with a report (`a=rtcp-rsize`, RFC 5506 section 5).
+    /// True if both endpoints take RTCP that does not begin with a report (`a=rtcp-rsize`, RFC 5506 section 5).
     pub reduced_size: bool,
     /// SSRCs of this endpoint.
     pub local: StreamIds,
@@ -74,9 +74,9 @@ pub struct Audio {
     pub mid: String,
     /// Payload type.
     pub payload_type: u8,
-    /// Whether the peer, if it receives, prefers two channels (`stereo=1`); it decodes either.
+    /// True if the peer, if it receives, prefers two channels (`stereo=1`); it decodes either.
     pub stereo: bool,
-    /// Whether the peer can use Opus in-band FEC (`useinbandfec=1`).
+    /// True if the peer can use Opus in-band FEC (`useinbandfec=1`).
     pub in_band_repair: bool,
     /// Ids of header extensions.
     pub extensions: ExtensionIds,

@@ -73,7 +73,7 @@ impl Inbound {
         (self.rtp.len(), self.rtcp.len())
     }
 
-    /// Whether a packet with this index may be accepted if it is authentic.
+    /// Checks that a packet with this index may be accepted if it is authentic.
     fn check(&self, streams: &BTreeMap<u32, Window>, ssrc: u32, index: u64) -> Result<(), Refusal> {
         match streams.get(&ssrc) {
             Some(window) => window.check(index),

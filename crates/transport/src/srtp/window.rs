@@ -36,7 +36,7 @@ impl Window {
         if index >> 48 == 0 { Ok(index) } else { Err(Refusal::FarAhead) }
     }
 
-    /// Whether the packet with this index is acceptable: it is not a replay and not older than the window.
+    /// Checks that the packet with this index is acceptable: it is not a replay and not older than the window.
     pub(super) fn check(&self, index: u64) -> Result<(), Refusal> {
         match index {
             index if index > self.newest => Ok(()),

@@ -1,5 +1,5 @@
-//! What any two ends need: addresses, identities, a negotiation, and the paths between them. The tests of `session` and
-//! `live` use it too.
+//! Support for any two ends: addresses, identities, a negotiation, and the paths between them. The tests of `session`
+//! and `live` use it too.
 #![allow(dead_code)]
 
 use std::convert::Infallible;

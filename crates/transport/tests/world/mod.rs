@@ -32,7 +32,7 @@ pub fn bad(probability: f64) -> PathConfig {
 pub struct World {
     pub now: Time,
     pub ends: [Connection; 2],
-    /// Whether each endpoint is lite.
+    /// True for each endpoint that is lite.
     lite: [bool; 2],
     /// The events at each endpoint, with their times.
     pub events: [Vec<(Time, Event)>; 2],
@@ -40,7 +40,7 @@ pub struct World {
     pub sent: [Vec<Datagram>; 2],
     /// While set, nothing from this endpoint passes.
     pub cut: [bool; 2],
-    /// What becomes of a datagram of this endpoint on its way; `None` if it is lost.
+    /// Fate of a datagram of this endpoint on its way; `None` if it is lost.
     pub between: Box<dyn Fn(usize, Datagram) -> Option<Datagram>>,
     paths: Paths,
 }

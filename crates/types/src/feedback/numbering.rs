@@ -13,8 +13,8 @@ pub trait Numbering {
     /// sender's.
     fn newest_of(&self, ssrc: u32) -> Option<u64>;
 
-    /// Whether frames are sent on this stream: only its packets and pictures can be requested again. Retransmissions
-    /// and FEC have sequence numbers of their own, unrelated to media.
+    /// Returns true if frames are sent on this stream: only its packets and pictures can be requested again.
+    /// Retransmissions and FEC have sequence numbers of their own, unrelated to media.
     fn is_media(&self, ssrc: u32) -> bool;
 
     /// The last frame of which a packet was sent; `None` for a sender whose frames have no numbers on the wire.
@@ -33,7 +33,7 @@ pub trait Numbering {
     /// The packet sent under this number of a stream; `None` if there was none or it is no longer remembered.
     fn packet(&self, ssrc: u32, sequence: u64) -> Option<PacketId>;
 
-    /// Whether this number of a stream was skipped, and no packet ever had it.
+    /// Returns true if this number of a stream was skipped, and no packet ever had it.
     fn is_skipped(&self, _ssrc: u32, _sequence: u64) -> bool {
         false
     }

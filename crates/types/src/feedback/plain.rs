@@ -2,9 +2,10 @@
 //!
 //! A report block has the highest number of a stream that arrived and the total number of lost packets, but not which
 //! ones were lost or when the others arrived. So every packet up to the highest counts as arrived with the report,
-//! except as many as are newly lost, spread evenly. Streams may be reported apart (aiortc does): what is said of one
-//! waits for what was sent before on the others, or that would look overtaken, and so lost. That is accurate enough for
-//! bytes in flight, loss, and a round trip that includes the report's delay, but too coarse for delay-based control.
+//! except as many as are newly lost, spread evenly. Streams may be reported apart (aiortc does): a report on one stream
+//! is held until the packets sent earlier on the other streams are reported, or they would look overtaken, and so be
+//! declared lost. That is accurate enough for bytes in flight, loss, and a round trip that includes the report's delay,
+//! but too coarse for delay-based control.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -26,7 +27,7 @@ const SILENT: Span = Span::from_millis(7500);
 #[derive(Debug, Clone, Default)]
 pub(super) struct PlainReports {
     streams: BTreeMap<u32, Reported>,
-    /// What waits for reports on other streams, by packet.
+    /// Reports held until the packets sent earlier on other streams are reported, by packet.
     waiting: BTreeMap<PacketId, Acknowledgement>,
 }
 

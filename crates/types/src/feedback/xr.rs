@@ -18,7 +18,7 @@ use super::numbering::Numbering;
 /// Max packets that one report may report on, which bounds the work it causes: as many as in plain reports.
 const MAX: usize = 16_384;
 
-/// What was reported on a packet, in ascending order of certainty.
+/// Outcome reported for a packet, in ascending order of certainty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reported {
     Lost,

@@ -219,7 +219,8 @@ mod tests {
         assert_eq!(ms_ssim(&a, &a), None);
     }
 
-    /// Of flat pictures only the luminance differs: (2 * 100 * 50 + C1) / (100^2 + 50^2 + C1) to the power of 0.1333.
+    /// Checks flat pictures, of which only the luminance differs: (2 * 100 * 50 + C1) / (100^2 + 50^2 + C1) to the
+    /// power of 0.1333.
     #[test]
     fn flat_pictures_differ_by_luminance_alone() {
         let size = Size::new(200, 200);

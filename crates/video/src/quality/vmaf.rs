@@ -27,7 +27,7 @@ pub enum VmafError {
     Absent {
         /// The program.
         program: String,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
     /// It failed.
@@ -54,7 +54,7 @@ pub struct Vmaf {
 }
 
 impl Vmaf {
-    /// Whether the program is there and has libvmaf.
+    /// Checks that the program is there and has libvmaf.
     ///
     /// # Errors
     /// When it is not or has not; the error says how to get one.
@@ -143,7 +143,7 @@ impl Vmaf {
     }
 }
 
-/// What the program prints when asked for this.
+/// Output of the program for this option.
 fn asked(program: &OsString, what: &str) -> io::Result<String> {
     let output = Command::new(program).args(["-hide_banner", what]).stdin(Stdio::null()).output()?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())

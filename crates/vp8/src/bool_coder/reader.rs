@@ -32,8 +32,8 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// Whether a bool depended on bits after the last byte: the data is truncated or corrupt. (Exactly: whether fewer
-    /// than eight bits are left. The last bytes of an encoder exist only to prevent this.)
+    /// Returns true if a bool depended on bits after the last byte: the data is truncated or corrupt. (Exactly: if
+    /// fewer than eight bits are left. The last bytes of an encoder exist only to prevent this.)
     #[must_use]
     pub const fn is_past_end(&self) -> bool {
         let has_ended = self.spare > WINDOW;

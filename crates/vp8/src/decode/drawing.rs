@@ -17,7 +17,7 @@ pub struct Drawing<'a> {
     factors: [MacroblockFactors; 4],
     levels: FilterLevels,
     filter: Option<LoopFilter>,
-    /// Whether segments have different values.
+    /// True if segments have different values.
     is_segmented: bool,
     /// The segment map of the frame, if it codes one.
     segments: Option<Vec<u8>>,

@@ -16,7 +16,7 @@ use crate::syntax::{Corrupt, FrameKind, MacroblockReader, OpenFrame};
 pub struct Decoded {
     /// The picture.
     pub image: Arc<Image>,
-    /// Whether the picture is to be shown; hidden pictures only serve as references.
+    /// True if the picture is to be shown; hidden pictures only serve as references.
     pub is_shown: bool,
     /// The state that the next frame is decoded from.
     pub state: State,

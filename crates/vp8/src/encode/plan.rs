@@ -6,17 +6,17 @@ use crate::syntax::header::ReferenceUpdate;
 /// The requirements for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// Whether it is a key frame or an inter frame, and for the latter its references.
+    /// Key frame, or inter frame with its references.
     pub kind: PlanKind,
-    /// Whether a receiver is to show it.
+    /// True if a receiver is to show it.
     pub is_shown: bool,
-    /// Whether its changes of probabilities also apply to later frames. They should not for a frame that may be lost
-    /// and to which no later frame refers.
+    /// Keeps its changes of probabilities for later frames. Unsuitable for a frame that may be lost and to which no later
+    /// frame refers.
     pub keeps_probabilities: bool,
     /// The quantiser, 0 (finest) to 127, that motion and modes are optimised for. Candidates may be coded at any
     /// quantiser; the nearer to this one, the better they are.
     pub quantizer: u8,
-    /// What the last frame teaches about sizes ([`Coded::fit`](super::Coded::fit)); `None` if nothing.
+    /// Sizes learned from the last frame ([`Coded::fit`](super::Coded::fit)); `None` if nothing was learned.
     pub fit: Option<Fit>,
 }
 
@@ -29,7 +29,7 @@ pub struct Fit {
     pub(super) levels: (u64, u64),
 }
 
-/// Whether a frame is a key frame.
+/// Type of a frame: key or inter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanKind {
     /// A key frame, which needs no other frame; it replaces all references.
@@ -38,7 +38,7 @@ pub enum PlanKind {
     Inter {
         /// The references that it may use.
         from: ReferenceSet,
-        /// Whether it replaces the last frame.
+        /// True if it replaces the last frame.
         refreshes_last: bool,
         /// The update of the golden frame. If golden becomes altref while altref is replaced too, it becomes the new
         /// altref frame, and the frame is written such that [all decoders](ReferenceUpdate) agree.
@@ -51,11 +51,11 @@ pub enum PlanKind {
 /// A set of references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ReferenceSet {
-    /// Whether it contains the last frame.
+    /// True if it contains the last frame.
     pub last: bool,
-    /// Whether it contains the golden frame.
+    /// True if it contains the golden frame.
     pub golden: bool,
-    /// Whether it contains the altref frame.
+    /// True if it contains the altref frame.
     pub altref: bool,
 }
 
@@ -66,7 +66,7 @@ impl ReferenceSet {
     /// All of them.
     pub const ALL: Self = Self { last: true, golden: true, altref: true };
 
-    /// Whether it contains a reference.
+    /// Returns true if it contains a reference.
     #[must_use]
     pub const fn contains(self, reference: Reference) -> bool {
         match reference {

@@ -228,7 +228,7 @@ impl Estimate {
         Fit { fixed, levels: (size.saturating_sub(fixed).max(1), self.levels(quantizer).max(1)) }
     }
 
-    /// What a frame teaches the next: nothing if it is a key frame or has hardly any levels.
+    /// The fit for the next frame: none after a key frame or one with hardly any levels.
     fn teaches(&self, measured: Measured) -> Option<Fit> {
         let fit = self.fit(measured);
         let (actual, expected) = fit.levels;

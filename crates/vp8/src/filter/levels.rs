@@ -9,7 +9,7 @@ use crate::syntax::{IntraModes, LumaMode, Motion, Prediction};
 pub struct MacroblockFilter {
     /// Filter level, 0 (not filtered) to 63.
     pub level: u8,
-    /// Whether the edges between its subblocks are filtered as well.
+    /// True if the edges between its subblocks are filtered as well.
     pub has_inner_edges: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::syntax::header::SegmentUpdates;
 /// The quantisers and loop filter levels of the four segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SegmentValues {
-    /// Whether the values replace the frame's; otherwise they are added to them.
+    /// True if the values replace the frame's; otherwise they are added to them.
     pub are_absolute: bool,
     /// Quantiser indices, -127 to 127.
     pub quantizers: [i8; 4],

@@ -99,9 +99,9 @@ impl LumaMode {
 /// The modes of an intra macroblock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IntraModes {
-    /// Of luma.
+    /// Mode of luma.
     pub luma: LumaMode,
-    /// Of both chroma planes.
+    /// Mode of both chroma planes.
     pub chroma: BlockMode,
 }
 

@@ -109,7 +109,7 @@ impl<'a> MacroblockReader<'a> {
             || tokens::read(reader, &probabilities.coefficients, (above, left), has_y2, factors, coefficients)
     }
 
-    /// Whether the frame's data is incomplete.
+    /// Returns true if the frame's data is incomplete.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
         self.modes.is_past_end() || self.partitions.iter().any(Reader::is_past_end)

@@ -20,7 +20,7 @@ impl Reference {
     pub const ALL: [Self; 3] = [Self::Last, Self::Golden, Self::Altref];
 }
 
-/// Whether the vectors of each reference are sign-inverted (RFC 6386 section 9.7).
+/// Sign inversion of the vectors of each reference (RFC 6386 section 9.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SignBias {
     /// Vectors into the golden frame are inverted before they are compared with others.
@@ -30,7 +30,7 @@ pub struct SignBias {
 }
 
 impl SignBias {
-    /// Whether vectors into a reference are inverted before they are compared with others.
+    /// Returns true if vectors into a reference are inverted before they are compared with others.
     #[must_use]
     pub const fn of(self, reference: Reference) -> bool {
         match reference {

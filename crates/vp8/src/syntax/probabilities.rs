@@ -11,13 +11,13 @@ pub type VectorProbabilities = [[Probability; 19]; 2];
 /// The probabilities that are kept from frame to frame. A key frame starts from [`Probabilities::default`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probabilities {
-    /// Of coefficient tokens.
+    /// Probabilities of coefficient tokens.
     pub coefficients: CoefficientProbabilities,
-    /// Of motion vectors.
+    /// Probabilities of motion vectors.
     pub vectors: VectorProbabilities,
-    /// Of intra luma modes outside key frames.
+    /// Probabilities of intra luma modes outside key frames.
     pub luma_modes: [Probability; 4],
-    /// Of intra chroma modes outside key frames.
+    /// Probabilities of intra chroma modes outside key frames.
     pub chroma_modes: [Probability; 3],
 }
 

@@ -57,7 +57,7 @@ impl World {
     }
 }
 
-/// What happened.
+/// Record of a call.
 #[derive(Debug, Default, Clone)]
 pub struct Seen {
     /// The targets that the application received, in bit/s.

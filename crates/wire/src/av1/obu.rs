@@ -54,7 +54,7 @@ impl<'a> Obu<'a> {
         self.head >> 3 & 0x0f
     }
 
-    /// Whether it is sent: receivers ignore temporal delimiters and tile lists (RTP payload format, section 5).
+    /// Returns true if it is sent: receivers ignore temporal delimiters and tile lists (RTP payload format, section 5).
     pub(super) fn is_sent(&self) -> bool {
         !matches!(self.kind(), TEMPORAL_DELIMITER | TILE_LIST)
     }
@@ -77,7 +77,8 @@ impl<'a> Obu<'a> {
     }
 }
 
-/// Whether decoding can begin with a temporal unit: it has a sequence header, and its first frame is a keyframe.
+/// Returns true if decoding can begin with a temporal unit: it has a sequence header, and its first frame is a
+/// keyframe.
 pub fn is_keyframe(unit: &[u8]) -> bool {
     let mut reader = Reader::new(unit);
     // Whether the sequence header, once it was found, says that all frames are keyframes.

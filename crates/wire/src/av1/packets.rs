@@ -64,9 +64,9 @@ struct Cut<'a> {
     /// The next payload: its elements, and its size if each has its length before it.
     elements: Vec<&'a [u8]>,
     size: usize,
-    /// Whether it begins a coded video sequence.
+    /// True if it begins a coded video sequence.
     begins: bool,
-    /// Whether its first element continues an OBU.
+    /// True if its first element continues an OBU.
     continues: bool,
 }
 

@@ -38,7 +38,7 @@ impl Mask {
         u128::BITS - self.places.leading_zeros()
     }
 
-    /// Whether `sequence` is in the set.
+    /// Returns true if `sequence` is in the set.
     pub fn contains(&self, sequence: u16) -> bool {
         let place = u32::from(sequence.wrapping_sub(self.first));
         self.places.checked_shr(place).is_some_and(|rest| rest & 1 == 1)

@@ -1,5 +1,5 @@
-//! What the FEC formats have in common: the set of protected packets, their XOR, and the recovery of a missing packet.
-//! The payloads are specific to each format: [`flexfec`](crate::flexfec) and [`ulpfec`](crate::ulpfec).
+//! Common part of the FEC formats: the set of protected packets, their XOR, and the recovery of a missing packet. The
+//! payloads are specific to each format: [`flexfec`](crate::flexfec) and [`ulpfec`](crate::ulpfec).
 
 mod mask;
 mod protected;
@@ -19,7 +19,7 @@ pub struct Fec {
     /// The protected packets.
     pub mask: Mask,
     pub(crate) xor: Xor,
-    /// Whether protected packets may be longer than the XOR, which then covers their beginnings (RFC 5109 section 8.2).
+    /// True if protected packets may be longer than the XOR, which then covers their beginnings (RFC 5109 section 8.2).
     pub(crate) covers_beginnings: bool,
 }
 

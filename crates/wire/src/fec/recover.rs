@@ -116,7 +116,7 @@ impl Fec {
     }
 }
 
-/// Whether `packet` is long enough for a header, and is number `sequence` of stream `ssrc`.
+/// Returns true if `packet` is long enough for a header, and is number `sequence` of stream `ssrc`.
 fn is_packet(packet: &[u8], sequence: u16, ssrc: u32) -> bool {
     packet.len() >= HEADER && packet[2..4] == sequence.to_be_bytes() && packet[8..12] == ssrc.to_be_bytes()
 }

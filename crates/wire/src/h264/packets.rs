@@ -17,7 +17,7 @@ const START_CODE: [u8; 4] = [0, 0, 0, 1];
 pub struct Fragment<'a> {
     /// The packet's payload.
     pub payload: Payload<'a>,
-    /// Whether it is the last one: the packet's marker bit.
+    /// True for the last one: the packet's marker bit.
     pub last: bool,
 }
 

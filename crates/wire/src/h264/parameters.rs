@@ -48,8 +48,8 @@ impl ParameterSets {
     }
 }
 
-/// Whether a unit is a picture (not sequence) parameter set, and its id (sections 7.3.2.1.1 and 7.3.2.2); `None` for
-/// other units and for ids beyond the standard's 31 and 255.
+/// Type of a parameter set, `true` for a picture's and `false` for a sequence's, and its id (sections 7.3.2.1.1 and
+/// 7.3.2.2); `None` for other units and for ids beyond the standard's 31 and 255.
 fn key(unit: &[u8]) -> Option<(bool, u32)> {
     let (header, body) = unit.split_first()?;
     match UnitKind::of(*header) {

@@ -70,7 +70,7 @@ pub fn start_code(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether decoding can start at an access unit: it has a slice of an IDR picture.
+/// Returns true if decoding can start at an access unit: it has a slice of an IDR picture.
 pub fn is_keyframe(access_unit: &[u8]) -> bool {
     units(access_unit).any(|unit| UnitKind::of(unit[0]) == UnitKind::IdrSlice)
 }

@@ -16,7 +16,7 @@ pub struct Fragment<'a> {
     pub descriptor: Descriptor,
     /// Part of the frame, at least one byte.
     pub data: &'a [u8],
-    /// Whether it is the frame's last part: the packet's marker bit.
+    /// True for the frame's last part: the packet's marker bit.
     pub last: bool,
 }
 
@@ -91,7 +91,7 @@ pub fn assemble<'a>(payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<
     if first.is_some() { Ok(frame) } else { Err(AssemblyError::NoStart) }
 }
 
-/// Whether a frame is a keyframe: the inverse of its first bit (RFC 6386 section 9.1). An empty one is not.
+/// Returns true if a frame is a keyframe: the inverse of its first bit (RFC 6386 section 9.1). An empty one is not.
 pub fn is_keyframe(frame: &[u8]) -> bool {
     frame.first().is_some_and(|first| first & 1 == 0)
 }

@@ -16,7 +16,7 @@ pub struct Fragment<'a> {
     pub descriptor: Descriptor,
     /// Part of the frame, at least one byte.
     pub data: &'a [u8],
-    /// Whether it is the frame's last part: the packet's marker bit, if no higher spatial layer of the picture follows.
+    /// True for the frame's last part: the packet's marker bit, if no higher spatial layer of the picture follows.
     pub last: bool,
 }
 
@@ -115,8 +115,8 @@ pub fn assemble<'a>(payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<
     }
 }
 
-/// Whether a frame is a keyframe, from the first byte of its uncompressed header (VP9 bitstream specification section
-/// 6.2): marker, profile, show_existing_frame, frame type. An empty one is not.
+/// Returns true if a frame is a keyframe, from the first byte of its uncompressed header (VP9 bitstream specification
+/// section 6.2): marker, profile, show_existing_frame, frame type. An empty one is not.
 pub fn is_keyframe(frame: &[u8]) -> bool {
     let Some(first) = frame.first() else { return false };
     // Profile 3 has a reserved bit after it.

@@ -91,7 +91,7 @@ pub fn what_parses_of_recorded_descriptors_is_written_back_byte_for_byte() {
     }
 }
 
-/// Whether a datagram is RTCP rather than RTP, by its packet type (RFC 5761 section 4).
+/// Returns true if a datagram is RTCP rather than RTP, by its packet type (RFC 5761 section 4).
 pub fn is_rtcp(datagram: &[u8]) -> bool {
     (192..=223).contains(&datagram[1])
 }

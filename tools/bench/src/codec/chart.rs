@@ -20,7 +20,7 @@ struct Panel {
     title: &'static str,
     aim: Aim,
     value: fn(&Point) -> f64,
-    /// Whether the axis begins at zero, as for times.
+    /// Begins the axis at zero, as for times.
     from_zero: bool,
 }
 

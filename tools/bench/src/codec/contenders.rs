@@ -9,7 +9,7 @@ use thalweg_units::Size;
 
 use crate::cpu_seconds;
 
-/// What an encoder keeps constant.
+/// Quantity that an encoder keeps constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Aim {
@@ -34,7 +34,7 @@ impl std::fmt::Display for Aim {
 /// An encoder with its settings.
 pub(crate) struct Contender {
     pub(crate) name: String,
-    /// Whether the others are compared with it: libvpx at the first `cpu_used`.
+    /// True if the others are compared with it: libvpx at the first `cpu_used`.
     pub(crate) is_baseline: bool,
     pub(crate) is_libvpx: bool,
     codec: Codec,

@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// What may be varied in RFC 8867's cases.
+/// Variations of RFC 8867's cases.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Variations")]
 struct Varied {
@@ -229,7 +229,8 @@ const COLUMNS: [(&str, &[&str]); 7] = [
     ("rate", &["rate", "rate_all", "rate_ref", "tcp", "target", "target_min", "target_max"]),
 ];
 
-/// What decided comes first of the columns, for it is what most readers look for; figures that no case has are left out.
+/// Table of outcomes. The deciding bar comes first, for most readers look for it; figures that no case has are left
+/// out.
 fn grid(outcomes: &[Outcome]) -> Grid {
     let columns: Vec<&(&str, &[&str])> = COLUMNS
         .iter()

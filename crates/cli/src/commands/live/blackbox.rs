@@ -241,7 +241,7 @@ fn one(
     Ok(call.run.outcome)
 }
 
-/// What no column of the table has.
+/// Details that no column of the table has.
 fn words(Call { validity, details, .. }: &Call) -> String {
     let millis = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.0}"));
     format!(

@@ -75,7 +75,7 @@ pub(super) fn finder(link: Option<&Link>) -> impl FnMut(&str) -> Result<Arc<Trac
 }
 
 impl Emulated {
-    /// Whether any option asks for a link.
+    /// Returns true if any option asks for a link.
     pub(crate) fn wanted(&self) -> bool {
         let given = [self.up.is_some(), self.down.is_some(), self.rate.is_some(), self.scenario.is_some()];
         let link::Around { delay, loss, jitter, queue, aqm } = &self.around;

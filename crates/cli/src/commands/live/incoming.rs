@@ -1,4 +1,4 @@
-//! What comes in to be sent on: shared by `relay` and `call`.
+//! Media that comes in to be sent on: shared by `relay` and `call`.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

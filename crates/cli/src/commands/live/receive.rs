@@ -178,7 +178,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(ended?)
 }
 
-/// What pictures are compared with.
+/// Source that pictures are compared with.
 fn reference(arguments: &Arguments) -> Option<Video> {
     let source = arguments.reference.clone()?;
     Some(Video { source, size: arguments.reference_size, frame_rate: FrameRate::whole(30), retimed: false })

@@ -79,7 +79,7 @@ pub(crate) struct Sending {
     max_rate: Option<Rate>,
     /// The most that all viewers together may be sent, such as 50Mbps
     ///
-    /// What one does not use the others may.
+    /// Rate that one viewer does not use is free for the others.
     #[arg(long, value_name = "RATE", help_heading = VIEWERS)]
     max_total_rate: Option<Rate>,
     /// The token that viewers must present; when absent one is generated, except on loopback
@@ -112,7 +112,7 @@ pub(crate) struct Sending {
     pub(super) link: Emulated,
 }
 
-/// What is sent besides its name, where it is this program's own.
+/// Names and properties of the sent media, where it is this program's own.
 #[derive(clap::Args)]
 pub(crate) struct Played {
     /// The video is already encoded and is sent unchanged
@@ -258,7 +258,7 @@ pub(super) fn attend(
     }
 }
 
-/// What ended a publisher.
+/// Cause of a publisher's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// Someone who had seen enough.
@@ -276,7 +276,7 @@ fn title(source: &str) -> String {
     }
 }
 
-/// Whether the scheme of this name needs a stateful receiver.
+/// Returns true if the scheme of this name needs a stateful receiver.
 pub(crate) fn is_stateful(name: &str) -> anyhow::Result<bool> {
     let scheme = sender(&registry(&[name], Clock::new())?, name)?;
     Ok(matches!(scheme.receiver(), ReceiverKind::Stateful(_)))

@@ -65,7 +65,7 @@ fn verdict_of(page: &str) -> Option<&str> {
     page.lines().find_map(|line| line.strip_prefix(VERDICT))
 }
 
-/// What decides about a result: this program's own bytes, and the options.
+/// Identity of everything that decides about a result: this program's own bytes, and the options.
 fn program_and_options(arguments: &Arguments) -> anyhow::Result<String> {
     let program = std::fs::read(std::env::current_exe()?)?;
     let hash: String = Md5::digest(program).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -74,7 +74,7 @@ fn program_and_options(arguments: &Arguments) -> anyhow::Result<String> {
     Ok(format!("{hash} {folders:?} {pictures:?} {duration:?} {unloaded} {runs:?} {seed:?}"))
 }
 
-/// What was played, and the command that plays it.
+/// Description of the runs, and the command that plays them.
 fn setup(figure: &Figure, arguments: &Arguments) -> anyhow::Result<String> {
     let setup = &figure.setup;
     let pictures = arguments.pictures.of_figure(setup)?;

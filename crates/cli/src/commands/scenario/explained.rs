@@ -1,4 +1,4 @@
-//! What serde's errors leave out.
+//! Details that serde's errors leave out.
 
 use std::fmt::Write;
 

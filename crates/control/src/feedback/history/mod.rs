@@ -34,7 +34,7 @@ fn doubled(times: u32) -> i64 {
     1 << times.min(MAX_DOUBLINGS)
 }
 
-/// What is known of the packets sent so far.
+/// State of knowledge about the packets sent so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Known {
     /// Bytes that have arrived or are lost.
@@ -60,7 +60,7 @@ pub struct History {
     last_probe: Time,
     /// Probe timeouts since the last arrival.
     probe_timeouts: u32,
-    /// Whether the feedback timeout has expired since the last arrival.
+    /// True if the feedback timeout has expired since the last arrival.
     timed_out: bool,
     /// Outages and feedback timeouts since the last round-trip sample.
     outages: u32,

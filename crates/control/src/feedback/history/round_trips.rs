@@ -45,7 +45,7 @@ pub(super) struct RoundTrips {
     sampled: Time,
     /// Only packets from this one on are samples: those sent before sat out an outage, which is no round trip.
     first: PacketId,
-    /// Whether no packet from `first` on has arrived: the next sample begins the smoothing anew.
+    /// True if no packet from `first` on has arrived: the next sample begins the smoothing anew.
     restarting: bool,
     min: Option<Span>,
     path: Option<Span>,
@@ -97,7 +97,7 @@ impl RoundTrips {
         (self.first, self.restarting) = (first, true);
     }
 
-    /// Whether no packet sent since the last outage has given a sample yet.
+    /// Returns true if no packet sent since the last outage has given a sample yet.
     pub(super) fn is_restarting(&self) -> bool {
         self.restarting
     }

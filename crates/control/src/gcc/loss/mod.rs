@@ -54,7 +54,7 @@ pub(super) struct Input<'a> {
     pub(super) rtt: Span,
 }
 
-/// Whether loss limits the rate.
+/// State of the loss-based estimate: limiting the rate or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LossState {
     /// Delay determines the rate.

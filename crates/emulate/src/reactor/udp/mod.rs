@@ -63,7 +63,7 @@ pub struct Received<'a> {
 pub struct UdpCounts {
     /// Datagrams read.
     pub received: u64,
-    /// Of these, those with each ECN field, in the order of [`Ecn::ALL`].
+    /// Received datagrams with each ECN field, in the order of [`Ecn::ALL`].
     pub received_by_ecn: [u64; 4],
     /// System calls that read datagrams, or found none.
     pub receive_calls: u64,
@@ -71,7 +71,7 @@ pub struct UdpCounts {
     pub missed: u64,
     /// Datagrams the kernel took.
     pub sent: u64,
-    /// Of these, those that the kernel had no room for at first.
+    /// Sent datagrams for which the kernel had no room at first.
     pub waited: u64,
     /// System calls that sent datagrams, or could not.
     pub send_calls: u64,
@@ -88,7 +88,7 @@ pub struct UdpCounts {
 /// Bound to a wildcard address, it still reports the local address that each datagram was sent to, and can send from
 /// any of them ([`Transmit::from`]). A socket bound to an IPv6 address is for IPv6 only.
 ///
-/// What is sent together takes few system calls ([`UdpSocket::push`]): datagrams to several receivers share one
+/// Datagrams that are sent together take few system calls ([`UdpSocket::push`]): those to several receivers share one
 /// (`sendmmsg`), and those of equal length to one receiver are cut by the kernel out of one message (`UDP_SEGMENT`).
 /// Received datagrams are read many at a time too (`recvmmsg`).
 pub struct UdpSocket {
@@ -100,7 +100,7 @@ pub struct UdpSocket {
     unsent: Unsent,
     /// How many of `unsent` the kernel had no room for.
     waiting: usize,
-    /// Whether the kernel and the device cut messages into datagrams.
+    /// True if the kernel and the device cut messages into datagrams.
     segments: bool,
     counts: UdpCounts,
 }

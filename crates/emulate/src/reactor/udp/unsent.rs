@@ -32,7 +32,7 @@ impl Transmit {
     }
 }
 
-/// What the kernel has to know of a message beside its receiver.
+/// Control data of a message beside its receiver, for the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Control {
     /// The family of the receiver's address.

@@ -1,4 +1,4 @@
-//! What the lines say.
+//! Messages on the lines.
 //!
 //! Times are whole nanoseconds of virtual time, rates bit/s, sizes bytes on the wire from the IP header upwards.
 
@@ -56,7 +56,7 @@ pub struct Packet {
     pub sent_ns: u64,
     /// Its size.
     pub size_bytes: u64,
-    /// What it carries: media, padding, repair or audio.
+    /// Purpose: media, padding, repair or audio.
     pub payload: String,
     /// The probe cluster that it belongs to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,10 +72,10 @@ pub struct PacketReport {
     /// When it arrived, by the receiver's clock; absent if it is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrived_ns: Option<u64>,
-    /// Whether it was marked on the path (ECN CE).
+    /// True if it was marked on the path (ECN CE).
     #[serde(default, skip_serializing_if = "is_false")]
     pub ce: bool,
-    /// Whether it was reported lost before.
+    /// True if it was reported lost before.
     #[serde(default, skip_serializing_if = "is_false")]
     pub was_lost: bool,
 }
@@ -179,12 +179,12 @@ pub struct Welcome {
     pub protocol: String,
     /// [`VERSION`](super::VERSION).
     pub version: u32,
-    /// What estimates, and its version.
+    /// Name of the estimating program, and its version.
     pub name: String,
     /// The scheme whose encoder, pacing and feedback surround the estimate; `gcc` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<String>,
-    /// Whether each sent packet is to be a request of its own; otherwise a packet is first heard of in a report.
+    /// Requests each sent packet as a message of its own; otherwise a packet is first heard of in a report.
     #[serde(default)]
     pub sent: bool,
     /// The first limits.

@@ -8,7 +8,7 @@ use thalweg_units::{Bytes, Rate, Time};
 use super::messages::{Reply, Request, Welcome};
 use crate::contestant::{Estimator, Limits};
 
-/// What carries a request there and its reply back.
+/// Transport of a request there and its reply back.
 pub trait Lines: Send {
     /// Sends a line and waits for the reply; both are without their line ends.
     ///
@@ -42,7 +42,7 @@ impl<L: Lines> Remote<L> {
         Ok(Remote { lines, welcome, limits, requests: 1, failure: None })
     }
 
-    /// What the process calls itself.
+    /// Name that the process gives itself.
     pub fn name(&self) -> &str {
         &self.welcome.name
     }

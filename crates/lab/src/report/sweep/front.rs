@@ -22,7 +22,7 @@ struct Point {
 }
 
 impl Point {
-    /// Whether it is no worse than another in both figures, and better in one.
+    /// Returns true if it is no worse than another in both figures, and better in one.
     fn beats(&self, other: &Point, figures: [&Column; 2]) -> bool {
         let ahead = |place: usize| {
             let difference = self.at[place].mean - other.at[place].mean;

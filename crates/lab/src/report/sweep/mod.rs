@@ -12,7 +12,7 @@ use crate::sweep::{Cell, Row, Status};
 
 const STYLE: &str = include_str!("../web/style.css");
 
-/// What is drawn of a sweep.
+/// Plot of a sweep.
 #[derive(Debug, Clone)]
 pub struct Plot {
     /// The axes of the heat map: across and down.

@@ -151,8 +151,8 @@ fn no_audio(name: &str) -> SourceError {
     SourceError::format(name, "there is no audio in it: name a file that has some, or silence")
 }
 
-/// Whether a file begins with an Ogg page of one packet, the Opus header: with a segment table of one entry that packet
-/// begins at byte 28.
+/// Returns true if a file begins with an Ogg page of one packet, the Opus header: with a segment table of one entry
+/// that packet begins at byte 28.
 fn is_ogg_opus(name: &str) -> Result<bool, SourceError> {
     let mut start = Vec::new();
     let file = File::open(name).map_err(|error| SourceError::io(name, error))?;

@@ -20,13 +20,13 @@ pub struct AccessUnits<R> {
     input: R,
     /// Bytes read that belong to no complete unit: once a start code was found, everything from the last start code on.
     bytes: Vec<u8>,
-    /// Whether a start code was found.
+    /// True once a start code was found.
     has_begun: bool,
     /// There is no start code before this offset.
     searched: usize,
     /// The access unit under construction.
     pending: Vec<u8>,
-    /// Whether it has a slice.
+    /// True once it has a slice.
     has_slice: bool,
     is_over: bool,
     /// Units that were read ahead.
@@ -143,14 +143,14 @@ fn trimmed(unit: &[u8]) -> Option<Vec<u8>> {
     Some(unit[..=last].to_vec())
 }
 
-/// Whether the unit is a slice, or the first partition of one (2).
+/// Returns true if the unit is a slice, or the first partition of one (2).
 fn is_slice(unit: &[u8]) -> bool {
     matches!(UnitKind::of(unit[0]), UnitKind::Slice | UnitKind::IdrSlice | UnitKind::Other(2))
 }
 
-/// Whether a unit that follows a picture's slices begins another access unit: a unit that may only precede a picture's
-/// slices, or a slice that begins with the first macroblock. The latter is not sufficient where slices may come in any
-/// order (which the Main and High profiles do not allow).
+/// Returns true if a unit that follows a picture's slices begins another access unit: a unit that may only precede a
+/// picture's slices, or a slice that begins with the first macroblock. The latter is not sufficient where slices may
+/// come in any order (which the Main and High profiles do not allow).
 fn begins_access_unit(unit: &[u8]) -> bool {
     match UnitKind::of(unit[0]) {
         UnitKind::Delimiter

@@ -20,7 +20,7 @@ use crate::media::Repeat;
 pub struct EncodedVideoFrame {
     /// Its bytes; for H.264 an access unit (Annex B), key frames with their parameter sets.
     pub data: Vec<u8>,
-    /// Whether decoding can begin with it.
+    /// True if decoding can begin with it.
     pub keyframe: bool,
     /// Its presentation time, counted from the first frame.
     pub time: Span,
@@ -29,7 +29,7 @@ pub struct EncodedVideoFrame {
 /// Options of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedOptions {
-    /// What follows the end.
+    /// Behaviour at the end.
     pub repeat: Repeat,
     /// Frame rate as a fraction, pictures per so many seconds: used where the source has no presentation times (Annex
     /// B), and for the interval between the last frame and the repeated first one of a file that is too short to have

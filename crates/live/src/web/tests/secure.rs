@@ -64,7 +64,7 @@ fn with_a_certificate_everything_goes_by_https_and_nothing_by_http() {
     assert_eq!(status(&ask_plainly(&server)), 0);
 }
 
-/// What is answered to a request by `http`: an alert of TLS, at most.
+/// Answer to a request by `http`: an alert of TLS, at most.
 fn ask_plainly(server: &Server) -> String {
     let mut stream = connect(server.address());
     let request = format!("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", server.address());

@@ -91,7 +91,7 @@ fn a_time_shifted_fifo_serves_the_classic_queue_once_it_is_later_by_the_shift() 
     );
 }
 
-/// Of 10,000 packets at this p: passed, marked, dropped. None waits, so that there is no step.
+/// Fates of 10,000 packets at this p: passed, marked, dropped. None waits, so that there is no step.
 fn fates(p: f64, ecn: Ecn, config: DualPi2Config) -> [usize; 3] {
     let mut queue = queue(config);
     queue.next_update = Time::NEVER;

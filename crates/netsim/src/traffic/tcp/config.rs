@@ -43,23 +43,23 @@ pub struct ConnectionConfig {
     pub congestion: Congestion,
     /// Parameters of Cubic; of these Reno and Prague have only the initial window.
     pub cubic: CubicConfig,
-    /// Whether Cubic and Reno say ECT(0) and answer a mark as a loss, at most once in a round trip (RFC 3168).
+    /// Marks Cubic's and Reno's packets ECT(0); they answer a mark as a loss, at most once in a round trip (RFC 3168).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub ecn: bool,
     /// Max segments in flight, whatever the congestion window: the receive window. `None` for more than any path holds,
     /// as today's receivers offer; ns-2's senders take 20 unless configured otherwise.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub receive_window: Option<u32>,
-    /// Whether a connection begins with a handshake that takes a round trip (specs/cubic.md 3).
+    /// Begins a connection with a handshake that takes a round trip (specs/cubic.md 3).
     pub handshake: bool,
-    /// Whether slow start ends when round trips grow (HyStart++, RFC 9406) and not only on a loss.
+    /// Ends slow start when round trips grow (HyStart++, RFC 9406) and not only on a loss.
     pub hystart: bool,
-    /// Whether segments are paced over the round trip instead of sent as acknowledgements arrive: at 2 windows per
-    /// round trip in slow start, at 1.2 after it (Linux's `fq`).
+    /// Paces segments over the round trip instead of sending them as acknowledgements arrive: at 2 windows per round
+    /// trip in slow start, at 1.2 after it (Linux's `fq`).
     pub paced: bool,
     /// When the receiver acknowledges.
     pub acknowledging: Acknowledging,
-    /// Whether an unacknowledged tail is probed after two round trips (RFC 8985 section 7).
+    /// Probes an unacknowledged tail after two round trips (RFC 8985 section 7).
     pub tail_loss_probe: bool,
     /// The retransmission timeout before a round trip has been measured (RFC 6298 section 2.1).
     pub first_timeout: Span,
@@ -122,7 +122,7 @@ impl ConnectionConfig {
         }
     }
 
-    /// Whether segments are paced.
+    /// Returns true if segments are paced.
     pub(super) fn is_paced(&self) -> bool {
         self.paced || self.congestion == Congestion::Prague
     }

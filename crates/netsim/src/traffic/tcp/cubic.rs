@@ -11,7 +11,7 @@ pub struct CubicConfig {
     pub steepness: f64,
     /// beta of RFC 9438, the share of the window that is left after a loss: 0.7.
     pub decrease: f64,
-    /// Whether a loss before the previous window is reached again makes room for other flows (RFC 9438 section 4.7).
+    /// Makes room for other flows at a loss before the previous window is reached again (RFC 9438 section 4.7).
     pub fast_convergence: bool,
     /// The initial window, and the max window after an idle time, in segments (RFC 6928: 10).
     pub initial_window: u32,
@@ -83,7 +83,7 @@ impl Cubic {
         self.threshold
     }
 
-    /// Whether the window is below the slow start threshold.
+    /// Returns true if the window is below the slow start threshold.
     pub fn in_slow_start(&self) -> bool {
         self.window < self.threshold
     }

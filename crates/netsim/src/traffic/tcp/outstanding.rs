@@ -45,9 +45,9 @@ struct Transmission {
 pub(super) struct Acknowledged {
     /// Segments that it acknowledged first.
     pub(super) delivered: u32,
-    /// Whether the first missing byte advanced.
+    /// True if the first missing byte advanced.
     pub(super) advanced: bool,
-    /// Whether it revealed lost segments.
+    /// True if it revealed lost segments.
     pub(super) lost: bool,
 }
 
@@ -75,12 +75,12 @@ impl Outstanding {
         self.under_way
     }
 
-    /// Whether everything sent is acknowledged.
+    /// Returns true if everything sent is acknowledged.
     pub(super) fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// Whether there is something to retransmit.
+    /// Returns true if there is something to retransmit.
     pub(super) fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }

@@ -13,7 +13,7 @@ const INDEPENDENT_AFTER: u32 = 500;
 #[derive(Debug, Clone)]
 pub(super) struct Prague {
     alpha: f64,
-    /// Whether a mark has come at all: alpha stands still before.
+    /// True once a mark has come: alpha stands still before.
     is_marked: bool,
     /// Marks reported so far.
     reported: u64,
@@ -27,7 +27,7 @@ pub(super) struct Prague {
     reduced: Option<Time>,
 }
 
-/// What an acknowledgement means for the window.
+/// Effect of an acknowledgement on the window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Answer {
     /// It grows as if this many segments had been acknowledged.
@@ -90,7 +90,7 @@ impl Prague {
         (self.acknowledged, self.marked, self.updated) = (0.0, 0.0, now);
     }
 
-    /// What growth is scaled by, so that a short round trip does not outgrow a long one.
+    /// Factor on growth, so that a short round trip does not outgrow a long one.
     fn scale(&self, rtt: Span) -> f64 {
         if self.rounds < INDEPENDENT_AFTER {
             return 1.0;

@@ -45,7 +45,7 @@ impl Packet for Segment {
 }
 
 impl Segment {
-    /// Whether it opens a connection.
+    /// Returns true if it opens a connection.
     pub fn opens(&self) -> bool {
         self.from == self.to
     }

@@ -18,7 +18,7 @@ const PACED: f64 = 1.2;
 /// Prague's after slow start.
 const PACED_PRAGUE: f64 = 1.0;
 
-/// What the timer waits for.
+/// Event that the timer waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Timer {
     Off,
@@ -30,11 +30,11 @@ enum Timer {
 #[derive(Debug, Clone, Copy)]
 struct Recovery {
     until: u64,
-    /// Whether it began with a timeout: then the window grows during it.
+    /// True if it began with a timeout: then the window grows during it.
     timed_out: bool,
 }
 
-/// What leaves next even if the window is full.
+/// Segment that leaves next even if the window is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Urgent {
     /// The first segment of a recovery (RFC 6675 section 5 step 4.3).
@@ -54,9 +54,9 @@ pub struct Sender {
     outstanding: Outstanding,
     /// Marks that the receiver had counted when one was last answered as a loss.
     marked: u64,
-    /// Whether the peer has replied to the opening segment.
+    /// True if the peer has replied to the opening segment.
     opened: bool,
-    /// Whether the segment that opens the connection has to be sent (again).
+    /// True if the segment that opens the connection has to be sent (again).
     opening_due: bool,
     /// The next byte to send for the first time, and one past the last byte written.
     next: u64,
@@ -106,7 +106,7 @@ impl Sender {
         self.end = self.end.saturating_add(bytes.get());
     }
 
-    /// Whether everything written has been acknowledged.
+    /// Returns true if everything written has been acknowledged.
     pub fn is_done(&self) -> bool {
         self.opened && self.next == self.end && self.outstanding.is_empty()
     }
@@ -199,7 +199,7 @@ impl Sender {
         f64::from(self.outstanding.under_way()) + 1.0 <= window
     }
 
-    /// Whether the receive window is the limit: then the congestion window is not tested and does not grow.
+    /// Returns true if the receive window is the limit: then the congestion window is not tested and does not grow.
     fn is_held_by_receiver(&self) -> bool {
         self.config.receive_window.is_some_and(|window| f64::from(window) <= self.cubic.window())
     }
@@ -266,8 +266,8 @@ impl Sender {
         }
     }
 
-    /// Whether an acknowledgement reports a loss: by what is missing, or because only the probe filled the gap at the
-    /// end (RFC 8985 section 7.4.2).
+    /// Returns true if an acknowledgement reports a loss: by missing bytes, or because only the probe filled the gap at
+    /// the end (RFC 8985 section 7.4.2).
     fn lost_now(&self, acknowledged: &Acknowledged, said: &Acknowledgement) -> bool {
         acknowledged.lost
             || (acknowledged.advanced && self.probed == Some((said.echo, true)) && said.up_to == self.next)

@@ -21,15 +21,15 @@ const DRAWN: (f64, f64) = (0.5, 1.5);
 #[derive(Debug)]
 pub(super) struct Pace {
     interval: Span,
-    /// What the intervals are drawn from; `None` for equal ones.
+    /// Source of random intervals; `None` for equal ones.
     random: Option<Random>,
     /// When the next regular report is due; `None` before the first packet.
     regular: Option<Time>,
     /// When an early report is due.
     early: Time,
-    /// Whether an early report is allowed: none was sent since the last regular one (RFC 4585's `allow_early`).
+    /// True if an early report is allowed: none was sent since the last regular one (RFC 4585's `allow_early`).
     may_be_early: bool,
-    /// Whether there is anything to report.
+    /// True if there is anything to report.
     has_unreported: bool,
 }
 

@@ -18,7 +18,7 @@ const MAX_BYTES: Bytes = Bytes::new(0xffff_fffd);
 /// Packets by unwrapped number, with the arrival time of those received.
 pub(super) type Reported = [(u64, Option<Time>)];
 
-/// What a packet changes.
+/// Effect of a packet on the stream's record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Learned {
     /// Nothing: a duplicate.

@@ -103,7 +103,7 @@ fn halves<'a>(reported: &[&'a Reported]) -> (Vec<&'a Reported>, Vec<&'a Reported
     reported.iter().map(cut).unzip()
 }
 
-/// Whether a report fits into a datagram.
+/// Returns true if a report fits into a datagram.
 fn fits(report: &Packet) -> bool {
     let mut bytes = Vec::new();
     let written = rtcp::write(std::slice::from_ref(report), &mut bytes);
@@ -123,8 +123,8 @@ mod tests {
     const RTX: (u32, u32) = (8, 90_000);
     const AUDIO: (u32, u32) = (9, 48_000);
 
-    /// What the sender, which sent `counts` packets of each of the streams one after another, reads from a report, as
-    /// its own packet numbers. Sequence numbers on the wire begin at 65,530.
+    /// The sender's reading of a report, as its own packet numbers, after it sent `counts` packets of each of the
+    /// streams one after another. Sequence numbers on the wire begin at 65,530.
     fn read_back(counts: [(u32, u64); 3], messages: &[Packet]) -> Vec<(u64, Option<Time>)> {
         let (mut sent, mut reader, mut id) = (Streams::new(), Reader::new(), 0);
         sent.on_clock(AUDIO.0, AUDIO.1);

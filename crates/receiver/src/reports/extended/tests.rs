@@ -18,7 +18,7 @@ fn comes(extended: &mut Extended, now: Time, here: Time, id: u64) {
     assert!(extended.on_packet(now, here, 65_500 + id, Some(now)));
 }
 
-/// What the sender reads, in order.
+/// The sender's reading of the datagrams, in order.
 fn read_back(reader: &mut Reader, sent: &Streams, datagrams: &[(Vec<u8>, u32)]) -> Vec<(u64, Option<Time>)> {
     let feedback = datagrams.iter().flat_map(|(datagram, _)| reader.read(datagram, sent).unwrap());
     let reported = |feedback| match feedback {

@@ -24,7 +24,7 @@ impl Reception {
         }
     }
 
-    /// Whether a packet's MID names a different media section from its stream's.
+    /// Returns true if a packet's MID names a different media section from its stream's.
     fn is_elsewhere(&self, kind: Kind, rtp: &Packet<'_>) -> bool {
         let mid = match kind {
             Kind::Audio => self.config.audio.as_ref().and_then(|audio| audio.mid.as_ref()),
@@ -144,7 +144,7 @@ impl Reception {
         }
     }
 
-    /// Whether a packet is part of a frame, as originally sent.
+    /// Returns true if a packet is part of a frame, as originally sent.
     fn is_media(&self, kind: Kind, rtp: &Packet<'_>) -> bool {
         let holds_media = match self.redundancy(kind, rtp) {
             None => true,

@@ -6,7 +6,7 @@ use super::*;
 use proptest::prelude::*;
 use thalweg_units::{Random, Seed, Span};
 
-/// What the path does to packets.
+/// Impairments of the path.
 #[derive(Debug, Clone, Copy)]
 struct Path {
     loss: f64,

@@ -1,4 +1,4 @@
-//! What a browser sends when nothing better was negotiated: media in RED, with ULPFEC among it.
+//! Packets of a browser when nothing better was negotiated: media in RED, with ULPFEC among it.
 
 use super::*;
 use crate::rtp::red::open;
@@ -32,7 +32,8 @@ fn in_red(packet: &[u8], earlier: &[Earlier<'_>]) -> Vec<u8> {
     out
 }
 
-/// What libwebrtc XORs: packets before they are put into RED, with extensions that are written last as zeros.
+/// XOR as libwebrtc computes it: over packets before they are put into RED, with extensions that are written last as
+/// zeros.
 fn sum(packets: &[Vec<u8>]) -> Vec<u8> {
     let mut blanked = packets.to_vec();
     blanked.iter_mut().for_each(|packet| blank_extensions(packet, &[3]).unwrap());

@@ -93,7 +93,7 @@ pub(super) struct Ladder {
     changed: Option<Time>,
     /// The level of the last frame sent.
     sent: Option<usize>,
-    /// Of the last picture.
+    /// Budget of the last picture.
     budget: Bytes,
     /// The budget that the last step up lacked.
     needed: Bytes,
@@ -110,7 +110,7 @@ impl Ladder {
         self.rungs[self.sent.unwrap_or(self.level)]
     }
 
-    /// Whether the next frame has another size than the last, and so is a keyframe.
+    /// Returns true if the next frame has another size than the last, and so is a keyframe.
     pub(super) fn changes(&self) -> bool {
         self.sent != Some(self.level)
     }

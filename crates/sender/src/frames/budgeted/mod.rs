@@ -130,7 +130,7 @@ struct Forced {
     /// Its number.
     frame: u64,
     at: Time,
-    /// Whether its outcome is known.
+    /// True if its outcome is known.
     answered: bool,
 }
 
@@ -144,18 +144,18 @@ pub struct Budgeted {
     safeguards: Safeguards,
     /// When the first frame was queued after feedback last reported an arrival.
     unanswered_since: Option<Time>,
-    /// Whether anything is known to have arrived yet.
+    /// True once anything is known to have arrived.
     has_arrived: bool,
     /// The last forced frame.
     forced: Option<Forced>,
-    /// Whether the frame just chosen does not fit.
+    /// True if the frame just chosen does not fit.
     forcing: bool,
     /// The last keyframe, as long as it is under way: little is free then, which says nothing of the next frames.
     keyframe: Option<u64>,
     /// The size asked for of the smallest candidate.
     asked: Bytes,
     free: Bytes,
-    /// Of what was sent when the last picture was chosen.
+    /// Share of repair when the last picture was chosen.
     repair_share: f64,
     skips: u32,
 }
@@ -165,13 +165,13 @@ impl Budgeted {
         self.ladder.as_ref().map_or(source, Ladder::size)
     }
 
-    /// What a frame may take: what the controller leaves, and no more than the encoder's max rate has left, less its
-    /// repair.
+    /// Bytes that a frame may take: those that the controller leaves, and no more than the encoder's max rate has left,
+    /// less its repair.
     fn free(&self, view: &View) -> Bytes {
         view.room().min(self.cap.room(view.now)).scale(1.0 - view.repair_share)
     }
 
-    /// Whether nothing arrives although something is under way.
+    /// Returns true if nothing arrives although packets are in flight.
     fn is_silent(&self, view: &View) -> bool {
         // Reports may be as far apart as the round trip with its wait for them.
         let patience = (view.srtt * 2).max(view.srtt + self.config.silence);
@@ -179,7 +179,7 @@ impl Budgeted {
         self.has_arrived && view.in_flight > Bytes::ZERO && unanswered
     }
 
-    /// Whether a frame of `size` may go that does not fit.
+    /// Returns true if a frame of `size` that does not fit may go.
     fn may_force(&self, view: &View, size: Bytes) -> bool {
         if view.queue.packets > 0 {
             return false;

@@ -13,7 +13,7 @@ fn view(now: Time, free: u64) -> View {
     View { srtt: Span::from_millis(50), in_flight: Bytes::new(1000), payload_share: 0.8, ..view }
 }
 
-/// Of two candidates, so that there is something to choose.
+/// Configuration of two candidates, so that there is something to choose.
 fn pair() -> Config {
     Config { shares: vec![0.4, 0.2], ..Config::default() }
 }

@@ -123,7 +123,7 @@ impl Aim {
         }
     }
 
-    /// Whether less room leads to smaller frames.
+    /// Returns true if less room leads to smaller frames.
     pub(super) fn depends_on_room(&self) -> bool {
         !matches!(self, Aim::EachSecond(_))
     }

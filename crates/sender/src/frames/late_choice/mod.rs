@@ -78,7 +78,7 @@ pub enum Room {
     /// that has a window instead: the part of the window that is not in flight.
     #[default]
     Controller,
-    /// What the pacer sends in this time, less what waits in the queue: for a flow whose padding keeps the window full.
+    /// Bytes that the pacer sends in this time, minus the queue: for a flow whose padding keeps the window full.
     Within(Span),
 }
 
@@ -151,7 +151,7 @@ pub struct LateChoice {
     unheard: Option<Span>,
     /// When the next frame that does not fit may be sent, if nothing arrives before.
     may_force_at: Time,
-    /// Whether the frame just chosen does not fit.
+    /// True if the frame just chosen does not fit.
     forcing: bool,
     /// The last frame sent although it did not fit, as long as its outcome is unknown, and when it was.
     forced: Option<(u64, Time)>,
@@ -171,14 +171,15 @@ impl LateChoice {
         self.room.of(view).min(self.cap.room(view.now))
     }
 
-    /// Whether nothing has arrived for longer than a reply takes, so that frames may be going into a dead link.
+    /// Returns true if nothing has arrived for longer than a reply takes, so that frames may be going into a dead link.
     fn lacks_feedback(&self, view: &View) -> bool {
         let timeout = (view.srtt * 2).max(Span::from_millis(100));
         let waits = self.unheard.is_some() && self.choice != Choice::WhateverWasMade && self.skips >= self.max_skips;
         waits && self.last_feedback.is_some_and(|last| view.now - last > timeout)
     }
 
-    /// Whether this picture stays unsent too when no candidate fits, rather than a frame being sent that does not fit.
+    /// Returns true if this picture stays unsent too when no candidate fits, rather than a frame being sent that does
+    /// not fit.
     fn skips(&mut self, view: &View) -> bool {
         let now = view.now;
         // Behind a queue that frame would have to wait as well.
@@ -193,7 +194,7 @@ impl LateChoice {
         skips
     }
 
-    /// Whether a further frame that does not fit would only lengthen a queue on a path that is alive.
+    /// Returns true if a further frame that does not fit would only lengthen a queue on a path that is alive.
     fn would_add_to_a_queue(&self, view: &View) -> bool {
         let answered = |(_, at): (u64, Time)| self.last_feedback.is_some_and(|heard| heard > at);
         self.unheard.is_some()
@@ -201,7 +202,7 @@ impl LateChoice {
     }
 }
 
-/// What waits longer than this on the path shows nothing that is still wanted: five times the delay that Salsify aims at
+/// Delay on the path beyond which a packet is too late to be useful: five times the delay that Salsify aims at
 /// (Algorithm 1: d = 100 ms). A shorter bound costs frames on fast links: P95 350 ms for 200 ms, 324 for 500.
 pub const LONG_QUEUE: Span = Span::from_millis(500);
 /// The target size of a frame sent while nothing arrives: one packet.

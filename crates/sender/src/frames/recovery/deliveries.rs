@@ -1,4 +1,4 @@
-//! What a standard receiver has decoded, as far as reports of arrivals prove it.
+//! Frames that a standard receiver has decoded, as far as reports of arrivals prove it.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -29,7 +29,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Whether it was certainly not complete at this time: too few of all its packets may have been there.
+    /// Returns true if it was certainly not complete at this time: too few of all its packets may have been there.
     fn is_complete_after(&self, at: Time) -> bool {
         self.arrivals.iter().filter(|arrival| **arrival > at).count() > self.repairs
     }
@@ -127,7 +127,7 @@ impl Deliveries {
         Some(at)
     }
 
-    /// Whether a frame was decoded; `None` while that is undecided.
+    /// Returns true if a frame was decoded; `None` while that is undecided.
     pub(super) fn verdict(&self, frame: u64) -> Option<bool> {
         if self.decoded.contains_key(&frame) {
             return Some(true);

@@ -78,7 +78,7 @@ impl LongTermBuffers {
         self.planned.map(Basis::Buffers)
     }
 
-    /// Whether a loss was detected less than the recovery time ago.
+    /// Returns true if a loss was detected less than the recovery time ago.
     pub fn is_recovering(&self, now: Time) -> bool {
         now < self.recovering_until
     }

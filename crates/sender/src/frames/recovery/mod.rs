@@ -1,4 +1,4 @@
-//! What a frame may refer to when earlier frames may be lost.
+//! References of a frame when earlier frames may be lost.
 //!
 //! A conventional sender sends a keyframe once the receiver requests one. Salsify goes back to what the receiver is
 //! known to have, which a frame can name in two ways: as a state that the receiver keeps under its hash ([`stateful`]),
@@ -138,7 +138,7 @@ impl Recovery {
         }
     }
 
-    /// Whether frames refer only to what was acknowledged.
+    /// Returns true if frames refer only to what was acknowledged.
     pub fn is_recovering(&self, now: Time) -> bool {
         match self {
             Recovery::Keyframe => false,

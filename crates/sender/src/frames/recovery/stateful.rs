@@ -90,7 +90,7 @@ impl Stateful {
         source.map(Basis::After)
     }
 
-    /// Whether a loss was detected less than the recovery time ago.
+    /// Returns true if a loss was detected less than the recovery time ago.
     pub fn is_recovering(&self, now: Time) -> bool {
         now < self.recovering_until
     }
@@ -151,7 +151,7 @@ impl Stateful {
         self.forget(|frame| frame < before && !stay.contains(&Some(frame)));
     }
 
-    /// Whether the receiver cannot decode the frame of which it reports a packet.
+    /// Returns true if the receiver cannot decode the frame of which it reports a packet.
     ///
     /// The paper's sender counts any unknown state as a loss, and so does this one while it recovers. But a receiver
     /// that has what the arriving frame needs gets over what it missed, as after frames that were thrown away, or

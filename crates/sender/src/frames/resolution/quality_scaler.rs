@@ -26,10 +26,9 @@ pub struct QualityScalerConfig {
     /// seconds of 30 frames); `None` for the exponential ones below.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub moving: Option<usize>,
-    /// What the quick average keeps of itself per millisecond (`alpha_high` of the WebRTC-Video-QualityScaling
-    /// defaults).
+    /// Memory of the quick average per millisecond (`alpha_high` of the WebRTC-Video-QualityScaling defaults).
     pub quick_memory: f64,
-    /// What the slow average keeps of itself per millisecond (`alpha_low`).
+    /// Memory of the slow average per millisecond (`alpha_low`).
     pub slow_memory: f64,
     /// Interval between checks until the first step down (`kMeasureMs`).
     pub period: Span,
@@ -219,7 +218,7 @@ impl QualityScaler {
 enum Average {
     /// It decays with time (libwebrtc `ExpFilter` fed with milliseconds): the value, and when it was last updated.
     Exponential { memory: f64, value: Option<(f64, Time)> },
-    /// Of the last frames (libwebrtc `MovingAverage`).
+    /// Average of the last frames (libwebrtc `MovingAverage`).
     Moving { most: usize, samples: VecDeque<f64> },
 }
 

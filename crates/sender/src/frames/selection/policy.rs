@@ -32,7 +32,7 @@ pub struct Selection {
     size: Size,
     /// The place in its group of the next picture.
     next: u32,
-    /// Whether a frame that the rest of the group refers to was left out because of missing feedback.
+    /// True if a frame that the rest of the group refers to was left out because of missing feedback.
     broken: bool,
     /// The place of the picture in the encoder.
     encoding: u32,
@@ -60,7 +60,7 @@ impl Selection {
         }
     }
 
-    /// Whether the path is in an outage: anything sent now would only wait.
+    /// Returns true if the path is in an outage: anything sent now would only wait.
     fn is_stopped(view: &View) -> bool {
         view.limits.media.share() <= 0.0
     }

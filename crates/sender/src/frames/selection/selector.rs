@@ -101,7 +101,7 @@ impl Selector {
         self.spent
     }
 
-    /// Whether the frame at `place` could be decoded and is still to come.
+    /// Returns true if the frame at `place` could be decoded and is still to come.
     pub fn is_possible(&self, place: u32) -> bool {
         self.possible.get(place as usize).copied().unwrap_or(false)
     }
@@ -145,7 +145,7 @@ impl Selector {
         send
     }
 
-    /// Whether the frame fits in the room after all possible frames that are worth more.
+    /// Returns true if the frame fits in the room after all possible frames that are worth more.
     fn is_worth_it(&self, place: u32, size: Bytes) -> bool {
         let elapsed = f64::from(place) / f64::from(self.pattern.period());
         let mut room = self.room.left(self.budget.as_f64(), self.spent.as_f64(), elapsed);

@@ -24,7 +24,7 @@ pub(super) struct Tracked {
     pub(super) size: Bytes,
     pub(super) arrived: bool,
     pub(super) lost: bool,
-    /// Whether it was retransmitted after it was known to be lost.
+    /// True if it was retransmitted after it was known to be lost.
     pub(super) again: bool,
     /// How often it was retransmitted before that.
     pub(super) retransmissions: u8,

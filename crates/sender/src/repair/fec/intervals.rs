@@ -40,7 +40,7 @@ impl Fec {
         }
     }
 
-    /// Whether the controller sets the amount of FEC.
+    /// Returns true if the controller sets the amount of FEC.
     pub fn is_asked_for(&self) -> bool {
         self.config.amount == Amount::Asked
     }

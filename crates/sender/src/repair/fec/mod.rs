@@ -148,7 +148,7 @@ impl Uncovered {
         Member { sequence: self.sequence, place: self.place, size: self.size }
     }
 
-    /// Whether its frame can still be shown in time if FEC leaves now, over a path with this round trip.
+    /// Returns true if its frame can still be shown in time if FEC leaves now, over a path with this round trip.
     fn is_of_use(&self, now: Time, path_rtt: Span, deadline: Option<Span>) -> bool {
         deadline.is_none_or(|deadline| self.fragment.captured + deadline > now + path_rtt / 2)
     }

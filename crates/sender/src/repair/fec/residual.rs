@@ -12,7 +12,7 @@ use thalweg_control::{Cause, Fate, Feedback};
 /// The weight of a packet in the measured loss: about the last 300 packets count, a second of video at 3 Mbps.
 const GAIN: f64 = 1.0 / 300.0;
 
-/// Whether FEC packet `number` of `count` protects media packet `packet`, both numbered within the frame.
+/// Returns true if FEC packet `number` of `count` protects media packet `packet`, both numbered within the frame.
 ///
 /// Media packets take their FEC packets in rounds. Most have a second one, the next in the first round and one further
 /// in each later round, so that few have the same two. In the first round neighbours have one in common and the last

@@ -1,4 +1,4 @@
-//! What a hostile peer can send: everything its keys allow.
+//! Lies that a hostile peer can send: everything its keys allow.
 
 use thalweg_transport::Connection;
 use thalweg_units::{Bytes, Ecn, Random, Rate, Span, Time};
@@ -51,7 +51,7 @@ pub enum Lie {
 pub const BESIDE: [Lie; 3] = [Lie::Nacks, Lie::Keyframes, Lie::Noise];
 
 impl Lie {
-    /// Whether honest reports are withheld meanwhile.
+    /// Returns true if honest reports are withheld meanwhile.
     pub fn mutes(self) -> bool {
         !BESIDE.contains(&self)
     }

@@ -55,12 +55,12 @@ impl Document {
         })
     }
 
-    /// Whether one-byte and two-byte header extensions may be mixed in a stream (RFC 8285 section 6).
+    /// Returns true if one-byte and two-byte header extensions may be mixed in a stream (RFC 8285 section 6).
     pub(crate) fn allows_mixed(&self) -> bool {
         self.0.has_attribute("extmap-allow-mixed")
     }
 
-    /// Whether the peer is lite and only answers checks.
+    /// Returns true if the peer is lite and only answers checks.
     pub(crate) fn is_lite(&self) -> bool {
         self.0.has_attribute("ice-lite")
     }
@@ -84,12 +84,12 @@ impl<'a> Section<'a> {
         &self.media.media_name.media
     }
 
-    /// Whether the section is rejected or closed: port 0 without being bundle-only.
+    /// Returns true if the section is rejected or closed: port 0 without being bundle-only.
     pub(crate) fn is_closed(&self) -> bool {
         self.media.media_name.port.value == 0 && !self.media.has_attribute("bundle-only")
     }
 
-    /// Whether it is RTP over DTLS, with feedback: `UDP/TLS/RTP/SAVPF`, or `TCP/DTLS/RTP/SAVPF` (RFC 8829 section
+    /// Returns true for RTP over DTLS, with feedback: `UDP/TLS/RTP/SAVPF`, or `TCP/DTLS/RTP/SAVPF` (RFC 8829 section
     /// 5.1.2; ICE finds the transport in either case).
     pub(crate) fn is_secure_rtp(&self) -> bool {
         matches!(self.protocol().as_str(), "UDP/TLS/RTP/SAVPF" | "TCP/DTLS/RTP/SAVPF")
@@ -133,7 +133,7 @@ impl<'a> Section<'a> {
         Err(SdpError::Wrong { place: place(), found: excerpt(&format!("a=mid:{mid}")), needed })
     }
 
-    /// Whether the peer sends, and whether it receives.
+    /// Directions of the peer: (it sends, it receives).
     pub(crate) fn sends_and_receives(&self) -> (bool, bool) {
         const DIRECTIONS: [(&str, (bool, bool)); 4] = [
             ("sendrecv", (true, true)),

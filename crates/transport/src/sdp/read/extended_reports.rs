@@ -7,8 +7,8 @@ use crate::sdp::write::EXTENDED_REPORTS;
 /// ours.
 const LONGEST_BLOCK: u32 = 1_200;
 
-/// Whether the section (or the session, if the section has no such line) allows every block that reports arrivals, at
-/// any length we use (`pkt-loss-rle=400` limits it). Unknown blocks are ignored.
+/// Returns true if the section (or the session, if the section has no such line) allows every block that reports
+/// arrivals, at any length we use (`pkt-loss-rle=400` limits it). Unknown blocks are ignored.
 pub(crate) fn has_extended_reports(section: &Section<'_>) -> bool {
     let takes = |name: &str| {
         section.inherited("rtcp-xr").flat_map(str::split_whitespace).any(|block| match block.split_once('=') {

@@ -1,4 +1,4 @@
-//! What RFC 9725, RFC 8834 and RFC 8854 ask of offers and answers.
+//! Requirements of RFC 9725, RFC 8834 and RFC 8854 on offers and answers.
 
 use super::*;
 

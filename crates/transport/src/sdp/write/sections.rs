@@ -26,7 +26,7 @@ pub(crate) struct TransportLines<'a> {
     pub(crate) local: &'a Local,
     /// The value of `a=setup`.
     pub(crate) setup: &'static str,
-    /// Whether to include candidates: only in the section that describes the bundle's transport.
+    /// Includes candidates: only in the section that describes the bundle's transport.
     pub(crate) with_candidates: bool,
 }
 
@@ -37,11 +37,11 @@ pub(crate) struct SectionLines<'a> {
     pub(crate) direction: Direction,
     pub(crate) formats: Vec<FormatLines>,
     pub(crate) extensions: Vec<Mapped<'a>>,
-    /// Whether to allow extended reports for it.
+    /// Allows extended reports for it.
     pub(crate) extended: bool,
-    /// Whether RTCP may be of reduced size (RFC 5506): in an answer if it was offered.
+    /// Lets RTCP be of reduced size (RFC 5506): in an answer if it was offered.
     pub(crate) reduced_size: bool,
-    /// Whether to rule out a port of its own for RTCP: in an offer (RFC 8858 section 4.2), never in an answer (4.3).
+    /// Rules out a port of its own for RTCP: in an offer (RFC 8858 section 4.2), never in an answer (4.3).
     pub(crate) only_multiplexed: bool,
     /// SSRCs of what is sent; empty if nothing is.
     pub(crate) streams: Ssrcs,

@@ -36,7 +36,7 @@ pub struct SceneConfig {
     pub people: u32,
     /// Standard deviation of the sensor noise, in steps of luma.
     pub noise: f64,
-    /// Whether the camera is hand-held and the light changes; otherwise both are constant.
+    /// True for a hand-held camera and changing light; otherwise both are constant.
     pub hand_held: bool,
     /// How far people move, 0 to 1: at 0 they only talk and blink.
     pub liveliness: f64,

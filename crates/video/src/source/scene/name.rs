@@ -9,7 +9,7 @@ use crate::source::{Format, SourceError};
 const SMALLEST: Size = Size::new(32, 32);
 
 impl SceneConfig {
-    /// Whether `name` refers to a built-in scene: `scene`, or anything after `scene:`.
+    /// Returns true if `name` refers to a built-in scene: `scene`, or anything after `scene:`.
     pub fn is_named_by(name: &str) -> bool {
         name == "scene" || name.starts_with("scene:")
     }

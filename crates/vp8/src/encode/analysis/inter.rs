@@ -195,7 +195,7 @@ impl InterChoice<'_> {
     }
 }
 
-/// Whether a vector's difference from the predicted one can be coded.
+/// Returns true if a vector's difference from the predicted one can be coded.
 fn is_codable(vector: MotionVector, best: MotionVector) -> bool {
     let is_codable = |a: i16, b: i16| {
         (i32::from(a) - i32::from(b)).abs() <= i32::from(crate::syntax::motion_vectors::LARGEST_DIFFERENCE)

@@ -140,7 +140,7 @@ impl Search<'_> {
         MotionVector { x: clamp(vector.x, self.place.0, self.size.0), y: clamp(vector.y, self.place.1, self.size.1) }
     }
 
-    /// Whether a block may be predicted with a vector.
+    /// Returns true if a block may be predicted with a vector.
     #[inline(always)]
     pub fn is_inside<const SIDE: i32>(&self, vector: MotionVector) -> bool {
         let is_inside = |component: i16, place: i32, size: i32| {

@@ -30,7 +30,7 @@ pub struct Terms<'a> {
     pub intra: IntraVariety,
     /// Maximum prediction error of an inter macroblock that gets no residual.
     pub tolerated: u32,
-    /// Whether only modes are coded, without levels.
+    /// Codes only modes, without levels.
     pub drops_levels: bool,
 }
 

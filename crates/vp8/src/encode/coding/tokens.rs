@@ -173,7 +173,7 @@ impl Tokens {
         self.rows.push(self.length);
     }
 
-    /// Whether any token has this context.
+    /// Returns true if any token has this context.
     pub fn has(&self, context: usize) -> bool {
         self.counts[context << CONTEXT_SHIFT..][..32].iter().any(|&count| count > 0)
     }

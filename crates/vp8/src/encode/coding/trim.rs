@@ -72,7 +72,7 @@ impl TokenCosts {
 /// Trims the blocks of a macroblock in order.
 pub struct Trimmer<'a> {
     costs: &'a TokenCosts,
-    /// Whether the blocks at its edges have levels.
+    /// Presence of levels in the blocks at its edges.
     above: EdgeContext,
     left: EdgeContext,
     /// Weight of a bit in squared errors of luma coefficients, in 256ths.

@@ -112,7 +112,7 @@ fn common_adjust(step: i32, left: &mut i32, right: &mut i32) -> i32 {
     of_right
 }
 
-/// Whether the step across an edge, from the pixels before and after it, is small enough to be an artefact.
+/// Returns true if the step across an edge, from the pixels before and after it, is small enough to be an artefact.
 fn is_within(edge: u8, before: [u8; 2], after: [u8; 2]) -> bool {
     let (inner, outer) = (before[0].abs_diff(after[0]), before[1].abs_diff(after[1]));
     inner.saturating_mul(2).saturating_add(outer / 2) <= edge // 255 is beyond every limit there is

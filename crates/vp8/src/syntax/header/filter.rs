@@ -5,14 +5,14 @@ use crate::bool_coder::{Reader, Writer};
 /// The loop filter fields of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct FilterHeader {
-    /// Whether it is the simple filter, which does not change chroma.
+    /// True for the simple filter, which does not change chroma.
     pub is_simple: bool,
     /// The level, 0 (the frame is not filtered, whatever segments and deltas are) to 63.
     pub level: u8,
     /// Sharpness, 0 to 7: higher values preserve more detail.
     pub sharpness: u8,
-    /// Whether the level depends on a macroblock's prediction, and if so the updates of these offsets; the inner `None`
-    /// means no update.
+    /// Updates of the level's offsets by a macroblock's prediction, `None` if the level does not depend on it; the
+    /// inner `None` means no update.
     pub deltas: Option<Option<DeltaUpdates>>,
 }
 

@@ -25,7 +25,7 @@ pub struct KeyHeader {
     pub scaling: Scaling,
     /// The colour space bit; 0 is ITU-R BT.601, the only one.
     pub color_space: bool,
-    /// Whether the encoder guarantees that no pixel needs clamping to 0 to 255. It is ignored here: superfluous
+    /// True if the encoder guarantees that no pixel needs clamping to 0 to 255. It is ignored here: superfluous
     /// clamping is harmless.
     pub needs_no_clamping: bool,
 }
@@ -115,7 +115,7 @@ pub struct InterHeader {
     pub altref: ReferenceUpdate,
     /// The references whose vectors are sign-inverted.
     pub sign_bias: SignBias,
-    /// Whether this frame replaces the last frame.
+    /// True if this frame replaces the last frame.
     pub refreshes_last: bool,
     /// The probability that a macroblock is intra-predicted.
     pub intra: Probability,
@@ -189,7 +189,7 @@ pub enum FrameKind {
 }
 
 impl FrameKind {
-    /// Whether it is a key frame.
+    /// Returns true for a key frame.
     #[must_use]
     pub const fn is_key(&self) -> bool {
         matches!(self, Self::Key(_))

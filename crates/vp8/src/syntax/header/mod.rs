@@ -48,7 +48,7 @@ impl Partitions {
 pub struct FrameHeader {
     /// The version, 0 to 7, which selects the [interpolation](crate::predict::Interpolation::of_version).
     pub version: u8,
-    /// Whether it is to be shown.
+    /// True for a frame to be shown.
     pub is_shown: bool,
     /// The fields of key frames only, or those of inter frames only.
     pub kind: FrameKind,
@@ -60,7 +60,7 @@ pub struct FrameHeader {
     pub partitions: Partitions,
     /// The quantisers.
     pub quantizer: QuantizerHeader,
-    /// Whether its changes of probabilities also apply to later frames (`refresh_entropy_probs`).
+    /// True if its changes of probabilities also apply to later frames (`refresh_entropy_probs`).
     pub keeps_probabilities: bool,
     /// Its changes of the probabilities of coefficients.
     pub coefficients: CoefficientUpdates,

@@ -15,7 +15,7 @@ pub struct SegmentationHeader {
 /// The quantisers and loop filter levels of the four segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SegmentUpdates {
-    /// Whether the values replace the frame's; otherwise they are added to them.
+    /// True if the values replace the frame's; otherwise they are added to them.
     pub are_absolute: bool,
     /// Quantiser indices, -127 to 127; `None` is 0.
     pub quantizers: [Option<i8>; 4],

@@ -15,7 +15,7 @@ pub const LARGEST_FIRST_PARTITION: usize = (1 << 19) - 1;
 pub struct FrameTag {
     /// Which filters reconstruct the frame, 0 to 7.
     pub version: u8,
-    /// Whether the frame is to be shown.
+    /// True if the frame is to be shown.
     pub is_shown: bool,
     /// Length of the first partition in bytes, 0 to 524287.
     pub first_partition: usize,

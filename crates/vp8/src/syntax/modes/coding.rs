@@ -14,7 +14,7 @@ use crate::syntax::tree::{Branch::Leaf, Branch::Node, Tree};
 /// The parameters for coding the modes of a frame's macroblocks.
 #[derive(Debug, Clone)]
 pub struct ModeCoding {
-    /// Whether the frame is a key frame.
+    /// True if the frame is a key frame.
     pub is_key: bool,
     /// The probabilities of the segments' tree (nodes for 0-1 or 2-3, 0 or 1, 2 or 3); `None` when the frame keeps the
     /// segment map.

@@ -30,8 +30,8 @@ pub enum Prediction {
 }
 
 impl Prediction {
-    /// Whether the macroblock has a Y2 block: when luma is not predicted in 4x4 subblocks, the first coefficients of
-    /// the sixteen subblocks are coded in a block of their own.
+    /// Returns true if the macroblock has a Y2 block: when luma is not predicted in 4x4 subblocks, the first
+    /// coefficients of the sixteen subblocks are coded in a block of their own.
     #[must_use]
     pub const fn has_y2(&self) -> bool {
         !matches!(
@@ -46,7 +46,7 @@ impl Prediction {
 pub struct MacroblockModes {
     /// The segment it is assigned to (0 to 3); `None` when the frame keeps the segment map.
     pub segment: Option<u8>,
-    /// Whether it has no coefficients; always false if the frame has no such flags.
+    /// True if it has no coefficients; always false if the frame has no such flags.
     pub is_skipped: bool,
     /// Its prediction.
     pub prediction: Prediction,

@@ -8,7 +8,7 @@ use crate::syntax::{Motion, MotionVector, Reference, SubblockMode};
 pub struct Neighbour {
     /// Its reference; `None` for intra prediction.
     pub reference: Option<Reference>,
-    /// Whether it has several motion vectors.
+    /// True if it has several motion vectors.
     pub is_split: bool,
     /// Its motion vector, for a split one that of its last subblock; zero without motion.
     pub vector: MotionVector,

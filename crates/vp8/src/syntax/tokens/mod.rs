@@ -78,11 +78,11 @@ pub type Factors = [i16; 2];
 /// The factors of a macroblock's blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MacroblockFactors {
-    /// Of luma.
+    /// Factors of luma.
     pub luma: Factors,
-    /// Of the Y2 block.
+    /// Factors of the Y2 block.
     pub y2: Factors,
-    /// Of chroma.
+    /// Factors of chroma.
     pub chroma: Factors,
 }
 

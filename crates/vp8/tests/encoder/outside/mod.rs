@@ -19,7 +19,7 @@ pub struct Emitted {
     pub frame: Vec<u8>,
     /// The picture in I420.
     pub picture: Vec<u8>,
-    /// Whether a decoder shows it; otherwise it only serves as a reference.
+    /// True if a decoder shows it; otherwise it only serves as a reference.
     pub is_shown: bool,
     /// The picture's size.
     pub size: Size,

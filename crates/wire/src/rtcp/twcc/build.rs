@@ -24,7 +24,7 @@ pub struct Config {
     /// Max gap within a message. Numbers missing from the list count as missing packets, but after more than this many
     /// consecutive ones a new message begins.
     pub longest_gap: u16,
-    /// Whether arrival times are included; a request of transport-wide-cc-02 may omit them.
+    /// Includes arrival times; a request of transport-wide-cc-02 may omit them.
     pub timestamps: bool,
 }
 

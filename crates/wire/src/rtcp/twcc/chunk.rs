@@ -76,7 +76,7 @@ impl Chunks {
         Some(chunk)
     }
 
-    /// Whether one chunk can hold the collected symbols and `symbol`.
+    /// Returns true if one chunk can hold the collected symbols and `symbol`.
     pub(super) fn has_room(&self, symbol: u8) -> bool {
         let small = || symbol != LARGE && !self.first().contains(&LARGE);
         self.gathered < TWO_BIT
@@ -88,7 +88,7 @@ impl Chunks {
         &self.symbols[..self.gathered.min(ONE_BIT)]
     }
 
-    /// Whether all symbols are equal; more than a vector holds are collected only if they are.
+    /// Returns true if all symbols are equal; more than a vector holds are collected only if they are.
     fn alike(&self) -> bool {
         self.first().iter().all(|symbol| *symbol == self.symbols[0])
     }

@@ -75,7 +75,7 @@ pub enum XrBlock {
     Statistics(StatisticsSummary),
     /// Discard RLE: a set bit is a packet that was received and discarded (25).
     Discards {
-        /// Whether they arrived too early for the buffer; otherwise too late.
+        /// True if they arrived too early for the buffer; otherwise too late.
         early: bool,
         /// The packets.
         packets: RunLengths,

@@ -121,9 +121,9 @@ impl StatisticsSummary {
 pub struct BytesDiscarded {
     /// SSRC of the stream.
     pub ssrc: u32,
-    /// Whether they came too early for the buffer; otherwise too late.
+    /// True if they came too early for the buffer; otherwise too late.
     pub early: bool,
-    /// Whether the count is since the stream began; otherwise it is since the last report.
+    /// True if the count is since the stream began; otherwise it is since the last report.
     pub cumulative: bool,
     /// Number of bytes. The two highest values mean that the count is too large to report, and that it is unknown.
     pub bytes: Bytes,

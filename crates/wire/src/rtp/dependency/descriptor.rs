@@ -12,9 +12,9 @@ const SHORT: usize = 3;
 /// The dependency descriptor of a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DependencyDescriptor {
-    /// Whether this is the first packet of its frame.
+    /// True if this is the first packet of its frame.
     pub starts: bool,
-    /// Whether this is the last packet of its frame.
+    /// True if this is the last packet of its frame.
     pub ends: bool,
     /// The number of the frame's template, 0 to 63.
     pub template: u8,
@@ -35,7 +35,7 @@ pub struct DependencyDescriptor {
 /// The fields that can be parsed without a structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameNumber {
-    /// Whether this is the first packet of its frame.
+    /// True if this is the first packet of its frame.
     pub starts: bool,
     /// The frame number, modulo 65536.
     pub frame: u16,

@@ -7,7 +7,7 @@ use crate::{ParseError, WriteError};
 /// `docs/native-code/rtp-hdrext/transport-wide-cc-02` of libwebrtc).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeedbackRequest {
-    /// Whether arrival times are requested.
+    /// True if arrival times are requested.
     pub timestamps: bool,
     /// Number of packets up to and including this one that the feedback covers, 1 to 32767.
     pub count: u16,

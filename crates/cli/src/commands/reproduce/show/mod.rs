@@ -13,30 +13,30 @@ use thalweg_sender::Scheme;
 use super::scenarios::Played;
 use table::Page;
 
-/// What a figure came to.
+/// Results of a figure.
 pub(super) struct Results {
     page: Page,
     json: Value,
 }
 
 impl Results {
-    /// Of runs.
+    /// Results of runs.
     pub(super) fn of(shown: &Shown) -> anyhow::Result<Results> {
         Ok(Results { page: table::runs(shown), json: json::runs(shown)? })
     }
 
-    /// Of an encoder that follows a step of its target.
+    /// Results of an encoder that follows a step of its target.
     pub(super) fn of_step(figure: &Figure, response: &StepResponse) -> Results {
         let values: Vec<(&str, Option<f64>)> = StepResponse::KEYS.into_iter().zip(response.values()).collect();
         Results { page: table::step(figure, &values), json: json::step(figure, &values) }
     }
 
-    /// Of calculated numbers.
+    /// Results of calculated numbers.
     pub(super) fn of_rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Results {
         Results { page: table::rows(figure, keys, rows), json: json::rows(figure, keys, rows) }
     }
 
-    /// Of runs with bounds; the answers are in the order of the lines and of what these ask.
+    /// Results of runs with bounds; the answers are in the order of the lines and of their questions.
     pub(super) fn of_bounded(figure: &Figure, lines: &Bounded, answers: &[Vec<Answer>]) -> Results {
         Results { page: table::bounded(lines, answers), json: json::bounded(figure, lines, answers) }
     }
@@ -83,7 +83,7 @@ impl Shown<'_> {
         self.of(scheme).into_iter().filter(|sample| sample.summary.trace == link).collect()
     }
 
-    /// Whether there are several seeds.
+    /// Returns true if there are several seeds.
     fn repeats(&self) -> bool {
         self.samples.len() > self.schemes.len() * self.played.len()
     }

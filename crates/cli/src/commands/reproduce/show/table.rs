@@ -15,11 +15,11 @@ use crate::grid::Grid;
 
 /// A figure's results in words and tables.
 pub(super) struct Page {
-    /// What was played.
+    /// Runs that were played.
     played: Vec<String>,
     /// The readings.
     readings: Grid,
-    /// What the readings are.
+    /// Meaning of the readings.
     note: String,
     /// Each scheme against the first, over each link (terminal).
     against: Vec<String>,
@@ -28,7 +28,7 @@ pub(super) struct Page {
     ending: Ending,
 }
 
-/// What comes of it.
+/// Conclusion of a page.
 enum Ending {
     /// A paper's numbers beside ours.
     Compared(Compared),
@@ -123,7 +123,7 @@ pub(super) fn runs(shown: &Shown) -> Page {
     Page { played, readings: grid, note, against: against(shown), tables, ending }
 }
 
-/// What is printed of runs beyond their tables.
+/// Prints the results of runs beyond their tables.
 pub(super) fn beyond(shown: &Shown) {
     if shown.figure.scattered {
         let beaten = beaten(shown.first);
@@ -168,7 +168,7 @@ fn overall(shown: &Shown) -> Option<(String, Grid)> {
     Some((format!("Against {}, {}", first.name, shown.figure.statistic.name()), grid))
 }
 
-/// What is drawn as boxes over links, each compared with the first scheme.
+/// Readings drawn as boxes over links, each compared with the first scheme.
 pub(super) const OVER_LINKS: [&str; 6] = [
     "utilization_ratio",
     "video_bitrate_ratio",
@@ -237,7 +237,7 @@ pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Page {
     Page::of(readings, Compared::of(figure, ours))
 }
 
-/// What was asked of runs, with its bounds, and what several seeds gave.
+/// Page of the questions to runs, with their bounds, and the answers of several seeds.
 pub(super) fn bounded(bounded: &Bounded, answers: &[Vec<Answer>]) -> Page {
     let numbers = ["expected", "bound", "mean", "worst", "verdict"].map(str::to_string);
     let mut readings = Grid::new(&["experiment", "scheme", "figure"], numbers);

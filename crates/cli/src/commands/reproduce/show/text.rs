@@ -28,7 +28,7 @@ pub(super) fn with_sigma(key: &str, of: Option<Spread>) -> String {
     }
 }
 
-/// Whether the papers give this rate in tens or hundreds of kbps.
+/// Returns true if the papers give this rate in tens or hundreds of kbps.
 fn is_small_rate(key: &str) -> bool {
     ["goodput_bps", "fec_bitrate_bps", "padding_bitrate_bps", "tcp_throughput_bps"]
         .iter()

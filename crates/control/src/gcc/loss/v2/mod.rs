@@ -275,7 +275,7 @@ impl LossV2 {
         self.renew_bound();
     }
 
-    /// Whether a loss-limited rate grows, or stays constant while padding probes it.
+    /// Returns true if a loss-limited rate grows, false if it stays constant while padding probes it.
     fn keeps_increasing(&self, bounded: f64, result: Rate) -> bool {
         match self.state {
             LossState::DelayBased | LossState::Increasing => false,

@@ -3,8 +3,8 @@ use alloc::vec::Vec;
 use thalweg_control::{PacketId, Report, SentPacket};
 use thalweg_units::{Bytes, Ecn, Time};
 
-/// Whether all of `media` packets are here or recovered, of which those in the set `lost` were lost, and of `fec` packets
-/// those in its bits above.
+/// Returns true if all of `media` packets are here or recovered, of which those in the set `lost` were lost, and of
+/// `fec` packets those in its bits above.
 fn is_whole(media: usize, fec: usize, lost: u32) -> bool {
     let mut missing: Vec<usize> = (0..media).filter(|packet| lost & (1 << packet) != 0).collect();
     let came: Vec<usize> = (0..fec).filter(|number| lost & (1 << (media + number)) == 0).collect();

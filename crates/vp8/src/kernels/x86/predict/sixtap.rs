@@ -1,6 +1,6 @@
 //! The six-tap filters for blocks of up to eight columns, whose rows are half a vector.
 //!
-//! Of the six taps the first and the last form a pair, and so do the second and the third, and the fourth and the
+//! The first and the last of the six taps form a pair, and so do the second and the third, and the fourth and the
 //! fifth: thereby the two in the middle, which in one sum could exceed 16 bits, are separate. The three sums are then
 //! added, the last with saturation. A saturated value is far beyond white anyway, so the result is exact.
 //!

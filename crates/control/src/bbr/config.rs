@@ -21,7 +21,8 @@ pub struct Config {
     pub pacing_margin: f64,
     /// BtlBwFilterLen, in round trips (10).
     pub bandwidth_rounds: u64,
-    /// Distinguishes app-limited samples, as in the draft and Linux.
+    /// Distinguishes app-limited samples, as in the draft and Linux. libwebrtc's BBR has the rule but never calls it
+    /// (`OnApplicationLimited`): every sample counts there except those of PROBE_RTT.
     pub marks_limited: bool,
     /// How the estimate ages while the application limits the sender.
     pub ageing: Ageing,

@@ -1,4 +1,4 @@
-"""What mkdocs does not do itself for the book: a folder in the navigation stands for its pages, a list may follow a paragraph without an
+"""Additions to mkdocs for the book: a folder in the navigation stands for its pages, a list may follow a paragraph without an
 empty line as on GitHub, and a link out of docs/ to a file of the repository is checked and leads to the repository. A warning fails the build (`make book`)."""
 import logging
 import pathlib

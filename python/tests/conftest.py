@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Fixtures shared by the tests."""
 
 import os
 import pathlib

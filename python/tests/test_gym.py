@@ -169,10 +169,10 @@ def test_other_threads_of_python_go_on():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"observation": "mmsys"}, "'mmsys' is no observation: choose from mmsys150, mowgli, raw"),
-        ({"action": "fly"}, "'fly' is no action: choose from rate, bps, delta"),
-        ({"reward": "money"}, "'money' is no reward: choose from qoe"),
-        ({"reward": {"joy": 1}}, "'joy' is no weight of qoe: choose from rate, freeze, latency"),
+        ({"observation": "mmsys"}, "unknown observation 'mmsys': expected one of mmsys150, mowgli, raw"),
+        ({"action": "fly"}, "unknown action 'fly': expected one of rate, bps, delta"),
+        ({"reward": "money"}, "unknown reward 'money': expected one of qoe"),
+        ({"reward": {"joy": 1}}, "unknown weight of qoe 'joy': expected one of rate, freeze, latency"),
         ({"reward": "psnr"}, "psnr, and the codec is a model"),
         ({"interval": "0s"}, "interval is 0"),
         ({"interval": "often"}, "interval: "),

@@ -273,7 +273,7 @@ def test_a_job_of_another_behaviour_is_refused_with_both(small, tmp_path):
         (GRID.replace('field = "seed"', 'feild = "seed"'), "unknown field `feild`"),
         (GRID.replace("duration", "durration"), "unknown field `durration`"),
         (GRID.replace('"copa"', '"quic"'), "line 14: axis scheme: .*quic"),
-        (GRID.replace("1..25", "25..1"), "'25..1' is no seed"),
+        (GRID.replace("1..25", "25..1"), "invalid seed '25..1'"),
     ],
 )
 def test_a_grid_that_cannot_be_played_is_refused_with_what_is_wrong(grid, words, place, tmp_path):

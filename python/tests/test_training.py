@@ -22,7 +22,7 @@ def training(root):
 
 
 def observed(seconds=20):
-    """What an environment says while it is set at random."""
+    """Messages of an environment while it is set at random."""
     env = CallEnv(thalweg.scenario("lte-driving", duration=seconds), observation="mowgli")
     random = numpy.random.default_rng(1)
     observation, _ = env.reset(seed=1)

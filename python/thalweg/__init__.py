@@ -32,7 +32,7 @@ from .traces import Trace
 
 __version__ = version
 behaviour_id = _behaviour_id()
-"""What this build computes: runs of two builds are equal, event for event, if this is."""
+"""Identifier of this build's behaviour: runs of two builds are equal, event for event, if it is."""
 
 __all__ = [
     "PAYLOADS",

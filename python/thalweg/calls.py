@@ -1,4 +1,4 @@
-"""What environments, and data for learning offline, are made of."""
+"""Configuration of environments, and of data for learning offline."""
 
 from __future__ import annotations
 
@@ -57,6 +57,6 @@ def _reward(reward: RewardLike) -> tuple[str, tuple[float, float, float] | None]
     if isinstance(reward, str):
         return reward, None
     if unknown := [name for name in reward if name not in WEIGHTS]:
-        raise ScenarioError(f"reward: '{unknown[0]}' is no weight of qoe: choose from {', '.join(WEIGHTS)}", "reward")
+        raise ScenarioError(f"reward: unknown weight of qoe '{unknown[0]}': expected one of {', '.join(WEIGHTS)}", "reward")
     rate, freeze, latency = (float(weight) for weight in (WEIGHTS | dict(reward)).values())
     return "qoe", (rate, freeze, latency)

@@ -25,7 +25,7 @@ _making: contextvars.ContextVar[tuple[int, int]] = contextvars.ContextVar("_maki
 
 @dataclass(frozen=True)
 class SendLimits:
-    """What a controller allows. A plain rate is the same as ``SendLimits(rate)``."""
+    """Limits set by a controller. A plain rate is the same as ``SendLimits(rate)``."""
 
     capacity: float
     """The estimated capacity of the path in bit/s: the base of the encoder's target."""

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions. Each message has the value, what is accepted, and the fix."""
+"""Exceptions. Each message has the value, the accepted values, and the fix."""
 
 
 class ThalwegError(Exception):

@@ -64,7 +64,7 @@ Ended: TypeAlias = tuple[list[str], float] | BaseException
 
 
 class Place(Protocol):
-    """What chunks are handed to."""
+    """Interface that chunks are handed to."""
 
     chunk_s: float
 
@@ -332,7 +332,7 @@ class Ray:
 
 
 def _task() -> Callable[..., Any]:
-    """What a node does. Ray sends the code of a function within a function, so that a node's own package may be any."""
+    """Work of a node. Ray sends the code of a function within a function, so that a node's own package may be any."""
 
     def play_on_node(jobs: list[str], sent: dict[str, Any], version: str, behaviour: str) -> Any:
         import socket

@@ -30,11 +30,11 @@ class Rows:
     actions: Floats
     """The actions that would have set what the controller set."""
     rewards: NDArray[numpy.float64]
-    """What each interval was worth."""
+    """Reward of each interval."""
     estimates_bps: NDArray[numpy.float64]
     """The capacity that the controller estimated."""
     capacities_bps: NDArray[numpy.float64]
-    """What the bottleneck could carry; NaN if there is none."""
+    """Capacity of the bottleneck; NaN if there is none."""
 
     def __len__(self) -> int:
         return len(self.rewards)

@@ -1,4 +1,4 @@
-"""What runs leave: figures, tables, files."""
+"""Results of runs: figures, tables, files."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Outcome:
 
     @property
     def variables(self) -> Variables:
-        """What the controller and the frame policy tell of themselves: ``variables["srtt_ms"]`` is times and values."""
+        """Variables of the controller and the frame policy: ``variables["srtt_ms"]`` is times and values."""
         return Variables(self._native)
 
     @property

@@ -1,4 +1,4 @@
-"""What the policy's network sees and does, in terms of the environment's observation `mowgli` and action `rate`.
+"""Inputs and outputs of the policy's network, in terms of the environment's observation `mowgli` and action `rate`.
 
 The network sees logarithms: rates by what was acknowledged lately, and times, so that both 10 ms and a second
 count. It answers with a factor by which the rate is to be above or below what was acknowledged. All of it is
@@ -72,7 +72,7 @@ SEEN = LOOK.shape[1]
 
 
 def logarithms(observations: Array) -> Array:
-    """What is seen before it is related; the base is the last column."""
+    """Inputs before normalisation; the base is the last column."""
     return numpy.log(numpy.maximum(observations @ LOOK, 0) + FLOOR)
 
 

@@ -57,7 +57,7 @@ def offer(
     transport_wide: bool = True,
     more: str = "",
 ) -> str:
-    """Of a viewer that wants VP8 with retransmissions."""
+    """Offer of a viewer that wants VP8 with retransmissions."""
     lines = ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0"]
     lines += ["m=video 9 UDP/TLS/RTP/SAVPF 97 98", "c=IN IP4 0.0.0.0", "a=mid:0", "a=recvonly", "a=rtcp-mux"]
     lines += ["a=rtpmap:97 VP8/90000", "a=rtcp-fb:97 nack", "a=rtcp-fb:97 nack pli"]
@@ -77,7 +77,7 @@ def new_credentials() -> Credentials:
 
 @dataclass
 class Joined:
-    """What a publisher answered to an offer."""
+    """Answer of a publisher to an offer."""
 
     status: int
     body: str

@@ -62,7 +62,7 @@ def _descendants(root: int) -> list[int]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of a process with all its threads, and of its children that have ended."""
+    """Processor time of a process with all its threads, and of its children that have ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:
@@ -79,7 +79,7 @@ def usage() -> Usage:
 
 @dataclass
 class Window:
-    """What Chromium showed, and what the machine did, between two moments."""
+    """Pictures in Chromium and load of the machine between two moments."""
 
     seconds: float
     fps: float
@@ -217,7 +217,7 @@ class Publisher:
 
 @dataclass
 class Stage:
-    """What an attack has before it, and what it says."""
+    """Setup of an attack, and its messages."""
 
     publisher: Publisher
     viewer: Viewer

@@ -35,7 +35,7 @@ def false_acknowledgements(stage: Stage, scheme: str) -> None:
 
 
 def of_the_future(stage: Stage) -> None:
-    """Of numbers that may be sent in a minute or never."""
+    """Report on numbers that may be sent in a minute or never."""
 
     def ahead(client: Client, now: float) -> None:
         acknowledge(client, now)

@@ -1,4 +1,4 @@
-"""What somebody on the path can send in the name of a viewer: from its address, without its keys."""
+"""Packets that somebody on the path can send in the name of a viewer: from its address, without its keys."""
 
 import os
 import struct

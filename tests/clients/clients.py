@@ -55,7 +55,7 @@ def get(url):
 
 
 def watch(client, url, seconds):
-    """What the client says, and the publisher's metrics while it watches."""
+    """Output of the client, and the publisher's metrics while it watches."""
     command = [*CLIENTS[client], url, str(seconds + SETTLED_MS / 1000)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         time.sleep(SETTLED_MS / 1000 + seconds / 2)

@@ -62,7 +62,7 @@ def start(receiver, contestant, name, clip, seconds, registry):
 
 
 def finish(contestant, name, process, words, seconds):
-    """What the sender said, and that it was the right one."""
+    """Output of the sender, after a check that it was the right one."""
     try:
         process.wait(seconds + 60)
     finally:

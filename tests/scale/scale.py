@@ -63,7 +63,7 @@ def clip():
 
 
 class Server:
-    """What serves the audience, on a core of its own; and what sends to it, on the audience's."""
+    """Server of the audience, on a core of its own; and the sender to it, on the audience's."""
 
     def __init__(self, command, kind, url, ready, source=()):
         self.kind, self.url = kind, url

@@ -98,7 +98,7 @@ def metrics(page):
 
 
 def sample(page, name):
-    """What is known of a sender at this moment; None before it has joined."""
+    """State of a sender at this moment; None before it has joined."""
     at, found = time.monotonic(), {}
     for key, value in metrics(page).items():
         if labels := re.fullmatch(r"thalweg_(\w+)\{sender=\"" + name + r"-\d+\"\}", key):
@@ -107,7 +107,7 @@ def sample(page, name):
 
 
 def play(receiver, name, command):
-    """What the program printed, its figures twice a second, and those when it had left."""
+    """Output of the program, its figures twice a second, and those when it had left."""
     samples = []
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
@@ -141,7 +141,7 @@ def phases(samples):
 
 
 def of_phase(samples):
-    """What was received and shown in the settled part of a phase, if there is one: Mbps, and pictures a second."""
+    """Rates received and shown in the settled part of a phase, if there is one: Mbps, and pictures a second."""
     settled = [sample for sample in samples if sample["since"] - samples[0]["since"] >= SETTLING_S]
     if len(settled) < 4:
         return None
@@ -154,7 +154,7 @@ def of_phase(samples):
 
 
 def judge(sender, row):
-    """What is wrong with the figures, as sentences."""
+    """Faults of the figures, as sentences."""
     wrong = []
 
     def holds(what, value, least, most):

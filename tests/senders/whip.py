@@ -1,4 +1,4 @@
-"""What a WHIP client (RFC 9725) asks by HTTP; of the standard library, so that any Python has it."""
+"""HTTP requests of a WHIP client (RFC 9725); of the standard library, so that any Python has it."""
 
 import urllib.parse
 import urllib.request

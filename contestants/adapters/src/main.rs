@@ -18,7 +18,7 @@ fn main() -> ExitCode {
         return paths();
     }
     let Some(known) = KNOWN.iter().find(|known| known.name == wanted) else {
-        eprintln!("there is no estimator '{wanted}': choose from {}, or published", names());
+        eprintln!("unknown estimator '{wanted}': expected one of {}, or published", names());
         return ExitCode::from(2);
     };
     match serve(stdin().lock(), stdout(), known.what, known.around, |limits| Ok((known.make)(limits))) {

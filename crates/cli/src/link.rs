@@ -74,7 +74,7 @@ impl FromStr for QueueLength {
         let products = text.to_lowercase().strip_suffix("bdp").map(|number| number.trim().parse::<f64>());
         match products {
             Some(Ok(products)) if products > 0.0 && products.is_finite() => return Ok(QueueLength::Products(products)),
-            Some(_) => return Err(format!("'{text}' is no queue: a number above 0 stands before bdp, as in 1bdp")),
+            Some(_) => return Err(format!("invalid queue '{text}': a number above 0 stands before bdp, as in 1bdp")),
             None => (),
         }
         if let Ok(bytes) = text.parse() {
@@ -82,7 +82,9 @@ impl FromStr for QueueLength {
         }
         match text.parse() {
             Ok(time) if time > Span::ZERO => Ok(QueueLength::Time(time)),
-            _ => Err(format!("'{text}' is no queue: write bytes (64kB), time at the link's mean rate (100ms) or 1bdp")),
+            _ => {
+                Err(format!("invalid queue '{text}': write bytes (64kB), time at the link's mean rate (100ms) or 1bdp"))
+            }
         }
     }
 }
@@ -258,7 +260,7 @@ mod tests {
         assert_eq!(bytes("1ms"), Limits::bytes(MIN_QUEUE));
         assert_eq!(queue(None, Rate::from_kbps(2000), Span::from_millis(50)), QueueConfig::Infinite);
         for wrong in ["fast", "-1ms", "0bdp", "bdp", "xbdp"] {
-            assert!(wrong.parse::<QueueLength>().unwrap_err().contains("is no queue"), "{wrong}");
+            assert!(wrong.parse::<QueueLength>().unwrap_err().contains("invalid queue"), "{wrong}");
         }
     }
 }

@@ -37,7 +37,7 @@ impl Unknown {
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Unknown { what, name, near, list } = self;
-        write!(f, "there is no {what} '{name}'")?;
+        write!(f, "unknown {what} '{name}'")?;
         if !near.is_empty() {
             write!(f, ": did you mean {}?", near.join(" or "))?;
         }
@@ -56,8 +56,8 @@ mod tests {
         let said = |name: &str| {
             Unknown::new("scheme", name, ["gcc", "vidaptive", "vidaptive:rocc", "nada"], "LIST").to_string()
         };
-        assert_eq!(said("vidaptve"), "there is no scheme 'vidaptve': did you mean vidaptive or vidaptive:rocc? (LIST)");
+        assert_eq!(said("vidaptve"), "unknown scheme 'vidaptve': did you mean vidaptive or vidaptive:rocc? (LIST)");
         assert!(said("gccc").contains("mean gcc?") && said("NADO").contains("mean nada?"));
-        assert_eq!(said("quic"), "there is no scheme 'quic' (LIST)");
+        assert_eq!(said("quic"), "unknown scheme 'quic' (LIST)");
     }
 }

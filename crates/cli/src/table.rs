@@ -29,7 +29,7 @@ pub(crate) fn chosen<'a>(
         let is_it = |column: &&Column| column.key == name || column.name.eq_ignore_ascii_case(name);
         every_column().find(is_it).with_context(|| {
             let known: Vec<&str> = every_column().map(|column| column.name).collect();
-            format!("'{name}' is no column: choose from {}, or a key of summary.json", known.join(", "))
+            format!("unknown column '{name}': expected one of {}, or a key of summary.json", known.join(", "))
         })
     };
     names.iter().map(find).collect()

@@ -25,7 +25,7 @@ impl fmt::Display for ParseCodecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ParseCodecError::Unknown(name) => {
-                write!(f, "'{name}' is not a codec: choose ")?;
+                write!(f, "unknown codec '{name}': expected ")?;
                 for (index, (name, present)) in NAMES.into_iter().enumerate() {
                     let between = if index == 0 {
                         ""

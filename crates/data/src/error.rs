@@ -5,7 +5,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no such set.
-    #[error("there is no data set {name:?}; there are {known}")]
+    #[error("unknown data set {name:?}: expected one of {known}")]
     NoSuchSet {
         /// The requested name.
         name: String,
@@ -37,7 +37,7 @@ pub enum Error {
         from: String,
     },
     /// A file has the right length, but other contents.
-    #[error("what came from {from} has SHA-256 {have}, not {wanted}: it is another file, try another --from")]
+    #[error("the file from {from} has SHA-256 {have}, not {wanted}: it is another file, try another --from")]
     Contents {
         /// SHA-256 of the received file.
         have: String,

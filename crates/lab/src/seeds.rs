@@ -10,7 +10,7 @@ const MOST: u64 = 10_000;
 pub fn seeds(text: &str) -> Result<Vec<u64>, String> {
     let wrong = || {
         format!(
-            "'{text}' is no seed: write a number, a range such as 1..10 (both ends played), or a list such as 1,4,9"
+            "invalid seed '{text}': write a number, a range such as 1..10 (both ends played), or a list such as 1,4,9"
         )
     };
     let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());

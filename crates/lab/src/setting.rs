@@ -50,7 +50,7 @@ impl FromStr for Setting {
     fn from_str(text: &str) -> Result<Setting, String> {
         let wrong = || {
             format!(
-                "'{text}' is no parameter with a value: write its path in run.toml, from scheme or scenario on, as in {EXAMPLE}"
+                "invalid parameter '{text}': write its path in run.toml, from scheme or scenario on, as in {EXAMPLE}"
             )
         };
         let (path, value) = text.split_once('=').ok_or_else(wrong)?;

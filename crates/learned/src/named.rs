@@ -12,6 +12,6 @@ pub(crate) fn parse<T: Copy + Display>(what: &str, all: &[T], name: &str) -> Res
     let found = all.iter().copied().find(|one| one.to_string() == name);
     found.ok_or_else(|| {
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();
-        ConfigError::because(format!("'{name}' is no {what}: choose from {}", names.join(", ")))
+        ConfigError::because(format!("unknown {what} '{name}': expected one of {}", names.join(", ")))
     })
 }

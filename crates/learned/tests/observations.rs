@@ -258,9 +258,9 @@ fn rewards_are_those_of_their_papers() {
 fn unknown_names_are_refused_with_those_that_exist() {
     let refused = |error: thalweg_units::ConfigError| error.to_string();
     let observation = "mmsys".parse::<Observation>().map_err(refused).unwrap_err();
-    assert_eq!(observation, "'mmsys' is no observation: choose from mmsys150, mowgli, raw");
+    assert_eq!(observation, "unknown observation 'mmsys': expected one of mmsys150, mowgli, raw");
     let action = "window".parse::<Action>().map_err(refused).unwrap_err();
-    assert_eq!(action, "'window' is no action: choose from rate, bps, delta, rate+window");
+    assert_eq!(action, "unknown action 'window': expected one of rate, bps, delta, rate+window");
     let reward = "mos".parse::<Reward>().map_err(refused).unwrap_err();
-    assert_eq!(reward, "'mos' is no reward: choose from qoe, r3net, mowgli, psnr");
+    assert_eq!(reward, "unknown reward 'mos': expected one of qoe, r3net, mowgli, psnr");
 }

@@ -124,7 +124,7 @@ impl Plan {
 
 impl Plan {
     fn at(&self, place: usize) -> PyResult<&Planned<Work>> {
-        let none = || PyIndexError::new_err(format!("there is no job {place}: there are {}", self.left.len()));
+        let none = || PyIndexError::new_err(format!("unknown job {place}: there are {}", self.left.len()));
         self.left.get(place).ok_or_else(none)
     }
 }

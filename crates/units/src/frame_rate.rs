@@ -74,7 +74,7 @@ impl fmt::Display for ParseFrameRateError {
         let (min, max) = (RANGE.start(), RANGE.end());
         write!(
             f,
-            "'{}' is no frame rate: write {min} to {max} frames per second, as in 30, 29.97 or 30000/1001",
+            "invalid frame rate '{}': write {min} to {max} frames per second, as in 30, 29.97 or 30000/1001",
             self.0
         )
     }

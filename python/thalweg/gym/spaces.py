@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _native
 
 INFO = tuple(_native.INFO)
-"""What the interval of a step was like: its end, the rate that was set, the bottleneck's capacity, what the sender
+"""Statistics of a step's interval: its end, the rate that was set, the bottleneck's capacity, what the sender
 learned (received rate, newest round trip, loss), and what the viewer saw (rate, latency, share of time frozen)."""
 
 # Beyond every feature: bits a second on the fastest link that a call sees. Observations are not normalised.
@@ -19,12 +19,12 @@ LIMIT = 1e10
 
 
 def observation_space(call: _native.Call) -> spaces.Space[Any]:
-    """Of the observation."""
+    """Space of the observation."""
     return spaces.Box(-LIMIT, LIMIT, (call.observation_len,), numpy.float32)
 
 
 def action_space(call: _native.Call) -> spaces.Space[Any]:
-    """Of the action."""
+    """Space of the action."""
     low, high = call.action_range
     return spaces.Box(low, high, (call.action_len,), numpy.float32)
 

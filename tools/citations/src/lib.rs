@@ -8,6 +8,7 @@
 mod citations;
 mod links;
 mod page;
+mod prose;
 mod requirements;
 mod tree;
 
@@ -82,6 +83,21 @@ pub fn faults(root: &Path) -> io::Result<Vec<Fault>> {
         }
     }
     requirements::check(root, &mut faults)?;
+    faults.sort();
+    Ok(faults)
+}
+
+/// Lines of the repository at `root` whose documentation, help or error breaks the rules of grammar, in the order of
+/// files and lines.
+///
+/// # Errors
+/// When a file or folder cannot be read.
+pub fn faults_of_prose(root: &Path) -> io::Result<Vec<Fault>> {
+    let mut faults = Vec::new();
+    for path in tree::files(root)? {
+        let text = fs::read_to_string(root.join(&path))?;
+        prose::check(&Source { path: &path, text: &text }, &mut faults);
+    }
     faults.sort();
     Ok(faults)
 }

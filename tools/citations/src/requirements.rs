@@ -96,7 +96,7 @@ impl Page {
                 continue;
             };
             match parts(section) {
-                None => fault(format!("{section:?} is no section: write its number, such as 7.2.5.1")),
+                None => fault(format!("invalid section {section:?}: write its number, such as 7.2.5.1")),
                 Some(parts) if parts < last => fault(format!("section {section} stands after a later one")),
                 Some(parts) => last = parts,
             }

@@ -193,7 +193,7 @@ fn a_section_out_of_order_a_wrong_level_and_a_row_cut_short_are_faults() {
     };
     assert_eq!(two("9.2", "10.1"), [] as [&str; 0]);
     one(&two("10.1", "9.2"), "docs/requirements/rfc1.md:5: ", "section 9.2 stands after a later one");
-    one(&two("1", "next"), "docs/requirements/rfc1.md:5: ", "is no section");
+    one(&two("1", "next"), "docs/requirements/rfc1.md:5: ", "invalid section");
     one(
         &requirements(&format!("| 1 | MAY | be | {shown}\n"), ONE),
         "docs/requirements/rfc1.md:4: ",
@@ -214,4 +214,29 @@ fn numbers_that_are_not_those_of_the_tables_are_a_fault_that_says_the_right_ones
         "all have | 1 |",
     );
     one(&requirements(row, ""), "docs/requirements/README.md:1: ", "rfc1.md is not in the table");
+}
+
+#[test]
+fn a_text_that_begins_with_what_is_a_fault_wherever_a_reader_meets_it() {
+    for (text, what) in [
+        ("/// Whether it is due.\n", "not 'Whether'"),
+        ("    //! Of both.\n", "not 'Of'"),
+        ("help(\"What is sent.\")\n", "not 'What'"),
+        ("#[error(\n    \"what came from {0} is too long\")]\n", "not 'what'"),
+        ("format!(\"'{name}' is no scheme: write one\")\n", "not 'is no scheme:'"),
+        ("format!(\"no scheme '{name}': choose from {all}\")\n", "not ': choose'"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("lib.rs"), text).unwrap();
+        let faults: Vec<String> = faults_of_prose(folder.path()).unwrap().iter().map(Fault::to_string).collect();
+        one(&faults, "lib.rs:", what);
+    }
+}
+
+#[test]
+fn a_comment_a_noun_and_a_word_that_begins_alike_are_no_faults_of_prose() {
+    let right = "/// Offset of it.\n// Whether \"What is this\" is asked.\nlet a = \"Thatch is no roof\";\n";
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("lib.rs"), right).unwrap();
+    assert_eq!(faults_of_prose(folder.path()).unwrap(), []);
 }

@@ -78,7 +78,7 @@ impl FromStr for Condition {
         };
         let column = every_column().find(|column| column.key == key || column.name == key).ok_or_else(|| {
             let keys: Vec<&str> = every_column().map(|column| column.key).collect();
-            wrong(format!("'{key}' is no figure: choose from {}", keys.join(", ")))
+            wrong(format!("unknown figure '{key}': expected one of {}", keys.join(", ")))
         })?;
         Ok(Condition { text: text.trim().into(), scheme, column, base, above: sign == ">", bound })
     }

@@ -141,6 +141,6 @@ fn ssim(text: &str) -> Result<Ssim, String> {
     match text {
         "window" => Ok(Ssim::Window),
         "daala" => Ok(Ssim::Daala),
-        _ => Err(format!("'{text}' is no variant of SSIM: choose window or daala")),
+        _ => Err(format!("unknown variant of SSIM '{text}': expected window or daala")),
     }
 }

@@ -16,8 +16,7 @@ fn span(text: &str) -> Result<Span, String> {
 pub(crate) fn duration(text: &str) -> Result<Span, String> {
     let span = span(text)?;
     let fits = span > Span::ZERO && span <= MAX_DURATION;
-    fits.then_some(span)
-        .ok_or(format!("{span} is no duration of a run: above 0 and at most a week, as in 60s, 5m or 1h"))
+    fits.then_some(span).ok_or(format!("invalid duration {span}: above 0 and at most a week, as in 60s, 5m or 1h"))
 }
 
 /// A time of any other kind, which may be 0.
@@ -39,12 +38,12 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |percent| (percent, 0.01));
     let share = number.trim().parse::<f64>().ok().map(|number| number * scale);
     let fits = share.filter(|share| (0.0..=1.0).contains(share));
-    fits.ok_or(format!("'{text}' is no share of packets: from 0 to 1, as in 0.02 or 2%"))
+    fits.ok_or(format!("invalid share of packets '{text}': from 0 to 1, as in 0.02 or 2%"))
 }
 
 /// A seed.
 pub(crate) fn seed(text: &str) -> Result<Seed, String> {
-    text.parse().map_err(|_| format!("'{text}' is no seed: a whole number from 0 to {}", u64::MAX))
+    text.parse().map_err(|_| format!("invalid seed '{text}': a whole number from 0 to {}", u64::MAX))
 }
 
 /// The reports of every sender; `None` for each scheme's own.
@@ -58,7 +57,9 @@ pub(crate) fn feedback(text: &str) -> Result<Feedback, String> {
     }
     let found = FeedbackStyle::ALL.into_iter().find(|style| style.name() == text);
     let known = || FeedbackStyle::ALL.map(FeedbackStyle::name).join(", ");
-    found.map(|style| Feedback(Some(style))).ok_or_else(|| format!("'{text}' is no feedback: own, {}", known()))
+    found
+        .map(|style| Feedback(Some(style)))
+        .ok_or_else(|| format!("unknown feedback '{text}': expected one of own, {}", known()))
 }
 
 #[cfg(test)]
@@ -94,6 +95,6 @@ mod tests {
         for wrong in ["-1", "2", "101%", "NaN", "much"] {
             assert!(share(wrong).unwrap_err().contains("from 0 to 1"), "{wrong}");
         }
-        assert!(seed("-1").unwrap_err().contains("'-1' is no seed"));
+        assert!(seed("-1").unwrap_err().contains("invalid seed '-1'"));
     }
 }

@@ -50,7 +50,7 @@ fn rows_say_what_feedback_they_have_and_one_is_set_for_all() {
     let printed: serde_json::Value = serde_json::from_str(&rows(&["--feedback", "ccfb", "--json"]).0).unwrap();
     assert!(printed["runs"].as_array().unwrap().iter().all(|run| run["feedback"] == "ccfb"), "{printed}");
     let (_, wrong) = rows(&["--feedback", "acks"]);
-    assert!(wrong.contains("'acks' is no feedback: own, twcc"), "{wrong}");
+    assert!(wrong.contains("unknown feedback 'acks': expected one of own, twcc"), "{wrong}");
     let done = compare(&folder, &["--scheme", "gcc,fbra:xr-random", "--feedback", "twcc"]);
     let said = text(&done.stderr);
     assert!(!done.status.success() && said.contains("each report ends an interval"), "{said}");
@@ -224,7 +224,7 @@ fn names_that_are_none_are_answered_by_the_nearest_and_wrong_values_by_the_fix()
         (&["compare", "--delay", "1000000s"], "from 0 to"),
         (&["compare", "--seed", "-1"], "no seed"),
         (&["compare", "--queue", "fast"], "1bdp"),
-        (&["compare", "--columns", "speed"], "choose from"),
+        (&["compare", "--columns", "speed"], "expected one of"),
     ] {
         let done = thalweg(arguments);
         assert!(!done.status.success() && text(&done.stderr).contains(word), "{arguments:?}: {}", text(&done.stderr));

@@ -89,7 +89,7 @@ impl FromStr for Preset {
         [Preset::Fast, Preset::Standard, Preset::Slow]
             .into_iter()
             .find(|preset| preset.to_string() == text)
-            .ok_or_else(|| format!("'{text}' is no preset: choose fast, standard or slow"))
+            .ok_or_else(|| format!("unknown preset '{text}': expected fast, standard or slow"))
     }
 }
 

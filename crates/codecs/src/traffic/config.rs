@@ -126,7 +126,9 @@ impl fmt::Display for Config {
 
 /// No model has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a traffic model: choose fixfps, stats, statistical, sharing, cbr, trace:FOLDER or hybrid:FOLDER")]
+#[error(
+    "unknown traffic model '{0}': expected fixfps, stats, statistical, sharing, cbr, trace:FOLDER or hybrid:FOLDER"
+)]
 pub struct UnknownModel(String);
 
 impl FromStr for TrafficModel {

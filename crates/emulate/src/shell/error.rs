@@ -34,7 +34,7 @@ pub enum ShellError {
     )]
     TooDeep(String),
     /// No command was given.
-    #[error("there is no command to run: write it after --, such as `-- ping -c 3 100.64.0.1`")]
+    #[error("no command to run: write it after --, such as `-- ping -c 3 100.64.0.1`")]
     NoCommand,
     /// `sudo` gives a caller that is not a number.
     #[error("{name} is {text:?}, must be a number; --as-root runs the command as root")]

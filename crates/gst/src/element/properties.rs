@@ -18,7 +18,7 @@ pub(super) fn all() -> &'static [glib::ParamSpec] {
             bitrate(
                 "estimated-bitrate",
                 "Estimated bitrate",
-                "What the encoders may make together, in bit/s of RTP payload. Set before the element starts it is where the \
+                "Sum of the encoders' rates, in bit/s of RTP payload. Set before the element starts it is where the \
                  controller begins; set later, the controller begins anew there",
                 settings.start,
             )
@@ -70,7 +70,7 @@ pub(super) fn all() -> &'static [glib::ParamSpec] {
                 .build(),
             glib::ParamSpecBoolean::builder("hold")
                 .nick("Hold")
-                .blurb("Whether the scheme would rather have no picture encoded now (Vidaptive's pause): drop raw pictures")
+                .blurb("True while the scheme wants no picture encoded (Vidaptive's pause): drop raw pictures")
                 .read_only()
                 .build(),
             glib::ParamSpecDouble::builder("keep-frames")
@@ -83,7 +83,7 @@ pub(super) fn all() -> &'static [glib::ParamSpec] {
                 .build(),
             glib::ParamSpecBoxed::builder::<gst::Structure>("stats")
                 .nick("Statistics")
-                .blurb("What is known beside the estimate: target, capacity, window, srtt, lost, queue ...")
+                .blurb("Diagnostics beside the estimate: target, capacity, window, srtt, lost, queue ...")
                 .read_only()
                 .build(),
         ]

@@ -53,7 +53,7 @@ impl FromStr for Autoreset {
         let found = Autoreset::ALL.into_iter().find(|mode| mode.name() == name);
         found.ok_or_else(|| {
             let names = Autoreset::ALL.map(Autoreset::name).join(", ");
-            ConfigError::because(format!("'{name}' is no autoreset mode: choose from {names}"))
+            ConfigError::because(format!("unknown autoreset mode '{name}': expected one of {names}"))
         })
     }
 }

@@ -47,7 +47,7 @@ impl Column {
             "video_bitrate_bps" => ("Payload of the frames that were shown, over the run's duration.", Some(Higher)),
             "wire_bitrate_bps" => ("Everything sent, with headers from IP upwards: video, padding and repair.", None),
             "padding_bitrate_bps" => ("Padding sent: packets that only keep the path busy or probe it.", None),
-            "utilization" => ("What the bottleneck let through over what it could have.", Some(Higher)),
+            "utilization" => ("Bytes through the bottleneck, divided by its capacity.", Some(Higher)),
             "psnr_db" => ("Mean luma PSNR of the shown frames against the source at the source's size.", Some(Higher)),
             "ssim_db" => (
                 "Mean luma SSIM of the shown frames, in dB: -10 log10(1 - SSIM), so 10 dB is 0.9 and 20 dB is 0.99.",

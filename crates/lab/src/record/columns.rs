@@ -145,7 +145,7 @@ pub const EVENTS: [Kind; 37] = [
     ),
     kind(
         "send-limits",
-        "What the controller allows changed by at least a hundredth.",
+        "The controller's limits changed by at least a hundredth.",
         &[
             field("rate_bps", "capacity_bps", "its estimate of the path's capacity, the base of the encoder's target"),
             field("value", "pacing_bps", "the pacing rate"),

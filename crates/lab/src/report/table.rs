@@ -22,7 +22,11 @@ pub(super) fn table(page: &Page<'_>, runs: &[Outcome]) -> String {
     html.push_str(if several { "<th>link</th>" } else { "" });
     let styles = distinct(runs.iter().map(|run| run.summary.feedback));
     let differs = styles.len() > 1;
-    html.push_str(if differs { "<th title=\"What the receiver reported, and how often.\">feedback</th>" } else { "" });
+    html.push_str(if differs {
+        "<th title=\"Kind of the receiver's reports, and their frequency.\">feedback</th>"
+    } else {
+        ""
+    });
     let feedback = |run: &Summary| match run.feedback {
         _ if !differs => String::new(),
         style => format!("<td class=\"words\">{}</td>", style.map_or("–", FeedbackStyle::name)),

@@ -139,7 +139,7 @@ impl Sweep {
     pub fn job(&self, number: u32, registry: &Registry, files: &dyn Files) -> Result<Job, GridError> {
         let invalid = |message: String| GridError::Invalid { line: None, message };
         let Some(Place { at, key, .. }) = self.jobs.get(number as usize).copied() else {
-            return Err(invalid(format!("there is no job {number}: jobs are 0 to {}", self.jobs.len() - 1)));
+            return Err(invalid(format!("unknown job {number}: jobs are 0 to {}", self.jobs.len() - 1)));
         };
         let (scenario, sender) = self.made(at, registry)?;
         let inputs = files.inputs(&scenario).map_err(invalid)?;
@@ -272,7 +272,7 @@ fn set_field(
 ) -> Result<(), String> {
     let missing = |setting: &Setting, (table, keys): (String, Vec<String>), page: &str| {
         let name = setting.name();
-        format!("there is no {name}: {table} has {} (docs/reference/{page}.md lists all)", keys.join(", "))
+        format!("unknown {name}: {table} has {} (docs/reference/{page}.md lists all)", keys.join(", "))
     };
     let Some(path) = field.strip_prefix("scheme.") else {
         let setting = Setting::new(Root::Scenario, field, value.clone());

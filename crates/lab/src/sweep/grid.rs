@@ -150,8 +150,7 @@ impl Grid {
     /// When it cannot be played.
     pub fn check(&self) -> Result<(), GridError> {
         if self.axes.iter().all(|axis| axis.varied() != Varied::Scheme) {
-            let message =
-                "there is no axis of schemes: add one, [[axes]] with field = \"scheme\" and values = [\"gcc\"]";
+            let message = "no axis of schemes: add one, [[axes]] with field = \"scheme\" and values = [\"gcc\"]";
             return Err(GridError::Invalid { line: None, message: message.into() });
         }
         for (place, axis) in self.axes.iter().enumerate() {
@@ -201,7 +200,7 @@ impl Grid {
         for (name, values) in skip {
             let Some(axis) = self.axes.iter().find(|axis| axis.name() == name) else {
                 let names: Vec<&str> = self.axes.iter().map(Axis::name).collect();
-                return Err(format!("skip: there is no axis {name}: choose from {}", names.join(", ")));
+                return Err(format!("skip: unknown axis '{name}': expected one of {}", names.join(", ")));
             };
             let known: Vec<Cell> = axis.list()?.iter().map(Cell::of).collect();
             // What a pattern of files means is not known yet.
@@ -210,7 +209,10 @@ impl Grid {
             }
             if let Some(other) = skipped(values).iter().find(|cell| !known.contains(cell)) {
                 let known: Vec<String> = known.iter().map(Cell::to_string).collect();
-                return Err(format!("skip: axis {name} has no value {other}: choose from {}", known.join(", ")));
+                return Err(format!(
+                    "skip: unknown value {other} of axis '{name}': expected one of {}",
+                    known.join(", ")
+                ));
             }
         }
         if skip.is_empty() {

@@ -25,7 +25,7 @@ impl Shard {
     pub fn new(index: u32, of: u32) -> Result<Shard, String> {
         match of.checked_sub(1) {
             Some(last) if index <= last => Ok(Shard { index, of }),
-            Some(last) => Err(format!("there is no shard {index} of {of}: shards are 0/{of} to {last}/{of}")),
+            Some(last) => Err(format!("unknown shard {index} of {of}: shards are 0/{of} to {last}/{of}")),
             None => Err(format!("there is no shard {index} of 0: 0/1 is all jobs")),
         }
     }
@@ -58,7 +58,7 @@ impl FromStr for Shard {
     fn from_str(text: &str) -> Result<Shard, String> {
         let numbers = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
         let (index, of) =
-            numbers.ok_or_else(|| format!("'{text}' is no shard: write index/number, such as 0/4 to 3/4"))?;
+            numbers.ok_or_else(|| format!("invalid shard '{text}': write index/number, such as 0/4 to 3/4"))?;
         Shard::new(index, of)
     }
 }

@@ -185,7 +185,7 @@ impl Bar {
 fn column(key: &str) -> Result<&'static Column, Invalid> {
     every_column().find(|column| column.key == key).ok_or_else(|| {
         let keys: Vec<&str> = every_column().map(|column| column.key).collect();
-        Invalid(format!("'{key}' is no figure: choose from {}", keys.join(", ")))
+        Invalid(format!("unknown figure '{key}': expected one of {}", keys.join(", ")))
     })
 }
 
@@ -196,7 +196,7 @@ impl Objective {
             let (bound, column) = (bar.bound()?, column(&bar.key)?);
             let (Bound::AtLeast(limit) | Bound::AtMost(limit)) = bound;
             if column.against() == Against::Ratio && limit <= 0.0 {
-                return Err(Invalid(format!("the bar of {}: {limit} is no ratio: it must be above 0", bar.key)));
+                return Err(Invalid(format!("the bar of {}: invalid ratio {limit}: it must be above 0", bar.key)));
             }
             weight(&bar.key, bar.weight)?;
         }

@@ -164,7 +164,7 @@ mod tests {
             ("'A.down'", "'A.down', 'A.down'", "[tuning] links: A.down is there twice"),
             ("links = ['B.up']\nduration = '60s'", "links = ['B.up']\nduration = '0s'", "must be above 0"),
             ("high = 2", "high = 1", "parameter a.b: from 1 to 1"),
-            ("'latency_p95_ms'", "'latency_p59_ms'", "'latency_p59_ms' is no figure: choose from"),
+            ("'latency_p95_ms'", "'latency_p59_ms'", "unknown figure 'latency_p59_ms': expected one of"),
             ("at_most = 0.8", "at_most = 0.8, at_least = 1", "give either at_least or at_most"),
             ("at_most = 0.8", "at_most = 0", "it must be above 0"),
             ("weight = 4", "weight = -4", "weight = -4 must be 0 or more"),

@@ -222,9 +222,9 @@ fn what_is_no_policy_is_refused_with_a_sentence_that_names_the_cause() {
         (
             "observation",
             plain(&[("thalweg.observation", "mmsys"), KEYS[1]]),
-            "metadata 'thalweg.observation': 'mmsys' is no observation",
+            "metadata 'thalweg.observation': unknown observation 'mmsys'",
         ),
-        ("action", plain(&[KEYS[0], ("thalweg.action", "fly")]), "metadata 'thalweg.action': 'fly' is no action"),
+        ("action", plain(&[KEYS[0], ("thalweg.action", "fly")]), "metadata 'thalweg.action': unknown action 'fly'"),
         ("interval", plain(&[KEYS[0], KEYS[1], ("thalweg.interval", "soon")]), "metadata 'thalweg.interval': "),
         ("never", plain(&[KEYS[0], KEYS[1], ("thalweg.interval", "0ms")]), "must be above 0, such as 60ms"),
         ("unsaid", plain(&[]), "metadata has no 'thalweg.observation'"),

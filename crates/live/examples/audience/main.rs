@@ -135,7 +135,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (join, is_one_port): (Join, bool) = match kind.as_str() {
         "whep" => (whep::join, true),
         "janus" => (janus::join, false),
-        other => return Err(format!("{other:?} is no kind of server: whep or janus").into()),
+        other => return Err(format!("unknown kind of server {other:?}: expected whep or janus").into()),
     };
     let (count, seconds): (usize, u32) = (count.parse()?, seconds.parse()?);
     let clock = Clock::new();

@@ -55,7 +55,7 @@ impl FromStr for Coding {
     fn from_str(text: &str) -> Result<Coding, String> {
         CODINGS.into_iter().find(|coding| coding.name == text).ok_or_else(|| {
             let names: Vec<&str> = CODINGS.iter().map(|coding| coding.name).collect();
-            format!("'{text}' is no coding: choose from {}", names.join(", "))
+            format!("unknown coding '{text}': expected one of {}", names.join(", "))
         })
     }
 }

@@ -11,7 +11,7 @@ type Of<T> = fn(&SenderReport) -> T;
 /// Counters of each sender.
 const COUNTERS: [(&str, &str, Of<u64>); 12] = [
     ("thalweg_frames_received_total", "Frames received whole.", |s| s.received.frames_whole),
-    ("thalweg_keyframes_received_total", "Of them, keyframes.", |s| s.received.keyframes),
+    ("thalweg_keyframes_received_total", "Keyframes among the received frames.", |s| s.received.keyframes),
     ("thalweg_frames_decoded_total", "Frames decoded.", |s| s.received.frames_decoded),
     ("thalweg_frames_undecodable_total", "Frames that the decoder rejected.", |s| s.received.frames_undecodable),
     ("thalweg_frames_abandoned_total", "Frames partly received and given up.", |s| s.received.frames_abandoned),
@@ -33,7 +33,7 @@ const GAUGES: [(&str, &str, Of<Option<f64>>); 10] = [
     ("thalweg_wire_bytes_per_second", "Received over the last second, from the IP header upwards.", |s| {
         Some(s.wire_bps / 8.0)
     }),
-    ("thalweg_link_bytes_per_second", "What the emulated link carries.", |s| Some(s.capacity_bps? / 8.0)),
+    ("thalweg_link_bytes_per_second", "Capacity of the emulated link.", |s| Some(s.capacity_bps? / 8.0)),
     ("thalweg_utilization_ratio", "Received over what the emulated link could carry, since it connected.", |s| {
         s.utilization
     }),

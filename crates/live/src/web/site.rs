@@ -52,7 +52,7 @@ pub(super) async fn about(State(hub): State<Arc<dyn Hub>>) -> Response {
     match ask(&hub, |hub| serde_json::to_string(&hub.about())).await {
         Ok(Ok(about)) => json(about),
         Ok(Err(error)) => {
-            words(StatusCode::INTERNAL_SERVER_ERROR, format!("What is published cannot be listed: {error}."))
+            words(StatusCode::INTERNAL_SERVER_ERROR, format!("The list of published media cannot be made: {error}."))
         }
         Err(response) => response,
     }

@@ -123,7 +123,7 @@ impl FromStr for Synthetic {
                 let kinds = KINDS.iter().map(|kind| kind.name);
                 let names: Vec<&str> = presets().iter().map(|preset| preset.name).chain(kinds).collect();
                 let names = names.join(", ");
-                return Err(SyntheticError(alloc::format!("'{name}' is no synthetic link: choose from {names}")));
+                return Err(SyntheticError(alloc::format!("unknown synthetic link '{name}': expected one of {names}")));
             }
         };
         for parameter in parameters.split(',').filter(|parameter| !parameter.is_empty()) {

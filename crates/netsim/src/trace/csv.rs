@@ -132,7 +132,7 @@ impl Times {
                 "column '{name}': {} s, ms, us, ns, or dates; name it time_s, or say :time={name} for seconds",
                 match words.len() {
                     1 => "its unit is not in its name:".into(),
-                    _ => format!("'{}' is no unit of time:", words[words.len() - 1]),
+                    _ => format!("unknown unit of time '{}':", words[words.len() - 1]),
                 }
             ))),
             ([], None) => Err(unclear(format!(
@@ -197,7 +197,7 @@ fn rates(names: &[Cow<'_, str>], options: &ReadOptions) -> Result<(usize, RateUn
 fn without_unit(name: &str) -> TraceError {
     let words = words(name);
     let problem = match words.last() {
-        Some(last) if words.len() > 1 && !RATES.contains(&last.as_str()) => format!("'{last}' is no unit of rates"),
+        Some(last) if words.len() > 1 && !RATES.contains(&last.as_str()) => format!("unknown unit of rates '{last}'"),
         _ => "its unit is not in its name".into(),
     };
     unclear(format!(

@@ -37,7 +37,7 @@ impl FromStr for Format {
 
     fn from_str(text: &str) -> Result<Format, String> {
         let found = FORMATS.iter().find(|(name, _)| *name == text).map(|(_, format)| *format);
-        found.ok_or_else(|| format!("'{text}' is no format: mahimahi, seconds, csv or pcap"))
+        found.ok_or_else(|| format!("unknown format '{text}': expected mahimahi, seconds, csv or pcap"))
     }
 }
 
@@ -101,7 +101,7 @@ impl FromStr for ReadOptions {
         let mut options = ReadOptions::default();
         for part in text.split(',').filter(|_| !text.is_empty()) {
             let (key, value) = part.split_once('=').ok_or_else(|| {
-                format!("'{part}' is no option of a trace: key=value is expected, such as format=seconds")
+                format!("invalid option of a trace '{part}': expected key=value, such as format=seconds")
             })?;
             match key {
                 "format" => options.format = Some(value.parse()?),

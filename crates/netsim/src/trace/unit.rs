@@ -64,7 +64,9 @@ impl FromStr for RateUnit {
             "bps" | "b/s" if plain.ends_with("Bps") || plain.ends_with("B/s") => Ok(prefix.bytes()),
             "byte/s" | "bytes/s" | "bytes per second" => Ok(prefix.bytes()),
             "bps" | "b/s" | "bit/s" | "bits/s" | "bit per second" | "bits per second" => Ok(prefix),
-            _ => Err(format!("'{text}' is no unit of rates: bps, kbps, Mbps, Gbps, or for bytes B/s, kB/s, MB/s")),
+            _ => Err(format!(
+                "unknown unit of rates '{text}': expected bps, kbps, Mbps, Gbps, or for bytes B/s, kB/s, MB/s"
+            )),
         }
     }
 }

@@ -16,7 +16,7 @@ pub fn all() -> Vec<Case> {
 
 /// Why cases could not be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no case '{pattern}': choose of {known}, or wired, wireless, crowded, webrtc, l4s, suite, or all")]
+#[error("unknown case '{pattern}': expected one of {known}, or wired, wireless, crowded, webrtc, l4s, suite, or all")]
 pub struct UnknownCase {
     /// Pattern that matches no case.
     pub pattern: String,
@@ -74,6 +74,6 @@ mod tests {
         assert_eq!(["wired", "wireless", "webrtc"].map(count).iter().sum::<usize>(), count("suite"));
         assert_eq!(["suite", "crowded", "l4s"].map(count).iter().sum::<usize>(), count("all"));
         assert_eq!(find("5.1*").unwrap().len(), 2);
-        assert!(find("5.9").unwrap_err().to_string().starts_with("there is no case '5.9': choose of 5.1, "));
+        assert!(find("5.9").unwrap_err().to_string().starts_with("unknown case '5.9': expected one of 5.1, "));
     }
 }

@@ -255,7 +255,11 @@ impl fmt::Display for UnknownScheme {
         let names: Vec<&str> = self.added.iter().map(String::as_str).chain(known).collect();
         let suffixes: Vec<&str> = suffixes().iter().map(|suffix| suffix.name).collect();
         let (names, suffixes) = (names.join(", "), suffixes.join(", "));
-        write!(f, "'{}' is no scheme: choose from {names}, with one of {suffixes} behind it where it fits", self.name)
+        write!(
+            f,
+            "unknown scheme '{}': expected one of {names}, optionally with a suffix that fits it ({suffixes})",
+            self.name
+        )
     }
 }
 

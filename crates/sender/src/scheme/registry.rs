@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(registry.find("mine").unwrap().name(), "mine");
         let message = registry.find("yours").unwrap_err().to_string();
         assert!(
-            message.starts_with("'yours' is no scheme: choose from mine, gcc, ") && message.contains("+fec"),
+            message.starts_with("unknown scheme 'yours': expected one of mine, gcc, ") && message.contains("+fec"),
             "{message}"
         );
     }

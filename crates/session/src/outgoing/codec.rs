@@ -26,10 +26,10 @@ pub struct Preferences {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
     /// There is no such parameter.
-    #[error("'{0}' is no parameter of the codec: choose from max-bitrate, max-frame-rate, max-lines")]
+    #[error("unknown parameter of the codec '{0}': expected one of max-bitrate, max-frame-rate, max-lines")]
     Unknown(String),
     /// The value does not fit the parameter.
-    #[error("'{value}' is no {name}: {example}")]
+    #[error("invalid {name} '{value}': {example}")]
     Value {
         /// The parameter.
         name: &'static str,

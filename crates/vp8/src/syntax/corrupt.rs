@@ -42,7 +42,7 @@ pub enum Corrupt {
         limit: usize,
     },
     /// The code for copying a reference is invalid.
-    #[error("what happens to the {which} frame is coded as 3: 0, 1 and 2 have meanings")]
+    #[error("the update of the {which} frame is coded as 3: 0, 1 and 2 have meanings")]
     ReferenceCopy {
         /// The reference to be replaced.
         which: &'static str,

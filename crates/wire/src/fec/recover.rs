@@ -48,7 +48,7 @@ impl fmt::Display for Corrupt {
                 write!(f, "a recovered packet of {found} bytes out of an XOR of {max}, allowed is up to that many")?;
             }
             Corrupt::Tail => f.write_str("a recovered packet goes on behind its end")?,
-            Corrupt::Packet(error) => write!(f, "what was recovered is no packet: {error}")?,
+            Corrupt::Packet(error) => write!(f, "the recovered bytes are not a packet: {error}")?,
         }
         f.write_str("; drop the FEC packet, and blank what senders change on the way")
     }

@@ -308,7 +308,9 @@ fn main() -> Result<()> {
     ];
     let (asked, only) = (std::env::args().nth(1), std::env::args().nth(2));
     if let Some(asked) = asked.as_deref().filter(|asked| parts.iter().all(|(name, _)| name != asked)) {
-        return Err(format!("'{asked}' is not a part: choose lag, sizes, quality, chat, curve, floor or ageing").into());
+        return Err(
+            format!("unknown part '{asked}': expected lag, sizes, quality, chat, curve, floor or ageing").into()
+        );
     }
     for (name, part) in parts {
         // These take minutes, and are needed only to fit another video.

@@ -101,7 +101,7 @@ fn congestion(text: &str) -> Result<Congestion, String> {
     match text {
         "reno" => Ok(Congestion::Reno),
         "cubic" => Ok(Congestion::Cubic),
-        _ => Err(format!("'{text}' is no congestion control: reno or cubic")),
+        _ => Err(format!("unknown congestion control '{text}': expected reno or cubic")),
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
         Ok(None) => "it has no address".to_string(),
         Err(problem) => problem,
     };
-    Err(format!("'{text}' is no address: {problem}; write one such as 127.0.0.1:9000, [::1]:9000 or localhost:9000"))
+    Err(format!("invalid address '{text}': {problem}; write one such as 127.0.0.1:9000, [::1]:9000 or localhost:9000"))
 }
 
 /// The address with a port so many above its own; port 0, any free one, stays.

@@ -132,7 +132,7 @@ impl Emulated {
         };
         let has_queue = self.around.queue.is_some() || self.around.aqm.is_some();
         if has_queue && up.is_none() && down.is_none() {
-            bail!("there is no bottleneck for a queue to stand before: give --rate, --up or --down too");
+            bail!("--queue and --aqm need a bottleneck: give --rate, --up or --down too");
         }
         let path = |bottleneck| self.around.path(bottleneck, delay);
         let (up, down, seed) = (path(up), path(down), self.seed());

@@ -299,6 +299,6 @@ pub(super) fn codec(text: &str) -> Result<VideoCodec, String> {
         "vp9" => Ok(VideoCodec::Vp9),
         "h264" => Ok(VideoCodec::H264),
         "av1" => Ok(VideoCodec::Av1),
-        other => Err(format!("'{other}' is no codec that is received: choose from vp8, vp9, h264, av1")),
+        other => Err(format!("unknown codec '{other}': expected one of vp8, vp9, h264, av1")),
     }
 }

@@ -32,7 +32,7 @@ impl Plot {
     pub fn new(rows: &[Row], axes: [&str; 2], figure: &str, front: [&str; 2]) -> Result<Plot, String> {
         let known = axes_of(rows);
         if let Some(axis) = axes.iter().find(|axis| known.iter().all(|known| known != *axis)) {
-            return Err(format!("there is no axis {axis}: choose from {}", known.join(", ")));
+            return Err(format!("unknown axis '{axis}': expected one of {}", known.join(", ")));
         }
         if axes[0] == axes[1] {
             return Err(format!("axis {} both across and down: name two of {}", axes[0], known.join(", ")));
@@ -41,7 +41,7 @@ impl Plot {
             let found = every_column().find(|column| column.key == key || column.name == key);
             found.ok_or_else(|| {
                 let keys: Vec<&str> = every_column().map(|column| column.key).collect();
-                format!("{key} is no figure: choose from {}", keys.join(", "))
+                format!("unknown figure '{key}': expected one of {}", keys.join(", "))
             })
         };
         let front = [column(front[0])?, column(front[1])?];

@@ -148,7 +148,7 @@ fn file(name: &str) -> Result<OggOpus<BufReader<File>>, SourceError> {
 }
 
 fn no_audio(name: &str) -> SourceError {
-    SourceError::format(name, "there is no audio in it: name a file that has some, or silence")
+    SourceError::format(name, "no audio in it: name a file that has some, or silence")
 }
 
 /// Returns true if a file begins with an Ogg page of one packet, the Opus header: with a segment table of one entry

@@ -23,7 +23,7 @@ impl SceneConfig {
             "scene" => SceneConfig::default(),
             "scene:easy" => SceneConfig::easy(),
             _ if SceneConfig::is_named_by(name) => {
-                let problem = "is not a built-in scene: choose scene or scene:easy";
+                let problem = "unknown built-in scene: expected scene or scene:easy";
                 return Err(SourceError::format(name, problem));
             }
             _ => return Ok(None),

@@ -11,10 +11,10 @@ use thalweg_lab::run_folder::FolderError;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Runs on many machines")]
 pub(crate) struct Keeping {
-    /// Keep each run in this folder as soon as it is played, and play none that is there
+    /// Keep each finished run in this folder, and skip those that it has
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
-    /// Play nothing, and write what is left to play into the folder of --keep, for `python -m thalweg play`
+    /// Write the runs that are left into the folder of --keep, for `python -m thalweg play`, and play nothing
     #[arg(long, requires = "keep")]
     plan: bool,
 }

@@ -124,15 +124,15 @@ pub(crate) enum Discipline {
     Codel,
     /// Proportional integral controller enhanced (RFC 8033): 15 ms of reference, bursts of 150 ms
     Pie,
-    /// As codel, marking packets that are capable of ECN where it drops others
+    /// CoDel that marks ECN-capable packets where it drops others
     CodelEcn,
-    /// A queue for each flow in turns, with codel-ecn at the exit of each (RFC 8290), with Linux's parameters
+    /// Fair queueing of flows, each with codel-ecn (RFC 8290), with Linux's parameters
     FqCodel,
-    /// Marks packets that are capable of ECN by how long they waited, from none at 5 ms to all at 10 ms
+    /// Marks ECN-capable packets by their waiting time, from none at 5 ms to all at 10 ms
     Ramp,
-    /// The same by how long they are going to wait, as a base station knows it
+    /// Marks as `ramp` does, by the predicted waiting time, as a base station knows it
     Predictive,
-    /// Two queues, for low latency and classic (RFC 9332), with Linux's parameters; a step of at least two packets
+    /// Two queues, low latency and classic (RFC 9332), with Linux's parameters and a step of at least two packets
     Dualpi2,
 }
 
@@ -192,21 +192,21 @@ pub(crate) fn bottleneck(trace: &str, queue: QueueConfig) -> HopConfig {
 /// The options of a path besides its bottleneck, for the laboratory and for real sockets.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Around {
-    /// One-way delay of the path in each direction; when absent 25ms, but none for publish, duel, emulate and shell
+    /// One-way delay of the path in each direction (default: 25ms; 0 for publish, duel, emulate and shell)
     #[arg(long, value_parser = values::delay)]
     pub(crate) delay: Option<Span>,
     /// Share of packets lost at random in each direction, between bottleneck and delay: 0.02 or 2%
     #[arg(long, value_parser = values::share, value_name = "SHARE")]
     pub(crate) loss: Option<f64>,
-    /// The longest extra delay of a packet, drawn evenly from 0 on, in each direction; packets stay in order
+    /// Maximum jitter, drawn uniformly from 0 for each packet in each direction; packets stay in order
     #[arg(long, value_parser = values::delay)]
     pub(crate) jitter: Option<Span>,
-    /// Length of each bottleneck's queue: 64kB, 100ms or 1bdp; unlimited when absent
+    /// Length of each bottleneck's queue: 64kB, 100ms or 1bdp (default: unlimited)
     ///
-    /// A time is at the link's mean rate; 1bdp is one bandwidth-delay product, of that rate and twice the delay.
+    /// A time is converted at the link's mean rate; 1bdp is that rate times twice the delay.
     #[arg(long, value_name = "LENGTH")]
     pub(crate) queue: Option<QueueLength>,
-    /// Queue management (AQM); drop-tail when absent
+    /// Queue management (AQM) (default: drop-tail)
     #[arg(long, value_name = "DISCIPLINE")]
     pub(crate) aqm: Option<Discipline>,
 }

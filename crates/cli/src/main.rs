@@ -56,20 +56,20 @@ enum Command {
     Compare(commands::compare::Arguments),
     /// Play a scenario file
     Run(commands::run::Arguments),
-    /// Check a scenario file, or print what one may say
+    /// Validate a scenario file, or print its JSON schema
     #[command(subcommand)]
     Scenario(commands::scenario::Command),
-    /// Write the report of earlier runs again
+    /// Write a report of earlier runs
     Report(commands::report::Arguments),
-    /// Print what changed between two sets of results
+    /// Compare two sets of results, and print the changes
     Diff(commands::diff::Arguments),
-    /// Play a paper's figure, its numbers next to ours
+    /// Play the runs behind a paper's figure, and print its numbers next to ours
     Reproduce(commands::reproduce::Arguments),
     /// Search for the parameters of a scheme that best meet an objective
     Tune(commands::tune::Arguments),
     /// Play a grid of runs, on one machine or in shards on many, into one table
     Sweep(commands::sweep::Arguments),
-    /// Suites by which estimators are judged: a verdict for each bound
+    /// Judge estimators by a suite of test cases: a verdict for each bound
     #[command(subcommand)]
     Bench(commands::bench::Command),
     #[command(flatten)]
@@ -78,7 +78,7 @@ enum Command {
     Explain(commands::explain::Arguments),
     /// Encode, decode and inspect VP8 with the functional codec
     Codec(commands::codec::Arguments),
-    /// List the schemes, and the suffixes that their names may have
+    /// List the schemes, and the suffixes of their names
     #[command(after_help = "Examples:\n  thalweg schemes")]
     Schemes,
     /// Inspect, convert and make link traces
@@ -88,7 +88,7 @@ enum Command {
     /// Print a completion script for a shell
     #[command(after_help = "Examples:\n  thalweg completions bash")]
     Completions {
-        /// Which shell
+        /// Shell to complete for
         shell: clap_complete::Shell,
     },
     /// Write a manual page of each command into a folder

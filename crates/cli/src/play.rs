@@ -24,7 +24,7 @@ use crate::{folder, interrupt, link};
 /// How much of the machine, and of the terminal, playing takes.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Effort {
-    /// The number of runs at a time; when absent as many as there are cores
+    /// Number of parallel runs (default: the number of cores)
     #[arg(long, visible_alias = "workers", value_name = "NUMBER")]
     #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1024))]
     jobs: Option<usize>,

@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     /// Duration of each run
     #[arg(long, default_value = "60s", value_parser = values::duration)]
     duration: Span,
-    /// The reports of every receiver: own for each scheme's, or for all twcc, ccfb, ccfb-by-frame, ccfb-100ms, per-packet
+    /// Feedback format of every receiver: own (each scheme's), twcc, ccfb, ccfb-by-frame, ccfb-100ms, per-packet
     ///
     /// And twcc-on-request, ccfb-on-request, extended, extended-randomised. Schemes' own differ: window schemes hear of each
     /// packet at once, which no browser offers, gcc every 62 ms (twcc). Tables say which row has what where rows differ.
@@ -51,16 +51,16 @@ pub(super) struct Network {
     /// A file of any format: up.trace, 5g.csv:column=DL_bitrate, call.pcap. Given several times, each is played.
     #[arg(long, default_value = "lte-driving")]
     trace: Vec<String>,
-    /// A link that sends bit by bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s)
+    /// Rate of the link (1Mbps), or several in turn (2Mbps/1Mbps@30s), served bit by bit
     ///
     /// Each rate may have its own time, 500kbps@5s/5Mbps@25s; without one the last stays, 500kbps@3s/5Mbps. A trace
     /// instead has delivery opportunities of 1500 bytes.
     #[arg(long, conflicts_with = "trace")]
     rate: Option<Rates>,
-    /// A second link in series, as when both peers are on cellular networks: as --trace
+    /// Second link in series, in the forms of --trace, as when both peers are on cellular networks
     #[arg(long, value_name = "TRACE")]
     then: Option<String>,
-    /// The reverse path, for feedback: as --trace; unlimited when absent
+    /// Reverse path, for feedback, in the forms of --trace (default: unlimited)
     #[arg(long, value_name = "TRACE")]
     reverse: Option<String>,
     #[command(flatten)]

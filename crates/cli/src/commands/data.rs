@@ -19,15 +19,15 @@ enum Command {
     List,
     /// Fetch data sets into THALWEG_DATA, or into thalweg in XDG_DATA_HOME or ~/.local/share
     Fetch {
-        /// The address of a mirror, or a folder, that has the sets; the upstream repositories when absent
+        /// Mirror's address, or folder, to fetch the sets from (default: the upstream repositories)
         #[arg(long, value_name = "ADDRESS|FOLDER")]
         from: Option<Origin>,
-        /// The sets to fetch; all when none is named
+        /// Sets to fetch (default: all)
         sets: Vec<String>,
     },
     /// Check every file against its SHA-256
     Verify {
-        /// The sets to check; all when none is named
+        /// Sets to check (default: all)
         sets: Vec<String>,
     },
 }

@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     /// The columns, by name or by key of summary.json, separated by commas
     #[arg(long, value_delimiter = ',')]
     columns: Vec<String>,
-    /// Only what differs by more than chance, or, of single runs, at all
+    /// Show only significant differences (95 %); with single runs, any difference
     #[arg(long)]
     changed: bool,
 }

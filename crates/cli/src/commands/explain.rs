@@ -17,18 +17,18 @@ use crate::play::folder_name;
 pub(crate) struct Arguments {
     /// The folder of a run, or with --scheme the folder that `compare` or `run` wrote it into
     run: PathBuf,
-    /// Which run of the folder: that of this scheme
+    /// Scheme whose run in the folder is explained
     #[arg(long)]
     scheme: Option<String>,
     /// The moment, such as 12.3s
     #[arg(long, value_parser = values::time, conflicts_with = "worst")]
     at: Option<Span>,
-    /// The time to show before and after it
+    /// Time shown before and after the moment
     #[arg(long, default_value = "500ms", value_parser = values::time, requires = "at")]
     around: Span,
-    /// So many of the worst moments of each kind, each with its cause; one of each when there is no --at
+    /// Number of worst moments of each kind to explain, with their causes (default: 1 without --at)
     ///
-    /// The latest frames, the longest freezes, the times with the most unused capacity and with the deepest queue.
+    /// The kinds: highest frame latency, longest freeze, most unused capacity, deepest queue.
     #[arg(long, value_name = "COUNT", num_args = 0..=1, default_missing_value = "1", value_parser = clap::value_parser!(u8).range(1..))]
     worst: Option<u8>,
 }

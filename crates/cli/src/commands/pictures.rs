@@ -17,34 +17,34 @@ use super::values;
 pub(super) struct Pictures {
     /// The video: `scene`, `scene:easy`, a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
     ///
-    /// `scene:easy` is a static scene, on which an encoder cannot spend its target. When absent that of a paper's
-    /// figure, else `scene`. Given several times, `compare` plays each.
+    /// `scene:easy` is a static scene, on which an encoder cannot spend its target. Default: that of a paper's figure,
+    /// else `scene`. Given several times, `compare` plays each.
     #[arg(long, value_parser = crate::recorded::video)]
     video: Vec<String>,
     /// Scale the video to this size, such as 1280x720 or 720p
     ///
-    /// When absent that of a paper's figure, a file's own, or 720p for the built-in scene.
+    /// Default: that of a paper's figure, a file's own, or 720p for the built-in scene.
     #[arg(long)]
     size: Option<Size>,
     /// Frames per second: 30, 29.97 or 30000/1001
     ///
-    /// Pictures of a file are repeated or dropped to reach it. When absent that of a paper's figure, else a file's own,
-    /// or 30 for the built-in scene.
+    /// Pictures of a file are repeated or dropped to reach it. Default: that of a paper's figure, a file's own, or 30
+    /// for the built-in scene.
     #[arg(long, value_name = "FPS")]
     frame_rate: Option<FrameRate>,
     /// The encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8), or model (statistical, fast)
     ///
-    /// The model has no pixels, for sweeps. When absent that of a paper's figure, else vp8, or functional for schemes
-    /// that need it.
+    /// The model has no pixels, for sweeps. Default: that of a paper's figure, else vp8, or functional for schemes that
+    /// need it.
     #[arg(long = "encoder", visible_alias = "codec", value_name = "ENCODER")]
     codec: Option<Codec>,
-    /// How far the encoder stays below its target: 0.6, 0.6@30s-60s, ios, android, or a file
+    /// Ratio of the encoder's rate to its target: 0.6, 0.6@30s-60s, ios, android, or a file
     ///
     /// ios and android are drawn every 12 s by the seed, the same for every scheme; a file has lines `seconds ratio` or
     /// one ratio per second.
     #[arg(long, default_value = "none")]
     undershoot: Undershoot,
-    /// The time to encode a picture in virtual time, such as 55ms; when absent by its pixels
+    /// Encoding time of a picture in virtual time, such as 55ms (default: proportional to its pixels)
     ///
     /// A figure's scheme with a time of its own, such as salsify:paper@55ms, keeps it.
     #[arg(long, value_parser = values::duration)]

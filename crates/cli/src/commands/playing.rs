@@ -15,19 +15,18 @@ use crate::play::Effort;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Runs")]
 pub(crate) struct Playing {
-    /// An estimator in a process of its own, as a scheme of this name; may be given several times
+    /// External estimator as NAME=COMMAND, played as a scheme of this name; repeatable
     ///
-    /// The command answers lines on its standard input, as docs/tutorials/estimator.md describes.
+    /// The command answers lines on its standard input (see docs/tutorials/estimator.md).
     #[arg(long, value_name = "NAME=COMMAND")]
     contestant: Vec<Contestant>,
     #[command(flatten)]
     quality: Quality,
     #[command(flatten)]
     pub(super) seeds: Seeds,
-    /// Change a parameter of each scheme that has it, or of the scenario, as run.toml names it; may be given several
-    /// times
+    /// Set a parameter of each scheme that has it, or of the scenario, by its path in run.toml; repeatable
     ///
-    /// Such as scheme.controller.copa.delta=0.5 or scenario.clock_offset=0ms. docs/reference/scheme.md and
+    /// Examples: scheme.controller.copa.delta=0.5, scenario.clock_offset=0ms. docs/reference/scheme.md and
     /// docs/reference/scenario.md list them.
     #[arg(long, value_name = "PARAMETER=VALUE")]
     set: Vec<Setting>,
@@ -38,7 +37,7 @@ pub(crate) struct Playing {
     /// Results of an earlier command in it move to earlier/1, earlier/2 and so on.
     #[arg(long, short, default_value = "out", value_name = "FOLDER")]
     pub(super) out: PathBuf,
-    /// Go on with the same command that was interrupted: what it finished is not played again
+    /// Continue an interrupted command of the same options; finished runs are not played again
     #[arg(long)]
     pub(super) resume: bool,
 }

@@ -9,7 +9,7 @@ use thalweg_video::quality::Vmaf;
 pub(super) struct Quality {
     /// Measure VMAF too, by the ffmpeg that THALWEG_FFMPEG names, which must have libvmaf
     ///
-    /// It takes about as long again as the run (see the book, Commands, Quality).
+    /// Doubles the time of the run (see the book, Commands, Quality).
     #[arg(long)]
     vmaf: bool,
     /// Measure MS-SSIM too (Wang et al. 2003, five scales)

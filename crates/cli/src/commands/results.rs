@@ -30,7 +30,7 @@ pub(crate) struct Results {
     /// Sort the rows of tables by this column, the best first
     #[arg(long, value_name = "COLUMN")]
     sort: Option<String>,
-    /// Fail (exit code 3) if this holds for a scheme: `latency_p95_ms > 200`; may be given several times
+    /// Fail (exit code 3) if this condition holds for a scheme: `latency_p95_ms > 200`; repeatable
     ///
     /// For one scheme: `vidaptive: latency_p95_ms > 200`. Against another scheme, by pairs of runs:
     /// `vidaptive: ratio(video_bitrate_bps, gcc) < 1.2`, `difference(psnr_db, gcc) < 0.5`. The mean over all runs counts.

@@ -27,43 +27,42 @@ const LIVE: &str = "In real time";
   thalweg run out/vidaptive/run.toml --set scheme.controller.copa.delta=0.2
   thalweg run examples/step.toml --live --scheme gcc")]
 pub(crate) struct Arguments {
-    /// A scenario (see examples/), or the run.toml of a run: to repeat it, or to change any parameter of its scenario
-    /// or scheme
+    /// Scenario (see examples/), or the run.toml of a run, to repeat it with or without changed parameters
     scenario: PathBuf,
     /// Schemes to play, separated by commas (see `thalweg schemes`)
     ///
-    /// When absent gcc,vidaptive for a scenario, the run's own for a run.toml.
+    /// Default: gcc,vidaptive for a scenario, the run's own for a run.toml.
     #[arg(long, value_delimiter = ',')]
     scheme: Vec<String>,
     /// The encoder's undershoot: none, 0.6, 0.6@30s-60s, ios, android or a file (see `thalweg compare --help`)
     #[arg(long, help_heading = INSTEAD)]
     undershoot: Option<Undershoot>,
-    /// The duration
+    /// Duration of each run
     #[arg(long, value_parser = values::duration, help_heading = INSTEAD)]
     duration: Option<Span>,
     /// The video: `scene`, `scene:easy`, a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
     #[arg(long, help_heading = INSTEAD)]
     video: Option<String>,
-    /// The size, such as 640x360 or 360p
+    /// Size of the video, such as 640x360 or 360p
     #[arg(long, help_heading = INSTEAD)]
     size: Option<Size>,
     /// Frames per second: 30, 29.97 or 30000/1001; pictures of a file are repeated or dropped to reach it
     #[arg(long, value_name = "FPS", help_heading = INSTEAD)]
     frame_rate: Option<FrameRate>,
-    /// The encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8) or model (a statistical one)
+    /// Encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8) or model (statistical, fast)
     #[arg(long, visible_alias = "codec", help_heading = INSTEAD)]
     encoder: Option<Codec>,
-    /// The reports of every receiver: own for each scheme's, or for all twcc, ccfb (see `thalweg compare --help`)
+    /// Feedback format of every receiver: own (each scheme's), twcc, ccfb, ... (see `thalweg compare --help`)
     #[arg(long, value_parser = values::feedback, value_name = "FEEDBACK", help_heading = INSTEAD)]
     feedback: Option<Feedback>,
-    /// Play it in real time, on real sockets of this machine over the emulated link, with real RTP, DTLS and SRTP
+    /// Play in real time, on sockets of this machine over the emulated link, with RTP, DTLS and SRTP
     ///
     /// Schemes play one after another, each for as long as the scenario lasts.
     #[arg(long, conflicts_with_all = ["resume", "contestant"], help_heading = LIVE)]
     live: bool,
-    /// Play it in virtual time too, and print how much the two differ
+    /// Play in virtual time too, and print the differences
     ///
-    /// With the packet sizes and the feedback that were negotiated.
+    /// The run in virtual time has the negotiated packet sizes and feedback.
     #[arg(long, requires = "live", help_heading = LIVE)]
     against_simulator: bool,
     #[command(flatten)]

@@ -7,10 +7,10 @@ use thalweg_units::Seed;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Seeds {
-    /// The seed of every random choice, or several: 1..10 (both ends played), 1,4,9
+    /// Seed of every random choice, or several: 1..10 (inclusive), 1,4,9
     #[arg(long)]
     seed: Option<List>,
-    /// Play so many seeds, one after another from --seed: rows are then means with their 95 % intervals
+    /// Number of seeds to play, from --seed on; rows are then means with their 95 % intervals
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     runs: Option<u64>,
 }

@@ -37,21 +37,21 @@ use crate::{interrupt, link};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The grid: a scenario, and what is varied in it (docs/sweeps.md)
+    /// Grid file: a scenario and its varied fields (docs/sweeps.md)
     #[arg(required = true)]
     grid: Option<PathBuf>,
     /// The folder for the table and, while it is played, for its rows
     ///
-    /// The same command goes on with what is in it: no run is played twice, also after the grid has grown.
+    /// The same command continues from its contents: no run is played twice, also after the grid has grown.
     #[arg(long, short, default_value = "out", value_name = "FOLDER")]
     out: PathBuf,
     /// Play one of several shards, such as 0/4 to 3/4; `thalweg sweep merge` makes the table of them
     #[arg(long, value_name = "INDEX/NUMBER")]
     shard: Option<Shard>,
-    /// Play runs again that failed
+    /// Play failed runs again
     #[arg(long)]
     retry_failed: bool,
-    /// An estimator in a process of its own, as a scheme of this name; may be given several times
+    /// External estimator as NAME=COMMAND, played as a scheme of this name; repeatable
     #[arg(long, value_name = "NAME=COMMAND")]
     contestant: Vec<Contestant>,
     #[command(flatten)]
@@ -68,28 +68,28 @@ enum Command {
         /// The folders of the shards
         #[arg(required = true)]
         folders: Vec<PathBuf>,
-        /// The folder for the table; the first of them when absent
+        /// Folder for the table (default: the first of them)
         #[arg(long, short, value_name = "FOLDER")]
         out: Option<PathBuf>,
         /// Print one JSON object
         #[arg(long)]
         json: bool,
     },
-    /// Draw a figure over two axes, and what is better than all else in two figures
+    /// Draw a heat map of a figure over two axes, and the Pareto front of two figures
     Plot {
         /// The folder of the table
         folder: PathBuf,
-        /// The axes across and down, by their columns; the last two with several values when absent
+        /// Axes across and down, by their columns (default: the last two with several values)
         #[arg(long, value_delimiter = ',', value_name = "ACROSS,DOWN")]
         axes: Vec<String>,
-        /// The figure over the axes, by key of summary.json
+        /// Figure of the heat map, by key of summary.json
         #[arg(long, default_value = "latency_p95_ms")]
         figure: String,
-        /// The two figures of the front
+        /// Two figures of the Pareto front
         #[arg(long, value_delimiter = ',', value_name = "ACROSS,UP")]
         #[arg(default_values = ["latency_p95_ms", "video_bitrate_bps"])]
         front: Vec<String>,
-        /// The page, one file; plot.html in the folder when absent
+        /// Page to write, one file (default: plot.html in the folder)
         #[arg(long, short, value_name = "FILE")]
         out: Option<PathBuf>,
     },

@@ -41,7 +41,7 @@ enum Command {
         from: String,
         /// The file to write
         to: PathBuf,
-        /// The format to write; when absent csv for a file of that ending, else mahimahi
+        /// Format to write (default: csv for a file of that ending, else mahimahi)
         #[arg(long = "as", value_name = "FORMAT")]
         format: Option<Written>,
         /// Length of a synthetic link
@@ -52,13 +52,13 @@ enum Command {
     Synthesize {
         /// The kind of link, such as lte-driving or poisson:rate=2Mbps, or `list`
         preset: String,
-        /// The file to write; standard output when absent
+        /// File to write (default: standard output)
         #[arg(long, short)]
         out: Option<PathBuf>,
         /// Length of the link
         #[arg(long, default_value = "120s", value_parser = values::duration)]
         duration: Span,
-        /// The seed: each gives another link of this kind
+        /// Seed of the link; each gives another of this kind
         #[arg(long, default_value_t = Seed::new(1), value_parser = values::seed)]
         seed: Seed,
     },
@@ -67,11 +67,11 @@ enum Command {
 /// A format to write.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Written {
-    /// A time in milliseconds for each 1500 bytes, to the byte as it is played
+    /// Time in milliseconds of each 1500 bytes, exactly as it is played
     Mahimahi,
-    /// The number of each second and its rate in Mbps
+    /// Number of each second and its rate in Mbps
     Seconds,
-    /// The same as comma-separated values, time_s,rate_mbps
+    /// Comma-separated values of each second, time_s,rate_mbps
     Csv,
 }
 

@@ -33,7 +33,7 @@ const RESULT: &str = "tune.json";
 pub(crate) struct Arguments {
     /// Tuning file: parameters, links and objective (docs/tuning/README.md)
     file: PathBuf,
-    /// Candidates to evaluate, the base among them; the file's number when absent
+    /// Candidates to evaluate, the base among them (default: the file's number)
     ///
     /// 0 searches nothing: with --test the base is played over the test set.
     #[arg(long)]
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// Those of an earlier command in it move to earlier/1, earlier/2 and so on.
     #[arg(long, short, default_value = "out", value_name = "FOLDER")]
     out: PathBuf,
-    /// Go on with the trace of the same file: the end is that of a search that was never stopped
+    /// Continue an interrupted search of the same file from its trace, with the same result as without a stop
     #[arg(long)]
     resume: bool,
     /// At the end, play the best candidate over the test set

@@ -16,21 +16,21 @@ pub(crate) struct Anything {
 pub(crate) enum Command {
     /// Not in this build: send video to browsers
     Publish(Anything),
-    /// Not in this build: receive what is published, measure it, record it
+    /// Not in this build: receive a published stream, measure it, record it
     Watch(Anything),
-    /// Not in this build: receive anybody's video by WHIP, and measure it
+    /// Not in this build: receive video from any WHIP sender, and measure it
     Receive(Anything),
-    /// Not in this build: send on what anybody sends by WHIP
+    /// Not in this build: forward the video of any WHIP sender
     Relay(Anything),
-    /// Not in this build: a call of two in browsers
+    /// Not in this build: serve a call of two browsers
     Call(Anything),
-    /// Not in this build: two schemes at once, side by side in the browser
+    /// Not in this build: show two schemes side by side in the browser
     Duel(Anything),
-    /// Not in this build: the simulator's link between other programs
+    /// Not in this build: emulate a link between other programs
     Emulate(Anything),
-    /// Not in this build: a command behind the simulator's link
+    /// Not in this build: run a command behind an emulated link
     Shell(Anything),
-    /// Not in this build: measure a real program as a black box
+    /// Not in this build: measure stock Chromium as a black box
     #[command(name = "blackbox")]
     BlackBox(Anything),
 }

@@ -7,7 +7,7 @@ mod rmcat;
   thalweg bench rmcat
   thalweg bench rmcat --case 5.1,5.4 --scheme gcc,nada --runs 3")]
 pub(crate) enum Command {
-    /// RFC 8867's cases: a verdict for each bound, over seeds
+    /// Run RFC 8867's test cases: a verdict for each bound, over several seeds
     Rmcat(rmcat::Arguments),
 }
 

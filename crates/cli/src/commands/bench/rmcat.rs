@@ -37,12 +37,12 @@ pub(crate) struct Arguments {
     /// Schemes, separated by commas (see `thalweg schemes`)
     #[arg(long, value_delimiter = ',', default_value = "gcc,nada,scream,copa,bbr,camel,vidaptive")]
     scheme: Vec<String>,
-    /// Another project's estimator as NAME=COMMAND, a process that answers lines; may be given several times
+    /// External estimator as NAME=COMMAND, a process that answers lines on its standard input; repeatable
     ///
-    /// docs/tutorials/estimator.md has the lines.
+    /// See docs/tutorials/estimator.md for the protocol.
     #[arg(long, value_name = "NAME=COMMAND")]
     contestant: Vec<crate::contestant::Contestant>,
-    /// List the cases and what each tests
+    /// List the cases, with the subject of each
     #[arg(long)]
     list: bool,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     /// Write the verdicts as JUnit's XML, which continuous integration shows
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Fail unless the verdicts are those of a file with lines such as `5.1 = pass` (docs/bench says what may be written)
+    /// Fail unless the verdicts match a file of lines such as `5.1 = pass` (see docs/bench)
     #[arg(long, value_name = "FILE")]
     expect: Option<PathBuf>,
     /// The folder for the page (rmcat.html) and for rmcat.json
@@ -74,25 +74,25 @@ pub(crate) struct Arguments {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Variations")]
 struct Varied {
-    /// One-way propagation of every flow; when absent the case's own
+    /// One-way propagation delay of every flow (default: the case's own)
     #[arg(long, value_parser = values::delay)]
     delay: Option<Span>,
-    /// How long the queues may be, at the rate of the moment; when absent the case's own, mostly 300ms
+    /// Queue limit as time at the present rate (default: the case's own, mostly 300ms)
     #[arg(long, value_parser = values::delay)]
     queue: Option<Span>,
-    /// Deviation of the jitter, which is cut at three times it
+    /// Standard deviation of the jitter, cut off at three deviations
     #[arg(long, value_parser = values::delay, default_value = "5ms")]
     jitter: Span,
-    /// Probability of random loss on the way there
+    /// Probability of random loss on the forward path
     #[arg(long, value_parser = values::share, default_value = "0")]
     loss: f64,
-    /// Where sizes of frames come from: a traffic model (docs/bench lists them)
+    /// Traffic model that gives the sizes of frames (see docs/bench)
     #[arg(long, default_value = "fixfps")]
     media: TrafficModel,
-    /// The reports of every flow, as of `thalweg compare`: own for each scheme's, twcc, ccfb, ccfb-100ms, per-packet
+    /// Feedback format of every receiver: own (each scheme's), twcc, ccfb, ccfb-100ms, per-packet
     #[arg(long, default_value = "own", value_parser = values::feedback, value_name = "FEEDBACK")]
     feedback: values::Feedback,
-    /// The congestion control of TCP: reno, cubic; when absent the case's own, mostly reno
+    /// Congestion control of TCP: reno or cubic (default: the case's own, mostly reno)
     #[arg(long, value_parser = congestion)]
     tcp: Option<Congestion>,
 }

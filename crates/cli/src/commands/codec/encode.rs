@@ -34,10 +34,10 @@ pub(super) struct Arguments {
     /// Scale the video to this size, such as 1280x720 or 720p
     #[arg(long)]
     size: Option<Size>,
-    /// The number of pictures; when absent, all of a file, or 300 of the built-in scene
+    /// Number of pictures (default: all of a file, 300 of the built-in scene)
     #[arg(long)]
     pictures: Option<u64>,
-    /// The keyframe interval in pictures; when absent, only the first frame is a keyframe
+    /// Keyframe interval in pictures (default: only the first frame is a keyframe)
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     keyframe_every: Option<u64>,
 }

@@ -21,9 +21,9 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Encode a video to VP8 in an IVF file
+    /// Encode a video as VP8 into an IVF file
     Encode(encode::Arguments),
-    /// Decode an IVF file of VP8 to y4m or raw I420, or print an MD5 per frame
+    /// Decode an IVF file of VP8 to y4m or raw I420, or print an MD5 of each frame
     Decode(decode::Arguments),
     /// Print the contents of each frame of an IVF file of VP8: kind, bytes, quantiser, modes, references
     Inspect(inspect::Arguments),

@@ -35,25 +35,25 @@ pub(crate) struct Arguments {
     /// The program: chromium
     #[arg(default_value = "chromium")]
     driver: DriverName,
-    /// Its path, or its name on PATH; Chromium, or any browser made of it
+    /// Program's path, or its name on PATH: Chromium, or a browser based on it
     #[arg(long, value_name = "FILE", default_value = "chromium", env = "CHROMIUM", help_heading = PROGRAM)]
     program: PathBuf,
-    /// How it encodes: vp8, vp9, vp9-svc (three spatial and three temporal layers), vp9-temporal (three) or h264
+    /// Codec: vp8, vp9, vp9-svc (three spatial and three temporal layers), vp9-temporal (three layers) or h264
     #[arg(long, default_value = "vp8", help_heading = PROGRAM)]
     codec: Coding,
-    /// Its encoder's greatest rate, of which a browser makes less by itself
+    /// Maximum bitrate of its encoder, in place of the browser's own lower one
     #[arg(long, default_value = "12Mbps", value_name = "RATE", help_heading = PROGRAM)]
     max_rate: Rate,
-    /// Our schemes to play beside it, in virtual time, separated by commas (see `thalweg schemes`)
+    /// Our schemes to play over the same link in virtual time, separated by commas (see `thalweg schemes`)
     #[arg(long, value_name = "SCHEMES", value_delimiter = ',')]
     with: Vec<String>,
-    /// Their encoder, as for `thalweg compare`; when absent a real one of the program's codec
+    /// Encoder of these schemes, as for `thalweg compare` (default: a real one of the program's codec)
     #[arg(long, value_name = "ENCODER", requires = "with")]
     encoder: Option<Codec>,
-    /// The camera's pictures: `scene`, `scene:easy`, a .y4m file, or anything ffmpeg reads
+    /// Video of the camera: `scene`, `scene:easy`, a .y4m file, or anything ffmpeg reads
     #[arg(long, default_value = "scene", value_parser = recorded::video)]
     video: String,
-    /// Their size, such as 1280x720 or 720p; two cores keep up with the default
+    /// Size of the video, such as 1280x720 or 720p; two cores keep up with the default
     #[arg(long, default_value = "640x360")]
     size: Size,
     /// Duration of each call, from its first packet
@@ -61,26 +61,26 @@ pub(crate) struct Arguments {
     duration: Span,
     #[command(flatten)]
     network: Network,
-    /// How many calls over each link, and how many runs of each scheme
+    /// Number of calls over each link, and of runs of each scheme
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000), help_heading = RUNS)]
     runs: u64,
-    /// The seed of the first; each further one has the next
+    /// Seed of the first call; each further call takes the next
     #[arg(long, default_value = "1", value_parser = values::seed, help_heading = RUNS)]
     seed: Seed,
-    /// How often a call is tried until it is valid
+    /// Maximum attempts at a valid call
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100), help_heading = RUNS)]
     attempts: u64,
-    /// Show a call that stayed invalid too, and say so in its name, instead of failing
+    /// Show a call that stayed invalid, marked so in its name, instead of failing
     #[arg(long, help_heading = RUNS)]
     keep_invalid: bool,
     #[command(flatten)]
     effort: Effort,
-    /// The folder for the report and for each run; a call's has its getStats too (program.json)
+    /// Folder for the report and for each run; a call's also has its getStats (program.json)
     ///
     /// Results of an earlier command in it move to earlier/1, earlier/2 and so on.
     #[arg(long, short, default_value = "out", value_name = "FOLDER")]
     out: PathBuf,
-    /// Go on with the same command that was interrupted: what it finished is not played again
+    /// Continue an interrupted command of the same options; finished runs are not played again
     #[arg(long, help_heading = RUNS)]
     resume: bool,
     #[command(flatten)]

@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     /// The scheme from the first seat to the second (see `thalweg schemes`)
     #[arg(long, default_value = "vidaptive")]
     scheme: String,
-    /// The scheme from the second seat to the first; when absent that of --scheme
+    /// Scheme from the second seat to the first (default: that of --scheme)
     #[arg(long, value_name = "SCHEME")]
     back_scheme: Option<String>,
     #[command(flatten)]

@@ -33,11 +33,10 @@ pub(crate) struct Arguments {
     /// Timeout after which a silent client is removed
     #[arg(long, default_value = "60s", value_parser = values::duration)]
     idle: Span,
-    /// End after this long; without it, at Ctrl-C
+    /// Stop after this time (default: at Ctrl-C)
     #[arg(long, value_parser = values::duration)]
     duration: Option<Span>,
-    /// The last part of each wait that spins on the clock instead of sleeping: timers fire less late, at the cost of a
-    /// busy core
+    /// Length of the busy wait at the end of each sleep: timers fire less late, at the cost of a busy core
     #[arg(long, default_value = "0us", value_parser = values::time)]
     spin: Span,
 }

@@ -19,25 +19,25 @@ const SYNTHETIC: Span = Span::from_secs(600);
 #[derive(clap::Args)]
 #[command(next_help_heading = "Emulated link")]
 pub(crate) struct Emulated {
-    /// The link in both directions, sending bit by bit: 2Mbps, or rates in turn (2Mbps/1Mbps@30s)
+    /// Rate of the link in both directions (2Mbps), or several in turn (2Mbps/1Mbps@30s), served bit by bit
     #[arg(long, conflicts_with_all = ["up", "down"])]
     rate: Option<Rates>,
-    /// The uplink alone: a trace file, a rate, rates in turn or a synthetic link (lte-driving); unlimited when absent
+    /// Uplink: a trace file, a rate, rates in turn or a synthetic link such as lte-driving (default: unlimited)
     #[arg(long, value_name = "TRACE")]
     up: Option<String>,
-    /// The downlink alone: as --up
+    /// Downlink, in the forms of --up (default: unlimited)
     #[arg(long, value_name = "TRACE")]
     down: Option<String>,
     #[command(flatten)]
     around: link::Around,
-    /// A scenario file, as for `thalweg run`: its forward path is the uplink, its reverse path the downlink
+    /// Scenario file, as for `thalweg run`: its forward path is the uplink, its reverse path the downlink
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["up", "down", "rate", "delay", "loss", "jitter", "queue", "aqm"])]
     scenario: Option<PathBuf>,
-    /// The seed of every random choice; when absent the scenario's own, or 1
+    /// Seed of every random choice (default: the scenario's own, or 1)
     #[arg(long, value_parser = values::seed)]
     seed: Option<Seed>,
-    /// The start of the traces' time
+    /// Start of the traces' time
     #[arg(long, default_value = "start")]
     from: Begin,
     /// Log each packet in Mahimahi's format: to LOG.up and LOG.down
@@ -47,9 +47,9 @@ pub(crate) struct Emulated {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Begin {
-    /// When the command starts
+    /// At the start of the command
     Start,
-    /// When the first packet comes
+    /// At the first packet
     FirstPacket,
 }
 

@@ -18,23 +18,23 @@ const SENDER: &str = "Sender";
 
 #[derive(clap::Args)]
 pub(crate) struct Incoming {
-    /// Send frames on as they come, instead of decoding and encoding them
+    /// Forward received frames unchanged, instead of decoding and encoding them
     ///
-    /// Costs next to nothing. What a viewer's path does not bear is left out up to the next keyframe, for which the sender is
-    /// asked; so all have the sender's rate or less frames.
+    /// Costs next to nothing. Frames that exceed a viewer's rate are dropped until the next keyframe, which is
+    /// requested from the sender; so a viewer gets the sender's rate, or fewer frames.
     #[arg(long, conflicts_with_all = ["encoder", "encoders"], help_heading = SENDER)]
     pass_through: bool,
-    /// The codecs to accept, of vp8, vp9, h264 and av1; when absent all that can be decoded here, or with --pass-through vp8
+    /// Codecs to accept, of vp8, vp9, h264 and av1 (default: all that can be decoded here; vp8 with --pass-through)
     ///
-    /// The sender's first of them is used. Frames that are passed through are of one, which viewers must decode.
+    /// The one that the sender prefers is used. With --pass-through give one, which viewers must be able to decode.
     #[arg(long, value_name = "CODEC", value_delimiter = ',', value_parser = codec, help_heading = SENDER)]
     accept: Vec<VideoCodec>,
-    /// The address that the sender's media is received at; when absent the page's address and any free port
+    /// Address that the sender's media is received at (default: the page's address and any free port)
     ///
     /// The second seat of a call takes the next port.
     #[arg(long, value_name = "ADDRESS", value_parser = address, help_heading = SENDER)]
     sender_udp: Option<SocketAddr>,
-    /// Addresses given to the sender in place of this machine's own, such as the public address of a NAT in front of it
+    /// Addresses announced to the sender in place of this machine's own, such as the public address of its NAT
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',', value_parser = address, help_heading = SENDER)]
     sender_advertise: Vec<SocketAddr>,
     /// Refuse audio

@@ -22,58 +22,59 @@ mod whip_server;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// Send video to browsers: serves a page that anyone with the link can watch
+    /// Send video to browsers, on a page that anyone with the link can watch
     ///
-    /// Everyone who opens the page is a viewer, each with a sender of their own. A link given by --rate, --up, --delay
-    /// and so on is emulated between here and the viewers: `up` is the way of the video. Sliders on the page change it
-    /// for all. Runs until Ctrl-C, the end of the video or --duration; the exit code is 1 if a WHIP server was asked for
-    /// and never reached. The page's server has /metrics for Prometheus.
+    /// Each viewer of the page has a sender of their own. A link given by --rate, --up, --delay and so on is emulated
+    /// between here and the viewers: `up` is the way of the video. Sliders on the page change it for all. Runs until
+    /// Ctrl-C, the end of the video or --duration; the exit code is 1 if a WHIP server was asked for and never reached.
+    /// The page's server has /metrics for Prometheus.
     Publish(publish::Arguments),
-    /// Receive what is published (a page's link, or any WHEP address), measure it, record it
+    /// Receive a published stream (a page's link, or any WHEP address), measure it, record it
     ///
-    /// Pictures of `publish --barcode` carry their number, so latency is from camera to decoded picture; of others it is
-    /// by sender reports, as exact as the two machines' clocks agree. To look at it: thalweg watch URL --y4m - | ffplay -
+    /// Pictures of `publish --barcode` carry their number, so that latency is measured from camera to decoded picture;
+    /// for others it rests on sender reports, and is as exact as the two machines' clocks. To look at the video:
+    /// thalweg watch URL --y4m - | ffplay -
     Watch(watch::Arguments),
-    /// Receive anybody's video by WHIP, over an emulated link if wanted, and measure it
+    /// Receive video from any WHIP sender, optionally over an emulated link, and measure it
     ///
-    /// OBS, GStreamer, ffmpeg, Pion or `thalweg publish --whip` send to its endpoint, a browser from its page. Each sender
-    /// has the link to itself: it begins when the sender joins, and `up` is the way of the video. Pictures that carry
-    /// their number (`publish --barcode`) say what is missing; latency is by the sender's reports, as exact as the two
-    /// machines' clocks agree. Runs until Ctrl-C or --duration.
+    /// OBS, GStreamer, ffmpeg, Pion or `thalweg publish --whip` send to its endpoint, a browser from its page. Each
+    /// sender has the link to itself: it begins when the sender joins, and `up` is the way of the video. Pictures that
+    /// carry their number (`publish --barcode`) show which are missing; latency rests on the sender's reports, and is
+    /// as exact as the two machines' clocks. Runs until Ctrl-C or --duration.
     Receive(receive::Arguments),
-    /// Send on what anybody sends by WHIP, to browsers and to a WHIP server
+    /// Forward the video of any WHIP sender to browsers and to a WHIP server
     ///
     /// A browser's page, OBS, GStreamer, Pion or `thalweg publish --whip` send; everyone who opens the other page watches, each
     /// with a sender of their own. Pictures are decoded and encoded anew for each viewer, or frames are passed through as they
     /// come; audio always is. A link given by --rate, --up, --delay and so on is emulated between here and the viewers. Runs
     /// until Ctrl-C or --duration. /metrics has the viewers for Prometheus, /send/metrics the sender.
     Relay(relay::Arguments),
-    /// A call of two in browsers, each direction by a scheme of its own
+    /// Serve a call of two browsers, with a scheme for each direction
     ///
-    /// Both open the page that it prints; camera and microphone of each come here and go on to the other. It is two relays, so
-    /// options are those of `thalweg relay`; a link is emulated from here to each of the two, to each its own. Runs until
-    /// Ctrl-C or --duration.
+    /// Both open the page that it prints; camera and microphone of each come here and go on to the other. Options are
+    /// those of `thalweg relay`, for each of the two; each has its own emulated link from here. Runs until Ctrl-C or
+    /// --duration.
     Call(call::Arguments),
-    /// Two schemes at once over the same emulated link, side by side in the browser
+    /// Show two schemes side by side in the browser, each over the same emulated link
     ///
     /// Each scheme has the link to itself: two links of the same trace, the same seed and the same beginning.
     Duel(duel::Arguments),
-    /// Put the simulator's link between other programs: a UDP relay, without root
+    /// Emulate a link between other programs, as a UDP relay, without root
     ///
-    /// Clients send to --listen what is meant for --to. Each client address gets a socket of its own towards the
-    /// server; all share one link in each direction. A packet's size is that of its IP packet: 28 bytes more than its
-    /// payload, with IPv6 48. At the end, after Ctrl-C or --duration, one JSON object says what passed. On a machine
-    /// that does much else, `chrt -f 10 thalweg emulate ...` keeps packets on time.
+    /// Clients send to --listen in place of --to. Each client address gets a socket of its own towards the server; all
+    /// share one link in each direction. A packet's size is that of its IP packet: 28 bytes more than its payload, with
+    /// IPv6 48. At the end, after Ctrl-C or --duration, it prints the traffic as one JSON object. On a machine that
+    /// does much else, `chrt -f 10 thalweg emulate ...` keeps packets on time.
     Emulate(emulate::Arguments),
-    /// Run a command in a network namespace behind the simulator's link, as root
+    /// Run a command behind an emulated link, in a network namespace, as root
     ///
-    /// The command gets a network of its own, all of whose IPv4 packets pass the link; up is what it sends. The machine
-    /// is at $THALWEG_GATEWAY there, and $THALWEG_SHELL is set. Other machines are reached where nft or iptables can
-    /// translate addresses; it says so. The command runs as root: write `-- sudo -u me COMMAND` for anybody else.
-    /// Shells may be opened inside one another, and everything is removed when the command ends. The exit code is the
-    /// command's; 127 if there is no such command, 126 if it cannot be run.
+    /// The command gets a network of its own, all of whose IPv4 packets pass the link; its own packets take the uplink.
+    /// The machine is at $THALWEG_GATEWAY there, and $THALWEG_SHELL is set. Other machines are reached where nft or
+    /// iptables can translate addresses; it says so. The command runs as root: write `-- sudo -u me COMMAND` for
+    /// anybody else. Shells may be opened inside one another, and everything is removed when the command ends. The exit
+    /// code is the command's; 127 if there is no such command, 126 if it cannot be run.
     Shell(shell::Arguments),
-    /// Measure a real program as a black box: stock Chromium over an emulated link
+    /// Measure stock Chromium over an emulated link, as a black box
     ///
     /// Two browsers of this machine call each other through the relay of `thalweg emulate`, without root. The sender's
     /// camera is a file of numbered pictures; the numbers are read where they leave the camera and the decoder. Rates,

@@ -37,31 +37,31 @@ const RECORDS: &str = "Records";
   thalweg receive --rate 2Mbps/500kbps@20s --delay 25ms
   thalweg receive --listen 0.0.0.0:8443 --tls-certificate cert.pem --tls-key key.pem --duration 60s --json")]
 pub(crate) struct Arguments {
-    /// Read options from this file too: TOML with their names, such as `listen = "0.0.0.0:8443"`
+    /// Read options from a TOML file too, by their names, such as `listen = "0.0.0.0:8443"`
     ///
-    /// Those on the command line win.
+    /// Options on the command line take precedence.
     // Read before the others are parsed (configured.rs).
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The address or local port of the page and the WHIP endpoint
+    /// Address or local port of the page and the WHIP endpoint
     #[arg(long, default_value = "127.0.0.1:8081", value_name = "ADDRESS", value_parser = local_address)]
     #[arg(help_heading = SENDERS)]
     listen: SocketAddr,
-    /// The address that media is received at; when absent the page's address and any free port
+    /// Address that media is received at (default: the page's address and any free port)
     #[arg(long, value_name = "ADDRESS", value_parser = address, help_heading = SENDERS)]
     udp: Option<SocketAddr>,
-    /// Addresses given to senders in place of this machine's own, such as the public address of a NAT in front of it
+    /// Addresses announced to senders in place of this machine's own, such as the public address of its NAT
     ///
-    /// Not with an emulated link, which has a port of its own for each sender.
+    /// Unavailable with an emulated link, which has a port of its own for each sender.
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',', value_parser = address, help_heading = SENDERS)]
     advertise: Vec<SocketAddr>,
     /// The maximum number of senders at a time
     #[arg(long, default_value_t = 4, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=100))]
     #[arg(help_heading = SENDERS)]
     senders: usize,
-    /// The token that senders must present; when absent one is generated, except on loopback
+    /// Token that senders must present (default: a random one, except on loopback)
     ///
-    /// It is in the page's link, or a bearer token.
+    /// Sent in the page's link, or as a bearer token.
     #[arg(long, conflicts_with = "open", help_heading = SENDERS, env = "THALWEG_TOKEN", hide_env_values = true)]
     token: Option<Token>,
     /// Let anyone who can connect send
@@ -69,50 +69,50 @@ pub(crate) struct Arguments {
     open: bool,
     /// Serve page and endpoint by https with this certificate and those of its signers (PEM)
     ///
-    /// Browsers give their camera to pages by https, or of the same machine.
+    /// Browsers allow a page to use the camera only by https or on the same machine.
     #[arg(long, requires = "tls_key", value_name = "FILE", help_heading = SENDERS)]
     tls_certificate: Option<PathBuf>,
     /// The certificate's private key (PEM)
     #[arg(long, requires = "tls_certificate", value_name = "FILE", help_heading = SENDERS)]
     tls_key: Option<PathBuf>,
-    /// The codecs to accept, of vp8, vp9, h264 and av1; the sender's first of them is used
+    /// Codecs to accept, of vp8, vp9, h264 and av1; the one that the sender prefers is used
     ///
-    /// When absent all that can be decoded here: av1 where dav1d is installed.
+    /// Default: all that can be decoded here, with av1 where dav1d is installed.
     #[arg(long, value_name = "CODEC", value_delimiter = ',', value_parser = codec, help_heading = MEDIA)]
     codec: Vec<VideoCodec>,
-    /// The feedback to send: twcc, twcc-on-request, ccfb, xr, plain, or any
+    /// Feedback format to send: twcc, twcc-on-request, ccfb, xr, plain, or any
     ///
-    /// Any is the first of twcc-on-request, ccfb and twcc that the sender offers; plain is receiver reports alone.
+    /// `any` is the first of twcc-on-request, ccfb and twcc that the sender offers; `plain` is receiver reports alone.
     #[arg(long, default_value_t, help_heading = MEDIA)]
     feedback: Feedback,
     /// Refuse audio
     #[arg(long, help_heading = MEDIA)]
     no_audio: bool,
-    /// Do not decode: a frame counts as shown when it is complete
+    /// Skip decoding: a frame counts as shown when it is complete
     #[arg(long, help_heading = MEDIA)]
     no_decode: bool,
-    /// Pictures with a higher latency than this count as late
+    /// Latency above which a picture counts as late
     #[arg(long, default_value = "400ms", value_parser = values::time, help_heading = MEDIA)]
     late: Span,
-    /// Stop after this time; without it, at Ctrl-C
+    /// Stop after this time (default: at Ctrl-C)
     #[arg(long, value_parser = values::duration)]
     duration: Option<Span>,
     /// Stop when the first sender has left
     #[arg(long)]
     once: bool,
-    /// A folder for what is measured of each sender: a run with events and figures, and report.html of all
+    /// Folder for the results: a run of each sender with events and figures, and report.html of all
     #[arg(long, short, value_name = "FOLDER", help_heading = RECORDS)]
     out: Option<PathBuf>,
-    /// The video that the sender sends, to measure PSNR and SSIM against: as the source of `thalweg publish --barcode`
+    /// Source video of the sender, to measure PSNR and SSIM against; sent by `thalweg publish --barcode`
     ///
-    /// Pictures are compared with that of the number they carry, after the sender has left; its frames stay in memory until
-    /// then.
+    /// After the sender has left, each picture is compared with the source picture of its number; until then its frames
+    /// stay in memory.
     #[arg(long, value_name = "VIDEO", requires = "out", help_heading = RECORDS)]
     reference: Option<String>,
-    /// The size that the sender scales it to, such as 640x360 or 720p
+    /// Size to which the sender scales it, such as 640x360 or 720p
     #[arg(long, requires = "reference", help_heading = RECORDS)]
     reference_size: Option<Size>,
-    /// A folder for frames as received: VP8, VP9 and AV1 as IVF, H.264 as a byte stream (Annex B)
+    /// Folder for frames as received: VP8, VP9 and AV1 as IVF, H.264 as a byte stream (Annex B)
     #[arg(long, value_name = "FOLDER", help_heading = RECORDS)]
     record: Option<PathBuf>,
     /// Print the figures of each sender that has left as one JSON object per line

@@ -15,7 +15,7 @@ use super::whip_server::{Reached, WhipServer};
   thalweg relay --pass-through --accept h264 --whip https://example.org/whip/endpoint
   thalweg relay --rate 3Mbps/1Mbps@10s --delay 25ms")]
 pub(crate) struct Arguments {
-    /// The scheme by which viewers are sent to (see `thalweg schemes`); viewers can switch
+    /// Scheme of the senders to viewers (see `thalweg schemes`); viewers can switch
     #[arg(long, default_value = "vidaptive")]
     scheme: String,
     #[command(flatten)]

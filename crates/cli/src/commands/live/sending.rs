@@ -33,9 +33,9 @@ const RECORDS: &str = "Records";
 
 #[derive(clap::Args)]
 pub(crate) struct Sending {
-    /// Read options from this file too: TOML with their names, such as `listen = "0.0.0.0:8443"`
+    /// Read options from a TOML file too, by their names, such as `listen = "0.0.0.0:8443"`
     ///
-    /// Those on the command line win.
+    /// Options on the command line take precedence.
     // Read before the others are parsed (configured.rs).
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -43,48 +43,49 @@ pub(crate) struct Sending {
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS", value_parser = local_address)]
     #[arg(help_heading = VIEWERS)]
     pub(super) listen: SocketAddr,
-    /// The address that media is sent from; when absent the page's address and any free port
+    /// Address that media is sent from (default: the page's address and any free port)
     ///
     /// The second scheme of a duel, or seat of a call, takes the next port.
     #[arg(long, value_name = "ADDRESS", value_parser = address, help_heading = VIEWERS)]
     udp: Option<SocketAddr>,
-    /// Addresses given to viewers in place of this machine's own, such as the public address of a NAT in front of it
+    /// Addresses announced to viewers in place of this machine's own, such as the public address of its NAT
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',', value_parser = address, help_heading = VIEWERS)]
     pub(super) advertise: Vec<SocketAddr>,
-    /// The encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8), or model (zeros of modelled sizes)
+    /// Encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8), or model (no pictures: packets of the
+    /// sizes that an encoder would make)
     #[arg(long, visible_alias = "codec", value_name = "ENCODER", help_heading = MEDIA)]
     pub(super) encoder: Option<Codec>,
-    /// The most encoders; with more viewers they share them, those with rates alike one; when absent one for each viewer
+    /// Maximum number of encoders; beyond it, viewers with similar rates share one (default: one for each viewer)
     ///
-    /// While no more viewers are here than this, each has an encoder of its own. Schemes that choose among frames or send
-    /// layers do not share.
+    /// Up to this number of viewers, each has an encoder of its own. Schemes that choose among frames or send layers do
+    /// not share.
     #[arg(long, value_name = "COUNT", help_heading = MEDIA)]
     #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
     encoders: Option<usize>,
     /// Scale the video to this size, such as 1280x720 or 720p
     #[arg(long, help_heading = MEDIA)]
     size: Option<Size>,
-    /// Frames per second: 30, 29.97 or 30000/1001; when absent a file's own, or 30 for the built-in scene
+    /// Frames per second: 30, 29.97 or 30000/1001 (default: a file's own, 30 for the built-in scene)
     #[arg(long, value_name = "FPS", help_heading = MEDIA)]
     frame_rate: Option<FrameRate>,
     /// The maximum number of viewers at a time
     #[arg(long, default_value_t = 16, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
     #[arg(help_heading = VIEWERS)]
     viewers: usize,
-    /// The most that one viewer may be sent, such as 4Mbps, headers included
+    /// Maximum rate to one viewer, such as 4Mbps, headers included
     ///
-    /// By whatever scheme, and whatever it reports. When absent, what its scheme takes its path for, with at most 12 Mbps
-    /// of video.
+    /// Holds for every scheme and whatever the viewer reports. Default: the scheme's estimate of the path, with at most
+    /// 12 Mbps of video.
     #[arg(long, value_name = "RATE", help_heading = VIEWERS)]
     max_rate: Option<Rate>,
-    /// The most that all viewers together may be sent, such as 50Mbps
+    /// Maximum rate to all viewers together, such as 50Mbps
     ///
     /// Rate that one viewer does not use is free for the others.
     #[arg(long, value_name = "RATE", help_heading = VIEWERS)]
     max_total_rate: Option<Rate>,
-    /// The token that viewers must present; when absent one is generated, except on loopback
+    /// Token that viewers must present (default: a random one, except on loopback)
     ///
-    /// It is in the link, or a bearer token.
+    /// Sent in the link, or as a bearer token.
     #[arg(long, conflicts_with = "open", help_heading = VIEWERS, env = "THALWEG_TOKEN", hide_env_values = true)]
     token: Option<Token>,
     /// Let anyone who can connect watch
@@ -96,13 +97,13 @@ pub(crate) struct Sending {
     /// The certificate's private key (PEM)
     #[arg(long, requires = "tls_certificate", value_name = "FILE", help_heading = VIEWERS)]
     tls_key: Option<PathBuf>,
-    /// Stop after this time; without it, at Ctrl-C
+    /// Stop after this time (default: at Ctrl-C)
     #[arg(long, value_parser = values::duration)]
     pub(super) duration: Option<Span>,
     /// Capture all packets unencrypted, for Wireshark
     #[arg(long, value_name = "FILE", help_heading = RECORDS)]
     pcap: Option<PathBuf>,
-    /// A folder for a qlog of each viewer: its sender's events and decisions
+    /// Folder for a qlog of each viewer: its sender's events and decisions
     #[arg(long, value_name = "FOLDER", help_heading = RECORDS)]
     qlog: Option<PathBuf>,
     /// Write logs as one JSON object per line
@@ -115,14 +116,14 @@ pub(crate) struct Sending {
 /// Names and properties of the sent media, where it is this program's own.
 #[derive(clap::Args)]
 pub(crate) struct Played {
-    /// The video is already encoded and is sent unchanged
+    /// Send a video that is already encoded, unchanged
     ///
-    /// IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or what ffmpeg can demultiplex.
+    /// IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or any file that ffmpeg can demultiplex.
     #[arg(long, conflicts_with_all = ["encoder", "encoders", "size"], help_heading = MEDIA)]
     encoded: bool,
     /// Draw each picture's number into two of its corners, from which `thalweg watch` measures latency
     ///
-    /// From camera to display. They cover 5 % of the picture.
+    /// The latency is from camera to display. The numbers cover 5 % of the picture.
     #[arg(long, help_heading = MEDIA)]
     barcode: bool,
     /// The audio: `silence`, `clicks`, `tone:440`, an Ogg Opus file, a device (`alsa:default`), anything ffmpeg reads,

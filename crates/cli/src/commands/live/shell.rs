@@ -18,17 +18,16 @@ use crate::commands::values;
 pub(crate) struct Arguments {
     #[command(flatten)]
     link: Emulated,
-    /// The last part of each wait that spins on the clock instead of sleeping: timers fire less late, at the cost of a
-    /// busy core
+    /// Length of the busy wait at the end of each sleep: timers fire less late, at the cost of a busy core
     #[arg(long, default_value = "0us", value_parser = values::time)]
     spin: Span,
     /// Print the link's statistics at the end, as JSON on standard error
     #[arg(long)]
     summary: bool,
-    /// Run the command as root too, not as the user who called sudo
+    /// Run the command as root, not as the user who called sudo
     #[arg(long)]
     as_root: bool,
-    /// The command and its arguments, after --; when absent a shell: the caller's own, or that of $SHELL
+    /// Command and its arguments, after -- (default: the caller's shell, or $SHELL)
     #[arg(last = true)]
     command: Vec<OsString>,
 }

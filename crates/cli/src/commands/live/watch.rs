@@ -28,18 +28,18 @@ pub(crate) struct Arguments {
     token: Option<String>,
     /// Accept only this certificate (PEM) of the server, instead of the authorities that the web trusts
     ///
-    /// The server's own, or that of its signer.
+    /// The certificate may be the server's own, or its signer's.
     #[arg(long, value_name = "FILE")]
     certificate_authority: Option<PathBuf>,
-    /// The channel, where there are several (of a duel, `left` or `right`)
+    /// Channel, where there are several (in a duel, `left` or `right`)
     #[arg(long)]
     channel: Option<String>,
     /// The sender's scheme to request (see `thalweg schemes`)
     #[arg(long)]
     scheme: Option<String>,
-    /// The feedback format: twcc, twcc-on-request, ccfb, xr, plain, or any
+    /// Feedback format: twcc, twcc-on-request, ccfb, xr, plain, or any
     ///
-    /// xr is extended reports, plain receiver reports only; any leaves it to the sender.
+    /// `xr` is extended reports, `plain` receiver reports alone; `any` leaves the choice to the sender.
     #[arg(long, default_value_t)]
     feedback: Feedback,
     /// Write frames as received: VP8 and VP9 as IVF, H.264 as a byte stream (Annex B)
@@ -48,16 +48,16 @@ pub(crate) struct Arguments {
     /// Write decoded pictures as y4m; `-` is standard output
     #[arg(long, value_name = "FILE", conflicts_with = "no_decode")]
     y4m: Option<PathBuf>,
-    /// Do not decode: a frame counts as shown when it is complete
+    /// Skip decoding: a frame counts as shown when it is complete
     #[arg(long)]
     no_decode: bool,
-    /// Stop after this time; without it, at Ctrl-C
+    /// Stop after this time (default: at Ctrl-C)
     #[arg(long, value_parser = values::duration)]
     duration: Option<Span>,
     /// Exit when the session ends, instead of joining again
     #[arg(long)]
     no_reconnect: bool,
-    /// Pictures with a higher latency than this count as late
+    /// Latency above which a picture counts as late
     #[arg(long, default_value = "400ms", value_parser = values::time)]
     late: Span,
     /// Print the figures as one JSON object

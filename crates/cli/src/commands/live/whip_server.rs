@@ -18,7 +18,7 @@ pub(super) struct WhipServer {
     whip_token: Option<String>,
     /// Accept only this certificate (PEM) of the WHIP server, instead of the authorities that the web trusts
     ///
-    /// The server's own, or that of its signer.
+    /// The certificate may be the server's own, or its signer's.
     #[arg(long, requires = "whip", value_name = "FILE", help_heading = "WHIP server")]
     certificate_authority: Option<PathBuf>,
 }

@@ -46,12 +46,12 @@ pub(crate) struct Arguments {
     figures: Vec<String>,
     /// Write a page of Markdown for each figure, and an index of verdicts, to this folder instead of printing tables
     ///
-    /// A figure that this program has played before, by what is in --out, is not played again.
+    /// A figure whose results are in --out already, made by this program, is not played again.
     #[arg(long, value_name = "FOLDER", conflicts_with = "json")]
     pages: Option<PathBuf>,
     /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down
     ///
-    /// When absent where `thalweg data fetch mahimahi` puts them.
+    /// Default: the folder into which `thalweg data fetch mahimahi` puts them.
     #[arg(long, value_name = "FOLDER", help_heading = RECORDINGS)]
     traces: Option<PathBuf>,
     /// The folder of the links that Salsify's authors made (`thalweg data fetch salsify-traces`)
@@ -66,13 +66,13 @@ pub(crate) struct Arguments {
     lumos5g_traces: Option<PathBuf>,
     #[command(flatten)]
     pictures: Pictures,
-    /// Duration of each run; the figure's own when absent
+    /// Duration of each run (default: the figure's own)
     #[arg(long, value_parser = values::duration)]
     duration: Option<Span>,
     /// Leave the reverse path unlimited instead of using the recorded one
     #[arg(long)]
     unloaded: bool,
-    /// Runs of each scheme over each link, with consecutive seeds from --seed; the figure's own number when absent
+    /// Runs of each scheme over each link, with consecutive seeds from --seed (default: the figure's own number)
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: Option<u32>,
     /// The seed of every random choice

@@ -20,9 +20,9 @@ pub(super) use explained::explained;
   thalweg scenario check examples/step.toml
   thalweg scenario schema")]
 pub(crate) enum Command {
-    /// Read a scenario or a run.toml, build its path, codec and senders, and play half a second of each scheme
+    /// Check a scenario or a run.toml: build its path, codec and senders, and play half a second of each scheme
     Check {
-        /// The file
+        /// Scenario or run.toml to check
         file: PathBuf,
     },
     /// Print the JSON schema of a scenario, for editors that complete and check

@@ -72,7 +72,7 @@ def test_variables_are_times_and_values(run):
     assert "alpha" in run.variables
     times, values = run.variables["alpha"]
     assert len(times) == len(values) > 90 and (values <= 1).all()
-    with pytest.raises(KeyError, match="no variable 'beta': there are .*alpha"):
+    with pytest.raises(KeyError, match="unknown variable 'beta': expected one of .*alpha"):
         run.variables["beta"]
 
 

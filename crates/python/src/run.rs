@@ -173,7 +173,7 @@ impl Outcome {
     fn variable(&self, name: &str) -> PyResult<(Array, Array)> {
         if !self.variable_names().contains(&name) {
             let known = self.variable_names().join(", ");
-            return Err(PyKeyError::new_err(format!("there is no variable '{name}': there are {known}")));
+            return Err(PyKeyError::new_err(format!("unknown variable '{name}': expected one of {known}")));
         }
         let (times, values) = self.0.series.variable(name).iter().copied().unzip();
         Ok((Array::of(times), Array::of(values)))

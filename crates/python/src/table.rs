@@ -41,7 +41,7 @@ impl Table {
     fn column(&self, name: &str) -> PyResult<Array> {
         let Some(column) = self.0.column_by_name(name) else {
             let known = self.column_names().join(", ");
-            return Err(PyKeyError::new_err(format!("there is no column '{name}': there are {known}")));
+            return Err(PyKeyError::new_err(format!("unknown column '{name}': expected one of {known}")));
         };
         let length = column.len();
         // A missing figure is NaN in its place; a whole number has nothing of the kind.

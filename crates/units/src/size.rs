@@ -48,7 +48,7 @@ pub struct ParseSizeError(String);
 
 impl fmt::Display for ParseSizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}' is not a picture size: write width x height, each 2 to 16383, as in 1280x720, or 720p", self.0)
+        write!(f, "invalid picture size '{}': write width x height, each 2 to 16383, as in 1280x720, or 720p", self.0)
     }
 }
 

@@ -70,7 +70,7 @@ fn everything_that_is_sent_is_received_decoded_and_measured() {
     let all = 30.0 * seen.duration_s;
     let missing = seen.pictures_missing.expect("barcodes") as f64;
     assert!((missing + sent - all).abs() < 0.2 * all, "{missing} missing and {sent} sent of {all}: {report:?}");
-    assert!((report.utilization, report.capacity_bps) == (None, None), "there is no link: {report:?}");
+    assert!((report.utilization, report.capacity_bps) == (None, None), "no link was given: {report:?}");
     // Each frame and each packet was kept.
     let packets = counted.sent("thalweg_sent_packets_total");
     assert!(observed.frames.len() as u64 == seen.frames_whole && observed.packets.len() as f64 > 0.9 * packets);

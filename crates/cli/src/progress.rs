@@ -39,7 +39,7 @@ const WIDTH: usize = 80;
 
 /// The progress of several runs, which may play in parallel.
 pub(crate) struct Progress {
-    /// Whether standard error is a terminal whose lines can be erased.
+    /// True if standard error is a terminal whose lines can be erased.
     terminal: bool,
     runs: usize,
     /// Simulated seconds of all runs.
@@ -151,7 +151,7 @@ fn width() -> usize {
     asked.unwrap_or(WIDTH)
 }
 
-/// Whether standard output shows bold text: a terminal, unless NO_COLOR is set (no-color.org).
+/// Returns true if standard output shows bold text: a terminal, unless NO_COLOR is set (no-color.org).
 pub(crate) fn bold() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -8,7 +8,7 @@ use super::figure::known;
 use super::{Encoder, Figure, Link, Origin, Published, Reading, Setup};
 use thalweg_lab::Undershoot;
 
-/// What Chromium sent, in bit/s on the wire: over the three runs on one link, the mean and the standard deviation.
+/// Rate that Chromium sent, in bit/s on the wire: over the three runs on one link, the mean and the standard deviation.
 const RECORDED: [(&str, f64, Option<f64>, &str); 5] = [
     ("ATT-LTE-driving.down", 2.648e6, None, "att_d.csv"),
     ("TMobile-LTE-short.down", 2.842e6, None, "tm_d.csv"),

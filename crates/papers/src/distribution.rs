@@ -5,7 +5,7 @@ use thalweg_units::percentile;
 use thalweg_lab::metrics::{latency, mean, response};
 use thalweg_lab::outcome::Outcome;
 
-/// What is distributed.
+/// Distributed quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Distribution {
     /// PSNR of each frame shown, in dB.
@@ -64,7 +64,7 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// Of these values; `None` if there are none.
+    /// Quantiles of these values; `None` if there are none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Quantiles> {
         let values: Vec<f64> = values.into_iter().collect();
         let mean = mean(values.iter().copied())?;

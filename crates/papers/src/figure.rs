@@ -14,7 +14,7 @@ use thalweg_lab::simulate::SimulateError;
 pub struct Figure {
     /// Its command-line name: paper, figure.
     pub name: &'static str,
-    /// What is run, and what the figure shows according to this project's reading.
+    /// Description of the runs, and of the figure's result according to this project's reading.
     pub about: &'static str,
     /// The experiment.
     pub experiment: Experiment,
@@ -28,7 +28,7 @@ pub struct Figure {
     pub statistic: Statistic,
     /// Distributions that are shown for each link and for all together.
     pub distributions: Vec<Distribution>,
-    /// Whether it shows delay against quality.
+    /// True if it shows delay against quality.
     pub scattered: bool,
     /// Why what is missed is missed, in one line; empty if nothing is, or if the numbers say it.
     pub because: &'static str,
@@ -47,7 +47,7 @@ pub struct Setup {
     pub size: Option<Size>,
     /// The encoder, unless a codec is selected.
     pub encoder: Encoder,
-    /// Whether the receiver knows the round-trip time, as when media is sent both ways (see
+    /// Lets the receiver know the round-trip time, as when media is sent both ways (see
     /// [`thalweg_lab::scenario::Scenario::call`]).
     pub call: bool,
     /// A clip of the data manifest; `None` for the built-in scene.

@@ -21,7 +21,7 @@ use thalweg_lab::sweep::{Files, Key};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// What made it: [`made_by`]. Another refuses to play it.
+    /// Build that made it: [`made_by`]. Another refuses to play it.
     pub made_by: String,
     /// The figure's name.
     pub figure: String,
@@ -29,7 +29,7 @@ pub struct Job {
     pub run: String,
 }
 
-/// What is kept of a run of a figure: the values of its readings and distributions, in their order.
+/// Kept results of a run of a figure: the values of its readings and distributions, in their order.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptSample {
@@ -55,7 +55,7 @@ pub enum JobError {
     Unplayable {
         /// The figure.
         figure: String,
-        /// What went wrong.
+        /// The cause.
         cause: SimulateError,
     },
     /// The progress callback stopped it.
@@ -63,7 +63,7 @@ pub enum JobError {
     Interrupted,
 }
 
-/// What a figure reads of each run; `None` of one that has no runs.
+/// Readings and distributions of a figure; `None` for one without runs.
 fn reads(figure: &Figure) -> Option<(&[Reading], &[Distribution])> {
     match &figure.experiment {
         Experiment::Runs { readings, .. } => Some((readings, &figure.distributions)),

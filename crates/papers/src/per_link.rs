@@ -18,7 +18,7 @@ pub enum Statistic {
 }
 
 impl Statistic {
-    /// What its tables are headed with.
+    /// Heading of its tables.
     pub fn name(self) -> &'static str {
         match self {
             Statistic::OfMeans => "of the means over links",

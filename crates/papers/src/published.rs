@@ -1,4 +1,4 @@
-//! What a paper prints of a figure: numbers, and orders without numbers.
+//! Published results of a figure: numbers, and orders without numbers.
 
 /// A number the paper prints.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Published {
     pub key: &'static str,
     /// The value, in the unit of the key.
     pub value: f64,
-    /// What it says of ours.
+    /// Its claim about our number.
     pub claim: Claim,
     /// The printed standard deviation.
     pub sigma: Option<f64>,
@@ -19,7 +19,7 @@ pub struct Published {
     pub source: &'static str,
 }
 
-/// What a published number says of ours.
+/// Claim of a published number about ours.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Claim {
     /// Ours is within this share of it, or within the standard deviation that the paper prints.
@@ -28,7 +28,7 @@ pub enum Claim {
     AtLeast,
     /// Ours is at most it.
     AtMost,
-    /// Of a sender that is not to be had: shown beside ours, and in no verdict.
+    /// A number of a sender that is not available: shown beside ours, and in no verdict.
     Elsewhere,
 }
 
@@ -49,7 +49,7 @@ impl Published {
         Published { link, scheme, key, value, claim: Claim::NEAR, sigma: None, source }
     }
 
-    /// What an order asks of a scheme: a number over all links that the paper does not print.
+    /// Number of a scheme over all links that an order needs and the paper does not print.
     pub const fn asked(scheme: &'static str, key: &'static str) -> Published {
         Published::new(None, scheme, key, f64::NAN, "")
     }
@@ -74,7 +74,7 @@ impl Published {
         Published { claim: Claim::AtMost, ..self }
     }
 
-    /// Whether `ours` is what the paper claims.
+    /// Returns true if `ours` is as the paper claims.
     pub fn holds(&self, ours: f64) -> bool {
         match self.claim {
             Claim::Within(share) => {

@@ -120,9 +120,9 @@ pub enum Reading {
     Frcc,
     /// Throughput per TCP flow while it had something to send, in bit/s.
     TcpThroughput,
-    /// That over a fair share of the link among all flows.
+    /// Rate divided by a fair share of the link among all flows.
     Tfs,
-    /// That over a fair share of a link without video.
+    /// Rate divided by a fair share of a link without video.
     TfsOfTcpAlone,
     /// A reading of the first competing sender, under its own key.
     OfOther {

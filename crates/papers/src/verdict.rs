@@ -1,4 +1,4 @@
-//! Whether a figure's published numbers came out here: computed, so that no page can claim more than was measured.
+//! Verdict on a figure's published numbers: computed, so that no page can claim more than was measured.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// Whether no two schemes that the paper ranks one above the other are the other way round here.
+    /// Returns true if no two schemes that the paper ranks are in the opposite order here.
     pub fn is_kept(&self) -> bool {
         let ours = |scheme| self.ours.iter().find(|(known, _)| *known == scheme).map_or(f64::NAN, |(_, value)| *value);
         self.paper.windows(2).all(|pair| pair[0].1 == pair[1].1 || ours(pair[0].0) >= ours(pair[1].0))

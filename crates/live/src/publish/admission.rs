@@ -101,7 +101,7 @@ impl Network {
         }
     }
 
-    /// Whether it sends ECT(1) where the peer's reports allow that.
+    /// Returns true if it sends ECT(1) where the peer's reports allow that.
     fn sends_ect1(&self, scheme: &dyn SenderFactory) -> bool {
         scheme.parts(self.format.size).is_ok_and(|parts| parts.ecn.is_some())
     }

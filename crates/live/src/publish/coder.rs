@@ -14,8 +14,8 @@ use super::messages::{Key, Message, Outbox, RungId};
 use super::passthrough::{Choice, Frame, Passthrough};
 use crate::encoder::EncoderThread;
 
-/// Whether `scheme` chooses among candidates of a functional codec for pictures of this size. `codec` is `None` for
-/// already encoded frames, of which each picture has only one, so that such a scheme cannot use them.
+/// Returns true if `scheme` chooses among candidates of a functional codec for pictures of this size. `codec` is `None`
+/// for already encoded frames, of which each picture has only one, so that such a scheme cannot use them.
 ///
 /// # Errors
 /// When scheme and codec do not fit, with what to do about it.
@@ -30,8 +30,8 @@ pub(super) fn wants_candidates(codec: Option<&Codec>, scheme: &dyn SenderFactory
     ))
 }
 
-/// Whether a sender of `scheme` can do with frames of an encoder that others share: it asks for a rate, and refers to the
-/// last frame.
+/// Returns true if a sender of `scheme` can do with frames of an encoder that others share: it asks for a rate, and
+/// refers to the last frame.
 pub(super) fn can_share(codec: Option<&Codec>, scheme: &dyn SenderFactory, size: Size) -> bool {
     codec.is_some()
         && scheme.parts(size).is_ok_and(|parts| {
@@ -40,7 +40,7 @@ pub(super) fn can_share(codec: Option<&Codec>, scheme: &dyn SenderFactory, size:
         })
 }
 
-/// Whether a sender of `scheme` bounds what is in flight.
+/// Checks whether a sender of `scheme` bounds the bytes in flight.
 pub(super) fn has_window(scheme: &dyn SenderFactory, size: Size) -> Result<bool, String> {
     let parts = scheme.parts(size).map_err(|error| error.to_string())?;
     Ok(parts.controller.limits().window.is_some())
@@ -51,7 +51,7 @@ pub(super) fn has_window(scheme: &dyn SenderFactory, size: Size) -> Result<bool,
 pub(super) struct Encoding {
     /// The codec; `None` for already encoded frames.
     pub(super) codec: Option<Codec>,
-    /// Whether those come from somebody who can be asked for keyframes.
+    /// True if they come from a sender that can be asked for keyframes.
     pub(super) relayed: bool,
     pub(super) size: Size,
     pub(super) seed: Seed,

@@ -1,4 +1,4 @@
-//! What is published, and how.
+//! Configuration of a publisher: media, channels, limits.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,11 +15,11 @@ use thalweg_emulate::LinkConfig;
 /// The configuration of a publisher.
 #[derive(Debug, Clone)]
 pub struct PublishConfig {
-    /// What is published, for the page's heading.
+    /// Title for the page's heading.
     pub title: String,
     /// The video source.
     pub video: Video,
-    /// Whether each picture carries its number, from which the receiver measures latency ([`thalweg_video::barcode`]).
+    /// Draws a number into each picture, from which the receiver measures latency ([`thalweg_video::barcode`]).
     pub barcode: bool,
     /// The audio source: a name that [`crate::media::audio`] knows; `None` for no audio.
     pub audio: Option<String>,
@@ -31,7 +31,7 @@ pub struct PublishConfig {
     pub encoders: Option<usize>,
     /// The registry for the schemes that viewers request.
     pub registry: Registry,
-    /// What viewers can watch; the first channel is the default.
+    /// Channels that viewers can watch; the first is the default.
     pub channels: Vec<ChannelConfig>,
     /// The emulated link as text, for the page.
     pub link: Option<String>,
@@ -121,7 +121,7 @@ pub fn video_codec(codec: &Codec) -> VideoCodec {
 pub(super) struct Codecs {
     pub(super) codec: Option<Codec>,
     pub(super) offered: VideoCodec,
-    /// Whether encoded frames come from somebody who can be asked for keyframes, and not from a file.
+    /// True if encoded frames come from a sender that can be asked for keyframes, and not from a file.
     pub(super) relayed: bool,
 }
 

@@ -1,9 +1,9 @@
 //! The viewers of a publisher as the web server's clients see them: any requests in any order, in virtual time. For
 //! `thalweg-fuzz`.
 //!
-//! What is asked goes through the routes of the server to the state of the network thread, which is here without its
-//! thread; nobody ever connects, so what ends a session is DELETE or half a minute. A model of a few lines says what must
-//! come of each request.
+//! Requests go through the routes of the server to the state of the network thread, which is here without its thread;
+//! nobody ever connects, so what ends a session is DELETE or half a minute. A model of a few lines says what must come
+//! of each request.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::sync_channel;
@@ -54,9 +54,9 @@ pub enum Ask {
     Patch {
         /// Which viewer.
         who: usize,
-        /// What the fragment is.
+        /// Kind of the fragment.
         what: Patch,
-        /// What stands in If-Match.
+        /// Value of If-Match.
         condition: Tag,
     },
     /// DELETE a viewer.
@@ -91,7 +91,7 @@ pub enum Tag {
     Missing,
     /// `*`.
     Any,
-    /// That of the present session.
+    /// Tag of the present session.
     Present,
     /// Another.
     Stale,

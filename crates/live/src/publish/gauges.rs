@@ -10,7 +10,7 @@ use crate::measure::LastSecond;
 /// Counters and latest values, from the engine's events.
 #[derive(Debug, Clone, Default)]
 pub struct Gauges {
-    /// What was sent, by kind.
+    /// Bytes sent, by kind.
     recent: [LastSecond; 4],
     /// Bytes sent so far by kind: media, padding, repair, audio.
     pub sent: [Bytes; 4],
@@ -30,7 +30,7 @@ pub struct Gauges {
     pub frame_delay: Option<Span>,
     /// The encoder's latest target.
     pub target: Option<Rate>,
-    /// Whether encoding is paused.
+    /// True while encoding is paused.
     pub paused: bool,
     /// The latest alpha of the headroom optimiser.
     pub alpha: Option<f64>,

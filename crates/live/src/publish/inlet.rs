@@ -1,4 +1,4 @@
-//! What a publisher is given from elsewhere in place of a camera and a microphone.
+//! Media that a publisher is given in place of a camera and a microphone.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Whether this machine keeps up, for viewers and the log.
+//! Signs that this machine does not keep up, for viewers and the log.
 
 use thalweg_units::Time;
 
@@ -9,7 +9,7 @@ use super::played::Played;
 use super::viewer::Viewer;
 
 impl Network {
-    /// What this machine is too slow for, in sentences for a viewer.
+    /// Signs that this machine is too slow, in sentences for a viewer.
     pub(super) fn too_slow(&self, now: Time, viewer: &Viewer) -> Vec<String> {
         let interval = self.format.interval().as_millis_f64();
         let camera = self

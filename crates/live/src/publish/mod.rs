@@ -182,7 +182,7 @@ impl Publisher {
         &self.relays
     }
 
-    /// Whether it still runs: it stops when the video ends.
+    /// Returns true while it runs: it stops when the video ends.
     pub fn is_running(&self) -> bool {
         self.network.as_ref().is_some_and(|thread| !thread.is_finished())
     }
@@ -293,7 +293,7 @@ fn check(config: &PublishConfig) -> Result<(), PublishError> {
     Ok(())
 }
 
-/// Whether a scheme needs a stateful receiver.
+/// Returns true if a scheme needs a stateful receiver.
 fn is_stateful(scheme: &dyn SenderFactory) -> bool {
     matches!(scheme.receiver(), ReceiverKind::Stateful(_))
 }

@@ -40,7 +40,7 @@ const TICK: Span = Span::from_secs(1);
 /// first: 0.3 ms of a busy publisher.
 const AT_ONCE: usize = 16;
 
-/// What all viewers learn, a few at a time.
+/// News for all viewers, sent to a few at a time.
 #[derive(Debug, Clone)]
 pub(super) enum News {
     /// A picture with this number was taken.
@@ -87,7 +87,7 @@ pub(super) struct Network {
     pub(super) viewers: Viewers,
     /// Who has yet to learn what.
     pub(super) news: VecDeque<(Key, News)>,
-    /// Whether viewers came, went, connected or disconnected since rates and encoders were shared out.
+    /// True if viewers came, went, connected or disconnected since rates and encoders were shared out.
     pub(super) audience_changed: bool,
     /// Offers of ours that have not been answered.
     pub(super) offered: BTreeMap<Key, Offered>,
@@ -117,8 +117,8 @@ pub(super) struct Network {
     pub(super) ended: Option<Result<(), PublishError>>,
 }
 
-/// Whether the peer can follow a scheme: a scheme for stateful receivers is sent only to peers that negotiated state
-/// changes, as this project's own receiver does and browsers do not.
+/// Checks that the peer can follow a scheme: a scheme for stateful receivers is sent only to peers that negotiated
+/// state changes, as this project's own receiver does and browsers do not.
 pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), Refused> {
     if !is_stateful(scheme) || video.extensions.states.is_some() && video.extensions.grace.is_some() {
         return Ok(());
@@ -379,7 +379,7 @@ impl Network {
             Ok(scheme)
         } else {
             let names: Vec<&str> = self.about.schemes.iter().map(|known| known.name.as_str()).collect();
-            Err(unknown(format!("{name} cannot be sent here: choose from {}", names.join(", "))))
+            Err(unknown(format!("{name} cannot be sent here: expected one of {}", names.join(", "))))
         }
     }
 

@@ -53,7 +53,7 @@ impl Tally {
         }
     }
 
-    /// Whether too many events were late in the whole seconds before `now`.
+    /// Verdict on the whole seconds before `now`: whether too many events were late.
     pub(super) fn verdict(&self, now: Time) -> Option<Verdict> {
         let second = now.as_millis() / 1000;
         if self.began.is_none_or(|began| second < began + SECONDS) {

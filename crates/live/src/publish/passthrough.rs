@@ -26,7 +26,7 @@ pub(super) struct Frame {
     pub(super) number: u64,
     /// The number of the frame that it refers to; `None` for a keyframe.
     pub(super) refers_to: Option<u64>,
-    /// Whether others may refer to it.
+    /// True if others may refer to it.
     pub(super) is_reference: bool,
     pub(super) encoded: Encoded,
 }
@@ -39,7 +39,7 @@ impl Frame {
     }
 }
 
-/// What can be sent to one viewer.
+/// Frame that can be sent to one viewer.
 #[derive(Debug)]
 pub(super) enum Choice<'a> {
     /// This frame.
@@ -62,7 +62,7 @@ pub(super) struct Passthrough {
 }
 
 impl Passthrough {
-    /// Of a stream whose frames are left out where they exceed a viewer's target.
+    /// Passthrough of a stream whose frames are left out where they exceed a viewer's target.
     pub(super) fn within_target() -> Passthrough {
         Passthrough { allowance: Some(Allowance::default()), ..Passthrough::default() }
     }
@@ -97,7 +97,7 @@ impl Passthrough {
         Choice::Frame(frame)
     }
 
-    /// Whether the frame just offered is sent.
+    /// Records whether the frame just offered is sent.
     pub(super) fn commit(&mut self, sent: bool) {
         let Some((number, size, keyframe)) = self.offered.take().filter(|_| sent) else { return };
         self.sent.push_back(number);
@@ -115,7 +115,7 @@ impl Passthrough {
 struct Allowance {
     since: Option<Time>,
     bytes: f64,
-    /// What the target gives in [`DEPTH`]: the most that it may be sent at once, and owe.
+    /// Bytes of the target in [`DEPTH`]: the most that may be sent at once, and owed.
     depth: f64,
 }
 

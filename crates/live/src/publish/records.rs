@@ -60,7 +60,7 @@ impl Records {
         Ok(Records { entries: Some(entries), captures, traces, thread: Some(thread) })
     }
 
-    /// Whether unencrypted packets are needed.
+    /// Returns true if unencrypted packets are needed.
     pub(super) fn captures(&self) -> bool {
         self.captures
     }

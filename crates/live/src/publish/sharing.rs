@@ -51,7 +51,7 @@ impl Network {
         self.shared.keep(&followed);
     }
 
-    /// What viewers' encoders have in common.
+    /// Encoding parameters common to the viewers' encoders.
     pub(super) fn encoding(&self) -> Encoding {
         let (codecs, size, seed) = (&self.codecs, self.format.size, self.seed);
         Encoding { codec: codecs.codec.clone(), relayed: codecs.relayed, size, seed }

@@ -40,7 +40,7 @@ pub(super) struct FrameCache(VecDeque<Taken>);
 
 impl FrameCache {
     const KEPT: usize = 8;
-    /// Of frames that are encoded already, which refer to one another and may come many at once: two seconds.
+    /// Queue of already encoded frames, which refer to one another and may come many at once: two seconds.
     const KEPT_ENCODED: usize = 64;
 
     pub(super) fn put(&mut self, taken: Taken) {
@@ -114,7 +114,7 @@ pub(super) struct Viewer {
     pub(super) encode_times: Tally,
     /// Packets that left late.
     pub(super) pacer: Tally,
-    /// Whether this machine was too slow when it was last judged.
+    /// True if this machine was too slow when it was last judged.
     pub(super) too_slow: bool,
     /// When the frame that is being encoded was requested.
     encoding_since: Option<Time>,
@@ -130,13 +130,13 @@ pub(super) struct Viewer {
     coder: Option<Coder>,
     /// Frames of somebody who sends that wait for its own sender; `None` where there is an encoder, or a file.
     backlog: Option<Backlog>,
-    /// Whether its sender can do with frames of a shared encoder.
+    /// True if its sender can do with frames of a shared encoder.
     pub(super) can_share: bool,
     /// Where its frames should come from.
     pub(super) place: Place,
     /// A picture of which a shared encoder will make a frame, and what its sender asked for.
     awaits: Option<(u64, EncodePlan)>,
-    /// Of whom it needs a keyframe.
+    /// Source from which it needs a keyframe.
     keyframe_needed: Option<KeyframeSource>,
     /// The number of its encoder, counting replacements.
     coder_number: u64,
@@ -209,7 +209,8 @@ impl Viewer {
         self.due(now);
     }
 
-    /// Whether it acknowledges what it has not received: such a viewer is sent more than its path carries. It is logged.
+    /// Returns true if it acknowledges packets that it has not received: such a viewer is sent more than its path
+    /// carries. It is logged.
     pub(super) fn has_lied(&self) -> bool {
         let never_sent = self.outgoing.figures().never_sent;
         let lies = self.state == State::Connected && never_sent >= FALSE_ACKNOWLEDGEMENTS;
@@ -276,7 +277,7 @@ impl Viewer {
         }
     }
 
-    /// Whether its reports turn out to be seldom now.
+    /// Returns true if its reports turn out to be seldom now.
     pub(super) fn reports_are_seldom(&mut self, now: Time) -> bool {
         let held = self.outgoing.figures().held_reports;
         let seldom = self.reports == Reports::Often && self.report_rate.is_low(now, held);
@@ -434,7 +435,7 @@ impl Viewer {
         }
     }
 
-    /// Whether its sender waits for a frame of a shared encoder.
+    /// Returns true if its sender waits for a frame of a shared encoder.
     pub(super) fn waits(&self) -> bool {
         self.awaits.is_some()
     }

@@ -27,9 +27,9 @@ pub struct Bounded {
 pub struct Line {
     /// The experiment in the specification, and the setting.
     pub name: String,
-    /// What is played: the first run is judged, the others are what it is compared with.
+    /// Runs to play: the first is judged, the others are its references.
     pub parts: Vec<Part>,
-    /// What is asked of them.
+    /// Questions to the runs.
     pub asked: Vec<Asked>,
 }
 
@@ -45,9 +45,9 @@ pub struct Part {
 /// A figure of runs, and the values that it may have.
 #[derive(Debug, Clone)]
 pub struct Asked {
-    /// What it is, with its unit.
+    /// Name of the quantity, with its unit.
     pub what: String,
-    /// What the specification expects, in its words.
+    /// Expectation of the specification, in its words.
     pub expected: &'static str,
     /// The values that meet it.
     pub bound: Bound,
@@ -106,12 +106,12 @@ impl Bound {
         Bound { least, most }
     }
 
-    /// Whether anything is asked.
+    /// Returns true without any bound.
     pub fn is_none(self) -> bool {
         self == Bound::NONE
     }
 
-    /// Whether it allows this value; not one that could not be measured.
+    /// Returns true if it allows this value; false for one that could not be measured.
     pub fn holds(self, value: f64) -> bool {
         (self.least..=self.most).contains(&value)
     }
@@ -133,19 +133,19 @@ impl fmt::Display for Bound {
     }
 }
 
-/// What several seeds gave for what was asked.
+/// Answer of several seeds to a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answer {
     /// The mean over seeds; NaN if a seed has no value.
     pub mean: f64,
     /// The value that is nearest to a bound or farthest beyond it; without a bound the one farthest from the mean.
     pub worst: f64,
-    /// Whether every seed meets the bound; `None` if none is asked.
+    /// True if every seed meets the bound; `None` without a bound.
     pub is_met: Option<bool>,
 }
 
 impl Answer {
-    /// Of these values, one for each seed.
+    /// The answer of these values, one for each seed.
     pub fn of(bound: Bound, values: &[f64]) -> Answer {
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let far = |value: f64| if bound.is_none() { (value - mean).abs() } else { bound.excess(value) };

@@ -1,4 +1,4 @@
-//! What is read of a run: the packets that arrived of each flow, and its sender's variables.
+//! Observations of a run: the arrived packets of each flow, and its sender's variables.
 
 use std::ops::Range;
 
@@ -84,7 +84,7 @@ impl Observed {
         &all[place(window.start)..place(window.end)]
     }
 
-    /// What arrived of a flow, from IP upwards, in Mbps.
+    /// Received rate of a flow, from IP upwards, in Mbps.
     pub fn mbps(&self, flow: usize, window: Window) -> f64 {
         let bytes: f64 = self.packets(flow, &window).iter().map(|packet| packet.bytes).sum();
         bytes * 8e-6 / (window.end - window.start)

@@ -85,7 +85,7 @@ const SECTION_5_3: &str = "Camel section 5.3";
 const SECTION_5_4: &str = "Camel section 5.4";
 const SECTION_5_5: &str = "Camel section 5.5";
 
-/// What the paper says of an estimate without a number: too low, too high.
+/// The paper's statement on an estimate without a number: too low, too high.
 const fn low(section: &'static str, link: &'static str, scheme: &'static str, key: &'static str) -> Published {
     of(section, link, scheme, key, 0.0).at_most()
 }

@@ -46,7 +46,7 @@ fn marked(flow: usize, what: &str) -> Asked {
     Asked::new(what, "", Bound::NONE, move |runs| runs[0].marked(flow, FROM_S..END_S) * 100.0)
 }
 
-/// What SCReAM takes for the share of its packets that are marked.
+/// SCReAM's estimate of the share of its packets that are marked.
 fn alpha() -> Asked {
     Asked::new("l4s_alpha or ce_alpha, mean, %", "", Bound::NONE, |runs| {
         let of = |name| runs[0].mean(name, FROM_S..END_S) * 100.0;

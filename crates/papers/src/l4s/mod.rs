@@ -70,7 +70,7 @@ const WARM_S: f64 = 10.0;
 /// The length of most runs, in seconds.
 const LENGTH: i64 = 60;
 
-/// What frames are like.
+/// Kind of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Frames {
     /// Each is its share of the target.
@@ -128,7 +128,7 @@ fn part(scenario: Scenario, scheme: Scheme) -> Part {
     Part { scenario, scheme }
 }
 
-/// What was sent over the link, in % of what it carries, once warm.
+/// Rate sent over the link, in % of its capacity, after the warm-up.
 fn used(mbps: f64, expected: &'static str, bound: Bound) -> Asked {
     Asked::new("use, %", expected, bound, move |runs| runs[0].mbps(0, warm(&runs[0])) / mbps * 100.0)
 }
@@ -143,7 +143,7 @@ fn warm(run: &Observed) -> Window {
     WARM_S..run.whole().end
 }
 
-/// Whether the queue was ever taken for a classic one: 1 if so.
+/// Asks if the queue was ever taken for a classic one: 1 if so.
 fn never_classic(expected: &'static str) -> Asked {
     let bound = Bound::at_most(0.0);
     Asked::new("taken for a classic queue", expected, bound, |runs| runs[0].greatest("classic_aqm", runs[0].whole()))

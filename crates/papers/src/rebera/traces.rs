@@ -1,7 +1,7 @@
 //! Substitutes for the paper's traces: recordings as rates per second, scaled to the paper's means (specs/rebera.md 8,
 //! R1).
 //!
-//! Of all assignments of six of the eight recordings to six traces, this one has the least sum of distances in two
+//! Assignment of six of the eight recordings to six traces: of all, this one has the least sum of distances in two
 //! quantities: standard deviation over mean, and share of seconds without capacity. Each comment gives both, for the
 //! paper's trace, then for the recording, and the recording's length: all recordings repeat, because none lasts 1000
 //! periods, and all but one vary more than the trace.

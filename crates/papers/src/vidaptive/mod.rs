@@ -20,7 +20,7 @@ use super::{Order, Seconds, Windowed};
 use published::{FIG7, FIG9, OURS, of_fig7, of_fig8, of_fig9, of_fig13, says};
 use thalweg_lab::playout;
 
-/// What Vidaptive's authors compared with: WebRTC of 2023.
+/// Baseline of Vidaptive's authors: WebRTC of 2023.
 const BASE: &str = "gcc:2023";
 
 /// The authors' set-up (section 5.1): two minutes, 25 ms one way, 1080p30, a receiver with WebRTC's jitter buffer. The
@@ -37,7 +37,7 @@ const RECORDED: Links = Links::Recorded("");
 
 const QUALITY: [Reading; 8] =
     [VideoBitrate, PaddingBitrate, Utilization, Psnr, LatencyMedian, LatencyP95, LatencyMean, FrameRate];
-/// What a box is drawn of for each link (Fig. 20 to 27).
+/// Quantities of the boxes for each link (Fig. 20 to 27).
 const OF_FRAMES: [Distribution; 2] = [PsnrOf, Latency];
 const OF_NETWORK: [Distribution; 2] = [UtilizationOf, QueueDelay];
 

@@ -12,7 +12,7 @@ const FIG13: &str = "section 5.3, Fig. 13";
 pub(super) const OURS: &str = "vidaptive";
 const ROCC: &str = "vidaptive:rocc";
 
-/// What the paper says of Figure 7.
+/// Published results of Figure 7.
 pub(super) fn of_fig7() -> Vec<Published> {
     vec![
         says(OURS, "psnr_gain_db", 1.6, FIG7).at_least(),
@@ -24,7 +24,7 @@ pub(super) fn of_fig7() -> Vec<Published> {
     ]
 }
 
-/// What the paper says of Figure 8.
+/// Published results of Figure 8.
 pub(super) fn of_fig8() -> Vec<Published> {
     vec![
         says(OURS, "pooled_psnr_gain_db", 1.9, FIG8).at_least(),
@@ -38,7 +38,7 @@ pub(super) fn of_fig8() -> Vec<Published> {
     ]
 }
 
-/// What the paper says of Figure 9.
+/// Published results of Figure 9.
 pub(super) fn of_fig9() -> Vec<Published> {
     vec![
         says(OURS, "utilization_ratio", 2.5, FIG9).at_least(),
@@ -53,7 +53,7 @@ pub(super) fn of_fig9() -> Vec<Published> {
     ]
 }
 
-/// What the paper says of Figure 13.
+/// Published results of Figure 13.
 pub(super) fn of_fig13() -> Vec<Published> {
     vec![
         says(ROCC, "latency_p95_better_share", 0.5, FIG13).at_least(),

@@ -14,7 +14,7 @@ const TOO_MANY: Cost = 2;
 /// The cost of a viewer who cannot be sent even the base layer: as much as half the rate for six others, so that one on
 /// a bad path pulls down no larger audience.
 const HOPELESS: Cost = 6 * IN_OCTAVE as Cost;
-/// What another encoder has to gain: half the rate for one viewer.
+/// Least gain of another encoder: half the rate for one viewer.
 pub(super) const ENCODER: Cost = IN_OCTAVE as Cost;
 
 /// The cost of a viewer that wants step `wanted` and is sent step `sent`.

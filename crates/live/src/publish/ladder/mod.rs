@@ -20,7 +20,7 @@ use steps::Wanted;
 
 /// Viewers have encoders of their own again when there are few enough of them for this time.
 const FEW_FOR: Span = Span::from_secs(5);
-/// What a viewer that moves has to gain, in steps: a move costs a keyframe, which others get too.
+/// Least gain of a viewer's move, in steps: a move costs a keyframe, which others get too.
 const MOVE: Cost = 2;
 
 /// The rate of the first rung while no viewer has asked for any: what GCC starts with (specs/gcc.md 4).
@@ -112,7 +112,7 @@ impl Ladder {
         }
     }
 
-    /// Whether viewers share.
+    /// Decides whether viewers share.
     fn decide(&mut self, now: Time) {
         if self.members.len() > self.most {
             (self.shares, self.few) = (true, None);

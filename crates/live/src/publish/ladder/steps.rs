@@ -44,7 +44,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// What a viewer with this target wants at first.
+    /// Starts with the wish of a viewer with this target.
     pub(super) fn new(target: Rate) -> Wanted {
         Wanted { step: below(target), rises: None, falls: None, updated: None }
     }

@@ -54,7 +54,7 @@ pub(crate) fn tables(runs: &[Summary], columns: &[&Column], sort: Option<&Column
     }
     if all.schemes().len() > 1 {
         let title = format!(
-            "against {}, by pairs of the same link, video and seed: ratios (x) and differences; * where chance does not explain it \
+            "against {}, by pairs of the same link, video and seed: ratios (x) and differences; * significant \
              (95 % interval)",
             all.schemes()[0]
         );
@@ -143,7 +143,7 @@ pub(crate) fn traffic(runs: &[Summary]) -> Vec<String> {
 pub(crate) fn videos(runs: &[Summary]) -> Vec<String> {
     let turned = runs.iter().filter_map(|run| {
         let seconds = run.video_turns_after_s?;
-        Some(format!("{} lasts {seconds:.1} s: it was played forth and back", run.video))
+        Some(format!("{} lasts {seconds:.1} s: it was played forwards and backwards by turns", run.video))
     });
     distinct(turned)
 }

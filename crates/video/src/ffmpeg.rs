@@ -112,7 +112,7 @@ pub fn probe(what: &str) -> Result<(String, (u32, u32)), SourceError> {
     parsed.ok_or_else(|| SourceError::format(what, format!("it has no video stream (ffprobe says \"{line}\")")))
 }
 
-/// Why ffmpeg ended before its time: what it said last, and what ended it when it had no say in it.
+/// Why ffmpeg ended before its time: its last line on standard error and, if it was killed, the signal.
 fn why(status: ExitStatus, words: Option<String>) -> String {
     match (status.signal(), words) {
         (Some(signal), None) => {

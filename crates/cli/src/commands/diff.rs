@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         outln!("no difference in {pairs} pairs of runs");
     } else {
         outln!(
-            "{pairs} pairs of runs of the same link, video and seed; * where chance does not explain the change (95 % interval)"
+            "{pairs} pairs of runs of the same link, video and seed; * significant change (95 % interval excludes none)"
         );
         out!("{}", grid.text(progress::width_of_output(), false));
     }

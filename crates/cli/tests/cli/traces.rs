@@ -217,7 +217,7 @@ fn a_clip_shorter_than_its_run_is_said_to_go_forth_and_back_and_the_size_of_the_
         elsewhere(&folder, &[&fixed[..], usual, more].concat())
     };
     let table = text(&play(&["--video", "clip.y4m", "--encoder", "functional"]).stdout);
-    assert!(table.contains("clip.y4m lasts 0.3 s: it was played forth and back"), "{table}");
+    assert!(table.contains("clip.y4m lasts 0.3 s: it was played forwards and backwards by turns"), "{table}");
     let short = json(&play(&["--video", "clip.y4m", "--encoder", "functional", "--duration", "300ms", "--json"]));
     assert!(short["runs"][0]["video_turns_after_s"].is_null(), "{short}");
     let scene = json(&play(&["--encoder", "model", "--size", "360p", "--json"]));

@@ -87,7 +87,7 @@ impl Rrtcc {
         self.receiver.usage()
     }
 
-    /// The rate of media: that of both halves, less what FEC still tries.
+    /// The media rate: the lower of A_s and A_r, minus the FEC of a running probe.
     pub fn media(&self) -> Rate {
         self.proof.as_ref().map_or(self.rate(), Proof::media)
     }

@@ -78,7 +78,7 @@ pub(super) fn page(about: &About, runs: &[Outcome]) -> String {
          {UPLOT}\n{SCRIPT}</script></body></html>",
         env!("CARGO_PKG_VERSION"),
         escape(&about.command),
-        // Plain numbers and texts; what could fail is a map with keys that are no texts.
+        // Plain numbers and texts: serialisation fails only for maps with keys that are not strings, and there are none.
         data.json().unwrap_or_default()
     );
     html

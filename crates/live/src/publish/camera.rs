@@ -144,7 +144,7 @@ impl Camera {
                     let Some(picture) = footage.picture(number)? else { return Ok(()) };
                     if let Some(length) = footage.turns_after().filter(|_| !has_turned) {
                         has_turned = true;
-                        tracing::info!(%length, "the video has ended; it is played forth and back");
+                        tracing::info!(%length, "the video has ended; it is played forwards and backwards by turns");
                     }
                     Seen::Picture(picture)
                 }

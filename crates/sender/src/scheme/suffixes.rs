@@ -29,42 +29,42 @@ pub fn suffixes() -> &'static [Suffix] {
     &[
         Suffix {
             name: "+fec",
-            about: "any scheme: what it pads with is XOR FEC",
+            about: "any scheme: padding carries XOR FEC",
             change: |scheme| padded(scheme, Kind::Fec),
         },
         Suffix {
             name: "+rtx",
-            about: "any scheme: what it pads with is retransmissions",
+            about: "any scheme: padding carries retransmissions",
             change: |scheme| padded(scheme, Kind::Rtx),
         },
         Suffix {
             name: "+keyframe",
-            about: "any scheme: what it would pad with pays for early keyframes",
+            about: "any scheme: the rate of padding pays for early keyframes",
             change: |scheme| padded(scheme, Kind::Keyframe),
         },
         Suffix {
             name: "+best",
-            about: "any scheme: it pads with what the receiver could use most",
+            about: "any scheme: padding carries whatever helps the receiver most",
             change: |scheme| padded(scheme, Kind::Best),
         },
         Suffix {
             name: "+layers",
-            about: "schemes whose encoder is aimed at a rate: temporal layers, and those frames sent that are worth most",
+            about: "schemes with a target rate: temporal layers, of which the most useful frames are sent",
             change: rebera::layered,
         },
         Suffix {
             name: "+forecast",
-            about: "schemes whose encoder is aimed at a rate: it is aimed at what that is forecast to become",
+            about: "schemes with a target rate: the encoder gets the forecast of the target",
             change: rebera::forecasting,
         },
         Suffix {
             name: "+l4s",
-            about: "any scheme with RFC 8888 or ideal reports: it says ECT(1), and marks of queues lower its rate",
+            about: "any scheme with RFC 8888 or ideal reports: sends ECT(1), and lowers its rate when queues mark",
             change: |scheme| Some(low_latency(scheme)),
         },
         Suffix {
             name: "+l4s+classic",
-            about: "as +l4s, and marks of a queue that takes ECT(1) for ECT(0) are noticed and answered as classic ones",
+            about: "as +l4s, with a classic answer where the marking queue is a classic one",
             change: |scheme| noticing_classic(low_latency(scheme)),
         },
     ]

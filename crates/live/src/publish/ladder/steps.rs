@@ -12,8 +12,8 @@ pub(super) const COUNT: usize = 7 * IN_OCTAVE + 1;
 /// A viewer wants a higher step when its target was this many times its rate for [`RISES_AFTER`].
 const MARGIN: f64 = 1.05;
 const RISES_AFTER: Span = Span::from_secs(1);
-/// And a lower one when what its target falls short of its step's rate adds up to what the target gives in this time:
-/// half the rate for a second, or 85 % of it for six. Until then frames are left out.
+/// A viewer goes down one step when the accumulated deficit (step rate minus target) reaches this time at the target rate:
+/// at half the step's rate after a second, at 85 % of it after six. Until then frames are left out.
 ///
 /// A controller that is limited by its encoder backs off to a part of the *encoder's* rate (GCC: 85 % of what is
 /// acknowledged, specs/gcc.md 4), however much its path bears, and grows back in two or three seconds. Where such a dip made

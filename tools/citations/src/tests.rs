@@ -215,3 +215,78 @@ fn numbers_that_are_not_those_of_the_tables_are_a_fault_that_says_the_right_ones
     );
     one(&requirements(row, ""), "docs/requirements/README.md:1: ", "rfc1.md is not in the table");
 }
+
+const FIGURES: &str = "\
+# Camel
+
+## camel-fig10
+
+### Readings
+
+| link | scheme | estimate accuracy | latency p95 ms |
+| --- | --- | ---: | ---: |
+| 60 % | gcc | 90.9%±2.8 | 1,085±4 |
+| 60 % | camel | 99.6%±0.0 | 76±1 |
+| 20 % | camel | 99.9%±0.0 | 77±1 |
+
+## camel-fig11
+
+| link | scheme | estimate accuracy |
+| --- | --- | ---: |
+| 60 % | gcc | -12.5% [-14.0, 3.1] |
+";
+
+fn quoting(text: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("docs/specs/README.md", INDEX);
+    write("docs/papers/results/camel.md", FIGURES);
+    write("docs/a.md", text);
+    faults(folder.path()).unwrap().iter().map(Fault::to_string).collect()
+}
+
+#[test]
+fn a_quotation_is_the_cell_it_names_or_the_cell_rounded() {
+    let right = "\
+<!-- quotes camel-fig10; 60 %; camel; estimate accuracy -->99.6 % and <!-- quotes camel-fig10; gcc; latency p95 ms -->1085
+<!-- quotes camel-fig11; gcc; estimate accuracy -->-12.5 %, of [-14, 3.1]<!-- end -->, 7 of
+<!-- quotes docs/papers/results/camel.md#camel-fig11; gcc; estimate accuracy -->**-12.5** <!-- counts docs/*.md -->1 page
+<!-- counts docs/a.md: <!-- quotes -->3 lines
+";
+    assert_eq!(quoting(right), [] as [&str; 0]);
+    let table = "\
+<!-- table quotes camel-fig10; 60 % -->
+
+| | `gcc` | camel |
+|---|---|---|
+| estimate accuracy | 91 % | **99.6 %** |
+";
+    assert_eq!(quoting(table), [] as [&str; 0]);
+}
+
+#[test]
+fn a_quotation_that_is_not_what_its_cell_says_is_a_fault() {
+    one(
+        &quoting("<!-- quotes camel-fig10; 60 %; camel; estimate accuracy -->98.6 %"),
+        "docs/a.md:1",
+        "99.6%±0.0, not 98.6",
+    );
+    one(&quoting("<!-- quotes camel-fig10; gcc; estimate accuracy -->90.91 %"), "docs/a.md:1", "90.9%±2.8, not 90.91");
+    one(
+        &quoting("<!-- quotes camel-fig10; camel; estimate accuracy -->99.6 %"),
+        "docs/a.md:1",
+        "2 rows camel: add a label",
+    );
+    one(&quoting("<!-- quotes camel-fig10; copa; estimate accuracy -->1"), "docs/a.md:1", "no row copa");
+    one(&quoting("<!-- quotes camel-fig12; copa; estimate accuracy -->1"), "docs/a.md:1", "heading camel-fig12");
+    one(&quoting("<!-- counts docs/*.md -->2 pages"), "docs/a.md:1", "the source has 1, not 2");
+    one(
+        &quoting("<!-- table quotes camel-fig11 -->\n\n| | gcc |\n|---|---|\n| estimate accuracy | 12.5 |\n"),
+        "docs/a.md:1",
+        "not 12.5",
+    );
+}

@@ -25,17 +25,19 @@ const RESULTS: &str = "docs/papers/results";
 const END: &str = "<!-- end -->";
 
 static MARK: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"<!-- (quotes|table quotes|counts) ([^\n]+?) -->").unwrap());
+    LazyLock::new(|| Regex::new(r"<!-- (quotes|table quotes|counts)\s((?s:.)+?)\s-->").unwrap());
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d[\d,]*\d(?:\.\d+)?|\d(?:\.\d+)?").unwrap());
 
 pub(crate) fn check(repository: &Repository, source: &Source<'_>, faults: &mut Vec<Fault>) {
     for found in MARK.captures_iter(source.text) {
         let whole = found.get(0).map_or(0..0, |whole| whole.range());
-        let after = &source.text[whole.end..];
+        let (before, after) = (&source.text[..whole.start], &source.text[whole.end..]);
+        let mark = found[2].split_whitespace().collect::<Vec<_>>().join(" ");
         let wrong = match &found[1] {
-            "quotes" => quotation(repository, &found[2], after),
-            "counts" => count(repository, &found[2], after),
-            _ => table(repository, &found[2], after),
+            "table quotes" => table(repository, &mark, after),
+            _ if before.ends_with('\n') => Err("a line that begins with a comment is no part of its paragraph".into()),
+            "quotes" => quotation(repository, &mark, after),
+            _ => count(repository, &mark, after),
         };
         faults.extend(wrong.err().map(|what| source.fault(whole.start, what)));
     }

@@ -252,10 +252,11 @@ fn quoting(text: &str) -> Vec<String> {
 #[test]
 fn a_quotation_is_the_cell_it_names_or_the_cell_rounded() {
     let right = "\
-<!-- quotes camel-fig10; 60 %; camel; estimate accuracy -->99.6 % and <!-- quotes camel-fig10; gcc; latency p95 ms -->1085
-<!-- quotes camel-fig11; gcc; estimate accuracy -->-12.5 %, of [-14, 3.1]<!-- end -->, 7 of
-<!-- quotes docs/papers/results/camel.md#camel-fig11; gcc; estimate accuracy -->**-12.5** <!-- counts docs/*.md -->1 page
-<!-- counts docs/a.md: <!-- quotes -->3 lines
+A <!-- quotes camel-fig10; 60 %; camel; estimate accuracy -->99.6 % and <!-- quotes camel-fig10; gcc; latency p95 ms -->1085
+B <!-- quotes camel-fig11; gcc;
+estimate accuracy -->-12.5 %, of [-14, 3.1]<!-- end -->, 7 of
+C <!-- quotes docs/papers/results/camel.md#camel-fig11; gcc; estimate accuracy -->**-12.5** <!-- counts docs/*.md -->1 page
+D <!-- counts docs/a.md: <!-- quotes -->4 lines
 ";
     assert_eq!(quoting(right), [] as [&str; 0]);
     let table = "\
@@ -271,19 +272,28 @@ fn a_quotation_is_the_cell_it_names_or_the_cell_rounded() {
 #[test]
 fn a_quotation_that_is_not_what_its_cell_says_is_a_fault() {
     one(
-        &quoting("<!-- quotes camel-fig10; 60 %; camel; estimate accuracy -->98.6 %"),
+        &quoting("A <!-- quotes camel-fig10; 60 %; camel; estimate accuracy -->98.6 %"),
         "docs/a.md:1",
         "99.6%±0.0, not 98.6",
     );
-    one(&quoting("<!-- quotes camel-fig10; gcc; estimate accuracy -->90.91 %"), "docs/a.md:1", "90.9%±2.8, not 90.91");
     one(
-        &quoting("<!-- quotes camel-fig10; camel; estimate accuracy -->99.6 %"),
+        &quoting("A <!-- quotes camel-fig10; gcc; estimate accuracy -->90.91 %"),
+        "docs/a.md:1",
+        "90.9%±2.8, not 90.91",
+    );
+    one(
+        &quoting("A <!-- quotes camel-fig10; camel; estimate accuracy -->99.6 %"),
         "docs/a.md:1",
         "2 rows camel: add a label",
     );
-    one(&quoting("<!-- quotes camel-fig10; copa; estimate accuracy -->1"), "docs/a.md:1", "no row copa");
-    one(&quoting("<!-- quotes camel-fig12; copa; estimate accuracy -->1"), "docs/a.md:1", "heading camel-fig12");
-    one(&quoting("<!-- counts docs/*.md -->2 pages"), "docs/a.md:1", "the source has 1, not 2");
+    one(&quoting("A <!-- quotes camel-fig10; copa; estimate accuracy -->1"), "docs/a.md:1", "no row copa");
+    one(
+        &quoting("A\n<!-- quotes camel-fig10; gcc; estimate accuracy -->90.9 %"),
+        "docs/a.md:2",
+        "begins with a comment",
+    );
+    one(&quoting("A <!-- quotes camel-fig12; copa; estimate accuracy -->1"), "docs/a.md:1", "heading camel-fig12");
+    one(&quoting("A <!-- counts docs/*.md -->2 pages"), "docs/a.md:1", "the source has 1, not 2");
     one(
         &quoting("<!-- table quotes camel-fig11 -->\n\n| | gcc |\n|---|---|\n| estimate accuracy | 12.5 |\n"),
         "docs/a.md:1",

@@ -1,5 +1,5 @@
 """Additions to mkdocs for the book: a folder in the navigation stands for its pages, a list may follow a paragraph without an
-empty line as on GitHub, and a link out of docs/ to a file of the repository is checked and leads to the repository. A warning fails the build (`make book`)."""
+empty line as on GitHub, the README's table of roles stands in docs/index.md too, and a link out of docs/ to a file of the repository is checked and leads to the repository. A warning fails the build (`make book`)."""
 import logging
 import pathlib
 import re
@@ -9,6 +9,9 @@ log = logging.getLogger("mkdocs.hooks.book")
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?(\))")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.S)
 FENCE = re.compile(r"(^```.*?^```)", re.S | re.M)
+# The README's table of roles, and the place for it in a page below docs/.
+ROLES = re.compile(r"<!-- roles -->\n+(.*?)\n+<!-- end of roles -->", re.S)
+PLACE = "<!-- roles of ../README.md -->"
 # A line of a paragraph before the first item of a list.
 LIST = re.compile(r"^(?![*-] |\d+\. |#)(\S[^\n]*)\n(?=[*-] |1\. )", re.M)
 
@@ -35,6 +38,12 @@ def on_config(config):
     return config
 
 
+def roles(docs):
+    """The README's table, its links as from docs/."""
+    table = ROLES.search((docs.parent / "README.md").read_text())[1]
+    return LINK.sub(r"\1../\2\3\4", table).replace("](../docs/", "](")
+
+
 def on_page_markdown(markdown, page, config, **_):
     docs = pathlib.Path(config.docs_dir).resolve()
     here = (docs / page.file.src_uri).parent
@@ -51,6 +60,8 @@ def on_page_markdown(markdown, page, config, **_):
         kind = "tree" if target.is_dir() else "blob"
         return f"{link[1]}{config.repo_url.rstrip('/')}/{kind}/main/{target.relative_to(docs.parent)}{link[3] or ''}{link[4]}"
 
+    if PLACE in markdown:
+        markdown = markdown.replace(PLACE, roles(docs))
     parts = FENCE.split(markdown)
     markdown = "".join(part if odd % 2 else LIST.sub(r"\1\n\n", part) for odd, part in enumerate(parts))
     parts = CODE.split(markdown)

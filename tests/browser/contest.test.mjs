@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { measure, outside, skip } from './support/calls.mjs';
 
-// The flagship in its form for standard decoders against what a browser would have otherwise (specs/flagship.md 7), on the link of
+// `thalweg:standard-decoder` against what a browser would have otherwise (docs/thalweg.md), on the link of
 // Vidaptive's figures and on one of the tuning set (docs/tuning/thalweg.toml).
 // The bar of 1.5 times the video is missed on the former: 1.06 at 0.4 of the latency (docs/thalweg.md).
 const CONTESTS = [

@@ -29,7 +29,7 @@ func ours(scheme string) cc.BandwidthEstimatorFactory {
 	return thalweg.Factory(scheme, thalweg.Config{Start: start, Min: least, Max: most, Overhead: 10})
 }
 
-// singleFlow is the path of bwe-test's vnet program with one flow (specs/embedding.md 7): the reference of 1 Mbit/s, times
+// singleFlow is the path of bwe-test's vnet program with one flow (docs/go.md): the reference of 1 Mbit/s, times
 // 1.0, 2.5, 0.5 and 1.0, with bursts of 160 kbit. A queue of 50,000 bytes and 50 ms each way are ours.
 func singleFlow() Path {
 	const reference = 1_000_000

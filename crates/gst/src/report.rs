@@ -2,7 +2,7 @@
 
 use gst::glib;
 
-/// The name of the events' structure (gstreamer's rtpsession.c and rtptwcc.c; specs/embedding.md 6.1).
+/// The name of the events' structure (gstreamer's rtpsession.c and rtptwcc.c; docs/gstreamer.md).
 pub(crate) const NAME: &str = "RTPTWCCPackets";
 
 /// Report on a packet, from an event.

@@ -8,7 +8,7 @@ use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{pacing, padding};
 use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
-/// RTP's header as webrtcbin sends it: 12 bytes and the extension with the transport-wide number (specs/embedding.md 6.1).
+/// RTP's header as webrtcbin sends it: 12 bytes and the extension with the transport-wide number (docs/gstreamer.md).
 /// Encoders are given rates without it.
 pub(crate) const RTP_HEADER: Bytes = Bytes::new(20);
 
@@ -36,7 +36,7 @@ pub(crate) struct Settings {
 }
 
 impl Default for Settings {
-    /// The bitrates of `rtpgccbwe` (specs/embedding.md 6.1). No max queue, as that element has none: a queue that is dropped costs a
+    /// The bitrates of `rtpgccbwe` (docs/gstreamer.md). No max queue, as that element has none: a queue that is dropped costs a
     /// keyframe, which makes the next queue where the rate has fallen; docs/gstreamer.md has figures.
     fn default() -> Settings {
         Settings {

@@ -258,7 +258,7 @@ fn min_and_max_hold_while_it_plays_and_max_counts_where_they_contradict_each_oth
     assert_eq!(element.property::<u32>("estimated-bitrate"), 900_000.min(2_048_000));
 }
 
-/// specs/embedding.md 6.3.
+/// docs/gstreamer.md.
 #[test]
 fn two_thousand_starts_and_stops_leave_nothing_behind() {
     let element = element();

@@ -44,7 +44,7 @@ fn the_element_is_found_with_its_properties() {
     }
 }
 
-/// specs/embedding.md 6.2: a registry keeps what it knows of a plugin.
+/// docs/gstreamer.md: a registry keeps what it knows of a plugin.
 #[test]
 fn it_takes_the_name_of_rtpgccbwe_when_the_environment_says_so_and_gives_it_back_although_there_is_a_cache() {
     let registry = Registry::new("name");

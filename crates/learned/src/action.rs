@@ -8,7 +8,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
 use crate::named;
 
-/// The rates that actions reach (specs/embedding.md 8.4), before the encoder's own bounds.
+/// The rates that actions reach (docs/learning.md), before the encoder's own bounds.
 pub const RATES: (Rate, Rate) = (Rate::from_kbps(50), Rate::from_kbps(8000));
 
 /// A window is the rate times one of these times: from less than a round trip on a short path to a queue that no call

@@ -5,7 +5,7 @@ use thalweg_units::{Bytes, Rate};
 
 use crate::Setting;
 
-/// Pacing above the rate, so that a frame of the mean size takes two thirds of its interval (specs/embedding.md 8.4).
+/// Pacing above the rate, so that a frame of the mean size takes two thirds of its interval (docs/learning.md).
 const PACING: f64 = 1.5;
 /// A window of two packets at least: with fewer, a report of each at a time would be the pace.
 const MIN_WINDOW: Bytes = Bytes::new(2 * MSS.get());

@@ -50,7 +50,7 @@ pub enum Reward {
     /// communications", 2019).
     R3Net,
     /// 2 R / 6 Mbit/s - D / 1 s - L, with the receiving rate R, the newest round trip D and the loss ratio L
-    /// (specs/embedding.md 8.4 of Mowgli).
+    /// (docs/learning.md).
     Mowgli,
     /// The mean PSNR of the frames shown, in dB; 0 if none was. With a real codec only.
     Psnr,

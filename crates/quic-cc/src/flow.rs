@@ -10,12 +10,12 @@ use crate::handle::{Handle, Snapshot};
 use crate::settings::Settings;
 
 /// Without a window of the controller's own, a pacer that follows its rate is bounded by this many times what is under way
-/// at the estimated capacity (specs/embedding.md 3).
+/// at the estimated capacity (docs/quic.md).
 const BOUND: u64 = 2;
 /// The least round trip in that product.
 const LEAST_RTT: Span = Span::from_millis(10);
 /// Without a window of the controller's own, where the window sets the pace: the most that a round trip may count beyond the
-/// least one, a quarter of it and QUIC's wait for an acknowledgement (specs/embedding.md 3).
+/// least one, a quarter of it and QUIC's wait for an acknowledgement (docs/quic.md).
 const RTT_GAIN: f64 = 1.25;
 const ACK_DELAY: Span = Span::from_millis(25);
 /// Packets that wait at the receiver for an acknowledgement and at the sender for the pace: two acknowledgements of two

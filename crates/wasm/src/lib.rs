@@ -1,5 +1,5 @@
 //! A controller of Thalweg as a WebAssembly module: one [`Driver`](thalweg_driver::Driver) an instance, for the Go package in
-//! `go/` (specs/embedding.md 7).
+//! `go/` (docs/go.md).
 //!
 //! The module imports nothing. A host instantiates it, calls [`thalweg_create`] once, and then one function for each event;
 //! the numbers of an event are arguments, and only names and reports are bytes, which it writes to [`thalweg_input`] first.

@@ -3,12 +3,14 @@
 //!
 //! [`faults`] reads the whole tree. It knows pages by their numbered headings ([`Page`]), papers by the table of their sections
 //! (specs/README.md 3), and everything else by its path. It also checks that each requirement of docs/requirements names
-//! tests that exist, or an exception.
+//! tests that exist, or an exception; and that numbers which a page quotes are those of the table that it names
+//! (`quotations`).
 
 mod citations;
 mod links;
 mod page;
 mod prose;
+mod quotations;
 mod requirements;
 mod tree;
 
@@ -80,6 +82,7 @@ pub fn faults(root: &Path) -> io::Result<Vec<Fault>> {
         citations::check(&repository, &source, &mut faults);
         if source.is_markdown() {
             links::check(&repository, &source, &mut faults);
+            quotations::check(&repository, &source, &mut faults);
         }
     }
     requirements::check(root, &mut faults)?;

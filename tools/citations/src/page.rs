@@ -66,22 +66,23 @@ impl Page {
         self.anchors.contains(anchor)
     }
 
-    /// A heading's anchor as GitHub makes it: lower case, hyphens for spaces, no punctuation; with `-1` and so on if it
-    /// is taken.
+    /// A heading's anchor, with `-1` and so on if it is taken.
     fn add_anchor(&mut self, title: &str) {
-        let kept = title
-            .to_lowercase()
-            .chars()
-            .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
-            .collect::<String>();
-        let anchor = kept.replace(' ', "-");
+        let anchor = anchor(title);
         let free = (0..).map(|n| if n == 0 { anchor.clone() } else { format!("{anchor}-{n}") });
         let free = free.into_iter().find(|anchor| !self.anchors.contains(anchor));
         self.anchors.extend(free);
     }
 }
 
-fn heading(line: &str) -> Option<&str> {
+/// A heading's anchor as GitHub makes it: lower case, hyphens for spaces, no punctuation.
+pub(crate) fn anchor(title: &str) -> String {
+    let kept = title.to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+pub(crate) fn heading(line: &str) -> Option<&str> {
     let title = line.trim_start_matches('#');
     let level = line.len() - title.len();
     (1..=6).contains(&level).then(|| title.strip_prefix(' ')).flatten().map(str::trim)

@@ -240,3 +240,88 @@ fn a_comment_a_noun_and_a_word_that_begins_alike_are_no_faults_of_prose() {
     fs::write(folder.path().join("lib.rs"), right).unwrap();
     assert_eq!(faults_of_prose(folder.path()).unwrap(), []);
 }
+
+const FIGURES: &str = "\
+# Camel
+
+## camel-fig10
+
+### Readings
+
+| link | scheme | estimate accuracy | latency p95 ms |
+| --- | --- | ---: | ---: |
+| 60 % | gcc | 90.9%±2.8 | 1,085±4 |
+| 60 % | camel | 99.6%±0.0 | 76±1 |
+| 20 % | camel | 99.9%±0.0 | 77±1 |
+
+## camel-fig11
+
+| link | scheme | estimate accuracy |
+| --- | --- | ---: |
+| 60 % | gcc | -12.5% [-14.0, 3.1] |
+";
+
+fn quoting(text: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("docs/specs/README.md", INDEX);
+    write("docs/papers/results/camel.md", FIGURES);
+    write("docs/a.md", text);
+    faults(folder.path()).unwrap().iter().map(Fault::to_string).collect()
+}
+
+#[test]
+fn a_quotation_is_the_cell_it_names_or_the_cell_rounded() {
+    let right = "\
+A <!-- quotes camel-fig10; 60 %; camel; estimate accuracy -->99.6 % and <!-- quotes camel-fig10; gcc; latency p95 ms -->1085
+B <!-- quotes camel-fig11; gcc;
+estimate accuracy -->-12.5 %, of [-14, 3.1]<!-- end -->, 7 of
+C <!-- quotes docs/papers/results/camel.md#camel-fig11; gcc; estimate accuracy -->**-12.5** <!-- counts docs/*.md -->1 page
+D <!-- counts docs/a.md: <!-- quotes -->4 lines
+";
+    assert_eq!(quoting(right), [] as [&str; 0]);
+    let table = "\
+<!-- table quotes camel-fig10; 60 % -->
+
+| | `gcc` | camel |
+|---|---|---|
+| estimate accuracy | 91 % | **99.6 %** |
+";
+    assert_eq!(quoting(table), [] as [&str; 0]);
+}
+
+#[test]
+fn a_quotation_that_is_not_what_its_cell_says_is_a_fault() {
+    one(
+        &quoting("A <!-- quotes camel-fig10; 60 %; camel; estimate accuracy -->98.6 %"),
+        "docs/a.md:1",
+        "99.6%±0.0, not 98.6",
+    );
+    one(
+        &quoting("A <!-- quotes camel-fig10; gcc; estimate accuracy -->90.91 %"),
+        "docs/a.md:1",
+        "90.9%±2.8, not 90.91",
+    );
+    one(
+        &quoting("A <!-- quotes camel-fig10; camel; estimate accuracy -->99.6 %"),
+        "docs/a.md:1",
+        "2 rows camel: add a label",
+    );
+    one(&quoting("A <!-- quotes camel-fig10; copa; estimate accuracy -->1"), "docs/a.md:1", "no row copa");
+    one(
+        &quoting("A\n<!-- quotes camel-fig10; gcc; estimate accuracy -->90.9 %"),
+        "docs/a.md:2",
+        "begins with a comment",
+    );
+    one(&quoting("A <!-- quotes camel-fig12; copa; estimate accuracy -->1"), "docs/a.md:1", "heading camel-fig12");
+    one(&quoting("A <!-- counts docs/*.md -->2 pages"), "docs/a.md:1", "the source has 1, not 2");
+    one(
+        &quoting("<!-- table quotes camel-fig11 -->\n\n| | gcc |\n|---|---|\n| estimate accuracy | 12.5 |\n"),
+        "docs/a.md:1",
+        "not 12.5",
+    );
+}

@@ -7,7 +7,7 @@ use crate::stack::Controller;
 
 /// The bar: the share of Cubic's goodput at least, and of its P95 of frame delay at most.
 const BAR: (f64, f64) = (0.9, 0.5);
-/// The same of a bulk: the least of its goodput, and the most of its P95 of round trips (specs/embedding.md 3).
+/// The same of a bulk: the least of its goodput, and the most of its P95 of round trips (docs/quic.md).
 const BULK_BAR: (f64, f64) = (0.95, 0.6);
 
 /// Results of one controller over each link.

@@ -18,7 +18,7 @@ use crate::settings::{Parts, RTP_HEADER, Settings};
 const ASSUMED_SRTT: Span = Span::from_millis(100);
 /// A new target is announced when it differs from the last by this share ...
 const ANNOUNCED: f64 = 0.01;
-/// ... and not sooner than this after it (specs/embedding.md 6.2): an encoder is set up anew each time.
+/// ... and not sooner than this after it (docs/gstreamer.md): an encoder is set up anew each time.
 const ANNOUNCED_APART: Span = Span::from_millis(20);
 /// Packets whose reports are awaited: eight seconds at 10 Mbps.
 const REMEMBERED: usize = 8192;
@@ -26,7 +26,7 @@ const REMEMBERED: usize = 8192;
 /// to leave a picture out, and one that overshoots (webrtcsink's vp8enc does) would keep a queue for good at today's
 /// pacing, a tenth above the estimate.
 const DRAINED: Span = Span::from_millis(250);
-/// A task that wakes late sends at once what it has missed, up to what this time carries (as rtpgccbwe; specs/embedding.md 6.1).
+/// A task that wakes late sends at once what it has missed, up to what this time carries (as `rtpgccbwe`).
 /// Without it 6 Mbit/s, a packet each 1.6 ms, became 2 on a busy machine.
 const LATE: Span = Span::from_millis(30);
 /// But no less than this share of the estimate, for the queue and for a controller's pushback together: what remains in

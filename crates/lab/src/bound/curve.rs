@@ -14,7 +14,7 @@ use crate::metrics::latency;
 use crate::outcome::{FrameRecord, Outcome};
 use crate::scenario::Scenario;
 
-/// Times within which frames are through the link, in ms: specs/flagship.md 2 has 33, 66 and 100. What exceeds a frame's
+/// Times within which frames are through the link, in ms: docs/bounds.md has 33, 66 and 100. What exceeds a frame's
 /// interval and its encoding time uses every opportunity already; the longer ones matter where a frame reaches the
 /// encoder's most.
 const WITHIN_MS: [i64; 11] = [8, 12, 16, 20, 25, 33, 40, 50, 66, 100, 200];

@@ -1,4 +1,4 @@
-//! How far any sender could go over a link: senders that know what no sender can (specs/flagship.md 2).
+//! How far any sender could go over a link: senders that know what no sender can (docs/bounds.md).
 //!
 //! [`Bound`] is the sender: `simulate` gives it the path of its run and plays it as any other. [`Curve`] is computed from
 //! the link alone, and says which share of it a scheme has. Both are defined for one sender over one bottleneck between
@@ -63,7 +63,7 @@ struct Causal {
     budget: Span,
 }
 
-/// The windows are those with the best averages in specs/flagship.md 2. Gain and budget were searched over six of its
+/// The windows are those with the best averages in docs/bounds.md. Gain and budget were searched over six of its
 /// recorded links and four synthetic ones (docs/bounds.md).
 const CAUSAL: Causal =
     Causal { windows: [Span::from_millis(200), Span::from_millis(800)], gain: 0.8, budget: Span::from_millis(100) };

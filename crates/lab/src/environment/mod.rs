@@ -1,5 +1,5 @@
 //! Environments for reinforcement learning: a call whose rate is set from outside, in steps of an interval of virtual
-//! time (specs/embedding.md 8.4).
+//! time (docs/learning.md).
 //!
 //! [`Environment`] is one call at a time, [`Environments`] are many, stepped together; [`rows`] turns the run of any
 //! controller into rows that a policy can learn from. Observations, actions and rewards are those of

@@ -42,7 +42,7 @@ pub fn latency(frames: &[FrameRecord]) -> Option<Latency> {
 
 /// The share of these pictures that was shown within [`DEADLINE`] of its capture, of those for which that time had
 /// passed by `end` (in seconds); `None` when there is none. Unlike the frame rate it does not count what comes too late to
-/// be part of a conversation (specs/flagship.md 3).
+/// be part of a conversation (docs/thalweg.md).
 pub fn in_time(frames: &[FrameRecord], end: f64) -> Option<f64> {
     let deadline = DEADLINE.as_secs_f64();
     let due = frames.iter().filter(|frame| frame.captured_s + deadline <= end);

@@ -38,7 +38,7 @@ pub fn stall(shown: &[f64], end: Option<f64>) -> Stall {
 }
 
 /// The least time between two displays that a viewer sees as two, in seconds: one interval of a display of 120 Hz, 8.3 ms,
-/// with some slack (specs/flagship.md 3).
+/// with some slack (docs/thalweg.md).
 const DISTINCT: f64 = 0.008;
 
 /// How many of the frames shown at these times (in order, in seconds) can be seen one after another: each is at least 8 ms

@@ -1,5 +1,5 @@
 //! 720p on links of 100 to 400 kbps, with the real functional codec: a first frame that the link hardly carries must not
-//! be a grey picture that is never refined, while latency looks perfect (specs/flagship.md 4).
+//! be a grey picture that is never refined, while latency looks perfect (docs/thalweg.md).
 
 use thalweg_codecs::Codec;
 use thalweg_codecs::functional::Settings;

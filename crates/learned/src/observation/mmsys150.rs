@@ -1,5 +1,5 @@
 //! The observation of the challenge of ACM MMSys 2024, "Offline Reinforcement Learning for Bandwidth Estimation in Real
-//! Time Communications" (its page "Data" and specs/embedding.md 8.4): the last five intervals at places 0 to 4, and at
+//! Time Communications" (its page "Data" and docs/learning.md): the last five intervals at places 0 to 4, and at
 //! places 5 to 9 the last five of ten intervals each. There an interval has 60 ms; here it has that of the environment.
 //!
 //! Readings, where the page is silent: place 0 is the newest; the long intervals end with the newest short one; a feature

@@ -1,5 +1,5 @@
 //! An observation of the kind of Mowgli (Agarwal et al., NSDI 2025): what WebRTC's telemetry has, by interval, over the
-//! last twenty; in the paper one of 50 ms, so one second. The features are those of specs/embedding.md 8.4, in units in
+//! last twenty; in the paper one of 50 ms, so one second. The features are those of docs/learning.md, in units in
 //! which a call's values are around 1.
 
 use std::collections::VecDeque;

@@ -68,11 +68,11 @@ pub(crate) enum Command {
     Emulate(emulate::Arguments),
     /// Run a command behind an emulated link, in a network namespace, as root
     ///
-    /// The command gets a network of its own, all of whose IPv4 packets pass the link; its own packets take the uplink.
-    /// The machine is at $THALWEG_GATEWAY there, and $THALWEG_SHELL is set. Other machines are reached where nft or
-    /// iptables can translate addresses; it says so. The command runs as root: write `-- sudo -u me COMMAND` for
-    /// anybody else. Shells may be opened inside one another, and everything is removed when the command ends. The exit
-    /// code is the command's; 127 if there is no such command, 126 if it cannot be run.
+    /// The command gets a network of its own, all of whose IPv4 packets pass the link; up is what it sends. The machine
+    /// is at $THALWEG_GATEWAY there, and $THALWEG_SHELL is set. Other machines are reached where nft or iptables can
+    /// translate addresses; it says so. The command runs as the user who called sudo, or as root with --as-root.
+    /// Shells may be opened inside one another, and everything is removed when the command ends. The exit code is the
+    /// command's; 127 if there is no such command, 126 if it cannot be run.
     Shell(shell::Arguments),
     /// Measure stock Chromium over an emulated link, as a black box
     ///

@@ -1,7 +1,7 @@
 //! Links from files.
 
 use thalweg_netsim::Trace;
-use thalweg_netsim::trace::{Format, ReadOptions};
+use thalweg_traces::{Format, ReadOptions, read, to_seconds};
 use thalweg_units::Time;
 
 /// Files of more opportunities are refused here, which takes no time.
@@ -31,12 +31,16 @@ pub fn trace_file(data: &[u8]) {
     let Ok(options) = options.parse::<ReadOptions>() else { return };
     let options = ReadOptions { most_opportunities: FEW, ..options };
     let file = data.get(end + 1..).unwrap_or_default();
-    match Trace::read(file, file_name, &options) {
-        Ok(read) => {
-            assert!(read.trace.period().as_nanos() > 0);
-            if read.format != Format::Mahimahi && read.trace.period().as_secs_f64() < 1e4 {
-                let again = Trace::parse_per_second(&read.trace.to_per_second()).expect("what was written");
-                assert!(again.millis().len() >= read.trace.millis().len(), "an opportunity may end the last second");
+    match read(file, file_name, &options) {
+        Ok(reading) => {
+            assert!(reading.trace.period().as_nanos() > 0);
+            if reading.format != Format::Mahimahi && reading.trace.period().as_secs_f64() < 1e4 {
+                let options = ReadOptions { format: Some(Format::Seconds), ..ReadOptions::default() };
+                let again = read(to_seconds(&reading.trace).as_bytes(), "", &options).expect("written log");
+                assert!(
+                    again.trace.millis().len() >= reading.trace.millis().len(),
+                    "an opportunity may end the last second"
+                );
             }
         }
         Err(error) => assert!(!error.to_string().is_empty()),
@@ -46,8 +50,8 @@ pub fn trace_file(data: &[u8]) {
 /// Fits a link to a capture.
 pub fn capture(data: &[u8]) {
     let options = ReadOptions { format: Some(Format::Capture), most_opportunities: FEW, ..ReadOptions::default() };
-    match Trace::read(data, "", &options) {
-        Ok(read) => assert!(read.trace.period().as_nanos() > 0 && !read.notes.is_empty()),
+    match read(data, "", &options) {
+        Ok(reading) => assert!(reading.trace.period().as_nanos() > 0 && !reading.notes.is_empty()),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 }

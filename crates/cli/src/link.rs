@@ -10,14 +10,14 @@ use anyhow::anyhow;
 use thalweg_lab::inputs;
 use thalweg_netsim::queue::{DualPi2Config, FqCodelConfig, Limits, Marker};
 use thalweg_netsim::synthesize::presets;
-use thalweg_netsim::trace::{ReadOptions, Reading};
 use thalweg_netsim::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace};
+use thalweg_traces::{ReadOptions, Reading};
 use thalweg_units::{Bytes, Rate, Seed, Span};
 
 use crate::commands::values;
 use crate::suggest::Unknown;
 
-/// A trace by name: a file of any format ([`Trace::read`]) with options behind its name, a recording of the data
+/// A trace by name: a file of any format ([`thalweg_traces::read`]) with options behind its name, a recording of the data
 /// manifest such as `TMobile-LTE-short.down`, a rate such as `2Mbps`, rates in turn such as `2Mbps/500kbps@40s`, or a
 /// synthetic link such as `lte-driving` or `poisson:rate=2Mbps`.
 pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc<Trace>> {

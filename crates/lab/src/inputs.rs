@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use thalweg_data::{recording, sha256};
-use thalweg_netsim::trace::{ReadOptions, Reading};
 use thalweg_netsim::{HopConfig, Trace};
+use thalweg_traces::{ReadOptions, Reading};
 use thalweg_units::{Seed, Span};
 
 use crate::run_folder::Input;
@@ -36,7 +36,7 @@ pub enum InputError {
     Changed(String),
 }
 
-/// The link of this name: a file of any format ([`Trace::read`]) with options behind its name, a recording of the data
+/// The link of this name: a file of any format ([`thalweg_traces::read`]) with options behind its name, a recording of the data
 /// manifest such as `TMobile-LTE-short.down`, or what [`Trace::named`] has: rates and synthetic links.
 ///
 /// # Errors
@@ -68,7 +68,7 @@ pub fn file(name: &str) -> Result<Option<(PathBuf, ReadOptions)>, InputError> {
 /// When it cannot be read, or is no link; the error begins with its path.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading, InputError> {
     let bytes = std::fs::read(path).map_err(|error| InputError::Io { path: path.into(), error })?;
-    let read = Trace::read(&bytes, &path.to_string_lossy(), options);
+    let read = thalweg_traces::read(&bytes, &path.to_string_lossy(), options);
     read.map_err(|error| InputError::Link(format!("{}: {error}", path.display())))
 }
 

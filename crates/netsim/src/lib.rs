@@ -12,7 +12,6 @@
 extern crate alloc;
 
 mod bottleneck;
-mod capture;
 pub mod cell;
 mod delay;
 mod loss;

@@ -7,209 +7,191 @@ use crate::log::{Arrival, BIN_S, FlowLog, Log, mean_rate, moving_means};
 use crate::network::{Media, Network, Phase};
 use crate::range::{Range, range};
 
-/// A figure of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Figure {
-    /// What a flow receives over what it could have.
-    Use,
-    /// What all flows together receive over what they could have, from 10 s after the first begins to the last's end.
-    UseOfRun,
-    /// The same within a part of the run.
-    UseOfAll,
-    /// What arrives over this link, by index, over its capacity.
-    UseOfLink(usize),
-    /// Time to converge after a start, a rise or a resume, in seconds.
-    Rise,
-    /// Time to settle after a fall, in seconds.
-    Fall,
-    /// 95th percentile of waiting in queues, in ms.
-    QueueP95,
-    /// 5th percentile of waiting in queues, in ms: a standing queue.
-    QueueP05,
-    /// Packets dropped of those sent, in %.
-    Loss,
-    /// The same within 5 s of a fall.
-    LossAfterFall,
-    /// Alternations between at least 0.95 and at most 0.60 of what is attainable, per minute, in settled windows.
-    Oscillation,
-    /// Deviation over mean of the sending rate in 200 ms, in settled windows.
-    Variation,
-    /// Bytes of reports over bytes of media, in %.
-    Overhead,
-    /// The greatest of the flows' rates over the least, averaged over 20 s.
-    Ratio,
-    /// Jain's index of the flows' rates, mean over seconds.
-    Jain,
-    /// Slope of the logarithm of a flow's rate over that of its round trip.
-    SlopeOverRoundTrip,
-    /// What a flow receives, in Mbps.
-    Rate,
-    /// The greatest sending rate within a second, in Mbps.
-    PeakRate,
-    /// The least rate received within any 2 s, in Mbps.
-    LeastRate,
-    /// Padding sent, in Mbps.
-    Filler,
-    /// The first flow's rate over the mean of the others'.
-    RateOverOthers,
-    /// What TCP receives, in Mbps.
-    TcpRate,
-    /// What media and TCP receive together, in Mbps.
-    RateOfAll,
-    /// The median time of transfers over that of the same without media.
-    CompletionOverAlone,
-    /// What a flow receives relative to the reference run.
-    RateOverReference,
-    /// 95th percentile of waiting less that of the reference run, in ms.
-    QueueOverReference,
-    /// Reports dropped of those sent, in %.
-    ReportLoss,
-    /// The least of the flows' received rates over what each could have.
-    LeastUse,
-    /// The greatest of them.
-    GreatestUse,
-    /// What all media flows receive over what all flows of the reference run do.
-    TotalOverReference,
-    /// The median over flows of what each receives over what its like in the reference run does.
-    MedianOverReference,
-    /// 95th percentile of the one-way delay of all flows' packets, in ms.
-    DelayP95,
-    /// The median over flows of that of each.
-    MedianDelayP95,
-    /// The greatest of them.
-    GreatestDelayP95,
-    /// Packets dropped of those that all flows sent, in %.
-    LossOfAll,
-    /// The controller's target at the end of the window, in kbps.
-    Target,
-    /// The least of the controller's targets, sampled each second, in kbps.
-    LeastTarget,
-    /// The greatest of them.
-    GreatestTarget,
-    /// The least of them over the greatest.
-    LeastOverGreatestTarget,
-    /// The target at the end of the window less that at its begin, in kbps.
-    TargetRise,
-    /// How often at most the target dips by more than 100 kbps within 500 ms (`CountBandwidthDips` of libwebrtc's
-    /// goog_cc_network_control_unittest.cc), seen every 50 ms.
-    Dips,
-    /// 95th percentile of the time that frames wait in the sender, in ms.
-    PacerDelay,
-    /// The mean over time of how long packets of two flows that go opposite ways are under way, added, in ms: what RTCP's
-    /// reports would measure, which leave at random times (RFC 3550 section 6.3.1).
-    RoundTrip,
-    /// Packets of video sent.
-    VideoPackets,
-    /// Packets of audio sent.
-    AudioPackets,
+/// Makes the enum, its names, units and ranges and its measuring of one table. Each row: figure, name in tables and in
+/// `--json`, unit (empty for ratios), possible values and, of the run, the flow's log, its number and the window, the value.
+macro_rules! figures {
+    (|$seen:ident, $log:ident, $flow:ident, $window:ident|
+     $($(#[$doc:meta])* $figure:ident $(($field:ident: $type:ty))?, $name:literal, $unit:literal, $possible:expr => $value:expr;)*) => {
+        /// A figure of a run.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Figure {
+            $($(#[$doc])* $figure $(($type))?,)*
+        }
+
+        impl Figure {
+            /// Its name in tables and in `--json`.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Figure::$figure { .. } => $name,)*
+                }
+            }
+
+            /// The values that it can have: an interval about a mean does not go beyond them.
+            pub fn possible(&self) -> Range {
+                match self {
+                    $(Figure::$figure { .. } => $possible,)*
+                }
+            }
+
+            /// Its unit; empty for ratios.
+            pub fn unit(&self) -> &'static str {
+                match self {
+                    $(Figure::$figure { .. } => $unit,)*
+                }
+            }
+
+            fn value(&self, $seen: &Seen<'_>, $log: &FlowLog, $flow: usize, $window: Window) -> Measured {
+                match self {
+                    $(Figure::$figure $(($field))? => Value::measured($value),)*
+                }
+            }
+        }
+    };
 }
 
-impl Figure {
-    /// Its name in tables and in `--json`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Figure::Use => "use",
-            Figure::UseOfRun => "use_run",
-            Figure::UseOfAll => "use_all",
-            Figure::UseOfLink(_) => "use_link",
-            Figure::Rise => "rise",
-            Figure::Fall => "fall",
-            Figure::QueueP95 => "q95",
-            Figure::QueueP05 => "q05",
-            Figure::Loss => "loss",
-            Figure::LossAfterFall => "loss_fall",
-            Figure::Oscillation => "osc",
-            Figure::Variation => "cv",
-            Figure::Overhead => "overhead",
-            Figure::Ratio => "ratio",
-            Figure::Jain => "jain",
-            Figure::SlopeOverRoundTrip => "rtt_slope",
-            Figure::Rate => "rate",
-            Figure::PeakRate => "peak",
-            Figure::LeastRate => "least",
-            Figure::Filler => "filler",
-            Figure::RateOverOthers => "weight_ratio",
-            Figure::TcpRate => "tcp",
-            Figure::RateOfAll => "rate_all",
-            Figure::CompletionOverAlone => "completion",
-            Figure::RateOverReference => "rate_ref",
-            Figure::QueueOverReference => "q95_ref",
-            Figure::ReportLoss => "report_loss",
-            Figure::LeastUse => "use_min",
-            Figure::GreatestUse => "use_max",
-            Figure::TotalOverReference => "total_ref",
-            Figure::MedianOverReference => "median_ref",
-            Figure::DelayP95 => "d95",
-            Figure::MedianDelayP95 => "d95_median",
-            Figure::GreatestDelayP95 => "d95_max",
-            Figure::LossOfAll => "loss_all",
-            Figure::Target => "target",
-            Figure::LeastTarget => "target_min",
-            Figure::GreatestTarget => "target_max",
-            Figure::LeastOverGreatestTarget => "target_min_max",
-            Figure::TargetRise => "target_rise",
-            Figure::Dips => "dips",
-            Figure::PacerDelay => "pacer95",
-            Figure::RoundTrip => "rtt",
-            Figure::VideoPackets => "video_packets",
-            Figure::AudioPackets => "audio_packets",
-        }
-    }
+const POSITIVE: Range = range(0.0, f64::INFINITY);
+const ANY: Range = range(f64::NEG_INFINITY, f64::INFINITY);
 
-    /// The values that it can have: an interval about a mean does not go beyond them.
-    pub fn possible(&self) -> Range {
-        match self {
-            Figure::SlopeOverRoundTrip | Figure::QueueOverReference | Figure::TargetRise => {
-                range(f64::NEG_INFINITY, f64::INFINITY)
-            }
-            // The first mean over a second ends a second after the event.
-            Figure::Ratio | Figure::Rise => range(1.0, f64::INFINITY),
-            Figure::Fall => range(BIN_S, f64::INFINITY),
-            Figure::Jain => range(0.0, 1.0),
-            _ => range(0.0, f64::INFINITY),
-        }
-    }
+figures! {
+    |seen, log, flow, window|
+    /// What a flow receives over what it could have.
+    Use, "use", "", POSITIVE => seen.share(&[flow], window);
+    /// What all flows together receive over what they could have, from 10 s after the first begins to the last's end.
+    UseOfRun, "use_run", "", POSITIVE => seen.share(&(0..seen.log.media.len()).collect::<Vec<_>>(), window);
+    /// The same within a part of the run.
+    UseOfAll, "use_all", "", POSITIVE => seen.share(&(0..seen.log.media.len()).collect::<Vec<_>>(), window);
+    /// What arrives over this link, by index, over its capacity.
+    UseOfLink(link: usize), "use_link", "", POSITIVE => seen.use_of_link(*link, window);
+    /// Time to converge after a start, a rise or a resume, in seconds.
+    Rise, "rise", "s", range(1.0, f64::INFINITY) => seen.rise(log, flow, window);
+    /// Time to settle after a fall, in seconds.
+    Fall, "fall", "s", range(BIN_S, f64::INFINITY) => seen.fall(log, flow, window);
+    /// 95th percentile of waiting in queues, in ms.
+    QueueP95, "q95", "ms", POSITIVE => waits(log, window, 0.95);
+    /// 5th percentile of waiting in queues, in ms: a standing queue.
+    QueueP05, "q05", "ms", POSITIVE => waits(log, window, 0.05);
+    /// Packets dropped of those sent, in %.
+    Loss, "loss", "%", POSITIVE => loss(std::slice::from_ref(log), window);
+    /// The same within 5 s of a fall.
+    LossAfterFall, "loss_fall", "%", POSITIVE => loss(std::slice::from_ref(log), window);
+    /// Alternations between at least 0.95 and at most 0.60 of what is attainable, per minute, in settled windows.
+    Oscillation, "osc", "/min", POSITIVE => seen.oscillation(log, flow);
+    /// Deviation over mean of the sending rate in 200 ms, in settled windows.
+    Variation, "cv", "", POSITIVE => seen.variation(log, flow);
+    /// Bytes of reports over bytes of media, in %.
+    Overhead, "overhead", "%", POSITIVE => ratio(log.report_bytes as f64 * 100.0, log.media_bytes as f64);
+    /// The greatest of the flows' rates over the least, averaged over 20 s.
+    Ratio, "ratio", "", range(1.0, f64::INFINITY) => seen.ratio(window);
+    /// Jain's index of the flows' rates, mean over seconds.
+    Jain, "jain", "", range(0.0, 1.0) => seen.jain(window);
+    /// Slope of the logarithm of a flow's rate over that of its round trip.
+    SlopeOverRoundTrip, "rtt_slope", "", ANY => seen.slope(window);
+    /// What a flow receives, in Mbps.
+    Rate, "rate", "Mbps", POSITIVE => Some(mean_rate(&log.received, window) / 1e6);
+    /// The greatest sending rate within a second, in Mbps.
+    PeakRate, "peak", "Mbps", POSITIVE => greatest(moving_means(&log.sent, window, 1.0)).map(|bps| bps / 1e6);
+    /// The least rate received within any 2 s, in Mbps.
+    LeastRate, "least", "Mbps", POSITIVE => least(moving_means(&log.received, window, 2.0)).map(|bps| bps / 1e6);
+    /// Padding sent, in Mbps.
+    Filler, "filler", "Mbps", POSITIVE => Some(mean_rate(&log.filler, window) / 1e6);
+    /// The first flow's rate over the mean of the others'.
+    RateOverOthers, "weight_ratio", "", POSITIVE => {
+        let rates = seen.rates(window);
+        let others = &rates[1..];
+        ratio(rates[0] * others.len() as f64, others.iter().sum())
+    };
+    /// What TCP receives, in Mbps.
+    TcpRate, "tcp", "Mbps", POSITIVE => Some(seen.log.cross_rate(window) / 1e6);
+    /// What media and TCP receive together, in Mbps.
+    RateOfAll, "rate_all", "Mbps", POSITIVE =>
+        Some((seen.rates(window).iter().sum::<f64>() + seen.log.cross_rate(window)) / 1e6);
+    /// The median time of transfers over that of the same without media.
+    CompletionOverAlone, "completion", "", POSITIVE => {
+        let alone = seen.reference.and_then(|log| completion(log, window));
+        // Without a single one within the window it took at least as long.
+        let ours = completion(seen.log, window).unwrap_or(window.1 - window.0);
+        alone.and_then(|alone| ratio(ours, alone))
+    };
+    /// What a flow receives relative to the reference run.
+    RateOverReference, "rate_ref", "", POSITIVE => {
+        let reference = seen.reference.and_then(|log| log.media.get(flow));
+        reference.and_then(|other| ratio(mean_rate(&log.received, window), mean_rate(&other.received, window)))
+    };
+    /// 95th percentile of waiting less that of the reference run, in ms.
+    QueueOverReference, "q95_ref", "ms", ANY => {
+        let reference = seen.reference.and_then(|log| waits(log.media.get(flow)?, window, 0.95));
+        waits(log, window, 0.95).zip(reference).map(|(ours, theirs)| ours - theirs)
+    };
+    /// Reports dropped of those sent, in %.
+    ReportLoss, "report_loss", "%", POSITIVE =>
+        ratio(count(&log.reports_dropped_s, window) * 100.0, count(&log.reports_s, window));
+    /// The least of the flows' received rates over what each could have.
+    LeastUse, "use_min", "", POSITIVE => least(seen.shares(window));
+    /// The greatest of them.
+    GreatestUse, "use_max", "", POSITIVE => greatest(seen.shares(window));
+    /// What all media flows receive over what all flows of the reference run do.
+    TotalOverReference, "total_ref", "", POSITIVE => {
+        let cross = seen.reference.map(|log| log.cross_rate(window));
+        cross.and_then(|theirs| ratio(seen.rates(window).iter().sum(), theirs))
+    };
+    /// The median over flows of what each receives over what its like in the reference run does.
+    MedianOverReference, "median_ref", "", POSITIVE => seen.median_over_reference(window);
+    /// 95th percentile of the one-way delay of all flows' packets, in ms.
+    DelayP95, "d95", "ms", POSITIVE => {
+        let delays: Vec<f64> = seen.log.media.iter().flat_map(|log| delays(log, window)).collect();
+        percentile(&delays, 0.95)
+    };
+    /// The median over flows of that of each.
+    MedianDelayP95, "d95_median", "ms", POSITIVE => percentile(&seen.delays_p95(window), 0.5);
+    /// The greatest of them.
+    GreatestDelayP95, "d95_max", "ms", POSITIVE => greatest(seen.delays_p95(window));
+    /// Packets dropped of those that all flows sent, in %.
+    LossOfAll, "loss_all", "%", POSITIVE => loss(&seen.log.media, window);
+    /// The controller's target at the end of the window, in kbps.
+    Target, "target", "kbps", POSITIVE => target_at(log, window.1);
+    /// The least of the controller's targets, sampled each second, in kbps.
+    LeastTarget, "target_min", "kbps", POSITIVE => least(targets(log, window));
+    /// The greatest of them.
+    GreatestTarget, "target_max", "kbps", POSITIVE => greatest(targets(log, window));
+    /// The least of them over the greatest.
+    LeastOverGreatestTarget, "target_min_max", "", POSITIVE => {
+        let (least, greatest) = (least(targets(log, window)), greatest(targets(log, window)));
+        least.zip(greatest).and_then(|(least, greatest)| ratio(least, greatest))
+    };
+    /// The target at the end of the window less that at its begin, in kbps.
+    TargetRise, "target_rise", "kbps", ANY =>
+        target_at(log, window.1).zip(target_at(log, window.0)).map(|(end, begin)| end - begin);
+    /// How often at most the target dips by more than 100 kbps within 500 ms (`CountBandwidthDips` of libwebrtc's
+    /// goog_cc_network_control_unittest.cc), seen every 50 ms.
+    Dips, "dips", "", POSITIVE => dips(log, window);
+    /// 95th percentile of the time that frames wait in the sender, in ms.
+    PacerDelay, "pacer95", "ms", POSITIVE => {
+        let within = log.pacer_ms.iter().filter(|(at, _)| (window.0..window.1).contains(at));
+        percentile(&within.map(|(_, waited)| *waited).collect::<Vec<_>>(), 0.95)
+    };
+    /// The mean over time of how long packets of two flows that go opposite ways are under way, added, in ms: what RTCP's
+    /// reports would measure, which leave at random times (RFC 3550 section 6.3.1).
+    RoundTrip, "rtt", "ms", POSITIVE => seen.round_trip(window);
+    /// Packets of video sent.
+    VideoPackets, "video_packets", "", POSITIVE => Some(count(&log.video_s, window));
+    /// Packets of audio sent.
+    AudioPackets, "audio_packets", "", POSITIVE => Some(count(&log.audio_s, window));
+}
 
-    /// Its unit; empty for ratios.
-    pub fn unit(&self) -> &'static str {
-        match self {
-            Figure::Rise | Figure::Fall => "s",
-            Figure::QueueP95
-            | Figure::QueueP05
-            | Figure::QueueOverReference
-            | Figure::DelayP95
-            | Figure::MedianDelayP95
-            | Figure::GreatestDelayP95 => "ms",
-            Figure::Loss | Figure::LossAfterFall | Figure::LossOfAll | Figure::Overhead | Figure::ReportLoss => "%",
-            Figure::Oscillation => "/min",
-            Figure::Rate
-            | Figure::PeakRate
-            | Figure::LeastRate
-            | Figure::Filler
-            | Figure::TcpRate
-            | Figure::RateOfAll => "Mbps",
-            Figure::Target | Figure::LeastTarget | Figure::GreatestTarget | Figure::TargetRise => "kbps",
-            Figure::PacerDelay | Figure::RoundTrip => "ms",
-            Figure::Use
-            | Figure::UseOfRun
-            | Figure::UseOfAll
-            | Figure::UseOfLink(_)
-            | Figure::Variation
-            | Figure::Ratio
-            | Figure::Jain
-            | Figure::SlopeOverRoundTrip
-            | Figure::RateOverOthers
-            | Figure::CompletionOverAlone
-            | Figure::RateOverReference
-            | Figure::LeastOverGreatestTarget
-            | Figure::Dips
-            | Figure::VideoPackets
-            | Figure::AudioPackets
-            | Figure::LeastUse
-            | Figure::GreatestUse
-            | Figure::TotalOverReference
-            | Figure::MedianOverReference => "",
-        }
+/// A figure's value, with whether the phase ended before it was reached if that can be.
+trait Value {
+    fn measured(self) -> Measured;
+}
+
+impl Value for Option<f64> {
+    fn measured(self) -> Measured {
+        (self, false)
+    }
+}
+
+impl Value for Measured {
+    fn measured(self) -> Measured {
+        self
     }
 }
 
@@ -239,83 +221,8 @@ pub type Measured = (Option<f64>, bool);
 impl Seen<'_> {
     /// The figure of `flow`, or of all flows together, within `window`.
     pub fn measure(&self, figure: &Figure, flow: Option<usize>, window: Window) -> Measured {
-        let media = flow.unwrap_or(0);
-        let Some(log) = self.log.media.get(media) else { return (None, false) };
-        let value = match figure {
-            Figure::Rise => return self.rise(log, media, window),
-            Figure::Fall => return self.fall(log, media, window),
-            Figure::Use => self.share(&[media], window),
-            Figure::UseOfRun | Figure::UseOfAll => self.share(&(0..self.log.media.len()).collect::<Vec<_>>(), window),
-            Figure::UseOfLink(link) => self.use_of_link(*link, window),
-            Figure::QueueP95 => waits(log, window, 0.95),
-            Figure::QueueP05 => waits(log, window, 0.05),
-            Figure::Loss | Figure::LossAfterFall => loss(std::slice::from_ref(log), window),
-            Figure::Oscillation => self.oscillation(log, media),
-            Figure::Variation => self.variation(log, media),
-            Figure::Overhead => ratio(log.report_bytes as f64 * 100.0, log.media_bytes as f64),
-            Figure::ReportLoss => ratio(count(&log.reports_dropped_s, window) * 100.0, count(&log.reports_s, window)),
-            Figure::Ratio => self.ratio(window),
-            Figure::Jain => self.jain(window),
-            Figure::SlopeOverRoundTrip => self.slope(window),
-            Figure::Rate => Some(mean_rate(&log.received, window) / 1e6),
-            Figure::PeakRate => greatest(moving_means(&log.sent, window, 1.0)).map(|bps| bps / 1e6),
-            Figure::LeastRate => least(moving_means(&log.received, window, 2.0)).map(|bps| bps / 1e6),
-            Figure::Filler => Some(mean_rate(&log.filler, window) / 1e6),
-            Figure::RateOverOthers => {
-                let rates = self.rates(window);
-                let others = &rates[1..];
-                ratio(rates[0] * others.len() as f64, others.iter().sum())
-            }
-            Figure::TcpRate => Some(self.log.cross_rate(window) / 1e6),
-            Figure::RateOfAll => Some((self.rates(window).iter().sum::<f64>() + self.log.cross_rate(window)) / 1e6),
-            Figure::CompletionOverAlone => {
-                let alone = self.reference.and_then(|log| completion(log, window));
-                // Without a single one within the window it took at least as long.
-                let ours = completion(self.log, window).unwrap_or(window.1 - window.0);
-                alone.and_then(|alone| ratio(ours, alone))
-            }
-            Figure::RateOverReference => {
-                let reference = self.reference.and_then(|log| log.media.get(media));
-                reference.and_then(|other| ratio(mean_rate(&log.received, window), mean_rate(&other.received, window)))
-            }
-            Figure::QueueOverReference => {
-                let reference = self.reference.and_then(|log| waits(log.media.get(media)?, window, 0.95));
-                waits(log, window, 0.95).zip(reference).map(|(ours, theirs)| ours - theirs)
-            }
-            Figure::LeastUse => least(self.shares(window)),
-            Figure::GreatestUse => greatest(self.shares(window)),
-            Figure::TotalOverReference => {
-                let cross = self.reference.map(|log| log.cross_rate(window));
-                cross.and_then(|theirs| ratio(self.rates(window).iter().sum(), theirs))
-            }
-            Figure::MedianOverReference => self.median_over_reference(window),
-            Figure::DelayP95 => {
-                let delays: Vec<f64> = self.log.media.iter().flat_map(|log| delays(log, window)).collect();
-                percentile(&delays, 0.95)
-            }
-            Figure::MedianDelayP95 => percentile(&self.delays_p95(window), 0.5),
-            Figure::GreatestDelayP95 => greatest(self.delays_p95(window)),
-            Figure::LossOfAll => loss(&self.log.media, window),
-            Figure::Target => target_at(log, window.1),
-            Figure::LeastTarget => least(targets(log, window)),
-            Figure::GreatestTarget => greatest(targets(log, window)),
-            Figure::LeastOverGreatestTarget => {
-                let (least, greatest) = (least(targets(log, window)), greatest(targets(log, window)));
-                least.zip(greatest).and_then(|(least, greatest)| ratio(least, greatest))
-            }
-            Figure::TargetRise => {
-                target_at(log, window.1).zip(target_at(log, window.0)).map(|(end, begin)| end - begin)
-            }
-            Figure::Dips => dips(log, window),
-            Figure::PacerDelay => {
-                let within = log.pacer_ms.iter().filter(|(at, _)| (window.0..window.1).contains(at));
-                percentile(&within.map(|(_, waited)| *waited).collect::<Vec<_>>(), 0.95)
-            }
-            Figure::RoundTrip => self.round_trip(window),
-            Figure::VideoPackets => Some(count(&log.video_s, window)),
-            Figure::AudioPackets => Some(count(&log.audio_s, window)),
-        };
-        (value, false)
+        let flow = flow.unwrap_or(0);
+        self.log.media.get(flow).map_or((None, false), |log| figure.value(self, log, flow, window))
     }
 
     /// What all media flows receive, in bit/s.

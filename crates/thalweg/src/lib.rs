@@ -15,7 +15,7 @@
 //! | feature | module | what it adds |
 //! |---|---|---|
 //! | `serde` | | configurations as text |
-//! | `lab` | `lab`, `learned`, `codecs`, `video` | experiments in virtual time, and learning in them; Rust alone |
+//! | `lab` | `lab`, `traces`, `learned`, `codecs`, `video` | experiments in virtual time, and learning in them; Rust alone |
 //! | `codecs-libvpx` | `codecs`, `video` | VP8 and VP9 (Debian: `libvpx-dev`) |
 //! | `codecs-openh264` | `codecs`, `video` | H.264 (a C++ compiler) |
 //! | `session` | `session`, `transport` | WebRTC without clock and sockets |
@@ -45,6 +45,8 @@ pub use thalweg_learned as learned;
 pub use thalweg_live as live;
 #[cfg(feature = "session")]
 pub use thalweg_session as session;
+#[cfg(feature = "lab")]
+pub use thalweg_traces as traces;
 #[cfg(feature = "session")]
 pub use thalweg_transport as transport;
 #[cfg(feature = "codecs")]

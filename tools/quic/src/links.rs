@@ -48,7 +48,7 @@ pub fn link(name: &str, duration: Span) -> Result<Arc<Trace>, String> {
     let trace = match recorded {
         Some(path) => {
             let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-            Trace::read(&bytes, name, &Default::default()).map_err(|error| format!("{name}: {error}"))?.trace
+            thalweg_traces::read(&bytes, name, &Default::default()).map_err(|error| format!("{name}: {error}"))?.trace
         }
         None => Trace::named(name, duration, Seed::new(1)).map_err(|error| error.to_string())?,
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use thalweg_lab::inputs;
 use thalweg_netsim::Trace;
 use thalweg_netsim::synthesize::{KINDS, Synthetic, presets};
-use thalweg_netsim::trace::{Format, ReadOptions, Reading};
+use thalweg_traces::{Format, ReadOptions, Reading, to_csv, to_seconds};
 use thalweg_units::{Seed, Span, Time};
 
 use crate::commands::values;
@@ -86,7 +86,7 @@ struct Found {
 fn find(name: &str, duration: Span) -> anyhow::Result<Found> {
     match inputs::file(name)? {
         Some((path, options)) => {
-            let Reading { trace, format, notes, delay } = inputs::read(&path, &options)?;
+            let Reading { trace, format, notes, delay, .. } = inputs::read(&path, &options)?;
             Ok(Found { trace: Arc::new(trace), format: Some(format), notes, delay })
         }
         None => {
@@ -111,8 +111,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let is_csv = to.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
             let text = match format.unwrap_or(if is_csv { Written::Csv } else { Written::Mahimahi }) {
                 Written::Mahimahi => mahimahi(&trace, to),
-                Written::Seconds => trace.to_per_second(),
-                Written::Csv => trace.to_csv(),
+                Written::Seconds => to_seconds(&trace),
+                Written::Csv => to_csv(&trace),
             };
             notes.iter().for_each(|note| eprintln!("{from}: {note}"));
             folder::write_whole(to, text.as_bytes())
@@ -138,7 +138,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn mahimahi(trace: &Trace, to: &Path) -> String {
     let (name, options) = (to.to_string_lossy(), ReadOptions::default());
     let texts = doublings(trace).map(|doubled| trace.repeated(1 << doubled).to_text());
-    let mut clear = texts.filter(|text| Trace::read(text.as_bytes(), &name, &options).is_ok());
+    let mut clear = texts.filter(|text| thalweg_traces::read(text.as_bytes(), &name, &options).is_ok());
     clear.next().unwrap_or_else(|| {
         eprintln!("{name}: could be one rate a second as well; read it as {name}:format=mahimahi");
         trace.to_text()

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use thalweg_netsim::trace::ReadOptions;
+use thalweg_traces::ReadOptions;
 
 /// The files that a pattern such as `traces/*.down` or `*/up.csv:column=Mbps` means, in order of their names: `*` stands
 /// for any letters of one part of a path, `?` for one letter. A name without either is what it says, a file or any other

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use thalweg_netsim::trace::ReadOptions;
 use thalweg_sender::SenderFactory;
+use thalweg_traces::ReadOptions;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::behaviour::BEHAVIOUR;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use thalweg_netsim::trace::ReadOptions;
+use thalweg_traces::ReadOptions;
 use thalweg_units::{Seed, Span};
 use toml::Value;
 

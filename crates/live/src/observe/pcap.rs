@@ -139,8 +139,8 @@ mod tests {
     use super::*;
     use pcap_file::pcap::PcapReader;
     use std::sync::Arc;
-    use thalweg_netsim::trace::{ReadOptions, Reading};
     use thalweg_netsim::{Bottleneck, Link, QueueConfig, Schedule, Trace};
+    use thalweg_traces::{ReadOptions, Reading, read};
     use thalweg_units::{Bytes, Seed, Span};
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         capture.finish().unwrap();
         let file = std::fs::read(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
-        let Reading { trace, notes, .. } = Trace::read(&file, "fitted.pcap", &ReadOptions::default()).unwrap();
+        let Reading { trace, notes, .. } = read(&file, "fitted.pcap", &ReadOptions::default()).unwrap();
         let apart = trace.mean_rate().as_bps_f64() / link.mean_rate().as_bps_f64() - 1.0;
         assert!(apart.abs() < 0.02, "{apart}: {notes:?}");
         let first = link.millis()[0];

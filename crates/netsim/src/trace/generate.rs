@@ -1,6 +1,5 @@
 //! Traces from rates.
 
-use alloc::format;
 use alloc::vec::Vec;
 
 use thalweg_units::{Rate, Span};
@@ -59,30 +58,6 @@ impl Trace {
             millis.push(now);
         }
         Trace::new(millis)
-    }
-
-    /// The same of a file, which may ask for more than memory holds, up to this number of opportunities.
-    ///
-    /// # Errors
-    /// When nothing is ever delivered, or too much.
-    pub(crate) fn from_steps(steps: Vec<(u64, Rate)>, most: u64) -> Result<Trace, TraceError> {
-        let bits: f64 = steps.iter().map(|(millis, rate)| rate.as_bps_f64() * *millis as f64 / 1e3).sum();
-        let packets = bits / OPPORTUNITY_BITS as f64;
-        if packets > most as f64 {
-            let problem = format!(
-                "it has {:.1} million packets of 1500 bytes, must be at most {} million: are its units right? If so, \
-                 cut it",
-                packets / 1e6,
-                most as f64 / 1e6
-            );
-            return Err(TraceError::Unclear(problem));
-        }
-        Trace::from_rates(steps).map_err(|error| match error {
-            TraceError::Empty => TraceError::Unclear(
-                "all its rates together do not carry one packet of 1500 bytes: are its units right?".into(),
-            ),
-            other => other,
-        })
     }
 
     /// Two rates in turn, each for `half` (Vidaptive Fig. 1: 2 Mbps and 500 kbps, 40 s each).

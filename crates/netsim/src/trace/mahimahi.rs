@@ -13,8 +13,6 @@ pub enum TraceError {
     Empty,
     /// The last opportunity is at 0, so the trace would loop without time passing.
     EndsAtZero,
-    /// It cannot be read without more being said; the message says what.
-    Unclear(String),
     /// A line is invalid.
     Line {
         /// The number of the line, from 1.
@@ -27,7 +25,8 @@ pub enum TraceError {
 }
 
 impl TraceError {
-    pub(super) fn line(number: usize, text: &str, rule: impl Into<String>) -> TraceError {
+    /// An invalid line of a file, counted from 1, and the rule that it breaks.
+    pub fn line(number: usize, text: &str, rule: impl Into<String>) -> TraceError {
         TraceError::Line { number, text: text.chars().take(40).collect(), rule: rule.into() }
     }
 
@@ -46,7 +45,6 @@ impl fmt::Display for TraceError {
             TraceError::EndsAtZero => f.write_str(
                 "the trace ends at 0 ms: its last line is the time after which it begins again and must be above 0",
             ),
-            TraceError::Unclear(message) => f.write_str(message),
             TraceError::Line { number, text, rule } => write!(f, "line {number} is '{text}', must be {rule}"),
         }
     }

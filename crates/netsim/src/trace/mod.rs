@@ -1,15 +1,10 @@
 //! Traces: the delivery opportunities of a link.
 
-mod csv;
 mod generate;
 mod mahimahi;
 mod named;
-mod options;
-mod per_second;
-mod read;
 mod schedule;
 mod statistics;
-mod unit;
 
 use alloc::vec::Vec;
 
@@ -17,10 +12,8 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 
 pub use mahimahi::TraceError;
 pub use named::NameError;
-pub use options::{Format, ReadOptions, Reading};
 pub use schedule::Schedule;
 pub use statistics::Statistics;
-pub use unit::RateUnit;
 
 /// Bytes of one opportunity: an IP packet of 1500 bytes and the 4 bytes of packet information that Mahimahi's TUN
 /// device puts before it (specs/linkemu.md 1).

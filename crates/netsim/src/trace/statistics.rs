@@ -30,6 +30,22 @@ pub struct Statistics {
 }
 
 impl Trace {
+    /// The rate of each second, the last of which may not be whole: all opportunities of one period, each counted in
+    /// the second whose end it is at or before. [`Trace::from_rates`] makes the same number of opportunities of them.
+    pub fn rates_by_second(&self) -> Vec<Rate> {
+        let past = Time::ZERO + self.period() + Span::from_millis(1);
+        let seconds = self.period().as_millis().max(1).unsigned_abs().div_ceil(1000);
+        let of = |second: u64| {
+            // An opportunity is at the end of its millisecond; those at 0 are the first of all.
+            let from = if second == 0 { Time::ZERO } else { Time::from_millis(second * 1000 + 1) };
+            let to = Time::from_millis((second + 1) * 1000 + 1).min(past);
+            // At the end of a period those at 0 come again.
+            let again = if to == past { self.millis().partition_point(|millis| *millis == 0) as u64 } else { 0 };
+            Rate::from_bps((self.opportunities(from, to) - again) * 12_000)
+        };
+        (0..seconds).map(of).collect()
+    }
+
     /// Computes the statistics.
     pub fn statistics(&self) -> Statistics {
         let seconds = (self.period().as_millis() / 1000).max(1) as u64;

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use thalweg_lab::inputs;
 use thalweg_lab::scenario::Scenario;
 use thalweg_netsim::{HopConfig, PathConfig, QueueConfig, Rates, Trace};
 use thalweg_papers::{Folder, Link, Links, Origin, Seconds, Setup, drawn, encode_time};
+use thalweg_traces::{Format, ReadOptions, Reading};
 use thalweg_units::{Rate, Seed, Size, Span};
 
 use super::Arguments;
@@ -145,8 +147,8 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
 
 /// The rates of a log with one throughput value per second.
 fn by_second(path: &Path) -> anyhow::Result<Rates> {
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    let trace = Trace::parse_per_second(&text).with_context(|| path.display().to_string())?;
+    let options = ReadOptions { format: Some(Format::Seconds), ..ReadOptions::default() };
+    let Reading { trace, .. } = inputs::read(path, &options)?;
     Ok(Rates::in_turn(trace.rates_by_second(), Span::from_secs(1))?)
 }
 

@@ -1,56 +1,9 @@
-//! The formats of files, how one is to be read, and what was read.
+//! How a file is to be read.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-use core::fmt;
-use core::str::FromStr;
+use std::str::FromStr;
 
-use thalweg_units::Span;
-
-use super::Trace;
-use super::unit::RateUnit;
-
-/// A format of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Mahimahi's: a time in milliseconds for each delivery opportunity.
-    Mahimahi,
-    /// One rate a second, with or without the number of the second before it.
-    Seconds,
-    /// Comma-separated values with a header that names the units.
-    Csv,
-    /// A packet capture, to which a link is fitted.
-    Capture,
-}
-
-const FORMATS: [(&str, Format); 5] = [
-    ("mahimahi", Format::Mahimahi),
-    ("seconds", Format::Seconds),
-    ("csv", Format::Csv),
-    ("capture", Format::Capture),
-    ("pcap", Format::Capture),
-];
-
-impl FromStr for Format {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Format, String> {
-        let found = FORMATS.iter().find(|(name, _)| *name == text).map(|(_, format)| *format);
-        found.ok_or_else(|| format!("unknown format '{text}': expected mahimahi, seconds, csv or pcap"))
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Format::Mahimahi => "Mahimahi's times of delivery opportunities",
-            Format::Seconds => "one rate a second",
-            Format::Csv => "comma-separated values",
-            Format::Capture => "a packet capture",
-        })
-    }
-}
+use crate::format::Format;
+use crate::unit::RateUnit;
 
 /// How a file is to be read, where its content leaves a choice: `format=seconds,unit=kbps`, or for comma-separated
 /// values `column=UL_bitrate`, `time=start`, and rows by a value, `run_num=3`; for captures `from=192.0.2.1` and `to=`.
@@ -71,7 +24,7 @@ pub struct ReadOptions {
 }
 
 /// They take 800 MB: a quarter of an hour of 1.3 Gbps.
-pub(super) const MOST_OPPORTUNITIES: u64 = 100_000_000;
+const MOST_OPPORTUNITIES: u64 = 100_000_000;
 
 impl Default for ReadOptions {
     fn default() -> ReadOptions {
@@ -101,7 +54,7 @@ impl FromStr for ReadOptions {
         let mut options = ReadOptions::default();
         for part in text.split(',').filter(|_| !text.is_empty()) {
             let (key, value) = part.split_once('=').ok_or_else(|| {
-                format!("invalid option of a trace '{part}': expected key=value, such as format=seconds")
+                format!("unknown option '{part}' of a trace: expected key=value, such as format=seconds")
             })?;
             match key {
                 "format" => options.format = Some(value.parse()?),
@@ -113,17 +66,4 @@ impl FromStr for ReadOptions {
         }
         Ok(options)
     }
-}
-
-/// A link that was read from a file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
-    /// Its delivery opportunities.
-    pub trace: Trace,
-    /// How the file was read.
-    pub format: Format,
-    /// What a reader of results should know: which column was read, what a capture does not show.
-    pub notes: Vec<String>,
-    /// The one-way delay of the path, from captures that show it.
-    pub delay: Option<Span>,
 }

@@ -1,8 +1,8 @@
 //! What a frame of a capture says about its packet: addresses, size, and whether more of the same was waiting.
 
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::file::Frame;
+use super::frames::Frame;
 
 /// An IP packet of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(super) enum Handshake {
 
 /// The packet of a frame; `None` if it is not IP, or too little of it was kept.
 pub(super) fn packet(frame: &Frame<'_>) -> Option<Packet> {
-    let ip = network_layer(frame.data, frame.link_type)?;
+    let ip = network_layer(&frame.data, frame.link_type)?;
     let before = (frame.data.len() - ip.len()) as u32;
     let on_wire = frame.length.saturating_sub(before);
     let at = frame.at;

@@ -1,9 +1,7 @@
 //! Units as people write them in files.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use core::fmt;
-use core::str::FromStr;
+use std::fmt;
+use std::str::FromStr;
 
 use thalweg_units::Rate;
 
@@ -33,7 +31,7 @@ impl RateUnit {
     }
 
     /// The unit at the end of a column's name: `rate_mbps`, `Throughput (kbit/s)`, `bits_per_second`.
-    pub(super) fn ends(name: &str) -> Option<RateUnit> {
+    pub(crate) fn ends(name: &str) -> Option<RateUnit> {
         let name = name.trim_end_matches([')', ']', ' ']);
         // A file that is no table may have one endless line for its header.
         let ends = name.char_indices().rev().take(LONGEST_NAME);
@@ -65,7 +63,7 @@ impl FromStr for RateUnit {
             "byte/s" | "bytes/s" | "bytes per second" => Ok(prefix.bytes()),
             "bps" | "b/s" | "bit/s" | "bits/s" | "bit per second" | "bits per second" => Ok(prefix),
             _ => Err(format!(
-                "unknown unit of rates '{text}': expected bps, kbps, Mbps, Gbps, or for bytes B/s, kB/s, MB/s"
+                "unknown unit of rates '{text}': expected one of bps, kbps, Mbps, Gbps, or for bytes B/s, kB/s, MB/s"
             )),
         }
     }
@@ -87,7 +85,7 @@ impl fmt::Display for RateUnit {
 }
 
 /// Seconds of a unit of time.
-pub(super) fn seconds_of(unit: &str) -> Option<f64> {
+pub(crate) fn seconds_of(unit: &str) -> Option<f64> {
     Some(match unit {
         "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
         "ms" | "msec" | "millis" | "milliseconds" => 1e-3,
@@ -99,7 +97,7 @@ pub(super) fn seconds_of(unit: &str) -> Option<f64> {
 
 /// Seconds since 1970 of a date and time in digits, however separated: `2019.12.16_13.40.04` as G-NetTrack writes it,
 /// `2021-01-16 19:10:28`, `2021-01-16T19:10:28.5Z`. A time zone is not read: only differences are used.
-pub(super) fn date(text: &str) -> Option<f64> {
+pub(crate) fn date(text: &str) -> Option<f64> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<u32>().ok();
     let separators = [4, 7, 10, 13, 16].map(|at| text.as_bytes().get(at).is_some_and(|byte| !byte.is_ascii_digit()));
     let [year, month, day] = [number(0, 4)?, number(5, 7)?, number(8, 10)?];

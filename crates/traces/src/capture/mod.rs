@@ -11,21 +11,25 @@
 //! STUN request of each side, added: both are the whole round trip wherever the capture was made, except that STUN in
 //! one direction alone leaves out what is behind the capture. The delay is half of it.
 
-mod file;
+mod frames;
 mod packet;
 
-use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-use core::net::IpAddr;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 
+use thalweg_netsim::{Trace, TraceError};
 use thalweg_units::{Rate, Span};
 
-use crate::trace::{Format, ReadOptions, Reading};
-use crate::{Trace, TraceError};
-pub(crate) use file::is_capture;
-use packet::{Content, Handshake, Packet, packet};
+use self::frames::{Frames, frames, is_capture};
+use self::packet::{Content, Handshake, Packet, packet};
+use crate::error::ReadError;
+use crate::format::Format;
+use crate::options::ReadOptions;
+use crate::reader::{File, Reader, Reading};
+use crate::steps;
+
+pub(crate) const READER: Reader =
+    Reader { format: Format::Capture, options: &["NAME"], is: |file| Ok(is_capture(file.bytes)), read };
 
 /// Every path of QUIC carries datagrams of this size (RFC 9000 section 14.1), so a sender with more waiting fills at
 /// least that; a full TCP segment over Ethernet is larger.
@@ -43,26 +47,25 @@ const LONGEST_NS: u64 = 86_400_000_000_000;
 ///
 /// # Errors
 /// When it is no capture, has no such flow, or none that shows a rate.
-pub(crate) fn fit(file: &[u8], options: &ReadOptions) -> Result<Reading, TraceError> {
-    let file::Frames { frames, is_cut, untimed } = file::frames(file)?;
+fn read(file: File<'_>, options: &ReadOptions) -> Result<Reading, ReadError> {
+    let Frames { frames, is_cut, untimed } = frames(file.bytes)?;
     let mut packets: Vec<Packet> = frames.iter().filter_map(packet).collect();
     packets.sort_by_key(|packet| packet.at);
-    let unclear = |message: String| Err(TraceError::Unclear(message));
     if packets.is_empty() {
         let kinds =
             frames.first().map_or(String::new(), |frame| format!(", the first of link type {}", frame.link_type));
-        return unclear(format!(
+        return Err(ReadError::unclear(format!(
             "no IP packet with a time among {} captured frames{kinds}: Ethernet, raw IP, loopback and Linux cooked are \
              read",
             frames.len() + untimed
-        ));
+        )));
     }
     let (from, to) = direction(&packets, &options.only)?;
     let flow: Vec<&Packet> = packets.iter().filter(|packet| (packet.from, packet.to) == (from, to)).collect();
     let Capacity { trace, busy, window_ms } = capacity(&flow, options.most_opportunities)?;
     let delay = round_trip(&packets, from, to).map(|trip| trip / 2);
     let bytes: u64 = flow.iter().map(|packet| u64::from(packet.size)).sum();
-    let mut notes = alloc::vec![
+    let mut notes = vec![
         format!("{} packets, {:.1} MB from {from} to {to}", flow.len(), bytes as f64 / 1e6),
         format!(
             "capacity by {window_ms} ms from gaps in which the sender had more to send, {:.1} % of the time: a lower bound \
@@ -82,11 +85,11 @@ pub(crate) fn fit(file: &[u8], options: &ReadOptions) -> Result<Reading, TraceEr
     if untimed > 0 {
         notes.push(format!("{untimed} packets without a time were left out"));
     }
-    Ok(Reading { trace, format: Format::Capture, notes, delay })
+    Ok(Reading { delay, ..Reading::new(Format::Capture, trace, notes) })
 }
 
 /// The direction with the most bytes among those asked for.
-fn direction(packets: &[Packet], only: &[(String, String)]) -> Result<(IpAddr, IpAddr), TraceError> {
+fn direction(packets: &[Packet], only: &[(String, String)]) -> Result<(IpAddr, IpAddr), ReadError> {
     let mut bytes: BTreeMap<(IpAddr, IpAddr), u64> = BTreeMap::new();
     for packet in packets {
         *bytes.entry((packet.from, packet.to)).or_default() += u64::from(packet.size);
@@ -94,13 +97,13 @@ fn direction(packets: &[Packet], only: &[(String, String)]) -> Result<(IpAddr, I
     let mut wanted = [None, None];
     for (key, value) in only {
         let Some(end) = ["from", "to"].iter().position(|end| end == key) else {
-            return Err(TraceError::Unclear(format!(
+            return Err(ReadError::unclear(format!(
                 "{key}={value}: options of a capture are from= and to= an address"
             )));
         };
-        let address: IpAddr = value.parse().map_err(|_| {
-            TraceError::Unclear(format!("{key}={value}: '{value}' is no IP address, such as 192.0.2.1"))
-        })?;
+        let address: IpAddr = value
+            .parse()
+            .map_err(|_| ReadError::unclear(format!("{key}={value}: '{value}' is no IP address, such as 192.0.2.1")))?;
         wanted[end] = Some(address);
     }
     let fits =
@@ -108,7 +111,7 @@ fn direction(packets: &[Packet], only: &[(String, String)]) -> Result<(IpAddr, I
     let found = bytes.iter().filter(|(pair, _)| fits(pair)).max_by_key(|(_, bytes)| **bytes);
     found.map(|(pair, _)| *pair).ok_or_else(|| {
         let pairs: Vec<String> = bytes.keys().take(5).map(|(from, to)| format!("{from} to {to}")).collect();
-        TraceError::Unclear(format!("no packets of that direction; there are some from {}", pairs.join(", ")))
+        ReadError::unclear(format!("no packets of that direction; there are some from {}", pairs.join(", ")))
     })
 }
 
@@ -131,15 +134,12 @@ struct Capacity {
     window_ms: u64,
 }
 
-fn capacity(flow: &[&Packet], most: u64) -> Result<Capacity, TraceError> {
+fn capacity(flow: &[&Packet], most: u64) -> Result<Capacity, ReadError> {
     let (Some(start), Some(end)) = (flow.first().map(|packet| packet.at), flow.last().map(|packet| packet.at)) else {
-        return Err(TraceError::Empty);
+        return Err(TraceError::Empty.into());
     };
     if end - start > LONGEST_NS {
-        return Err(TraceError::Unclear(format!(
-            "it lasts {} s, must be at most a day",
-            (end - start) / 1_000_000_000
-        )));
+        return Err(ReadError::unclear(format!("it lasts {} s, must be at most a day", (end - start) / 1_000_000_000)));
     }
     let mut window_ms = WINDOW_MS;
     let windows = loop {
@@ -153,7 +153,7 @@ fn capacity(flow: &[&Packet], most: u64) -> Result<Capacity, TraceError> {
         window_ms *= 2;
     };
     let Some(mut latest) = windows.iter().find_map(rate) else {
-        return Err(TraceError::Unclear(format!(
+        return Err(ReadError::unclear(format!(
             "none of its {} packets in this direction shows the link's rate: packets of a frame, or packets of {FULL} \
              bytes and more, follow one another for less than {} ms of it; capture behind the link, where a sender loads it",
             flow.len(),
@@ -167,7 +167,7 @@ fn capacity(flow: &[&Packet], most: u64) -> Result<Capacity, TraceError> {
         latest = rate(window).unwrap_or(latest);
         (if place + 1 == count { last } else { window_ms }, latest)
     });
-    let trace = Trace::from_steps(steps.collect(), most)?;
+    let trace = steps::trace(steps.collect(), most)?;
     Ok(Capacity { trace, busy: busy as f64 / (end - start).max(1) as f64, window_ms })
 }
 
@@ -175,7 +175,7 @@ fn capacity(flow: &[&Packet], most: u64) -> Result<Capacity, TraceError> {
 fn busy_windows(flow: &[&Packet], window_ns: u64) -> Vec<(f64, u64)> {
     let start = flow.first().map_or(0, |packet| packet.at);
     let end = flow.last().map_or(0, |packet| packet.at);
-    let mut windows = alloc::vec![(0.0, 0); ((end - start) / window_ns + 1) as usize];
+    let mut windows = vec![(0.0, 0); ((end - start) / window_ns + 1) as usize];
     for pair in flow.windows(2).filter(|pair| is_busy(pair[0], pair[1])) {
         let (begin, stop) = (pair[0].at - start, pair[1].at - start);
         let bits = f64::from(pair[1].size) * 8.0;

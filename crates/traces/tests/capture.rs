@@ -10,8 +10,8 @@ use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::{DataLink, Endianness, TsResolution};
-use thalweg_netsim::trace::{Format, ReadOptions, Reading};
 use thalweg_netsim::{Bottleneck, Link, QueueConfig, Schedule, Trace};
+use thalweg_traces::{Format, ReadOptions, Reading, read};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 const SENDER: [u8; 4] = [192, 0, 2, 1];
@@ -62,7 +62,7 @@ fn raw(packets: &[Captured]) -> Vec<u8> {
 }
 
 fn fit(file: &[u8], options: &str) -> Result<Reading, String> {
-    Trace::read(file, "a capture", &options.parse::<ReadOptions>()?).map_err(|error| error.to_string())
+    read(file, "a capture", &options.parse::<ReadOptions>()?).map_err(|error| error.to_string())
 }
 
 /// When packets leave a trace's bottleneck that were offered at these times.
@@ -293,7 +293,7 @@ fn the_direction_is_the_one_with_the_most_bytes_or_the_one_that_is_asked_for() {
         ("from=192.0.2.9", format!("{} to {}", IpAddr::V4(Ipv4Addr::from(SENDER)), Ipv4Addr::from(RECEIVER))),
         ("from=here", "'here' is no IP address".into()),
         ("port=80", "from= and to=".into()),
-        ("column=rate", "no option of a capture".into()),
+        ("column=rate", "no option of a packet capture".into()),
     ] {
         let error = mean(options).unwrap_err();
         assert!(error.contains(&words), "{error}");

@@ -1,0 +1,306 @@
+//! Comma-separated values with a header: a column of times, a column of rates, and their units in the header. Fields
+//! may as well be separated by semicolons, tabs or spaces.
+
+mod columns;
+
+use std::fmt::Write as _;
+
+use csv::{Position, ReaderBuilder, StringRecord, Trim};
+use thalweg_netsim::{Trace, TraceError};
+use thalweg_units::Rate;
+
+use self::columns::{Times, column, rates};
+use crate::error::ReadError;
+use crate::format::Format;
+use crate::options::ReadOptions;
+use crate::reader::{File, Reader, Reading};
+use crate::steps::{self, Steps};
+use crate::unit::RateUnit;
+
+pub(crate) const READER: Reader =
+    Reader { format: Format::Csv, options: &["column", "unit", "time", "NAME"], is, read };
+
+/// What a measurement that failed looks like.
+const MISSING: [&str; 6] = ["", "-", "nan", "na", "n/a", "null"];
+
+/// A day, beyond which the unit of the times is more likely wrong than the recording that long.
+const LONGEST_MS: u64 = 86_400_000;
+
+fn is(file: File<'_>) -> Result<bool, ReadError> {
+    let first = first_line(file.text()?);
+    let begins_with_name = first.split_whitespace().next().is_some_and(|field| field.parse::<f64>().is_err());
+    Ok(begins_with_name || first.contains([',', ';', '"']))
+}
+
+fn read(file: File<'_>, options: &ReadOptions) -> Result<Reading, ReadError> {
+    let (steps, notes) = steps(file.text()?, options)?;
+    Ok(Reading::new(Format::Csv, steps::trace(steps, options.most_opportunities)?, notes))
+}
+
+/// The rates of a file, and what was read and how.
+///
+/// # Errors
+/// When it is unclear which columns to read, or a value is none.
+fn steps(text: &str, options: &ReadOptions) -> Result<(Steps, Vec<String>), ReadError> {
+    let mut rows = rows(text)?.into_iter();
+    let names = rows.next().ok_or(TraceError::Empty)?;
+    if names.iter().all(|name| name.parse::<f64>().is_ok()) {
+        let rule = "the names of the columns with their units, such as time_s,rate_mbps";
+        return Err(ReadError::line(number(&names), first_line(text), rule));
+    }
+    let only = options.only.iter().map(|(name, value)| Ok((column(&names, name)?, value.trim())));
+    let only: Vec<(usize, &str)> = only.collect::<Result<_, ReadError>>()?;
+    let is_wanted =
+        |row: &StringRecord| only.iter().all(|(at, value)| row.get(*at).is_some_and(|field| field == *value));
+    let rows: Vec<StringRecord> = rows.into_iter().filter(is_wanted).collect();
+    if rows.is_empty() {
+        return Err(ReadError::unclear(
+            "no row to read: a header is followed by a row for each rate, and :NAME=VALUE keeps some",
+        ));
+    }
+    let (rate_at, unit) = rates(&names, options)?;
+    let times = Times::of(&names, options, &rows)?;
+    let (steps, missing) = steps_of(&rows, &names, (rate_at, unit), times)?;
+    let mut notes =
+        vec![format!("rates from column '{}' in {unit}, times from column '{}'", &names[rate_at], &names[times.at])];
+    let longest = steps.iter().map(|(millis, _)| *millis).max().unwrap_or(0);
+    let usual = usual(&steps);
+    if longest > 5 * usual {
+        notes.push(format!(
+            "usually {usual} ms from row to row, at most {longest}: until a row, the rate before it holds"
+        ));
+    }
+    if missing > 0 {
+        notes.push(format!("{missing} rows have no rate: the rate before them holds"));
+    }
+    Ok((steps, notes))
+}
+
+/// Each rate for the time to the next row, the last for the usual time between rows. Also how many rows had none.
+fn steps_of(
+    rows: &[StringRecord],
+    names: &StringRecord,
+    (rate_at, unit): (usize, RateUnit),
+    times: Times,
+) -> Result<(Steps, usize), ReadError> {
+    let mut points: Vec<(u64, Rate)> = Vec::new();
+    let mut missing = 0;
+    let mut start = None;
+    for row in rows {
+        let wrong = |at: usize, rule: String| {
+            let field = row.get(at).unwrap_or_default();
+            ReadError::line(number(row), field, format!("{rule} (column '{}')", &names[at]))
+        };
+        let time = row.get(times.at).and_then(|field| times.read(field));
+        let time = time.ok_or_else(|| wrong(times.at, "a time".into()))?;
+        let millis = (time - *start.get_or_insert(time)) * 1e3;
+        let before = points.last().map_or(0, |(at, _)| *at);
+        if millis.round() < before as f64 {
+            let rule = format!(
+                "no earlier than the row before it; if the file has several recordings, keep the rows of one with \
+                 :{}=VALUE",
+                names.iter().find(|name| name.starts_with("run")).unwrap_or("NAME")
+            );
+            return Err(wrong(times.at, rule));
+        }
+        if millis > LONGEST_MS as f64 {
+            return Err(wrong(times.at, "at most a day after the first row: is its unit right?".into()));
+        }
+        let field = row.get(rate_at).unwrap_or_default();
+        let rate = if MISSING.contains(&field.to_lowercase().as_str()) {
+            missing += 1;
+            points.last().map_or(Rate::ZERO, |(_, rate)| *rate)
+        } else {
+            let rate = field.parse().ok().and_then(|value| unit.rate(value));
+            rate.ok_or_else(|| wrong(rate_at, format!("a rate in {unit}, from 0 to 100 Gbps")))?
+        };
+        let at = millis.round() as u64;
+        // Of several rows with one time, the last counts.
+        match points.last_mut() {
+            Some(last) if last.0 == at => last.1 = rate,
+            _ => points.push((at, rate)),
+        }
+    }
+    if points.len() < 2 && rows.len() > 1 {
+        return Err(ReadError::unclear(format!(
+            "column '{}' has the same time in every row: choose another with :time=NAME",
+            &names[times.at]
+        )));
+    }
+    let mut steps: Steps = points.windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[0].1)).collect();
+    let last = usual(&steps).max(1);
+    steps.extend(points.last().map(|(_, rate)| (if steps.is_empty() { 1000 } else { last }, *rate)));
+    Ok((steps, missing))
+}
+
+/// The median time between rows.
+fn usual(steps: &[(u64, Rate)]) -> u64 {
+    let mut spans: Vec<u64> = steps.iter().map(|(millis, _)| *millis).collect();
+    spans.sort_unstable();
+    spans.get(spans.len() / 2).copied().unwrap_or(0)
+}
+
+/// The fields of each line that has any, without the white space around them.
+fn rows(text: &str) -> Result<Vec<StringRecord>, ReadError> {
+    let header = first_line(text);
+    let delimiter = [b',', b';', b'\t'].into_iter().max_by_key(|of| header.bytes().filter(|byte| byte == of).count());
+    let Some(delimiter) = delimiter.filter(|of| header.as_bytes().contains(of)) else {
+        return Ok((1..).zip(text.lines()).map(at_spaces).filter(|row| !row.is_empty()).collect());
+    };
+    let mut reader = ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .trim(Trim::All)
+        .from_reader(text.as_bytes());
+    let rows = reader.records().map(|row| {
+        let row = row.map_err(|error| ReadError::unclear(error.to_string()))?;
+        // A quotation mark that is not closed would take in the rows below it.
+        match row.iter().find(|field| field.contains('\n')) {
+            Some(field) => {
+                let rule = "fields whose quotation marks are closed on the same line";
+                Err(ReadError::line(number(&row), field, rule))
+            }
+            None => Ok(row),
+        }
+    });
+    rows.filter(|row| !row.as_ref().is_ok_and(|row| row.len() == 1 && row[0].is_empty())).collect()
+}
+
+/// The first line that is not blank.
+fn first_line(text: &str) -> &str {
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
+}
+
+/// The fields of a line between spaces.
+fn at_spaces((number, line): (u64, &str)) -> StringRecord {
+    let mut row = StringRecord::from(line.split_whitespace().collect::<Vec<_>>());
+    let mut position = Position::new();
+    position.set_line(number);
+    row.set_position(Some(position));
+    row
+}
+
+/// The number of a row's line.
+fn number(row: &StringRecord) -> usize {
+    row.position().map_or(0, |position| position.line() as usize)
+}
+
+/// Writes one rate a second as comma-separated values with the header `time_s,rate_mbps`.
+pub fn to_csv(trace: &Trace) -> String {
+    let mut text = String::from("time_s,rate_mbps\n");
+    for (second, rate) in trace.rates_by_second().iter().enumerate() {
+        let _ = writeln!(text, "{second},{}", rate.as_mbps_f64());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Milliseconds and kbps, and the notes.
+    type Read = (Vec<(u64, u64)>, Vec<String>);
+
+    fn read(text: &str, options: &str) -> Result<Read, String> {
+        let options = if options.is_empty() { ReadOptions::default() } else { options.parse()? };
+        let (steps, notes) = steps(text, &options).map_err(|error| error.to_string())?;
+        Ok((steps.into_iter().map(|(millis, rate)| (millis, rate.as_bps() / 1000)).collect(), notes))
+    }
+
+    #[test]
+    fn times_and_rates_are_found_by_their_names_and_units() {
+        let wanted = [(500, 1000), (500, 2500), (500, 0)];
+        for text in [
+            "time_s,rate_mbps\n0,1\n0.5,2.5\n1,0\n",
+            "\"timestamp_ms\",\"throughput_kbps\"\r\n\"1600000000000\",\"1000\"\r\n1600000000500, 2500\r\n\
+             1600000001000,0\r\n",
+            "rate (Mbit/s);cell;Time [ms]\n1;\"a;b \"\"c\"\"\";10\n2.5;;510\n0;;1010\n",
+            "elapsed_us\tbits_per_second\n0\t1e6\n500000\t2.5e6\n1000000\t0\n",
+            "t_s speed_kmh downlink_kB/s\n3 50 125\n3.5 50 312.5\n4 50 0\n",
+            "Timestamp,rate_mbps\n2019-12-16 13:40:04.5,1\n2019-12-16 13:40:05,2.5\n2019-12-16 13:40:05.500,0\n",
+        ] {
+            assert_eq!(read(text, "").unwrap().0, wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_irish_5g_data_set_is_read_by_the_column_that_is_asked_for() {
+        let text = "Timestamp,Longitude,Latitude,Speed,Operatorname,CellID,NetworkMode,RSRP,RSRQ,SNR,CQI,RSSI,\
+                    DL_bitrate,UL_bitrate,State\n\
+                    2019.12.16_13.40.04,-8.39,51.88,0,B,2,5G,-102,-11,6,8,-80,9000,120,D\n\
+                    2019.12.16_13.40.05,-8.39,51.88,0,B,2,5G,-102,-11,-,8,-80,30000,450,D\n\
+                    2019.12.16_13.40.05,-8.39,51.88,0,B,2,5G,-102,-11,-,8,-80,12000,-,D\n\
+                    2019.12.16_13.40.06,-8.39,51.88,0,B,2,5G,-102,-11,6,8,-80,0,80,I\n";
+        let error = read(text, "").unwrap_err();
+        assert!(error.contains("'DL_bitrate', 'UL_bitrate'") && error.contains(":column=DL_bitrate"), "{error}");
+        assert_eq!(read(text, "column=DL_bitrate").unwrap().0, [(1000, 9000), (1000, 12_000), (1000, 0)]);
+        let (up, notes) = read(text, "column=UL_bitrate").unwrap();
+        assert_eq!(up, [(1000, 120), (1000, 450), (1000, 80)]);
+        assert!(notes[0].contains("'UL_bitrate' in kbps") && notes[1].contains("1 rows have no rate"), "{notes:?}");
+        assert_eq!(read(text, "column=DL_bitrate,State=D").unwrap().0, [(1000, 9000), (1000, 12_000)]);
+    }
+
+    #[test]
+    fn lumos5g_is_read_one_run_at_a_time() {
+        let text = "run_num,seq_num,movingSpeed,nrStatus,Throughput,tower_id\n\
+                    1,1,0.2,CONNECTED,812,4\n1,2,0.2,CONNECTED,1100.5,4\n2,1,0.2,NOT,31,4\n2,2,0.2,NOT,0,4\n";
+        let error = read(text, "").unwrap_err();
+        assert!(error.contains("line 4") && error.contains(":run_num=VALUE"), "{error}");
+        assert_eq!(read(text, "run_num=2").unwrap().0, [(1000, 31_000), (1000, 0)]);
+        let error = read(text, "run_num=9").unwrap_err();
+        assert!(error.contains("no row"), "{error}");
+    }
+
+    #[test]
+    fn the_iperf_logs_of_the_sigcomm21_5g_artifact_are_read_by_their_columns() {
+        let text = "timestamp,time,_start,_end,_seconds,bits_per_second,Throughput\n\
+                    2021-01-16 19:10:27 CST,19:10:28,0.0,1.0,1.0,1210000000.0,1210.0\n\
+                    2021-01-16 19:10:27 CST,19:10:29,1.0,2.0,1.0,1170000000.0,1170.0\n";
+        let error = read(text, "").unwrap_err();
+        assert!(error.contains("are times") && error.contains(":time="), "{error}");
+        assert!(read(text, "time=timestamp").unwrap_err().contains("same time in every row"));
+        let wanted = [(1000, 1_210_000), (1000, 1_170_000)];
+        assert_eq!(read(text, "time=_start").unwrap().0, wanted);
+        assert_eq!(read(text, "time=_start,column=Throughput,unit=Mbps").unwrap().0, wanted);
+    }
+
+    #[test]
+    fn what_a_header_does_not_say_is_asked_for_by_name() {
+        for (text, words) in [
+            ("0,1.5\n1,2\n", ["line 1", "time_s,rate_mbps"]),
+            ("time_s,throughput\n0,1\n", ["'throughput': its unit is not in its name", "unit=kbps"]),
+            ("time_s,rate_furlongs\n0,1\n", ["'rate_furlongs': 'furlongs' is no unit of rates", "Mbps"]),
+            ("time_fortnights,rate_mbps\n0,1\n", ["'time_fortnights': 'fortnights' is no unit of time", "time_s"]),
+            ("time,rate_mbps\n0,1\n", ["'time': its unit is not in its name", ":time=time"]),
+            ("rate_mbps\n1\n", ["no column of times", ":time=NAME"]),
+            ("time_s,rsrp\n0,1\n", ["no column of rates", "'rsrp'"]),
+            ("time_s,up_kbps,down_kbps\n0,1,2\n", ["'up_kbps', 'down_kbps' are rates", ":column=up_kbps"]),
+            ("time_s,rate_mbps\n0,fast\n", ["line 2 is 'fast'", "rate in Mbps"]),
+            ("time_s,rate_mbps\n0,-1\n", ["line 2 is '-1'", "from 0"]),
+            ("time_s,rate_mbps\n0\n", ["line 2 is ''", "no rate"]),
+            ("time_s,rate_mbps\nnever,1\n", ["line 2 is 'never'", "a time"]),
+            ("time_s,rate_mbps\n5,1\n4,1\n", ["line 3 is '4'", "no earlier"]),
+            ("time_s,rate_mbps\n0,1\n1600000000,1\n", ["line 3", "is its unit right"]),
+            ("time_s,\"rate_mbps\n0,1\n", ["line 1", "quotation marks"]),
+        ] {
+            match read(text, "") {
+                Err(error) => assert!(words.iter().all(|word| error.contains(word)), "{text:?}: {error}"),
+                // A rate that is missing is said, not refused.
+                Ok((_, notes)) => assert!(words[1] == "no rate" && notes[1].contains("1 rows"), "{text:?}: {notes:?}"),
+            }
+        }
+        assert!(read("time_s,x\n0,1\n", "column=y").unwrap_err().contains("no column 'y'"));
+        assert_eq!(read("time_s,x\n0,1\n", "column=x,unit=kB/s").unwrap().0, [(1000, 8)]);
+        assert_eq!(read("time,rate\n0,1\n2,3\n", "time=time,unit=Mbps").unwrap().0, [(2000, 1000), (2000, 3000)]);
+    }
+
+    #[test]
+    fn a_trace_written_by_the_second_is_read_again_with_every_opportunity() {
+        let trace = Trace::from_rates([(1000, Rate::from_kbps(1200)), (1500, Rate::from_kbps(24))]).unwrap();
+        assert_eq!(to_csv(&trace), "time_s,rate_mbps\n0,1.2\n1,0.024\n2,0.012\n");
+        let file = to_csv(&trace);
+        let again = super::read(File { name: "", bytes: file.as_bytes() }, &ReadOptions::default()).unwrap().trace;
+        assert_eq!(again.millis().len(), trace.millis().len());
+    }
+}

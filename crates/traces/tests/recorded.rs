@@ -1,0 +1,50 @@
+//! Recordings by others, read as links.
+
+use std::path::Path;
+
+use thalweg_data::testing::needed;
+use thalweg_netsim::Trace;
+use thalweg_traces::{Format, ReadOptions};
+
+thalweg_data::data_tests! {
+    ["mahimahi", "salsify-traces", "lumos5g"] => [every_recording_is_read_by_its_content_as_by_its_format];
+    ["lumos5g"] => [every_lumos5g_log_has_the_throughput_it_says];
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A log of one rate a second.
+fn per_second(text: &str) -> Trace {
+    let options = ReadOptions { format: Some(Format::Seconds), ..ReadOptions::default() };
+    thalweg_traces::read(text.as_bytes(), "", &options).unwrap().trace
+}
+
+fn every_recording_is_read_by_its_content_as_by_its_format() {
+    let options = ReadOptions::default();
+    for set in ["mahimahi", "salsify-traces", "lumos5g"] {
+        for entry in std::fs::read_dir(needed(set)).unwrap() {
+            let path = entry.unwrap().path();
+            let text = read(&path);
+            let wanted = if set == "lumos5g" { per_second(&text) } else { Trace::parse(&text).unwrap() };
+            let name = path.file_name().unwrap().to_string_lossy();
+            let read = |name: &str| thalweg_traces::read(text.as_bytes(), name, &options);
+            assert_eq!(read(&name).unwrap().trace, wanted, "{name}");
+            // Renamed, the recordings are still distinguished from rates; a single line is not.
+            let is_clear = name != "12mbps.up";
+            assert_eq!(read("link.trace").is_ok_and(|read| read.trace == wanted), is_clear, "{name}");
+        }
+    }
+}
+
+fn every_lumos5g_log_has_the_throughput_it_says() {
+    for entry in std::fs::read_dir(needed("lumos5g")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = read(&path);
+        let trace = per_second(&text);
+        let said: f64 = text.lines().filter_map(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok()).sum();
+        let got = trace.millis().len() as f64 * 0.012;
+        assert!((got / said - 1.0).abs() < 0.001, "{}: {got} of {said} Mbit", path.display());
+    }
+}

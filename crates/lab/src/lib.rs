@@ -22,6 +22,7 @@ pub mod reproduce;
 pub mod run_folder;
 pub mod scenario;
 pub mod seeds;
+mod series;
 pub mod setting;
 pub mod simulate;
 pub mod statistics;

@@ -122,7 +122,7 @@ gst: setup-gst
 test-gst: setup-test setup-gst
 	$(CARGO) test --locked --manifest-path crates/gst/Cargo.toml --target-dir $(TARGET)/gst
 	$(CARGO) build --release -p thalweg-cli
-	$(CARGO) build --release -p thalweg-live --example barcodes
+	$(CARGO) build --release -p thalweg-peers --bin barcodes
 	tests/gst/plugins.sh
 	tests/gst/run.sh --links square --with copa --runs 1 --seconds 45 --check --rate 0.8 --latency 1.5
 
@@ -142,7 +142,7 @@ test-contests: setup-test setup-live
 # the clock: twelve minutes on a quiet machine.
 test-l4s: setup-test setup-live
 	$(CARGO) build --release -p thalweg-cli
-	$(CARGO) build --release -p thalweg-live --example barcodes
+	$(CARGO) build --release -p thalweg-peers --bin barcodes
 	cd tests/browser && npm ci --no-audit --no-fund --silent && export THALWEG=$(TARGET)/release/thalweg && ROWS=all npm run counts && npm run l4s
 
 # `thalweg publish --whip` against a server no one here wrote: Pion's.
@@ -158,7 +158,7 @@ test-clients: setup-test setup-clients
 # (docs/receive.md). By the clock: six minutes on a quiet machine.
 test-senders: setup-test setup-live setup-clients
 	$(CARGO) build --release -p thalweg-cli
-	$(CARGO) build --release -p thalweg-live --example barcodes
+	$(CARGO) build --release -p thalweg-peers --bin barcodes
 	tests/senders/run.sh
 
 # Each attack of an audit on `thalweg publish`, a viewer in Chromium beside it (docs/attacks.md). By the clock: a quarter of an hour
@@ -171,7 +171,7 @@ test-attacks: setup-test setup-live
 # quiet machine of two cores.
 test-scale: setup-test setup-live
 	$(CARGO) build --release -p thalweg-cli
-	$(CARGO) build --release -p thalweg-live --example audience
+	$(CARGO) build --release -p thalweg-peers --bin audience
 	tests/scale/run.sh
 
 # What both start: with its assertions on, which a release build has not.

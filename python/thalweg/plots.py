@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy
 
-from .results import Outcome
 from .tables import Table
 
 if TYPE_CHECKING:
@@ -23,7 +22,22 @@ CAPACITY = "#d9dde1"
 HALF_SECOND = 5
 
 
-def figure(runs: Sequence[Outcome]) -> Figure:
+class Run(Protocol):
+    """A run, as far as charts show it."""
+
+    @property
+    def summary(self) -> dict[str, Any]: ...
+    @property
+    def series(self) -> Table: ...
+    @property
+    def frames(self) -> Table: ...
+    @property
+    def scheme(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+
+
+def figure(runs: Sequence[Run]) -> Figure:
     """The charts of these runs over one link, one below the other."""
     import matplotlib.pyplot as pyplot
 
@@ -64,7 +78,7 @@ def _two_and_five(value: float, _: object) -> str:
     return text if text[0] in "25" else ""
 
 
-def _capacity(axes: Axes, run: Outcome) -> None:
+def _capacity(axes: Axes, run: Run) -> None:
     # A path without a bottleneck has none.
     if run.summary["utilization"] is not None:
         times, capacity = (_means(run.series.column(name)) for name in ("time_s", "capacity_mbps"))

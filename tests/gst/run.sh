@@ -5,7 +5,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 target=$(cd "$here/../.." && realpath -m "${CARGO_TARGET_DIR:-target}")
-export THALWEG=${THALWEG:-$target/release/thalweg} BARCODES=${BARCODES:-$target/release/examples/barcodes}
+export THALWEG=${THALWEG:-$target/release/thalweg} BARCODES=${BARCODES:-$target/release/barcodes}
 export OUT=$target/gst PLUGINS=$target/gst/plugins
 export TRACES=${TRACES:-${THALWEG_DATA:-${XDG_DATA_HOME:-$HOME/.local/share}/thalweg}/traces/mahimahi}
 for program in "$THALWEG" "$BARCODES" "$PLUGINS/thalweg/libgstthalweg.so"; do

@@ -5,7 +5,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 target=$(cd "$here/../.." && realpath -m "${CARGO_TARGET_DIR:-target}")
-export THALWEG=${THALWEG:-$target/release/thalweg} AUDIENCE=${AUDIENCE:-$target/release/examples/audience} SCALE_TARGET=$target/scale
+export THALWEG=${THALWEG:-$target/release/thalweg} AUDIENCE=${AUDIENCE:-$target/release/audience} SCALE_TARGET=$target/scale
 for program in "$THALWEG" "$AUDIENCE"; do
   if ! [ -x "$program" ]; then
     echo "$program is not there: make test-scale builds it" >&2

@@ -5,7 +5,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 target=$(cd "$here/../.." && realpath -m "${CARGO_TARGET_DIR:-target}")
-export THALWEG=${THALWEG:-$target/release/thalweg} BARCODES=${BARCODES:-$target/release/examples/barcodes} SENDERS=$target/senders
+export THALWEG=${THALWEG:-$target/release/thalweg} BARCODES=${BARCODES:-$target/release/barcodes} SENDERS=$target/senders
 for program in "$THALWEG" "$BARCODES"; do
   if ! [ -x "$program" ]; then
     echo "$program is not there: make test-senders builds it" >&2

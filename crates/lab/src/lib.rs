@@ -21,6 +21,7 @@ pub mod report;
 pub mod run_folder;
 pub mod scenario;
 pub mod seeds;
+mod series;
 pub mod setting;
 pub mod simulate;
 pub mod statistics;

@@ -5,11 +5,10 @@ import { fileURLToPath } from 'node:url';
 
 const TARGET = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL('../../../target', import.meta.url));
 
-// An example of crates/live, of the release build when there is one.
+// A program of tools/peers, of the release build when there is one.
 export function program(name) {
-  const places = ['release', 'debug'].map(profile => `${TARGET}/${profile}/examples/${name}`);
-  const found = places.find(place => existsSync(place));
-  if (!found) throw new Error(`${name} is not at ${places.join(' nor at ')}: cargo build -p thalweg-live --examples`);
+  const found = built(name);
+  if (!found) throw new Error(`${name} is not in ${TARGET}: cargo build -p thalweg-peers`);
   return found;
 }
 

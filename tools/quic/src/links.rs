@@ -6,7 +6,11 @@ use thalweg_netsim::queue::Limits;
 use thalweg_netsim::{HopConfig, Jitter, PathConfig, QueueConfig, Trace};
 use thalweg_units::{Bytes, Seed, Span};
 
-use crate::run::Paths;
+/// The path in both directions.
+pub struct Paths {
+    pub forward: PathConfig,
+    pub reverse: PathConfig,
+}
 
 /// One way.
 pub const DELAY: Span = Span::from_millis(25);

@@ -14,7 +14,8 @@ use thalweg_netsim::QueueConfig;
 use thalweg_netsim::queue::Limits;
 use thalweg_units::{Bytes, Rate, Span};
 
-use run::{Carriage, Outcome, Paths, Workload};
+use links::Paths;
+use run::{Carriage, Outcome, Workload};
 use stack::{Controller, Setup};
 use table::Row;
 

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use thalweg_netsim::{Link, Path, PathConfig};
+use thalweg_netsim::{Link, Path};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
-use crate::links;
+use crate::links::{self, Paths};
 use crate::stack::{Ends, Packet, Received};
 
 /// IPv4 and UDP around each payload.
@@ -91,12 +91,6 @@ impl Outcome {
     pub fn incomplete(&self) -> usize {
         self.delays.iter().filter(|delay| delay.is_none()).count()
     }
-}
-
-/// The path in both directions.
-pub struct Paths {
-    pub forward: PathConfig,
-    pub reverse: PathConfig,
 }
 
 struct Run {

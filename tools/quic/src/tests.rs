@@ -2,8 +2,9 @@ use thalweg_emulate::{LinkConfig, Relay, RelayConfig};
 use thalweg_netsim::{HopConfig, PathConfig, QueueConfig};
 use thalweg_units::{Rate, Span};
 
+use crate::links::Paths;
 use crate::live::HERE;
-use crate::run::{Carriage, Outcome, Paths, Workload};
+use crate::run::{Carriage, Outcome, Workload};
 use crate::stack::Controller;
 use crate::{Stack, links, live, play};
 

@@ -3,7 +3,7 @@
 use thalweg_units::percentile;
 
 use super::DEADLINE;
-use crate::outcome::FrameRecord;
+use crate::series::FrameRecord;
 
 /// Latency of all pictures, in ms.
 #[derive(Debug, Clone, PartialEq)]

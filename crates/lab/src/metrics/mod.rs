@@ -19,7 +19,7 @@ mod traffic;
 use thalweg_units::percentile;
 use thalweg_video::quality;
 
-use crate::outcome::FrameRecord;
+use crate::series::FrameRecord;
 pub use choices::{Choices, Choosing};
 pub use columns::{Column, columns, every_column};
 pub use delivery::{DEADLINE, Delivery, abu};

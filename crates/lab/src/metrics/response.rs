@@ -1,6 +1,6 @@
 //! Response of a sender to a step of the link, from the series and frames of a run.
 
-use crate::outcome::{FrameRecord, Series};
+use crate::series::{FrameRecord, Series};
 
 /// Mean of a series with bins of `bin_s` seconds over [from, to) seconds; NaN without values.
 pub fn mean_between(values: &[f64], bin_s: f64, from: f64, to: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! Frame intervals as seen at a random point in time.
 
-use crate::outcome::FrameRecord;
+use crate::series::FrameRecord;
 
 /// Mean and standard deviation of frame intervals, each weighted by its duration: `mean = sum d^2 / sum d`
 /// (specs/rebera.md 8, R2); `None` if the total is zero.

@@ -6,7 +6,7 @@ use thalweg_codecs::EncodeError;
 use thalweg_session::{AudioFrame, Encoded};
 use thalweg_video::source::SourceError;
 
-use super::camera::{Seen, Taken};
+use super::sources::camera::{Seen, Taken};
 pub(super) use crate::outbox::reply;
 pub(super) use crate::peers::{Key, State};
 use crate::web::{About, Condition, Hub, Join, Joined, LinkChange, Patched, Refused, RefusedKind, Sessions, Snapshot};

@@ -8,71 +8,54 @@
 //! ```
 
 mod admission;
-mod audio;
-mod backlog;
-mod camera;
-mod coder;
+mod catalog;
+mod channels;
 mod config;
+mod encoders;
 mod error;
-mod figures;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod gauges;
-mod inlet;
-mod keeping_up;
-mod keyframes;
-mod ladder;
 mod messages;
 mod network;
 mod overload;
-mod passthrough;
-mod played;
 mod records;
-mod rung;
-mod running;
-mod shared;
-mod shares;
-mod sharing;
+mod sources;
+mod status;
 #[cfg(test)]
 mod tests;
-mod upstream;
-mod viewer;
 mod viewers;
 mod whip;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use thalweg_netsim::FindTrace;
-use thalweg_sender::SenderFactory;
 use thalweg_sender::frames::{EncodePlan, Target};
-use thalweg_sender::scheme::{ReceiverKind, known};
-use thalweg_transport::Identity;
 use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::{Rate, Size, Span, Time};
 use thalweg_video::Picture;
 use thalweg_video::footage::Footage;
 use thalweg_video::source::Format;
 
-use crate::web::{self, About, Hub};
+use crate::web::Hub;
 use crate::whip::Endpoint;
-use audio::AudioInput;
-use camera::Camera;
+pub use channels::reached_at;
 use config::Codecs;
 pub use config::{ChannelConfig, PublishConfig, video_codec};
+use encoders::coder::wants_candidates;
 pub use error::PublishError;
-pub use inlet::Inlet;
-use ladder::Ladder;
 use messages::{Message, Outbox};
-use network::{Channel, Network};
-use records::Records;
-use running::Running;
+use network::Network;
+use sources::Running;
+use sources::audio::AudioInput;
+use sources::camera::Camera;
+pub use sources::inlet::Inlet;
+use thalweg_emulate::Relay;
 use thalweg_emulate::clock::Clock;
-use thalweg_emulate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
 use thalweg_emulate::thread::spawn;
-use thalweg_emulate::{Relay, RelayConfig, Way};
+use viewers::ceilings;
 pub use whip::{WhipSession, WhipState};
 
 /// A running publisher. Dropping it says goodbye to its viewers and stops it.
@@ -152,7 +135,7 @@ impl Publisher {
             let grey = Picture::filled(format.size, 128, 128, 128);
             codec.build_seeded(format.size, config.seed)?.encoder.candidates(&grey, &plan)?;
         }
-        let (network, relays) = assemble(config, clock, (codecs, format, begin), find)?;
+        let (network, relays) = Network::open(config, clock, (codecs, format, begin), find)?;
         let addresses = network.channels.iter().map(|channel| channel.socket.local_address()).collect();
         let outbox = network.outbox.clone();
         let network = Some(spawn("network", move || network.run())?);
@@ -210,63 +193,6 @@ impl Drop for Publisher {
     }
 }
 
-/// The initial state of the network thread, and the emulated links in front of it.
-fn assemble(
-    config: &PublishConfig,
-    clock: Clock,
-    (codecs, format, begin): (Codecs, Format, Time),
-    find: &mut FindTrace<'_>,
-) -> Result<(Network, Vec<Relay>), PublishError> {
-    let poller = Poller::new(clock, PollerConfig::default())?;
-    let (outbox, inbox) = Outbox::new(poller.waker());
-    let records = Records::open(config.pcap.as_ref(), config.qlog.as_ref(), clock)?;
-    let (mut channels, mut relays) = (Vec::new(), Vec::new());
-    for channel in &config.channels {
-        let (channel, relay) = open(channel, clock, find)?;
-        channels.push(channel);
-        relays.extend(relay);
-    }
-    let network = Network {
-        clock,
-        poller,
-        inbox,
-        outbox,
-        identity: Identity::generate()?,
-        channels,
-        registry: config.registry.clone(),
-        codecs,
-        format,
-        audio: config.audio.is_some(),
-        max_viewers: config.max_viewers,
-        max_rate: config.max_rate,
-        max_total_rate: config.max_total_rate,
-        shared_out: begin,
-        audience_changed: false,
-        false_acknowledgements: 0,
-        about: about(config, &clock, begin, format),
-        seed: config.seed,
-        viewers: Default::default(),
-        news: Default::default(),
-        offered: Default::default(),
-        peers: Default::default(),
-        frame_cache: Default::default(),
-        ladder: config.encoders.map(Ladder::new),
-        shared: Default::default(),
-        upstream: Default::default(),
-        placed: begin,
-        next_key: 0,
-        next_picture: 0,
-        missed: 0,
-        camera: Default::default(),
-        begin,
-        judged: begin,
-        from_unknown_sources: 0,
-        records,
-        ended: None,
-    };
-    Ok((network, relays))
-}
-
 fn check(config: &PublishConfig) -> Result<(), PublishError> {
     let wrong = |message: String| Err(PublishError::Config(message));
     if config.channels.is_empty() {
@@ -276,8 +202,8 @@ fn check(config: &PublishConfig) -> Result<(), PublishError> {
         return wrong("max_viewers is 0, must be at least 1".into());
     }
     for (field, rate) in [("max_rate", config.max_rate), ("max_total_rate", config.max_total_rate)] {
-        if let Some(rate) = rate.filter(|rate| *rate < shares::LEAST) {
-            return wrong(format!("{field} is {rate}, must be at least {}", shares::LEAST));
+        if let Some(rate) = rate.filter(|rate| *rate < ceilings::LEAST) {
+            return wrong(format!("{field} is {rate}, must be at least {}", ceilings::LEAST));
         }
     }
     for (index, channel) in config.channels.iter().enumerate() {
@@ -288,111 +214,7 @@ fn check(config: &PublishConfig) -> Result<(), PublishError> {
         if config.channels[..index].iter().any(|other| other.name == *name) {
             return wrong(format!("two channels are named {name:?}; each needs a name of its own"));
         }
-        coder::wants_candidates(config.codec.as_ref(), &*channel.scheme, Size::HD).map_err(PublishError::Config)?;
+        wants_candidates(config.codec.as_ref(), &*channel.scheme, Size::HD).map_err(PublishError::Config)?;
     }
     Ok(())
-}
-
-/// Returns true if a scheme needs a stateful receiver.
-fn is_stateful(scheme: &dyn SenderFactory) -> bool {
-    matches!(scheme.receiver(), ReceiverKind::Stateful(_))
-}
-
-fn open(
-    config: &ChannelConfig,
-    clock: Clock,
-    find: &mut FindTrace<'_>,
-) -> Result<(Channel, Option<Relay>), PublishError> {
-    let bind = |error| PublishError::Bind { address: config.bind, error };
-    let socket = UdpSocket::bind(config.bind, &UdpConfig::default()).map_err(bind)?;
-    let local = socket.local_address();
-    let candidates = reached_at(local)?;
-    let mut config = config.clone();
-    let link = config.link.take();
-    let relay = match link {
-        None => None,
-        Some(link) => {
-            let Some(first) = candidates.first() else {
-                return Err(PublishError::Config(format!(
-                    "{local} is reached at no address: choose one of this machine"
-                )));
-            };
-            let listen = SocketAddr::new(first.ip(), 0);
-            // For a relay the side that sends first are the clients; here these are the viewers.
-            let relay = RelayConfig {
-                link: link.adjustable(),
-                clock,
-                clients_send: Way::Down,
-                ..RelayConfig::new(listen, *first)
-            };
-            let relay = Relay::start(&relay, find)?;
-            config.advertise = vec![relay.address()];
-            Some(relay)
-        }
-    };
-    let scheme = config.scheme.clone();
-    let link = relay.as_ref().map(Relay::link);
-    Ok((Channel { config, scheme, socket, candidates, link }, relay))
-}
-
-/// The addresses at which a socket bound to `local` is reached: `local` itself, or, if it is a wildcard, every address
-/// of this machine of the same family; loopback last, as other machines cannot reach it.
-///
-/// # Errors
-/// When the system cannot list its addresses.
-pub fn reached_at(local: SocketAddr) -> Result<Vec<SocketAddr>, PublishError> {
-    if !local.ip().is_unspecified() {
-        return Ok(vec![local]);
-    }
-    let interfaces = nix::ifaddrs::getifaddrs().map_err(std::io::Error::from)?;
-    let address = |interface: nix::ifaddrs::InterfaceAddress| -> Option<IpAddr> {
-        let address = interface.address?;
-        let v4 = address.as_sockaddr_in().map(|v4| IpAddr::V4(v4.ip()));
-        v4.or_else(|| address.as_sockaddr_in6().map(|v6| IpAddr::V6(v6.ip())))
-    };
-    let usable = |ip: &IpAddr| match ip {
-        IpAddr::V4(v4) => local.is_ipv4() && !v4.is_link_local(),
-        IpAddr::V6(v6) => local.is_ipv6() && !v6.is_unicast_link_local(),
-    };
-    let mut found: Vec<IpAddr> = Vec::new();
-    for ip in interfaces.filter_map(address).filter(usable) {
-        if !found.contains(&ip) {
-            found.push(ip);
-        }
-    }
-    found.sort_by_key(IpAddr::is_loopback);
-    Ok(found.into_iter().map(|ip| SocketAddr::new(ip, local.port())).collect())
-}
-
-fn about(config: &PublishConfig, clock: &Clock, begin: Time, format: Format) -> About {
-    let (size, interval) = (format.size, format.interval());
-    let codec = config.codec.as_ref();
-    let playable = config.registry.names().filter(|name| {
-        let suits =
-            |scheme: &dyn SenderFactory| !is_stateful(scheme) && coder::wants_candidates(codec, scheme, size).is_ok();
-        config.registry.find(name).is_ok_and(|scheme| suits(&*scheme))
-    });
-    let epoch = clock.wall(begin).duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let channel = |channel: &ChannelConfig| web::Channel {
-        name: channel.name.clone(),
-        scheme: channel.scheme.name().to_string(),
-        switchable: true,
-    };
-    let line = |name: &str| {
-        let about = known().iter().find(|known| known.name == name).map_or("", |known| known.about);
-        web::SchemeLine { name: name.into(), about: about.into() }
-    };
-    About {
-        title: config.title.clone(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        channels: config.channels.iter().map(channel).collect(),
-        schemes: playable.map(line).collect(),
-        width: size.width,
-        height: size.height,
-        frame_interval_ms: interval.as_millis_f64(),
-        barcodes: config.barcode && config.codec.as_ref().is_some_and(|codec| !codec.is_model()),
-        epoch_ms: epoch.as_nanos() as f64 / 1e6,
-        link: config.link.clone(),
-        feedback_on_request: true,
-    }
 }

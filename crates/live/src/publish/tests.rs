@@ -1,6 +1,6 @@
 //! The network thread's work without its thread: timeouts of half a minute are simulated.
 
-use std::net::UdpSocket;
+use std::net::{IpAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
@@ -9,11 +9,13 @@ use thalweg_netsim::{HopConfig, PathConfig, Trace};
 use thalweg_sender::{Registry, Scheme};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local};
-use thalweg_transport::{Connection, Credentials, DtlsRole, Output};
+use thalweg_transport::{Connection, Credentials, DtlsRole, Identity, Output};
 use thalweg_units::Seed;
 use thalweg_video::Video;
 
 use super::messages::State;
+use super::sources::camera::{Seen, Taken};
+use super::viewers::played;
 use super::*;
 use crate::joining::stream_ids;
 use crate::web::{Condition, Join, Joined, LinkChange, Patched, Refused, RefusedKind, SchemeLine, Snapshot};
@@ -30,8 +32,7 @@ fn rate(rate: &str) -> Option<HopConfig> {
 
 impl Network {
     fn snapshot_of(&self, id: &str) -> Snapshot {
-        let viewer = self.viewers.values().find(|viewer| viewer.id == id).unwrap();
-        self.snapshot(self.clock.now(), viewer)
+        self.snapshot(self.clock.now(), id).unwrap()
     }
 }
 
@@ -66,7 +67,7 @@ fn network_of(max_viewers: usize, names: &[&str], hop: Option<HopConfig>) -> Net
     let codecs = Codecs::of(config.codec.as_ref().unwrap());
     let mut find = |_: &str| -> Result<Arc<Trace>, String> { Err("no trace".into()) };
     let made = (codecs, config.video.scene_format(), Time::ZERO);
-    let (network, relays) = assemble(&config, Clock::new(), made, &mut find).unwrap();
+    let (network, relays) = Network::open(&config, Clock::new(), made, &mut find).unwrap();
     // They run as long as the test.
     relays.into_iter().for_each(std::mem::forget);
     network
@@ -94,9 +95,9 @@ fn join(network: &mut Network) -> Result<Joined, Refused> {
 fn a_viewer_may_ask_for_a_sender_that_the_program_has_registered_and_for_no_other() {
     let mut network = network(3);
     let own = "gcc".parse::<Scheme>().unwrap().with_controller("own", || fixed::Fixed::new(fixed::Config::default()));
-    network.registry.add(own).unwrap();
+    network.catalog.registry.add(own).unwrap();
     let line = |name: &str| SchemeLine { name: name.into(), ..SchemeLine::default() };
-    network.about.schemes = network.registry.names().map(line).collect();
+    network.catalog.about.schemes = network.catalog.registry.names().map(line).collect();
     let offer = sdp::offer(&local("abcd"), &Capabilities::all(Direction::ReceiveOnly)).text;
     let mut ask = |scheme: &str| {
         let asked = Join { offer: offer.clone(), scheme: Some(scheme.into()), channel: None, name: None, from: None };
@@ -105,7 +106,7 @@ fn a_viewer_may_ask_for_a_sender_that_the_program_has_registered_and_for_no_othe
     let problem = ask("another").unwrap_err().to_string();
     assert!(problem.contains("unknown scheme 'another': expected one of own, "), "{problem}");
     let id = ask("own").unwrap().id;
-    assert_eq!(network.find(&id).unwrap().outgoing.scheme().name(), "own");
+    assert_eq!(network.audience.find(&id).unwrap().outgoing.scheme().name(), "own");
     assert!(network.switch(network.clock.now(), &id, "vidaptive").is_ok());
     assert!(network.switch(network.clock.now(), &id, "own").is_ok());
 }
@@ -117,7 +118,7 @@ fn where_reports_do_not_suffice_another_scheme_is_played_and_it_is_said() {
     let plain = Capabilities { congestion: Vec::new(), ..Capabilities::all(Direction::ReceiveOnly) };
     let offer = sdp::offer(&local("abcd"), &plain).text;
     let line = |name: &str| SchemeLine { name: name.into(), ..SchemeLine::default() };
-    network.about.schemes = network.registry.names().map(line).collect();
+    network.catalog.about.schemes = network.catalog.registry.names().map(line).collect();
     let asked = Join { offer, scheme: Some("vidaptive".into()), channel: None, name: None, from: None };
     let id = network.join(now, &asked).unwrap().id;
     let played = |network: &Network| (network.snapshot_of(&id).scheme, network.snapshot_of(&id).asked_scheme);
@@ -131,7 +132,7 @@ fn where_reports_do_not_suffice_another_scheme_is_played_and_it_is_said() {
     // One that agreed to more and reports seldom.
     let id = join(&mut network).unwrap().id;
     let played = |network: &Network| (network.snapshot_of(&id).scheme, network.snapshot_of(&id).asked_scheme);
-    network.find(&id).unwrap().reports = played::Reports::Seldom;
+    network.audience.find(&id).unwrap().reports = played::Reports::Seldom;
     network.switch(now, &id, "vidaptive").unwrap();
     assert_eq!(played(&network), ("gcc".into(), Some("vidaptive".into())));
     // Another, whose reports have arrivals.
@@ -161,7 +162,7 @@ fn connect(network: &mut Network) -> String {
     peer.set_dtls_role(accepted.dtls);
     peer.set_remote(clock.now(), &accepted.remote).unwrap();
     let (until, mut buffer) = (clock.now() + Span::from_secs(20), [0; 2000]);
-    while network.find(&joined.id).unwrap().state != State::Connected {
+    while network.audience.find(&joined.id).unwrap().state != State::Connected {
         assert!(clock.now() < until, "not connected within 20 s");
         peer.on_timeout(clock.now());
         loop {
@@ -185,7 +186,7 @@ fn what_the_encoder_of_the_last_scheme_still_makes_is_ignored_before_and_after_t
     let mut network = network(1);
     let id = connect(&mut network);
     let take_picture = |network: &mut Network, number: u64| {
-        network.on_message(Message::Picture(camera::Taken { number, seen: camera::Seen::Nothing }));
+        network.on_message(Message::Picture(Taken { number, seen: Seen::Nothing }));
         network.work();
         // It is made by a thread of its own, and comes here.
         network.inbox.recv_timeout(std::time::Duration::from_secs(20)).unwrap()
@@ -217,8 +218,8 @@ fn who_joined_and_never_connected_is_forgotten_after_30_seconds_and_another_may_
     for (seconds, stays) in [(0, true), (29, true), (31, false)] {
         network.clock = clock.later(Span::from_secs(seconds));
         network.work();
-        assert_eq!(network.find(&silent.id).is_ok(), stays, "after {seconds} s");
-        assert_eq!(network.peers.ufrags().len(), usize::from(stays), "after {seconds} s");
+        assert_eq!(network.audience.find(&silent.id).is_ok(), stays, "after {seconds} s");
+        assert_eq!(network.audience.peers.ufrags().len(), usize::from(stays), "after {seconds} s");
         let another = join(&mut network);
         match another {
             Err(refused) => assert!(stays && refused.kind == RefusedKind::Full, "after {seconds} s: {refused}"),
@@ -261,7 +262,7 @@ fn who_restarts_ice_again_and_again_is_known_by_one_name() {
     let mut network = network(1);
     let now = network.clock.now();
     let joined = join(&mut network).unwrap();
-    let before = network.peers.ufrags()[0].0.to_owned();
+    let before = network.audience.peers.ufrags()[0].0.to_owned();
     for number in 1..=20 {
         let theirs = format!(
             "m=video 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=ice-ufrag:new{number}\r\na=ice-pwd:0123456789012345678901\r\n"
@@ -271,7 +272,7 @@ fn who_restarts_ice_again_and_again_is_known_by_one_name() {
         assert_eq!(etag, format!("ice-{number}"));
         let ours = Fragment::read(&fragment).unwrap().credentials.ufrag;
         assert_ne!(ours, before);
-        let named: Vec<&str> = network.peers.ufrags().into_iter().map(|(ufrag, _)| ufrag).collect();
+        let named: Vec<&str> = network.audience.peers.ufrags().into_iter().map(|(ufrag, _)| ufrag).collect();
         assert_eq!(named, [ours]);
     }
 }
@@ -281,9 +282,10 @@ fn a_restart_that_cannot_be_leaves_the_session_as_it_was() {
     let mut network = network(1);
     let now = network.clock.now();
     let joined = join(&mut network).unwrap();
-    let ours = |network: &mut Network| network.find(&joined.id).unwrap().outgoing.connection().credentials().clone();
+    let ours =
+        |network: &mut Network| network.audience.find(&joined.id).unwrap().outgoing.connection().credentials().clone();
     let names = |network: &Network| -> Vec<(String, u64)> {
-        network.peers.ufrags().into_iter().map(|(ufrag, key)| (ufrag.to_owned(), key)).collect()
+        network.audience.peers.ufrags().into_iter().map(|(ufrag, key)| (ufrag.to_owned(), key)).collect()
     };
     let (before, known) = (ours(&mut network), names(&network));
     let fragment = |ufrag: &str, candidate: &str| {
@@ -361,11 +363,11 @@ fn the_restart_of_what_we_offered_speaks_of_the_transport_of_picture_and_audio()
     network.accept(now, key, &answer.text).unwrap();
     let fragment = Fragment::read(&network.restart(now, key).unwrap()).unwrap();
     assert_eq!((fragment.kind.as_str(), fragment.mid.as_str(), fragment.bundle.len()), ("video", "0", 2));
-    assert_eq!(network.peers.ufrags(), [(fragment.credentials.ufrag.as_str(), key)]);
+    assert_eq!(network.audience.peers.ufrags(), [(fragment.credentials.ufrag.as_str(), key)]);
     assert_eq!(fragment.candidates.len(), 1);
     let theirs = Fragment { credentials: local("efgh").credentials, ..fragment };
     assert!(network.restarted(now, key, &theirs.to_string()));
-    assert_eq!(network.viewers.get(key).unwrap().remote.credentials.ufrag, "efgh");
+    assert_eq!(network.audience.viewers.get(key).unwrap().remote.credentials.ufrag, "efgh");
     assert!(!network.restarted(now, key + 1, &theirs.to_string()), "there is no such connection");
 }
 
@@ -415,7 +417,7 @@ fn a_camera_that_misses_frames_is_said_to_be_too_slow_until_it_misses_none() {
         for _ in 0..seconds * 30 / every {
             number += every;
             network.clock = clock.later(Span::from_micros(33_333 * number as i64));
-            network.on_message(Message::Picture(camera::Taken { number: number - 1, seen: camera::Seen::Nothing }));
+            network.on_message(Message::Picture(Taken { number: number - 1, seen: Seen::Nothing }));
         }
         network.work();
         network.snapshot_of(&id).too_slow

@@ -61,7 +61,7 @@ impl Times {
                 "column '{name}': {} s, ms, us, ns, or dates; name it time_s, or say :time={name} for seconds",
                 match words.len() {
                     1 => "its unit is not in its name:".into(),
-                    _ => format!("'{}' is no unit of time:", words[words.len() - 1]),
+                    _ => format!("unknown unit of time '{}':", words[words.len() - 1]),
                 }
             ))),
             ([], None) => Err(ReadError::unclear(format!(
@@ -126,7 +126,7 @@ pub(super) fn rates(names: &StringRecord, options: &ReadOptions) -> Result<(usiz
 fn without_unit(name: &str) -> ReadError {
     let words = words(name);
     let problem = match words.last() {
-        Some(last) if words.len() > 1 && !RATES.contains(&last.as_str()) => format!("'{last}' is no unit of rates"),
+        Some(last) if words.len() > 1 && !RATES.contains(&last.as_str()) => format!("unknown unit of rates '{last}'"),
         _ => "its unit is not in its name".into(),
     };
     ReadError::unclear(format!(

@@ -270,8 +270,8 @@ mod tests {
         for (text, words) in [
             ("0,1.5\n1,2\n", ["line 1", "time_s,rate_mbps"]),
             ("time_s,throughput\n0,1\n", ["'throughput': its unit is not in its name", "unit=kbps"]),
-            ("time_s,rate_furlongs\n0,1\n", ["'rate_furlongs': 'furlongs' is no unit of rates", "Mbps"]),
-            ("time_fortnights,rate_mbps\n0,1\n", ["'time_fortnights': 'fortnights' is no unit of time", "time_s"]),
+            ("time_s,rate_furlongs\n0,1\n", ["'rate_furlongs': unknown unit of rates 'furlongs'", "Mbps"]),
+            ("time_fortnights,rate_mbps\n0,1\n", ["'time_fortnights': unknown unit of time 'fortnights'", "time_s"]),
             ("time,rate_mbps\n0,1\n", ["'time': its unit is not in its name", ":time=time"]),
             ("rate_mbps\n1\n", ["no column of times", ":time=NAME"]),
             ("time_s,rsrp\n0,1\n", ["no column of rates", "'rsrp'"]),

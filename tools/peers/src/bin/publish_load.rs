@@ -1,4 +1,4 @@
-//! Publishing from a program, as `thalweg publish` does: `publish SOURCE SIZE RATE ENCODERS` sends a built-in scene or file
+//! A publisher under load: `publish_load SOURCE SIZE RATE ENCODERS` sends a built-in scene or file
 //! to at most 1000 viewers, each at most at RATE, and prints the page's address. An .ivf file is sent as it is encoded.
 
 use std::error::Error;
@@ -15,7 +15,9 @@ use thalweg_video::Video;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [source, size, rate, encoders] = &arguments[..] else { return Err("publish SOURCE SIZE RATE ENCODERS".into()) };
+    let [source, size, rate, encoders] = &arguments[..] else {
+        return Err("publish_load SOURCE SIZE RATE ENCODERS".into());
+    };
     let is_encoded = source.ends_with(".ivf");
     let size = if is_encoded { None } else { Some(size.parse()?) };
     let clock = Clock::new();

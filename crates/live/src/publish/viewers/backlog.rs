@@ -13,7 +13,7 @@ const LONGEST: Span = Span::from_millis(500);
 
 /// The pictures whose frames wait, in order.
 #[derive(Debug, Default)]
-pub(super) struct Backlog {
+pub(crate) struct Backlog {
     waiting: VecDeque<(u64, Time)>,
     /// The one that the sender was given and has neither used nor left out.
     given: Option<(u64, Time)>,
@@ -22,7 +22,7 @@ pub(super) struct Backlog {
 impl Backlog {
     /// A picture's frame has come. Where one has waited too long all before this one are forgotten: the viewer needs a
     /// keyframe.
-    pub(super) fn add(&mut self, now: Time, picture: u64) {
+    pub(crate) fn add(&mut self, now: Time, picture: u64) {
         let oldest = self.given.or(self.waiting.front().copied());
         if oldest.is_some_and(|(_, came)| now - came > LONGEST) {
             self.waiting.clear();
@@ -32,7 +32,7 @@ impl Backlog {
     }
 
     /// The picture to give to the sender now, if there is one and it is ready.
-    pub(super) fn next(&mut self) -> Option<u64> {
+    pub(crate) fn next(&mut self) -> Option<u64> {
         if self.given.is_none() {
             self.given = self.waiting.pop_front();
             return self.given.map(|(picture, _)| picture);
@@ -41,12 +41,12 @@ impl Backlog {
     }
 
     /// The sender asked for this picture's frame: the next may follow.
-    pub(super) fn on_used(&mut self, picture: u64) {
+    pub(crate) fn on_used(&mut self, picture: u64) {
         self.given.take_if(|(given, _)| *given == picture);
     }
 
     /// The sender left this picture out: it is given again.
-    pub(super) fn on_left_out(&mut self, picture: u64) {
+    pub(crate) fn on_left_out(&mut self, picture: u64) {
         let again = self.given.take_if(|(given, _)| *given == picture);
         again.into_iter().for_each(|given| self.waiting.push_front(given));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use thalweg_units::{Span, Time};
 
-use super::messages::Key;
+use crate::publish::messages::Key;
 
 /// Keyframes are at least this far apart (libwebrtc `EncoderRtcpFeedback`, 300 ms).
 const KEYFRAMES_APART: Span = Span::from_millis(300);
@@ -15,7 +15,7 @@ const OF_ONE_IN: Span = Span::from_secs(9);
 
 /// Which requests for keyframes are granted.
 #[derive(Debug, Default)]
-pub(super) struct Keyframes {
+pub(crate) struct Keyframes {
     wanted: bool,
     made: Option<Time>,
     /// When viewers asked whose requests were granted.
@@ -24,7 +24,7 @@ pub(super) struct Keyframes {
 
 impl Keyframes {
     /// A viewer needs one.
-    pub(super) fn ask(&mut self, now: Time, viewer: Key) {
+    pub(crate) fn ask(&mut self, now: Time, viewer: Key) {
         self.asked.values_mut().for_each(|asked| asked.retain(|at| now - *at < OF_ONE_IN));
         self.asked.retain(|_, asked| !asked.is_empty());
         if !self.wanted && self.asked.get(&viewer).is_none_or(|asked| asked.len() < OF_ONE) {
@@ -33,13 +33,13 @@ impl Keyframes {
         }
     }
 
-    /// Returns true if one is to be made now.
-    pub(super) fn is_due(&self, now: Time) -> bool {
+    /// Whether one is to be made now.
+    pub(crate) fn is_due(&self, now: Time) -> bool {
         self.wanted && self.made.is_none_or(|made| now - made >= KEYFRAMES_APART)
     }
 
     /// One was made.
-    pub(super) fn on_made(&mut self, now: Time) {
+    pub(crate) fn on_made(&mut self, now: Time) {
         (self.wanted, self.made) = (false, Some(now));
     }
 }

@@ -1,8 +1,9 @@
 //! Clients of a publisher's web server, in any order.
 
-use thalweg_live::publish::fuzzing::{Ask, Patch, Tag, play};
+mod model;
 
 use crate::steps::Steps;
+use model::{Ask, Patch, Tag, play};
 
 /// Longer inputs take time without adding cases.
 const MAX_STEPS: usize = 40;

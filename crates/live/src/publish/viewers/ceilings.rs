@@ -1,14 +1,13 @@
-//! How the rate of all viewers together is shared among them.
+//! The most that each viewer may be sent: a limit of its own, and its part of a limit for all together.
 
 use thalweg_units::{Rate, Span, Time};
 
-use super::messages::State;
-use super::network::Network;
+use super::schedule::Viewers;
 use super::viewer::Viewer;
 use crate::web::{Refused, RefusedKind};
 
 /// The least rate for which a viewer is admitted, and the least that may be configured: a picture of 180 lines and audio.
-pub(super) const LEAST: Rate = Rate::from_kbps(100);
+pub(crate) const LEAST: Rate = Rate::from_kbps(100);
 /// A viewer may use this many times what it was sent in the last second, so that its scheme finds room as it grows: GCC
 /// grows by 8 % a second, and its probes take twice the rate (specs/gcc.md 4 and 8).
 const GROWTH: f64 = 2.0;
@@ -40,10 +39,23 @@ fn fill(shares: &mut [f64], mut left: f64, limits: &[f64]) -> f64 {
     left
 }
 
-impl Network {
-    /// Refuses one more viewer where there would be less than [`LEAST`] for each.
-    pub(super) fn check_share(&self, viewers: usize) -> Result<(), Refused> {
-        let Some(total) = self.max_total_rate.filter(|total| total.scale(1.0 / (viewers + 1) as f64) < LEAST) else {
+/// The limits of rates, if there are any.
+pub(crate) struct Ceilings {
+    /// The most that one viewer, and all together, may be sent.
+    max: Option<Rate>,
+    max_total: Option<Rate>,
+    /// When the total was last shared out.
+    shared_out: Time,
+}
+
+impl Ceilings {
+    pub(crate) fn new(max: Option<Rate>, max_total: Option<Rate>, begin: Time) -> Ceilings {
+        Ceilings { max, max_total, shared_out: begin }
+    }
+
+    /// Refuses one more than `viewers` where there would be less than [`LEAST`] for each.
+    pub(crate) fn check(&self, viewers: usize) -> Result<(), Refused> {
+        let Some(total) = self.max_total.filter(|total| total.scale(1.0 / (viewers + 1) as f64) < LEAST) else {
             return Ok(());
         };
         let message =
@@ -53,20 +65,19 @@ impl Network {
 
     /// Sets the most that each viewer may be sent, where there is a limit: at once when viewers came or went, and as they
     /// use it.
-    pub(super) fn share_out(&mut self, now: Time, audience_changed: bool) {
-        if self.max_rate.is_none() && self.max_total_rate.is_none() {
+    pub(crate) fn share_out(&mut self, now: Time, audience_changed: bool, viewers: &mut Viewers) {
+        if self.max.is_none() && self.max_total.is_none() {
             return;
         }
-        if !audience_changed && (self.max_total_rate.is_none() || now - self.shared_out < INTERVAL) {
+        if !audience_changed && (self.max_total.is_none() || now - self.shared_out < INTERVAL) {
             return;
         }
         self.shared_out = now;
         // Who is not connected is sent nothing.
-        let is_sent = |viewer: &&mut Viewer| matches!(viewer.state, State::Connected | State::Disconnected);
-        let mut viewers: Vec<&mut Viewer> = self.viewers.values_mut().filter(is_sent).collect();
-        let max = self.max_rate.unwrap_or(Rate::MAX);
+        let mut viewers: Vec<&mut Viewer> = viewers.values_mut().filter(|viewer| viewer.is_sent()).collect();
+        let max = self.max.unwrap_or(Rate::MAX);
         let used: Vec<Rate> = viewers.iter().map(|viewer| viewer.gauges.wire(now)).collect();
-        let shares = match self.max_total_rate {
+        let shares = match self.max_total {
             Some(total) => share(total, max, &used),
             None => vec![max; used.len()],
         };
@@ -76,10 +87,10 @@ impl Network {
         }
     }
 
-    /// The most that a viewer may be sent as it connects, until the rate is shared out anew.
-    pub(super) fn first_share(&self) -> Option<Rate> {
-        let part = self.max_total_rate.map(|total| total.scale(1.0 / (self.viewers.len() + 1) as f64));
-        self.max_rate.into_iter().chain(part).min()
+    /// The most that one more than `viewers` may be sent as it connects, until the rate is shared out anew.
+    pub(crate) fn first(&self, viewers: usize) -> Option<Rate> {
+        let part = self.max_total.map(|total| total.scale(1.0 / (viewers + 1) as f64));
+        self.max.into_iter().chain(part).min()
     }
 }
 

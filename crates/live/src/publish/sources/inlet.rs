@@ -8,7 +8,7 @@ use thalweg_units::{Bytes, Size};
 use thalweg_video::Picture;
 
 use super::camera::Seen;
-use super::messages::{Message, Outbox};
+use crate::publish::messages::{Message, Outbox};
 
 /// The input of a publisher that was started by [`Publisher::fed`](super::Publisher::fed). What is given is sent on at
 /// once: its time is that of the call. From any thread; calls do not block.
@@ -19,7 +19,7 @@ pub struct Inlet {
 }
 
 impl Inlet {
-    pub(super) fn new(outbox: Outbox, size: Size) -> Inlet {
+    pub(in crate::publish) fn new(outbox: Outbox, size: Size) -> Inlet {
         Inlet { outbox, size }
     }
 

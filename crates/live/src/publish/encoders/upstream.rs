@@ -2,9 +2,9 @@
 
 use thalweg_units::{Span, Time};
 
-use super::camera::Seen;
 use super::keyframes::Keyframes;
-use super::messages::Key;
+use crate::publish::messages::Key;
+use crate::publish::sources::camera::Seen;
 
 /// A request that no keyframe follows is repeated after this time: it or the keyframe may be lost, and it goes through an
 /// encoder and over a path there and back.
@@ -12,7 +12,7 @@ const AGAIN: Span = Span::from_secs(1);
 
 /// Where frames come from that are passed on. Of a file no keyframes can be asked for.
 #[derive(Default)]
-pub(super) struct Upstream {
+pub(crate) struct Upstream {
     ask: Option<Box<dyn Fn() + Send>>,
     keyframes: Keyframes,
     /// When it was asked for the keyframe that has not come yet.
@@ -22,18 +22,18 @@ pub(super) struct Upstream {
 
 impl Upstream {
     /// Sets how it is asked for a keyframe.
-    pub(super) fn ask_by(&mut self, ask: Box<dyn Fn() + Send>) {
+    pub(crate) fn ask_by(&mut self, ask: Box<dyn Fn() + Send>) {
         self.ask = Some(ask);
     }
 
     /// A viewer needs a keyframe.
-    pub(super) fn need_keyframe(&mut self, now: Time, viewer: Key) {
+    pub(crate) fn need_keyframe(&mut self, now: Time, viewer: Key) {
         self.keyframes.ask(now, viewer);
         self.request(now);
     }
 
     /// Something came.
-    pub(super) fn on_picture(&mut self, now: Time, seen: &Seen) {
+    pub(crate) fn on_picture(&mut self, now: Time, seen: &Seen) {
         if matches!(seen, Seen::Frame(encoded) if encoded.frame.keyframe) {
             self.keyframes.on_made(now);
             self.asked = None;
@@ -42,7 +42,7 @@ impl Upstream {
     }
 
     /// The requests so far; `None` where nobody can be asked.
-    pub(super) fn requests(&self) -> Option<u64> {
+    pub(crate) fn requests(&self) -> Option<u64> {
         self.ask.as_ref().map(|_| self.requests)
     }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use thalweg_units::{Rate, Span, Time};
 
-use super::messages::{Key, RungId};
+use crate::publish::messages::{Key, RungId};
 use choice::{Cost, ENCODER, best, best_for, choose, cost};
 use steps::Wanted;
 
@@ -28,7 +28,7 @@ const FIRST: Rate = Rate::from_kbps(300);
 
 /// Where a viewer's frames come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// An encoder of its own.
     Own,
     /// A shared one.
@@ -37,7 +37,7 @@ pub(super) enum Place {
 
 /// The rungs, and who is where.
 #[derive(Debug)]
-pub(super) struct Ladder {
+pub(crate) struct Ladder {
     /// The most encoders for those who may share.
     most: usize,
     members: BTreeMap<Key, Member>,
@@ -76,24 +76,24 @@ struct Arrangement {
 
 impl Ladder {
     /// A ladder of at most `most` encoders, at least one.
-    pub(super) fn new(most: usize) -> Ladder {
+    pub(crate) fn new(most: usize) -> Ladder {
         Ladder { most: most.max(1), members: BTreeMap::new(), rungs: Vec::new(), next: 0, shares: false, few: None }
     }
 
     /// Where this viewer's frames should come from.
-    pub(super) fn place(&self, key: Key) -> Place {
+    pub(crate) fn place(&self, key: Key) -> Place {
         let rung = self.members.get(&key).and_then(|member| member.rung);
         rung.map_or(Place::Own, Place::Rung)
     }
 
     /// The rungs and their rates.
-    pub(super) fn rungs(&self) -> impl Iterator<Item = (RungId, Rate)> + '_ {
+    pub(crate) fn rungs(&self) -> impl Iterator<Item = (RungId, Rate)> + '_ {
         self.rungs.iter().map(|rung| (rung.id, steps::rate(rung.step)))
     }
 
     /// These viewers may share, and this is what their senders would ask an encoder for; `None` if they have not asked
     /// yet. To be called several times a second, and when viewers have come.
-    pub(super) fn update(&mut self, now: Time, viewers: &[(Key, Option<Rate>)]) {
+    pub(crate) fn update(&mut self, now: Time, viewers: &[(Key, Option<Rate>)]) {
         self.members.retain(|key, _| viewers.iter().any(|(other, _)| other == key));
         for (key, target) in viewers {
             let member = self.members.entry(*key).or_insert(Member { wanted: None, rung: None });

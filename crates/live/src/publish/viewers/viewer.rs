@@ -1,6 +1,5 @@
 //! One viewer, with its own sender, and its own encoder or a shared one.
 
-use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::mpsc::Sender;
 
@@ -15,18 +14,19 @@ use thalweg_transport::{Connection, Datagram, Received, Remote, TransportError};
 use thalweg_units::{ConfigError, Seed, Span, Time};
 
 use super::backlog::Backlog;
-use super::camera::{Seen, Taken};
-use super::coder::{Coder, Encoding, KeyframeSource, Made, can_share, wants_candidates};
 use super::gauges::Gauges;
-use super::ladder::Place;
-use super::messages::{Key, Outbox, RungId, State};
-use super::overload::{LATE_PACKET, Tally};
-use super::passthrough::{Choice, Passthrough};
 use super::played::{Played, ReportRate, Reports};
-use super::records::Records;
-use super::rung::Availability;
-use super::shared::Shared;
 use crate::joining::renewed;
+use crate::publish::encoders::coder::{Coder, Encoding, KeyframeSource, Made, can_share, wants_candidates};
+use crate::publish::encoders::ladder::Place;
+use crate::publish::encoders::passthrough::{Choice, Passthrough};
+use crate::publish::encoders::placement::Demand;
+use crate::publish::encoders::pool::Pool;
+use crate::publish::encoders::rung::Availability;
+use crate::publish::messages::{Key, Outbox, RungId, State};
+use crate::publish::overload::{LATE_PACKET, Tally};
+use crate::publish::records::Records;
+use crate::publish::sources::pictures::Pictures;
 use thalweg_emulate::clock::Clock;
 use thalweg_emulate::reactor::{self, Lateness};
 
@@ -34,106 +34,84 @@ use thalweg_emulate::reactor::{self, Lateness};
 /// were taken for a number 65,536 packets from it.
 const FALSE_ACKNOWLEDGEMENTS: u64 = 3;
 
-/// Pictures that the encoder may still request: the newest, or the one before while a new one arrives.
-#[derive(Debug, Default)]
-pub(super) struct FrameCache(VecDeque<Taken>);
-
-impl FrameCache {
-    const KEPT: usize = 8;
-    /// Queue of already encoded frames, which refer to one another and may come many at once: two seconds.
-    const KEPT_ENCODED: usize = 64;
-
-    pub(super) fn put(&mut self, taken: Taken) {
-        let kept = if matches!(taken.seen, Seen::Frame(_)) { FrameCache::KEPT_ENCODED } else { FrameCache::KEPT };
-        self.0.push_back(taken);
-        if self.0.len() > kept {
-            self.0.pop_front();
-        }
-    }
-
-    fn find(&self, number: u64) -> Option<&Taken> {
-        self.0.iter().rev().find(|taken| taken.number == number)
-    }
-}
-
 /// A connection that we offered.
-pub(super) struct Ours {
-    pub(super) offer: Offer,
+pub(crate) struct Ours {
+    pub(crate) offer: Offer,
     /// Receives changes of its state.
-    pub(super) states: Sender<State>,
+    pub(crate) states: Sender<State>,
 }
 
 /// A connection whose peer is not known yet.
-pub(super) struct Prepared {
-    pub(super) key: Key,
-    pub(super) seed: Seed,
-    pub(super) channel: usize,
-    pub(super) connection: Connection,
-    pub(super) local: Local,
+pub(crate) struct Prepared {
+    pub(crate) key: Key,
+    pub(crate) seed: Seed,
+    pub(crate) channel: usize,
+    pub(crate) connection: Connection,
+    pub(crate) local: Local,
 }
 
 /// An offer of ours without an answer so far.
-pub(super) struct Offered {
-    pub(super) prepared: Prepared,
-    pub(super) ours: Ours,
-    pub(super) at: Time,
+pub(crate) struct Offered {
+    pub(crate) prepared: Prepared,
+    pub(crate) ours: Ours,
+    pub(crate) at: Time,
 }
 
 /// A viewer that is joining.
-pub(super) struct PendingViewer {
-    pub(super) key: Key,
-    pub(super) id: String,
-    pub(super) channel: usize,
-    pub(super) remote: Remote,
-    pub(super) ours: Option<Ours>,
+pub(crate) struct PendingViewer {
+    pub(crate) key: Key,
+    pub(crate) id: String,
+    pub(crate) channel: usize,
+    pub(crate) remote: Remote,
+    pub(crate) ours: Option<Ours>,
     /// See [`Viewer::asked`].
-    pub(super) asked: Option<String>,
-    pub(super) reports: Reports,
+    pub(crate) asked: Option<String>,
+    pub(crate) reports: Reports,
 }
 
 /// A viewer.
-pub(super) struct Viewer {
-    pub(super) key: Key,
+pub(crate) struct Viewer {
+    pub(crate) key: Key,
     /// Its unguessable id.
-    pub(super) id: String,
+    pub(crate) id: String,
     /// The tag of its ICE session.
-    pub(super) etag: u64,
-    pub(super) channel: usize,
-    pub(super) joined: Time,
-    pub(super) state: State,
-    pub(super) outgoing: Outgoing,
+    pub(crate) etag: u64,
+    pub(crate) channel: usize,
+    pub(crate) joined: Time,
+    pub(crate) state: State,
+    pub(crate) outgoing: Outgoing,
     /// The scheme that was asked for, if another is played because of the viewer's reports.
-    pub(super) asked: Option<String>,
+    pub(crate) asked: Option<String>,
     /// How it reports arrivals.
-    pub(super) reports: Reports,
+    pub(crate) reports: Reports,
     report_rate: ReportRate,
-    pub(super) gauges: Gauges,
+    pub(crate) gauges: Gauges,
     /// How late packets were sent.
-    pub(super) lateness: Lateness,
+    pub(crate) lateness: Lateness,
     /// Frames whose encoding took longer than the interval between frames.
-    pub(super) encode_times: Tally,
+    pub(crate) encode_times: Tally,
     /// Packets that left late.
-    pub(super) pacer: Tally,
-    /// True if this machine was too slow when it was last judged.
-    pub(super) too_slow: bool,
+    pub(crate) pacer: Tally,
+    /// Whether this machine was too slow when it was last judged.
+    pub(crate) too_slow: bool,
     /// When the frame that is being encoded was requested.
     encoding_since: Option<Time>,
     /// The peer's parameters from signalling.
-    pub(super) remote: Remote,
+    pub(crate) remote: Remote,
     /// For a connection that we offered; `None` if the peer offered it.
-    pub(super) ours: Option<Ours>,
+    pub(crate) ours: Option<Ours>,
     /// Where it joined from ([`Join::from`](crate::web::Join::from)).
-    pub(super) from: Option<IpAddr>,
+    pub(crate) from: Option<IpAddr>,
     encoding: Encoding,
     outbox: Outbox,
     /// Its encoder, from its first picture on: who never connects costs none.
     coder: Option<Coder>,
     /// Frames of somebody who sends that wait for its own sender; `None` where there is an encoder, or a file.
     backlog: Option<Backlog>,
-    /// True if its sender can do with frames of a shared encoder.
-    pub(super) can_share: bool,
+    /// Whether its sender can do with frames of a shared encoder.
+    can_share: bool,
     /// Where its frames should come from.
-    pub(super) place: Place,
+    pub(crate) place: Place,
     /// A picture of which a shared encoder will make a frame, and what its sender asked for.
     awaits: Option<(u64, EncodePlan)>,
     /// Source from which it needs a keyframe.
@@ -146,7 +124,7 @@ pub(super) struct Viewer {
 }
 
 impl Viewer {
-    pub(super) fn new(
+    pub(crate) fn new(
         pending: PendingViewer,
         outgoing: Outgoing,
         encoding: Encoding,
@@ -191,27 +169,42 @@ impl Viewer {
     }
 
     /// When it needs service even if nothing happens.
-    pub(super) fn wake(&self) -> Time {
+    pub(crate) fn wake(&self) -> Time {
         self.wake.0
     }
 
     /// Something has changed: the viewer needs service now.
-    pub(super) fn due(&mut self, now: Time) {
+    pub(crate) fn due(&mut self, now: Time) {
         // If it was already due before `now`, that time is kept, so that its lateness counts.
         if now < self.wake.0 {
             self.wake = (now, Wake::Nothing);
         }
     }
 
+    /// Whether it is sent media.
+    pub(crate) fn is_sent(&self) -> bool {
+        matches!(self.state, State::Connected | State::Disconnected)
+    }
+
+    /// Its demand of the encoders, from which its place follows.
+    pub(crate) fn demand(&self) -> Demand {
+        Demand {
+            viewer: self.key,
+            may_share: self.is_sent() && self.can_share,
+            target: self.gauges.target,
+            size: self.gauges.size,
+            rung: self.rung(),
+        }
+    }
+
     /// Says goodbye; the packet is sent at the next call of `pump`.
-    pub(super) fn close(&mut self, now: Time) {
+    pub(crate) fn close(&mut self, now: Time) {
         self.outgoing.close(now);
         self.due(now);
     }
 
-    /// Returns true if it acknowledges packets that it has not received: such a viewer is sent more than its path
-    /// carries. It is logged.
-    pub(super) fn has_lied(&self) -> bool {
+    /// Whether it acknowledges what it has not received: such a viewer is sent more than its path carries. It is logged.
+    pub(crate) fn has_lied(&self) -> bool {
         let never_sent = self.outgoing.figures().never_sent;
         let lies = self.state == State::Connected && never_sent >= FALSE_ACKNOWLEDGEMENTS;
         if lies {
@@ -221,7 +214,7 @@ impl Viewer {
     }
 
     /// A picture was taken.
-    pub(super) fn on_picture(&mut self, now: Time, number: u64) {
+    pub(crate) fn on_picture(&mut self, now: Time, number: u64) {
         match &mut self.backlog {
             None => self.outgoing.on_picture(now, number),
             // Before that there is no sender.
@@ -242,13 +235,13 @@ impl Viewer {
     }
 
     /// An audio packet was made.
-    pub(super) fn on_audio(&mut self, now: Time, audio: AudioFrame) {
+    pub(crate) fn on_audio(&mut self, now: Time, audio: AudioFrame) {
         self.outgoing.on_audio(now, audio);
         self.due(now);
     }
 
     /// An encoder's frames; those of a replaced encoder are ignored.
-    pub(super) fn on_encoded(&mut self, now: Time, encoder: u64, made: Vec<Encoded>, interval: Span) {
+    pub(crate) fn on_encoded(&mut self, now: Time, encoder: u64, made: Vec<Encoded>, interval: Span) {
         if encoder == self.coder_number {
             if let Some(since) = self.encoding_since.take() {
                 self.encode_times.add(now, u64::from(now - since > interval), 1);
@@ -259,7 +252,7 @@ impl Viewer {
     }
 
     /// A datagram came.
-    pub(super) fn on_datagram(&mut self, now: Time, datagram: &reactor::Received<'_>) -> Received {
+    pub(crate) fn on_datagram(&mut self, now: Time, datagram: &reactor::Received<'_>) -> Received {
         let reactor::Received { from, to, ecn, bytes } = *datagram;
         let received = self.outgoing.on_datagram_with_ecn(now, from, to, ecn, bytes);
         self.due(now);
@@ -267,7 +260,7 @@ impl Viewer {
     }
 
     /// The kind of feedback that acknowledges packets.
-    pub(super) fn feedback_kind(&self) -> &'static str {
+    pub(crate) fn feedback_kind(&self) -> &'static str {
         match self.outgoing.video().congestion() {
             Some(CongestionFeedback::PerStream) => "rfc8888",
             Some(CongestionFeedback::TransportOnRequest) => "twcc-02",
@@ -277,8 +270,8 @@ impl Viewer {
         }
     }
 
-    /// Returns true if its reports turn out to be seldom now.
-    pub(super) fn reports_are_seldom(&mut self, now: Time) -> bool {
+    /// Whether its reports turn out to be seldom now.
+    pub(crate) fn reports_are_seldom(&mut self, now: Time) -> bool {
         let held = self.outgoing.figures().held_reports;
         let seldom = self.reports == Reports::Often && self.report_rate.is_low(now, held);
         if seldom {
@@ -288,7 +281,7 @@ impl Viewer {
     }
 
     /// Continues with another scheme.
-    pub(super) fn switch(&mut self, now: Time, played: Played) -> Result<(), String> {
+    pub(crate) fn switch(&mut self, now: Time, played: Played) -> Result<(), String> {
         played.log(self.key, self.reports);
         let Played { scheme, asked } = played;
         let codec = self.encoding.codec.as_ref();
@@ -314,7 +307,7 @@ impl Viewer {
     ///
     /// # Errors
     /// When its credentials or candidates are unusable; nothing has changed then.
-    pub(super) fn restarted(&mut self, now: Time, theirs: &Fragment) -> Result<(), TransportError> {
+    pub(crate) fn restarted(&mut self, now: Time, theirs: &Fragment) -> Result<(), TransportError> {
         let remote = renewed(&self.remote, theirs);
         self.outgoing.connection().set_remote(now, &remote)?;
         self.remote = remote;
@@ -323,10 +316,10 @@ impl Viewer {
     }
 
     /// Does everything that is due; datagrams go to `send`.
-    pub(super) fn pump(
+    pub(crate) fn pump(
         &mut self,
         clock: &Clock,
-        (frame_cache, shared): (&FrameCache, &Shared),
+        (pictures, pool): (&Pictures, &Pool),
         records: &mut Records,
         mut send: impl FnMut(Datagram),
     ) {
@@ -347,7 +340,7 @@ impl Viewer {
                     send(datagram);
                 }
                 Output::Encode { picture, plan } => {
-                    self.encode(now, (frame_cache, shared), picture, plan);
+                    self.encode(now, (pictures, pool), picture, plan);
                     self.backlog.iter_mut().for_each(|backlog| backlog.on_used(picture));
                     self.give_next(now);
                 }
@@ -376,15 +369,15 @@ impl Viewer {
         }
     }
 
-    fn encode(&mut self, now: Time, (frame_cache, shared): (&FrameCache, &Shared), number: u64, plan: EncodePlan) {
-        self.take_place(now, shared, number);
+    fn encode(&mut self, now: Time, (pictures, pool): (&Pictures, &Pool), number: u64, plan: EncodePlan) {
+        self.take_place(now, pool, number);
         if let Some(Coder::Rung(..)) = self.coder {
             self.awaits = Some((number, plan));
             self.encoding_since = Some(now);
-            self.offer_shared(now, shared);
+            self.offer_shared(now, pool);
             return;
         }
-        let seen = frame_cache.find(number).map(|taken| &taken.seen);
+        let seen = pictures.find(number).map(|taken| &taken.seen);
         // Without an encoder it is as if that had dropped the picture.
         let encode = |coder: &mut Coder| coder.encode(now, number, seen, plan);
         match self.coder.as_mut().map_or(Made::Now(Vec::new()), encode) {
@@ -399,7 +392,7 @@ impl Viewer {
 
     /// Goes over to the encoder that it should have, if it can with picture `number`: a shared one must make a keyframe of
     /// it, unless there is nothing to go on with until then.
-    fn take_place(&mut self, now: Time, shared: &Shared, number: u64) {
+    fn take_place(&mut self, now: Time, pool: &Pool, number: u64) {
         match (self.place, &self.coder) {
             (Place::Own, None | Some(Coder::Rung(..))) => {
                 self.coder_number += 1;
@@ -412,7 +405,7 @@ impl Viewer {
                 }
             }
             (Place::Rung(id), coder) if self.rung() != Some(id) => {
-                let is_keyframe = shared.get(id).is_some_and(|rung| {
+                let is_keyframe = pool.get(id).is_some_and(|rung| {
                     rung.is_keyframe(number) || rung.availability(number) == Availability::Coming { keyframe: true }
                 });
                 if is_keyframe || coder.is_none() {
@@ -428,27 +421,27 @@ impl Viewer {
     }
 
     /// The shared encoder that its frames come from now.
-    pub(super) fn rung(&self) -> Option<RungId> {
+    pub(crate) fn rung(&self) -> Option<RungId> {
         match &self.coder {
             Some(Coder::Rung(id, _)) => Some(*id),
             _ => None,
         }
     }
 
-    /// Returns true if its sender waits for a frame of a shared encoder.
-    pub(super) fn waits(&self) -> bool {
+    /// Whether its sender waits for a frame of a shared encoder.
+    pub(crate) fn waits(&self) -> bool {
         self.awaits.is_some()
     }
 
     /// Who should make a keyframe for it.
-    pub(super) fn take_keyframe_request(&mut self) -> Option<KeyframeSource> {
+    pub(crate) fn take_keyframe_request(&mut self) -> Option<KeyframeSource> {
         self.keyframe_needed.take()
     }
 
     /// Its shared encoder has made a frame.
-    pub(super) fn on_shared(&mut self, now: Time, shared: &Shared, interval: Span) {
+    pub(crate) fn on_shared(&mut self, now: Time, pool: &Pool, interval: Span) {
         let since = self.encoding_since;
-        self.offer_shared(now, shared);
+        self.offer_shared(now, pool);
         if let Some(since) = since.filter(|_| self.encoding_since.is_none()) {
             self.encode_times.add(now, u64::from(now - since > interval), 1);
             self.due(now);
@@ -456,9 +449,9 @@ impl Viewer {
     }
 
     /// Offers its sender the frame that it waits for, unless that is still to come.
-    fn offer_shared(&mut self, now: Time, shared: &Shared) {
+    fn offer_shared(&mut self, now: Time, pool: &Pool) {
         let Some(Coder::Rung(id, passthrough)) = &mut self.coder else { return };
-        let (rung, Some((number, plan))) = (shared.get(*id), &self.awaits) else { return };
+        let (rung, Some((number, plan))) = (pool.get(*id), &self.awaits) else { return };
         let offer = match rung {
             Some(rung) if matches!(rung.availability(*number), Availability::Coming { .. }) => return,
             Some(rung) => passthrough.offer(now, rung.frames(*number), plan),

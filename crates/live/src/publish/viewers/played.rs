@@ -6,18 +6,18 @@ use thalweg_sender::{Scheme, SenderFactory};
 use thalweg_transport::sdp::Video;
 use thalweg_units::{Size, Span, Time};
 
-use super::coder::has_window;
+use crate::publish::encoders::coder::has_window;
 
 /// The scheme that is played, and what it was chosen for.
-pub(super) struct Played {
-    pub(super) scheme: Arc<dyn SenderFactory>,
+pub(crate) struct Played {
+    pub(crate) scheme: Arc<dyn SenderFactory>,
     /// The name of the scheme that was asked for, if another is played.
-    pub(super) asked: Option<String>,
+    pub(crate) asked: Option<String>,
 }
 
 /// How a peer reports arrivals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reports {
+pub(crate) enum Reports {
     /// In receiver reports alone, on which few schemes work.
     ReceiverAlone,
     /// On packets, but so seldom that a sender that bounds what is in flight spends most of its time waiting for them.
@@ -27,8 +27,8 @@ pub(super) enum Reports {
 }
 
 impl Reports {
-    /// The kind of reports agreed on.
-    pub(super) fn agreed(video: &Video) -> Reports {
+    /// What was agreed on.
+    pub(crate) fn agreed(video: &Video) -> Reports {
         if video.congestion().is_some() { Reports::Often } else { Reports::ReceiverAlone }
     }
 }
@@ -39,7 +39,7 @@ impl Reports {
 /// GStreamer (1.22) agrees to transport-wide feedback, and sends it as its session's RTCP is due: at first once a second,
 /// while browsers report every 50 to 250 ms.
 #[derive(Debug, Default)]
-pub(super) struct ReportRate {
+pub(crate) struct ReportRate {
     connected: Option<Time>,
 }
 
@@ -49,13 +49,12 @@ impl ReportRate {
     const HELD: u64 = 2;
 
     /// The connection is established.
-    pub(super) fn begin(&mut self, now: Time) {
+    pub(crate) fn begin(&mut self, now: Time) {
         self.connected = Some(now);
     }
 
-    /// Returns true if reports are seldom, by how often they came late
-    /// ([`held_reports`](thalweg_session::outgoing::Figures::held_reports)).
-    pub(super) fn is_low(&self, now: Time, held_reports: u64) -> bool {
+    /// Whether reports are seldom, by how often they came late ([`held_reports`](thalweg_session::outgoing::Figures::held_reports)).
+    pub(crate) fn is_low(&self, now: Time, held_reports: u64) -> bool {
         held_reports >= ReportRate::HELD && self.connected.is_some_and(|since| now - since <= ReportRate::JUDGED_FOR)
     }
 }
@@ -64,7 +63,7 @@ impl Played {
     /// A peer that agreed to no feedback on packets is played WebRTC's control by loss, as WebRTC does with such a peer, in
     /// place of a scheme that does not work on receiver reports: a refusal would leave a viewer who chose nothing without a
     /// picture. One whose feedback is seldom is played `gcc` in place of a scheme with a window.
-    pub(super) fn choose(asked: Arc<dyn SenderFactory>, reports: Reports, size: Size) -> Played {
+    pub(crate) fn choose(asked: Arc<dyn SenderFactory>, reports: Reports, size: Size) -> Played {
         let instead = match reports {
             Reports::ReceiverAlone if !asked.works_on_receiver_reports() => Scheme::by_loss(),
             Reports::Seldom if has_window(&*asked, size).is_ok_and(|has| has) => Scheme::webrtc(),
@@ -74,7 +73,7 @@ impl Played {
     }
 
     /// Logs why another scheme is played, if one is.
-    pub(super) fn log(&self, viewer: u64, reports: Reports) {
+    pub(crate) fn log(&self, viewer: u64, reports: Reports) {
         let Some(asked) = &self.asked else { return };
         let why = match reports {
             Reports::ReceiverAlone => "sends receiver reports alone",

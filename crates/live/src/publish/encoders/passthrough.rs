@@ -19,21 +19,21 @@ const DEPTH: Span = Span::from_millis(500);
 
 /// A frame with its place in its stream.
 #[derive(Debug, Clone)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// The number of its picture.
-    pub(super) picture: u64,
+    pub(crate) picture: u64,
     /// Its number in the stream, one higher each time.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// The number of the frame that it refers to; `None` for a keyframe.
-    pub(super) refers_to: Option<u64>,
-    /// True if others may refer to it.
-    pub(super) is_reference: bool,
-    pub(super) encoded: Encoded,
+    pub(crate) refers_to: Option<u64>,
+    /// Whether others may refer to it.
+    pub(crate) is_reference: bool,
+    pub(crate) encoded: Encoded,
 }
 
 impl Frame {
     /// A frame of a file: each refers to the one before.
-    pub(super) fn of_file(number: u64, encoded: &Encoded) -> Frame {
+    pub(crate) fn of_file(number: u64, encoded: &Encoded) -> Frame {
         let refers_to = (!encoded.frame.keyframe).then(|| number.wrapping_sub(1));
         Frame { picture: number, number, refers_to, is_reference: true, encoded: encoded.clone() }
     }
@@ -41,7 +41,7 @@ impl Frame {
 
 /// Frame that can be sent to one viewer.
 #[derive(Debug)]
-pub(super) enum Choice<'a> {
+pub(crate) enum Choice<'a> {
     /// This frame.
     Frame(&'a Frame),
     /// No frame now: its rate does not suffice for the one there is.
@@ -52,7 +52,7 @@ pub(super) enum Choice<'a> {
 
 /// Which frames of a stream can be sent to one viewer.
 #[derive(Debug, Default)]
-pub(super) struct Passthrough {
+pub(crate) struct Passthrough {
     /// Frames sent, the last ones.
     sent: VecDeque<u64>,
     /// The frame that the engine decides about: its number, its size, and whether it is a keyframe.
@@ -62,15 +62,15 @@ pub(super) struct Passthrough {
 }
 
 impl Passthrough {
-    /// Passthrough of a stream whose frames are left out where they exceed a viewer's target.
-    pub(super) fn within_target() -> Passthrough {
+    /// Of a stream whose frames are left out where they exceed a viewer's target.
+    pub(crate) fn within_target() -> Passthrough {
         Passthrough { allowance: Some(Allowance::default()), ..Passthrough::default() }
     }
 
     /// The newest of `frames`, which are in order, that the viewer can decode and the plan allows. One that it missed
     /// while it could send nothing may come late: where frames follow to which no other refers, it leaves out some of
     /// those and is level again.
-    pub(super) fn offer<'a>(
+    pub(crate) fn offer<'a>(
         &mut self,
         now: Time,
         frames: impl DoubleEndedIterator<Item = &'a Frame>,
@@ -97,8 +97,8 @@ impl Passthrough {
         Choice::Frame(frame)
     }
 
-    /// Records whether the frame just offered is sent.
-    pub(super) fn commit(&mut self, sent: bool) {
+    /// Whether the frame just offered is sent.
+    pub(crate) fn commit(&mut self, sent: bool) {
         let Some((number, size, keyframe)) = self.offered.take().filter(|_| sent) else { return };
         self.sent.push_back(number);
         if self.sent.len() > REMEMBERED {

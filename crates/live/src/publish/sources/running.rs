@@ -11,7 +11,7 @@ use thalweg_emulate::clock::{Clock, pause};
 use thalweg_emulate::thread::spawn;
 
 /// Such a thread. Dropping this stops it.
-pub(super) struct Running {
+pub(crate) struct Running {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -21,7 +21,7 @@ impl Running {
     ///
     /// # Errors
     /// When the system cannot start a thread.
-    pub(super) fn start<T: 'static>(
+    pub(crate) fn start<T: 'static>(
         name: &str,
         body: impl FnOnce(&AtomicBool) -> T + Send + 'static,
         ended: impl FnOnce(T) + Send + 'static,
@@ -49,7 +49,7 @@ impl Drop for Running {
 }
 
 /// Waits until `due`, or until `stop` is set.
-pub(super) fn wait_until(clock: &Clock, due: Time, stop: &AtomicBool) {
+pub(crate) fn wait_until(clock: &Clock, due: Time, stop: &AtomicBool) {
     /// The maximum delay of a stop.
     const STEP: Span = Span::from_millis(100);
     loop {

@@ -1,126 +1,88 @@
-//! Statistics of viewers: for the page, and for Prometheus.
+//! Statistics of a publisher and its viewers, for Prometheus.
 
 use thalweg_control::Payload;
 use thalweg_session::outgoing::Figures;
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Span, Time};
 
-use super::messages::{RungId, State};
-use super::network::Network;
-use super::overload::Tally;
-use super::rung::Rung;
-use super::viewer::Viewer;
 use crate::measure::EcnCounts;
 use crate::observe::prometheus::{Text, bytes_per_second, escaped, one};
-use crate::web::{LinkFigures, Snapshot};
-use thalweg_emulate::{LinkHandle, LinkState};
+use crate::publish::channels::Channels;
+use crate::publish::encoders::placement::Encoders;
+use crate::publish::encoders::rung::Rung;
+use crate::publish::messages::{RungId, State};
+use crate::publish::overload::Tally;
+use crate::publish::sources::pictures::Pictures;
+use crate::publish::viewers::audience::Audience;
+use crate::publish::viewers::viewer::Viewer;
 
-impl Network {
-    /// The statistics of one viewer.
-    pub(super) fn snapshot(&self, now: Time, viewer: &Viewer) -> Snapshot {
-        let link = self.channels[viewer.channel].link.as_ref().map(LinkHandle::state);
-        let of_link = |link: LinkState| LinkFigures {
-            capacity_bps: link.capacity(now).map(Rate::as_bps_f64),
-            rate_bps: link.rate.map(Rate::as_bps_f64),
-            delay_ms: link.delay.as_millis_f64(),
-            loss: link.loss,
-        };
-        Snapshot {
-            epoch_timestamp: viewer.outgoing.video_timestamp(self.begin),
-            link: link.map(of_link),
-            too_slow: self.too_slow(now, viewer),
-            ..figures(now, viewer)
-        }
-    }
+/// A figure of a viewer.
+type Of<T> = fn(&Viewer) -> T;
+
+/// The parts of a publisher that have metrics.
+pub(crate) struct Metrics<'a> {
+    pub(crate) now: Time,
+    pub(crate) audience: &'a Audience,
+    pub(crate) channels: &'a Channels,
+    pub(crate) encoders: &'a Encoders,
+    pub(crate) pictures: &'a Pictures,
 }
 
-/// The part of a viewer's statistics that is its own.
-fn figures(now: Time, viewer: &Viewer) -> Snapshot {
-    let gauges = &viewer.gauges;
-    let figures = viewer.outgoing.figures();
-    let engine = viewer.outgoing.engine();
-    let limits = engine.map(|engine| *engine.limits());
-    let millis = |span: Span| span.as_millis_f64();
-    let micros = |share: f64| viewer.lateness.percentile(share).map(|span| span.as_nanos() as f64 / 1000.0);
-    let rate = |payload| Some(gauges.rate(now, payload).as_bps_f64());
-    Snapshot {
-        time_s: (now - viewer.joined).as_secs_f64(),
-        scheme: viewer.outgoing.scheme().name().to_string(),
-        asked_scheme: viewer.asked.clone(),
-        target_bps: gauges.target.map(Rate::as_bps_f64),
-        encoder_bps: Some(gauges.encoded(now).as_bps_f64()),
-        wire_bps: Some(gauges.wire(now).as_bps_f64()),
-        padding_bps: rate(Payload::Padding),
-        repair_bps: rate(Payload::Repair),
-        audio_bps: rate(Payload::Audio),
-        capacity_bps: limits.map(|limits| limits.capacity.as_bps_f64()),
-        window_bytes: limits.and_then(|limits| limits.window).map(Bytes::get),
-        in_flight_bytes: engine.map(|_| gauges.in_flight.get()),
-        rtt_ms: gauges.rtt.map(millis),
-        queue_ms: gauges.rtt.zip(gauges.min_rtt).map(|(rtt, min)| millis(rtt - min)),
-        frame_delay_ms: gauges.frame_delay.map(millis),
-        alpha: gauges.alpha,
-        paused: gauges.paused,
-        frames_sent: gauges.frames_sent,
-        frames_skipped: gauges.skipped,
-        keyframes: gauges.keyframes,
-        resolution: gauges.size.map(|size| size.to_string()),
-        quantizer: gauges.quantizer.map(f64::from),
-        loss_ratio: gauges.loss_ratio(),
-        nacks: figures.nacks,
-        plis: figures.keyframe_requests,
-        feedback_kind: Some(viewer.feedback_kind().into()),
-        connection_state: viewer.state.name().into(),
-        pacing_lateness_us_p50: micros(0.5),
-        pacing_lateness_us_p99: micros(0.99),
-        sent_bytes: gauges.sent.iter().copied().sum::<Bytes>().get(),
-        sent_by_ecn: figures.sent_by_ecn.into(),
-        arrived_by_ecn: figures.arrived_by_ecn.into(),
-        ..Snapshot::default()
-    }
-}
-
-impl Network {
+impl Metrics<'_> {
     /// All metrics in Prometheus' text format, version 0.0.4: units are seconds and bytes, and counters end in
     /// `_total`.
-    pub(super) fn metrics(&self, now: Time) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut text = Text::default();
+        self.publisher(&mut text);
+        self.sockets(&mut text);
+        self.shared_encoders(&mut text);
+        self.sent(&mut text);
+        self.counters(&mut text);
+        self.gauges(&mut text);
+        self.lateness(&mut text);
+        text.finish()
+    }
+
+    fn publisher(&self, text: &mut Text) {
         let version = env!("CARGO_PKG_VERSION");
         text.gauge(
             "thalweg_build_info",
             "Which program this is; always 1.",
             [(format!("{{version=\"{version}\"}}"), 1.0)],
         );
-        text.gauge("thalweg_viewers", "Viewers, connected or about to be.", [one(self.viewers.len() as u64)]);
+        text.gauge("thalweg_viewers", "Viewers, connected or about to be.", [one(self.audience.viewers.len() as u64)]);
         text.counter(
             "thalweg_unknown_source_datagrams_total",
             "Datagrams that belong to no viewer.",
-            [one(self.from_unknown_sources)],
+            [one(self.audience.from_unknown_sources)],
         );
         text.counter(
             "thalweg_viewers_ended_total",
             "Viewers ended for what they did, by why: they acknowledged packets that were never sent.",
-            [("{why=\"false_acknowledgements\"}".into(), self.false_acknowledgements as f64)],
+            [("{why=\"false_acknowledgements\"}".into(), self.audience.false_acknowledgements as f64)],
         );
         let missed = "Pictures that were not taken at their time: the machine was busy, or a live source late.";
-        text.counter("thalweg_pictures_missed_total", missed, [one(self.missed)]);
-        if let Some(requests) = self.upstream.requests() {
+        text.counter("thalweg_pictures_missed_total", missed, [one(self.pictures.missed)]);
+        if let Some(requests) = self.encoders.upstream.requests() {
             let help = "Keyframes that the sender of passed frames was asked for, for viewers.";
             text.counter("thalweg_upstream_keyframe_requests_total", help, [one(requests)]);
         }
         let slow = |tally: fn(&Viewer) -> &Tally| {
-            self.viewers.values().filter(|viewer| tally(viewer).verdict(now).is_some()).count()
+            self.audience.viewers.values().filter(|viewer| tally(viewer).verdict(self.now).is_some()).count()
         };
         let parts = [
-            ("camera", usize::from(self.camera.verdict(now).is_some())),
+            ("camera", usize::from(self.pictures.camera.verdict(self.now).is_some())),
             ("encoder", slow(|viewer| &viewer.encode_times)),
             ("pacer", slow(|viewer| &viewer.pacer)),
         ];
         text.gauge(
             "thalweg_too_slow",
-            "Part for which this machine is too slow: the camera (1), or the encoders and pacers of so many viewers.",
+            "What this machine is too slow for: the camera (1), or the encoders and pacers of so many viewers.",
             parts.map(|(part, count)| (format!("{{part=\"{part}\"}}"), count as f64)),
         );
-        for channel in &self.channels {
+    }
+
+    fn sockets(&self, text: &mut Text) {
+        for channel in self.channels.iter() {
             let (name, counts) = (escaped(&channel.config.name), channel.socket.counts());
             let lost =
                 [("receive_buffer", counts.missed), ("send_buffer", counts.overflowed), ("refused", counts.failed)];
@@ -145,26 +107,28 @@ impl Network {
                 of,
             );
         }
-        let viewers = || self.viewers.values();
+    }
+
+    fn shared_encoders(&self, text: &mut Text) {
         let shared = |of: &dyn Fn(RungId, &Rung) -> f64| -> Vec<(String, f64)> {
-            self.shared.iter().map(|(id, rung)| (format!("{{encoder=\"{id}\"}}"), of(id, rung))).collect()
+            self.encoders.pool.iter().map(|(id, rung)| (format!("{{encoder=\"{id}\"}}"), of(id, rung))).collect()
         };
-        let on = |id| viewers().filter(|viewer| viewer.rung() == Some(id)).count() as f64;
+        let on = |id| self.viewers().filter(|viewer| viewer.rung() == Some(id)).count() as f64;
         text.gauge(
             "thalweg_shared_encoder_viewers",
             "Viewers of an encoder that several share.",
             shared(&|id, _| on(id)),
         );
-        let help = "Target rate of a shared encoder.";
+        let help = "What a shared encoder is asked for.";
         text.gauge("thalweg_shared_encoder_bytes_per_second", help, shared(&|_, rung| bytes_per_second(rung.rate)));
         let help = "Frames that a shared encoder made.";
         text.counter("thalweg_shared_encoder_frames_total", help, shared(&|_, rung| rung.made() as f64));
-        let each = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
-            viewers().map(|viewer| (self.labels(viewer, ""), of(viewer))).collect()
-        };
+    }
+
+    fn sent(&self, text: &mut Text) {
         let connected = |v: &Viewer| f64::from(u8::from(v.state == State::Connected));
-        text.gauge("thalweg_connected", "1 while media flows.", each(&connected));
-        let replaced = viewers().filter_map(|viewer| {
+        text.gauge("thalweg_connected", "1 while media flows.", self.each("", &connected));
+        let replaced = self.viewers().filter_map(|viewer| {
             let asked = escaped(viewer.asked.as_deref()?);
             Some((self.labels(viewer, &format!(",asked=\"{asked}\"")), 1.0))
         });
@@ -172,25 +136,24 @@ impl Network {
         text.gauge("thalweg_scheme_replaced", help, replaced);
         for payload in Payload::ALL {
             let (index, label) = (payload as usize, format!(",payload=\"{}\"", payload.name()));
-            let of = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
-                viewers().map(|viewer| (self.labels(viewer, &label), of(viewer))).collect()
-            };
             let (bytes, packets) = ("Bytes sent, from the IP header upwards.", "Packets sent.");
-            text.counter("thalweg_sent_bytes_total", bytes, of(&|v| v.gauges.sent[index].as_f64()));
-            text.counter("thalweg_sent_packets_total", packets, of(&|v| v.gauges.packets[index] as f64));
+            text.counter("thalweg_sent_bytes_total", bytes, self.each(&label, &|v| v.gauges.sent[index].as_f64()));
+            text.counter("thalweg_sent_packets_total", packets, self.each(&label, &|v| v.gauges.packets[index] as f64));
         }
         let by_ecn = |of: fn(&Figures) -> [u64; 4]| -> Vec<(String, f64)> {
             let of = |viewer: &Viewer| {
                 let labelled = EcnCounts::from(of(&viewer.outgoing.figures())).labelled();
                 labelled.map(|(ecn, count)| (self.labels(viewer, &format!(",ecn=\"{ecn}\"")), count as f64))
             };
-            viewers().flat_map(of).collect()
+            self.viewers().flat_map(of).collect()
         };
         let (sent, arrived) = (by_ecn(|figures| figures.sent_by_ecn), by_ecn(|figures| figures.arrived_by_ecn));
         text.counter("thalweg_sent_ecn_total", "Packets sent, by the ECN field they left with.", sent);
         let help = "Packets reported as arrived, by the ECN field they came with; RFC 8888 alone says it.";
         text.counter("thalweg_arrived_ecn_total", help, arrived);
-        type Of<T> = fn(&Viewer) -> T;
+    }
+
+    fn counters(&self, text: &mut Text) {
         let counters: [(&str, &str, Of<u64>); 10] = [
             ("thalweg_frames_sent_total", "Frames whose last packet has left.", |v| v.gauges.frames_sent),
             ("thalweg_pictures_skipped_total", "Pictures that became no frame.", |v| v.gauges.skipped),
@@ -204,18 +167,25 @@ impl Network {
             ("thalweg_keyframe_requests_total", "Requests for a keyframe.", |v| v.outgoing.figures().keyframe_requests),
         ];
         for (name, help, of) in counters {
-            text.counter(name, help, each(&|v| of(v) as f64));
+            text.counter(name, help, self.each("", &|v| of(v) as f64));
         }
+    }
+
+    fn gauges(&self, text: &mut Text) {
         let wire = "Sent over the last second, from the IP header upwards.";
-        text.gauge("thalweg_wire_bytes_per_second", wire, each(&|v| bytes_per_second(v.gauges.wire(now))));
+        text.gauge(
+            "thalweg_wire_bytes_per_second",
+            wire,
+            self.each("", &|v| bytes_per_second(v.gauges.wire(self.now))),
+        );
         let gauges: [(&str, &str, Of<Option<f64>>); 7] = [
-            ("thalweg_capacity_bytes_per_second", "Estimated capacity of the path.", |v| {
+            ("thalweg_capacity_bytes_per_second", "What the path is believed to bear.", |v| {
                 Some(bytes_per_second(v.outgoing.engine()?.limits().capacity))
             }),
             ("thalweg_ceiling_bytes_per_second", "The most that may be sent, where it is limited.", |v| {
                 v.outgoing.ceiling().map(bytes_per_second)
             }),
-            ("thalweg_target_bytes_per_second", "Target rate of the encoder.", |v| {
+            ("thalweg_target_bytes_per_second", "What the encoder is asked for.", |v| {
                 v.gauges.target.map(bytes_per_second)
             }),
             ("thalweg_window_bytes", "The congestion window.", |v| {
@@ -230,9 +200,12 @@ impl Network {
             }),
         ];
         for (name, help, of) in gauges {
-            text.gauge(name, help, each(&|v| of(v).unwrap_or(f64::NAN)));
+            text.gauge(name, help, self.each("", &|v| of(v).unwrap_or(f64::NAN)));
         }
-        let late = viewers().flat_map(|viewer| {
+    }
+
+    fn lateness(&self, text: &mut Text) {
+        let late = self.viewers().flat_map(|viewer| {
             let quantiles = [0.5, 0.9, 0.99].map(|share| {
                 let late = viewer.lateness.percentile(share).map_or(f64::NAN, Span::as_secs_f64);
                 (self.labels(viewer, &format!(",quantile=\"{share}\"")), late)
@@ -243,7 +216,15 @@ impl Network {
         });
         let help = "How much later than the pacer wanted packets left.";
         text.family("summary", "thalweg_pacing_lateness_seconds", help, late);
-        text.finish()
+    }
+
+    fn viewers(&self) -> impl Iterator<Item = &Viewer> {
+        self.audience.viewers.values()
+    }
+
+    /// A figure of each viewer, with these labels besides its own.
+    fn each(&self, labels: &str, of: &dyn Fn(&Viewer) -> f64) -> Vec<(String, f64)> {
+        self.viewers().map(|viewer| (self.labels(viewer, labels), of(viewer))).collect()
     }
 
     fn labels(&self, viewer: &Viewer, more: &str) -> String {

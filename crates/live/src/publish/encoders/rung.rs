@@ -9,10 +9,10 @@ use thalweg_session::Encoded;
 use thalweg_types::layers::{self, Pattern};
 use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
-use super::camera::Taken;
 use super::keyframes::Keyframes;
-use super::messages::Key;
 use super::passthrough::Frame;
+use crate::publish::messages::Key;
+use crate::publish::sources::camera::Taken;
 
 /// Frames kept for viewers that ask late: half a second.
 const KEPT: usize = 16;
@@ -21,7 +21,7 @@ const PERIOD: u32 = 1 << 16;
 
 /// The layers that a codec can make in a shared encoder: two, of which a viewer whose rate does not suffice is sent the
 /// lower one, at half the frame rate. More would cost the others more quality.
-pub(super) fn layers(codec: &Codec) -> layers::Config {
+pub(crate) fn layers(codec: &Codec) -> layers::Config {
     // openh264 has one layer.
     let group = if matches!(codec, Codec::H264(_)) { 1 } else { 2 };
     layers::Config { group, period: PERIOD }
@@ -29,14 +29,14 @@ pub(super) fn layers(codec: &Codec) -> layers::Config {
 
 /// A picture to encode, and how.
 #[derive(Debug)]
-pub(super) struct Job {
-    pub(super) taken: Taken,
-    pub(super) plan: EncodePlan,
+pub(crate) struct Job {
+    pub(crate) taken: Taken,
+    pub(crate) plan: EncodePlan,
 }
 
 /// Availability of the frame of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Availability {
+pub(crate) enum Availability {
     /// It is being encoded, or waits for that.
     Coming {
         /// True if it will be a keyframe, as far as is known.
@@ -48,9 +48,9 @@ pub(super) enum Availability {
 
 /// The frames of a shared encoder.
 #[derive(Debug)]
-pub(super) struct Rung {
-    pub(super) rate: Rate,
-    pub(super) size: Size,
+pub(crate) struct Rung {
+    pub(crate) rate: Rate,
+    pub(crate) size: Size,
     interval: Span,
     pattern: Pattern,
     /// The place of the next frame in the pattern, and the number of the one at place 0.
@@ -69,7 +69,7 @@ pub(super) struct Rung {
 impl Rung {
     /// # Errors
     /// When the pattern cannot be built.
-    pub(super) fn new(layers: layers::Config, size: Size, rate: Rate, interval: Span) -> Result<Rung, ConfigError> {
+    pub(crate) fn new(layers: layers::Config, size: Size, rate: Rate, interval: Span) -> Result<Rung, ConfigError> {
         Ok(Rung {
             rate,
             size,
@@ -86,17 +86,17 @@ impl Rung {
     }
 
     /// Frames made.
-    pub(super) fn made(&self) -> u64 {
+    pub(crate) fn made(&self) -> u64 {
         self.next
     }
 
     /// A viewer needs a keyframe.
-    pub(super) fn ask_for_keyframe(&mut self, now: Time, viewer: Key) {
+    pub(crate) fn ask_for_keyframe(&mut self, now: Time, viewer: Key) {
         self.keyframes.ask(now, viewer);
     }
 
     /// A picture was taken; returns what to encode now. While the encoder is busy the newest waits.
-    pub(super) fn on_picture(&mut self, now: Time, taken: &Taken) -> Option<Job> {
+    pub(crate) fn on_picture(&mut self, now: Time, taken: &Taken) -> Option<Job> {
         if self.busy.is_some() {
             self.waiting = Some(taken.clone());
             return None;
@@ -119,7 +119,7 @@ impl Rung {
     }
 
     /// The encoder's frame of the picture it was given, or none; returns what to encode next.
-    pub(super) fn on_made(&mut self, now: Time, made: Option<Encoded>) -> Option<Job> {
+    pub(crate) fn on_made(&mut self, now: Time, made: Option<Encoded>) -> Option<Job> {
         let (picture, place, _) = self.busy.take()?;
         if let Some(encoded) = made {
             let number = self.next;
@@ -142,8 +142,8 @@ impl Rung {
         self.waiting.take().map(|taken| self.begin(now, taken))
     }
 
-    /// Availability of the frame of this picture.
-    pub(super) fn availability(&self, picture: u64) -> Availability {
+    /// Whether there is a frame of this picture.
+    pub(crate) fn availability(&self, picture: u64) -> Availability {
         match (self.busy, &self.waiting) {
             (Some((number, _, keyframe)), _) if number == picture => Availability::Coming { keyframe },
             (_, Some(taken)) if taken.number == picture => Availability::Coming { keyframe: false },
@@ -153,13 +153,13 @@ impl Rung {
 
     /// The frames that a viewer could be sent for this picture, in order: with two layers older ones too, as it can get
     /// level again.
-    pub(super) fn frames(&self, picture: u64) -> impl DoubleEndedIterator<Item = &Frame> {
+    pub(crate) fn frames(&self, picture: u64) -> impl DoubleEndedIterator<Item = &Frame> {
         let layered = self.pattern.layers() > 1;
         self.frames.iter().filter(move |frame| frame.picture == picture || layered && frame.picture < picture)
     }
 
-    /// Returns true if the frame of this picture is a keyframe.
-    pub(super) fn is_keyframe(&self, picture: u64) -> bool {
+    /// Whether the frame of this picture is a keyframe.
+    pub(crate) fn is_keyframe(&self, picture: u64) -> bool {
         self.frames.iter().any(|frame| frame.picture == picture && frame.encoded.frame.keyframe)
     }
 }
@@ -167,7 +167,7 @@ impl Rung {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::publish::camera::Seen;
+    use crate::publish::sources::camera::Seen;
     use thalweg_sender::frames::{Basis, EncodedFrame};
     use thalweg_units::Bytes;
 

@@ -18,7 +18,7 @@ const CLOCK: i128 = 48_000;
 const BEHIND: Span = Span::from_millis(500);
 
 /// An audio source that is not started yet.
-pub(super) struct AudioInput {
+pub(crate) struct AudioInput {
     source: AudioSource,
 }
 
@@ -27,7 +27,7 @@ impl AudioInput {
     ///
     /// # Errors
     /// When there is no such source, or it cannot be read, with what to do about it.
-    pub(super) fn open(name: &str) -> Result<AudioInput, SourceError> {
+    pub(crate) fn open(name: &str) -> Result<AudioInput, SourceError> {
         Ok(AudioInput { source: AudioSource::open(name, Repeat::Forever)? })
     }
 
@@ -36,7 +36,7 @@ impl AudioInput {
     ///
     /// # Errors
     /// When the system cannot start a thread.
-    pub(super) fn start(
+    pub(crate) fn start(
         self,
         clock: Clock,
         begin: Time,

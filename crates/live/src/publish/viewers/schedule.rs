@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use thalweg_units::Time;
 
-use super::messages::Key;
 use super::viewer::Viewer;
+use crate::publish::messages::Key;
 
 /// The viewers, by key.
 #[derive(Default)]
-pub(super) struct Viewers {
+pub(crate) struct Viewers {
     all: BTreeMap<Key, Entry>,
     /// When each needs service even if nothing happens to it.
     times: BTreeSet<(Time, Key)>,
@@ -25,36 +25,36 @@ struct Entry {
 }
 
 impl Viewers {
-    pub(super) fn insert(&mut self, viewer: Viewer) {
+    pub(crate) fn insert(&mut self, viewer: Viewer) {
         let (key, time) = (viewer.key, viewer.wake());
         self.times.insert((time, key));
         self.all.insert(key, Entry { viewer, time, is_touched: false });
     }
 
-    pub(super) fn remove(&mut self, key: Key) -> Option<Viewer> {
+    pub(crate) fn remove(&mut self, key: Key) -> Option<Viewer> {
         let Entry { viewer, time, .. } = self.all.remove(&key)?;
         self.times.remove(&(time, key));
         Some(viewer)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 
-    pub(super) fn keys(&self) -> impl Iterator<Item = Key> + '_ {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Key> + '_ {
         self.all.keys().copied()
     }
 
-    pub(super) fn values(&self) -> impl Iterator<Item = &Viewer> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Viewer> {
         self.all.values().map(|entry| &entry.viewer)
     }
 
-    pub(super) fn get(&self, key: Key) -> Option<&Viewer> {
+    pub(crate) fn get(&self, key: Key) -> Option<&Viewer> {
         self.all.get(&key).map(|entry| &entry.viewer)
     }
 
     /// A viewer, which is served next.
-    pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut Viewer> {
+    pub(crate) fn get_mut(&mut self, key: Key) -> Option<&mut Viewer> {
         let entry = self.all.get_mut(&key)?;
         if !entry.is_touched {
             entry.is_touched = true;
@@ -64,7 +64,7 @@ impl Viewers {
     }
 
     /// All viewers, which are served next.
-    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Viewer> {
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut Viewer> {
         let touched = &mut self.touched;
         self.all.iter_mut().map(|(key, entry)| {
             if !entry.is_touched {
@@ -75,19 +75,19 @@ impl Viewers {
         })
     }
 
-    /// All viewers, for changes after which none has to be scheduled.
-    pub(super) fn values_mut_untouched(&mut self) -> impl Iterator<Item = &mut Viewer> {
+    /// All viewers, of which none needs service for what is done.
+    pub(crate) fn values_mut_untouched(&mut self) -> impl Iterator<Item = &mut Viewer> {
         self.all.values_mut().map(|entry| &mut entry.viewer)
     }
 
     /// When the next viewer needs service.
-    pub(super) fn wake(&self) -> Time {
+    pub(crate) fn wake(&self) -> Time {
         if self.touched.is_empty() { self.times.first().map_or(Time::NEVER, |(time, _)| *time) } else { Time::ZERO }
     }
 
     /// Passes those that need service to `serve`: first those whose time has come, the earliest first, then those to
     /// which something has happened.
-    pub(super) fn serve(&mut self, now: Time, mut serve: impl FnMut(&mut Viewer)) {
+    pub(crate) fn serve(&mut self, now: Time, mut serve: impl FnMut(&mut Viewer)) {
         let mut keys: Vec<Key> = self.times.iter().take_while(|(time, _)| *time <= now).map(|(_, key)| *key).collect();
         let is_due = |key: &Key| self.all.get(key).is_some_and(|entry| entry.time <= now);
         keys.extend(std::mem::take(&mut self.touched).into_iter().filter(|key| !is_due(key)));

@@ -9,17 +9,17 @@ use thalweg_session::Encoded;
 use thalweg_units::{Seed, Size, Time};
 use thalweg_video::Picture;
 
-use super::camera::Seen;
-use super::messages::{Key, Message, Outbox, RungId};
 use super::passthrough::{Choice, Frame, Passthrough};
 use crate::encoder::EncoderThread;
+use crate::publish::messages::{Key, Message, Outbox, RungId};
+use crate::publish::sources::camera::Seen;
 
 /// Returns true if `scheme` chooses among candidates of a functional codec for pictures of this size. `codec` is `None`
 /// for already encoded frames, of which each picture has only one, so that such a scheme cannot use them.
 ///
 /// # Errors
 /// When scheme and codec do not fit, with what to do about it.
-pub(super) fn wants_candidates(codec: Option<&Codec>, scheme: &dyn SenderFactory, size: Size) -> Result<bool, String> {
+pub(crate) fn wants_candidates(codec: Option<&Codec>, scheme: &dyn SenderFactory, size: Size) -> Result<bool, String> {
     let wants = scheme.parts(size).map_err(|error| error.to_string())?.frames.wants_candidates();
     if codec.is_some() || !wants {
         return Ok(wants);
@@ -30,9 +30,9 @@ pub(super) fn wants_candidates(codec: Option<&Codec>, scheme: &dyn SenderFactory
     ))
 }
 
-/// Returns true if a sender of `scheme` can do with frames of an encoder that others share: it asks for a rate, and
-/// refers to the last frame.
-pub(super) fn can_share(codec: Option<&Codec>, scheme: &dyn SenderFactory, size: Size) -> bool {
+/// Whether a sender of `scheme` can do with frames of an encoder that others share: it asks for a rate, and refers to the
+/// last frame.
+pub(crate) fn can_share(codec: Option<&Codec>, scheme: &dyn SenderFactory, size: Size) -> bool {
     codec.is_some()
         && scheme.parts(size).is_ok_and(|parts| {
             let frames = parts.frames;
@@ -40,27 +40,27 @@ pub(super) fn can_share(codec: Option<&Codec>, scheme: &dyn SenderFactory, size:
         })
 }
 
-/// Checks whether a sender of `scheme` bounds the bytes in flight.
-pub(super) fn has_window(scheme: &dyn SenderFactory, size: Size) -> Result<bool, String> {
+/// Whether a sender of `scheme` bounds what is in flight.
+pub(crate) fn has_window(scheme: &dyn SenderFactory, size: Size) -> Result<bool, String> {
     let parts = scheme.parts(size).map_err(|error| error.to_string())?;
     Ok(parts.controller.limits().window.is_some())
 }
 
 /// The parameters of a viewer's encoder.
 #[derive(Debug, Clone)]
-pub(super) struct Encoding {
+pub(crate) struct Encoding {
     /// The codec; `None` for already encoded frames.
-    pub(super) codec: Option<Codec>,
-    /// True if they come from a sender that can be asked for keyframes.
-    pub(super) relayed: bool,
-    pub(super) size: Size,
-    pub(super) seed: Seed,
+    pub(crate) codec: Option<Codec>,
+    /// Whether those come from somebody who can be asked for keyframes.
+    pub(crate) relayed: bool,
+    pub(crate) size: Size,
+    pub(crate) seed: Seed,
 }
 
 impl Encoding {
     /// Starts an encoder that can follow the plans of `scheme`. Its frames are reported with `number`, which
     /// distinguishes it from earlier encoders.
-    pub(super) fn start(
+    pub(crate) fn start(
         &self,
         scheme: &dyn SenderFactory,
         viewer: Key,
@@ -84,7 +84,7 @@ impl Encoding {
     }
 
     /// Starts an encoder, whose frames go to `made`.
-    pub(super) fn thread(
+    pub(crate) fn thread(
         &self,
         codec: Codec,
         made: impl Fn(Result<Vec<Encoded>, EncodeError>) + Clone + Send + 'static,
@@ -106,7 +106,7 @@ impl Encoding {
 }
 
 /// The outcome of a request for frames.
-pub(super) enum Made {
+pub(crate) enum Made {
     /// These frames, at once: none if the picture was dropped.
     Now(Vec<Encoded>),
     /// They come later.
@@ -117,7 +117,7 @@ pub(super) enum Made {
 
 /// Who is asked for a keyframe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum KeyframeSource {
+pub(crate) enum KeyframeSource {
     /// A shared encoder.
     Rung(RungId),
     /// The sender of the frames that are passed on.
@@ -125,7 +125,7 @@ pub(super) enum KeyframeSource {
 }
 
 /// The source of a viewer's frames.
-pub(super) enum Coder {
+pub(crate) enum Coder {
     Thread(EncoderThread<Option<Arc<Picture>>>),
     Passthrough(Passthrough),
     /// A shared encoder: its frames are offered when it has made them.
@@ -134,7 +134,7 @@ pub(super) enum Coder {
 
 impl Coder {
     /// Requests frames of picture `number`.
-    pub(super) fn encode(&mut self, now: Time, number: u64, seen: Option<&Seen>, plan: EncodePlan) -> Made {
+    pub(crate) fn encode(&mut self, now: Time, number: u64, seen: Option<&Seen>, plan: EncodePlan) -> Made {
         match (self, seen) {
             (Coder::Thread(encoder), Some(Seen::Picture(picture))) => encoder.encode(Some(picture.clone()), plan),
             (Coder::Thread(encoder), Some(Seen::Nothing)) => encoder.encode(None, plan),
@@ -153,7 +153,7 @@ impl Coder {
     }
 
     /// Continues from this candidate of the last picture, or from none.
-    pub(super) fn commit(&mut self, choice: Option<usize>) {
+    pub(crate) fn commit(&mut self, choice: Option<usize>) {
         match self {
             Coder::Thread(encoder) => encoder.commit(choice),
             Coder::Passthrough(passthrough) | Coder::Rung(_, passthrough) => passthrough.commit(choice.is_some()),
@@ -161,7 +161,7 @@ impl Coder {
     }
 
     /// The state after this frame is no longer needed.
-    pub(super) fn forget(&mut self, frame: u64) {
+    pub(crate) fn forget(&mut self, frame: u64) {
         if let Coder::Thread(encoder) = self {
             encoder.forget(frame);
         }

@@ -1,0 +1,147 @@
+//! What viewers may choose from: channels, and the schemes that this video can be sent with.
+
+use std::sync::Arc;
+
+use thalweg_emulate::clock::Clock;
+use thalweg_sender::scheme::{ReceiverKind, known};
+use thalweg_sender::{Registry, SenderFactory};
+use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction, Video, VideoCodec};
+use thalweg_types::FeedbackStyle;
+use thalweg_units::{Size, Time};
+use thalweg_video::source::Format;
+
+use super::config::{ChannelConfig, PublishConfig};
+use super::encoders::coder::wants_candidates;
+use crate::web::{self, About, Refused, RefusedKind};
+
+/// What is published, and the senders that can send it.
+pub(super) struct Catalog {
+    pub(super) about: About,
+    pub(super) registry: Registry,
+    /// The SDP name of the video's codec.
+    video: VideoCodec,
+    /// Whether there is audio.
+    audio: bool,
+    size: Size,
+}
+
+impl Catalog {
+    /// What `config` publishes, from `begin` on.
+    pub(super) fn new(
+        config: &PublishConfig,
+        clock: &Clock,
+        begin: Time,
+        (video, format): (VideoCodec, Format),
+    ) -> Catalog {
+        let (registry, audio) = (config.registry.clone(), config.audio.is_some());
+        Catalog { about: about(config, clock, begin, format), registry, video, audio, size: format.size }
+    }
+
+    /// The sender of this name, if this video can be sent with it.
+    pub(super) fn scheme(&self, name: &str) -> Result<Arc<dyn SenderFactory>, Refused> {
+        let unknown = |message: String| Refused::new(RefusedKind::UnknownScheme, message);
+        let scheme = self.registry.find(name).map_err(|error| unknown(error.to_string()))?;
+        if is_stateful(&*scheme) || self.about.schemes.iter().any(|known| known.name == name) {
+            Ok(scheme)
+        } else {
+            let names: Vec<&str> = self.about.schemes.iter().map(|known| known.name.as_str()).collect();
+            Err(unknown(format!("{name} cannot be sent here: choose from {}", names.join(", "))))
+        }
+    }
+
+    /// Our capabilities; the feedback that `scheme` needs comes first.
+    pub(super) fn capabilities(&self, scheme: &dyn SenderFactory) -> Capabilities {
+        let mut all = Capabilities::all(Direction::SendOnly);
+        if scheme.feedback().is_extended() {
+            all.congestion.sort_by_key(|kind| *kind != CongestionFeedback::Extended);
+        }
+        // Only RFC 8888 says how packets were marked, and a receiver of ours says it as each frame has come, unless the
+        // scheme is libwebrtc's and is to hear as often as there.
+        let marked = self.sends_ect1(scheme);
+        all.feedback.frames = marked && scheme.feedback() != FeedbackStyle::CcfbByFrame;
+        if marked {
+            all.congestion.sort_by_key(|kind| *kind != CongestionFeedback::PerStream);
+        }
+        Capabilities {
+            video: vec![self.video],
+            audio: self.audio,
+            // Useless to this sender, and it adds bytes to every packet.
+            absolute_send_time: false,
+            mid: false,
+            ..all
+        }
+    }
+
+    /// The same for an offer of ours, of which the server chooses.
+    pub(super) fn offered(&self, scheme: &dyn SenderFactory) -> Capabilities {
+        let mut offered = Capabilities { mid: true, ..self.capabilities(scheme) };
+        // No server is known to send extended reports: unless the scheme needs them they are not offered.
+        if !scheme.feedback().is_extended() {
+            offered.congestion.retain(|kind| *kind != CongestionFeedback::Extended);
+        }
+        // The server's order counts: one that takes both must not choose the one without ECN.
+        if self.sends_ect1(scheme) {
+            offered.congestion.retain(|kind| *kind != CongestionFeedback::TransportOnRequest);
+        }
+        if !matches!(scheme.receiver(), ReceiverKind::Measures(_)) {
+            (offered.feedback.path, offered.bytes_before) = (false, false);
+        }
+        offered
+    }
+
+    /// Whether it sends ECT(1) where the peer's reports allow that.
+    fn sends_ect1(&self, scheme: &dyn SenderFactory) -> bool {
+        scheme.parts(self.size).is_ok_and(|parts| parts.ecn.is_some())
+    }
+}
+
+/// Whether the peer can follow a scheme: a scheme for stateful receivers is sent only to peers that negotiated state
+/// changes, as this project's own receiver does and browsers do not.
+pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), Refused> {
+    if !is_stateful(scheme) || video.extensions.states.is_some() && video.extensions.grace.is_some() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} needs a stateful receiver, which a browser is not: choose salsify:standard-decoder or \
+         thalweg:standard-decoder, or watch with `thalweg watch`",
+        scheme.name()
+    );
+    Err(Refused::new(RefusedKind::UnknownScheme, message))
+}
+
+/// Whether a scheme needs a stateful receiver.
+fn is_stateful(scheme: &dyn SenderFactory) -> bool {
+    matches!(scheme.receiver(), ReceiverKind::Stateful(_))
+}
+
+fn about(config: &PublishConfig, clock: &Clock, begin: Time, format: Format) -> About {
+    let (size, interval) = (format.size, format.interval());
+    let codec = config.codec.as_ref();
+    let playable = config.registry.names().filter(|name| {
+        let suits = |scheme: &dyn SenderFactory| !is_stateful(scheme) && wants_candidates(codec, scheme, size).is_ok();
+        config.registry.find(name).is_ok_and(|scheme| suits(&*scheme))
+    });
+    let epoch = clock.wall(begin).duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let channel = |channel: &ChannelConfig| web::Channel {
+        name: channel.name.clone(),
+        scheme: channel.scheme.name().to_string(),
+        switchable: true,
+    };
+    let line = |name: &str| {
+        let about = known().iter().find(|known| known.name == name).map_or("", |known| known.about);
+        web::SchemeLine { name: name.into(), about: about.into() }
+    };
+    About {
+        title: config.title.clone(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        channels: config.channels.iter().map(channel).collect(),
+        schemes: playable.map(line).collect(),
+        width: size.width,
+        height: size.height,
+        frame_interval_ms: interval.as_millis_f64(),
+        barcodes: config.barcode && config.codec.as_ref().is_some_and(|codec| !codec.is_model()),
+        epoch_ms: epoch.as_nanos() as f64 / 1e6,
+        link: config.link.clone(),
+        feedback_on_request: true,
+    }
+}

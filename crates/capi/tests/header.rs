@@ -1,8 +1,6 @@
 //! The header is what the code says.
 
-mod support;
-
-use support::here;
+use super::support::here;
 
 #[test]
 fn the_header_is_what_cbindgen_makes_of_the_code() {

@@ -1,13 +1,11 @@
 //! Programs in C and C++ as their authors would compile them, and under tools that see what a compiler does not.
 
-mod support;
-
 use std::path::PathBuf;
 use std::process::Command;
 
-use support::Library::{Shared, Static};
-use support::recording::{record, replay};
-use support::{built, compile, here, run};
+use super::support::Library::{Shared, Static};
+use super::support::recording::{record, replay};
+use super::support::{built, compile, here, run};
 use thalweg_units::Span;
 
 fn recording(name: &str, duration: Span) -> (PathBuf, String) {

@@ -15,8 +15,8 @@ LIVE_PACKAGES = chromium janus
 # GStreamer's headers, what runs a plugin, and the plugins that webrtcsink is made of.
 GST_PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice python3-gst-1.0 openssl pkg-config
 CLIENT_PACKAGES = chromium firefox-esr gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice python3-gst-1.0 gir1.2-gst-plugins-bad-1.0 openssl
-# Comparisons with libraries of the system, in tests only.
-FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp,thalweg-cli/onnx,thalweg-quic-cc/quinn,thalweg-quic-cc/noq
+# What lints and tests are built with; the nightly adds policies from ONNX files.
+export FEATURES ?= $(shell .ci/test-features)
 # Property tests try the same cases each time, so that what fails is the change's doing; PROPTEST_RNG_SEED=2 tries others.
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -71,13 +71,13 @@ pictures: setup-test setup-live
 	$(CARGO) build --release -p thalweg-cli
 	.ci/pictures
 
-# Every test, and the ten slowest.
+# The tests of every day, and the ten slowest of them; `NEXTEST_PROFILE=nightly make test` has all (CONTRIBUTING.md, Tiers).
 test: setup-test setup-capi
 	tests/all
 
-# The wheel as a user installs it: its tests, types, examples and notebooks.
+# The wheel as a user installs it: its tests, types, examples and notebooks, and what learns with it.
 test-python: setup
-	.ci/python
+	.ci/python all
 
 # Programs in C and C++ over the C library: compiled, replayed, under valgrind and sanitizers, on a network, by pkg-config.
 test-capi: setup-capi
@@ -127,6 +127,11 @@ test-gst: setup-test setup-gst
 	tests/gst/run.sh --links square --with copa --runs 1 --seconds 45 --check --rate 0.8 --latency 1.5
 
 test-live: test-browser test-whip
+
+# What a browser shows, with a hub that is not one, and one real call: the part of `test-browser` that every change must pass.
+test-page: setup-test setup-live
+	$(CARGO) build --workspace --bins --examples --features $(FEATURES)
+	cd tests/browser && npm ci --no-audit --no-fund --silent && THALWEG=$(TARGET)/debug/thalweg npm run daily
 
 # `thalweg publish` in Debian's Chromium over an emulated link: pictures, freezes, latency from barcodes, repair; screenshots in
 # tests/browser/out.
@@ -189,7 +194,7 @@ nightly: setup-test
 
 # Four viewers who come and go, for SOAK_MINUTES (30): memory, frames, audio against picture, lateness of packets.
 soak: setup-test
-	$(CARGO) test --release -p thalweg-live --test load -- --ignored --nocapture
+	$(CARGO) test --release -p thalweg-live --test all load::soak -- --ignored --nocapture
 
 # All attacks together, and a full disk, for SOAK_MINUTES (30), beside a viewer in Chromium (docs/attacks.md).
 soak-attacks: setup-test setup-live

@@ -5,11 +5,11 @@ CARGO ?= cargo
 PACKAGES = libvpx-dev pkg-config
 # libsrtp is what our SRTP is compared with, iproute2 what `thalweg shell` and its tests run, ffmpeg what encodes audio and decodes files;
 # libdav1d comes with it.
-TEST_PACKAGES = $(PACKAGES) libsrtp2-dev iproute2 ffmpeg
+TEST_PACKAGES = $(PACKAGES) libsrtp2-dev iproute2 ffmpeg shellcheck
 # A C and a C++ compiler with their sanitizers, and what programs in C are run under.
 CAPI_PACKAGES = gcc g++ binutils pkg-config valgrind
 # What packs, and what makes a bare Debian 12 to install into.
-DIST_PACKAGES = $(PACKAGES) debhelper buildah debootstrap iproute2 lintian podman runc unzip
+DIST_PACKAGES = $(PACKAGES) debhelper buildah debootstrap iproute2 lintian podman runc unzip gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user
 # What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
 LIVE_PACKAGES = chromium janus
 # GStreamer's headers, what runs a plugin, and the plugins that webrtcsink is made of.
@@ -21,7 +21,7 @@ export FEATURES ?= $(shell .ci/test-features)
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-quic test-go test-str0m reproduce test-live test-browser test-contests test-l4s test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients gst test-gst setup-gst test-dist setup-dist clean
+.PHONY: demo dist release capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-quic test-go test-str0m reproduce test-live test-page test-browser test-contests test-l4s test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients gst test-gst setup-gst test-dist setup-dist clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -36,6 +36,11 @@ demo: setup
 # the image; DIST_PROFILE=release is built faster, for trials.
 dist: setup-dist
 	.ci/dist
+
+# Everything of a release but the upload, such as `make release VERSION=0.1.0`: version, changelog, crates, and what `make dist` makes, for
+# ARM64 too (docs/release.md). By root, for the image.
+release: setup-dist
+	.ci/release $(VERSION)
 
 # The C library, its header and thalweg.pc under PREFIX (/usr/local): docs/c.md.
 capi:
@@ -56,6 +61,7 @@ man: setup
 # Formatting, lints, documentation, dependencies: what an editor should have said.
 check: setup-test
 	.ci/import-graph
+	.ci/scripts
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --features $(FEATURES)

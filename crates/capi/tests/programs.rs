@@ -118,5 +118,5 @@ fn the_recording_of_the_examples_is_what_the_tests_make() {
         std::fs::write(&file, &made).expect("it can be written");
     }
     let current = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(current == made, "not current: THALWEG_WRITE=1 cargo test -p thalweg-capi --test programs");
+    assert!(current == made, "not current: THALWEG_WRITE=1 cargo test -p thalweg-capi --test all programs");
 }

@@ -5,23 +5,23 @@ CARGO ?= cargo
 PACKAGES = libvpx-dev pkg-config
 # libsrtp is what our SRTP is compared with, iproute2 what `thalweg shell` and its tests run, ffmpeg what encodes audio and decodes files;
 # libdav1d comes with it.
-TEST_PACKAGES = $(PACKAGES) libsrtp2-dev iproute2 ffmpeg
+TEST_PACKAGES = $(PACKAGES) libsrtp2-dev iproute2 ffmpeg shellcheck
 # A C and a C++ compiler with their sanitizers, and what programs in C are run under.
 CAPI_PACKAGES = gcc g++ binutils pkg-config valgrind
 # What packs, and what makes a bare Debian 12 to install into.
-DIST_PACKAGES = $(PACKAGES) debhelper buildah debootstrap iproute2 lintian podman runc unzip
+DIST_PACKAGES = $(PACKAGES) debhelper buildah debootstrap iproute2 lintian podman runc unzip gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user
 # What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
 LIVE_PACKAGES = chromium janus
 # GStreamer's headers, what runs a plugin, and the plugins that webrtcsink is made of.
 GST_PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice python3-gst-1.0 openssl pkg-config
 CLIENT_PACKAGES = chromium firefox-esr gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice python3-gst-1.0 gir1.2-gst-plugins-bad-1.0 openssl
-# Comparisons with libraries of the system, in tests only.
-FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp,thalweg-cli/onnx,thalweg-quic-cc/quinn,thalweg-quic-cc/noq
+# What lints and tests are built with; the nightly adds policies from ONNX files.
+export FEATURES ?= $(shell .ci/test-features)
 # Property tests try the same cases each time, so that what fails is the change's doing; PROPTEST_RNG_SEED=2 tries others.
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-quic test-go test-str0m reproduce test-live test-browser test-contests test-l4s test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients gst test-gst setup-gst test-dist setup-dist clean
+.PHONY: demo dist release capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-quic test-go test-str0m reproduce test-live test-page test-browser test-contests test-l4s test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients gst test-gst setup-gst test-dist setup-dist clean
 
 # Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
@@ -36,6 +36,11 @@ demo: setup
 # the image; DIST_PROFILE=release is built faster, for trials.
 dist: setup-dist
 	.ci/dist
+
+# Everything of a release but the upload, such as `make release VERSION=0.1.0`: version, changelog, crates, and what `make dist` makes, for
+# ARM64 too (docs/release.md). By root, for the image.
+release: setup-dist
+	.ci/release $(VERSION)
 
 # The C library, its header and thalweg.pc under PREFIX (/usr/local): docs/c.md.
 capi:
@@ -56,6 +61,7 @@ man: setup
 # Formatting, lints, documentation, dependencies: what an editor should have said.
 check: setup-test
 	.ci/import-graph
+	.ci/scripts
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --features $(FEATURES)
@@ -71,13 +77,13 @@ pictures: setup-test setup-live
 	$(CARGO) build --release -p thalweg-cli
 	.ci/pictures
 
-# Every test, and the ten slowest.
+# The tests of every day, and the ten slowest of them; `NEXTEST_PROFILE=nightly make test` has all (CONTRIBUTING.md, Tiers).
 test: setup-test setup-capi
 	tests/all
 
-# The wheel as a user installs it: its tests, types, examples and notebooks.
+# The wheel as a user installs it: its tests, types, examples and notebooks, and what learns with it.
 test-python: setup
-	.ci/python
+	.ci/python all
 
 # Programs in C and C++ over the C library: compiled, replayed, under valgrind and sanitizers, on a network, by pkg-config.
 test-capi: setup-capi
@@ -127,6 +133,11 @@ test-gst: setup-test setup-gst
 	tests/gst/run.sh --links square --with copa --runs 1 --seconds 45 --check --rate 0.8 --latency 1.5
 
 test-live: test-browser test-whip
+
+# What a browser shows, with a hub that is not one, and one real call: the part of `test-browser` that every change must pass.
+test-page: setup-test setup-live
+	$(CARGO) build --workspace --bins --examples --features $(FEATURES)
+	cd tests/browser && npm ci --no-audit --no-fund --silent && THALWEG=$(TARGET)/debug/thalweg npm run daily
 
 # `thalweg publish` in Debian's Chromium over an emulated link: pictures, freezes, latency from barcodes, repair; screenshots in
 # tests/browser/out.
@@ -189,7 +200,7 @@ nightly: setup-test
 
 # Four viewers who come and go, for SOAK_MINUTES (30): memory, frames, audio against picture, lateness of packets.
 soak: setup-test
-	$(CARGO) test --release -p thalweg-live --test load -- --ignored --nocapture
+	$(CARGO) test --release -p thalweg-live --test all load::soak -- --ignored --nocapture
 
 # All attacks together, and a full disk, for SOAK_MINUTES (30), beside a viewer in Chromium (docs/attacks.md).
 soak-attacks: setup-test setup-live

@@ -57,7 +57,7 @@ files() {
 }
 
 packages() {
-  local before after program static
+  local before after static
   fresh packages
   apt update
   apt install --no-install-recommends systemd
@@ -106,7 +106,8 @@ replays() {
 }
 
 tarball() {
-  local name=thalweg-$version-$(uname -m)-linux
+  local name
+  name=thalweg-$version-$(uname -m)-linux
   fresh tarball
   inside tar -C /opt -xzf "/artefacts/$name.tar.gz"
   first_runs inside "/opt/$name/bin/thalweg"

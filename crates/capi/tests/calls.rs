@@ -1,9 +1,6 @@
 //! No order of calls, and nothing that they are passed, makes the library panic, and whatever was made can be freed.
 
-#[path = "support/calls.rs"]
-mod calls;
-
-use calls::{Step, names, play_controller, play_engine};
+use super::calling::{Step, names, play_controller, play_engine};
 use proptest::prelude::*;
 use thalweg_capi::schemes::{THALWEG_FOR_CONTROLLER, THALWEG_FOR_ENGINE};
 

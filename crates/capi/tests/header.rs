@@ -1,8 +1,6 @@
 //! The header is what the code says.
 
-mod support;
-
-use support::here;
+use super::support::here;
 
 #[test]
 fn the_header_is_what_cbindgen_makes_of_the_code() {
@@ -16,6 +14,6 @@ fn the_header_is_what_cbindgen_makes_of_the_code() {
     let current = std::fs::read_to_string(&file).expect("it is there");
     assert!(
         current == made,
-        "include/thalweg.h is not current: THALWEG_WRITE=1 cargo test -p thalweg-capi --test header"
+        "include/thalweg.h is not current: THALWEG_WRITE=1 cargo test -p thalweg-capi --test all header"
     );
 }

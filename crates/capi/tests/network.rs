@@ -1,15 +1,12 @@
 //! A program in C on a real network.
 
-#[path = "../examples/answer.rs"]
-mod answer;
-mod support;
-
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use support::{Library, compile, run};
+use super::answer;
+use super::support::{Library, compile, run};
 
 /// By the clock: four seconds.
 #[test]

@@ -1,13 +1,11 @@
 //! Programs in C and C++ as their authors would compile them, and under tools that see what a compiler does not.
 
-mod support;
-
 use std::path::PathBuf;
 use std::process::Command;
 
-use support::Library::{Shared, Static};
-use support::recording::{record, replay};
-use support::{built, compile, here, run};
+use super::support::Library::{Shared, Static};
+use super::support::recording::{record, replay};
+use super::support::{built, compile, here, run};
 use thalweg_units::Span;
 
 fn recording(name: &str, duration: Span) -> (PathBuf, String) {
@@ -123,5 +121,5 @@ fn the_recording_of_the_examples_is_what_the_tests_make() {
         std::fs::write(&file, &made).expect("it can be written");
     }
     let current = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(current == made, "not current: THALWEG_WRITE=1 cargo test -p thalweg-capi --test programs");
+    assert!(current == made, "not current: THALWEG_WRITE=1 cargo test -p thalweg-capi --test all programs");
 }

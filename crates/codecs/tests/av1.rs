@@ -1,5 +1,4 @@
 //! AV1 by dav1d through the codec interface. dav1d must be installed: ffmpeg, which `make setup-test` installs, brings it.
-#![cfg(feature = "dav1d")]
 
 use thalweg_codecs::Decoder;
 use thalweg_codecs::dav1d::{Av1Decoder, is_installed};

@@ -1,5 +1,4 @@
 //! openh264 through the codec interface.
-#![cfg(feature = "openh264")]
 
 use std::sync::Arc;
 

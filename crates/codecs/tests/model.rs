@@ -1,10 +1,6 @@
 //! The encoder model: its guarantees, and its accuracy against libvpx.
 
-#[path = "support/measure.rs"]
-#[allow(dead_code, reason = "tools/calibrate uses all of it")]
-mod measure;
-
-use measure::{Frame, INTERVAL, Schedule, Video, play, play_targets, statistics};
+use super::measure::{Frame, INTERVAL, Schedule, Video, play, play_targets, statistics};
 use proptest::prelude::*;
 use thalweg_codecs::model::{
     Account, Config, Content, ContentPreset, Lag, LagPreset, ModelEncoder, Scatter, Variation,
@@ -388,8 +384,8 @@ mod beside_the_functional_codec {
 
 #[cfg(feature = "libvpx")]
 mod beside_libvpx {
-    use super::measure::lag;
     use super::*;
+    use crate::measure::lag;
     use thalweg_codecs::libvpx::{Settings, Vp8Decoder, Vp8Encoder};
     use thalweg_video::source::{Format, Scene, SceneConfig};
 

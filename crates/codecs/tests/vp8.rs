@@ -1,5 +1,4 @@
 //! VP8 by libvpx through the codec interface.
-#![cfg(feature = "libvpx")]
 
 use thalweg_codecs::libvpx::{RateBuffer, Settings, Vp8Decoder, Vp8Encoder};
 use thalweg_codecs::{Decoder, Encoder};

@@ -1,5 +1,4 @@
 //! VP9 by libvpx through the codec interface.
-#![cfg(feature = "libvpx")]
 
 use thalweg_codecs::libvpx::{Vp9Decoder, Vp9Encoder, Vp9Settings};
 use thalweg_codecs::{Candidate, Decoder, Encoder};

@@ -1,10 +1,8 @@
 //! A model of a sender in operation that every controller must survive: any order of sending, reports, silence and
 //! time.
 
-mod support;
-
+use crate::support::subjects::{self, Feed, Subject};
 use proptest::prelude::*;
-use support::subjects::{self, Feed, Subject};
 use thalweg_control::feedback::Config;
 use thalweg_control::{Acknowledgement, Controller, Demand, History, MSS, PacketId, Payload, SendLimits, SentPacket};
 use thalweg_units::{Bytes, Ecn, Rate, Span, Time};

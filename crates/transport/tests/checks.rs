@@ -1,13 +1,11 @@
 //! Connectivity checks as they are on the wire, read byte by byte (RFC 8489), and when they are sent (RFC 8445, RFC 7675).
 
-mod world;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
+use super::world::{World, addresses, bad, candidate, clean, identities, report, rtp, usual};
 use thalweg_transport::{Config, Connection, Datagram, Remote};
 use thalweg_units::{Span, Time};
-use world::{World, addresses, bad, candidate, clean, identities, report, rtp, usual};
 
 const REQUEST: u16 = 0x0001;
 const INDICATION: u16 = 0x0011;
@@ -379,7 +377,7 @@ fn no_two_checks_of_a_handshake_over_a_bad_path_come_at_once() {
 fn an_address_of_one_link_is_paired_with_none() {
     let mut world = World::new(usual(), &clean(), 1);
     let identity = &identities()[0];
-    let mut end = Connection::new(usual()[0].clone(), identity, world::origin()).expect("a connection");
+    let mut end = Connection::new(usual()[0].clone(), identity, super::world::origin()).expect("a connection");
     end.add_local("[2001:db8::1]:1000".parse().unwrap()).expect("an address");
     let candidates =
         vec![candidate("[fe80::7]:5000".parse().unwrap()), candidate("[2001:db8::2]:5000".parse().unwrap())];

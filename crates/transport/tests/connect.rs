@@ -1,7 +1,6 @@
 //! Two endpoints connect, exchange packets, lose the path and close.
 
-mod world;
-
+use super::world::{World, addresses, bad, candidate, clean, identities, origin, report, rtp, usual};
 use is::stun::StunMessage;
 use proptest::prelude::*;
 use thalweg_transport::{
@@ -9,7 +8,6 @@ use thalweg_transport::{
     TransportError, ufrag_of,
 };
 use thalweg_units::{Bytes, Span, Time};
-use world::{World, addresses, bad, candidate, clean, identities, origin, report, rtp, usual};
 
 #[test]
 fn two_ends_connect_within_a_second_whichever_begins_in_either_version_of_dtls() {

@@ -1,10 +1,8 @@
 //! The ECN field: what is reported of packets that come, and what packets say that leave (specs/l4s.md 1.3).
 
-mod world;
-
+use super::world::{World, addresses, clean, report, rtp, usual};
 use thalweg_transport::{Event, Output, Received};
 use thalweg_units::{Ecn, Span};
-use world::{World, addresses, clean, report, rtp, usual};
 
 /// ECN field of the first endpoint's RTCP now.
 fn rtcp(world: &mut World) -> Ecn {

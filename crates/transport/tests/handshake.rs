@@ -1,10 +1,8 @@
 //! The handshake on the wire, and on its way through somebody's hands: what RFC 5764 asks of `use_srtp`.
 
-mod world;
-
+use super::world::{World, clean, report, rtp, usual};
 use thalweg_transport::{Config, Datagram, DtlsVersions, Event};
 use thalweg_units::{Span, Time};
-use world::{World, clean, report, rtp, usual};
 
 const HANDSHAKE: u8 = 22;
 const CLIENT_HELLO: u8 = 1;

@@ -1,13 +1,11 @@
 //! Datagrams of third parties at every stage of a connection.
 
-mod world;
-
+use super::world::{World, addresses, clean, received, report, rtp, usual};
 use is::stun::StunMessage;
 use is::{DefaultSha1HmacProvider, Sha1HmacProvider};
 use proptest::prelude::*;
 use thalweg_transport::{Config, DtlsRole, DtlsVersions, Event, Output};
 use thalweg_units::{Span, Time};
-use world::{World, addresses, clean, received, report, rtp, usual};
 
 /// Returns true if any of these outputs is a media packet.
 fn media(outputs: &[Output]) -> bool {

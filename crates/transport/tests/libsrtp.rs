@@ -3,16 +3,14 @@
 //! has the same origin as `rtc-srtp`; the `srtp` crate, which wraps libsrtp, requires clang and OpenSSL.)
 #![allow(unsafe_code)]
 
-mod world;
-
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
 use std::ptr;
 use std::sync::Once;
 
+use super::world::rtp;
 use proptest::prelude::*;
 use thalweg_transport::srtp::{Inbound, Keys, Outbound};
 use thalweg_transport::{Profile, Refusal};
-use world::rtp;
 
 /// `srtp_crypto_policy_t`.
 #[repr(C)]

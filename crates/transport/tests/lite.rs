@@ -1,12 +1,10 @@
 //! An ICE-lite endpoint, as WHIP and WHEP servers often are: it answers checks, makes none, and is visible only by its
 //! answers.
 
-mod world;
-
+use super::world::{World, addresses, clean, identities, local, name, negotiate, rtp};
 use thalweg_transport::sdp::{Capabilities, Direction, Local};
 use thalweg_transport::{Config, DtlsRole};
 use thalweg_units::{Span, Time};
-use world::{World, addresses, clean, identities, local, name, negotiate, rtp};
 
 /// Two endpoints that negotiated by SDP; the first one offered to send.
 fn agreed(lite: [bool; 2], setup: DtlsRole) -> World {

@@ -1,10 +1,8 @@
 //! The test vectors of the RFCs. They provide session keys, which the crate derives internally: so the reference is
 //! checked against the vectors, and the crate against the reference, byte by byte.
 
-mod reference;
-
+use super::reference::{Session, derive, hex, keystream};
 use proptest::prelude::*;
-use reference::{Session, derive, hex, keystream};
 use thalweg_transport::Profile;
 use thalweg_transport::srtp::{Inbound, Keys, Outbound};
 

@@ -1,7 +1,5 @@
 //! The fast kernels compared with the plain ones, at sizes that are not multiples of a chunk.
 
-mod reference;
-
 use proptest::prelude::*;
 use thalweg_units::Seed;
 use thalweg_video::{Picture, Plane, Size, quality, scale};
@@ -29,14 +27,14 @@ proptest! {
     #[test]
     fn the_squared_error_is_that_of_the_plain_sum(size in sizes(1), seed in any::<u64>(), error in 0u64..256) {
         let (a, b) = pair(size, seed, error);
-        prop_assert_eq!(quality::mean_squared_error(&a, &b), reference::mean_squared_error(a.plane(Plane::Y), b.plane(Plane::Y)));
+        prop_assert_eq!(quality::mean_squared_error(&a, &b), super::reference::mean_squared_error(a.plane(Plane::Y), b.plane(Plane::Y)));
     }
 
     #[test]
     fn ssim_over_windows_is_that_of_the_plain_sum(size in sizes(8), seed in any::<u64>(), error in 0u64..256) {
         let (a, b) = pair(size, seed, error);
         let wanted =
-            reference::window_ssim(a.plane(Plane::Y), b.plane(Plane::Y), usize::from(size.width), usize::from(size.height));
+            super::reference::window_ssim(a.plane(Plane::Y), b.plane(Plane::Y), usize::from(size.width), usize::from(size.height));
         prop_assert!((quality::ssim(&a, &b) - wanted).abs() < 1e-11, "{} is not {wanted}", quality::ssim(&a, &b));
     }
 
@@ -44,7 +42,7 @@ proptest! {
     fn ssim_under_a_gaussian_is_that_of_the_plain_sum(size in sizes(1), seed in any::<u64>(), error in 0u64..256) {
         let (a, b) = pair(size, seed, error);
         let wanted =
-            reference::gaussian_ssim(a.plane(Plane::Y), b.plane(Plane::Y), usize::from(size.width), usize::from(size.height));
+            super::reference::gaussian_ssim(a.plane(Plane::Y), b.plane(Plane::Y), usize::from(size.width), usize::from(size.height));
         let got = quality::ssim_daala(&a, &b);
         prop_assert!((got - wanted).abs() < 1e-9, "{got} is not {wanted}");
     }
@@ -59,7 +57,7 @@ proptest! {
         let scaled = scale(&picture, to);
         for plane in Plane::ALL {
             let (from, to) = (Picture::plane_size(from, plane), Picture::plane_size(to, plane));
-            let wanted = if from == to { picture.plane(plane).to_vec() } else { reference::scale_plane(picture.plane(plane), from, to) };
+            let wanted = if from == to { picture.plane(plane).to_vec() } else { super::reference::scale_plane(picture.plane(plane), from, to) };
             prop_assert!(scaled.plane(plane) == wanted, "{plane:?} from {from:?} to {to:?}");
         }
     }

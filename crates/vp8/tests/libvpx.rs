@@ -1,10 +1,7 @@
 //! Comparison with libvpx on random streams.
 
-#[path = "common/libvpx.rs"]
-mod libvpx;
-#[path = "common/streams.rs"]
-mod streams;
-
+use super::encoder::outside::libvpx::binding as libvpx;
+use super::streams;
 use proptest::prelude::*;
 use thalweg_vp8::{State, decode};
 

@@ -1,8 +1,5 @@
 //! States as values: compared, hashed, serialised, restored; and malformed frames.
 
-#[path = "common/streams.rs"]
-mod streams;
-
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -169,7 +166,7 @@ proptest! {
 
     #[test]
     fn every_frame_is_read_as_it_was_written_and_decoded_by_all_kernels_alike(
-        stream in streams::any_stream(),
+        stream in super::streams::any_stream(),
     ) {
         let mut state = State::new();
         for frame in stream {

@@ -1,8 +1,8 @@
 //! The required range of every figure, unless it is a known exception with its own bounds.
 
-use crate::cases::Case;
-use crate::figures::Figures;
-use crate::known::KNOWN;
+use super::cases::Case;
+use super::figures::Figures;
+use super::known::KNOWN;
 use crate::support::subjects::Subject;
 
 /// Seconds until recovery.
@@ -122,7 +122,7 @@ fn bars_and_bounds_are_missed_on_both_sides() {
 
 #[test]
 fn every_exception_is_of_some_case_and_says_where_it_is_shown() {
-    let cases = crate::cases::all();
+    let cases = super::cases::all();
     for exception in KNOWN {
         let matters = |name: &&str| {
             let subject = crate::support::subjects::ALL.iter().find(|subject| subject.name == *name);

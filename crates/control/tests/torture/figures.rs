@@ -4,7 +4,7 @@ use std::fmt;
 
 use thalweg_units::Span;
 
-use crate::cases::Case;
+use super::cases::Case;
 use crate::support::Record;
 use crate::support::subjects::Subject;
 

@@ -1,6 +1,6 @@
 //! Figures that published algorithms do not reach, with the figures they do reach. The reasons are in docs/papers.
 
-use crate::bars::Exception;
+use super::bars::Exception;
 
 const GCC: &[&str] = &["gcc", "gcc-2023"];
 const BBR: &[&str] = &["bbr", "bbr-camel", "bbr-media"];

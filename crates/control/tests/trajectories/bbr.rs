@@ -3,9 +3,9 @@
 use thalweg_control::bbr::{self, Ageing, Padding};
 use thalweg_units::{Bytes, Rate};
 
+use super::within;
 use crate::support::subjects::built;
 use crate::support::*;
-use crate::within;
 
 fn run(config: bbr::Config, scenario: &Scenario) -> Record {
     scenario.run(built(bbr::Bbr::new(config)))

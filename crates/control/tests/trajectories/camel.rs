@@ -4,9 +4,9 @@
 use thalweg_control::camel::{Camel, Config, Window, gradient};
 use thalweg_units::{Bytes, Rate, Seed, Span};
 
+use super::{ratio, within};
 use crate::support::subjects::built;
 use crate::support::*;
-use crate::{ratio, within};
 
 const MEGABIT: Rate = Rate::from_kbps(1000);
 const MAX: Rate = Rate::from_kbps(400_000);

@@ -3,9 +3,9 @@
 use thalweg_control::{Controller, copa};
 use thalweg_units::{Bytes, Rate};
 
+use super::within;
 use crate::support::subjects::built;
 use crate::support::*;
-use crate::within;
 
 fn copa_of_vidaptive() -> Box<dyn Controller> {
     built(copa::Copa::new(copa::Config { delta: 0.9, ..copa::Config::default() }))

@@ -3,9 +3,9 @@
 use thalweg_control::gcc;
 use thalweg_units::{Bytes, Rate};
 
+use super::within;
 use crate::support::subjects::built;
 use crate::support::*;
-use crate::within;
 
 /// The link on which a stock browser was measured: 2 Mbps and 500 kbps alternating every 40 s, 25 ms each way, 1.5 MB
 /// of queue.

@@ -4,9 +4,9 @@
 use thalweg_control::{Controller, nada};
 use thalweg_units::{Bytes, Rate, Span};
 
+use super::{ratio, within};
 use crate::support::subjects::built;
 use crate::support::*;
-use crate::{ratio, within};
 
 /// RMAX.
 const MAX: Rate = Rate::from_kbps(12_000);

@@ -4,9 +4,9 @@
 use thalweg_control::{Controller, pudica};
 use thalweg_units::{Bytes, Rate};
 
+use super::{ratio, within};
 use crate::support::subjects::built;
 use crate::support::*;
-use crate::{ratio, within};
 
 fn with(config: pudica::Config) -> Box<dyn Controller> {
     built(pudica::Pudica::new(pudica::Config { probes: 0, ..config }))

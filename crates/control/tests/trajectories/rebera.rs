@@ -4,9 +4,9 @@
 use thalweg_control::{Controller, rebera};
 use thalweg_units::Rate;
 
+use super::{ratio, within};
 use crate::support::subjects::built;
 use crate::support::*;
-use crate::{ratio, within};
 
 /// The rate from which a frame is more than one packet.
 fn from_600_kbps() -> Box<dyn Controller> {

@@ -3,9 +3,9 @@
 use thalweg_control::{Controller, rocc};
 use thalweg_units::Rate;
 
+use super::within;
 use crate::support::subjects::built;
 use crate::support::*;
-use crate::within;
 
 fn rocc_of_vidaptive() -> Box<dyn Controller> {
     built(rocc::Rocc::new(rocc::Config::default()))

@@ -4,9 +4,9 @@
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
+use super::within;
 use crate::support::subjects;
 use crate::support::*;
-use crate::within;
 
 /// FRCC: the percentage of probes that are not immediately followed by a decrease (specs/metrics.md 8).
 fn right_probes(record: &Record) -> f64 {

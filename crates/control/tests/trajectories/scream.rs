@@ -4,9 +4,9 @@
 use thalweg_control::{Controller, scream};
 use thalweg_units::{Bytes, Rate, Span};
 
+use super::{ratio, within};
 use crate::support::subjects::built;
 use crate::support::*;
-use crate::{ratio, within};
 
 fn draft() -> Box<dyn Controller> {
     with(scream::WindowConfig::default())

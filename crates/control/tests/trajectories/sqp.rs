@@ -3,9 +3,9 @@
 use thalweg_control::{Controller, sqp};
 use thalweg_units::{Bytes, Rate};
 
+use super::{ratio, within};
 use crate::support::subjects::built;
 use crate::support::*;
-use crate::{ratio, within};
 
 fn sqp() -> Box<dyn Controller> {
     built(sqp::Sqp::new(sqp::Config::default()))

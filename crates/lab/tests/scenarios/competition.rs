@@ -1,6 +1,6 @@
 //! Several flows and cross traffic on one path.
 
-use crate::support::{delay, play, scenario};
+use crate::scenarios::support::{delay, play, scenario};
 use thalweg_codecs::Codec;
 use thalweg_lab::metrics::jain;
 use thalweg_lab::metrics::response::mean_between;

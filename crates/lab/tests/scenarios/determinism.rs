@@ -1,6 +1,6 @@
 //! The same scenario, scheme and seed give the same events.
 
-use crate::support::{play, scenario, square_wave};
+use crate::scenarios::support::{play, scenario, square_wave};
 use thalweg_lab::record::Row;
 use thalweg_lab::scenario::Scenario;
 use thalweg_units::{Seed, Size};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::by_hand::{Call, Decoded, Modelled, Real, Report, Seen, truth};
+use crate::scenarios::by_hand::{Call, Decoded, Modelled, Real, Report, Seen, truth};
 use thalweg_control::PacketId;
 use thalweg_netsim::LossModel;
 use thalweg_sender::frames::StateHash;

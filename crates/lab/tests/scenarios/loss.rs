@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{delay, play, scenario};
+use crate::scenarios::support::{delay, play, scenario};
 use thalweg_codecs::Codec;
 use thalweg_control::{Payload, fixed};
 use thalweg_lab::record::What;

@@ -8,7 +8,7 @@ use thalweg_lab::scenario::Scenario;
 use thalweg_netsim::Trace;
 use thalweg_units::{Rate, Size};
 
-use crate::support::{play, scenario};
+use crate::scenarios::support::{play, scenario};
 
 const SECONDS: i64 = 6;
 

@@ -17,7 +17,7 @@ use thalweg_sender::scheme::{ControllerConfig, FramesConfig};
 use thalweg_sender::{Parts, Registry, Scheme, SenderFactory, pacing};
 use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
-use crate::support::{scenario, square_wave};
+use crate::scenarios::support::{scenario, square_wave};
 
 const RATE: Rate = Rate::from_kbps(900);
 

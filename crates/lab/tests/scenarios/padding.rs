@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{delay, scenario};
+use crate::scenarios::support::{delay, scenario};
 use thalweg_codecs::Codec;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::{simulate, unattended};

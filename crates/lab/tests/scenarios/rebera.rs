@@ -12,7 +12,7 @@ use thalweg_sender::Scheme;
 use thalweg_sender::scheme::ControllerConfig;
 use thalweg_units::{Seed, Size, Span};
 
-use crate::support::{delay, named, scenario};
+use crate::scenarios::support::{delay, named, scenario};
 
 /// Runs over these hops; a bottleneck of any trace is the synthetic LTE link.
 fn play(seconds: i64, hops: Vec<HopConfig>, scheme: &Scheme) -> Summary {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{delay, named, scenario};
+use crate::scenarios::support::{delay, named, scenario};
 use thalweg_codecs::Codec;
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::Scenario;

@@ -1,6 +1,6 @@
 //! Salsify: the cost of a dropout and of losses, and its limits.
 
-use crate::support::{delay, play, scenario};
+use crate::scenarios::support::{delay, play, scenario};
 use thalweg_lab::Outcome;
 use thalweg_lab::record::{Recorder, What};
 use thalweg_lab::scenario::Scenario;
@@ -67,7 +67,7 @@ fn so_it_is_for_an_standard_receiver_of_a_link_that_lost_packets() {
     after_a_second_of_nothing("salsify:standard-decoder", true, 0.25);
 }
 
-/// The checks of [`crate::stateful`], for a complete run.
+/// The checks of [`crate::scenarios::stateful`], for a complete run.
 #[test]
 fn in_a_lossy_run_no_state_disagrees_and_one_keyframe_is_enough() {
     for scheme in ["salsify", "vidaptive+functional"] {

@@ -13,7 +13,7 @@ use thalweg_sender::frames::{EncodePlan, FramePlan, FramePolicy, Target, View};
 use thalweg_sender::{Parts, SenderFactory, Why};
 use thalweg_units::{ConfigError, Rate, Size};
 
-use crate::support::scenario;
+use crate::scenarios::support::scenario;
 
 const RATE: Rate = Rate::from_kbps(400);
 /// Rate of the path, and of the pacer: no frame waits.

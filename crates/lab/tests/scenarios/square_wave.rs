@@ -2,7 +2,7 @@
 //! 120 s and rises at 80 s. The effect of a drop depends on the frames encoded just before it, so the mean of two is
 //! checked, in the same way as Chromium's five were measured.
 
-use crate::support::{play, scenario, square_wave};
+use crate::scenarios::support::{play, scenario, square_wave};
 use thalweg_lab::metrics::response::{Drop, after_drop, mean_between, time_to_reach};
 use thalweg_lab::simulate::Run;
 use thalweg_units::Size;

@@ -2,7 +2,7 @@
 //! the pictures that our encoder made, and no keyframe is sent after one has arrived.
 #![cfg(feature = "libvpx")]
 
-use crate::by_hand::{Call, Decoded, Real, Seen, truth};
+use crate::scenarios::by_hand::{Call, Decoded, Real, Seen, truth};
 use thalweg_codecs::libvpx::Vp8Decoder;
 use thalweg_netsim::LossModel;
 use thalweg_units::{Size, Span, Time};

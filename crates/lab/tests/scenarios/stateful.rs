@@ -1,6 +1,6 @@
 //! Losses, and the states of encoder and decoder after them.
 
-use crate::by_hand::{Call, Decoded, Ends, Modelled, Real, Seen, truth};
+use crate::scenarios::by_hand::{Call, Decoded, Ends, Modelled, Real, Seen, truth};
 use thalweg_netsim::LossModel;
 use thalweg_units::Span;
 

@@ -1,6 +1,6 @@
 //! Traffic models as the media of a scheme.
 
-use crate::support::{play, scenario};
+use crate::scenarios::support::{play, scenario};
 use thalweg_codecs::Codec;
 use thalweg_codecs::traffic;
 use thalweg_lab::record::What;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::{play, scenario};
+use crate::scenarios::support::{play, scenario};
 use thalweg_codecs::Codec;
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::Scenario;

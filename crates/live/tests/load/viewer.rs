@@ -15,7 +15,7 @@ use thalweg_transport::{Config, Connection, Identity};
 use thalweg_units::{Span, Time};
 use thalweg_wire::rtcp::{self, twcc};
 
-use super::ends::{connection, local};
+use crate::ends::{connection, local};
 
 /// A viewer's statistics so far.
 #[derive(Debug, Default, Clone)]

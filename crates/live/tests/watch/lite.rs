@@ -15,7 +15,7 @@ use thalweg_transport::{Config, Connection, Event, Identity, Output};
 use thalweg_units::{Span, Time};
 
 use super::call::{Call, one_at_a_time};
-use super::ends::{connection, local};
+use crate::ends::{connection, local};
 
 /// The outcome of the server's one session.
 #[derive(Debug, Default, Clone, Copy)]

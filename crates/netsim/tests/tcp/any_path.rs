@@ -1,6 +1,6 @@
 //! On any path, every byte arrives once and in order, and no transfer stalls.
 
-use crate::support::{Net, path};
+use super::support::{Net, path};
 use proptest::prelude::*;
 use thalweg_netsim::traffic::tcp::{Acknowledging, Congestion, ConnectionConfig};
 use thalweg_netsim::{HopConfig, Jitter, LossModel, TcpFlow, WebConfig};

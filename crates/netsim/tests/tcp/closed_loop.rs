@@ -1,6 +1,6 @@
 //! Bulk flows over one bottleneck show Cubic's known behaviour.
 
-use crate::support::{Net, path};
+use super::support::{Net, path};
 use thalweg_netsim::queue::Limits;
 use thalweg_netsim::traffic::tcp::{Acknowledging, Congestion, ConnectionConfig};
 use thalweg_netsim::{HopConfig, LossModel, QueueConfig, TcpConfig, TcpFlow};

@@ -1,6 +1,6 @@
 //! TCP over queues that mark: what RFC 9332 promises to both kinds of flows.
 
-use crate::support::{Net, path};
+use super::support::{Net, path};
 use thalweg_netsim::queue::{DualPi2Config, Limits};
 use thalweg_netsim::traffic::tcp::{Congestion, ConnectionConfig};
 use thalweg_netsim::{Ecn, HopConfig, QueueConfig, TcpConfig, TcpFlow};

@@ -1,6 +1,6 @@
 //! Web flows: the sizes of their pages, and how they share a link.
 
-use crate::support::{Net, path};
+use super::support::{Net, path};
 use thalweg_netsim::queue::Limits;
 use thalweg_netsim::traffic::tcp::{Congestion, ConnectionConfig};
 use thalweg_netsim::{HopConfig, QueueConfig, TcpFlow, WebConfig};

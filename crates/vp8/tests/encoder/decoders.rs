@@ -1,8 +1,8 @@
 //! Other decoders show the pictures that the encoder reports: each test is one kind of stream.
 
-use crate::outside::{Emitted, Stream, all, show_what_the_encoder_says};
-use crate::scenes::{Random, Scene};
-use crate::{check, footage, presets, size};
+use super::outside::{Emitted, Stream, all, show_what_the_encoder_says};
+use super::scenes::{Random, Scene};
+use super::{check, footage, presets, size};
 use thalweg_vp8::encode::{Analysis, Coded, Plan, PlanKind, ReferenceSet, Settings, encode};
 use thalweg_vp8::syntax::header::ReferenceUpdate;
 use thalweg_vp8::syntax::{Frame, FrameKind, Reference};

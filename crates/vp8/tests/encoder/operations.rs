@@ -1,7 +1,7 @@
 //! Random sequences of operations of a caller.
 
-use crate::outside::{Emitted, Stream, all, in_process, show_what_the_encoder_says};
-use crate::scenes::{Random, Scene};
+use super::outside::{Emitted, Stream, all, in_process, show_what_the_encoder_says};
+use super::scenes::{Random, Scene};
 use std::sync::Arc;
 
 use proptest::prelude::*;

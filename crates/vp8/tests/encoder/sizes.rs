@@ -1,7 +1,7 @@
 //! Frames of a given size.
 
-use crate::scenes::{Random, Scene};
-use crate::size;
+use super::scenes::{Random, Scene};
+use super::size;
 use thalweg_vp8::encode::{Analysis, Plan, Settings, encode};
 use thalweg_vp8::{State, decode};
 

@@ -16,7 +16,7 @@ use thalweg_sender::{Camera, Engine, Event, Output, Packet, Scheme};
 use thalweg_types::feedback::{DecoderReport, RtcpFeedback};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span, Time};
 
-use crate::support::delay;
+use crate::scenarios::support::delay;
 
 /// Encoding time of every picture.
 const ENCODE_TIME: Span = Span::from_millis(2);

@@ -3,7 +3,7 @@
 mod decoders;
 mod footage;
 mod operations;
-mod outside;
+pub mod outside;
 mod scenes;
 mod sizes;
 

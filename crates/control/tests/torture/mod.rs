@@ -8,14 +8,12 @@ mod bars;
 mod cases;
 mod figures;
 mod known;
-#[path = "../support/mod.rs"]
-mod support;
 mod undershoot;
 
+use crate::support::subjects;
 use bars::Judge;
 use cases::{Case, ROUND_TRIPS_MS};
 use figures::Figures;
-use support::subjects;
 
 fn torture(cases: Vec<Case>) {
     let mut judge = Judge::default();

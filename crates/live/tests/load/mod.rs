@@ -2,8 +2,6 @@
 //!
 //! The measurements cover the whole process, so these tests run one at a time.
 
-#[path = "../../../transport/tests/world/ends.rs"]
-mod ends;
 mod hostile;
 mod process;
 mod soak;

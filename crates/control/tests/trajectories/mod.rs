@@ -14,9 +14,6 @@ mod rocc;
 mod rtcp;
 mod scream;
 mod sqp;
-#[path = "../support/mod.rs"]
-mod support;
-
 use thalweg_units::Rate;
 
 fn within(value: f64, low: f64, high: f64, what: &str) {

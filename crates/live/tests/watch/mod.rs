@@ -3,8 +3,6 @@
 //! They share the machine with other load, so only one call runs at a time.
 
 mod call;
-#[path = "../../../transport/tests/world/ends.rs"]
-mod ends;
 mod lite;
 mod sharing;
 

@@ -2,14 +2,10 @@
 //! emulated link.
 //!
 //! They share the machine with other load, so only one call runs at a time.
-#![cfg(feature = "libvpx")]
 
 mod call;
-#[path = "../receive/http.rs"]
-mod http;
-
+use crate::http::{ask, body, header, status};
 use call::{Folder, Relaying, config, finish, one_at_a_time};
-use http::{ask, body, header, status};
 use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::receive::ReceiveConfig;
 use thalweg_live::receive::VideoCodec;

@@ -3,14 +3,10 @@
 //! They share the machine with other load, so only one call runs at a time.
 
 mod call;
-#[path = "../../../transport/tests/world/ends.rs"]
-mod ends;
-mod http;
-
 use std::net::SocketAddr;
 
+use crate::http::{ask, body, header, status};
 use call::{Call, Receiving, link, one_at_a_time};
-use http::{ask, body, header, status};
 use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::measure::Feedback;
 use thalweg_live::receive::{Observe, ReceiveConfig, VideoCodec};

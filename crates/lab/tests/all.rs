@@ -1,0 +1,5 @@
+//! Whole runs, and what is measured of encoders.
+
+mod curves;
+mod scenarios;
+mod undershoot;

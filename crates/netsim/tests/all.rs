@@ -1,0 +1,6 @@
+//! Links, cells, air time and TCP, from outside.
+
+mod capture;
+mod cell;
+mod tcp;
+mod wifi;

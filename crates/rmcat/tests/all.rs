@@ -1,0 +1,5 @@
+//! The bench's cases, played.
+
+mod cases;
+mod jobs;
+mod webrtc;

@@ -1,8 +1,9 @@
 //! State transitions of the functional codec's frames: kept states, named buffers, and decoders that follow them.
 
 use thalweg_codecs::functional::{FunctionalDecoder, FunctionalEncoder, Settings};
+use thalweg_codecs::vp8::{ALTREF, GOLDEN};
 use thalweg_codecs::{Candidate, Decoder, EncodeError, Encoder, States};
-use thalweg_types::{Basis, Buffers, EncodePlan, LongTerm, StateHash, Target};
+use thalweg_types::{Basis, Buffers, EncodePlan, StateHash, Target};
 use thalweg_units::{Bytes, Size, Span};
 use thalweg_video::source::{Format, Scene, SceneConfig};
 
@@ -157,19 +158,19 @@ fn losses() -> Vec<Step> {
         buffers: Some(Buffers { last, long_term, kept_in, becomes_last: true, sendable: true }),
         arrives,
     };
-    let golden = Some((LongTerm::Golden, 0));
-    let altref = Some((LongTerm::Altref, 5));
+    let golden = Some((GOLDEN, 0));
+    let altref = Some((ALTREF, 5));
     vec![
         Step { buffers: None, arrives: true },
         frame(true, golden, None, true),
         frame(true, golden, None, true),
         // Two are lost; one of them was to be kept.
-        frame(true, golden, Some(LongTerm::Altref), false),
+        frame(true, golden, Some(ALTREF), false),
         frame(true, golden, None, false),
         // Based on the keyframe's picture again, and kept.
-        frame(false, golden, Some(LongTerm::Altref), true),
+        frame(false, golden, Some(ALTREF), true),
         frame(true, golden, None, true),
-        frame(true, altref, Some(LongTerm::Golden), false),
+        frame(true, altref, Some(GOLDEN), false),
         frame(true, altref, None, false),
         frame(true, altref, None, false),
         frame(false, altref, None, true),

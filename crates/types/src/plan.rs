@@ -106,24 +106,11 @@ pub struct Buffers {
     pub sendable: bool,
 }
 
-/// A buffer whose picture stays until a frame replaces it.
+/// A buffer whose picture stays until a frame replaces it, by its number in the codec, from 0: VP8's golden frame and
+/// alternative reference, H.264's long-term frames, the slots of VP9 and AV1 but that of the last frame. Each codec says
+/// how many it has; two are enough for every policy here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LongTerm {
-    /// VP8's golden frame.
-    Golden,
-    /// VP8's alternative reference.
-    Altref,
-}
-
-impl LongTerm {
-    /// The other one.
-    pub const fn other(self) -> LongTerm {
-        match self {
-            LongTerm::Golden => LongTerm::Altref,
-            LongTerm::Altref => LongTerm::Golden,
-        }
-    }
-}
+pub struct LongTerm(pub u8);
 
 /// How large, or how good, a frame should be.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -159,13 +159,10 @@ impl Limits {
             limits.fec_interval = Some(interval.ok_or_else(refused)?);
         }
         if self.has & THALWEG_HAS_PROBE != 0 {
-            limits.probe = Some(Probe {
-                cluster: self.probe_cluster,
-                rate: checked("probe_rate", self.probe_rate)?,
-                packets: self.probe_packets,
-                bytes: Bytes::new(self.probe_bytes.min(u64::from(u32::MAX))),
-                spacing: Span::from_nanos(self.probe_spacing).max(Span::ZERO),
-            });
+            let rate = checked("probe_rate", self.probe_rate)?;
+            let bytes = Bytes::new(self.probe_bytes.min(u64::from(u32::MAX)));
+            let spacing = Span::from_nanos(self.probe_spacing).max(Span::ZERO);
+            limits.probe = Some(Probe::new(self.probe_cluster, rate, self.probe_packets, bytes, spacing));
         }
         Ok(limits)
     }

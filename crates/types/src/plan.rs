@@ -7,8 +7,9 @@ use thalweg_units::{Bytes, Rate, Size, Span};
 
 use crate::state::Transition;
 
-/// Request to an encoder for one picture.
+/// What an encoder is asked to do with one picture. Make one with [`EncodePlan::new`] and set what differs.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct EncodePlan {
     /// One target for each candidate. A conventional encoder gets one, a functional codec as many as the policy wants
     /// to choose from.
@@ -47,6 +48,12 @@ impl EncodePlan {
             cores: 1,
             layer: Layer::default(),
         }
+    }
+
+    /// The same with what `change` sets.
+    pub fn with(mut self, change: impl FnOnce(&mut EncodePlan)) -> EncodePlan {
+        change(&mut self);
+        self
     }
 }
 
@@ -127,8 +134,10 @@ pub enum Target {
     Guess(Bytes),
 }
 
-/// An encoded frame, as far as the engine needs it: the bytes themselves stay with the caller.
+/// An encoded frame, as far as the engine needs it: the bytes themselves stay with the caller. Make one with
+/// [`EncodedFrame::new`] and set what differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EncodedFrame {
     /// Payload bytes of the frame.
     pub size: Bytes,
@@ -142,4 +151,17 @@ pub struct EncodedFrame {
     pub picture: Size,
     /// The decoder's states before and after it; `None` from encoders that do not know them.
     pub transition: Option<Transition>,
+}
+
+impl EncodedFrame {
+    /// A frame of this many payload bytes and pixels that refers to others, in the only layer, of which nothing else is known.
+    pub const fn new(size: Bytes, picture: Size) -> EncodedFrame {
+        EncodedFrame { size, keyframe: false, layer: 0, quantizer: None, picture, transition: None }
+    }
+
+    /// The same with what `change` sets.
+    pub fn with(mut self, change: impl FnOnce(&mut EncodedFrame)) -> EncodedFrame {
+        change(&mut self);
+        self
+    }
 }

@@ -214,13 +214,11 @@ fn wanted(basis: Basis, keyframe: bool, quantizer: u8) -> Plan {
 }
 
 fn candidate(coded: &Coded, from: StateHash, keyframe: bool, plan: &EncodePlan) -> Candidate {
-    let frame = EncodedFrame {
-        size: Bytes::new(coded.frame.len() as u64),
-        keyframe,
-        layer: if keyframe { 0 } else { plan.layer.number },
-        quantizer: Some(coded.quantizer),
-        picture: plan.size,
-        transition: Some(Transition { source: from, target: hash(&coded.state) }),
-    };
+    let frame = EncodedFrame::new(Bytes::new(coded.frame.len() as u64), plan.size).with(|frame| {
+        frame.keyframe = keyframe;
+        frame.layer = if keyframe { 0 } else { plan.layer.number };
+        frame.quantizer = Some(coded.quantizer);
+        frame.transition = Some(Transition { source: from, target: hash(&coded.state) });
+    });
     Candidate { data: Arc::from(coded.frame.as_slice()), frame, modelled: None }
 }

@@ -125,14 +125,11 @@ impl<F: Format> Encoder for VpxEncoder<F> {
         let made = self.context.encode(&input, self.timestamp, duration, flags);
         self.timestamp += duration;
         let candidate = made?.map(|made| {
-            let frame = EncodedFrame {
-                size: Bytes::new(made.data.len() as u64),
-                keyframe: made.keyframe,
-                layer: layer.number,
-                quantizer: made.quantizer,
-                picture: size,
-                transition: None,
-            };
+            let frame = EncodedFrame::new(Bytes::new(made.data.len() as u64), size).with(|frame| {
+                frame.keyframe = made.keyframe;
+                frame.layer = layer.number;
+                frame.quantizer = made.quantizer;
+            });
             Candidate { data: Arc::from(made.data), frame, modelled: None }
         });
         if let Some(candidate) = &candidate {

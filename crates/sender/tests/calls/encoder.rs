@@ -115,14 +115,11 @@ impl ModelEncoder {
                 Target::Rate(rate) => rate.over(plan.interval).as_f64(),
             };
             let target_hash = StateHash(mixed(&[source.0, content]));
-            let frame = EncodedFrame {
-                size: Bytes::new(size.clamp(50.0, 20_000.0) as u64),
-                keyframe: plan.keyframe,
-                layer: 0,
-                quantizer: Some(40),
-                picture: plan.size,
-                transition: Some(Transition { source, target: target_hash }),
-            };
+            let frame = EncodedFrame::new(Bytes::new(size.clamp(50.0, 20_000.0) as u64), plan.size).with(|frame| {
+                frame.keyframe = plan.keyframe;
+                frame.quantizer = Some(40);
+                frame.transition = Some(Transition { source, target: target_hash });
+            });
             (content, frame)
         });
         let candidates: Vec<_> = candidates.collect();

@@ -461,6 +461,7 @@ impl Outgoing {
                     self.figures.keyframe_requests += 1;
                     flow.engine.on_keyframe_request(self.now);
                 }
+                _ => {}
             }
         }
     }

@@ -262,14 +262,11 @@ impl World {
         };
         let transition = Transition { source, target: StateHash(1000 + number) };
         self.transitions.push(transition);
-        let frame = EncodedFrame {
-            size: Bytes::new(size),
-            keyframe: plan.keyframe,
-            layer: plan.layer.number,
-            quantizer: None,
-            picture: plan.size,
-            transition: self.functional.then_some(transition),
-        };
+        let frame = EncodedFrame::new(Bytes::new(size), plan.size).with(|frame| {
+            frame.keyframe = plan.keyframe;
+            frame.layer = plan.layer.number;
+            frame.transition = self.functional.then_some(transition);
+        });
         Encoded { frame, data }
     }
 }

@@ -13,7 +13,7 @@ fn report(frame: u64, fate: Fate) -> Report {
         Some(FramePlace { frame, first: true, last: true, offset: Bytes::ZERO, captured: ms(0), keyframe: false });
     let mut packet = SentPacket::new(PacketId(frame), ms(0), Bytes::new(1000));
     packet.place = place;
-    Report { packet, fate }
+    Report::new(packet, fate)
 }
 
 fn at(millis: u64) -> Fate {

@@ -179,7 +179,7 @@ mod tests {
         (limits.window, limits.burst, limits.pacing) = (Some(Bytes::new(30_000)), Some(Bytes::new(6144)), pacing);
         limits.fec_interval = Some(8);
         let bytes = Bytes::new(5000);
-        limits.probe = Some(Probe { cluster: 3, rate: Rate::from_kbps(1600), packets: 5, bytes, spacing });
+        limits.probe = Some(Probe::new(3, Rate::from_kbps(1600), 5, bytes, spacing));
         let frame = Bytes::new(9000);
         let medias = [MediaLimit::None, MediaLimit::Share(0.5), MediaLimit::Frame(frame), MediaLimit::Period(frame)];
         let rate = Rate::from_kbps(7);

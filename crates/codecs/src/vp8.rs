@@ -7,7 +7,7 @@ pub const GOLDEN: LongTerm = LongTerm(0);
 /// The alternative reference.
 pub const ALTREF: LongTerm = LongTerm(1);
 
-/// Whether VP8's buffers are all that a frame on this basis needs.
+/// True if a frame on this basis needs no more buffers than VP8 has.
 pub(crate) fn suffices(basis: Basis) -> bool {
     let Basis::Buffers(Buffers { long_term, kept_in, .. }) = basis else { return true };
     long_term.map(|(buffer, _)| buffer).into_iter().chain(kept_in).all(|buffer| buffer <= ALTREF)

@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, Rate, Size, Span};
 
 use crate::state::Transition;
 
-/// What an encoder is asked to do with one picture. Make one with [`EncodePlan::new`] and set what differs.
+/// Request to an encoder for one picture. Make one with [`EncodePlan::new`] and set what differs.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct EncodePlan {

@@ -83,7 +83,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// This packet met this fate.
+    /// A packet and the fate it met.
     pub const fn new(packet: SentPacket, fate: Fate) -> Report {
         Report { packet, fate }
     }

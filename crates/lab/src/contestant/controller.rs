@@ -1,6 +1,6 @@
 //! An [`Estimator`] as a controller of ours.
 
-use thalweg_control::feedback::Cause;
+use thalweg_control::Cause;
 use thalweg_control::{Controller, Feedback, PaddingLimit, SendLimits, SentPacket};
 use thalweg_units::{Span, Time};
 

@@ -124,7 +124,7 @@ fn raised_bounds_are_probed_at_once() {
 fn padding_is_limited_by_the_target_that_pushback_leaves() {
     let mut scheme: Scheme = "gcc".parse().unwrap();
     let ControllerConfig::Gcc(config) = &mut scheme.controller else { panic!("it is gcc") };
-    let window = gcc::pushback::Config { queue: Span::from_millis(200), drop_frames: false, ..Default::default() };
+    let window = gcc::PushbackConfig { queue: Span::from_millis(200), drop_frames: false, ..Default::default() };
     *config = gcc::Config {
         start: Rate::from_kbps(1000),
         padding: Rate::from_kbps(2000),

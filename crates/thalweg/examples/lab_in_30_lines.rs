@@ -3,7 +3,7 @@
 use thalweg::lab::Scenario;
 use thalweg::prelude::*;
 
-pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:12} {:12} {:>6} {:>8} {:>8} {:>6}", "link", "scheme", "Mbps", "P50 ms", "P95 ms", "dB");
     for link in ["lte-driving", "3Mbps/1Mbps@10s"] {
         let scenario = Scenario::over(link);

@@ -25,7 +25,7 @@ impl Controller for HoldQueue {
     }
 }
 
-pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scenario = Scenario::over("lte-driving");
     let gcc: Scheme = "gcc".parse()?;
     let own = gcc.clone().with_controller("hold-queue", || Ok(HoldQueue { rate: Rate::from_kbps(300) }));

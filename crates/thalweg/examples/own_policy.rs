@@ -41,7 +41,7 @@ impl SenderFactory for WithFrames {
     }
 }
 
-pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scenario = Scenario::over("2Mbps/500kbps@10s");
     let gcc: Scheme = "gcc".parse()?;
     let every = WithFrames("every-frame", gcc.clone(), || Box::new(EveryFrame));

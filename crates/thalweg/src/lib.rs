@@ -19,7 +19,8 @@
 //! | `codecs-libvpx` | `codecs`, `video` | VP8 and VP9 (Debian: `libvpx-dev`) |
 //! | `codecs-openh264` | `codecs`, `video` | H.264 (a C++ compiler) |
 //! | `session` | `session`, `transport`, `receiver` | WebRTC without clock and sockets |
-//! | `live` | `live` | a publisher to browsers and WHIP servers (Linux) |
+//! | `emulate` | `emulate` | emulated links for real packets (Linux) |
+//! | `live` | `live`, `emulate` | a publisher to browsers and WHIP servers (Linux) |
 //!
 //! # Stability
 //!
@@ -42,6 +43,8 @@ pub use thalweg_wire as wire;
 
 #[cfg(feature = "codecs")]
 pub use thalweg_codecs as codecs;
+#[cfg(all(feature = "emulate", target_os = "linux"))]
+pub use thalweg_emulate as emulate;
 #[cfg(feature = "lab")]
 pub use thalweg_lab as lab;
 #[cfg(feature = "lab")]

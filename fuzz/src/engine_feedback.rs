@@ -116,13 +116,15 @@ impl World {
                     let frames: Vec<EncodedFrame> = plan
                         .targets
                         .iter()
-                        .map(|target| EncodedFrame {
-                            size: Bytes::new(size(target).get().clamp(20, 100_000)),
-                            keyframe: plan.keyframe,
-                            layer: plan.layer.number,
-                            quantizer: None,
-                            picture: plan.size,
-                            transition: Some(Transition { source: StateHash(7), target: StateHash(self.next) }),
+                        .map(|target| {
+                            EncodedFrame::new(Bytes::new(size(target).get().clamp(20, 100_000)), plan.size).with(
+                                |frame| {
+                                    frame.keyframe = plan.keyframe;
+                                    frame.layer = plan.layer.number;
+                                    frame.transition =
+                                        Some(Transition { source: StateHash(7), target: StateHash(self.next) });
+                                },
+                            )
                         })
                         .collect();
                     engine.on_encoded(now, &frames);
@@ -149,10 +151,9 @@ impl World {
         let (first, arrived) = (self.next.saturating_sub(back), steps.byte());
         let (delay, spacing) = (Span::from_micros(steps.number(3) as i64), Span::from_micros(steps.number(2) as i64));
         let then = if arrived & 1 != 0 { now + delay } else { now - delay };
-        let one = |index: u64| Acknowledgement {
-            id: PacketId(first + index),
-            arrival: (arrived >> (index % 8) & 1 == 0).then(|| then + spacing * index as i64),
-            ecn: Ecn::ALL[usize::from(arrived >> 6)],
+        let one = |index: u64| {
+            let arrival = (arrived >> (index % 8) & 1 == 0).then(|| then + spacing * index as i64);
+            Acknowledgement::new(PacketId(first + index), arrival).with_ecn(Ecn::ALL[usize::from(arrived >> 6)])
         };
         (0..u64::from(count)).map(one).collect()
     }

@@ -3,7 +3,7 @@
 use thalweg_receiver::rtp::{
     Audio, Codec, Config, ExtensionIds, Feedback, Output, Reception, Redundancy, Ssrcs, Video,
 };
-use thalweg_units::{Span, Time};
+use thalweg_units::{Ecn, Span, Time};
 use thalweg_wire::rtcp;
 use thalweg_wire::rtp::{Extension, ExtensionBuffer, Header, Packet};
 
@@ -70,7 +70,7 @@ pub fn incoming(data: &[u8]) {
         match what & 7 {
             0 => reception.on_timeout(now),
             1 => reception.on_rtcp(now, take(&mut steps)),
-            2 => reception.on_rtp(now, take(&mut steps)),
+            2 => reception.on_rtp(now, Ecn::NotCapable, take(&mut steps)),
             3 => reception.on_recovered(now, take(&mut steps)),
             _ => {
                 let kind = usize::from(what & 3);
@@ -96,7 +96,7 @@ pub fn incoming(data: &[u8]) {
                 let packet = Packet { extensions: Some(block.as_extensions()), ..Packet::new(header, payload) };
                 let mut bytes = Vec::new();
                 packet.write(&mut bytes).expect("in range");
-                reception.on_rtp(now, &bytes);
+                reception.on_rtp(now, Ecn::NotCapable, &bytes);
             }
         }
         loop {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use is::{DefaultSha1HmacProvider, Sha1HmacProvider};
 use thalweg_transport::{Config, Connection, Credentials, Identity, Output, Received, Remote, ufrag_of};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Ecn, Span, Time};
 
 use crate::steps::Steps;
 
@@ -56,7 +56,7 @@ pub fn stun(data: &[u8]) {
         let from: SocketAddr = ([192, 0, 2, 2], 2000 + u16::from(what >> 5 & 3)).into();
         let message = Message::of(&mut steps, what, &checks, (&local, &theirs));
         let before = connection.remote_address();
-        let received = connection.on_datagram(now, from, ours, &message.bytes);
+        let received = connection.on_datagram(now, from, ours, Ecn::NotCapable, &message.bytes);
         let sent = drain(&mut connection, &mut checks);
         match received {
             Received::Stun => {

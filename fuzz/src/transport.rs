@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use thalweg_transport::{Config, Connection, DtlsRole, DtlsVersions, Event, Identity, Output, Remote};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Ecn, Span, Time};
 
 use crate::steps::Steps;
 
@@ -85,7 +85,7 @@ impl Pair {
     }
 
     fn give(&mut self, end: usize, from: SocketAddr, bytes: &[u8]) {
-        self.ends[end].on_datagram(self.now, from, addresses()[end], bytes);
+        self.ends[end].on_datagram(self.now, from, addresses()[end], Ecn::NotCapable, bytes);
         self.drain(end);
     }
 
@@ -119,7 +119,7 @@ fn run(data: &[u8], reached: impl Fn(&Pair) -> bool) {
     for way in 0..2 {
         let mut packet = vec![0x80, 96, 0, 1, 0, 0, 0, 0, 0, 0, 0, 7];
         packet.extend([5; 20]);
-        let _ = pair.ends[way].send_rtp(&packet);
+        let _ = pair.ends[way].send_rtp(Ecn::NotCapable, &packet);
         let _ = pair.ends[way].send_rtcp(&[0x80, 201, 0, 1, 0, 0, 0, 7]);
     }
     if pair.ends.iter().all(Connection::is_connected) {

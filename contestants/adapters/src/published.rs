@@ -112,7 +112,7 @@ impl Path {
         };
         let is_lost = self.case.lost_one_in.is_some_and(|one_in| (packet.id.0 + 1).is_multiple_of(one_in));
         if is_lost || waiting + PACKET_BITS > self.case.queue {
-            self.seen.push(Report { packet, fate: Fate::Lost });
+            self.seen.push(Report::new(packet, Fate::Lost));
             return;
         }
         self.drains = self.drains.max(now) + Span::from_secs_f64(PACKET_BITS / self.capacity(now));
@@ -123,7 +123,7 @@ impl Path {
     fn arrive(&mut self, now: Time) {
         while let Some(&(packet, at)) = self.under_way.front().filter(|(_, at)| *at <= now) {
             self.under_way.pop_front();
-            self.seen.push(Report { packet, fate: Fate::arrived(at) });
+            self.seen.push(Report::new(packet, Fate::arrived(at)));
         }
         if now >= self.drains {
             self.entered = 0.0;

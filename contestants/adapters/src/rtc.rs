@@ -35,7 +35,7 @@ pub(crate) fn gcc_paced_at_target(limits: Limits) -> Box<dyn Estimator> {
 /// For a scheme that does not play there ([`thalweg_webrtc_rs::playable`]).
 pub fn ours(scheme: &str, limits: Limits) -> Box<dyn Estimator> {
     let Limits { start, min, max } = limits;
-    let config = Config { start, min, max, ..Config::default() };
+    let config = Config::new(start, min, max);
     let estimator = thalweg_webrtc_rs::Estimator::named(scheme, config).expect("a scheme that plays there");
     Box::new(Rtc { estimator, pace: 1.0, epoch: Epoch::new() })
 }

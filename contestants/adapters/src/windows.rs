@@ -39,7 +39,7 @@ impl<C: CongestionController + Send> Estimator for Window<C> {
     fn on_reports(&mut self, now: Time, reports: &[Report]) {
         let now = self.at(now);
         let (mut arrived, mut lost) = (Vec::new(), Vec::new());
-        for Report { packet, fate } in reports {
+        for Report { packet, fate, .. } in reports {
             let (seq, len) = (packet.id.0, packet.size.get() as usize);
             match fate {
                 thalweg_control::Fate::Arrived { .. } => arrived.push(AckInfo { seq, len, acked_at: now }),

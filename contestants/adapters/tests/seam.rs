@@ -1,15 +1,13 @@
 //! Other projects' estimators through the seam: their own figures, and the same in a process and out of it.
 
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
-use std::sync::Arc;
 
 use thalweg_contestants::published::{CASES, Figures, Queue, play};
 use thalweg_contestants::{KNOWN, Known, ours};
+use thalweg_lab::Scenario;
 use thalweg_lab::contestant::Contestant;
 use thalweg_lab::contestant::protocol::{Lines, Remote, serve};
 use thalweg_lab::metrics::Summary;
-use thalweg_lab::{Scenario, simulate, unattended};
-use thalweg_netsim::Trace;
 use thalweg_sender::Scheme;
 use thalweg_units::{ConfigError, Span};
 
@@ -81,10 +79,7 @@ impl Lines for Piped {
 
 fn played(contestant: &Contestant) -> Summary {
     let scenario = Scenario { duration: Span::from_secs(10), ..Scenario::over("2Mbps/500kbps@4s") };
-    let mut find = |name: &str| {
-        Trace::named(name, scenario.duration, scenario.seed).map(Arc::new).map_err(|error| error.to_string())
-    };
-    simulate(&scenario, contestant, &mut find, &mut unattended).unwrap().outcome.summary
+    scenario.play(contestant).unwrap().outcome.summary
 }
 
 #[test]

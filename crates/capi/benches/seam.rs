@@ -35,7 +35,7 @@ fn arrival(number: u64) -> Option<u64> {
 #[inline(never)]
 fn native(scheme: &str, packets: u64) -> u64 {
     let [start, min, max] = RATES.map(Rate::from_bps);
-    let config = Config { start, min, max, overhead: Bytes::ZERO, raises_target: false };
+    let config = Config::new(start, min, max).with_overhead(Bytes::ZERO);
     let mut driver = Driver::named(scheme, config).expect("a scheme");
     let (mut acked, mut reported) = (Vec::new(), 0);
     for number in 0..packets {
@@ -48,7 +48,7 @@ fn native(scheme: &str, packets: u64) -> u64 {
         if number % REPORT == 0 {
             acked.clear();
             while reported * GAP + 2 * ONE_WAY <= number * GAP {
-                acked.push(Acked { key: reported, arrival: arrival(reported).map(Time::from_nanos), ce: false });
+                acked.push(Acked::new(reported, arrival(reported).map(Time::from_nanos), false));
                 reported += 1;
             }
             driver.on_acks(now, &acked, None).expect("seen");

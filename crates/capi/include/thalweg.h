@@ -147,7 +147,7 @@
 // A long-term buffer: none.
 #define THALWEG_BUFFER_NONE 0
 
-// A long-term buffer: VP8's golden frame.
+// A long-term buffer, by its number in the codec plus 1: VP8's golden frame.
 #define THALWEG_BUFFER_GOLDEN 1
 
 // A long-term buffer: VP8's alternative reference.

@@ -159,13 +159,10 @@ impl Limits {
             limits.fec_interval = Some(interval.ok_or_else(refused)?);
         }
         if self.has & THALWEG_HAS_PROBE != 0 {
-            limits.probe = Some(Probe {
-                cluster: self.probe_cluster,
-                rate: checked("probe_rate", self.probe_rate)?,
-                packets: self.probe_packets,
-                bytes: Bytes::new(self.probe_bytes.min(u64::from(u32::MAX))),
-                spacing: Span::from_nanos(self.probe_spacing).max(Span::ZERO),
-            });
+            let rate = checked("probe_rate", self.probe_rate)?;
+            let bytes = Bytes::new(self.probe_bytes.min(u64::from(u32::MAX)));
+            let spacing = Span::from_nanos(self.probe_spacing).max(Span::ZERO);
+            limits.probe = Some(Probe::new(self.probe_cluster, rate, self.probe_packets, bytes, spacing));
         }
         Ok(limits)
     }
@@ -182,7 +179,7 @@ mod tests {
         (limits.window, limits.burst, limits.pacing) = (Some(Bytes::new(30_000)), Some(Bytes::new(6144)), pacing);
         limits.fec_interval = Some(8);
         let bytes = Bytes::new(5000);
-        limits.probe = Some(Probe { cluster: 3, rate: Rate::from_kbps(1600), packets: 5, bytes, spacing });
+        limits.probe = Some(Probe::new(3, Rate::from_kbps(1600), 5, bytes, spacing));
         let frame = Bytes::new(9000);
         let medias = [MediaLimit::None, MediaLimit::Share(0.5), MediaLimit::Frame(frame), MediaLimit::Period(frame)];
         let rate = Rate::from_kbps(7);

@@ -19,7 +19,7 @@ const BOUND: f64 = 150.0;
 
 fn round<E: Encoder>(mut encoder: E, size: Size, source: Size) -> Duration {
     let targets = vec![Target::Rate(Rate::from_kbps(2000))];
-    let mut plan = EncodePlan { may_drop: true, ..EncodePlan::new(targets, size, Span::from_nanos(33_333_333)) };
+    let mut plan = EncodePlan::new(targets, size, Span::from_nanos(33_333_333)).with(|plan| plan.may_drop = true);
     let begin = Instant::now();
     for i in 0..FRAMES {
         plan.targets[0] = Target::Rate(Rate::from_kbps(1000 + u64::from(i % 64) * 20));

@@ -18,6 +18,7 @@ pub mod seam;
 mod single;
 mod stand_ins;
 pub mod traffic;
+pub mod vp8;
 mod webp;
 
 pub use config::{Codec, CodecPair, CodecTime};

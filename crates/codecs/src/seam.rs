@@ -7,6 +7,8 @@ use thalweg_types::{Basis, EncodePlan, EncodedFrame, StateHash};
 use thalweg_units::{ConfigError, Size, Span};
 use thalweg_video::{Picture, scale};
 
+use crate::vp8;
+
 /// The input of an encoder.
 #[derive(Debug, Clone, Copy)]
 pub struct Image<'a> {
@@ -43,8 +45,8 @@ pub(crate) fn latest_only(codec: &'static str, plan: &EncodePlan) -> Result<(), 
 
 /// Rejects plans that need a functional codec (one whose states are values), but accepts named buffers.
 pub(crate) fn buffers_at_most(codec: &'static str, plan: &EncodePlan) -> Result<(), EncodeError> {
-    let range = "only to the last one sent or a buffer (all of them: functional)";
-    refers(codec, plan, matches!(plan.basis, Basis::Latest | Basis::Buffers(_)), range)
+    let range = "only to the last one sent or one of two long-term buffers (kept states: functional)";
+    refers(codec, plan, !matches!(plan.basis, Basis::After(_)) && vp8::suffices(plan.basis), range)
 }
 
 fn refers(codec: &'static str, plan: &EncodePlan, can: bool, range: &'static str) -> Result<(), EncodeError> {

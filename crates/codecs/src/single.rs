@@ -3,6 +3,7 @@
 use thalweg_types::{Basis, Buffers, LongTerm};
 
 use crate::seam::EncodeError;
+use crate::vp8::{ALTREF, GOLDEN};
 
 /// A subset of the decoder's three reference buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,9 +16,10 @@ impl BufferSet {
     fn of(last: bool, long_term: Option<LongTerm>) -> BufferSet {
         let last = if last { BufferSet::LAST.0 } else { 0 };
         BufferSet(match long_term {
-            Some(LongTerm::Golden) => last | 2,
-            Some(LongTerm::Altref) => last | 4,
-            None => last,
+            Some(GOLDEN) => last | 2,
+            Some(ALTREF) => last | 4,
+            // Others are refused before.
+            _ => last,
         })
     }
 
@@ -145,8 +147,8 @@ mod tests {
     #[test]
     fn a_frame_that_no_buffer_keeps_costs_nothing_and_one_in_golden_only_what_refers_to_it() {
         let (base, above) = (Basis::Buffers(BASE), Buffers { becomes_last: false, ..BASE });
-        let in_golden = Basis::Buffers(Buffers { kept_in: Some(LongTerm::Golden), ..above });
-        let from_golden = Buffers { last: false, long_term: Some((LongTerm::Golden, 2)), ..above };
+        let in_golden = Basis::Buffers(Buffers { kept_in: Some(GOLDEN), ..above });
+        let from_golden = Buffers { last: false, long_term: Some((GOLDEN, 2)), ..above };
         let mut offer = SingleOffer::default();
         let mut sent = |basis, keyframe, choice| {
             offer.on_encoded(basis, keyframe, true);

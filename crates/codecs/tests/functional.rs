@@ -93,7 +93,7 @@ fn any_candidate_can_be_sent_and_none_without_a_trace() {
 fn a_change_of_size_is_a_keyframe() {
     let (mut encoder, mut decoder) = (encoder(), FunctionalDecoder::default());
     one(&mut encoder, 0, &rate(800));
-    let smaller = EncodePlan { size: Size::new(320, 180), ..rate(800) };
+    let smaller = rate(800).with(|plan| plan.size = Size::new(320, 180));
     let made = one(&mut encoder, 1, &smaller);
     assert!(made.frame.keyframe);
     assert_eq!(decoder.decode(&made.data).unwrap().unwrap().size(), Size::new(320, 180));
@@ -102,7 +102,7 @@ fn a_change_of_size_is_a_keyframe() {
 #[test]
 fn where_even_the_coarsest_frames_are_too_large_pictures_are_dropped_if_they_may_be() {
     let mut encoder = encoder();
-    let tight = EncodePlan { may_drop: true, ..rate(5) };
+    let tight = rate(5).with(|plan| plan.may_drop = true);
     let dropped = (0..60).filter(|&i| {
         let made = encoder.candidates(&scene().picture(i), &tight).unwrap();
         encoder.commit((!made.is_empty()).then_some(0)).unwrap();

@@ -76,7 +76,9 @@ fn the_same_pictures_give_the_same_bytes() {
         (0..30)
             .flat_map(|i| {
                 let keyframe = i == 17;
-                encoder.candidates(&scene.picture(i), &EncodePlan { keyframe, ..plan(500 + 50 * i) }).unwrap()
+                encoder
+                    .candidates(&scene.picture(i), &plan(500 + 50 * i).with(|plan| plan.keyframe = keyframe))
+                    .unwrap()
             })
             .map(|candidate| candidate.data)
             .collect()
@@ -100,7 +102,7 @@ fn the_bytes_are_the_same_on_every_machine_with_assembly_or_without() {
     let mut encoder = encoder();
     let mut fingerprint = 0xcbf2_9ce4_8422_2325_u64;
     for i in 0..20 {
-        let made = encoder.candidates(&picture(i), &EncodePlan { keyframe: i == 12, ..plan(1200) }).unwrap();
+        let made = encoder.candidates(&picture(i), &plan(1200).with(|plan| plan.keyframe = i == 12)).unwrap();
         encoder.commit(Some(0)).unwrap();
         for byte in made[0].data.iter() {
             fingerprint = (fingerprint ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -114,7 +116,7 @@ fn the_size_changes_mid_stream_with_a_keyframe_and_never_beyond_the_largest() {
     let (scene, mut encoder, mut decoder) = (scene(), encoder(), H264Decoder::new().unwrap());
     for (i, height) in [(0, 360), (1, 180), (2, 180), (3, 270), (4, 360)] {
         let size = SIZE.scale(f64::from(height) / 360.0);
-        let made = encoder.candidates(&scene.picture(i), &EncodePlan { size, ..plan(2000) }).unwrap();
+        let made = encoder.candidates(&scene.picture(i), &plan(2000).with(|plan| plan.size = size)).unwrap();
         encoder.commit(Some(0)).unwrap();
         assert_eq!((made[0].frame.keyframe, made[0].frame.picture), (i != 2, size));
         let decoded = decoder.decode(&made[0].data).unwrap().unwrap();
@@ -123,7 +125,7 @@ fn the_size_changes_mid_stream_with_a_keyframe_and_never_beyond_the_largest() {
         assert!((20.0..60.0).contains(&db), "{db}");
     }
     let refused = |encoder: &mut H264Encoder, size| {
-        encoder.candidates(&scene.picture(9), &EncodePlan { size, ..plan(2000) }).unwrap_err().to_string()
+        encoder.candidates(&scene.picture(9), &plan(2000).with(|plan| plan.size = size)).unwrap_err().to_string()
     };
     let message = refused(&mut encoder, Size::HD);
     assert!(message.contains("1280x720") && message.contains("640x360"), "{message}");
@@ -135,7 +137,7 @@ fn the_size_changes_mid_stream_with_a_keyframe_and_never_beyond_the_largest() {
 fn keyframes_come_when_asked_for_or_owed_and_not_otherwise() {
     let (scene, mut encoder) = (scene(), encoder());
     let mut key = |i, keyframe, choice| {
-        let made = encoder.candidates(&scene.picture(i), &EncodePlan { keyframe, ..plan(1000) }).unwrap();
+        let made = encoder.candidates(&scene.picture(i), &plan(1000).with(|plan| plan.keyframe = keyframe)).unwrap();
         encoder.commit(choice).unwrap();
         made[0].frame.keyframe
     };
@@ -155,7 +157,8 @@ fn only_a_plan_that_allows_it_lets_the_encoder_drop_pictures() {
         let mut encoder = encoder();
         (0..90)
             .filter(|i| {
-                let made = encoder.candidates(&scene.picture(*i), &EncodePlan { may_drop, ..plan(60) }).unwrap();
+                let made =
+                    encoder.candidates(&scene.picture(*i), &plan(60).with(|plan| plan.may_drop = may_drop)).unwrap();
                 encoder.commit((!made.is_empty()).then_some(0)).unwrap();
                 !made.is_empty()
             })
@@ -196,7 +199,7 @@ fn what_it_cannot_do_is_refused_with_the_range() {
     let (scene, mut encoder) = (scene(), encoder());
     for target in [Target::Quantizer(20), Target::Size(Bytes::new(1000))] {
         let message = encoder
-            .candidates(&scene.picture(0), &EncodePlan { targets: vec![target], ..plan(1) })
+            .candidates(&scene.picture(0), &plan(1).with(|plan| plan.targets = vec![target]))
             .unwrap_err()
             .to_string();
         assert!(message.contains("one rate"), "{message}");

@@ -267,7 +267,7 @@ mod libvpx {
         for encoder in [&mut vp8 as &mut dyn Encoder, &mut vp9] {
             let made = (0..64).map(|place| {
                 let asked = if place < 40 { 120 } else { 60 };
-                let plan = EncodePlan { targets: vec![Target::Quantizer(asked)], ..plan(place, Some(0)) };
+                let plan = plan(place, Some(0)).with(|plan| plan.targets = vec![Target::Quantizer(asked)]);
                 let made = encoder.candidates(film.picture(place), &plan).unwrap().remove(0).frame;
                 encoder.commit(Some(0)).unwrap();
                 made.quantizer.unwrap()

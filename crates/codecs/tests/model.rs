@@ -59,7 +59,7 @@ proptest! {
         let size = Size::HD.scale(f64::from(height) / 720.0);
         let quality = |kbps| {
             let mut encoder = ModelEncoder::new(&Config::default(), Size::HD, Seed::new(1)).unwrap();
-            let made = offer(&mut encoder, &EncodePlan { size, ..rate(kbps) }).remove(0);
+            let made = offer(&mut encoder, &rate(kbps).with(|plan| plan.size = size)).remove(0);
             (made.modelled.unwrap(), made.frame.quantizer.unwrap())
         };
         let ((low, coarse), (high, fine)) = (quality(a.min(b)), quality(a.max(b)));
@@ -139,7 +139,15 @@ fn keyframes_are_the_first_the_asked_for_the_owed_and_those_of_a_new_size() {
     let mut encoder = ModelEncoder::new(&Config::default(), Size::HD, Seed::new(1)).unwrap();
     let small = Size::new(640, 360);
     let mut key = |keyframe, size, choice| {
-        let made = offer(&mut encoder, &EncodePlan { keyframe, size, ..rate(1000) }).remove(0).frame;
+        let made = offer(
+            &mut encoder,
+            &rate(1000).with(|plan| {
+                plan.keyframe = keyframe;
+                plan.size = size;
+            }),
+        )
+        .remove(0)
+        .frame;
         encoder.commit(choice).unwrap();
         assert_eq!(made.picture, size);
         (made.keyframe, made.size.get())
@@ -211,7 +219,14 @@ fn a_functional_models_states_are_kept_forgotten_and_never_the_same_twice() {
         ModelEncoder::new(&Config { functional: true, ..Config::default() }, Size::HD, Seed::new(3)).unwrap();
     let step = |encoder: &mut ModelEncoder, basis, keep, keyframe| {
         let plan = plan(vec![Target::Quantizer(40), Target::Quantizer(80)]);
-        let made = encoder.offer(Image::blank(Size::HD), &EncodePlan { basis, keep, keyframe, ..plan })?;
+        let made = encoder.offer(
+            Image::blank(Size::HD),
+            &plan.with(|plan| {
+                plan.basis = basis;
+                plan.keep = keep;
+                plan.keyframe = keyframe;
+            }),
+        )?;
         encoder.commit(Some(1))?;
         let transitions: Vec<Transition> = made.iter().map(|made| made.frame.transition.unwrap()).collect();
         assert_eq!(transitions[0].source, transitions[1].source, "candidates lead from one state");
@@ -236,7 +251,7 @@ fn a_functional_models_states_are_kept_forgotten_and_never_the_same_twice() {
     }
     assert!(step(&mut encoder, Basis::After(60), None, false).is_ok());
     // A frame that is not sent is not kept.
-    let keeps = EncodePlan { keep: Some(70), ..plan(vec![Target::Quantizer(40)]) };
+    let keeps = plan(vec![Target::Quantizer(40)]).with(|plan| plan.keep = Some(70));
     offer(&mut encoder, &keeps);
     encoder.commit(None).unwrap();
     assert!(step(&mut encoder, Basis::After(70), None, false).is_err());
@@ -300,10 +315,10 @@ fn what_is_out_of_range_is_refused_with_value_and_range() {
         assert!(message.contains(words) && message.contains("must be"), "{message}");
     }
     let mut encoder = ModelEncoder::new(&Config::default(), Size::HD, Seed::new(1)).unwrap();
-    let large = EncodePlan { size: Size::FULL_HD, ..rate(1000) };
+    let large = rate(1000).with(|plan| plan.size = Size::FULL_HD);
     let message = encoder.offer(Image::blank(Size::FULL_HD), &large).unwrap_err().to_string();
     assert!(message.contains("1920x1080") && message.contains("1280x720"), "{message}");
-    let message = encoder.offer(Image::blank(Size::HD), &EncodePlan { interval: Span::ZERO, ..rate(1) }).unwrap_err();
+    let message = encoder.offer(Image::blank(Size::HD), &rate(1).with(|plan| plan.interval = Span::ZERO)).unwrap_err();
     assert!(message.to_string().contains("plan.interval"), "{message}");
 }
 

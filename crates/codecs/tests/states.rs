@@ -1,8 +1,9 @@
 //! State transitions of the functional codec's frames: kept states, named buffers, and decoders that follow them.
 
 use thalweg_codecs::functional::{FunctionalDecoder, FunctionalEncoder, Settings};
+use thalweg_codecs::vp8::{ALTREF, GOLDEN};
 use thalweg_codecs::{Candidate, Decoder, EncodeError, Encoder, States};
-use thalweg_types::{Basis, Buffers, EncodePlan, LongTerm, StateHash, Target};
+use thalweg_types::{Basis, Buffers, EncodePlan, StateHash, Target};
 use thalweg_units::{Bytes, Size, Span};
 use thalweg_video::source::{Format, Scene, SceneConfig};
 
@@ -18,12 +19,12 @@ fn encoder() -> FunctionalEncoder {
 }
 
 fn plan(basis: Basis) -> EncodePlan {
-    EncodePlan { basis, ..EncodePlan::new(vec![Target::Quantizer(50)], SIZE, INTERVAL) }
+    EncodePlan::new(vec![Target::Quantizer(50)], SIZE, INTERVAL).with(|plan| plan.basis = basis)
 }
 
 /// A plan for a frame that is kept under number `frame`.
 fn kept(frame: u64, basis: Basis) -> EncodePlan {
-    EncodePlan { keep: Some(frame), ..plan(basis) }
+    plan(basis).with(|plan| plan.keep = Some(frame))
 }
 
 fn one(encoder: &mut FunctionalEncoder, picture: u64, plan: &EncodePlan) -> Candidate {
@@ -102,7 +103,7 @@ fn what_was_not_kept_or_was_forgotten_cannot_be_gone_back_to_and_the_message_say
 
 #[test]
 fn a_keyframe_leads_to_one_state_from_wherever_a_receiver_is() {
-    let keyframe = EncodePlan { keyframe: true, ..plan(Basis::Latest) };
+    let keyframe = plan(Basis::Latest).with(|plan| plan.keyframe = true);
     let (mut long, mut short) = (encoder(), encoder());
     let (mut behind, mut ahead) = (FunctionalDecoder::default(), FunctionalDecoder::default());
     for i in 0..5 {
@@ -157,19 +158,19 @@ fn losses() -> Vec<Step> {
         buffers: Some(Buffers { last, long_term, kept_in, becomes_last: true, sendable: true }),
         arrives,
     };
-    let golden = Some((LongTerm::Golden, 0));
-    let altref = Some((LongTerm::Altref, 5));
+    let golden = Some((GOLDEN, 0));
+    let altref = Some((ALTREF, 5));
     vec![
         Step { buffers: None, arrives: true },
         frame(true, golden, None, true),
         frame(true, golden, None, true),
         // Two are lost; one of them was to be kept.
-        frame(true, golden, Some(LongTerm::Altref), false),
+        frame(true, golden, Some(ALTREF), false),
         frame(true, golden, None, false),
         // Based on the keyframe's picture again, and kept.
-        frame(false, golden, Some(LongTerm::Altref), true),
+        frame(false, golden, Some(ALTREF), true),
         frame(true, golden, None, true),
-        frame(true, altref, Some(LongTerm::Golden), false),
+        frame(true, altref, Some(GOLDEN), false),
         frame(true, altref, None, false),
         frame(true, altref, None, false),
         frame(false, altref, None, true),
@@ -224,7 +225,7 @@ fn candidates_made_on_two_cores_are_those_made_on_one() {
         let mut encoder = encoder();
         let mut made = Vec::new();
         for picture in 0..8 {
-            let plan = EncodePlan { cores, ..EncodePlan::new(targets.to_vec(), SIZE, INTERVAL) };
+            let plan = EncodePlan::new(targets.to_vec(), SIZE, INTERVAL).with(|plan| plan.cores = cores);
             let offered = encoder.candidates(&scene().picture(picture), &plan).unwrap();
             encoder.commit(Some(picture as usize % 3)).unwrap();
             made.extend(offered.into_iter().map(|candidate| (candidate.data, candidate.frame)));
@@ -284,10 +285,10 @@ fn codecs_whose_state_is_their_own_refuse_what_only_states_as_values_can_do() {
     use thalweg_codecs::Codec;
     use thalweg_units::Rate;
     let rate = EncodePlan::new(vec![Target::Rate(Rate::from_kbps(300))], SIZE, INTERVAL);
-    let after = EncodePlan { basis: Basis::After(0), ..rate.clone() };
-    let kept = EncodePlan { keep: Some(0), ..rate.clone() };
+    let after = rate.clone().with(|plan| plan.basis = Basis::After(0));
+    let kept = rate.clone().with(|plan| plan.keep = Some(0));
     let buffers = Buffers { last: true, long_term: None, kept_in: None, becomes_last: true, sendable: true };
-    let buffers = EncodePlan { basis: Basis::Buffers(buffers), ..rate.clone() };
+    let buffers = rate.clone().with(|plan| plan.basis = Basis::Buffers(buffers));
     for (name, names_buffers) in [("vp8", true), ("vp9", true), ("model", true), ("h264", false)] {
         let mut encoder = name.parse::<Codec>().unwrap().build(SIZE).unwrap().encoder;
         let mut refused = vec![&after, &kept];

@@ -83,13 +83,13 @@ fn sizes_are_met_quantizers_refused_and_states_kept() {
     let mut media = Driven::of(named("fixfps"));
     let plan = |targets| EncodePlan::new(targets, Size::HD, Span::from_millis(33));
     let sizes = [400, 9000].map(|bytes| Target::Size(Bytes::new(bytes)));
-    let kept = EncodePlan { keep: Some(7), ..plan(sizes.to_vec()) };
+    let kept = plan(sizes.to_vec()).with(|plan| plan.keep = Some(7));
     let made = media.encoder.offer(Image::blank(Size::HD), &kept).unwrap();
     assert_eq!([0, 1].map(|index| made[index].frame.size.get()), [400, 9000]);
     assert!(made[0].frame.keyframe && made[0].frame.quantizer.is_none() && made[0].modelled.is_none());
     media.encoder.commit(Some(1)).unwrap();
     media.frame(500);
-    let after = EncodePlan { basis: Basis::After(7), ..plan(vec![Target::Rate(Rate::from_kbps(500))]) };
+    let after = plan(vec![Target::Rate(Rate::from_kbps(500))]).with(|plan| plan.basis = Basis::After(7));
     let next = media.encoder.offer(Image::blank(Size::HD), &after).unwrap().remove(0).frame;
     assert_eq!(next.transition.unwrap().source, made[1].frame.transition.unwrap().target);
     media.encoder.forget(7);
@@ -103,10 +103,8 @@ fn layers_share_the_rate_and_an_offer_that_is_repeated_gives_the_same() {
     let mut media = Driven::of(named("fixfps"));
     let mut of_layer = |number| {
         let layer = Layer { number, count: 3 };
-        let plan = EncodePlan {
-            layer,
-            ..EncodePlan::new(vec![Target::Rate(Rate::from_kbps(1200))], Size::HD, Span::from_millis(25))
-        };
+        let plan = EncodePlan::new(vec![Target::Rate(Rate::from_kbps(1200))], Size::HD, Span::from_millis(25))
+            .with(|plan| plan.layer = layer);
         let once = media.encoder.offer(Image::blank(Size::HD), &plan).unwrap().remove(0).frame;
         let again = media.encoder.offer(Image::blank(Size::HD), &plan).unwrap().remove(0).frame;
         assert_eq!(once, again);

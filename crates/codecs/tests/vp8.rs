@@ -17,7 +17,7 @@ fn scene(size: Size) -> Scene {
 
 fn plan(kbps: u64) -> EncodePlan {
     let targets = vec![Target::Rate(Rate::from_kbps(kbps))];
-    EncodePlan { may_drop: true, ..EncodePlan::new(targets, SIZE, INTERVAL) }
+    EncodePlan::new(targets, SIZE, INTERVAL).with(|plan| plan.may_drop = true)
 }
 
 /// Settings that never drop a frame, for tests of single frames.
@@ -68,7 +68,7 @@ fn the_size_changes_mid_stream_with_a_keyframe_and_never_beyond_the_largest() {
     let (scene, mut encoder, mut decoder) = (scene(SIZE), encoder(every_frame()), Vp8Decoder::new().unwrap());
     for (i, height) in [(0, 360), (1, 180), (2, 180), (3, 270), (4, 360)] {
         let size = SIZE.scale(f64::from(height) / 360.0);
-        let candidates = encoder.candidates(&scene.picture(i), &EncodePlan { size, ..plan(2000) }).unwrap();
+        let candidates = encoder.candidates(&scene.picture(i), &plan(2000).with(|plan| plan.size = size)).unwrap();
         encoder.commit(Some(0)).unwrap();
         assert_eq!(candidates[0].frame.keyframe, i != 2);
         let decoded = decoder.decode(&candidates[0].data).unwrap().unwrap();
@@ -76,7 +76,7 @@ fn the_size_changes_mid_stream_with_a_keyframe_and_never_beyond_the_largest() {
         let db = psnr(&scale(&decoded, SIZE), &scene.picture(i));
         assert!((20.0..60.0).contains(&db), "{db}");
     }
-    let larger = EncodePlan { size: Size::HD, ..plan(2000) };
+    let larger = plan(2000).with(|plan| plan.size = Size::HD);
     let message = encoder.candidates(&scene.picture(9), &larger).unwrap_err().to_string();
     assert!(message.contains("1280x720") && message.contains("640x360"), "{message}");
 }

@@ -56,7 +56,7 @@ fn the_size_changes_with_a_keyframe() {
     let mut decoder = Vp9Decoder::new().unwrap();
     for (number, height) in [(0, 360), (1, 180), (2, 180), (3, 270), (4, 360)] {
         let size = SIZE.scale(f64::from(height) / 360.0);
-        let made = one(&mut encoder, number, &EncodePlan { size, ..plan(2000) });
+        let made = one(&mut encoder, number, &plan(2000).with(|plan| plan.size = size));
         assert_eq!(made.frame.keyframe, number != 2);
         assert_eq!(decoder.decode(&made.data).unwrap().unwrap().size(), size);
     }

@@ -268,6 +268,7 @@ impl SendLimits {
 
 /// A probe cluster: packets sent faster than the estimate, to test whether the path sustains that rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Probe {
     /// The number of the cluster, copied into [`SentPacket::probe`]; each new cluster has a higher one.
     pub cluster: u32,
@@ -281,6 +282,13 @@ pub struct Probe {
     pub spacing: Span,
 }
 
+impl Probe {
+    /// A cluster of at least so many packets and bytes, in bursts with this time between them.
+    pub const fn new(cluster: u32, rate: Rate, packets: u32, bytes: Bytes, spacing: Span) -> Probe {
+        Probe { cluster, rate, packets, bytes, spacing }
+    }
+}
+
 /// The rates that the application can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demand {
@@ -292,6 +300,7 @@ pub struct Demand {
 
 /// A frame as it joins the sender's queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FrameQueued {
     /// Its size on the wire.
     pub size: Bytes,
@@ -301,6 +310,13 @@ pub struct FrameQueued {
     pub ahead: Bytes,
     /// How long the oldest of these bytes has waited; zero for an empty queue.
     pub age: Span,
+}
+
+impl FrameQueued {
+    /// A frame of this size behind a queue of so many bytes and this age.
+    pub const fn new(size: Bytes, interval: Span, ahead: Bytes, age: Span) -> FrameQueued {
+        FrameQueued { size, interval, ahead, age }
+    }
 }
 
 /// One decision of a controller with its reason, for logs and for `thalweg explain`.

@@ -4,7 +4,7 @@
 //! limits the bytes in flight and the send rate ([`SendLimits`]). It handles packets, not video. It owns no clock and
 //! does no I/O: the caller passes the time.
 //!
-//! * [`controller`]: the trait that every controller implements.
+//! * [`Controller`]: the trait that every controller implements.
 //! * [`feedback`]: the history of sent packets, which turns every kind of report into the same [`Feedback`].
 //! * [`estimate`]: filters that controllers share.
 //! * [`ecn`]: when packets say ECT(1), and a limit that marks lower.
@@ -14,12 +14,12 @@
 
 extern crate alloc;
 
-pub mod controller;
-pub mod decisions;
+mod controller;
+mod decisions;
 pub mod ecn;
 pub mod estimate;
 pub mod feedback;
-pub mod packet;
+mod packet;
 
 pub mod bbr;
 pub mod camel;
@@ -45,6 +45,7 @@ mod trains;
 pub use controller::{
     Controller, Decision, Demand, DynController, FrameQueued, MediaLimit, PaddingLimit, Probe, SendLimits, Signal,
 };
+pub use decisions::Decisions;
 pub use feedback::{Acknowledgement, Cause, End, Fate, Feedback, History, PathReport, Report};
 pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};
 pub use thalweg_units::ConfigError;

@@ -126,7 +126,7 @@ impl Life {
                     .enumerate()
                     .map(|(index, (id, at))| {
                         let arrival = (lost >> (index % 64) & 1 == 0).then_some(*at);
-                        Acknowledgement { id: *id, arrival, ecn: if index % 7 == 3 { Ecn::Ce } else { Ecn::Ect1 } }
+                        Acknowledgement::new(*id, arrival).with_ecn(if index % 7 == 3 { Ecn::Ce } else { Ecn::Ect1 })
                     })
                     .collect();
                 if backwards {

@@ -8,8 +8,9 @@ use thalweg_units::{Bytes, ConfigError, Rate, check};
 use crate::sizes::{RTP_OVERHEAD, Sizes};
 
 /// Rates, sizes, and how far the foreign program can follow. Rates are as the foreign program counts them, without
-/// `overhead`.
+/// `overhead`. Make one with [`Config::new`] and set what differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Config {
     /// The target before the first report.
     pub start: Rate,
@@ -28,17 +29,21 @@ pub struct Config {
 impl Default for Config {
     /// 300 kbps as WebRTC begins (specs/gcc.md), between 30 kbps and 12 Mbps; RTP over UDP and IPv4.
     fn default() -> Config {
-        Config {
-            start: Rate::from_kbps(300),
-            min: Rate::from_kbps(30),
-            max: Rate::from_kbps(12_000),
-            overhead: RTP_OVERHEAD,
-            raises_target: false,
-        }
+        Config::new(Rate::from_kbps(300), Rate::from_kbps(30), Rate::from_kbps(12_000))
     }
 }
 
 impl Config {
+    /// Targets that begin at `start` and stay between `min` and `max`, of RTP over UDP and IPv4.
+    pub const fn new(start: Rate, min: Rate, max: Rate) -> Config {
+        Config { start, min, max, overhead: RTP_OVERHEAD, raises_target: false }
+    }
+
+    /// The same for packets to which the wire adds this.
+    pub const fn with_overhead(self, overhead: Bytes) -> Config {
+        Config { overhead, ..self }
+    }
+
     /// Checks that the rates are in order and the overhead in range.
     ///
     /// # Errors

@@ -44,7 +44,7 @@ const FILL: f64 = 1.2;
 /// use thalweg_units::{Bytes, Rate, Time};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let config = Config { start: Rate::from_kbps(500), max: Rate::from_kbps(2500), ..Config::default() };
+/// let config = Config::new(Rate::from_kbps(500), Rate::from_kbps(30), Rate::from_kbps(2500));
 /// let mut driver = Driver::named("gcc", config)?;
 /// // Packets of 1200 bytes every 20 ms, each 25 ms under way and acknowledged 25 ms later.
 /// for number in 0..500 {
@@ -55,7 +55,7 @@ const FILL: f64 = 1.2;
 ///     driver.on_sent(now, Departure::new(7000 + number, Bytes::new(1200)))?;
 ///     if let Some(before) = number.checked_sub(3) {
 ///         let arrival = Some(Time::from_millis(20 * before + 25));
-///         driver.on_acks(now, &[Acked { key: 7000 + before, arrival, ce: false }], None)?;
+///         driver.on_acks(now, &[Acked::new(7000 + before, arrival, false)], None)?;
 ///     }
 /// }
 /// assert!(driver.target() > Rate::from_kbps(500), "{}", driver.target());
@@ -193,9 +193,7 @@ impl Driver {
         let mut acknowledgements = Vec::with_capacity(acked.len());
         for one in acked {
             match self.keys.find(one.key) {
-                Some(id) => {
-                    acknowledgements.push(Acknowledgement { id, arrival: one.arrival, ecn: Ecn::of_mark(one.ce) })
-                }
+                Some(id) => acknowledgements.push(Acknowledgement::new(id, one.arrival).with_ecn(Ecn::of_mark(one.ce))),
                 None => self.unknown += 1,
             }
         }
@@ -259,7 +257,7 @@ impl Driver {
             .iter()
             .filter_map(|one| match one.outcome {
                 Outcome::Arrived { at, ce } => {
-                    Some(Acknowledgement { id: find(one)?, arrival: Some(at), ecn: Ecn::of_mark(ce) })
+                    Some(Acknowledgement::new(find(one)?, Some(at)).with_ecn(Ecn::of_mark(ce)))
                 }
                 Outcome::Missing | Outcome::Lost => None,
             })

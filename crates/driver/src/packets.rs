@@ -33,6 +33,7 @@ impl Departure {
 
 /// Report on a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Acked {
     /// Which packet.
     pub key: u64,
@@ -43,8 +44,16 @@ pub struct Acked {
     pub ce: bool,
 }
 
+impl Acked {
+    /// A report on this packet.
+    pub const fn new(key: u64, arrival: Option<Time>, ce: bool) -> Acked {
+        Acked { key, arrival, ce }
+    }
+}
+
 /// A packet whose departure becomes known together with its fate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Joined {
     /// The packet.
     pub departure: Departure,

@@ -137,7 +137,7 @@ mod tests {
     /// 900 kbps for at least 5 packets of 1200 bytes, which take 53 ms.
     fn limits(cluster: u32) -> SendLimits {
         let rate = Rate::from_kbps(900);
-        let probe = Probe { cluster, rate, packets: 5, bytes: Bytes::new(6000), spacing: Span::ZERO };
+        let probe = Probe::new(cluster, rate, 5, Bytes::new(6000), Span::ZERO);
         let mut limits = SendLimits::of_rate(Rate::from_kbps(300));
         limits.probe = Some(probe);
         limits

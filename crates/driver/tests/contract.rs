@@ -9,7 +9,8 @@ use thalweg_driver::{Acked, Config, Departure, Driver, Joined, Outcome, playable
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 fn driver(name: &str) -> Driver {
-    Driver::named(name, Config { start: Rate::from_kbps(600), ..Config::default() }).expect("in range")
+    Driver::named(name, Config::new(Rate::from_kbps(600), Rate::from_kbps(30), Rate::from_kbps(12_000)))
+        .expect("in range")
 }
 
 /// Controllers whose rate follows from what arrived. The others go by what they have asked for meanwhile (the rate for
@@ -125,7 +126,7 @@ fn make(mut driver: Driver, calls: &[Call]) -> Vec<Rate> {
                 let acked = |index: u64| {
                     let arrival =
                         Some(Time::from_millis(arrival_ms + index)).filter(|_| arrived >> (index % 64) & 1 == 1);
-                    Acked { key: from + index, arrival, ce: index % 7 == 3 }
+                    Acked::new(from + index, arrival, index % 7 == 3)
                 };
                 let acked: Vec<Acked> = (0..*count).map(acked).collect();
                 let _ = driver.on_acks(now, &acked, hold_ms.map(|ms| Span::from_millis(ms.into())));
@@ -191,7 +192,8 @@ proptest! {
         raises_target in any::<bool>(),
     ) {
         for name in ["gcc", "nada", "scream", "sqp", "bbr", "copa", "pudica", "tfrc", "rocc", "gcc:loss"] {
-            let config = Config { raises_target, ..Config::default() };
+            let mut config = Config::default();
+            config.raises_target = raises_target;
             let first = make(Driver::named(name, config).unwrap(), &calls);
             let second = make(Driver::named(name, config).unwrap(), &calls);
             prop_assert!(first == second, "{} differs between two runs", name);
@@ -208,7 +210,7 @@ fn bytes_in_flight_follow_keys_with_holes_and_verdicts_that_are_final() {
     // Four packets of 962 bytes and 38 of overhead.
     assert_eq!(driver.stats().in_flight, Bytes::new(4000));
     assert!(driver.on_sent(ms(30), Departure::new(9, Bytes::new(962))).is_err(), "9 is in use");
-    let arrived = |key| Acked { key, arrival: Some(ms(50)), ce: false };
+    let arrived = |key| Acked::new(key, Some(ms(50)), false);
     driver.on_acks(ms(60), &[arrived(9), arrived(8)], None).unwrap();
     assert_eq!((driver.stats().in_flight, driver.stats().unknown), (Bytes::new(3000), 1));
     driver.on_lost(ms(60), &[5]).unwrap();
@@ -243,8 +245,7 @@ fn a_program_that_sends_into_silence_halves_its_target_if_it_says_that_it_sends_
     let mut seen = driver("nada");
     seen.set_sending(Time::ZERO, true);
     seen.on_sent(Time::ZERO, Departure::new(0, Bytes::new(1162))).unwrap();
-    seen.on_acks(Time::from_millis(50), &[Acked { key: 0, arrival: Some(Time::from_millis(25)), ce: false }], None)
-        .unwrap();
+    seen.on_acks(Time::from_millis(50), &[Acked::new(0, Some(Time::from_millis(25)), false)], None).unwrap();
     seen.set_sending(Time::from_millis(50), true);
     assert_eq!(after(seen.clone(), 9), seen.target(), "its departures say that it does not send");
 }

@@ -109,7 +109,7 @@ impl<T> Queue<T> {
         }
         let frame = self.frame.filter(|_| place.is_some_and(|place| place.last))?;
         let size = frame.place.offset + packet.size;
-        Some(FrameQueued { size, interval: self.interval, ahead: frame.ahead, age: frame.age })
+        Some(FrameQueued::new(size, self.interval, frame.ahead, frame.age))
     }
 
     pub(crate) fn push_event(&mut self, item: T) {

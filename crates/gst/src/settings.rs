@@ -89,7 +89,7 @@ impl Settings {
             )));
         }
         let (min, start, max) = self.rates();
-        let config = Config { start, min, max, overhead: RTP_OVERHEAD + RTP_HEADER, raises_target: false };
+        let config = Config::new(start, min, max).with_overhead(RTP_OVERHEAD + RTP_HEADER);
         // The padding is this element's: the rest is a controller alone.
         let driver = Driver::of_scheme(&Scheme { padding: None, padding_content: None, ..scheme.clone() }, config)?;
         let frames = match &scheme.frames {

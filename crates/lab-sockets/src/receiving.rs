@@ -101,7 +101,7 @@ impl Receiving {
                     let size = overhead::IPV4 + overhead::UDP + Bytes::new(bytes.len() as u64);
                     received.arrivals.push(Arrival { at: now, key, size });
                 }
-                self.incoming.on_datagram_with_ecn(now, self.peer, local, ecn, &bytes);
+                self.incoming.on_datagram(now, self.peer, local, ecn, &bytes);
                 pump(&mut self.incoming, &mut self.socket, (self.peer, self.relay), &mut |frame| {
                     received.frames.push(complete(&self.clock, &frame, self.decoder.as_ref()));
                 })?;

@@ -104,7 +104,7 @@ impl Sending<'_> {
                 return Err(RealTimeError::Failed(message));
             }
             for (ecn, bytes) in inbox.drain(..) {
-                self.outgoing.on_datagram_with_ecn(now, self.peer, local, ecn, &bytes);
+                self.outgoing.on_datagram(now, self.peer, local, ecn, &bytes);
                 self.pump(now, &mut playing)?;
             }
             if self.reports_round_trip && round_trip_due <= now {

@@ -25,9 +25,8 @@ pub fn check_made_by(other: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Scenario, simulate, unattended};
-    use std::sync::Arc;
-    use thalweg_netsim::{HopConfig, LossModel, Trace};
+    use crate::Scenario;
+    use thalweg_netsim::{HopConfig, LossModel};
     use thalweg_units::Span;
 
     #[test]
@@ -38,12 +37,7 @@ mod tests {
         let mut found = 0u64;
         for known in thalweg_sender::scheme::known() {
             for scenario in &scenarios {
-                let mut find = |name: &str| {
-                    Trace::named(name, scenario.duration, scenario.seed)
-                        .map(Arc::new)
-                        .map_err(|error| error.to_string())
-                };
-                let run = simulate(scenario, &known.scheme(), &mut find, &mut unattended).unwrap();
+                let run = scenario.play(&known.scheme()).unwrap();
                 found = found.rotate_left(7) ^ run.recorder.fingerprint();
             }
         }

@@ -15,6 +15,7 @@ pub mod kept;
 pub mod metrics;
 mod named;
 pub mod outcome;
+mod play;
 pub mod playout;
 pub mod record;
 pub mod report;

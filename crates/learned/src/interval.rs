@@ -1,6 +1,6 @@
 //! Statistics of a sender in one interval: sums over the packets that it sent and those that were reported to it.
 
-use thalweg_control::feedback::Cause;
+use thalweg_control::Cause;
 use thalweg_control::{Fate, Feedback, PacketId, Payload, SentPacket};
 use thalweg_units::{Bytes, Rate, Span, Time};
 

@@ -88,7 +88,7 @@ mod tests {
         let mut made = |number: u32| {
             let target = Target::Rate(Rate::from_kbps(kbps(number)));
             let plan =
-                EncodePlan { keyframe: number.is_multiple_of(50), ..EncodePlan::new(vec![target], size, interval) };
+                EncodePlan::new(vec![target], size, interval).with(|plan| plan.keyframe = number.is_multiple_of(50));
             let candidates = encoder.offer(Image::blank(size), &plan).unwrap();
             encoder.commit(Some(0)).unwrap();
             candidates[0].frame.size.get()

@@ -57,7 +57,10 @@ impl EncoderStep {
             let rate = if (pictures..2 * pictures).contains(&number) { self.high } else { self.low };
             let Some(picture) = footage.picture(number)? else { break };
             let targets = vec![Target::Rate(rate)];
-            let plan = EncodePlan { keyframe: number == 0, may_drop: true, ..EncodePlan::new(targets, size, interval) };
+            let plan = EncodePlan::new(targets, size, interval).with(|plan| {
+                plan.keyframe = number == 0;
+                plan.may_drop = true;
+            });
             let candidates = pair.encoder.candidates(&picture, &plan)?;
             if !candidates.is_empty() {
                 pair.encoder.commit(Some(0))?;

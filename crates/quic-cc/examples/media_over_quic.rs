@@ -34,7 +34,7 @@ fn encode(plan: &EncodePlan) -> EncodedFrame {
         Target::Size(size) | Target::Guess(size) => size,
         Target::Quantizer(_) => Bytes::new(4000),
     };
-    EncodedFrame { size, keyframe: plan.keyframe, layer: 0, quantizer: None, picture: plan.size, transition: None }
+    EncodedFrame::new(size, plan.size).with(|frame| frame.keyframe = plan.keyframe)
 }
 
 /// Ten seconds of a camera.

@@ -101,7 +101,7 @@ impl Flow {
         self.app_limited = app_limited;
         let now = self.begin(now);
         let ce = std::mem::take(&mut self.marked);
-        let acked: Vec<Acked> = self.acked.drain(..).map(|key| Acked { key, arrival: Some(now), ce }).collect();
+        let acked: Vec<Acked> = self.acked.drain(..).map(|key| Acked::new(key, Some(now), ce)).collect();
         let known = self.driver.on_acks(now, &acked, None);
         debug_assert!(known.is_ok(), "{known:?}");
         self.show(now);

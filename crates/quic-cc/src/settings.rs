@@ -55,13 +55,8 @@ impl Settings {
         if let ControllerConfig::Rocc(rocc) = &mut scheme.controller {
             rocc.gamma = GAMMA;
         }
-        let config = Config {
-            start: Rate::from_kbps(1000),
-            min: Rate::from_kbps(100),
-            max: Rate::from_kbps(100_000),
-            overhead: HEADERS,
-            ..Config::default()
-        };
+        let [start, min, max] = [1000, 100, 100_000].map(Rate::from_kbps);
+        let config = Config::new(start, min, max).with_overhead(HEADERS);
         Ok(Settings { scheme, config })
     }
 
@@ -79,7 +74,7 @@ impl Settings {
     /// # Errors
     /// Unless 0 < min <= start <= max.
     pub fn with_rates(self, start: Rate, min: Rate, max: Rate) -> Result<Settings, ConfigError> {
-        Settings { config: Config { start, min, max, ..self.config }, ..self }.checked()
+        Settings { config: Config::new(start, min, max).with_overhead(HEADERS), ..self }.checked()
     }
 
     /// The rate before the first acknowledgement.

@@ -91,13 +91,7 @@ mod tests {
     use thalweg_units::Rate;
 
     fn probe() -> Probe {
-        Probe {
-            cluster: 1,
-            rate: Rate::from_kbps(900),
-            packets: 5,
-            bytes: Bytes::new(1688),
-            spacing: Span::from_millis(2),
-        }
+        Probe::new(1, Rate::from_kbps(900), 5, Bytes::new(1688), Span::from_millis(2))
     }
 
     #[test]

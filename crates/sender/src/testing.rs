@@ -22,12 +22,5 @@ pub(crate) fn fragment(frame: u64, (index, count): (u16, u16)) -> Fragment {
 
 /// A frame of this many bytes.
 pub(crate) fn encoded(bytes: u64) -> EncodedFrame {
-    EncodedFrame {
-        size: Bytes::new(bytes),
-        keyframe: false,
-        layer: 0,
-        quantizer: None,
-        picture: Size::HD,
-        transition: None,
-    }
+    EncodedFrame::new(Bytes::new(bytes), Size::HD)
 }

@@ -85,7 +85,7 @@ impl Peer {
 
     /// Sends an RTP packet; returns whether it was sent. One that cannot be sent is lost, as on any path.
     pub(crate) fn send_rtp(&mut self, ecn: Ecn, packet: &[u8]) -> bool {
-        let sent = self.connection.send_rtp_as(ecn, packet);
+        let sent = self.connection.send_rtp(ecn, packet);
         self.is_sent(sent)
     }
 

@@ -3,7 +3,7 @@
 use thalweg::control::{Acknowledgement, History, PacketId};
 use thalweg::prelude::*;
 
-pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (path, delay, size) = (Rate::from_kbps(2000), Span::from_millis(25), Bytes::new(1200));
     let mut controller = "gcc".parse::<Scheme>()?.controller.build()?;
     let (mut history, mut now, mut path_free, mut arrived) = (History::default(), Time::ZERO, Time::ZERO, Vec::new());

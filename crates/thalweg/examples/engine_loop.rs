@@ -40,10 +40,10 @@ fn encode(plan: &EncodePlan) -> EncodedFrame {
         Target::Size(size) | Target::Guess(size) => size,
         Target::Quantizer(_) => Bytes::new(4000),
     };
-    EncodedFrame { size, keyframe: plan.keyframe, layer: 0, quantizer: None, picture: plan.size, transition: None }
+    EncodedFrame::new(size, plan.size).with(|frame| frame.keyframe = plan.keyframe)
 }
 
-pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let camera = Camera { size: Size::HD, interval: INTERVAL };
     let mut engine = Engine::new(&"vidaptive".parse::<Scheme>()?, camera, Time::ZERO)?;
     let rates = Rates::in_turn(vec![Rate::from_kbps(3000), Rate::from_kbps(1000)], Span::from_secs(10))?;

@@ -1,21 +1,15 @@
 //! Schemes compared on two links, with a statistical encoder: a minute of each takes a fraction of a second.
 
-use std::sync::Arc;
-
-use thalweg::lab::{Scenario, simulate, unattended};
-use thalweg::netsim::Trace;
+use thalweg::lab::Scenario;
 use thalweg::prelude::*;
 
-pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:12} {:12} {:>6} {:>8} {:>8} {:>6}", "link", "scheme", "Mbps", "P50 ms", "P95 ms", "dB");
     for link in ["lte-driving", "3Mbps/1Mbps@10s"] {
         let scenario = Scenario::over(link);
-        let mut find = |name: &str| {
-            Trace::named(name, scenario.duration, scenario.seed).map(Arc::new).map_err(|error| error.to_string())
-        };
         for scheme in ["gcc", "copa", "scream", "vidaptive"] {
             let scheme: Scheme = scheme.parse()?;
-            let summary = simulate(&scenario, &scheme, &mut find, &mut unattended)?.outcome.summary;
+            let summary = scenario.play(&scheme)?.outcome.summary;
             let [p50, p95, psnr] =
                 [summary.latency_p50_ms, summary.latency_p95_ms, summary.psnr_db].map(Option::unwrap_or_default);
             let rate = summary.video_bitrate_bps / 1e6;

@@ -1,9 +1,6 @@
 //! A custom controller against WebRTC's: it holds the queue at 40 ms, similar to LEDBAT (RFC 6817).
 
-use std::sync::Arc;
-
-use thalweg::lab::{Scenario, simulate, unattended};
-use thalweg::netsim::Trace;
+use thalweg::lab::Scenario;
 use thalweg::prelude::*;
 
 /// The target queueing delay.
@@ -28,16 +25,13 @@ impl Controller for HoldQueue {
     }
 }
 
-pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scenario = Scenario::over("lte-driving");
-    let mut find = |name: &str| {
-        Trace::named(name, scenario.duration, scenario.seed).map(Arc::new).map_err(|error| error.to_string())
-    };
     let gcc: Scheme = "gcc".parse()?;
     let own = gcc.clone().with_controller("hold-queue", || Ok(HoldQueue { rate: Rate::from_kbps(300) }));
     let senders: [&dyn SenderFactory; 2] = [&gcc, &own];
     for sender in senders {
-        let summary = simulate(&scenario, sender, &mut find, &mut unattended)?.outcome.summary;
+        let summary = scenario.play(sender)?.outcome.summary;
         let [used, p95] = [summary.utilization, summary.latency_p95_ms].map(Option::unwrap_or_default);
         println!(
             "{:12} {:.2} Mbps, {:.0} % of the link, P95 {p95:.0} ms",

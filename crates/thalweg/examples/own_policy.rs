@@ -1,9 +1,6 @@
 //! A custom frame policy: below 1 Mbps it encodes every second picture, so that each keeps its quality.
 
-use std::sync::Arc;
-
-use thalweg::lab::{Scenario, simulate, unattended};
-use thalweg::netsim::Trace;
+use thalweg::lab::Scenario;
 use thalweg::prelude::*;
 use thalweg::sender::frames::{EveryFrame, FramePlan, View};
 use thalweg::sender::{Parts, Why};
@@ -44,17 +41,14 @@ impl SenderFactory for WithFrames {
     }
 }
 
-pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scenario = Scenario::over("2Mbps/500kbps@10s");
-    let mut find = |name: &str| {
-        Trace::named(name, scenario.duration, scenario.seed).map(Arc::new).map_err(|error| error.to_string())
-    };
     let gcc: Scheme = "gcc".parse()?;
     let every = WithFrames("every-frame", gcc.clone(), || Box::new(EveryFrame));
     let half = WithFrames("half-when-poor", gcc, || Box::new(HalfWhenPoor::default()));
     let senders: [&dyn SenderFactory; 2] = [&every, &half];
     for sender in senders {
-        let summary = simulate(&scenario, sender, &mut find, &mut unattended)?.outcome.summary;
+        let summary = scenario.play(sender)?.outcome.summary;
         let [psnr, p95] = [summary.psnr_db, summary.latency_p95_ms].map(Option::unwrap_or_default);
         println!("{:15} {:4.1} fps, {psnr:.1} dB, P95 {p95:.0} ms", summary.scheme, summary.frame_rate_fps);
     }

@@ -18,11 +18,17 @@
 //! | `lab` | `lab`, `traces`, `learned`, `codecs`, `video` | experiments in virtual time, and learning in them; Rust alone |
 //! | `codecs-libvpx` | `codecs`, `video` | VP8 and VP9 (Debian: `libvpx-dev`) |
 //! | `codecs-openh264` | `codecs`, `video` | H.264 (a C++ compiler) |
-//! | `session` | `session`, `transport` | WebRTC without clock and sockets |
-//! | `live` | `live` | a publisher to browsers and WHIP servers (Linux) |
+//! | `session` | `session`, `transport`, `receiver` | WebRTC without clock and sockets |
+//! | `emulate` | `emulate` | emulated links for real packets (Linux) |
+//! | `live` | `live`, `emulate` | a publisher to browsers and WHIP servers (Linux) |
 //!
-//! `units`, `control`, `types`, `wire`, `netsim`, `sender`, `driver` and [`prelude`] keep their interface within a minor version;
-//! `lab`, `learned`, `codecs`, `session` and `live` may change in any release before 1.0.
+//! # Stability
+//!
+//! Within a minor version the interface of these does not change: [`units`], [`control`], [`types`], [`driver`], the sender's
+//! [`Engine`](sender::Engine), [`Parts`](sender::Parts) and [`FramePolicy`](sender::frames::FramePolicy), and [`prelude`].
+//! Types that will get more fields or variants are `#[non_exhaustive]`. Everything else may change in any release before 1.0:
+//! `wire`, `netsim`, the rest of `sender`, the parameters of controllers and schemes (a file with those of an earlier version
+//! may be refused), and all that is behind a feature.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -37,12 +43,16 @@ pub use thalweg_wire as wire;
 
 #[cfg(feature = "codecs")]
 pub use thalweg_codecs as codecs;
+#[cfg(all(feature = "emulate", target_os = "linux"))]
+pub use thalweg_emulate as emulate;
 #[cfg(feature = "lab")]
 pub use thalweg_lab as lab;
 #[cfg(feature = "lab")]
 pub use thalweg_learned as learned;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub use thalweg_live as live;
+#[cfg(feature = "session")]
+pub use thalweg_receiver as receiver;
 #[cfg(feature = "session")]
 pub use thalweg_session as session;
 #[cfg(feature = "lab")]

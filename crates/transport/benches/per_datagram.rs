@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use thalweg_transport::{Connection, Output};
+use thalweg_units::Ecn;
 use world::{World, addresses, clean, rtp, usual};
 
 const DATAGRAMS: u32 = 20_000;
@@ -20,7 +21,7 @@ fn run(name: &str, world: &mut World, from: SocketAddr, mut next: impl FnMut(u32
     let (now, to) = (world.now, addresses()[0]);
     let mut sent = 0;
     let micros = fastest(&datagrams, |datagram| {
-        world.ends[0].on_datagram(now, from, to, datagram);
+        world.ends[0].on_datagram(now, from, to, Ecn::NotCapable, datagram);
         sent += drain(&mut world.ends[0]);
     });
     let dropped = world.ends[0].statistics().dropped.total() - before.dropped.total();
@@ -82,7 +83,7 @@ fn main() {
     run("DTLS, forged, after the handshake", &mut world, peer, |_| vec![23; 1200]);
     let packets: Vec<_> = (0..DATAGRAMS).map(|sequence| rtp(9, sequence as u16, &payload)).collect();
     let micros = fastest(&packets, |packet| {
-        world.ends[0].send_rtp(packet).expect("connected");
+        world.ends[0].send_rtp(Ecn::NotCapable, packet).expect("connected");
         drain(&mut world.ends[0]);
     });
     println!("{:44} {micros:7.2} us a packet", "SRTP, sent");

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use super::world::{World, addresses, bad, candidate, clean, identities, report, rtp, usual};
 use thalweg_transport::{Config, Connection, Datagram, Remote};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Ecn, Span, Time};
 
 const REQUEST: u16 = 0x0001;
 const INDICATION: u16 = 0x0011;
@@ -270,7 +270,7 @@ fn a_restart_that_the_peer_never_answers_ends_what_is_sent_half_a_minute_after_i
     world.ends[0].restart(at).expect("random numbers");
     let mut last = at;
     for sequence in 0..400 {
-        if world.ends[0].send_rtp(&rtp(7, sequence, b"media")).is_ok() {
+        if world.ends[0].send_rtp(Ecn::NotCapable, &rtp(7, sequence, b"media")).is_ok() {
             last = world.now;
         }
         world.run_for(Span::from_millis(100));
@@ -300,7 +300,7 @@ fn a_path_whose_consent_has_expired_is_not_used_again_before_a_restart() {
     world.between = Box::new(|_, datagram| Some(datagram));
     world.sent[0].clear();
     for sequence in 0..600 {
-        world.ends[0].send_rtp(&rtp(7, sequence, b"media")).expect("connected");
+        world.ends[0].send_rtp(Ecn::NotCapable, &rtp(7, sequence, b"media")).expect("connected");
         world.run_for(Span::from_millis(100));
     }
     let media = world.sent[0].iter().filter(|datagram| datagram.bytes[0] >= 128);
@@ -321,7 +321,7 @@ fn media_leaves_by_the_selected_pair_alone_and_checks_of_the_others_are_answered
     world.sent.iter_mut().for_each(Vec::clear);
     for sequence in 0..100 {
         for end in 0..2 {
-            world.ends[end].send_rtp(&rtp(7, sequence, b"media")).expect("connected");
+            world.ends[end].send_rtp(Ecn::NotCapable, &rtp(7, sequence, b"media")).expect("connected");
             world.ends[end].send_rtcp(&report(7)).expect("connected");
         }
         world.run_for(Span::from_millis(100));

@@ -7,7 +7,7 @@ use thalweg_transport::{
     Config, Connection, Datagram, DtlsRole, DtlsVersions, Event, Fingerprint, Output, Profile, SendError,
     TransportError, ufrag_of,
 };
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Ecn, Span, Time};
 
 #[test]
 fn two_ends_connect_within_a_second_whichever_begins_in_either_version_of_dtls() {
@@ -148,7 +148,7 @@ proptest! {
         }
         let mut world = World::connected(configs, &bad(0.2), seed);
         for sequence in 0..200 {
-            world.ends[0].send_rtp(&rtp(7, sequence, b"x")).unwrap();
+            world.ends[0].send_rtp(Ecn::NotCapable, &rtp(7, sequence, b"x")).unwrap();
             world.run_for(Span::from_millis(10));
         }
         world.run_for(Span::from_secs(1));
@@ -177,9 +177,9 @@ fn a_certificate_that_was_not_announced_is_refused_by_both_ends_and_no_packet_pa
             let events: Vec<_> = world.events[wrong].iter().map(|(_, event)| event.clone()).collect();
             assert_eq!(events, [failed], "{versions:?}");
             assert!(!world.ends[wrong].is_connected());
-            assert_eq!(world.ends[wrong].send_rtp(&rtp(7, 1, b"x")), Err(SendError::NotConnected));
+            assert_eq!(world.ends[wrong].send_rtp(Ecn::NotCapable, &rtp(7, 1, b"x")), Err(SendError::NotConnected));
             // The deceived endpoint may have finished its part; nothing it sends then is accepted.
-            let _ = world.ends[1 - wrong].send_rtp(&rtp(7, 1, b"x"));
+            let _ = world.ends[1 - wrong].send_rtp(Ecn::NotCapable, &rtp(7, 1, b"x"));
             world.run_for(Span::from_secs(1));
             assert_eq!(world.names(wrong), ["failed"]);
         }
@@ -189,12 +189,12 @@ fn a_certificate_that_was_not_announced_is_refused_by_both_ends_and_no_packet_pa
 #[test]
 fn nothing_is_sent_before_there_are_keys_nor_after_the_end() {
     let mut world = World::new(usual(), &clean(), 1);
-    assert_eq!(world.ends[0].send_rtp(&rtp(7, 1, b"x")), Err(SendError::NotConnected));
+    assert_eq!(world.ends[0].send_rtp(Ecn::NotCapable, &rtp(7, 1, b"x")), Err(SendError::NotConnected));
     assert_eq!(world.ends[0].send_rtcp(&report(7)), Err(SendError::NotConnected));
     world.signal();
     assert!(world.run_until(Time::from_millis(3000), World::are_connected));
     world.ends[0].close(world.now);
-    assert_eq!(world.ends[0].send_rtp(&rtp(7, 1, b"x")), Err(SendError::NotConnected));
+    assert_eq!(world.ends[0].send_rtp(Ecn::NotCapable, &rtp(7, 1, b"x")), Err(SendError::NotConnected));
 }
 
 #[test]
@@ -256,7 +256,9 @@ fn hearing_without_being_heard_ends_with_consent() {
     world.cut[0] = true;
     let cut = world.now;
     let mut sequence = 0;
-    while world.now < cut + Span::from_secs(40) && world.ends[1].send_rtp(&rtp(7, sequence, b"x")).is_ok() {
+    while world.now < cut + Span::from_secs(40)
+        && world.ends[1].send_rtp(Ecn::NotCapable, &rtp(7, sequence, b"x")).is_ok()
+    {
         sequence += 1;
         world.run_for(Span::from_millis(100));
     }
@@ -274,7 +276,7 @@ fn send_for(world: &mut World, span: Span) {
     let end = world.now + span;
     while world.now < end {
         let sequence = (world.now.as_nanos() / 100_000_000) as u16;
-        let _ = world.ends[1].send_rtp(&rtp(7, sequence, b"media"));
+        let _ = world.ends[1].send_rtp(Ecn::NotCapable, &rtp(7, sequence, b"media"));
         world.run_for(Span::from_millis(100));
     }
 }

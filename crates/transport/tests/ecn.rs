@@ -16,7 +16,7 @@ fn rtcp(world: &mut World) -> Ecn {
 /// Delivers a datagram to the first endpoint with this field.
 fn give(world: &mut World, ecn: Ecn, bytes: &[u8]) -> Received {
     let [ours, theirs] = addresses();
-    world.ends[0].on_datagram_with_ecn(world.now, theirs, ours, ecn, bytes)
+    world.ends[0].on_datagram(world.now, theirs, ours, ecn, bytes)
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn checks_and_handshake_never_say_ect() {
     let mut world = World::connected(usual(), &clean(), 1);
     for sequence in 1..50 {
         for end in 0..2 {
-            world.ends[end].send_rtp_as(Ecn::Ect1, &rtp(7, sequence, b"x")).expect("connected");
+            world.ends[end].send_rtp(Ecn::Ect1, &rtp(7, sequence, b"x")).expect("connected");
             // Not before something of the other's has come.
             if sequence > 1 {
                 world.ends[end].send_rtcp(&report(7)).expect("connected");

@@ -2,7 +2,7 @@
 
 use super::world::{World, clean, report, rtp, usual};
 use thalweg_transport::{Config, Datagram, DtlsVersions, Event};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Ecn, Span, Time};
 
 const HANDSHAKE: u8 = 22;
 const CLIENT_HELLO: u8 = 1;
@@ -88,7 +88,7 @@ fn tampered(kind: u8, change: fn(&mut Vec<u8>, usize)) -> World {
 fn assert_no_keys(world: &mut World) {
     for end in 0..2 {
         assert!(!world.names(end).contains(&"connected"), "{:?}", world.events[end]);
-        assert!(world.ends[end].send_rtp(&rtp(7, 1, b"x")).is_err());
+        assert!(world.ends[end].send_rtp(Ecn::NotCapable, &rtp(7, 1, b"x")).is_err());
         assert!(
             matches!(world.events[end].last(), Some((_, Event::Failed(_) | Event::Closed))),
             "{:?}",
@@ -122,7 +122,7 @@ fn a_datagram_is_of_one_protocol_from_its_first_byte_to_its_last() {
         let mut world = World::connected(usual().map(|config| Config { versions, ..config }), &clean(), 1);
         for sequence in 0..20 {
             for end in 0..2 {
-                world.ends[end].send_rtp(&rtp(7, sequence, b"media")).expect("connected");
+                world.ends[end].send_rtp(Ecn::NotCapable, &rtp(7, sequence, b"media")).expect("connected");
                 world.ends[end].send_rtcp(&report(7)).expect("connected");
             }
             world.run_for(Span::from_millis(50));

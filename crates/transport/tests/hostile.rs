@@ -5,7 +5,7 @@ use is::stun::StunMessage;
 use is::{DefaultSha1HmacProvider, Sha1HmacProvider};
 use proptest::prelude::*;
 use thalweg_transport::{Config, DtlsRole, DtlsVersions, Event, Output};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Ecn, Span, Time};
 
 /// Returns true if any of these outputs is a media packet.
 fn media(outputs: &[Output]) -> bool {
@@ -73,7 +73,7 @@ fn media_and_handshake_from_addresses_that_never_checked_are_not_looked_at() {
     let [ours, theirs] = addresses();
     for (from, to) in [(unknown, ours), (theirs, unknown)] {
         for bytes in [&packet[..], &[22, 254, 253, 0, 0], &[0x80, 200, 0, 1, 0, 0, 0, 1]] {
-            world.ends[0].on_datagram(world.now, from, to, bytes);
+            world.ends[0].on_datagram(world.now, from, to, Ecn::NotCapable, bytes);
             assert_eq!(world.outputs(0), []);
         }
     }
@@ -102,7 +102,13 @@ fn an_end_that_claims_to_be_everywhere_is_known_at_a_few_addresses() {
     let check = world.sent[1].iter().find(|datagram| datagram.bytes[..2] == [0, 1]).unwrap().bytes.clone();
     let before = world.ends[0].statistics();
     for port in 1..10_000 {
-        world.ends[0].on_datagram(world.now, format!("198.51.100.2:{port}").parse().unwrap(), addresses()[0], &check);
+        world.ends[0].on_datagram(
+            world.now,
+            format!("198.51.100.2:{port}").parse().unwrap(),
+            addresses()[0],
+            Ecn::NotCapable,
+            &check,
+        );
     }
     let after = world.ends[0].statistics();
     assert_eq!(after.stun - before.stun, 32, "its own address, and 31 more");
@@ -293,7 +299,7 @@ proptest! {
                 }
                 5 => drop(world.ends[end].restart(world.now).unwrap()),
                 6..10 => {
-                    if world.ends[end].send_rtp(&rtp(7, value, b"x")).is_ok() {
+                    if world.ends[end].send_rtp(Ecn::NotCapable, &rtp(7, value, b"x")).is_ok() {
                         sent[end].push(received(rtp(7, value, b"x")));
                     }
                 }

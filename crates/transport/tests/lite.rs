@@ -4,7 +4,7 @@
 use super::world::{World, addresses, clean, identities, local, name, negotiate, rtp};
 use thalweg_transport::sdp::{Capabilities, Direction, Local};
 use thalweg_transport::{Config, DtlsRole};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Ecn, Span, Time};
 
 /// Two endpoints that negotiated by SDP; the first one offered to send.
 fn agreed(lite: [bool; 2], setup: DtlsRole) -> World {
@@ -82,7 +82,7 @@ fn a_lite_end_goes_on_as_long_as_media_comes_and_no_longer_where_the_peer_makes_
     world.run_for(Span::from_secs(1));
     world.between = Box::new(|_, datagram| Some(datagram).filter(|datagram| datagram.bytes[..2] != [0, 1]));
     for sequence in 0..900 {
-        world.ends[0].send_rtp(&rtp(7, sequence, b"media")).expect("connected");
+        world.ends[0].send_rtp(Ecn::NotCapable, &rtp(7, sequence, b"media")).expect("connected");
         world.run_for(Span::from_millis(100));
     }
     assert!(

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A frame is identified by its place in the intra period, which begins with a keyframe at place 0. In a standard
-//! decoder's buffers the base layer is the last frame, layer 1 is kept in the golden frame, and frames at odd places
+//! decoder's buffers the base layer is the last frame, layer 1 is kept in long-term buffer 0, and frames at odd places
 //! are not kept.
 
 use core::ops::Range;
@@ -21,7 +21,7 @@ use thalweg_units::{ConfigError, check};
 use crate::plan::{Basis, Buffers, EncodePlan, Layer, LongTerm};
 
 /// The buffer that holds layer 1.
-const LAYER_1: LongTerm = LongTerm::Golden;
+const LAYER_1: LongTerm = LongTerm(0);
 
 /// Max intra period: 65,536 pictures, 36 minutes at 30 fps.
 const LONGEST: u32 = 1 << 16;
@@ -129,10 +129,10 @@ impl Pattern {
         }
         // At the odd place after a layer 1 frame, that frame is the reference; at all other places it is the base
         // layer.
-        let from_golden = self.refers_to(place).is_some_and(|place| self.layer(place).number > 0);
+        let from_layer_1 = self.refers_to(place).is_some_and(|place| self.layer(place).number > 0);
         Basis::Buffers(Buffers {
-            last: !from_golden,
-            long_term: from_golden.then_some((LAYER_1, reference.unwrap_or(u64::MAX))),
+            last: !from_layer_1,
+            long_term: from_layer_1.then_some((LAYER_1, reference.unwrap_or(u64::MAX))),
             kept_in: (layer.number > 0 && layer.number + 1 < layer.count).then_some(LAYER_1),
             becomes_last: layer.number == 0,
             sendable: reference.is_some(),

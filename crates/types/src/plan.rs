@@ -7,8 +7,9 @@ use thalweg_units::{Bytes, Rate, Size, Span};
 
 use crate::state::Transition;
 
-/// Request to an encoder for one picture.
+/// Request to an encoder for one picture. Make one with [`EncodePlan::new`] and set what differs.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct EncodePlan {
     /// One target for each candidate. A conventional encoder gets one, a functional codec as many as the policy wants
     /// to choose from.
@@ -47,6 +48,12 @@ impl EncodePlan {
             cores: 1,
             layer: Layer::default(),
         }
+    }
+
+    /// The same with what `change` sets.
+    pub fn with(mut self, change: impl FnOnce(&mut EncodePlan)) -> EncodePlan {
+        change(&mut self);
+        self
     }
 }
 
@@ -106,24 +113,11 @@ pub struct Buffers {
     pub sendable: bool,
 }
 
-/// A buffer whose picture stays until a frame replaces it.
+/// A buffer whose picture stays until a frame replaces it, by its number in the codec, from 0: VP8's golden frame and
+/// alternative reference, H.264's long-term frames, the slots of VP9 and AV1 but that of the last frame. Each codec says
+/// how many it has; two are enough for every policy here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LongTerm {
-    /// VP8's golden frame.
-    Golden,
-    /// VP8's alternative reference.
-    Altref,
-}
-
-impl LongTerm {
-    /// The other one.
-    pub const fn other(self) -> LongTerm {
-        match self {
-            LongTerm::Golden => LongTerm::Altref,
-            LongTerm::Altref => LongTerm::Golden,
-        }
-    }
-}
+pub struct LongTerm(pub u8);
 
 /// How large, or how good, a frame should be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -140,8 +134,10 @@ pub enum Target {
     Guess(Bytes),
 }
 
-/// An encoded frame, as far as the engine needs it: the bytes themselves stay with the caller.
+/// An encoded frame, as far as the engine needs it: the bytes themselves stay with the caller. Make one with
+/// [`EncodedFrame::new`] and set what differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EncodedFrame {
     /// Payload bytes of the frame.
     pub size: Bytes,
@@ -155,4 +151,17 @@ pub struct EncodedFrame {
     pub picture: Size,
     /// The decoder's states before and after it; `None` from encoders that do not know them.
     pub transition: Option<Transition>,
+}
+
+impl EncodedFrame {
+    /// A frame of this many payload bytes and pixels that refers to others, in the only layer, of which nothing else is known.
+    pub const fn new(size: Bytes, picture: Size) -> EncodedFrame {
+        EncodedFrame { size, keyframe: false, layer: 0, quantizer: None, picture, transition: None }
+    }
+
+    /// The same with what `change` sets.
+    pub fn with(mut self, change: impl FnOnce(&mut EncodedFrame)) -> EncodedFrame {
+        change(&mut self);
+        self
+    }
 }

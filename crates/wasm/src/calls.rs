@@ -63,7 +63,7 @@ pub extern "C" fn thalweg_create(name: u32, start: u64, min: u64, max: u64, over
     std::panic::set_hook(Box::new(|panic| panicked(say(format_args!("{panic}")))));
     let bytes = input(name);
     let [start, min, max] = [start, min, max].map(Rate::from_bps);
-    let config = Config { start, min, max, overhead: Bytes::new(overhead.into()), raises_target: false };
+    let config = Config::new(start, min, max).with_overhead(Bytes::new(overhead.into()));
     match Driver::named(&String::from_utf8_lossy(&bytes), config) {
         Ok(driver) => {
             show(&driver);

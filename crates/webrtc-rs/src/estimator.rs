@@ -49,8 +49,9 @@ impl Estimator {
     ///
     /// # Errors
     /// Those of [`Driver::named`].
-    pub fn named(name: &str, config: Config) -> Result<Estimator, ConfigError> {
-        Ok(Estimator::new(Driver::named(name, Config { raises_target: true, ..config })?))
+    pub fn named(name: &str, mut config: Config) -> Result<Estimator, ConfigError> {
+        config.raises_target = true;
+        Ok(Estimator::new(Driver::named(name, config)?))
     }
 
     /// Any controller.

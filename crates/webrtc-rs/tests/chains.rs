@@ -12,7 +12,7 @@ use thalweg_webrtc_rs::{Config, Driver, Estimator, Feedback, register};
 
 fn config(world: &World) -> Config {
     let [start, max] = [world.start, 100e6].map(Rate::from_bps_f64);
-    Config { start, min: Rate::from_kbps(100), max, ..Config::default() }
+    Config::new(start, Rate::from_kbps(100), max)
 }
 
 /// A controller that sees each departure.

@@ -1,19 +1,12 @@
 //! Tests that need only the published interface.
 
-use std::sync::Arc;
-
 use thalweg::control::fixed;
 use thalweg::lab::metrics::Summary;
-use thalweg::lab::{Scenario, simulate, unattended};
-use thalweg::netsim::Trace;
+use thalweg::lab::Scenario;
 use thalweg::prelude::*;
 
 fn played(link: &str, sender: &dyn SenderFactory) -> Summary {
-    let scenario = Scenario::over(link);
-    let mut find = |name: &str| {
-        Trace::named(name, scenario.duration, scenario.seed).map(Arc::new).map_err(|error| error.to_string())
-    };
-    simulate(&scenario, sender, &mut find, &mut unattended).unwrap().outcome.summary
+    Scenario::over(link).play(sender).unwrap().outcome.summary
 }
 
 #[test]

@@ -28,7 +28,8 @@ fn main() -> Result<(), Error> {
     for (name, path) in paths {
         row(name, "str0m", &play(path, Control::Str0m { start: 300_000, max: 5_000_000 }, SECONDS)?);
         for scheme in ["gcc", "scream", "copa", "nada", "pudica"] {
-            let config = Config { max: Rate::from_kbps(5000), ..Config::default() };
+            let mut config = Config::default();
+            config.max = Rate::from_kbps(5000);
             row(name, &format!("`{scheme}`"), &play(path, Control::Thalweg { scheme, config }, SECONDS)?);
         }
     }

@@ -77,7 +77,7 @@ impl Controlled {
         // The receiver's clock; only differences count.
         let acked: Vec<Acked> = report
             .into_iter(self.epoch, newest.into())
-            .map(|(number, _, arrival)| Acked { key: *number, arrival: arrival.map(|at| self.time(at)), ce: false })
+            .map(|(number, _, arrival)| Acked::new(*number, arrival.map(|at| self.time(at)), false))
             .collect();
         let _ = self.driver.on_acks(self.time(now), &acked, None);
     }

@@ -11,7 +11,9 @@ fn path() -> Path {
 }
 
 fn ours(scheme: &str) -> Control<'_> {
-    Control::Thalweg { scheme, config: Config { max: Rate::from_kbps(5000), ..Config::default() } }
+    let mut config = Config::default();
+    config.max = Rate::from_kbps(5000);
+    Control::Thalweg { scheme, config }
 }
 
 /// A controller that probes has to grow without: of 3 Mbps `gcc` is on its way in the seconds that are looked at.

@@ -49,12 +49,8 @@ impl Control {
     /// # Errors
     /// For a name that cannot be played here ([`thalweg_webrtc_rs::playable`]).
     pub fn sender(&self) -> Result<Sender, Error> {
-        let config = Config {
-            start: Rate::from_bps_f64(START),
-            min: Rate::from_bps_f64(MIN),
-            max: Rate::from_bps_f64(MAX),
-            ..Config::default()
-        };
+        let [start, min, max] = [START, MIN, MAX].map(Rate::from_bps_f64);
+        let config = Config::new(start, min, max);
         match self {
             Control::Theirs => {
                 let target = Arc::new(Mutex::new(START));

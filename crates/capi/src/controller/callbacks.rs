@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 
-use thalweg_control::feedback::Cause;
+use thalweg_control::Cause;
 use thalweg_control::{Controller, Demand, Fate, Feedback, Payload, Report, SendLimits, SentPacket, Signal};
 use thalweg_units::{Bytes, Rate, Span, Time};
 

@@ -80,7 +80,8 @@ impl ControllerConfig {
         let rates = Rates { start: self.start, min: self.min, max: self.max }.given()?;
         let [start, min, max] = rates.unwrap_or([usual.start, usual.min, usual.max]);
         let (overhead, raises_target) = (Bytes::new(self.overhead.into()), joined && self.raises_target != 0);
-        let config = Config { start, min, max, overhead, raises_target };
+        let mut config = Config::new(start, min, max).with_overhead(overhead);
+        config.raises_target = raises_target;
         let driver = match toml {
             // By name also those that are part of other schemes only.
             None => Driver::named(name, config)?,

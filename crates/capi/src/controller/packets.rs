@@ -158,7 +158,7 @@ impl Ack {
     }
 
     pub(crate) fn acked(&self) -> Result<Acked, Error> {
-        Ok(Acked { key: self.key, arrival: self.arrival()?, ce: self.ce != 0 })
+        Ok(Acked::new(self.key, self.arrival()?, self.ce != 0))
     }
 }
 
@@ -255,11 +255,7 @@ impl Queued {
         if !(0..=1000 * LONGEST).contains(&self.age) {
             return Err(Error::range("age", self.age, "at least 0 ns"));
         }
-        Ok(FrameQueued {
-            size: Bytes::new(self.bytes),
-            interval: Span::from_nanos(self.interval),
-            ahead: Bytes::new(self.ahead),
-            age: Span::from_nanos(self.age),
-        })
+        let [interval, age] = [self.interval, self.age].map(Span::from_nanos);
+        Ok(FrameQueued::new(Bytes::new(self.bytes), interval, Bytes::new(self.ahead), age))
     }
 }

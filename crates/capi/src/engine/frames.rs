@@ -60,13 +60,10 @@ impl Encoded {
         }
         let refused = |_| Error::range("quantizer", self.quantizer, "0 to 255, or -1 for unknown");
         let quantizer = if self.quantizer == -1 { None } else { Some(u8::try_from(self.quantizer).map_err(refused)?) };
-        Ok(EncodedFrame {
-            size: Bytes::new(self.bytes),
-            keyframe: self.flags & THALWEG_ENCODED_KEYFRAME != 0,
-            layer: self.layer,
-            quantizer,
-            picture,
-            transition: None,
-        })
+        Ok(EncodedFrame::new(Bytes::new(self.bytes), picture).with(|frame| {
+            frame.keyframe = self.flags & THALWEG_ENCODED_KEYFRAME != 0;
+            frame.layer = self.layer;
+            frame.quantizer = quantizer;
+        }))
     }
 }

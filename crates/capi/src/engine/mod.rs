@@ -150,7 +150,7 @@ pub unsafe extern "C" fn thalweg_engine_on_acks(
             let acks = read_all(acks, count)?;
             let acknowledged = |ack: &Ack| {
                 let (id, ecn) = (PacketId(ack.key), Ecn::of_mark(ack.ce != 0));
-                Ok(Acknowledgement { id, arrival: ack.arrival()?, ecn })
+                Ok(Acknowledgement::new(id, ack.arrival()?).with_ecn(ecn))
             };
             let acks = acks.iter().map(acknowledged).collect::<Result<Vec<_>, Error>>()?;
             state.on_acks(now, acks, held(hold)?).map(|()| 0)

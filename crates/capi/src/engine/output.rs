@@ -49,7 +49,7 @@ pub const THALWEG_BASIS_BUFFERS: i32 = 2;
 
 /// A long-term buffer: none.
 pub const THALWEG_BUFFER_NONE: u8 = 0;
-/// A long-term buffer: VP8's golden frame.
+/// A long-term buffer, by its number in the codec plus 1: VP8's golden frame.
 pub const THALWEG_BUFFER_GOLDEN: u8 = 1;
 /// A long-term buffer: VP8's alternative reference.
 pub const THALWEG_BUFFER_ALTREF: u8 = 2;
@@ -293,10 +293,8 @@ fn reason(why: Wake) -> i32 {
 }
 
 fn encode(picture: u64, plan: &EncodePlan) -> Encode {
-    let buffer = |buffer: Option<LongTerm>| match buffer {
-        None => THALWEG_BUFFER_NONE,
-        Some(LongTerm::Golden) => THALWEG_BUFFER_GOLDEN,
-        Some(LongTerm::Altref) => THALWEG_BUFFER_ALTREF,
+    let buffer = |buffer: Option<LongTerm>| {
+        buffer.map_or(THALWEG_BUFFER_NONE, |buffer| buffer.0.saturating_add(THALWEG_BUFFER_GOLDEN))
     };
     let mut flags = 0;
     let mut flag = |set: bool, flag: u32| flags |= if set { flag } else { 0 };

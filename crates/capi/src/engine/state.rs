@@ -91,6 +91,7 @@ impl State {
                 RtcpFeedback::KeyframeNeeded => self.engine.on_keyframe_request(now),
                 RtcpFeedback::Path(report) => self.engine.on_path_report(now, &report),
                 RtcpFeedback::Decoder(report) => self.engine.on_decoder(now, &report),
+                _ => {}
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ const QUEUE: Span = Span::from_millis(300);
 
 /// A driver as `thalweg_controller_new` makes it of zeros.
 pub fn driver(scheme: &str) -> Driver {
-    Driver::named(scheme, Config { overhead: Bytes::ZERO, ..Config::default() }).expect("a scheme")
+    Driver::named(scheme, Config::default().with_overhead(Bytes::ZERO)).expect("a scheme")
 }
 
 /// GCC over 1.5 Mbps that fall to 600 kbps in the middle, with one packet in fifty lost.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use thalweg_types::{Basis, Buffers, EncodePlan, EncodedFrame, LongTerm, StateHash, Target, Transition};
+use thalweg_types::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_units::{Bytes, Rate, Span};
 use thalweg_vp8::State;
 use thalweg_vp8::encode::{self, Analysis, Coded, Fit, Plan, PlanKind, ReferenceSet};
@@ -15,6 +15,7 @@ use super::settings::Settings;
 use super::{CODEC, FIRST_QUANTIZER, hash, library, to_image};
 use crate::layers::weight;
 use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size};
+use crate::vp8::{self, ALTREF, GOLDEN};
 
 /// A VP8 encoder whose only memory is a [`State`]: an offered frame has no effect until it is committed.
 #[derive(Debug)]
@@ -71,7 +72,11 @@ impl FunctionalEncoder {
 
     /// The state from which a frame on this basis is coded.
     fn source(&self, basis: Basis) -> Result<State, EncodeError> {
-        let Basis::After(frame) = basis else { return Ok(self.state.clone()) };
+        let Basis::After(frame) = basis else {
+            let range = "only to the last one sent, one of two long-term buffers or a kept state";
+            let state = vp8::suffices(basis).then(|| self.state.clone());
+            return state.ok_or(EncodeError::Basis { codec: CODEC, basis, range });
+        };
         let range = "only to one that was kept and not forgotten";
         self.kept.get(&frame).cloned().ok_or(EncodeError::Basis { codec: CODEC, basis, range })
     }
@@ -200,22 +205,20 @@ fn wanted(basis: Basis, keyframe: bool, quantizer: u8) -> Plan {
     let may_use = |buffer| long_term.is_some_and(|(used, _)| used == buffer);
     let becomes = |buffer| if kept_in == Some(buffer) { ReferenceUpdate::ThisFrame } else { ReferenceUpdate::Keep };
     let kind = PlanKind::Inter {
-        from: ReferenceSet { last, golden: may_use(LongTerm::Golden), altref: may_use(LongTerm::Altref) },
+        from: ReferenceSet { last, golden: may_use(GOLDEN), altref: may_use(ALTREF) },
         refreshes_last: becomes_last,
-        golden: becomes(LongTerm::Golden),
-        altref: becomes(LongTerm::Altref),
+        golden: becomes(GOLDEN),
+        altref: becomes(ALTREF),
     };
     Plan { kind, keeps_probabilities: false, ..Plan::inter(quantizer) }
 }
 
 fn candidate(coded: &Coded, from: StateHash, keyframe: bool, plan: &EncodePlan) -> Candidate {
-    let frame = EncodedFrame {
-        size: Bytes::new(coded.frame.len() as u64),
-        keyframe,
-        layer: if keyframe { 0 } else { plan.layer.number },
-        quantizer: Some(coded.quantizer),
-        picture: plan.size,
-        transition: Some(Transition { source: from, target: hash(&coded.state) }),
-    };
+    let frame = EncodedFrame::new(Bytes::new(coded.frame.len() as u64), plan.size).with(|frame| {
+        frame.keyframe = keyframe;
+        frame.layer = if keyframe { 0 } else { plan.layer.number };
+        frame.quantizer = Some(coded.quantizer);
+        frame.transition = Some(Transition { source: from, target: hash(&coded.state) });
+    });
     Candidate { data: Arc::from(coded.frame.as_slice()), frame, modelled: None }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thalweg_types::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, Target};
+use thalweg_types::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, Target};
 use thalweg_units::{Bytes, Size, check};
 use vpx_sys as vpx;
 
@@ -12,6 +12,7 @@ use super::windup::Windup;
 use crate::layers::MAX_LAYERS;
 use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size, buffers_at_most};
 use crate::single::SingleOffer;
+use crate::vp8::{ALTREF, GOLDEN};
 
 /// A libvpx encoder. It is opened at the largest size it will be asked for, because libvpx refuses to grow beyond that.
 ///
@@ -66,11 +67,11 @@ fn flags(basis: Basis) -> u32 {
     let refers = |buffer| long_term.is_some_and(|(used, _)| used == buffer);
     [
         (!last, vpx::VP8_EFLAG_NO_REF_LAST),
-        (!refers(LongTerm::Golden), vpx::VP8_EFLAG_NO_REF_GF),
-        (!refers(LongTerm::Altref), vpx::VP8_EFLAG_NO_REF_ARF),
+        (!refers(GOLDEN), vpx::VP8_EFLAG_NO_REF_GF),
+        (!refers(ALTREF), vpx::VP8_EFLAG_NO_REF_ARF),
         (!becomes_last, vpx::VP8_EFLAG_NO_UPD_LAST),
-        (kept_in != Some(LongTerm::Golden), vpx::VP8_EFLAG_NO_UPD_GF),
-        (kept_in != Some(LongTerm::Altref), vpx::VP8_EFLAG_NO_UPD_ARF),
+        (kept_in != Some(GOLDEN), vpx::VP8_EFLAG_NO_UPD_GF),
+        (kept_in != Some(ALTREF), vpx::VP8_EFLAG_NO_UPD_ARF),
         // Its changes to the probabilities apply to this frame only.
         (true, vpx::VP8_EFLAG_NO_UPD_ENTROPY),
     ]
@@ -124,14 +125,11 @@ impl<F: Format> Encoder for VpxEncoder<F> {
         let made = self.context.encode(&input, self.timestamp, duration, flags);
         self.timestamp += duration;
         let candidate = made?.map(|made| {
-            let frame = EncodedFrame {
-                size: Bytes::new(made.data.len() as u64),
-                keyframe: made.keyframe,
-                layer: layer.number,
-                quantizer: made.quantizer,
-                picture: size,
-                transition: None,
-            };
+            let frame = EncodedFrame::new(Bytes::new(made.data.len() as u64), size).with(|frame| {
+                frame.keyframe = made.keyframe;
+                frame.layer = layer.number;
+                frame.quantizer = made.quantizer;
+            });
             Candidate { data: Arc::from(made.data), frame, modelled: None }
         });
         if let Some(candidate) = &candidate {

@@ -216,14 +216,12 @@ impl Encoder for ModelEncoder {
             let size = Bytes::new(bytes as u64);
             let source = if keyframe { StandIns::NOTHING } else { source };
             next.hash = self.stand_ins.after(source, candidates.len());
-            let frame = EncodedFrame {
-                size,
-                keyframe,
-                layer: if keyframe { 0 } else { plan.layer.number },
-                quantizer: Some(quantizer),
-                picture: plan.size,
-                transition: Some(Transition { source, target: next.hash }),
-            };
+            let frame = EncodedFrame::new(size, plan.size).with(|frame| {
+                frame.keyframe = keyframe;
+                frame.layer = if keyframe { 0 } else { plan.layer.number };
+                frame.quantizer = Some(quantizer);
+                frame.transition = Some(Transition { source, target: next.hash });
+            });
             candidates.push(Candidate { data: self.no_bytes.clone(), frame, modelled: Some(quality) });
             self.offered.push(next);
         }

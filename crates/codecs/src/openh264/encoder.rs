@@ -146,14 +146,10 @@ impl Stream {
         }
         // SAFETY: the planes point into `picture`, which outlives the call, and are as long as size and strides say.
         let Some((data, keyframe)) = (unsafe { self.handle.encode(&source)? }) else { return Ok(None) };
-        let frame = EncodedFrame {
-            size: Bytes::new(data.len() as u64),
-            keyframe,
-            layer: 0,
-            quantizer: self.handle.quantizer(),
-            picture: size,
-            transition: None,
-        };
+        let frame = EncodedFrame::new(Bytes::new(data.len() as u64), size).with(|frame| {
+            frame.keyframe = keyframe;
+            frame.quantizer = self.handle.quantizer();
+        });
         Ok(Some(Candidate { data: Arc::from(data), frame, modelled: None }))
     }
 }

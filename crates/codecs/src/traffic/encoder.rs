@@ -145,14 +145,11 @@ impl Encoder for TrafficEncoder {
             };
             next.size = Some(plan.size);
             next.hash = self.stand_ins.after(source, candidates.len());
-            let frame = EncodedFrame {
-                size: Bytes::new(libm::round(bytes).max(1.0) as u64),
-                keyframe,
-                layer: if keyframe { 0 } else { plan.layer.number },
-                quantizer: None,
-                picture: plan.size,
-                transition: Some(Transition { source, target: next.hash }),
-            };
+            let frame = EncodedFrame::new(Bytes::new(libm::round(bytes).max(1.0) as u64), plan.size).with(|frame| {
+                frame.keyframe = keyframe;
+                frame.layer = if keyframe { 0 } else { plan.layer.number };
+                frame.transition = Some(Transition { source, target: next.hash });
+            });
             candidates.push(Candidate { data: self.no_bytes.clone(), frame, modelled: None });
             self.offered.push(next);
         }

@@ -101,7 +101,10 @@ pub fn play_targets(
         };
         let keyframe = schedule.keyframe_every.is_some_and(|every| !frames.is_empty() && frames.len() % every == 0);
         let plan = EncodePlan::new(vec![*target], schedule.size, INTERVAL);
-        let plan = EncodePlan { keyframe, may_drop: schedule.may_drop, ..plan };
+        let plan = plan.with(|plan| {
+            plan.keyframe = keyframe;
+            plan.may_drop = schedule.may_drop;
+        });
         let made = encoder.offer(image, &plan)?;
         let Some(candidate) = made.first() else {
             frames.push(Frame::default());

@@ -3,9 +3,9 @@
 //! A frame leaves back to back, so the spacing of its packets at the receiver shows the capacity of the bottleneck even
 //! if the encoder undershoots. Three modules, as in the paper:
 //!
-//! * bandwidth and delay: `bursts` -> [`bandwidth`], min(D) here, and from both cwnd = gamma * BDP;
-//! * congestion: [`gradient`], the slope of delay over bytes in flight, moves gamma;
-//! * burst length: [`burst_length`], losses by their position in the burst, and [`fallback`], GCC where even the
+//! * bandwidth and delay: `bursts` -> `bandwidth`, min(D) here, and from both cwnd = gamma * BDP;
+//! * congestion: `gradient`, the slope of delay over bytes in flight, moves gamma;
+//! * burst length: `burst_length`, losses by their position in the burst, and `fallback`, GCC where even the
 //!   shortest burst is too long.
 //!
 //! The sender splits the target between the encoder and redundancy (`thalweg_sender::frames::share`,
@@ -13,12 +13,12 @@
 //!
 //! [`Timeout`]: missing feedback.
 
-pub mod bandwidth;
-pub mod burst_length;
+mod bandwidth;
+mod burst_length;
 mod bursts;
 mod config;
-pub mod fallback;
-pub mod gradient;
+mod fallback;
+mod gradient;
 #[cfg(test)]
 mod tests;
 mod train;
@@ -34,11 +34,14 @@ use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::feedback::{Cause, Fate, Feedback, Report};
 use crate::packet::SentPacket;
 use bandwidth::Bandwidth;
+pub use bandwidth::{Config as BandwidthConfig, Mean, ShortBursts};
+pub use burst_length::{Bins, Config as BurstLengthConfig, Unseen};
 use burst_length::{BurstLength, Outcome, Verdict};
 use bursts::{BurstReport, Bursts};
 pub use config::{Config, Gamma, IdleTrain, Timeout, Window};
+pub use fallback::Config as FallbackConfig;
 use fallback::{Change, Fallback};
-use gradient::Gradient;
+pub use gradient::{Config as GradientConfig, Gradient, Reading, Verdict as GradientVerdict};
 use train::Train;
 
 /// Two smoothed round trips and this long after it left, a burst is measured on the reports available by then

@@ -16,6 +16,7 @@ pub use path::{End, PathReport};
 
 /// The receiver's report on one packet, with the sequence number already unwrapped to the sender's numbering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Acknowledgement {
     /// Which packet.
     pub id: PacketId,
@@ -30,6 +31,11 @@ impl Acknowledgement {
     /// A report without an ECN field.
     pub const fn new(id: PacketId, arrival: Option<Time>) -> Acknowledgement {
         Acknowledgement { id, arrival, ecn: Ecn::NotCapable }
+    }
+
+    /// The same with this ECN field.
+    pub const fn with_ecn(self, ecn: Ecn) -> Acknowledgement {
+        Acknowledgement { ecn, ..self }
     }
 }
 
@@ -68,6 +74,7 @@ impl Fate {
 
 /// A sent packet and its fate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Report {
     /// The packet as it was sent.
     pub packet: SentPacket,
@@ -76,6 +83,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// A packet and the fate it met.
+    pub const fn new(packet: SentPacket, fate: Fate) -> Report {
+        Report { packet, fate }
+    }
+
     /// When the packet arrived, by the receiver's clock.
     pub fn arrival(&self) -> Option<Time> {
         match self.fate {
@@ -94,6 +106,7 @@ impl Report {
 
 /// Cause of a [`Feedback`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cause {
     /// The receiver reported.
     Report,

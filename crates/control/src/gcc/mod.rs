@@ -1,23 +1,23 @@
 //! Google Congestion Control, sender side, as libwebrtc runs it (specs/gcc.md; libwebrtc at 3710345, January 2026).
 //!
-//! * delay: `packet_groups` -> `trendline` -> [`overuse`] -> [`aimd`] with `link_capacity`;
-//! * acknowledged rate: [`acknowledged_rate`];
-//! * loss: [`loss`]; probing: [`probe_controller`], `probe_estimator`; application-limited regions: [`alr`];
-//! * more bytes in flight than wanted: [`pushback`], `outstanding`; late feedback: `back_off`.
+//! * delay: `packet_groups` -> `trendline` -> `overuse` -> `aimd` with `link_capacity`;
+//! * acknowledged rate: `acknowledged_rate`;
+//! * loss: `loss`; probing: `probe_controller`, `probe_estimator`; application-limited regions: `alr`;
+//! * more bytes in flight than wanted: `pushback`, `outstanding`; late feedback: `back_off`.
 
-pub mod acknowledged_rate;
-pub mod aimd;
-pub mod alr;
+mod acknowledged_rate;
+mod aimd;
+mod alr;
 mod back_off;
 mod config;
 mod link_capacity;
-pub mod loss;
+mod loss;
 mod outstanding;
-pub mod overuse;
+mod overuse;
 mod packet_groups;
-pub mod probe_controller;
+mod probe_controller;
 mod probe_estimator;
-pub mod pushback;
+mod pushback;
 #[cfg(test)]
 mod tests;
 mod trendline;
@@ -31,16 +31,24 @@ use crate::decisions::Decisions;
 use crate::feedback::{Cause, Feedback, Report};
 use crate::packet::{Payload, SentPacket};
 use acknowledged_rate::AcknowledgedRate;
+pub use acknowledged_rate::Config as AcknowledgedRateConfig;
+pub use aimd::Config as AimdConfig;
 use aimd::{Aimd, Change};
 use alr::AlrDetector;
+pub use alr::Config as AlrConfig;
 use back_off::BackOff;
 pub use config::{Config, Restart};
+pub use loss::Config as LossConfig;
 use loss::{Input, LossBased, LossState};
+pub use loss::{V1Config, V2Config};
 use outstanding::Outstanding;
+pub use overuse::Config as OveruseConfig;
 use overuse::{Detector, Usage};
 use packet_groups::PacketGroups;
+pub use probe_controller::Config as ProbeConfig;
 use probe_controller::ProbeController;
 use probe_estimator::ProbeEstimator;
+pub use pushback::Config as PushbackConfig;
 use pushback::Pushback;
 use trendline::Trendline;
 

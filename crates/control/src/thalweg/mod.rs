@@ -2,14 +2,14 @@
 //! budget, and hindsight says how large the budget is.
 //!
 //! * `service.rs`: the rate at which the path serves, from a frame's own packets at the receiver's times.
-//! * [`margin`]: the budget.
+//! * `margin`: the budget.
 //! * `round_trip.rs`: the round trip of the empty path.
 //! * `overflow.rs`: what the path's queue holds.
 //! * here: what is under way, and silence. Nothing arrives during a fade, so nothing may be added; the frame policy
 //!   sends single packets that find out when the path serves again.
 
 mod config;
-pub mod margin;
+mod margin;
 mod overflow;
 mod round_trip;
 mod service;
@@ -23,6 +23,7 @@ use crate::feedback::outstanding::Outstanding;
 use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::packet::{MSS, SentPacket};
 pub use config::Config;
+pub use margin::Config as MarginConfig;
 use margin::Margin;
 use overflow::Overflow;
 use round_trip::RoundTrip;

@@ -131,7 +131,7 @@ impl Sender {
         let frame = encoder.frame(now, &limits, ahead);
         if !frame.is_empty() {
             let size = frame.iter().map(|packet| packet.size).sum();
-            let frame = FrameQueued { size, interval: INTERVAL, ahead, age: now - oldest };
+            let frame = FrameQueued::new(size, INTERVAL, ahead, now - oldest);
             self.controller.on_signal(now, Signal::FrameQueued(frame));
         }
         self.queue.extend(frame);

@@ -167,17 +167,17 @@ fn rrtcc_with_fec_probes() -> Box<dyn Controller> {
 
 /// Switches to GCC and back as often as possible.
 fn restless_camel() -> Box<dyn Controller> {
-    use camel::{Camel, Config, burst_length, fallback};
-    let burst_length = burst_length::Config {
+    use camel::{BurstLengthConfig, Camel, Config, FallbackConfig};
+    let burst_length = BurstLengthConfig {
         first: Bytes::new(2048),
         period: Span::from_millis(50),
         margin: 0.0,
         margin_at_min: 0.0,
         min_packets: 1,
-        ..burst_length::Config::default()
+        ..BurstLengthConfig::default()
     };
     let fallback =
-        fallback::Config { retry: Span::from_millis(100), trial: Span::from_millis(50), ..fallback::Config::default() };
+        FallbackConfig { retry: Span::from_millis(100), trial: Span::from_millis(50), ..FallbackConfig::default() };
     built(Camel::new(Config { burst_length, fallback, ..Config::paper_literal() }))
 }
 

@@ -1,7 +1,7 @@
 //! Camel compared with the table of specs/camel.md 6.1, and on difficult paths when its sender requests reports
 //! (`torture` covers them for every controller).
 
-use thalweg_control::camel::{Camel, Config, Window, gradient};
+use thalweg_control::camel::{Camel, Config, GradientConfig, Window};
 use thalweg_units::{Bytes, Rate, Seed, Span};
 
 use super::{ratio, within};
@@ -18,7 +18,7 @@ fn run(scenario: &Scenario) -> Record {
 /// The parameters of specs/camel.md 1 and 5, which has no term for jitter.
 fn specified() -> Config {
     let window = Window { covers_jitter: None, ..Window::default() };
-    let gradient = gradient::Config { global_threshold: 0.25, ..gradient::Config::default() };
+    let gradient = GradientConfig { global_threshold: 0.25, ..GradientConfig::default() };
     Config { window, gradient, ..Config::default() }
 }
 

@@ -91,8 +91,7 @@ pub fn play(mut driver: Driver, path: &Path) -> Run {
         if reported.is_empty() {
             continue;
         }
-        let acked: Vec<Acked> =
-            reported.iter().map(|packet| Acked { key: packet.key, arrival: packet.arrival, ce: false }).collect();
+        let acked: Vec<Acked> = reported.iter().map(|packet| Acked::new(packet.key, packet.arrival, false)).collect();
         driver.on_acks(now, &acked, None).expect("seen");
         reports.push((now, reported));
         targets.push((now, driver.target()));

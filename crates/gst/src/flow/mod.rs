@@ -230,7 +230,7 @@ impl<T> Flow<T> {
                     .iter()
                     .filter_map(|one| {
                         let key = self.find(one.number)?.number;
-                        Some(Acked { key, arrival: one.arrived.map(Time::from_nanos), ce: false })
+                        Some(Acked::new(key, one.arrived.map(Time::from_nanos), false))
                     })
                     .collect();
                 // Only departures are shown in this mode.

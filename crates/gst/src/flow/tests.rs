@@ -159,11 +159,7 @@ fn the_target_is_that_of_the_driver_that_is_shown_the_same() {
             driver.on_sent(one.at, Departure::new(key as u64, Bytes::new(one.packet.payload.into()))).unwrap();
         }
         if let Some((now, read)) = reports.next_if(|(now, _)| now == at) {
-            let acked = |one: &Reported| Acked {
-                key: one.number.into(),
-                arrival: one.arrived.map(Time::from_nanos),
-                ce: false,
-            };
+            let acked = |one: &Reported| Acked::new(one.number.into(), one.arrived.map(Time::from_nanos), false);
             driver.on_acks(*now, &read.iter().map(acked).collect::<Vec<_>>(), None).unwrap();
         }
         targets.push(driver.target().as_bps() as f64);

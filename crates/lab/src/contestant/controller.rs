@@ -1,6 +1,6 @@
 //! An [`Estimator`] as a controller of ours.
 
-use thalweg_control::feedback::Cause;
+use thalweg_control::Cause;
 use thalweg_control::{Controller, Feedback, PaddingLimit, SendLimits, SentPacket};
 use thalweg_units::{Span, Time};
 
@@ -81,7 +81,7 @@ mod tests {
 
         fn probe(&self) -> Option<Probe> {
             let (rate, spacing) = (Rate::from_kbps(2000), Span::from_millis(2));
-            Some(Probe { cluster: 3, rate, packets: 5, bytes: Bytes::new(6000), spacing })
+            Some(Probe::new(3, rate, 5, Bytes::new(6000), spacing))
         }
     }
 
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn silence_is_no_report() {
         let packet = SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(1200));
-        let lost = [Report { packet, fate: thalweg_control::Fate::Lost }];
+        let lost = [Report::new(packet, thalweg_control::Fate::Lost)];
         let mut deaf = Adapted::new(Box::new(Deaf));
         deaf.on_feedback(&Feedback::new(Time::from_millis(9), Cause::Report, &[]));
         deaf.on_feedback(&Feedback::new(Time::from_millis(9), Cause::FeedbackTimeout, &lost));

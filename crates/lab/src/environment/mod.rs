@@ -8,15 +8,10 @@
 //! ```
 //! use thalweg_lab::Scenario;
 //! use thalweg_lab::environment::{Config, Environment};
-//! use thalweg_netsim::Trace;
 //! use thalweg_units::{Seed, Span};
 //!
-//! let scenario = Scenario { duration: Span::from_secs(10), ..Scenario::over("2Mbps") };
-//! let config = Config::new(scenario);
-//! let mut find = |name: &str| {
-//!     Trace::named(name, Span::from_secs(10), Seed::new(1)).map(Into::into).map_err(|error| error.to_string())
-//! };
-//! let mut environment = Environment::new(&config, &mut find)?;
+//! let config = Config::new(Scenario { duration: Span::from_secs(10), ..Scenario::over("2Mbps") });
+//! let mut environment = Environment::new(&config, &mut config.scenario.find())?;
 //! let mut observation = vec![0.0; environment.observation_len()];
 //! environment.reset(Some(Seed::new(7)), &mut observation)?;
 //! let step = environment.step(&[0.3], &mut observation)?;

@@ -207,18 +207,13 @@ pub(crate) fn required<T: DataType>(group: &dyn RowGroupReader, column: usize) -
 mod tests {
     use super::*;
     use crate::scenario::Scenario;
-    use crate::simulate::{simulate, unattended};
-    use thalweg_netsim::Trace;
     use thalweg_units::Span;
 
     #[test]
     fn what_is_read_is_what_was_written() {
         let scenario = Scenario { duration: Span::from_secs(2), ..Scenario::over("2Mbps") };
         let scheme: thalweg_sender::Scheme = "vidaptive".parse().unwrap();
-        let mut find = |name: &str| {
-            Trace::named(name, scenario.duration, scenario.seed).map(Arc::new).map_err(|error| error.to_string())
-        };
-        let run = simulate(&scenario, &scheme, &mut find, &mut unattended).unwrap();
+        let run = scenario.play(&scheme).unwrap();
         let path = std::env::temp_dir().join(format!("thalweg-events-{}.parquet", std::process::id()));
         write_table(&path, &run.recorder, &[]).unwrap();
         let mut written = run.recorder.records().map(Row::of);

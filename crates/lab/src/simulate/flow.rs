@@ -357,6 +357,7 @@ impl Flow {
                 RtcpFeedback::Path(report) => self.engine.on_path_report(now, &report),
                 RtcpFeedback::Missing(sequences) => self.engine.on_missing(now, &sequences),
                 RtcpFeedback::KeyframeNeeded => self.engine.on_keyframe_request(now),
+                _ => {}
             }
         }
         self.pump(now, network, recorder)

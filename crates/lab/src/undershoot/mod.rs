@@ -157,7 +157,7 @@ mod tests {
             ratios(undershoot).lower(Time::ZERO, &mut lowered);
             lowered
         };
-        assert_eq!(lowered("0.6"), EncodePlan { targets: targets(0.6), ..plan.clone() });
+        assert_eq!(lowered("0.6"), plan.clone().with(|plan| plan.targets = targets(0.6)));
         assert_eq!(lowered("none"), plan);
     }
 

@@ -1,12 +1,10 @@
 //! Changes during a run: links, routes, a receiver's limit, an application's bounds.
 
-use std::sync::Arc;
-
 use thalweg_control::gcc;
 use thalweg_lab::Scenario;
 use thalweg_lab::record::{self, Record};
 use thalweg_lab::scenario::{Change, FORWARD, NamedLink, REVERSE, Route, What};
-use thalweg_lab::simulate::{Run, Simulation, simulate, unattended};
+use thalweg_lab::simulate::{Run, Simulation};
 use thalweg_netsim::{HopConfig, LossModel, PathConfig, QueueConfig};
 use thalweg_sender::scheme::ControllerConfig;
 use thalweg_sender::{Registry, Scheme};
@@ -44,18 +42,14 @@ fn route(forward: &str) -> What {
     What::Route { route, adapter: true }
 }
 
-fn no_trace(name: &str) -> Result<Arc<thalweg_netsim::Trace>, String> {
-    Err(format!("no trace {name}"))
-}
-
 fn run(scenario: &Scenario) -> Run {
     let gcc: Scheme = "gcc".parse().unwrap();
-    simulate(scenario, &gcc, &mut no_trace, &mut unattended).unwrap()
+    scenario.play(&gcc).unwrap()
 }
 
 /// Capacity and padding allowed by the controller at these times.
 fn limits(scenario: &Scenario, scheme: &Scheme, seconds: &[f64]) -> Vec<(Rate, Rate)> {
-    let mut simulation = Simulation::new(scenario, scheme, &Registry::new(), &mut no_trace).unwrap();
+    let mut simulation = Simulation::new(scenario, scheme, &Registry::new(), &mut scenario.find()).unwrap();
     let seen = seconds.iter().map(|second| {
         simulation.run_until(Time::ZERO + Span::from_secs_f64(*second)).unwrap();
         let limits = simulation.engine(0).unwrap().limits();
@@ -130,7 +124,7 @@ fn raised_bounds_are_probed_at_once() {
 fn padding_is_limited_by_the_target_that_pushback_leaves() {
     let mut scheme: Scheme = "gcc".parse().unwrap();
     let ControllerConfig::Gcc(config) = &mut scheme.controller else { panic!("it is gcc") };
-    let window = gcc::pushback::Config { queue: Span::from_millis(200), drop_frames: false, ..Default::default() };
+    let window = gcc::PushbackConfig { queue: Span::from_millis(200), drop_frames: false, ..Default::default() };
     *config = gcc::Config {
         start: Rate::from_kbps(1000),
         padding: Rate::from_kbps(2000),
@@ -148,7 +142,7 @@ fn changes_that_make_no_sense_are_refused_with_what_there_is() {
     let problem = |changes: Vec<Change>| {
         let gcc: Scheme = "gcc".parse().unwrap();
         let scenario = scenario(&[rate("1Mbps")], changes, 2);
-        simulate(&scenario, &gcc, &mut no_trace, &mut unattended).err().expect("it is refused").to_string()
+        scenario.play(&gcc).err().expect("it is refused").to_string()
     };
     assert_eq!(problem(vec![at(1.0, link("middle"))]), "a change names the link 'middle'; there are forward, reverse");
     assert!(problem(vec![at(1.0, link(FORWARD))]).contains("changes nothing: give rate, delay or loss"));

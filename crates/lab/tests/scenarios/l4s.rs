@@ -1,13 +1,11 @@
 //! L4S end to end in virtual time: senders that say ECT(1), queues that mark, reports that carry the marks
 //! (specs/l4s.md 6, in shorter forms).
 
-use std::sync::Arc;
-
 use thalweg_codecs::Codec;
 use thalweg_lab::Scenario;
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::{Change, Competitor, NamedLink, Route, Video, What as Changed};
-use thalweg_lab::simulate::{Run, simulate, unattended};
+use thalweg_lab::simulate::Run;
 use thalweg_netsim::queue::{DualPi2Config, FqCodelConfig, Limits};
 use thalweg_netsim::traffic::tcp::{Congestion, ConnectionConfig};
 use thalweg_netsim::{EcnFault, HopConfig, PathConfig, QueueConfig, TcpConfig};
@@ -44,8 +42,7 @@ fn named(name: &str) -> Scheme {
 }
 
 fn play(scenario: &Scenario, scheme: &str) -> Flow {
-    let mut find = |name: &str| Err::<Arc<_>, _>(format!("no trace {name}"));
-    Flow { run: simulate(scenario, &named(scheme), &mut find, &mut unattended).unwrap(), end: scenario.duration }
+    Flow { run: scenario.play(&named(scheme)).unwrap(), end: scenario.duration }
 }
 
 struct Flow {

@@ -1,11 +1,9 @@
 //! Named links and the routes of flows over them, media both ways, pauses and audio.
 
-use std::sync::Arc;
-
 use thalweg_lab::Scenario;
 use thalweg_lab::record::{Record, What};
 use thalweg_lab::scenario::{Audio, Competitor, Medium, NamedLink, NamedMedium, Pause, Route, Sender};
-use thalweg_lab::simulate::{Run, simulate, unattended};
+use thalweg_lab::simulate::Run;
 use thalweg_netsim::queue::Limits;
 use thalweg_netsim::{DatagramsConfig, HopConfig, Jitter, PathConfig, QueueConfig, WifiConfig};
 use thalweg_sender::{Event, Scheme};
@@ -44,14 +42,12 @@ fn route(flow: u16, forward: &[&str], reverse: &[&str]) -> Route {
 
 fn run(scenario: &Scenario) -> Run {
     let gcc: Scheme = "gcc".parse().unwrap();
-    let mut find = |name: &str| Err::<Arc<_>, _>(format!("no trace {name}"));
-    simulate(scenario, &gcc, &mut find, &mut unattended).unwrap()
+    scenario.play(&gcc).unwrap()
 }
 
 fn problem(scenario: &Scenario) -> String {
     let gcc: Scheme = "gcc".parse().unwrap();
-    let mut find = |name: &str| Err::<Arc<_>, _>(format!("no trace {name}"));
-    simulate(scenario, &gcc, &mut find, &mut unattended).err().expect("it is refused").to_string()
+    scenario.play(&gcc).err().expect("it is refused").to_string()
 }
 
 /// When packets of a flow left, with their sizes.

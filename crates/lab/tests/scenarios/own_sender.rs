@@ -39,7 +39,7 @@ struct All;
 impl FramePolicy for All {
     fn plan(&mut self, view: &View) -> FramePlan {
         let targets = vec![Target::Rate(view.limits.capacity)];
-        FramePlan::Encode(EncodePlan { may_drop: true, ..EncodePlan::new(targets, view.source, view.interval) })
+        FramePlan::Encode(EncodePlan::new(targets, view.source, view.interval).with(|plan| plan.may_drop = true))
     }
 }
 

@@ -1,6 +1,6 @@
 //! GCC beside a policy: it decides all the time, and its decisions are reported only while it leads.
 
-use thalweg_control::decisions::Decisions;
+use thalweg_control::Decisions;
 use thalweg_control::gcc::{self, Gcc};
 use thalweg_control::{Controller, Decision};
 use thalweg_units::ConfigError;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use thalweg_control::feedback::Cause;
+use thalweg_control::Cause;
 use thalweg_control::{Feedback, SentPacket};
 use thalweg_units::{Bytes, Rate, Span, Time};
 

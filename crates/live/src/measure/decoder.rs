@@ -406,7 +406,7 @@ mod tests {
     #[cfg(feature = "dav1d")]
     fn received(lost: Option<usize>) -> Vec<VideoFrame> {
         use thalweg_receiver::rtp::{Codec, Config, Output, Reception, Video};
-        use thalweg_units::Bytes;
+        use thalweg_units::{Bytes, Ecn};
         use thalweg_wire::av1;
         use thalweg_wire::rtp::{Header, Packet};
 
@@ -425,7 +425,7 @@ mod tests {
                     .write(&mut packet)
                     .unwrap();
                 if lost != Some(number) {
-                    reception.on_rtp(Time::from_millis(33 * number as u64), &packet);
+                    reception.on_rtp(Time::from_millis(33 * number as u64), Ecn::NotCapable, &packet);
                 }
                 loop {
                     match reception.poll() {

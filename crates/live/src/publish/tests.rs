@@ -10,7 +10,7 @@ use thalweg_sender::{Registry, Scheme};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local};
 use thalweg_transport::{Connection, Credentials, DtlsRole, Identity, Output};
-use thalweg_units::Seed;
+use thalweg_units::{Ecn, Seed};
 use thalweg_video::Video;
 
 use super::messages::State;
@@ -173,7 +173,7 @@ fn connect(network: &mut Network) -> String {
             }
         }
         if let Ok((length, from)) = socket.recv_from(&mut buffer) {
-            peer.on_datagram(clock.now(), from, here, &buffer[..length]);
+            peer.on_datagram(clock.now(), from, here, Ecn::NotCapable, &buffer[..length]);
         }
         network.receive(0);
         network.work();

@@ -135,7 +135,7 @@ impl Sender {
         let reactor::Received { from, to, ecn, bytes } = *datagram;
         let ip = if from.is_ipv6() { overhead::IPV6 } else { overhead::IPV4 };
         let size = ip + overhead::UDP + Bytes::new(bytes.len() as u64);
-        let received = self.incoming.on_datagram_with_ecn(now, from, to, ecn, bytes);
+        let received = self.incoming.on_datagram(now, from, to, ecn, bytes);
         if self.connected.is_some() {
             self.measured().on_datagram(now, size);
         }

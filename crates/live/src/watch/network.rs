@@ -207,7 +207,7 @@ impl Network {
                 let ip = if datagram.from.is_ipv6() { overhead::IPV6 } else { overhead::IPV4 };
                 came += ip + overhead::UDP + Bytes::new(datagram.bytes.len() as u64);
                 let Received { from, to, ecn, bytes } = datagram;
-                incoming.on_datagram_with_ecn(clock.now(), from, to, ecn, bytes);
+                incoming.on_datagram(clock.now(), from, to, ecn, bytes);
             });
             self.measured().on_datagram(self.clock.now(), came);
         }

@@ -12,7 +12,7 @@ use thalweg_session::Incoming;
 use thalweg_session::incoming::{ConnectionEvent, Output, Setup};
 use thalweg_transport::sdp::{self, Capabilities, Direction};
 use thalweg_transport::{Config, Connection, Identity};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Ecn, Span, Time};
 use thalweg_wire::rtcp::{self, twcc};
 
 use crate::ends::{connection, local};
@@ -123,7 +123,7 @@ fn watch(mut incoming: Incoming, socket: &UdpSocket, clock: &Clock, seen: &Mutex
         let wait = (until.min(now + Span::from_secs(1)) - now).clamp(Span::from_millis(1), Span::from_millis(20));
         socket.set_read_timeout(Some(Duration::from_nanos(wait.as_nanos() as u64))).unwrap();
         let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
-        incoming.on_datagram(clock.now(), from, here, &buffer[..length]);
+        incoming.on_datagram(clock.now(), from, here, Ecn::NotCapable, &buffer[..length]);
         // RTP by its first bytes (RFC 5761 section 4).
         came += u64::from((128..192).contains(&buffer[0]) && !(192..224).contains(&buffer[1]));
         if lies && came.is_multiple_of(20) {

@@ -12,7 +12,7 @@ use thalweg_live::watch::{Place, WatchConfig, Watcher};
 use thalweg_live::whip::Endpoint;
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local};
 use thalweg_transport::{Config, Connection, Event, Identity, Output};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Ecn, Span, Time};
 
 use super::call::{Call, one_at_a_time};
 use crate::ends::{connection, local};
@@ -130,7 +130,7 @@ fn attend(mut connection: Connection, socket: &UdpSocket, clock: &Clock, seen: &
             }
         }
         let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
-        connection.on_datagram(clock.now(), from, here, &buffer[..length]);
+        connection.on_datagram(clock.now(), from, here, Ecn::NotCapable, &buffer[..length]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use thalweg_control::camel::gradient::{Config, Gradient};
+use thalweg_control::camel::{Gradient, GradientConfig as Config};
 use thalweg_control::estimate::slope;
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
@@ -109,7 +109,7 @@ fn accuracy(config: Config, jitter: Span, seed: Seed) -> Accuracy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_control::camel::gradient::Reading;
+    use thalweg_control::camel::Reading;
 
     fn accuracy(reading: Reading, jitter_ms: f64) -> Accuracy {
         let config = Config { reading, ..Config::default() };

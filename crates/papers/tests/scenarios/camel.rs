@@ -5,7 +5,6 @@ use thalweg_codecs::Codec;
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::scenario::{Competitor, Scenario, Sender, Video};
 use thalweg_lab::simulate::Run;
-use thalweg_lab::{simulate, unattended};
 use thalweg_netsim::queue::Limits;
 use thalweg_netsim::{HopConfig, LossModel, PathConfig, QueueConfig, TcpConfig};
 use thalweg_papers::{Reading, Windowed};
@@ -36,7 +35,7 @@ fn play(scenario: &Scenario, scheme: &str) -> Run {
 }
 
 fn played(scenario: &Scenario, scheme: &Scheme) -> Run {
-    simulate(scenario, scheme, &mut |name| panic!("no trace {name}"), &mut unattended).unwrap()
+    scenario.play(scheme).unwrap()
 }
 
 fn summary(scenario: &Scenario, scheme: &str) -> Summary {

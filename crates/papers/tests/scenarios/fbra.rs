@@ -6,7 +6,6 @@ use thalweg_lab::metrics::Summary;
 use thalweg_lab::record::{Record, What};
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::simulate::Run;
-use thalweg_lab::{simulate, unattended};
 use thalweg_netsim::{HopConfig, PathConfig, Trace};
 use thalweg_papers::{Experiment, Figure, Links, Origin, drawn, figures};
 use thalweg_units::{Rate, Seed, Size, Span};
@@ -40,7 +39,7 @@ fn play(table: &str, millis: i64, scheme: &str, seconds: i64, seed: u64) -> Summ
         competitors: link.competitors(&scheme.name, seed),
         ..scenario(seconds, setup.size.unwrap())
     };
-    simulate(&scenario, scheme, &mut |name| panic!("no trace {name}"), &mut unattended).unwrap().outcome.summary
+    scenario.play(scheme).unwrap().outcome.summary
 }
 
 /// Means over the seeds of runs of five minutes.

@@ -105,8 +105,7 @@ impl Reports {
                 let is_new = arrivals.on_packet(here, sent.id.0);
                 if is_new {
                     arrivals.take();
-                    acknowledgements
-                        .push(Acknowledgement { ecn: sent.ecn, ..Acknowledgement::new(sent.id, Some(here)) });
+                    acknowledgements.push(Acknowledgement::new(sent.id, Some(here)).with_ecn(sent.ecn));
                 }
                 is_new
             }

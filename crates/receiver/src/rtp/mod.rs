@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use thalweg_receiver::rtp::{Codec, Config, Output, Reception, Video};
-//! use thalweg_units::Time;
+//! use thalweg_units::{Ecn, Time};
 //! use thalweg_wire::rtp::{Header, Packet};
 //!
 //! let config = Config { video: Some(Video::new(Codec::Vp8, 96)), ..Config::default() };
@@ -22,7 +22,7 @@
 //! let header = Header { marker: true, payload_type: 96, sequence: 7, timestamp: 3000, ssrc: 5 };
 //! let mut packet = Vec::new();
 //! Packet::new(header, &[0x10, 0x50, 1, 2]).write(&mut packet)?;
-//! reception.on_rtp(Time::from_millis(1), &packet);
+//! reception.on_rtp(Time::from_millis(1), Ecn::NotCapable, &packet);
 //! let Output::Frame(frame) = reception.poll() else { panic!("the frame is whole") };
 //! assert_eq!((frame.data, frame.keyframe), (vec![0x50, 1, 2], true));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -98,14 +98,10 @@ impl Reception {
         }
     }
 
-    /// Processes a decrypted RTP packet. Malformed packets and those of unknown streams are counted and dropped.
-    pub fn on_rtp(&mut self, now: Time, packet: &[u8]) {
-        self.on_rtp_with_ecn(now, Ecn::NotCapable, packet);
-    }
-
-    /// The same with the ECN field that its IP packet arrived with, which RFC 8888 reports. What SRTP refused must not come
-    /// here: anybody could have marked it.
-    pub fn on_rtp_with_ecn(&mut self, now: Time, ecn: Ecn, packet: &[u8]) {
+    /// Processes a decrypted RTP packet with the ECN field that its IP packet arrived with, which RFC 8888 reports
+    /// ([`Ecn::NotCapable`] where the socket does not tell it). Malformed packets and those of unknown streams are counted
+    /// and dropped. What SRTP refused must not come here: anybody could have marked it.
+    pub fn on_rtp(&mut self, now: Time, ecn: Ecn, packet: &[u8]) {
         match Packet::parse(packet) {
             Ok(rtp) => self.on_packet(now, ecn, &rtp, packet),
             Err(_) => self.counts.malformed += 1,

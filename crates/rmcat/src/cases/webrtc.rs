@@ -6,7 +6,7 @@
 
 use thalweg_codecs::Codec;
 use thalweg_codecs::traffic::{self, Fixfps, TrafficModel};
-use thalweg_control::gcc::{self, Restart, pushback};
+use thalweg_control::gcc::{self, PushbackConfig, Restart};
 use thalweg_lab::Scenario;
 use thalweg_lab::scenario::{
     Audio, Change, Competitor, FORWARD, NamedLink, Pause, REVERSE, Route, Sender, Video, What,
@@ -141,8 +141,8 @@ fn bounds(max: u64) -> What {
 }
 
 /// The window of `WebRTC-CongestionWindow` with this queue.
-fn window(queue_ms: i64, drop_frames: bool) -> pushback::Config {
-    pushback::Config { queue: Span::from_millis(queue_ms), drop_frames, ..pushback::Config::default() }
+fn window(queue_ms: i64, drop_frames: bool) -> PushbackConfig {
+    PushbackConfig { queue: Span::from_millis(queue_ms), drop_frames, ..PushbackConfig::default() }
 }
 
 fn restart(restart: Restart) -> gcc::Config {
@@ -263,7 +263,7 @@ fn goog_cc() -> Vec<Case> {
             [30, 1000, 3000],
             gcc::Config {
                 pacing_factor: 1.0,
-                pushback: Some(pushback::Config { with_queue: true, ..window(100, false) }),
+                pushback: Some(PushbackConfig { with_queue: true, ..window(100, false) }),
                 ..plain()
             },
             vec![(PacerDelay, 0, (4.0, 5.0), (0.0, 150.0))],

@@ -160,12 +160,8 @@ impl Engine {
         }
         let queue = self.queue_view();
         let packets = self.parts.queue.push(self.now, encoded.size, self.limits.burst, template);
-        let queued = FrameQueued {
-            size: self.parts.queue.wire_bytes() - queue.bytes,
-            interval: self.camera.interval,
-            ahead: queue.bytes,
-            age: queue.age(self.now),
-        };
+        let size = self.parts.queue.wire_bytes() - queue.bytes;
+        let queued = FrameQueued::new(size, self.camera.interval, queue.bytes, queue.age(self.now));
         self.parts.controller.on_signal(self.now, Signal::FrameQueued(queued));
         self.refresh();
         self.parts.policy.on_queued(self.now, frame, encoded, packets);

@@ -11,9 +11,9 @@ pub struct EveryFrame;
 
 impl FramePolicy for EveryFrame {
     fn plan(&mut self, view: &View) -> FramePlan {
-        FramePlan::Encode(EncodePlan {
-            may_drop: true,
-            ..EncodePlan::new(vec![Target::Rate(view.limits.capacity)], view.source, view.interval)
-        })
+        FramePlan::Encode(
+            EncodePlan::new(vec![Target::Rate(view.limits.capacity)], view.source, view.interval)
+                .with(|plan| plan.may_drop = true),
+        )
     }
 }

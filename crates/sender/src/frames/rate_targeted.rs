@@ -236,12 +236,10 @@ impl RateTargeted {
         if let Some(headroom) = &mut self.headroom {
             headroom.on_encoded(view.now);
         }
-        FramePlan::Encode(EncodePlan {
-            may_drop: self.encoder_drops,
-            // The camera's interval, although pushback leaves pictures out: libwebrtc gives its encoder the frame rate
-            // of its input.
-            ..EncodePlan::new(vec![Target::Rate(self.target)], self.resolution.size(), view.interval)
-        })
+        // The camera's interval, although pushback leaves pictures out: libwebrtc gives its encoder the frame rate of its
+        // input.
+        let plan = EncodePlan::new(vec![Target::Rate(self.target)], self.resolution.size(), view.interval);
+        FramePlan::Encode(plan.with(|plan| plan.may_drop = self.encoder_drops))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Camel (specs/camel.md): frames leave in bursts, and the capacity that the bursts measure is the encoder's target.
 
-use thalweg_control::camel::{self, burst_length, burst_length::Bins};
+use thalweg_control::camel::{self, Bins, BurstLengthConfig};
 use thalweg_control::feedback;
 use thalweg_types::PacketSizes;
 use thalweg_units::{Bytes, Span};
@@ -51,19 +51,19 @@ pub(super) fn no_headroom() -> Scheme {
 
 /// With losses by the size of the burst instead of the offset in it (specs/camel.md 4, reading (b)).
 pub(super) fn burst_sizes() -> Scheme {
-    let length = burst_length::Config { bins: Bins::BurstSizes, ..burst_length::Config::default() };
+    let length = BurstLengthConfig { bins: Bins::BurstSizes, ..BurstLengthConfig::default() };
     with(camel::Config { burst_length: length, ..camel::Config::default() }, Share::default())
 }
 
 /// Without the bursting-length controller and so without its fall-back to GCC: what Figure 13 compares with.
 pub(super) fn fixed_burst() -> Scheme {
-    let length = burst_length::Config {
+    let length = BurstLengthConfig {
         min: FIXED_BURST,
         first: FIXED_BURST,
         max: FIXED_BURST,
         margin: 1.0,
         margin_at_min: 1.0,
-        ..burst_length::Config::default()
+        ..BurstLengthConfig::default()
     };
     with(camel::Config { burst_length: length, ..camel::Config::default() }, Share::default())
 }
@@ -72,6 +72,6 @@ pub(super) fn fixed_burst() -> Scheme {
 /// packets keep needing retransmission: behind 6 KB of queue the picture freezes for 20 % of the time instead of 8 %
 /// (docs/papers/camel.md, Figure 13).
 pub(super) fn careful() -> Scheme {
-    let length = burst_length::Config { margin: 0.02, ..burst_length::Config::default() };
+    let length = BurstLengthConfig { margin: 0.02, ..BurstLengthConfig::default() };
     with(camel::Config { burst_length: length, ..camel::Config::default() }, Share::default())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, LongTerm, StateHash, Target, Transition};
+use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_units::{Bytes, Random};
 
 /// A hash of all `parts`.
@@ -20,8 +20,7 @@ pub const NOTHING: StateHash = StateHash(17);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pictures {
     last: u64,
-    golden: u64,
-    altref: u64,
+    long_term: [u64; 2],
 }
 
 impl Pictures {
@@ -31,26 +30,19 @@ impl Pictures {
             Basis::Buffers(buffers) if !frame.keyframe => buffers,
             _ => {
                 let picture = mixed(&[frame.content]);
-                *self = Pictures { last: picture, golden: picture, altref: picture };
+                *self = Pictures { last: picture, long_term: [picture; 2] };
                 return picture;
             }
         };
         let mut parts = vec![frame.content];
         parts.extend(buffers.last.then_some(self.last));
-        parts.extend(buffers.long_term.map(|(buffer, _)| *self.long_term(buffer)));
+        parts.extend(buffers.long_term.map(|(buffer, _)| self.long_term[usize::from(buffer.0)]));
         let picture = mixed(&parts);
         self.last = picture;
         if let Some(buffer) = buffers.kept_in {
-            *self.long_term(buffer) = picture;
+            self.long_term[usize::from(buffer.0)] = picture;
         }
         picture
-    }
-
-    fn long_term(&mut self, buffer: LongTerm) -> &mut u64 {
-        match buffer {
-            LongTerm::Golden => &mut self.golden,
-            LongTerm::Altref => &mut self.altref,
-        }
     }
 }
 
@@ -123,14 +115,11 @@ impl ModelEncoder {
                 Target::Rate(rate) => rate.over(plan.interval).as_f64(),
             };
             let target_hash = StateHash(mixed(&[source.0, content]));
-            let frame = EncodedFrame {
-                size: Bytes::new(size.clamp(50.0, 20_000.0) as u64),
-                keyframe: plan.keyframe,
-                layer: 0,
-                quantizer: Some(40),
-                picture: plan.size,
-                transition: Some(Transition { source, target: target_hash }),
-            };
+            let frame = EncodedFrame::new(Bytes::new(size.clamp(50.0, 20_000.0) as u64), plan.size).with(|frame| {
+                frame.keyframe = plan.keyframe;
+                frame.quantizer = Some(40);
+                frame.transition = Some(Transition { source, target: target_hash });
+            });
             (content, frame)
         });
         let candidates: Vec<_> = candidates.collect();

@@ -56,22 +56,10 @@ impl Incoming {
         Ok(Incoming { setup, peer: Peer::new(connection), reception: None, round_trip: None, now })
     }
 
-    /// A datagram arrived; returns what it was.
-    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
-        self.on_datagram_with_ecn(now, from, to, Ecn::NotCapable, datagram)
-    }
-
-    /// The same with the ECN field of its IP packet, which RFC 8888 reports.
-    pub fn on_datagram_with_ecn(
-        &mut self,
-        now: Time,
-        from: SocketAddr,
-        to: SocketAddr,
-        ecn: Ecn,
-        datagram: &[u8],
-    ) -> Received {
+    /// A datagram arrived, with the ECN field of its IP packet, which RFC 8888 reports; returns what it was.
+    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, ecn: Ecn, datagram: &[u8]) -> Received {
         self.now = now;
-        self.peer.connection.on_datagram_with_ecn(now, from, to, ecn, datagram)
+        self.peer.connection.on_datagram(now, from, to, ecn, datagram)
     }
 
     /// The time of the last [`Output::Wait`] has come. Early and late calls do no harm.
@@ -168,7 +156,7 @@ impl Incoming {
                 }
                 Next::Rtp(packet, ecn) => {
                     let now = self.now;
-                    self.reception.iter_mut().for_each(|reception| reception.on_rtp_with_ecn(now, ecn, &packet));
+                    self.reception.iter_mut().for_each(|reception| reception.on_rtp(now, ecn, &packet));
                     continue;
                 }
                 Next::Rtcp(datagram) => {

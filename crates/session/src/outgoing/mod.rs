@@ -105,22 +105,10 @@ impl Outgoing {
         })
     }
 
-    /// A datagram arrived; returns what it was.
-    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
-        self.on_datagram_with_ecn(now, from, to, Ecn::NotCapable, datagram)
-    }
-
-    /// The same with the ECN field of its IP packet.
-    pub fn on_datagram_with_ecn(
-        &mut self,
-        now: Time,
-        from: SocketAddr,
-        to: SocketAddr,
-        ecn: Ecn,
-        datagram: &[u8],
-    ) -> Received {
+    /// A datagram arrived, with the ECN field of its IP packet; returns what it was.
+    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, ecn: Ecn, datagram: &[u8]) -> Received {
         self.now = now;
-        self.peer.connection.on_datagram_with_ecn(now, from, to, ecn, datagram)
+        self.peer.connection.on_datagram(now, from, to, ecn, datagram)
     }
 
     /// The camera delivered a picture; `picture` is the caller's number for it, one higher each time.
@@ -473,6 +461,7 @@ impl Outgoing {
                     self.figures.keyframe_requests += 1;
                     flow.engine.on_keyframe_request(self.now);
                 }
+                _ => {}
             }
         }
     }

@@ -100,7 +100,7 @@ pub(super) fn sized(codec: VideoCodec, frame: EncodedFrame, data: &[u8], max: By
         VideoCodec::Av1 => av1::fragments(data, max).map_or(0, |payloads| payloads.len() as u64),
     };
     let min = if packets > 1 { max * (packets - 1) + Bytes::new(1) } else { Bytes::ZERO };
-    EncodedFrame { size: frame.size.max(min), ..frame }
+    frame.with(|it| it.size = frame.size.max(min))
 }
 
 fn units(data: &[u8], max: Bytes) -> Result<Vec<Vec<u8>>, WriteError> {
@@ -200,14 +200,7 @@ mod tests {
 
     /// Sends a frame as the engine would cut it; returns its payloads and which one is marked as last.
     fn sent(codec: VideoCodec, data: &[u8]) -> Vec<Payload> {
-        let encoded = EncodedFrame {
-            size: Bytes::new(data.len() as u64),
-            keyframe: true,
-            layer: 0,
-            quantizer: None,
-            picture: Size::HD,
-            transition: None,
-        };
+        let encoded = EncodedFrame::new(Bytes::new(data.len() as u64), Size::HD).with(|frame| frame.keyframe = true);
         let size = sized(codec, encoded, data, MAX).size;
         let sizes = PacketSizes { max_payload: MAX, ..PacketSizes::default() };
         let count = sizes.cut(size, None).packets;

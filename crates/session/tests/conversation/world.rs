@@ -15,7 +15,7 @@ use thalweg_session::outgoing::{AudioFrame, ConnectionEvent};
 use thalweg_session::{Encoded, Incoming, Outgoing, incoming, outgoing};
 use thalweg_transport::sdp::{Capabilities, Direction, VideoCodec};
 use thalweg_transport::{Config, Connection, Datagram};
-use thalweg_units::{Bytes, Seed, Size, Span, Time};
+use thalweg_units::{Bytes, Ecn, Seed, Size, Span, Time};
 use thalweg_wire::rtcp::NtpTime;
 
 /// The initial state of every decoder.
@@ -136,11 +136,11 @@ impl World {
             assert!(turns < MAX_TURNS, "no end at {}: the sender waits for {due}", self.now);
             self.now = next.max(self.now);
             while let Some(Datagram { from, to, ecn, bytes }) = self.paths.poll(self.now, 0) {
-                self.incoming.on_datagram_with_ecn(self.now, from, to, ecn, &bytes);
+                self.incoming.on_datagram(self.now, from, to, ecn, &bytes);
                 self.drain_incoming();
             }
             while let Some(Datagram { from, to, ecn, bytes }) = self.paths.poll(self.now, 1) {
-                self.outgoing.on_datagram_with_ecn(self.now, from, to, ecn, &bytes);
+                self.outgoing.on_datagram(self.now, from, to, ecn, &bytes);
                 self.drain_outgoing();
             }
             if picture <= self.now {
@@ -166,7 +166,7 @@ impl World {
         self.drain();
         speak(self.incoming.connection());
         while let incoming::Output::Transmit(Datagram { from, to, bytes, .. }) = self.incoming.poll() {
-            self.outgoing.on_datagram(self.now, from, to, &bytes);
+            self.outgoing.on_datagram(self.now, from, to, Ecn::NotCapable, &bytes);
             self.drain_outgoing();
         }
     }
@@ -262,14 +262,11 @@ impl World {
         };
         let transition = Transition { source, target: StateHash(1000 + number) };
         self.transitions.push(transition);
-        let frame = EncodedFrame {
-            size: Bytes::new(size),
-            keyframe: plan.keyframe,
-            layer: plan.layer.number,
-            quantizer: None,
-            picture: plan.size,
-            transition: self.functional.then_some(transition),
-        };
+        let frame = EncodedFrame::new(Bytes::new(size), plan.size).with(|frame| {
+            frame.keyframe = plan.keyframe;
+            frame.layer = plan.layer.number;
+            frame.transition = self.functional.then_some(transition);
+        });
         Encoded { frame, data }
     }
 }

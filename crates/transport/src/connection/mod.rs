@@ -151,21 +151,10 @@ impl Connection {
         Ok(credentials)
     }
 
-    /// Processes a datagram received from `from` at our address `to`; returns its kind.
-    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
-        self.on_datagram_with_ecn(now, from, to, Ecn::NotCapable, datagram)
-    }
-
-    /// The same with the ECN field of its IP packet. RTCP is sent as ECT(1) while the last RTP packet came as ECT(1) or CE
-    /// (specs/l4s.md 1.3): STUN, DTLS and what SRTP refuses do not count.
-    pub fn on_datagram_with_ecn(
-        &mut self,
-        now: Time,
-        from: SocketAddr,
-        to: SocketAddr,
-        ecn: Ecn,
-        datagram: &[u8],
-    ) -> Received {
+    /// Processes a datagram received from `from` at our address `to`, with the ECN field of its IP packet
+    /// ([`Ecn::NotCapable`] where the socket does not tell it); returns its kind. RTCP is sent as ECT(1) while the last RTP
+    /// packet came as ECT(1) or CE (specs/l4s.md 1.3): STUN, DTLS and what SRTP refuses do not count.
+    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, ecn: Ecn, datagram: &[u8]) -> Received {
         let instant = self.advance(now);
         self.statistics.datagrams += 1;
         match self.take(instant, (from, to), ecn, datagram) {
@@ -207,19 +196,11 @@ impl Connection {
         }
     }
 
-    /// Protects and sends an RTP packet, as [`Output::Transmit`].
+    /// Protects and sends an RTP packet with this ECN field, as [`Output::Transmit`].
     ///
     /// # Errors
     /// When it cannot be protected, or its index is not newer than that of the last packet sent in its stream.
-    pub fn send_rtp(&mut self, packet: &[u8]) -> Result<(), SendError> {
-        self.send_rtp_as(Ecn::NotCapable, packet)
-    }
-
-    /// The same with this ECN field.
-    ///
-    /// # Errors
-    /// See [`Connection::send_rtp`].
-    pub fn send_rtp_as(&mut self, ecn: Ecn, packet: &[u8]) -> Result<(), SendError> {
+    pub fn send_rtp(&mut self, ecn: Ecn, packet: &[u8]) -> Result<(), SendError> {
         let (outbound, route) = self.outbound.as_mut().zip(self.ice.route()).ok_or(SendError::NotConnected)?;
         let protected = outbound.rtp(packet)?;
         self.statistics.sent_rtp += 1;
@@ -228,7 +209,7 @@ impl Connection {
     }
 
     /// Protects and sends a compound RTCP packet, as [`Output::Transmit`]; as ECT(1) where
-    /// [`Connection::on_datagram_with_ecn`] says so.
+    /// [`Connection::on_datagram`] says so.
     ///
     /// # Errors
     /// When it cannot be protected.

@@ -108,7 +108,7 @@ impl World {
             self.now = next.max(self.now);
             for way in 0..2 {
                 while let Some(Datagram { from, to, ecn, bytes }) = self.paths.poll(self.now, way) {
-                    self.ends[1 - way].on_datagram_with_ecn(self.now, from, to, ecn, &bytes);
+                    self.ends[1 - way].on_datagram(self.now, from, to, ecn, &bytes);
                 }
             }
             for connection in &mut self.ends {
@@ -122,7 +122,7 @@ impl World {
         for way in 0..2 {
             let packets = [rtp(7, sequence, b"media"), rtp(8, sequence, b"")];
             for packet in &packets {
-                self.ends[way].send_rtp(packet).expect("connected");
+                self.ends[way].send_rtp(Ecn::NotCapable, packet).expect("connected");
             }
             self.ends[way].send_rtcp(&report(7)).expect("connected");
             self.events[1 - way].clear();
@@ -178,7 +178,7 @@ impl World {
         if (192..224).contains(&packet[1]) {
             self.ends[end].send_rtcp(packet).expect("connected");
         } else {
-            self.ends[end].send_rtp(packet).expect("connected");
+            self.ends[end].send_rtp(Ecn::NotCapable, packet).expect("connected");
         }
         match &self.outputs(end)[..] {
             [Output::Transmit(datagram)] => datagram.bytes.clone(),
@@ -194,7 +194,7 @@ impl World {
 
     /// Delivers a datagram to an endpoint from the other's address.
     pub fn deliver(&mut self, end: usize, bytes: &[u8]) {
-        self.ends[end].on_datagram(self.now, addresses()[1 - end], addresses()[end], bytes);
+        self.ends[end].on_datagram(self.now, addresses()[1 - end], addresses()[end], Ecn::NotCapable, bytes);
     }
 
     /// The names of the events at an endpoint.

@@ -156,7 +156,7 @@ impl Reader {
             {
                 newest = Some((id, held));
             }
-            acknowledgements.push(Acknowledgement { id, arrival, ecn });
+            acknowledgements.push(Acknowledgement::new(id, arrival).with_ecn(ecn));
         }
         let hold = newest.map(|(_, held)| held);
         (!acknowledgements.is_empty()).then_some(RtcpFeedback::Arrivals { acknowledgements, hold })

@@ -9,6 +9,7 @@ use crate::state::StateHash;
 
 /// A receiver's feedback, in the sender's own numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RtcpFeedback {
     /// A report of arrivals.
     Arrivals {

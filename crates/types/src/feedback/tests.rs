@@ -104,11 +104,8 @@ fn rfc_8888_tells_marks_and_how_long_the_newest_arrival_was_held() {
     ];
     let messages = ccfb::Config::default().build().unwrap().messages(Time::from_millis(3000), &packets).unwrap();
     let read = Reader::new().read(&bytes(Packet::CongestionFeedback(messages[0].clone())), &sent(6)).unwrap();
-    let reported = |id, millis: Option<u64>, ecn| Acknowledgement {
-        id: PacketId(id),
-        arrival: millis.map(Time::from_millis),
-        ecn,
-    };
+    let reported =
+        |id, millis: Option<u64>, ecn| Acknowledgement::new(PacketId(id), millis.map(Time::from_millis)).with_ecn(ecn);
     let acknowledgements = vec![
         reported(0, Some(2000), Ecn::Ect1),
         reported(1, None, Ecn::NotCapable),

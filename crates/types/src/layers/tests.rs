@@ -33,15 +33,15 @@ fn groups_of_one_and_two_have_one_and_two_layers() {
 }
 
 #[test]
-fn the_base_is_the_last_frame_layer_one_is_in_golden_and_odd_frames_are_nowhere() {
+fn the_base_is_the_last_frame_layer_one_is_in_a_long_term_buffer_and_odd_frames_are_nowhere() {
     let pattern = pattern(4, 8);
     let base = Buffers { last: true, long_term: None, kept_in: None, becomes_last: true, sendable: true };
     let above = Buffers { becomes_last: false, ..base };
-    let golden = |frame| Some((LongTerm::Golden, frame));
+    let kept = |frame| Some((LongTerm(0), frame));
     for (place, buffers) in [
         (1, above),
-        (2, Buffers { kept_in: Some(LongTerm::Golden), ..above }),
-        (3, Buffers { last: false, long_term: golden(70), ..above }),
+        (2, Buffers { kept_in: Some(LongTerm(0)), ..above }),
+        (3, Buffers { last: false, long_term: kept(70), ..above }),
         (4, base),
         (5, above),
     ] {

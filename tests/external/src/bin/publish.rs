@@ -1,8 +1,8 @@
 //! Publishes the built-in scene to browsers, with a controller that Thalweg does not know.
 
-use thalweg::live::clock::Clock;
+use thalweg::emulate::clock::Clock;
+use thalweg::emulate::reactor::{Poller, PollerConfig, Signals};
 use thalweg::live::publish::{PublishConfig, Publisher};
-use thalweg::live::reactor::{Poller, PollerConfig, Signals};
 use thalweg::live::web::{Server, WebConfig};
 use thalweg::prelude::*;
 

@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let Some(picture) = source.next_picture()? else { break };
             let targets = vec![Target::Rate(Rate::from_kbps(kbps))];
             let made = encoder
-                .candidates(&picture, &EncodePlan { may_drop: true, ..EncodePlan::new(targets, size, interval) })?;
+                .candidates(&picture, &EncodePlan::new(targets, size, interval).with(|plan| plan.may_drop = true))?;
             let Some(candidate) = made.first() else { continue };
             encoder.commit(Some(0))?;
             if let Some(decoded) = decoder.decode(&candidate.data)? {

@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         && let Some(picture) = clip.next_picture()?
     {
         let keyframe = arguments.keyframe_every.is_some_and(|every| number.is_multiple_of(every));
-        let plan = EncodePlan { keyframe, ..EncodePlan::new(vec![target], format.size, interval) };
+        let plan = EncodePlan::new(vec![target], format.size, interval).with(|plan| plan.keyframe = keyframe);
         let candidates = encoder.offer(Image::from(&*picture), &plan)?;
         let [candidate] = &candidates[..] else { bail!("picture {number} was not encoded") };
         writer.write(number, &candidate.data).with_context(|| arguments.out.display().to_string())?;

@@ -123,7 +123,7 @@ impl From<&PacketReport> for Report {
     fn from(report: &PacketReport) -> Report {
         let ecn = Ecn::of_mark(report.ce);
         let arrived = |at| Fate::Arrived { at: Time::from_nanos(at), ecn, was_lost: report.was_lost };
-        Report { packet: SentPacket::from(&report.packet), fate: report.arrived_ns.map_or(Fate::Lost, arrived) }
+        Report::new(SentPacket::from(&report.packet), report.arrived_ns.map_or(Fate::Lost, arrived))
     }
 }
 
@@ -250,12 +250,9 @@ impl Reply {
     }
 
     pub(super) fn probe(&self) -> Option<Probe> {
-        self.probe.as_ref().map(|probe| Probe {
-            cluster: probe.cluster,
-            rate: Rate::from_bps_f64(probe.rate_bps),
-            packets: probe.packets,
-            bytes: Bytes::new(probe.bytes),
-            spacing: PROBE_SPACING,
+        self.probe.as_ref().map(|probe| {
+            let rate = Rate::from_bps_f64(probe.rate_bps);
+            Probe::new(probe.cluster, rate, probe.packets, Bytes::new(probe.bytes), PROBE_SPACING)
         })
     }
 }

@@ -146,7 +146,7 @@ mod tests {
 
     fn arrived(id: u64) -> Report {
         let packet = SentPacket::new(PacketId(id), Time::from_millis(5), Bytes::new(1200));
-        Report { packet, fate: Fate::arrived(Time::from_millis(30)) }
+        Report::new(packet, Fate::arrived(Time::from_millis(30)))
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
         let reply = r#"{"target_bps":450000,"pacing_bps":900000,"timeout_ns":100000000,"window_bytes":30000}"#;
         let mut remote = connect(&[HELLO, reply]).unwrap();
         assert_eq!((remote.name(), remote.target(), remote.pacing()), ("scripted", LIMITS.start, Rate::from_kbps(330)));
-        let lost = Report { fate: Fate::Lost, ..arrived(8) };
+        let lost = Report::new(arrived(8).packet, Fate::Lost);
         remote.on_reports(Time::from_millis(55), &[arrived(7), lost]);
         assert_eq!((remote.target(), remote.pacing()), (Rate::from_kbps(450), Rate::from_kbps(900)));
         assert_eq!((remote.next_timeout(), remote.window()), (Time::from_millis(100), Some(Bytes::new(30_000))));

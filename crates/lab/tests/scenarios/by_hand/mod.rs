@@ -204,6 +204,7 @@ impl Near {
                 RtcpFeedback::Missing(sequences) => self.engine.on_missing(now, &sequences),
                 RtcpFeedback::KeyframeNeeded => self.engine.on_keyframe_request(now),
                 RtcpFeedback::Path(report) => self.engine.on_path_report(now, &report),
+                _ => {}
             }
         }
     }

@@ -151,14 +151,13 @@ mod tests {
 
     fn encoded(keyframe: bool, size: usize) -> Encoded {
         let bytes = Bytes::new(size as u64);
-        let frame =
-            EncodedFrame { size: bytes, keyframe, layer: 0, quantizer: None, picture: Size::HD, transition: None };
+        let frame = EncodedFrame::new(bytes, Size::HD).with(|frame| frame.keyframe = keyframe);
         Encoded { frame, data: vec![0; size].into() }
     }
 
     fn plan(keyframe: bool, kbps: u64) -> EncodePlan {
         let targets = vec![Target::Rate(Rate::from_kbps(kbps))];
-        EncodePlan { keyframe, ..EncodePlan::new(targets, Size::HD, INTERVAL) }
+        EncodePlan::new(targets, Size::HD, INTERVAL).with(|plan| plan.keyframe = keyframe)
     }
 
     #[test]

@@ -187,7 +187,7 @@ mod tests {
 
     fn encoded(keyframe: bool) -> Option<Encoded> {
         let size = Bytes::new(100);
-        let frame = EncodedFrame { size, keyframe, layer: 0, quantizer: None, picture: Size::HD, transition: None };
+        let frame = EncodedFrame::new(size, Size::HD).with(|frame| frame.keyframe = keyframe);
         Some(Encoded { frame, data: [].into() })
     }
 

@@ -67,7 +67,7 @@ mod tests {
 
     fn frame(keyframe: bool) -> Seen {
         let size = Bytes::new(10);
-        let frame = EncodedFrame { size, keyframe, layer: 0, quantizer: None, picture: Size::HD, transition: None };
+        let frame = EncodedFrame::new(size, Size::HD).with(|frame| frame.keyframe = keyframe);
         Seen::Frame(Encoded { frame, data: Arc::from([0; 10]) })
     }
 

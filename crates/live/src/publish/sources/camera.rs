@@ -196,7 +196,7 @@ impl Camera {
 fn encoded(frame: EncodedVideoFrame, format: Format) -> Encoded {
     let size = Bytes::new(frame.data.len() as u64);
     let (keyframe, picture) = (frame.keyframe, format.size);
-    let about = EncodedFrame { size, keyframe, layer: 0, quantizer: None, picture, transition: None };
+    let about = EncodedFrame::new(size, picture).with(|frame| frame.keyframe = keyframe);
     Encoded { frame: about, data: frame.data.into() }
 }
 

@@ -32,7 +32,7 @@ impl Inlet {
     /// unit (Annex B), keyframes with their parameter sets.
     pub fn frame(&self, data: Vec<u8>, keyframe: bool) {
         let size = Bytes::new(data.len() as u64);
-        let frame = EncodedFrame { size, keyframe, layer: 0, quantizer: None, picture: self.size, transition: None };
+        let frame = EncodedFrame::new(size, self.size).with(|frame| frame.keyframe = keyframe);
         self.outbox.send(Message::Given(Seen::Frame(Encoded { frame, data: data.into() })));
     }
 

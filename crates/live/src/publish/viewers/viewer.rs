@@ -254,7 +254,7 @@ impl Viewer {
     /// A datagram came.
     pub(crate) fn on_datagram(&mut self, now: Time, datagram: &reactor::Received<'_>) -> Received {
         let reactor::Received { from, to, ecn, bytes } = *datagram;
-        let received = self.outgoing.on_datagram_with_ecn(now, from, to, ecn, bytes);
+        let received = self.outgoing.on_datagram(now, from, to, ecn, bytes);
         self.due(now);
         received
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use proptest::prelude::*;
-use thalweg_units::{Random, Seed, Span};
+use thalweg_units::{Ecn, Random, Seed, Span};
 
 /// Impairments of the path.
 #[derive(Debug, Clone, Copy)]
@@ -101,7 +101,7 @@ impl Call {
                 self.reception.on_timeout(due);
             } else if let Some(packet) = self.queue.remove(&arrival) {
                 self.now = self.now.max(arrival.0);
-                self.reception.on_rtp(self.now, &packet);
+                self.reception.on_rtp(self.now, Ecn::NotCapable, &packet);
             }
         }
     }

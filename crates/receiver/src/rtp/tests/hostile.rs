@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 use thalweg_types::StatefulReceiver;
-use thalweg_units::{Random, Seed};
+use thalweg_units::{Ecn, Random, Seed};
 
 /// A packet of one of our streams, with random content.
 fn forged(random: &mut Random) -> Vec<u8> {
@@ -144,7 +144,7 @@ proptest! {
             if *is_rtcp {
                 reception.on_rtcp(at(index as u64), bytes);
             } else {
-                reception.on_rtp(at(index as u64), bytes);
+                reception.on_rtp(at(index as u64), Ecn::NotCapable, bytes);
                 reception.on_recovered(at(index as u64), bytes);
             }
             prop_assert!(frames(&drain(&mut reception)).is_empty());

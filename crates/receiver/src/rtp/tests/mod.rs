@@ -10,7 +10,7 @@ mod reported;
 mod video;
 
 use super::*;
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Ecn, Time};
 use thalweg_wire::rtcp::{self, Packet as Rtcp};
 use thalweg_wire::rtp::{
     Extension, ExtensionBuffer, FeedbackRequest, FragmentGrace, FrameStates, Header, Packet, TransportSequence,
@@ -179,6 +179,6 @@ fn requests(outputs: &[Output]) -> (Vec<u16>, usize) {
 
 /// Feeds the packets at this time; returns the outputs.
 fn give<'a>(reception: &mut Reception, millis: u64, packets: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<Output> {
-    packets.into_iter().for_each(|packet| reception.on_rtp(at(millis), packet));
+    packets.into_iter().for_each(|packet| reception.on_rtp(at(millis), Ecn::NotCapable, packet));
     drain(reception)
 }

@@ -1,7 +1,7 @@
 use super::*;
 use thalweg_control::PathReport;
 use thalweg_control::estimate::{MeasurementConfig, Short};
-use thalweg_units::Span;
+use thalweg_units::{Ecn, Span};
 use thalweg_wire::rtp::BytesBefore;
 
 /// Overhead per RTP packet in these tests.
@@ -68,7 +68,7 @@ fn frames_are_trains_and_their_spacing_is_told_every_tenth_of_a_second_as_long_a
         for (place, marker) in [(0, false), (1, true)] {
             let packet = sender.media(3000 * frame as u32, marker, 900);
             size = packet.len() as u64 + AROUND;
-            reception.on_rtp(at(40 * frame + 20 * place), &packet);
+            reception.on_rtp(at(40 * frame + 20 * place), Ecn::NotCapable, &packet);
             reported
                 .extend(reports(&drain(&mut reception)).into_iter().map(|report| (40 * frame + 20 * place, report)));
         }
@@ -97,7 +97,7 @@ fn what_is_lost_is_told_by_the_next_packet_of_any_stream_and_copies_are_no_news(
     let frame: Vec<Vec<u8>> = (0..4).map(|place| sender.media(0, place == 3, 500)).collect();
     let size = frame[0].len() as u64 + AROUND;
     for packet in [&frame[0], &frame[0], &frame[1]] {
-        reception.on_rtp(at(1), packet);
+        reception.on_rtp(at(1), Ecn::NotCapable, packet);
     }
     assert_eq!(reports(&drain(&mut reception))[0].received, Bytes::new(size));
     // The third and fourth are lost, which is not known yet.
@@ -110,11 +110,11 @@ fn what_is_lost_is_told_by_the_next_packet_of_any_stream_and_copies_are_no_news(
         sender.packet(header, &[0xfc, 0xff, 0xfe], 0, more)
     });
     let of_audio = audio.len() as u64 + AROUND;
-    reception.on_rtp(at(150), &audio);
+    reception.on_rtp(at(150), Ecn::NotCapable, &audio);
     assert_eq!(counts(later(&mut reception, 201)), [(2 * size + of_audio, 2 * size)]);
     // One of them was reordered, which the next packet corrects.
-    reception.on_rtp(at(210), &frame[2]);
-    reception.on_rtp(at(211), &sender.media(3000, true, 500));
+    reception.on_rtp(at(210), Ecn::NotCapable, &frame[2]);
+    reception.on_rtp(at(211), Ecn::NotCapable, &sender.media(3000, true, 500));
     assert_eq!(counts(later(&mut reception, 301)), [(4 * size + of_audio, size)]);
 }
 
@@ -128,7 +128,7 @@ fn retransmissions_and_padding_count_and_measure_nothing() {
             sender.packet(header, &[], 200, more)
         });
         sizes += packet.len() as u64 + AROUND;
-        reception.on_rtp(at(20 * place), &packet);
+        reception.on_rtp(at(20 * place), Ecn::NotCapable, &packet);
     }
     let last = *reports(&drain(&mut reception)).last().expect("four came due");
     assert_eq!((last.capacity, last.lost), (None, Bytes::ZERO));

@@ -47,7 +47,7 @@ fn transport_feedback_covers_media_retransmissions_padding_and_audio_62_ms_after
         sender.retransmission(&media[0]),
         media[0].clone(),
     ];
-    packets.iter().for_each(|packet| reception.on_rtp(at(100), packet));
+    packets.iter().for_each(|packet| reception.on_rtp(at(100), Ecn::NotCapable, packet));
     drain(&mut reception);
     let outputs = until(&mut reception, 300);
     let [(when, output)] = &outputs[..] else { panic!("{outputs:?}") };
@@ -178,12 +178,12 @@ fn the_ecn_field_is_counted_and_reported_with_each_packet() {
         sender.packet(header, &[0x10, 0, 1], 0, &[])
     };
     let fields = [Ecn::Ect1, Ecn::Ce, Ecn::Ect0, Ecn::NotCapable];
-    media.iter().zip(fields).for_each(|(packet, ecn)| reception.on_rtp_with_ecn(at(100), ecn, packet));
-    reception.on_rtp_with_ecn(at(100), Ecn::Ce, &audio(&mut sender, 1, 0));
-    reception.on_rtp_with_ecn(at(100), Ecn::Ect1, &sender.retransmission(&media[0]));
+    media.iter().zip(fields).for_each(|(packet, ecn)| reception.on_rtp(at(100), ecn, packet));
+    reception.on_rtp(at(100), Ecn::Ce, &audio(&mut sender, 1, 0));
+    reception.on_rtp(at(100), Ecn::Ect1, &sender.retransmission(&media[0]));
     // Of a stream that nobody agreed on, and no RTP at all.
-    reception.on_rtp_with_ecn(at(100), Ecn::Ce, &unknown);
-    reception.on_rtp_with_ecn(at(100), Ecn::Ce, &[0; 3]);
+    reception.on_rtp(at(100), Ecn::Ce, &unknown);
+    reception.on_rtp(at(100), Ecn::Ce, &[0; 3]);
     let statistics = reception.statistics();
     assert_eq!((statistics.by_ecn, statistics.retransmissions_by_ecn), ([1, 2, 1, 2], [0, 1, 0, 0]));
     let outputs = until(&mut reception, 200);

@@ -223,7 +223,7 @@ impl FramePolicy for Budgeted {
         let targets = sizes.into_iter().map(Target::Size).collect();
         // A fade says nothing of the rate, and a keyframe is no probe.
         let size = self.ladder.as_ref().filter(|_| is_silent).map_or(self.size(view.source), Ladder::shown);
-        let mut plan = EncodePlan { cores, ..EncodePlan::new(targets, size, view.interval) };
+        let mut plan = EncodePlan::new(targets, size, view.interval).with(|plan| plan.cores = cores);
         self.recovery.plan(view.now, view.next_frame, is_silent, &mut plan);
         FramePlan::Encode(plan)
     }

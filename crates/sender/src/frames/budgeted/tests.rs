@@ -23,7 +23,10 @@ fn policy() -> Budgeted {
 }
 
 fn made(size: u64, quantizer: u8) -> EncodedFrame {
-    EncodedFrame { quantizer: Some(quantizer), picture: Size::HD, ..crate::testing::encoded(size) }
+    crate::testing::encoded(size).with(|frame| {
+        frame.quantizer = Some(quantizer);
+        frame.picture = Size::HD;
+    })
 }
 
 fn sizes(plan: FramePlan) -> Vec<u64> {
@@ -37,7 +40,7 @@ fn arrived(policy: &mut Budgeted, frame: u64, at: Time) {
     let mut packet = SentPacket::new(PacketId(frame), Time::ZERO, Bytes::new(1000));
     let (offset, captured) = (Bytes::ZERO, Time::ZERO);
     packet.place = Some(FramePlace { frame, first: true, last: true, offset, captured, keyframe: false });
-    let report = Report { packet, fate: Fate::arrived(at) };
+    let report = Report::new(packet, Fate::arrived(at));
     policy.on_feedback(&Feedback::new(at, Cause::Report, &[report]));
 }
 
@@ -103,7 +106,7 @@ fn one_frame_that_does_not_fit_goes_at_a_time_and_only_where_it_drains_soon() {
 fn a_keyframe_of_a_new_size_may_take_all_that_is_free_and_is_sent_once_that_suffices() {
     let mut policy = pair().build(Size::HD).unwrap();
     assert_eq!(sizes(policy.plan(&view(MS(0), 20_000))), [20_000, 10_000]);
-    let keyframe = [EncodedFrame { keyframe: true, ..made(20_500, 127) }];
+    let keyframe = [made(20_500, 127).with(|frame| frame.keyframe = true)];
     // 800 bytes of payload are under way.
     assert_eq!(policy.choose(&view(MS(0), 20_000), &keyframe), None, "it waits, and is not forced");
     assert_eq!(policy.choose(&view(MS(33), 20_500), &keyframe), Some(0));
@@ -190,12 +193,12 @@ mod ladder {
     }
 
     fn of(ladder: &Ladder, size: u64, quantizer: u8) -> EncodedFrame {
-        EncodedFrame { picture: ladder.size(), ..made(size, quantizer) }
+        made(size, quantizer).with(|frame| frame.picture = ladder.size())
     }
 
     /// A picture's only candidate, with 1000 bytes free of 2000.
     fn offer(ladder: &mut Ladder, now: Time, size: u64, quantizer: u8, keyframe: bool) {
-        let frame = EncodedFrame { keyframe, ..of(ladder, size, quantizer) };
+        let frame = of(ladder, size, quantizer).with(|frame| frame.keyframe = keyframe);
         ladder.on_candidates(now, &[frame], Bytes::new(1000), Bytes::new(2000));
     }
 

@@ -232,7 +232,7 @@ impl FramePolicy for LateChoice {
             return FramePlan::Skip(Why::NoCandidateFits);
         }
         let targets = if lacks_feedback { vec![Target::Size(PROBE)] } else { self.aim.targets(view, room) };
-        let mut plan = EncodePlan { cores: self.cores, ..EncodePlan::new(targets, view.source, view.interval) };
+        let mut plan = EncodePlan::new(targets, view.source, view.interval).with(|plan| plan.cores = self.cores);
         self.recovery.plan(view.now, view.next_frame, lacks_feedback, &mut plan);
         FramePlan::Encode(plan)
     }

@@ -11,7 +11,7 @@ fn view(room: u64) -> View {
 }
 
 fn made(size: u64, quantizer: u8) -> EncodedFrame {
-    EncodedFrame { quantizer: Some(quantizer), ..crate::testing::encoded(size) }
+    crate::testing::encoded(size).with(|frame| frame.quantizer = Some(quantizer))
 }
 
 fn targets(policy: &mut LateChoice, room: u64) -> Vec<Target> {
@@ -26,7 +26,7 @@ fn arrived(frame: u64, at: Time) -> Report {
     let mut packet = SentPacket::new(PacketId(frame), Time::ZERO, Bytes::new(1000));
     let (offset, captured) = (Bytes::ZERO, Time::ZERO);
     packet.place = Some(FramePlace { frame, first: true, last: false, offset, captured, keyframe: false });
-    Report { packet, fate: Fate::arrived(at) }
+    Report::new(packet, Fate::arrived(at))
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Recovery that an unmodified decoder can follow: from pictures in its long-term buffers.
 //!
-//! One of VP8's golden and alternative reference (altref) buffers holds a picture that the receiver is known to have. A
-//! frame in flight is kept in the other; once it is known to have arrived, the two swap roles. After a loss, frames
+//! One of two long-term buffers (VP8's golden and altref) holds a picture that the receiver is known to have. A frame in
+//! flight is kept in the other; once it is known to have arrived, the two swap roles. After a loss, frames
 //! refer only to the acknowledged picture, until [`RECOVERY_TIME`] has passed without another loss; so no frame depends
 //! on what was lost. A keyframe, which fills every buffer, is assumed to arrive until part of it is lost. The sender
 //! needs nothing but reports of arrivals.
@@ -62,6 +62,14 @@ pub struct LongTermBuffers {
     recovering_until: Time,
 }
 
+/// The buffers used.
+const FIRST: LongTerm = LongTerm(0);
+const SECOND: LongTerm = LongTerm(1);
+
+fn other(buffer: LongTerm) -> LongTerm {
+    if buffer == FIRST { SECOND } else { FIRST }
+}
+
 impl LongTermBuffers {
     /// The basis of the next frame; `None` for a keyframe.
     pub fn basis(&mut self, now: Time, in_doubt: bool) -> Option<Basis> {
@@ -71,7 +79,7 @@ impl LongTermBuffers {
         self.planned = long_term.map(|_| Buffers {
             last: !(self.is_recovering(now) || in_doubt && self.acknowledged.is_some()),
             long_term,
-            kept_in: free.map(|(buffer, _)| buffer.other()),
+            kept_in: free.map(|(buffer, _)| other(buffer)),
             becomes_last: true,
             sendable: true,
         });
@@ -101,7 +109,7 @@ impl LongTermBuffers {
             None => {
                 // A keyframe fills every buffer once it arrives.
                 self.acknowledged = None;
-                self.candidate = Some((LongTerm::Golden, frame));
+                self.candidate = Some((FIRST, frame));
             }
         }
         let needs = planned

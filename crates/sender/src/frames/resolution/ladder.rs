@@ -266,7 +266,7 @@ mod tests {
             ladder.level = 2;
             for i in 0..45 {
                 ladder.on_camera(&signals(i, false, 0.7));
-                let frame = EncodedFrame { quantizer: Some(quantizer), ..encoded(12_000) };
+                let frame = encoded(12_000).with(|frame| frame.quantizer = Some(quantizer));
                 ladder.on_encoded(signals(i, false, 0.7).now, Some(&frame));
             }
             ladder.size().height

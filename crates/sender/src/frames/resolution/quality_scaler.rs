@@ -278,7 +278,12 @@ mod tests {
                 changes.push((now.as_secs_f64(), size.height, why));
             }
             let quantizer = quantizer(frame);
-            let encoded = quantizer.map(|_| EncodedFrame { quantizer, picture: scaler.size(), ..encoded(1000) });
+            let encoded = quantizer.map(|_| {
+                encoded(1000).with(|frame| {
+                    frame.quantizer = quantizer;
+                    frame.picture = scaler.size();
+                })
+            });
             scaler.on_encoded(now, encoded.as_ref());
         }
         changes

@@ -89,7 +89,7 @@ fn fec_for_a_residual_loss_is_made_frame_by_frame_once_something_is_lost_and_is_
     let came = Fate::arrived(Time::ZERO);
     for number in 0..2000 {
         let fate = if number % 20 == 0 { Fate::Lost } else { came };
-        fec.on_feedback(&Feedback::new(Time::ZERO, Cause::Report, &[Report { packet, fate }]));
+        fec.on_feedback(&Feedback::new(Time::ZERO, Cause::Report, &[Report::new(packet, fate)]));
     }
     let made = send(&mut fec, &[8, 3, 1], 0.0);
     let eight = vec![vec![0, 3, 4, 6], vec![0, 1, 4, 5, 7], vec![1, 2, 3, 5]];

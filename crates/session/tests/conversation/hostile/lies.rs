@@ -214,5 +214,5 @@ fn noise(random: &mut Random, connection: &mut Connection) {
     // RTP, on one of the sender's streams and on an unknown one.
     bytes[..2].copy_from_slice(&[0x80, 96]);
     bytes[8..12].copy_from_slice(&[0, 0, 0, 100 + 150 * random.below(2) as u8]);
-    let _ = connection.send_rtp(&bytes);
+    let _ = connection.send_rtp(Ecn::NotCapable, &bytes);
 }

@@ -139,7 +139,7 @@ impl Viewer {
         // RTP by its first bytes (RFC 5761 section 4).
         let is_rtp = matches!(bytes, [128..192, second, ..] if !(192..224).contains(second));
         if !is_rtp {
-            self.connection.on_datagram(now, from, to, bytes);
+            self.connection.on_datagram(now, from, to, Ecn::NotCapable, bytes);
             return true;
         }
         self.packets += 1;

@@ -2,7 +2,6 @@ use alloc::vec::Vec;
 
 use super::*;
 use thalweg_control::{Cause, FramePlace, PacketId, SentPacket};
-use thalweg_types::LongTerm::{Altref, Golden};
 use thalweg_units::Bytes;
 
 fn ms(millis: u64) -> Time {
@@ -14,7 +13,7 @@ fn report(frame: u64, fate: Fate) -> Report {
         Some(FramePlace { frame, first: true, last: true, offset: Bytes::ZERO, captured: ms(0), keyframe: false });
     let mut packet = SentPacket::new(PacketId(frame), ms(0), Bytes::new(1000));
     packet.place = place;
-    Report { packet, fate }
+    Report::new(packet, fate)
 }
 
 fn at(millis: u64) -> Fate {
@@ -49,7 +48,7 @@ impl Sender {
     }
 }
 
-/// A sender whose keyframe arrived and whose frame 1, to be kept in altref, is in flight.
+/// A sender whose keyframe arrived and whose frame 1, to be kept in the second buffer, is in flight.
 fn begun() -> Sender {
     let mut sender = Sender::new();
     sender.send(0, 2);
@@ -67,19 +66,19 @@ fn only(long_term: (LongTerm, u64), kept_in: Option<LongTerm>) -> Option<Buffers
 }
 
 #[test]
-fn what_is_known_to_have_come_and_what_is_on_its_way_change_places_between_golden_and_altref() {
+fn what_is_known_to_have_come_and_what_is_on_its_way_change_places_between_the_two_buffers() {
     let mut sender = Sender::new();
     assert_eq!(sender.send(0, 2), None);
-    assert_eq!(sender.send(5, 1), last_and((Golden, 0), None), "nothing can be kept beside a keyframe on its way");
+    assert_eq!(sender.send(5, 1), last_and((FIRST, 0), None), "nothing can be kept beside a keyframe on its way");
     sender.on_report(30, &[(0, at(10))]);
-    assert_eq!(sender.send(33, 1), last_and((Golden, 0), None), "half of it came");
+    assert_eq!(sender.send(33, 1), last_and((FIRST, 0), None), "half of it came");
     sender.on_report(35, &[(0, at(11)), (1, at(15)), (2, at(43))]);
-    assert_eq!(sender.send(66, 1), last_and((Golden, 0), Some(Altref)));
-    assert_eq!(sender.send(99, 1), last_and((Golden, 0), None), "frame 3 is on its way");
+    assert_eq!(sender.send(66, 1), last_and((FIRST, 0), Some(SECOND)));
+    assert_eq!(sender.send(99, 1), last_and((FIRST, 0), None), "frame 3 is on its way");
     sender.on_report(100, &[(3, at(76))]);
-    assert_eq!(sender.send(133, 1), last_and((Altref, 3), Some(Golden)));
+    assert_eq!(sender.send(133, 1), last_and((SECOND, 3), Some(FIRST)));
     sender.on_report(160, &[(4, at(110)), (5, at(143))]);
-    assert_eq!(sender.send(166, 1), last_and((Golden, 5), Some(Altref)));
+    assert_eq!(sender.send(166, 1), last_and((FIRST, 5), Some(SECOND)));
 }
 
 #[test]
@@ -87,12 +86,12 @@ fn after_a_loss_frames_refer_to_the_acknowledged_picture_alone_for_five_seconds_
     let mut sender = begun();
     sender.send(66, 1);
     sender.on_report(90, &[(1, at(43)), (2, Fate::Lost)]);
-    assert_eq!(sender.send(99, 1), only((Altref, 1), Some(Golden)));
+    assert_eq!(sender.send(99, 1), only((SECOND, 1), Some(FIRST)));
     assert!(sender.buffers.is_recovering(ms(5089)) && !sender.buffers.is_recovering(ms(5090)));
     sender.send(132, 1);
     sender.on_report(150, &[(4, Fate::Lost)]);
-    assert_eq!(sender.send(5149, 1), only((Altref, 1), None));
-    assert_eq!(sender.send(5150, 1), last_and((Altref, 1), None));
+    assert_eq!(sender.send(5149, 1), only((SECOND, 1), None));
+    assert_eq!(sender.send(5150, 1), last_and((SECOND, 1), None));
 }
 
 #[test]
@@ -102,9 +101,9 @@ fn a_lost_keyframe_is_followed_by_another_and_that_by_frames_that_refer_to_it() 
     sender.send(33, 1);
     sender.on_report(60, &[(0, at(10)), (0, Fate::Lost)]);
     assert_eq!(sender.send(66, 1), None);
-    assert_eq!(sender.send(99, 1), only((Golden, 2), None), "one keyframe at a time");
+    assert_eq!(sender.send(99, 1), only((FIRST, 2), None), "one keyframe at a time");
     sender.on_report(120, &[(2, at(76)), (3, at(109))]);
-    assert_eq!(sender.send(132, 1), only((Golden, 2), Some(Altref)));
+    assert_eq!(sender.send(132, 1), only((FIRST, 2), Some(SECOND)));
 }
 
 #[test]
@@ -119,34 +118,34 @@ fn a_lost_keyframe_is_retransmitted_even_when_recovery_is_over() {
 fn a_lost_candidate_makes_room_for_another_and_coming_late_is_not_referred_to() {
     let mut sender = begun();
     sender.on_report(90, &[(1, Fate::Lost)]);
-    assert_eq!(sender.send(99, 1), only((Golden, 0), Some(Altref)));
+    assert_eq!(sender.send(99, 1), only((FIRST, 0), Some(SECOND)));
     sender.on_report(100, &[(1, Fate::late(ms(80)))]);
-    assert_eq!(sender.send(132, 1), only((Golden, 0), None));
+    assert_eq!(sender.send(132, 1), only((FIRST, 0), None));
     sender.on_report(150, &[(2, at(109)), (3, at(142))]);
-    assert_eq!(sender.send(165, 1), only((Altref, 2), Some(Golden)));
+    assert_eq!(sender.send(165, 1), only((SECOND, 2), Some(FIRST)));
 }
 
 #[test]
 fn a_candidate_that_follows_from_a_lost_frame_was_not_decoded_although_it_came() {
     let mut sender = begun();
     sender.on_report(50, &[(1, at(43))]);
-    // Frame 3 is kept in golden but depends on frame 2.
-    sender.buffers.candidate = Some((Golden, 99));
+    // Frame 3 is kept in the first buffer but depends on frame 2.
+    sender.buffers.candidate = Some((FIRST, 99));
     sender.send(66, 1);
     sender.buffers.candidate = None;
-    assert_eq!(sender.send(99, 1), last_and((Altref, 1), Some(Golden)));
+    assert_eq!(sender.send(99, 1), last_and((SECOND, 1), Some(FIRST)));
     sender.on_report(120, &[(2, Fate::Lost), (3, at(109))]);
-    assert_eq!(sender.send(132, 1), only((Altref, 1), None), "the outcome of 3 is open");
+    assert_eq!(sender.send(132, 1), only((SECOND, 1), None), "the outcome of 3 is open");
     sender.on_report(160, &[(4, at(142))]);
-    assert_eq!(sender.send(165, 1), only((Altref, 1), Some(Golden)), "4 was decoded without it");
+    assert_eq!(sender.send(165, 1), only((SECOND, 1), Some(FIRST)), "4 was decoded without it");
 }
 
-/// In recovery: frame 2 is kept in altref, and frame 3 does not depend on it.
+/// In recovery: frame 2 is kept in the second buffer, and frame 3 does not depend on it.
 fn two_that_do_without_one_another() -> Sender {
     let mut sender = begun();
     sender.on_report(60, &[(1, Fate::Lost)]);
-    assert_eq!(sender.send(66, 1), only((Golden, 0), Some(Altref)));
-    assert_eq!(sender.send(99, 1), only((Golden, 0), None));
+    assert_eq!(sender.send(66, 1), only((FIRST, 0), Some(SECOND)));
+    assert_eq!(sender.send(99, 1), only((FIRST, 0), None));
     sender
 }
 
@@ -154,21 +153,21 @@ fn two_that_do_without_one_another() -> Sender {
 fn of_frames_that_overtook_one_another_the_older_was_not_decoded() {
     let mut sender = two_that_do_without_one_another();
     sender.on_report(130, &[(2, at(115)), (3, at(109))]);
-    assert_eq!(sender.send(132, 1), only((Golden, 0), Some(Altref)));
+    assert_eq!(sender.send(132, 1), only((FIRST, 0), Some(SECOND)));
 }
 
 #[test]
 fn a_frame_is_not_known_to_be_decoded_while_a_later_one_may_have_been_there_before_it() {
     let mut sender = two_that_do_without_one_another();
     sender.on_report(130, &[(2, at(115))]);
-    assert_eq!(sender.send(132, 1), only((Golden, 0), None));
+    assert_eq!(sender.send(132, 1), only((FIRST, 0), None));
     let mut later = sender;
     let mut sooner = Sender { buffers: later.buffers.clone(), next: later.next };
     later.on_report(140, &[(3, at(116))]);
-    assert_eq!(later.send(165, 1), only((Altref, 2), Some(Golden)));
+    assert_eq!(later.send(165, 1), only((SECOND, 2), Some(FIRST)));
     // This also decides whether frame 4 was decoded before frame 3.
     sooner.on_report(170, &[(3, at(114)), (4, at(149))]);
-    assert_eq!(sooner.send(165, 1), only((Golden, 0), Some(Altref)));
+    assert_eq!(sooner.send(165, 1), only((FIRST, 0), Some(SECOND)));
 }
 
 #[test]
@@ -179,16 +178,16 @@ fn a_frame_queued_after_the_report_of_an_arrival_was_not_there_before_it() {
     sender.on_report(170, &[(4, at(150))]);
     // Frame 3 may have arrived before frame 2, its report being lost. Frame 4 cannot have; once frame 4 is decoded, all
     // earlier frames are decided.
-    assert_eq!(sender.send(175, 1), only((Golden, 0), Some(Altref)));
+    assert_eq!(sender.send(175, 1), only((FIRST, 0), Some(SECOND)));
     sender.on_report(200, &[(5, at(190))]);
-    assert_eq!(sender.send(205, 1), only((Altref, 5), Some(Golden)));
+    assert_eq!(sender.send(205, 1), only((SECOND, 5), Some(FIRST)));
 }
 
 #[test]
 fn what_is_thrown_away_is_referred_to_no_more() {
     let mut sender = begun();
     sender.buffers.on_flushed(ms(40));
-    assert_eq!(sender.send(66, 1), only((Golden, 0), Some(Altref)));
+    assert_eq!(sender.send(66, 1), only((FIRST, 0), Some(SECOND)));
     let mut sender = Sender::new();
     sender.send(0, 2);
     sender.buffers.on_flushed(ms(10));
@@ -203,9 +202,9 @@ fn a_feedback_timeout_is_the_loss_of_everything_and_the_acknowledged_picture_out
     });
     let all: Vec<_> = (1..60).map(|frame| (frame, Fate::Lost)).collect();
     sender.on_report(2000, &all);
-    assert_eq!(sender.send(2010, 1), only((Golden, 0), Some(Altref)));
+    assert_eq!(sender.send(2010, 1), only((FIRST, 0), Some(SECOND)));
     sender.on_report(2100, &[(60, at(2050))]);
-    assert_eq!(sender.send(2110, 1), only((Altref, 60), Some(Golden)));
+    assert_eq!(sender.send(2110, 1), only((SECOND, 60), Some(FIRST)));
 }
 
 #[test]

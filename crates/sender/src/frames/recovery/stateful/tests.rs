@@ -33,8 +33,13 @@ impl Sender {
         let transition = Some(Transition { source: basis.map_or(EMPTY, target), target: target(self.next) });
         let (size, picture) = (Bytes::new(1000), Size::HD);
         let keyframe = basis.is_none();
-        self.kept
-            .on_queued(self.next, &EncodedFrame { size, keyframe, layer: 0, quantizer: None, picture, transition });
+        self.kept.on_queued(
+            self.next,
+            &EncodedFrame::new(size, picture).with(|frame| {
+                frame.keyframe = keyframe;
+                frame.transition = transition;
+            }),
+        );
         self.next += 1;
         basis
     }

@@ -61,7 +61,7 @@ fn the_loss_is_that_of_the_last_few_hundred_packets_and_a_late_packet_counts_onc
     let fed = |loss: &mut Loss, fate: Fate, times: u64, cause: Cause| {
         for id in 0..times {
             let packet = SentPacket::new(PacketId(id), Time::ZERO, Bytes::new(1000));
-            loss.on_feedback(&Feedback::new(Time::ZERO, cause, &[Report { packet, fate }]));
+            loss.on_feedback(&Feedback::new(Time::ZERO, cause, &[Report::new(packet, fate)]));
         }
     };
     let came = |was_lost| Fate::Arrived { at: Time::ZERO, ecn: Ecn::NotCapable, was_lost };

@@ -485,7 +485,7 @@ typedef struct thalweg_decision {
   const char *why;
 } thalweg_decision;
 
-// What is known beside the limits.
+// Diagnostics of a controller: smoothed RTT, bytes in flight, loss.
 typedef struct thalweg_stats {
   // sizeof(thalweg_stats).
   uint32_t size;
@@ -560,7 +560,7 @@ typedef struct thalweg_encoded {
   uint8_t reserved[9];
 } thalweg_encoded;
 
-// What is known beside the limits.
+// Diagnostics of an engine: smoothed RTT, bytes in flight, queue, loss.
 typedef struct thalweg_sender_stats {
   // sizeof(thalweg_sender_stats).
   uint32_t size;
@@ -816,7 +816,7 @@ int32_t thalweg_controller_inspect(struct thalweg_controller *controller, void (
                                                                                       const char *name,
                                                                                       double value), void *user);
 
-// What is known beside the limits.
+// Diagnostics: smoothed RTT, bytes in flight, loss.
 int32_t thalweg_controller_stats(struct thalweg_controller *controller, struct thalweg_stats *stats);
 
 // A sender for one camera, before its first picture. `now` begins its clock: ns of any monotonic clock.
@@ -873,7 +873,7 @@ int32_t thalweg_engine_set_ceiling(struct thalweg_engine *engine, uint64_t now, 
 // Everything that the controller allows; rates are from the IP header up.
 int32_t thalweg_engine_limits(struct thalweg_engine *engine, struct thalweg_limits *limits);
 
-// What is known beside the limits.
+// Diagnostics: smoothed RTT, bytes in flight, queue, loss.
 int32_t thalweg_engine_stats(struct thalweg_engine *engine, struct thalweg_sender_stats *stats);
 
 // Passes what happened since the last call to `each`, oldest first: a JSON object with the columns of

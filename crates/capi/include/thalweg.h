@@ -26,10 +26,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Of this interface: raised when a program that was compiled with an older header no longer works.
+// Version of this interface: raised when a program that was compiled with an older header no longer works.
 #define THALWEG_ABI 1
 
-// Of a time that never comes, or is not known.
+// A time that never comes, or is not known.
 #define THALWEG_NEVER UINT64_MAX
 
 // thalweg_controller_on_rtcp: the receiver also requested a keyframe.
@@ -265,7 +265,7 @@ typedef struct thalweg_controller_config {
   uint64_t min;
   // The max target, bit/s; 0 for 12000000.
   uint64_t max;
-  // What the wire adds to each packet's size as the program counts it, 0 to 1000 bytes: 0 if it counts from the IP
+  // Bytes that the wire adds to each packet's size as the program counts it, 0 to 1000: 0 if it counts from the IP
   // header up, 28 from UDP's payload over IPv4, 38 from the RTP header on under SRTP.
   uint32_t overhead;
   // 1 to probe the path by raising the target, in the joined mode; else 0.
@@ -317,7 +317,7 @@ typedef struct thalweg_feedback {
   uint64_t delivered;
 } thalweg_feedback;
 
-// What a controller allows. Sizes are from the IP header up. Rates are as the program counts: of a controller with
+// Limits set by a controller. Sizes are from the IP header up. Rates are as the program counts: of a controller with
 // `overhead`, without it.
 typedef struct thalweg_limits {
   // sizeof(thalweg_limits).
@@ -366,7 +366,7 @@ typedef struct thalweg_limits {
 typedef struct thalweg_sent {
   // sizeof(thalweg_sent).
   uint32_t size;
-  // What its payload is for: THALWEG_MEDIA, ...
+  // Purpose of its payload: THALWEG_MEDIA, ...
   int32_t payload;
   // When it leaves: the present, ns.
   uint64_t at;
@@ -421,7 +421,8 @@ typedef struct thalweg_controller_callbacks {
   uint32_t report_size;
   // Feedback came.
   void (*on_feedback)(void *user, const struct thalweg_feedback *feedback);
-  // What is allowed now, into `limits`, which is empty: `capacity` at least; `pacing` is the capacity where it stays
+  // Writes the present limits into `limits`, which is empty: `capacity` at least; `pacing` is the capacity where it
+  // stays
   // 0. Limits out of range are not taken: the last ones hold.
   void (*limits)(void *user, struct thalweg_limits *limits);
   // A packet left; its `key` is its number in the order of sending.
@@ -437,7 +438,7 @@ typedef struct thalweg_controller_callbacks {
   uint64_t (*next_timeout)(void *user);
 } thalweg_controller_callbacks;
 
-// What a report says about a packet.
+// Report on a packet.
 typedef struct thalweg_ack {
   // sizeof(thalweg_ack).
   uint32_t size;
@@ -478,13 +479,13 @@ typedef struct thalweg_decision {
   uint64_t from;
   // The estimated capacity after, bit/s from the IP header up.
   uint64_t to;
-  // What was decided: a verb. As long as the program runs.
+  // The decision: a verb. Valid as long as the program runs.
   const char *what;
-  // Why, in the terms of the paper. As long as the program runs.
+  // The reason, in the terms of the paper. Valid as long as the program runs.
   const char *why;
 } thalweg_decision;
 
-// What is known beside the limits.
+// Diagnostics of a controller: smoothed RTT, bytes in flight, loss.
 typedef struct thalweg_stats {
   // sizeof(thalweg_stats).
   uint32_t size;
@@ -533,7 +534,7 @@ typedef struct thalweg_engine_config {
   uint64_t min;
   // The encoder's max rate, bit/s; 0 for the scheme's own, or 12000000 if another is given.
   uint64_t max;
-  // What a media packet has beside its payload, from the IP header up, bytes; 0 for the scheme's own (74).
+  // Bytes that a media packet has beside its payload, from the IP header up; 0 for the scheme's own (74).
   uint32_t overhead;
   // Zero.
   uint32_t reserved;
@@ -559,7 +560,7 @@ typedef struct thalweg_encoded {
   uint8_t reserved[9];
 } thalweg_encoded;
 
-// What is known beside the limits.
+// Diagnostics of an engine: smoothed RTT, bytes in flight, queue, loss.
 typedef struct thalweg_sender_stats {
   // sizeof(thalweg_sender_stats).
   uint32_t size;
@@ -590,7 +591,7 @@ typedef struct thalweg_target {
   uint64_t value;
 } thalweg_target;
 
-// Of THALWEG_ENCODE.
+// Fields of THALWEG_ENCODE.
 typedef struct thalweg_encode {
   // The number of the picture, by thalweg_engine_on_picture.
   uint64_t picture;
@@ -598,9 +599,10 @@ typedef struct thalweg_encode {
   int64_t interval;
   // THALWEG_ENCODE_...
   uint32_t flags;
-  // What the frame may refer to: THALWEG_BASIS_...
+  // References that the frame may use: THALWEG_BASIS_...
   int32_t basis;
-  // Of THALWEG_BASIS_AFTER the frame; of THALWEG_BASIS_BUFFERS the frame in `refers_to`; else -1.
+  // Frame referred to: with THALWEG_BASIS_AFTER the frame to follow; with THALWEG_BASIS_BUFFERS the frame in
+  // `refers_to`; else -1.
   int64_t basis_frame;
   // Keep the state after this frame under this number until THALWEG_FORGET; -1 for not.
   int64_t keep;
@@ -608,9 +610,9 @@ typedef struct thalweg_encode {
   uint16_t width;
   // Rows to encode at.
   uint16_t height;
-  // Of THALWEG_BASIS_BUFFERS the long-term buffer that it may refer to: THALWEG_BUFFER_...
+  // Long-term buffer that the frame may refer to, with THALWEG_BASIS_BUFFERS: THALWEG_BUFFER_...
   uint8_t refers_to;
-  // Of THALWEG_BASIS_BUFFERS the long-term buffer that it is kept in: THALWEG_BUFFER_...
+  // Long-term buffer that the frame is kept in, with THALWEG_BASIS_BUFFERS: THALWEG_BUFFER_...
   uint8_t kept_in;
   // The frame's temporal layer, from 0.
   uint8_t layer;
@@ -627,7 +629,7 @@ typedef struct thalweg_encode {
   struct thalweg_target targets[THALWEG_TARGETS];
 } thalweg_encode;
 
-// Of THALWEG_COMMIT.
+// Fields of THALWEG_COMMIT.
 typedef struct thalweg_commit {
   // The index of the candidate that becomes a frame; -1 for none.
   int64_t choice;
@@ -636,13 +638,13 @@ typedef struct thalweg_commit {
   uint64_t frame;
 } thalweg_commit;
 
-// Of THALWEG_FORGET.
+// Fields of THALWEG_FORGET.
 typedef struct thalweg_forget {
   // The frame.
   uint64_t frame;
 } thalweg_forget;
 
-// Of THALWEG_TRANSMIT.
+// Fields of THALWEG_TRANSMIT.
 typedef struct thalweg_transmit {
   // Its number in the order of sending, from 0; its low 16 bits are its transport-wide sequence number.
   uint64_t id;
@@ -654,9 +656,9 @@ typedef struct thalweg_transmit {
   uint64_t before;
   // The time since the packet before it, ns; 0 for the first.
   int64_t grace;
-  // What it is for: THALWEG_MEDIA, THALWEG_PADDING, THALWEG_REPAIR or THALWEG_AUDIO.
+  // Purpose: THALWEG_MEDIA, THALWEG_PADDING, THALWEG_REPAIR or THALWEG_AUDIO.
   int32_t payload;
-  // What it carries: THALWEG_KIND_...
+  // Content: THALWEG_KIND_...
   int32_t kind;
   // The number that `kind` names.
   uint64_t number;
@@ -664,7 +666,7 @@ typedef struct thalweg_transmit {
   int64_t probe;
   // THALWEG_TRANSMIT_...
   uint32_t flags;
-  // Of a fragment or of audio, how many payload bytes; else 0.
+  // Payload bytes of a fragment or of audio; else 0.
   uint32_t length;
   // The frame of which it carries a fragment, or -1; what follows holds only for a fragment.
   int64_t frame;
@@ -684,24 +686,24 @@ typedef struct thalweg_transmit {
   uint8_t layer;
   // Zero.
   uint8_t reserved[7];
-  // Of FEC the number of the first media packet that it protects.
+  // Number of the first media packet that FEC protects.
   uint64_t protects_first;
-  // Of FEC which ones: bit j % 64 of element j / 64 is packet `protects_first` + j, j below 109.
+  // Media packets that FEC protects: bit j % 64 of element j / 64 is packet `protects_first` + j, j below 109.
   uint64_t protects_mask[2];
 } thalweg_transmit;
 
-// Of THALWEG_WAIT.
+// Fields of THALWEG_WAIT.
 typedef struct thalweg_wait {
   // Until when, ns; THALWEG_NEVER if there is nothing to wait for. Then call thalweg_engine_on_timeout.
   uint64_t until;
-  // What for: 0 nothing, 1 the pacer, 2 a retransmission, 3 padding, 4 a probe, 5 the frame policy, 6 the
+  // Reason to wait: 0 nothing, 1 the pacer, 2 a retransmission, 3 padding, 4 a probe, 5 the frame policy, 6 the
   // controller, 7 the probe timeout, 8 the feedback timeout.
   int32_t why;
   // Zero.
   uint32_t reserved;
 } thalweg_wait;
 
-// What `thalweg_output.tag` says.
+// Content of an output, as `thalweg_output.tag` says.
 typedef union thalweg_asked {
   // With THALWEG_ENCODE.
   struct thalweg_encode encode;
@@ -717,13 +719,13 @@ typedef union thalweg_asked {
   uint64_t reserved[32];
 } thalweg_asked;
 
-// What the engine asks its caller to do.
+// Request of the engine to its caller.
 typedef struct thalweg_output {
   // sizeof(thalweg_output).
   uint32_t size;
   // THALWEG_ENCODE, ...
   int32_t tag;
-  // What the tag says.
+  // The content that the tag names.
   union thalweg_asked of;
 } thalweg_output;
 
@@ -814,7 +816,7 @@ int32_t thalweg_controller_inspect(struct thalweg_controller *controller, void (
                                                                                       const char *name,
                                                                                       double value), void *user);
 
-// What is known beside the limits.
+// Diagnostics: smoothed RTT, bytes in flight, loss.
 int32_t thalweg_controller_stats(struct thalweg_controller *controller, struct thalweg_stats *stats);
 
 // A sender for one camera, before its first picture. `now` begins its clock: ns of any monotonic clock.
@@ -871,7 +873,7 @@ int32_t thalweg_engine_set_ceiling(struct thalweg_engine *engine, uint64_t now, 
 // Everything that the controller allows; rates are from the IP header up.
 int32_t thalweg_engine_limits(struct thalweg_engine *engine, struct thalweg_limits *limits);
 
-// What is known beside the limits.
+// Diagnostics: smoothed RTT, bytes in flight, queue, loss.
 int32_t thalweg_engine_stats(struct thalweg_engine *engine, struct thalweg_sender_stats *stats);
 
 // Passes what happened since the last call to `each`, oldest first: a JSON object with the columns of

@@ -78,7 +78,7 @@ pub struct FrameRecord {
     pub displayed_s: Option<f64>,
     /// Its payload bytes.
     pub bytes: u64,
-    /// Whether it was a keyframe.
+    /// True if it was a keyframe.
     pub keyframe: bool,
     /// Its quantiser, in the codec's scale.
     pub quantizer: Option<u8>,

@@ -1,4 +1,4 @@
-//! What a bar measures, and how it is read from the log of a run.
+//! Measurement of a bar's figure from the log of a run.
 
 use thalweg_units::percentile;
 
@@ -54,13 +54,14 @@ const ANY: Range = range(f64::NEG_INFINITY, f64::INFINITY);
 
 figures! {
     |seen, log, flow, window|
-    /// What a flow receives over what it could have.
+    /// Received rate of a flow, divided by its attainable rate.
     Use, "use", "", POSITIVE => seen.share(&[flow], window);
-    /// What all flows together receive over what they could have, from 10 s after the first begins to the last's end.
+    /// Received rate of all flows together, divided by their attainable rate, from 10 s after the first begins to the
+    /// last's end.
     UseOfRun, "use_run", "", POSITIVE => seen.share(&(0..seen.log.media.len()).collect::<Vec<_>>(), window);
     /// The same within a part of the run.
     UseOfAll, "use_all", "", POSITIVE => seen.share(&(0..seen.log.media.len()).collect::<Vec<_>>(), window);
-    /// What arrives over this link, by index, over its capacity.
+    /// Rate over this link, by index, divided by its capacity.
     UseOfLink(link: usize), "use_link", "", POSITIVE => seen.use_of_link(*link, window);
     /// Time to converge after a start, a rise or a resume, in seconds.
     Rise, "rise", "s", range(1.0, f64::INFINITY) => seen.rise(log, flow, window);
@@ -86,7 +87,7 @@ figures! {
     Jain, "jain", "", range(0.0, 1.0) => seen.jain(window);
     /// Slope of the logarithm of a flow's rate over that of its round trip.
     SlopeOverRoundTrip, "rtt_slope", "", ANY => seen.slope(window);
-    /// What a flow receives, in Mbps.
+    /// Received rate of a flow, in Mbps.
     Rate, "rate", "Mbps", POSITIVE => Some(mean_rate(&log.received, window) / 1e6);
     /// The greatest sending rate within a second, in Mbps.
     PeakRate, "peak", "Mbps", POSITIVE => greatest(moving_means(&log.sent, window, 1.0)).map(|bps| bps / 1e6);
@@ -100,9 +101,9 @@ figures! {
         let others = &rates[1..];
         ratio(rates[0] * others.len() as f64, others.iter().sum())
     };
-    /// What TCP receives, in Mbps.
+    /// Received rate of TCP, in Mbps.
     TcpRate, "tcp", "Mbps", POSITIVE => Some(seen.log.cross_rate(window) / 1e6);
-    /// What media and TCP receive together, in Mbps.
+    /// Received rate of media and TCP together, in Mbps.
     RateOfAll, "rate_all", "Mbps", POSITIVE =>
         Some((seen.rates(window).iter().sum::<f64>() + seen.log.cross_rate(window)) / 1e6);
     /// The median time of transfers over that of the same without media.
@@ -112,7 +113,7 @@ figures! {
         let ours = completion(seen.log, window).unwrap_or(window.1 - window.0);
         alone.and_then(|alone| ratio(ours, alone))
     };
-    /// What a flow receives relative to the reference run.
+    /// Received rate of a flow, divided by the same flow's in the reference run.
     RateOverReference, "rate_ref", "", POSITIVE => {
         let reference = seen.reference.and_then(|log| log.media.get(flow));
         reference.and_then(|other| ratio(mean_rate(&log.received, window), mean_rate(&other.received, window)))
@@ -129,7 +130,7 @@ figures! {
     LeastUse, "use_min", "", POSITIVE => least(seen.shares(window));
     /// The greatest of them.
     GreatestUse, "use_max", "", POSITIVE => greatest(seen.shares(window));
-    /// What all media flows receive over what all flows of the reference run do.
+    /// Received rate of all media flows, divided by that of all flows in the reference run.
     TotalOverReference, "total_ref", "", POSITIVE => {
         let cross = seen.reference.map(|log| log.cross_rate(window));
         cross.and_then(|theirs| ratio(seen.rates(window).iter().sum(), theirs))
@@ -204,7 +205,7 @@ pub struct Seen<'a> {
     pub reference: Option<&'a Log>,
     /// The case's network; `None` for a scenario of its own, whose bars measure no shares.
     pub network: Option<&'a Network>,
-    /// What a flow can use on the wire, in bit/s.
+    /// Max rate of a flow on the wire, in bit/s.
     pub wire_bps: f64,
     /// The phases of each media flow.
     pub phases: &'a [Vec<Phase>],
@@ -225,12 +226,12 @@ impl Seen<'_> {
         self.log.media.get(flow).map_or((None, false), |log| figure.value(self, log, flow, window))
     }
 
-    /// What all media flows receive, in bit/s.
+    /// Received rates of all media flows, in bit/s.
     fn rates(&self, window: Window) -> Vec<f64> {
         self.log.media.iter().map(|log| mean_rate(&log.received, window)).collect()
     }
 
-    /// What each flow receives over what it could have.
+    /// Received rate of each flow, divided by its attainable rate.
     fn shares(&self, window: Window) -> Vec<f64> {
         let attainable = self.network.map(|network| network.mean_attainable(window, self.wire_bps)).unwrap_or_default();
         self.rates(window)

@@ -53,7 +53,7 @@ pub(crate) struct Reader {
     pub(crate) format: Format,
     /// The options it takes beside `format`; `NAME` is any other.
     pub(crate) options: &'static [&'static str],
-    /// Whether a file that no reader before has recognised is of this format; an error if that is open.
+    /// Recognises a file that no earlier reader has recognised as of this format; an error if that is open.
     pub(crate) is: fn(File<'_>) -> Result<bool, ReadError>,
     pub(crate) read: fn(File<'_>, &ReadOptions) -> Result<Reading, ReadError>,
 }

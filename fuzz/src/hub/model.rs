@@ -33,9 +33,9 @@ pub enum Ask {
     Patch {
         /// Which viewer.
         who: usize,
-        /// What the fragment is.
+        /// Kind of the fragment.
         what: Patch,
-        /// What stands in If-Match.
+        /// Value of If-Match.
         condition: Tag,
     },
     /// DELETE a viewer.
@@ -70,7 +70,7 @@ pub enum Tag {
     Missing,
     /// `*`.
     Any,
-    /// That of the present session.
+    /// Tag of the present session.
     Present,
     /// Another.
     Stale,
@@ -161,7 +161,7 @@ impl World {
             Ask::ChangeLink(who, change) => {
                 let id = self.id(*who);
                 let answer = self.send("POST", &format!("/viewers/{id}/link"), &[], change.clone());
-                assert!((400..500).contains(&answer.status), "there is no link: {}", answer.status);
+                assert!((400..500).contains(&answer.status), "no link was given: {}", answer.status);
             }
             Ask::Get(path) => {
                 // A stream of figures has no end.

@@ -182,7 +182,7 @@ fn numbers(text: &str) -> Vec<Number> {
     read.collect()
 }
 
-/// Whether what is quoted are the first numbers of a cell, each rounded or not.
+/// Checks that the quoted numbers are the first of a cell, each rounded or not.
 fn agree(cell: &str, quoted: &[Number]) -> Result<(), String> {
     let theirs = numbers(cell);
     let same = |(ours, theirs): (&Number, &Number)| {

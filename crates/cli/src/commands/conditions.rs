@@ -185,7 +185,7 @@ mod tests {
             ("latency_p95_ms", "neither"),
             ("latency_p95_ms > fast", "no number"),
             ("latency_p95_ms > nan", "no bound"),
-            ("latency_p59_ms > 2", "choose from"),
+            ("latency_p59_ms > 2", "expected one of"),
             ("ratio(video_bitrate_bps) > 2", "no scheme"),
             ("latency_p95_ms > 200", "no run of a:b has latency_p95_ms"),
             ("nada: video_bitrate_bps > 2", "nada was not played"),

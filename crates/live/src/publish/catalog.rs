@@ -1,4 +1,4 @@
-//! What viewers may choose from: channels, and the schemes that this video can be sent with.
+//! Catalog for viewers: channels, and the schemes that this video can be sent with.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use super::config::{ChannelConfig, PublishConfig};
 use super::encoders::coder::wants_candidates;
 use crate::web::{self, About, Refused, RefusedKind};
 
-/// What is published, and the senders that can send it.
+/// Published media, and the senders that can send them.
 pub(super) struct Catalog {
     pub(super) about: About,
     pub(super) registry: Registry,
     /// The SDP name of the video's codec.
     video: VideoCodec,
-    /// Whether there is audio.
+    /// True if there is audio.
     audio: bool,
     size: Size,
 }
 
 impl Catalog {
-    /// What `config` publishes, from `begin` on.
+    /// Creates the catalog of `config`, whose media begins at `begin`.
     pub(super) fn new(
         config: &PublishConfig,
         clock: &Clock,
@@ -45,7 +45,7 @@ impl Catalog {
             Ok(scheme)
         } else {
             let names: Vec<&str> = self.about.schemes.iter().map(|known| known.name.as_str()).collect();
-            Err(unknown(format!("{name} cannot be sent here: choose from {}", names.join(", "))))
+            Err(unknown(format!("{name} cannot be sent here: expected one of {}", names.join(", "))))
         }
     }
 
@@ -89,14 +89,14 @@ impl Catalog {
         offered
     }
 
-    /// Whether it sends ECT(1) where the peer's reports allow that.
+    /// Returns true if it sends ECT(1) where the peer's reports allow that.
     fn sends_ect1(&self, scheme: &dyn SenderFactory) -> bool {
         scheme.parts(self.size).is_ok_and(|parts| parts.ecn.is_some())
     }
 }
 
-/// Whether the peer can follow a scheme: a scheme for stateful receivers is sent only to peers that negotiated state
-/// changes, as this project's own receiver does and browsers do not.
+/// Checks that the peer can follow a scheme: a scheme for stateful receivers is sent only to peers that negotiated
+/// state changes, as this project's own receiver does and browsers do not.
 pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), Refused> {
     if !is_stateful(scheme) || video.extensions.states.is_some() && video.extensions.grace.is_some() {
         return Ok(());
@@ -109,7 +109,7 @@ pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), R
     Err(Refused::new(RefusedKind::UnknownScheme, message))
 }
 
-/// Whether a scheme needs a stateful receiver.
+/// Returns true if a scheme needs a stateful receiver.
 fn is_stateful(scheme: &dyn SenderFactory) -> bool {
     matches!(scheme.receiver(), ReceiverKind::Stateful(_))
 }

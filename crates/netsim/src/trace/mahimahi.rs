@@ -19,7 +19,7 @@ pub enum TraceError {
         number: usize,
         /// Its text (cut to 40 characters).
         text: String,
-        /// What is allowed.
+        /// The rule.
         rule: String,
     },
 }

@@ -26,7 +26,7 @@ pub(super) struct Frame<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Frames<'a> {
     pub(super) frames: Vec<Frame<'a>>,
-    /// Whether the file ends in the middle of one, as when the capture was stopped by force.
+    /// True if the file ends in the middle of a packet, as when the capture was stopped by force.
     pub(super) is_cut: bool,
     /// Frames without a time.
     pub(super) untimed: usize,
@@ -37,7 +37,7 @@ const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 /// The first bytes of pcap with microseconds and with nanoseconds.
 const MAGIC: [u32; 2] = [0xa1b2_c3d4, 0xa1b2_3c4d];
 
-/// Whether a file begins as a capture.
+/// Returns true if a file begins as a capture.
 pub(super) fn is_capture(file: &[u8]) -> bool {
     file.starts_with(&SECTION)
         || MAGIC.iter().any(|magic| file.starts_with(&magic.to_be_bytes()) || file.starts_with(&magic.to_le_bytes()))

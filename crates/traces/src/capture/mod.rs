@@ -3,9 +3,9 @@
 //! The flow between two hosts in one direction is read. A gap between two of its packets is **busy** if the sender had
 //! more to send when it began, as far as the packets say: both are RTP of the same frame, or the first is not RTP and
 //! as large as packets get where more follows. In busy gaps the link sets the pace, unless the sender paces itself; so
-//! the capacity in each window is the bytes after busy gaps over their duration. Windows with too little of that keep
-//! the capacity before them, and are made longer where that is so in most of those with busy gaps. What passed is a
-//! lower bound of what could have: the notes of a reading say so.
+//! the capacity in each window is the bytes after busy gaps over their duration. A window with less than 5 ms of
+//! busy time repeats the previous capacity; if most windows with busy gaps do, the window length doubles. Traffic that
+//! passed is a lower bound of the capacity: the notes of a reading say so.
 //!
 //! The round trip is the least time of a TCP handshake, from its first segment to its third, or the least answer to a
 //! STUN request of each side, added: both are the whole round trip wherever the capture was made, except that STUN in
@@ -115,7 +115,7 @@ fn direction(packets: &[Packet], only: &[(String, String)]) -> Result<(IpAddr, I
     })
 }
 
-/// Whether the sender had more to send when the gap between two packets began.
+/// Returns true if the sender had more to send when the gap between two packets began.
 fn is_busy(first: &Packet, second: &Packet) -> bool {
     match (first.content, second.content) {
         (Content::Rtp { source, timestamp }, Content::Rtp { source: next, timestamp: at }) => {
@@ -126,7 +126,7 @@ fn is_busy(first: &Packet, second: &Packet) -> bool {
     }
 }
 
-/// What the packets of a flow show of the link.
+/// Capacity of the link as the packets of a flow show it.
 struct Capacity {
     trace: Trace,
     /// The share of the time that busy gaps take.
@@ -232,7 +232,7 @@ struct Handshakes {
     least: Option<u64>,
 }
 
-/// What of a handshake was seen.
+/// Observed part of a handshake.
 #[derive(Debug)]
 struct Opening {
     at: u64,

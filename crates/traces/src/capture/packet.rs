@@ -1,4 +1,4 @@
-//! What a frame of a capture says about its packet: addresses, size, and whether more of the same was waiting.
+//! Packet of a captured frame: addresses, size, and whether more of the same was waiting.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -16,7 +16,7 @@ pub(super) struct Packet {
     pub(super) content: Content,
 }
 
-/// What the packet has inside, as far as the fit uses it.
+/// Content of the packet, as far as the fit uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
     /// RTP (RFC 3550): packets of a frame share their source and timestamp, which SRTP leaves readable.
@@ -116,7 +116,7 @@ fn network_layer(data: &[u8], link_type: u16) -> Option<&[u8]> {
     }
 }
 
-/// What a packet of this protocol has inside.
+/// Content of a packet of this protocol.
 fn transport(protocol: u8, data: &[u8]) -> Content {
     let read = match protocol {
         6 => tcp(data),

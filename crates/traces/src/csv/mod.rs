@@ -20,7 +20,7 @@ use crate::unit::RateUnit;
 pub(crate) const READER: Reader =
     Reader { format: Format::Csv, options: &["column", "unit", "time", "NAME"], is, read };
 
-/// What a measurement that failed looks like.
+/// Texts of a failed measurement.
 const MISSING: [&str; 6] = ["", "-", "nan", "na", "n/a", "null"];
 
 /// A day, beyond which the unit of the times is more likely wrong than the recording that long.

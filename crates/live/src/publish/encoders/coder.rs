@@ -30,8 +30,8 @@ pub(crate) fn wants_candidates(codec: Option<&Codec>, scheme: &dyn SenderFactory
     ))
 }
 
-/// Whether a sender of `scheme` can do with frames of an encoder that others share: it asks for a rate, and refers to the
-/// last frame.
+/// Returns true if a sender of `scheme` can do with frames of an encoder that others share: it asks for a rate, and
+/// refers to the last frame.
 pub(crate) fn can_share(codec: Option<&Codec>, scheme: &dyn SenderFactory, size: Size) -> bool {
     codec.is_some()
         && scheme.parts(size).is_ok_and(|parts| {
@@ -40,7 +40,7 @@ pub(crate) fn can_share(codec: Option<&Codec>, scheme: &dyn SenderFactory, size:
         })
 }
 
-/// Whether a sender of `scheme` bounds what is in flight.
+/// Checks whether a sender of `scheme` bounds the bytes in flight.
 pub(crate) fn has_window(scheme: &dyn SenderFactory, size: Size) -> Result<bool, String> {
     let parts = scheme.parts(size).map_err(|error| error.to_string())?;
     Ok(parts.controller.limits().window.is_some())
@@ -51,7 +51,7 @@ pub(crate) fn has_window(scheme: &dyn SenderFactory, size: Size) -> Result<bool,
 pub(crate) struct Encoding {
     /// The codec; `None` for already encoded frames.
     pub(crate) codec: Option<Codec>,
-    /// Whether those come from somebody who can be asked for keyframes.
+    /// True if they come from a sender that can be asked for keyframes.
     pub(crate) relayed: bool,
     pub(crate) size: Size,
     pub(crate) seed: Seed,

@@ -33,7 +33,7 @@ impl Keyframes {
         }
     }
 
-    /// Whether one is to be made now.
+    /// Returns true if one is to be made now.
     pub(crate) fn is_due(&self, now: Time) -> bool {
         self.wanted && self.made.is_none_or(|made| now - made >= KEYFRAMES_APART)
     }

@@ -26,7 +26,7 @@ pub(crate) struct Frame {
     pub(crate) number: u64,
     /// The number of the frame that it refers to; `None` for a keyframe.
     pub(crate) refers_to: Option<u64>,
-    /// Whether others may refer to it.
+    /// True if others may refer to it.
     pub(crate) is_reference: bool,
     pub(crate) encoded: Encoded,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Passthrough {
 }
 
 impl Passthrough {
-    /// Of a stream whose frames are left out where they exceed a viewer's target.
+    /// Passthrough of a stream whose frames are left out where they exceed a viewer's target.
     pub(crate) fn within_target() -> Passthrough {
         Passthrough { allowance: Some(Allowance::default()), ..Passthrough::default() }
     }
@@ -97,7 +97,7 @@ impl Passthrough {
         Choice::Frame(frame)
     }
 
-    /// Whether the frame just offered is sent.
+    /// Records whether the frame just offered is sent.
     pub(crate) fn commit(&mut self, sent: bool) {
         let Some((number, size, keyframe)) = self.offered.take().filter(|_| sent) else { return };
         self.sent.push_back(number);

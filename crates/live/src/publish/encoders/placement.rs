@@ -19,7 +19,7 @@ const INTERVAL: Span = Span::from_millis(250);
 /// A viewer's demand of the encoders.
 pub(crate) struct Demand {
     pub(crate) viewer: Key,
-    /// Whether it is connected, and its sender can do with frames of a shared encoder.
+    /// True if it is connected, and its sender can do with frames of a shared encoder.
     pub(crate) may_share: bool,
     /// The rate and the size that its sender last asked an encoder for.
     pub(crate) target: Option<Rate>,
@@ -63,7 +63,7 @@ impl Encoders {
         }
     }
 
-    /// Whether viewers are to be placed now: several times a second, and at once when some came or went.
+    /// Returns true if viewers are to be placed now: several times a second, and at once when some came or went.
     pub(crate) fn must_place(&self, now: Time, audience_changed: bool) -> bool {
         self.ladder.is_some() && (audience_changed || now - self.placed >= INTERVAL)
     }

@@ -142,7 +142,7 @@ impl Rung {
         self.waiting.take().map(|taken| self.begin(now, taken))
     }
 
-    /// Whether there is a frame of this picture.
+    /// Availability of the frame of this picture.
     pub(crate) fn availability(&self, picture: u64) -> Availability {
         match (self.busy, &self.waiting) {
             (Some((number, _, keyframe)), _) if number == picture => Availability::Coming { keyframe },
@@ -158,7 +158,7 @@ impl Rung {
         self.frames.iter().filter(move |frame| frame.picture == picture || layered && frame.picture < picture)
     }
 
-    /// Whether the frame of this picture is a keyframe.
+    /// Returns true if the frame of this picture is a keyframe.
     pub(crate) fn is_keyframe(&self, picture: u64) -> bool {
         self.frames.iter().any(|frame| frame.picture == picture && frame.encoded.frame.keyframe)
     }

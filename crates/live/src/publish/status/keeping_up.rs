@@ -1,4 +1,4 @@
-//! Whether this machine keeps up, for viewers and the log.
+//! Signs that this machine does not keep up, for viewers and the log.
 
 use thalweg_units::Time;
 
@@ -8,7 +8,7 @@ use crate::publish::sources::pictures::Pictures;
 use crate::publish::viewers::schedule::Viewers;
 use crate::publish::viewers::viewer::Viewer;
 
-/// What this machine is too slow for, in sentences for a viewer.
+/// Signs that this machine is too slow, in sentences for a viewer.
 pub(crate) fn too_slow(now: Time, pictures: &Pictures, viewer: &Viewer) -> Vec<String> {
     let interval = pictures.format.interval().as_millis_f64();
     let camera = pictures

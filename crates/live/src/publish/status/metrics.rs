@@ -76,7 +76,7 @@ impl Metrics<'_> {
         ];
         text.gauge(
             "thalweg_too_slow",
-            "What this machine is too slow for: the camera (1), or the encoders and pacers of so many viewers.",
+            "Part for which this machine is too slow: the camera (1), or the encoders and pacers of so many viewers.",
             parts.map(|(part, count)| (format!("{{part=\"{part}\"}}"), count as f64)),
         );
     }
@@ -119,7 +119,7 @@ impl Metrics<'_> {
             "Viewers of an encoder that several share.",
             shared(&|id, _| on(id)),
         );
-        let help = "What a shared encoder is asked for.";
+        let help = "Target rate of a shared encoder.";
         text.gauge("thalweg_shared_encoder_bytes_per_second", help, shared(&|_, rung| bytes_per_second(rung.rate)));
         let help = "Frames that a shared encoder made.";
         text.counter("thalweg_shared_encoder_frames_total", help, shared(&|_, rung| rung.made() as f64));
@@ -179,13 +179,13 @@ impl Metrics<'_> {
             self.each("", &|v| bytes_per_second(v.gauges.wire(self.now))),
         );
         let gauges: [(&str, &str, Of<Option<f64>>); 7] = [
-            ("thalweg_capacity_bytes_per_second", "What the path is believed to bear.", |v| {
+            ("thalweg_capacity_bytes_per_second", "Estimated capacity of the path.", |v| {
                 Some(bytes_per_second(v.outgoing.engine()?.limits().capacity))
             }),
             ("thalweg_ceiling_bytes_per_second", "The most that may be sent, where it is limited.", |v| {
                 v.outgoing.ceiling().map(bytes_per_second)
             }),
-            ("thalweg_target_bytes_per_second", "What the encoder is asked for.", |v| {
+            ("thalweg_target_bytes_per_second", "Target rate of the encoder.", |v| {
                 v.gauges.target.map(bytes_per_second)
             }),
             ("thalweg_window_bytes", "The congestion window.", |v| {

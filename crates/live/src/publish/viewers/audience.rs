@@ -23,7 +23,7 @@ const UNANSWERED: Span = Span::from_secs(30);
 /// first: 0.3 ms of a busy publisher.
 pub(crate) const AT_ONCE: usize = 16;
 
-/// What all viewers learn, a few at a time.
+/// News for all viewers, sent to a few at a time.
 #[derive(Debug, Clone)]
 pub(crate) enum News {
     /// A picture with this number was taken.
@@ -44,7 +44,7 @@ pub(crate) struct Audience {
     next_key: Key,
     /// Who has yet to learn what.
     news: VecDeque<(Key, News)>,
-    /// Whether viewers came, went, connected or disconnected since rates and encoders were shared out.
+    /// True if viewers came, went, connected or disconnected since rates and encoders were shared out.
     pub(crate) has_changed: bool,
     /// Datagrams from unknown sources.
     pub(crate) from_unknown_sources: u64,

@@ -27,7 +27,7 @@ pub(crate) enum Reports {
 }
 
 impl Reports {
-    /// What was agreed on.
+    /// The kind of reports agreed on.
     pub(crate) fn agreed(video: &Video) -> Reports {
         if video.congestion().is_some() { Reports::Often } else { Reports::ReceiverAlone }
     }
@@ -53,7 +53,8 @@ impl ReportRate {
         self.connected = Some(now);
     }
 
-    /// Whether reports are seldom, by how often they came late ([`held_reports`](thalweg_session::outgoing::Figures::held_reports)).
+    /// Returns true if reports are seldom, by how often they came late
+    /// ([`held_reports`](thalweg_session::outgoing::Figures::held_reports)).
     pub(crate) fn is_low(&self, now: Time, held_reports: u64) -> bool {
         held_reports >= ReportRate::HELD && self.connected.is_some_and(|since| now - since <= ReportRate::JUDGED_FOR)
     }

@@ -75,7 +75,7 @@ impl Viewers {
         })
     }
 
-    /// All viewers, of which none needs service for what is done.
+    /// All viewers, for changes after which none has to be scheduled.
     pub(crate) fn values_mut_untouched(&mut self) -> impl Iterator<Item = &mut Viewer> {
         self.all.values_mut().map(|entry| &mut entry.viewer)
     }

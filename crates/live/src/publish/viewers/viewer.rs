@@ -92,7 +92,7 @@ pub(crate) struct Viewer {
     pub(crate) encode_times: Tally,
     /// Packets that left late.
     pub(crate) pacer: Tally,
-    /// Whether this machine was too slow when it was last judged.
+    /// True if this machine was too slow when it was last judged.
     pub(crate) too_slow: bool,
     /// When the frame that is being encoded was requested.
     encoding_since: Option<Time>,
@@ -108,7 +108,7 @@ pub(crate) struct Viewer {
     coder: Option<Coder>,
     /// Frames of somebody who sends that wait for its own sender; `None` where there is an encoder, or a file.
     backlog: Option<Backlog>,
-    /// Whether its sender can do with frames of a shared encoder.
+    /// True if its sender can do with frames of a shared encoder.
     can_share: bool,
     /// Where its frames should come from.
     pub(crate) place: Place,
@@ -181,7 +181,7 @@ impl Viewer {
         }
     }
 
-    /// Whether it is sent media.
+    /// Returns true if it is sent media.
     pub(crate) fn is_sent(&self) -> bool {
         matches!(self.state, State::Connected | State::Disconnected)
     }
@@ -203,7 +203,8 @@ impl Viewer {
         self.due(now);
     }
 
-    /// Whether it acknowledges what it has not received: such a viewer is sent more than its path carries. It is logged.
+    /// Returns true if it acknowledges packets that it has not received: such a viewer is sent more than its path
+    /// carries. It is logged.
     pub(crate) fn has_lied(&self) -> bool {
         let never_sent = self.outgoing.figures().never_sent;
         let lies = self.state == State::Connected && never_sent >= FALSE_ACKNOWLEDGEMENTS;
@@ -270,7 +271,7 @@ impl Viewer {
         }
     }
 
-    /// Whether its reports turn out to be seldom now.
+    /// Returns true if its reports turn out to be seldom now.
     pub(crate) fn reports_are_seldom(&mut self, now: Time) -> bool {
         let held = self.outgoing.figures().held_reports;
         let seldom = self.reports == Reports::Often && self.report_rate.is_low(now, held);
@@ -428,7 +429,7 @@ impl Viewer {
         }
     }
 
-    /// Whether its sender waits for a frame of a shared encoder.
+    /// Returns true if its sender waits for a frame of a shared encoder.
     pub(crate) fn waits(&self) -> bool {
         self.awaits.is_some()
     }

@@ -33,7 +33,7 @@ impl Grid {
         self.marked.insert((row, self.names + number));
     }
 
-    /// How many columns name things.
+    /// Number of columns that name things.
     pub(crate) fn names(&self) -> usize {
         self.names
     }

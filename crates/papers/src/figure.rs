@@ -7,6 +7,7 @@ use thalweg_netsim::FindTrace;
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Size, Span};
 
+use super::published;
 use super::{Bounded, Distribution, Encoder, EncoderStep, Links, Order, Published, Reading, Statistic};
 use thalweg_lab::playout;
 use thalweg_lab::simulate::SimulateError;
@@ -134,9 +135,9 @@ pub struct Row {
 }
 
 impl Figure {
-    /// Another experiment than runs.
+    /// Another experiment than runs, with what the paper prints of it.
     pub(super) fn new(name: &'static str, about: &'static str, experiment: Experiment) -> Figure {
-        let (setup, published) = (Setup::USUAL, Vec::new());
+        let (setup, published) = (Setup::USUAL, published::of(name));
         let (statistic, distributions) = (Statistic::default(), Vec::new());
         Figure {
             name,
@@ -184,12 +185,6 @@ impl Figure {
         if let Experiment::Runs { readings, .. } = &mut self.experiment {
             readings.extend(more);
         }
-        self
-    }
-
-    /// Adds numbers of the paper.
-    pub(super) fn published(mut self, published: impl IntoIterator<Item = Published>) -> Figure {
-        self.published.extend(published);
         self
     }
 

@@ -24,9 +24,9 @@ const PAPERS: [(&str, &str); 8] = [
 
 /// How a line with the verdict begins.
 pub const VERDICT: &str = "Verdict: ";
-/// How a section's line with its stamp begins.
+/// Beginning of a section's line with its stamp.
 const STAMP: &str = "Stamp: ";
-/// The four verdicts that are counted, and how each begins.
+/// The verdicts that are counted, and the beginning of each.
 const COUNTED: [(&str, &str); 5] = [
     ("reproduced", "reproduced"),
     ("order only", "order only"),
@@ -47,7 +47,7 @@ pub struct Page {
     sections: Vec<Section>,
 }
 
-/// What was played of a figure once.
+/// Results of a figure, as they were played once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Section {
     figure: String,
@@ -121,7 +121,7 @@ impl Page {
     }
 }
 
-/// What makes a figure's results: this version, the behaviour of its schemes, and the figure's definition.
+/// Stamp of a figure's results: this version, the behaviour of its schemes, and the figure's definition.
 fn stamp(figure: &Figure) -> String {
     format!("thalweg {}, {}", made_by(), definition(figure))
 }

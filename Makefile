@@ -212,7 +212,7 @@ soak-attacks: setup-test setup-live
 fuzz:
 	$(CARGO) test -p thalweg-fuzz
 
-# Every figure and table of the papers, into docs/papers/results: a page each and the index with the verdicts. Takes an hour; when
+# Every figure and table of the papers, into docs/papers/results: a page a paper and the index. Takes an hour; when
 # stopped, it goes on where it was. FIGURES=camel, or names of figures, plays these alone.
 reproduce: setup
 	$(CARGO) run --release -q -p thalweg-cli -- reproduce $(or $(FIGURES),all) --pages docs/papers/results --out out/reproduce

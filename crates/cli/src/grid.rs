@@ -33,6 +33,11 @@ impl Grid {
         self.marked.insert((row, self.names + number));
     }
 
+    /// Number of columns that name things.
+    pub(crate) fn names(&self) -> usize {
+        self.names
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -76,17 +81,35 @@ impl Grid {
 
     /// The same in Markdown.
     pub(crate) fn markdown(&self) -> String {
+        self.markdown_by(self.heads.len())
+    }
+
+    /// The same, with rows that begin with the same `same` names as one line whose cells have their values one below the
+    /// other; one line for each row where `same` is all columns.
+    pub(crate) fn markdown_by(&self, same: usize) -> String {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
         let rule = (0..self.heads.len()).map(|column| if column < self.names { "---" } else { "---:" });
         let rule: Vec<String> = rule.map(str::to_string).collect();
-        let rows = self.rows.iter().enumerate().map(|(row, cells)| {
-            let cell = |(column, cell): (usize, &String)| match self.marked.contains(&(row, column)) {
-                true => format!("**{cell}**"),
-                false => cell.clone(),
+        let rows: Vec<Vec<String>> = self
+            .rows
+            .iter()
+            .enumerate()
+            .map(|(row, cells)| {
+                let cell = |(column, cell): (usize, &String)| match self.marked.contains(&(row, column)) {
+                    true => format!("**{cell}**"),
+                    false => cell.clone(),
+                };
+                cells.iter().enumerate().map(cell).collect()
+            })
+            .collect();
+        let groups = rows.chunk_by(|a, b| same < self.heads.len() && a[..same] == b[..same]).map(|rows| {
+            let cell = |column: usize| match rows {
+                _ if column < same => rows[0][column].clone(),
+                _ => rows.iter().map(|row| row[column].as_str()).collect::<Vec<_>>().join("<br>"),
             };
-            cells.iter().enumerate().map(cell).collect::<Vec<_>>()
+            (0..self.heads.len()).map(cell).collect::<Vec<_>>()
         });
-        [self.heads.clone(), rule].into_iter().chain(rows).map(|cells| line(&cells)).collect()
+        [self.heads.clone(), rule].into_iter().chain(groups).map(|cells| line(&cells)).collect()
     }
 
     /// The same as comma-separated values (RFC 4180).
@@ -136,6 +159,20 @@ mod tests {
         assert_eq!(grid.text(80, false), self::grid().text(80, false));
         assert!(grid.text(80, true).ends_with("salsify, 2c  \x1b[1m 2.10\x1b[0m   90\n"), "{}", grid.text(80, true));
         assert!(grid.markdown().ends_with("| gcc | 1.90 | 481 |\n| salsify, 2c | **2.10** | 90 |\n"));
+    }
+
+    #[test]
+    fn rows_of_one_name_are_one_line_of_markdown_with_their_values_below_each_other() {
+        let mut grid = Grid::new(&["link", "scheme"], ["Mbps".to_string()]);
+        for (link, scheme, value) in [("a", "gcc", "1"), ("a", "bbr", "2"), ("b", "gcc", "3")] {
+            grid.row(&[link, scheme], [value.to_string()]);
+        }
+        assert!(
+            grid.markdown_by(1).ends_with("| a | gcc<br>bbr | 1<br>2 |\n| b | gcc | 3 |\n"),
+            "{}",
+            grid.markdown_by(1)
+        );
+        assert_eq!(grid.markdown().lines().count(), 5);
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! The description of a figure, and how one is written down: a constructor for its experiment, and a method for each
 //! thing in which it differs from the defaults.
 
+use std::fmt;
+
 use thalweg_netsim::FindTrace;
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Size, Span};
 
+use super::published;
 use super::{Bounded, Distribution, Encoder, EncoderStep, Links, Order, Published, Reading, Statistic};
 use thalweg_lab::playout;
 use thalweg_lab::simulate::SimulateError;
@@ -103,7 +106,7 @@ pub enum Experiment {
 }
 
 /// A computed table.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Rows {
     /// The keys of its columns, as `--json` prints them.
     pub keys: &'static [&'static str],
@@ -111,6 +114,13 @@ pub struct Rows {
     pub traces: &'static [&'static str],
     /// Computes the table.
     pub play: fn(&mut FindTrace<'_>, Seed) -> Result<Vec<Row>, SimulateError>,
+}
+
+/// Without the function, whose address is another in each program.
+impl fmt::Debug for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rows").field("keys", &self.keys).field("traces", &self.traces).finish_non_exhaustive()
+    }
 }
 
 /// A row of a computed table.
@@ -125,9 +135,9 @@ pub struct Row {
 }
 
 impl Figure {
-    /// Another experiment than runs.
+    /// Another experiment than runs, with what the paper prints of it.
     pub(super) fn new(name: &'static str, about: &'static str, experiment: Experiment) -> Figure {
-        let (setup, published) = (Setup::USUAL, Vec::new());
+        let (setup, published) = (Setup::USUAL, published::of(name));
         let (statistic, distributions) = (Statistic::default(), Vec::new());
         Figure {
             name,
@@ -175,12 +185,6 @@ impl Figure {
         if let Experiment::Runs { readings, .. } = &mut self.experiment {
             readings.extend(more);
         }
-        self
-    }
-
-    /// Adds numbers of the paper.
-    pub(super) fn published(mut self, published: impl IntoIterator<Item = Published>) -> Figure {
-        self.published.extend(published);
         self
     }
 

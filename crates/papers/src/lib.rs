@@ -19,6 +19,7 @@ mod job;
 mod l4s;
 mod links;
 mod padding;
+pub mod pages;
 mod per_link;
 mod published;
 mod reading;

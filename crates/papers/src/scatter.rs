@@ -86,7 +86,7 @@ mod tests {
             outcome("a", "vidaptive", 200.0, Some(13.0)),
             outcome("b", "gcc", 90.0, None),
         ];
-        let of = |scheme, key, value| Published::new(Some("a"), scheme, key, value, "Figure 6");
+        let of = |scheme, key, value| Published::new(Some("a"), scheme, key, value);
         let published = [
             of("gcc", "latency_p95_ms", 500.0),
             of("gcc", "ssim_db", 10.0),

@@ -119,9 +119,9 @@ mod tests {
 
     fn of(ours: [f64; 3]) -> Verdict {
         let published = [
-            Published::new(None, "a", "key", 100.0, "text"),
-            Published::new(None, "b", "key", 50.0, "text").at_least(),
-            Published::new(None, "c", "key", 10.0, "text").within(0.5),
+            Published::new(None, "a", "key", 100.0),
+            Published { claim: Claim::AtLeast, ..Published::new(None, "b", "key", 50.0) },
+            Published { claim: Claim::Within(0.5), ..Published::new(None, "c", "key", 10.0) },
         ];
         let place = |known: &Published| published.iter().position(|other| other == known).unwrap();
         Verdict::of(&published, |known| Some(Spread { mean: ours[place(known)], sigma: None, runs: 1 }))
@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn one_bound_for_three_schemes_ranks_nothing() {
-        let published = ["a", "b", "c"].map(|scheme| Published::new(None, scheme, "key", 0.0, "text").at_least());
+        let published = ["a", "b", "c"]
+            .map(|scheme| Published { claim: Claim::AtLeast, ..Published::new(None, scheme, "key", 0.0) });
         let verdict = Verdict::of(&published, |_| Some(Spread { mean: 1.0, sigma: None, runs: 1 }));
         assert_eq!(verdict.to_string(), "reproduced: 3 of 3 numbers");
     }
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_number_that_no_run_answers_does_not_hold() {
-        let published = [Published::new(None, "a", "key", 100.0, "text")];
+        let published = [Published::new(None, "a", "key", 100.0)];
         assert_eq!(Verdict::of(&published, |_| None).to_string(), "not: 0 of 1 numbers");
         assert_eq!(Verdict::of(&[], |_| None).to_string(), "no number to compare with");
     }
@@ -171,8 +172,8 @@ mod tests {
     #[test]
     fn a_number_of_a_sender_that_is_not_to_be_had_is_in_no_verdict() {
         let published = [
-            Published::new(None, "a", "key", 100.0, "text"),
-            Published::new(None, "other", "key", 50.0, "text").elsewhere(),
+            Published::new(None, "a", "key", 100.0),
+            Published { claim: Claim::Elsewhere, ..Published::new(None, "other", "key", 50.0) },
         ];
         let ours = |_: &Published| Some(Spread { mean: 100.0, sigma: None, runs: 1 });
         assert_eq!(Verdict::of(&published, ours).to_string(), "reproduced: 1 of 1 numbers");
@@ -180,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_number_within_the_deviation_that_the_paper_prints_holds() {
-        let published = Published { sigma: Some(30.0), ..Published::new(None, "a", "key", 100.0, "text") };
+        let published = Published { sigma: Some(30.0), ..Published::new(None, "a", "key", 100.0) };
         assert!(published.holds(129.0) && !published.holds(131.0));
     }
 }

@@ -133,8 +133,17 @@ fn tables(text: &str) -> Vec<Table> {
     let lines = text.lines().collect::<Vec<_>>();
     let blocks = lines.split(|line| !line.starts_with('|')).filter(|block| block.len() > 2);
     blocks
-        .map(|rows| Table { header: cells(rows[0]), rows: rows[2..].iter().map(|row| cells(row)).collect() })
+        .map(|rows| Table { header: cells(rows[0]), rows: rows[2..].iter().flat_map(|row| rows_of(row)).collect() })
         .collect()
+}
+
+/// The rows of a line: several where its cells have several values, one below the other.
+fn rows_of(line: &str) -> Vec<Vec<String>> {
+    let cells = cells(line);
+    let values: Vec<Vec<&str>> = cells.iter().map(|cell| cell.split("<br>").collect()).collect();
+    let count = values.iter().map(Vec::len).max().unwrap_or(0);
+    let value = |values: &Vec<&str>, row: usize| values.get(row).unwrap_or(&values[0]).to_string();
+    (0..count).map(|row| values.iter().map(|values| value(values, row)).collect()).collect()
 }
 
 fn cells(row: &str) -> Vec<String> {
@@ -194,4 +203,15 @@ fn agree(cell: &str, quoted: &[Number]) -> Result<(), String> {
     }
     let ours = quoted.iter().map(|number| format!("{:.*}", number.decimals.unsigned_abs() as usize, number.value));
     Err(format!("the source has {cell}, not {}", ours.collect::<Vec<_>>().join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_whose_cells_have_several_values_is_several_rows() {
+        let rows = rows_of("| 60 % | gcc<br>camel | 90.9%<br>**99.6%** |");
+        assert_eq!(rows, [["60 %", "gcc", "90.9%"], ["60 %", "camel", "99.6%"]]);
+    }
 }

@@ -12,7 +12,7 @@ use thalweg_sender::{FeedbackStyle, Scheme};
 use thalweg_units::{Bytes, Size, Span};
 
 use super::figure::known;
-use super::{Encoder, Experiment, Figure, Link, Other, Published, Reading, Setup, Windowed};
+use super::{Encoder, Experiment, Figure, Link, Other, Reading, Setup, Windowed};
 use thalweg_lab::Undershoot;
 use thalweg_lab::scenario::{Competitor, Sender};
 
@@ -67,33 +67,6 @@ const fn within(key: &'static str, of: Windowed, from: f64, until: f64) -> Readi
     Reading::Within { key, of, from, until }
 }
 
-/// A number of the paper for a link.
-const fn of(
-    section: &'static str,
-    link: &'static str,
-    scheme: &'static str,
-    key: &'static str,
-    value: f64,
-) -> Published {
-    Published::new(Some(link), scheme, key, value, section)
-}
-
-const SECTION_2_1: &str = "Camel section 2.1";
-const SECTION_4_2: &str = "Camel section 4.2";
-const SECTION_5_2: &str = "Camel section 5.2";
-const SECTION_5_3: &str = "Camel section 5.3";
-const SECTION_5_4: &str = "Camel section 5.4";
-const SECTION_5_5: &str = "Camel section 5.5";
-
-/// The paper's statement on an estimate without a number: too low, too high.
-const fn low(section: &'static str, link: &'static str, scheme: &'static str, key: &'static str) -> Published {
-    of(section, link, scheme, key, 0.0).at_most()
-}
-
-const fn high(section: &'static str, link: &'static str, scheme: &'static str, key: &'static str) -> Published {
-    of(section, link, scheme, key, 0.0).at_least()
-}
-
 pub(super) fn figures() -> Vec<Figure> {
     let (from, until) = (Span::from_secs(30), Some(Span::from_secs(60)));
     let shared = |name: &str, competitor| megabit(name).shared_with(Other::Competitor(competitor));
@@ -107,8 +80,7 @@ pub(super) fn figures() -> Vec<Figure> {
             "which signal tells congestion on a synthetic queue of 2 Mbps and 25 ms: accuracy under jitter (the paper: the gradient \
              clearly most accurate; the other two err after the queue was built)",
             Experiment::Rows(signals::ROWS),
-        )
-        .published(signals::JITTERS.map(|(jitter, _)| high(SECTION_4_2, jitter, signals::SIGNALS[0], "accuracy_lead"))),
+        ),
         undershooting(),
         figure(
             "camel-fig10",
@@ -118,13 +90,6 @@ pub(super) fn figures() -> Vec<Figure> {
             known(&UNDERSHOOTING),
             vec![megabit("60 %").undershot(undershoot("0.6@30s-60s"))],
         )
-        .published([
-            of(SECTION_5_2, "60 %", "camel", "estimate_accuracy", 0.989).within(0.02),
-            of(SECTION_5_2, "60 %", "camel", "estimate_accuracy_gain", 0.2391),
-            low(SECTION_5_2, "60 %", "bbr", "estimate_bias_30_60"),
-            high(SECTION_5_2, "60 %", "gcc", "estimate_bias_30_60"),
-            high(SECTION_5_2, "60 %", "copa", "estimate_bias_30_60"),
-        ])
         .because("Today's GCC probes while the encoder undershoots: it is low, not high, and loses 9 points, not 24")
         .reading(&[
             within("accuracy_30_60", Windowed::Accuracy, 30.0, 60.0),
@@ -138,16 +103,6 @@ pub(super) fn figures() -> Vec<Figure> {
             known(&UNDERSHOOTING),
             vec![rate("2/1/2 Mbps", "2Mbps/1Mbps@30s").undershot(undershoot("0.6"))],
         )
-        .published(["camel", "sqp", "pudica"].into_iter().flat_map(|scheme| {
-            // Settled for the five seconds that a settled estimate must stay (specs/metrics.md 6).
-            let follows = |key| of(SECTION_5_2, "2/1/2 Mbps", scheme, key, 25.0).at_most();
-            [follows("settles_down_s"), follows("settles_up_s")]
-        }))
-        .published([
-            low(SECTION_5_2, "2/1/2 Mbps", "bbr", "estimate_bias"),
-            high(SECTION_5_2, "2/1/2 Mbps", "gcc", "estimate_bias"),
-            high(SECTION_5_2, "2/1/2 Mbps", "copa", "estimate_bias"),
-        ])
         .because(
             "Pudica divides by the encoder's share, as the paper says, and never stays; today's GCC expects at most 1.5 times \
              what arrives, so it is low",
@@ -164,7 +119,6 @@ pub(super) fn figures() -> Vec<Figure> {
             "2 KB hold the shortest burst, four packets of 500 bytes, so GCC is not needed; with `burst_length.min` 4 KB it takes \
              over, at 16 % less bitrate and more stalls",
         )
-        .published([of(SECTION_5_4, "10 KB", "camel", "burst_length_bytes", 12.0 * KILOBYTE as f64).at_least()])
         .setup(large_frames()),
         fixed_bursts(
             "camel-fig13",
@@ -185,7 +139,6 @@ pub(super) fn figures() -> Vec<Figure> {
             known(&["gcc", "camel"]),
             [3, 4, 5].map(of_a_kind).to_vec(),
         )
-        .published(["3 senders", "4 senders", "5 senders"].map(|link| of(SECTION_5_5, link, "camel", "jain", 1.0)))
         .reading(&[Reading::Jain, Reading::JainBySecond, Reading::Share]),
         figure(
             "camel-fig15",
@@ -195,7 +148,6 @@ pub(super) fn figures() -> Vec<Figure> {
             known(&ALL),
             vec![shared("datagrams", datagrams)],
         )
-        .published([of(SECTION_5_5, "datagrams", "camel", "delivered_35_60_bps", 600e3)])
         .reading(&[
             within("delivered_35_60_bps", Windowed::Delivered, 35.0, 60.0),
             within("delivered_65_90_bps", Windowed::Delivered, 65.0, 90.0),
@@ -209,7 +161,6 @@ pub(super) fn figures() -> Vec<Figure> {
             known(&ALL),
             vec![shared("gcc", gcc)],
         )
-        .published([of(SECTION_5_5, "gcc", "camel", "share", 0.5).within(0.5)])
         .reading(&[
             Reading::Share,
             Reading::Jain,
@@ -223,10 +174,6 @@ pub(super) fn figures() -> Vec<Figure> {
             known(&ALL),
             [500, 100].map(cubic).to_vec(),
         )
-        .published([
-            of(SECTION_5_5, "500 KB", "camel", "share", 0.1).at_most(),
-            of(SECTION_5_5, "100 KB", "camel", "share", 0.5).within(0.2),
-        ])
         .because(
             "A burst stays together in the queue and measures the whole link, and ten seconds of Cubic's queue become min(D), so \
              Camel does not yield",
@@ -241,14 +188,6 @@ pub(super) fn figures() -> Vec<Figure> {
             alike_but_for_the_controller(&["camel", "gcc", "copa", "bbr", "sqp", "pudica"]),
             lossy(),
         )
-        .published([
-            of(SECTION_5_3, "50 %", "sqp", "stall_gain", 0.0453),
-            of(SECTION_5_3, "50 %", "pudica", "stall_gain", 0.0262),
-            low(SECTION_5_3, "50 %", "gcc", "estimate_bias"),
-            low(SECTION_5_3, "50 %", "bbr", "estimate_bias"),
-            high(SECTION_5_3, "50 %", "sqp", "estimate_bias"),
-            high(SECTION_5_3, "50 %", "pudica", "estimate_bias"),
-        ])
         .because("The order holds; SQP here aims below what its bursts measure, Pudica overshoots more than the paper's"),
         shallow_queues(
             "camel-fig20",
@@ -256,10 +195,7 @@ pub(super) fn figures() -> Vec<Figure> {
              is as good in GCC's mode; SQP works above 4 KB, Pudica above 6 KB)",
             "2 KB hold Camel's shortest burst, so GCC is not needed; SQP here aims below what its bursts measure, so its estimate is \
              low",
-        )
-        .published([of(SECTION_5_3, "2 KB", "camel", "video_bitrate_ratio", 1.0).at_least()])
-        .published(["copa", "sqp", "pudica"].map(|scheme| high(SECTION_5_3, "2 KB", scheme, "stall_gain")))
-        .published(["copa", "sqp", "pudica"].map(|scheme| high(SECTION_5_3, "2 KB", scheme, "estimate_bias"))),
+        ),
     ]
 }
 
@@ -279,7 +215,6 @@ fn estimates_by_etr() -> Figure {
         links.to_vec(),
     )
     .setup(Setup { size: Some(Size::HD), ..setup(150) })
-    .published(["80 %", "60 %", "40 %", "20 %"].map(|link| low(SECTION_2_1, link, "bbr", "estimate_bias")))
     .reading(&[
         within("estimate_deviation", Windowed::Deviation, 0.0, f64::INFINITY),
         Reading::MeanLines,
@@ -289,24 +224,6 @@ fn estimates_by_etr() -> Figure {
 
 /// Figure 9.
 fn undershooting() -> Figure {
-    let claims = |link: &'static str, gain: f64| {
-        let ratio = |scheme| of(SECTION_5_2, link, scheme, "video_bitrate_ratio", gain);
-        [
-            // The gains are small, so a tenth would not even tell a gain from a loss.
-            ratio("camel").within(0.05),
-            ratio("camel:no-headroom").within(0.05),
-            ratio("copa").at_least(),
-            ratio("bbr").at_most(),
-            ratio("sqp").at_most(),
-            ratio("pudica").at_most(),
-            low(SECTION_5_2, link, "bbr", "estimate_bias"),
-            high(SECTION_5_2, link, "copa", "estimate_bias"),
-            of(SECTION_5_2, link, "copa", "latency_mean_ratio", 1.0).at_least(),
-            of("Camel section 5.2, not noticeable: 1 %", link, "camel", "stall_ratio", 0.01).at_most(),
-            of("Camel section 5.1, co-broadcasting", link, "bbr", "padding_bitrate_bps", 25e3).at_least(),
-            of("Camel section 5.1, near zero: 1 kbps", link, "camel", "padding_bitrate_bps", 1e3).at_most(),
-        ]
-    };
     figure(
         "camel-fig9",
         "1 Mbps, an encoder that makes less than it is asked for, drawn anew each 12 s as on iOS and Android (the paper: no stalls; \
@@ -315,17 +232,12 @@ fn undershooting() -> Figure {
         known(&UNDERSHOOTING),
         vec![megabit("iOS").undershot(undershoot("ios")), megabit("Android").undershot(undershoot("android"))],
     )
-    .published(claims("iOS", 1.198))
-    .published(claims("Android", 1.047))
     .because("Today's GCC probes while the encoder undershoots and is hardly hurt; Figure 3(a)'s shares are not printed")
     .reading(&[Reading::PaddingBitrate])
 }
 
 /// Figure 18.
 fn jitter() -> Figure {
-    const MOST: &str = "100 ms by burst";
-    let stall = |scheme| high(SECTION_5_3, MOST, scheme, "stall_gain");
-    let less = |scheme| of(SECTION_5_3, MOST, scheme, "video_bitrate_ratio", 1.949).at_most();
     figure(
         "camel-fig18",
         "1 Mbps, jitter of up to 100 ms: the same for the packets of a burst, before the queue, or of each packet alone, behind the \
@@ -336,13 +248,6 @@ fn jitter() -> Figure {
         jittery(),
     )
     .because("Jitter hurts today's GCC little; Camel keeps 95 % of its bitrate without jitter")
-    .published([of(SECTION_5_3, MOST, "camel", "video_bitrate_ratio", 1.949)])
-    .published(["copa", "bbr", "sqp", "pudica"].map(less))
-    .published(["copa", "bbr", "sqp", "pudica"].map(stall))
-    .published(
-        ["30 ms by burst", "50 ms by burst"]
-            .map(|link| of(SECTION_5_3, link, "camel", "video_bitrate_ratio", 1.0).at_least()),
-    )
 }
 
 /// Queues of Figures 12 and 13, in KB.
@@ -358,24 +263,14 @@ fn shallow_queues(name: &'static str, about: &'static str, because: &'static str
     let schemes = known(&["gcc", "copa", "bbr", "sqp", "pudica", "camel:paper", "camel"]);
     figure(name, about, 90, schemes, SHALLOW.map(kilobytes).to_vec())
         .because(because)
-        .published([of("Camel section 5.4, most of the time", "2 KB", "camel", "in_gcc", 0.5).at_least()])
         .reading(&[Reading::BurstLength, Reading::InGcc])
 }
 
 /// Figure 13.
 fn fixed_bursts(name: &'static str, about: &'static str, because: &'static str) -> Figure {
     let schemes = known(&["camel:fixed-burst", "camel", "camel:careful", "camel:burst-sizes"]);
-    let better = |link| {
-        let compared = |key| of(SECTION_5_4, link, "camel", key, 1.0);
-        [compared("video_bitrate_ratio").at_least(), compared("stall_times").at_most()]
-    };
     figure(name, about, 90, schemes, SHALLOW.map(kilobytes).to_vec())
         .because(because)
-        .published([
-            of(SECTION_5_4, "2 KB", "camel", "video_bitrate_ratio", 1.79),
-            of(SECTION_5_4, "2 KB", "camel", "stall_times", 0.33),
-        ])
-        .published(["4 KB", "6 KB"].into_iter().flat_map(better))
         .reading(&[Reading::BurstLength, Reading::InGcc])
 }
 

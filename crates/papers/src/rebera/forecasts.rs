@@ -5,9 +5,9 @@ use thalweg_netsim::{FindTrace, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 use super::super::links::RECORDED;
-use super::super::{Experiment, Figure, Published, Row, Rows, Seconds};
+use super::super::{Experiment, Figure, Row, Rows, Seconds};
+use super::SETUP;
 use super::traces::{FORTH, TR1, TR7};
-use super::{SETUP, SOURCE};
 use thalweg_lab::simulate::SimulateError;
 
 /// T: an intra-period.
@@ -31,21 +31,7 @@ const KEYS: [&str; 8] = [
 pub(super) fn table2() -> Figure {
     let about = "forecasts of what a recorded link bears in the next 1.07 s: root mean squared errors in kbps";
     let experiment = Experiment::Rows(Rows { keys: &KEYS, traces: &RECORDED, play });
-    // The paper's traces differ, so only the ratio of the filter's error to that of the best average can be compared:
-    // 87/86 on Tr3 to 250/235 on Tr6.
-    let published = [
-        53.0 / 55.0,
-        88.0 / 90.0,
-        87.0 / 86.0,
-        158.0 / 157.0,
-        186.0 / 178.0,
-        250.0 / 235.0,
-        244.0 / 242.0,
-        894.0 / 858.0,
-    ];
-    let mean = published.iter().sum::<f64>() / published.len() as f64;
-    let ratio = Published::new(None, "rls", "rls_over_best", mean, SOURCE);
-    Figure::new("rebera-table2", about, experiment).setup(SETUP).published([ratio])
+    Figure::new("rebera-table2", about, experiment).setup(SETUP)
 }
 
 /// The traces themselves: what stands in for those of the paper's figure 7, beside its table I.
@@ -54,20 +40,8 @@ pub(super) fn figure7() -> Figure {
                  (table I)";
     let keys = &["mean_kbps", "deviation_kbps", "deviation_ratio", "outage_ratio"];
     let rows = Rows { keys, traces: &RECORDED, play: play_traces };
-    let table1 = [
-        ("Tr1", [176.0, 115.0, 0.654, 0.020]),
-        ("Tr2", [388.0, 165.0, 0.425, 0.005]),
-        ("Tr4", [634.0, 262.0, 0.413, 0.000]),
-        ("Tr5", [735.0, 264.0, 0.359, 0.002]),
-        ("Tr6", [937.0, 356.0, 0.379, 0.012]),
-        ("Tr7", [1055.0, 501.0, 0.475, 0.001]),
-    ];
-    let cells = |(link, values): (&'static str, [f64; 4])| {
-        keys.iter().zip(values).map(move |(key, value)| Published::new(Some(link), "trace", key, value, SOURCE))
-    };
     Figure::new("rebera-fig7", about, Experiment::Rows(rows))
         .setup(SETUP)
-        .published(table1.into_iter().flat_map(cells))
         .because("the paper's traces are not public: these are the nearest recordings, and they vary more")
 }
 

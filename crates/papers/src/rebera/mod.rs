@@ -19,12 +19,7 @@ use thalweg_units::{Rate, Span};
 
 use self::traces::{FORTH, TR1, TR2, TR5, TR7};
 use super::figure::known;
-use super::{Encoder, Figure, Link, Origin, Published, Reading, Seconds, Setup};
-
-/// The paper's other sender, which is not to be had.
-const FACETIME: &str = "facetime";
-
-const SOURCE: &str = "Rebera section V";
+use super::{Encoder, Figure, Link, Origin, Reading, Seconds, Setup};
 
 /// 1000 intra-periods.
 const DURATION: Span = Span::from_nanos(1_066_666_666_667);
@@ -55,7 +50,6 @@ fn aimed(name: &str, aim: Aim, suffix: &str) -> Scheme {
 fn precoded() -> Scheme {
     aimed("rebera:precoded", Aim::Fixed(Rate::from_kbps(700)), "700kbps")
 }
-const PRECODED: &str = "rebera:precoded:700kbps";
 
 /// The four slowest recordings, unmodified, as forward paths.
 const RECORDED: [&str; 4] =
@@ -90,58 +84,23 @@ fn ways_forth(back: Seconds) -> Vec<Link> {
     FORTH.map(|(name, forth)| Link::new(name, over(forth, back))).to_vec()
 }
 
-/// The paper's utilisation (in percent) and 95th percentile of packets' queueing delay (in ms).
-fn cell(link: &'static str, scheme: &'static str, percent: f64, delay_ms: f64) -> [Published; 2] {
-    let of = |key, value| {
-        let published = Published::new(Some(link), scheme, key, value, SOURCE);
-        if scheme == FACETIME { published.elsewhere() } else { published }
-    };
-    [of("utilization", percent / 100.0), of("queue_delay_p95_ms", delay_ms)]
-}
-
 fn figure(name: &'static str, about: &'static str, schemes: Vec<Scheme>, links: Vec<Link>) -> Figure {
     Figure::of_runs(name, about, schemes, links, &READINGS).setup(SETUP)
 }
 
-/// The four forward paths with this reverse path; `cells` are utilisation (in percent) and queueing delay (in ms) of
-/// the paper's sender and of FaceTime, in the order of [`FORTH`].
-fn one_reverse_path(
-    name: &'static str,
-    about: &'static str,
-    back: Seconds,
-    [cells, facetime]: [[(f64, f64); 4]; 2],
-) -> Figure {
-    let of = |scheme, cells: [(f64, f64); 4]| {
-        let cells = FORTH.iter().zip(cells);
-        cells.flat_map(move |((name, _), (percent, delay_ms))| cell(name, scheme, percent, delay_ms))
-    };
-    let mean = |of: fn(&(f64, f64)) -> f64| cells.iter().map(of).sum::<f64>() / cells.len() as f64;
-    let means = [("utilization", mean(|cell| cell.0) / 100.0), ("queue_delay_p95_ms", mean(|cell| cell.1))];
-    figure(name, about, compared(), ways_forth(back))
-        .published(of(PRECODED, cells))
-        .published(
-            means.map(|(key, value)| Published::new(None, PRECODED, key, value, "mean of the table").within(0.15)),
-        )
-        .published(of(FACETIME, facetime))
-        .because(BECAUSE)
+/// The four forward paths with this reverse path.
+fn one_reverse_path(name: &'static str, about: &'static str, back: Seconds) -> Figure {
+    figure(name, about, compared(), ways_forth(back)).because(BECAUSE)
 }
 
 pub(super) fn figures() -> Vec<Figure> {
-    let slow = [
-        [(63.44, 325.0), (59.67, 352.0), (65.11, 160.0), (61.85, 219.0)],
-        [(55.81, 428.0), (31.38, 631.0), (60.45, 364.0), (56.42, 298.0)],
-    ];
-    let faster = [
-        [(67.18, 347.0), (64.89, 287.0), (70.97, 163.0), (68.08, 239.0)],
-        [(56.86, 407.0), (59.63, 322.0), (67.90, 257.0), (62.73, 288.0)],
-    ];
     let recorded = "the four slowest recordings as they are, two reverse paths";
     let unmodified = known(&["rebera", "rebera:absolute", "gcc", "vidaptive", "salsify"]);
     vec![
         forecasts::table2(),
         two_hops(),
-        one_reverse_path("rebera-table4", "four forward paths, a slow reverse path (Tr1)", TR1, slow),
-        one_reverse_path("rebera-table5", "four forward paths, a faster reverse path (Tr7)", TR7, faster),
+        one_reverse_path("rebera-table4", "four forward paths, a slow reverse path (Tr1)", TR1),
+        one_reverse_path("rebera-table5", "four forward paths, a faster reverse path (Tr7)", TR7),
         figure("rebera-recorded", recorded, unmodified, recordings()),
         margins(),
         losses(),
@@ -156,10 +115,7 @@ pub(super) fn figures() -> Vec<Figure> {
 fn two_hops() -> Figure {
     let both = Link::new("Tr2+Tr7", Origin::BySecond { forth: vec![TR2, TR7], back: None });
     let about = "two cellular hops one behind the other, an unlimited reverse path: used of the first";
-    figure("rebera-table3", about, compared(), vec![both.apart(Span::from_millis(40))])
-        .published(cell("Tr2+Tr7", PRECODED, 56.44, 387.0))
-        .published(cell("Tr2+Tr7", FACETIME, 46.52, 558.0))
-        .because(BECAUSE)
+    figure("rebera-table3", about, compared(), vec![both.apart(Span::from_millis(40))]).because(BECAUSE)
 }
 
 fn recordings() -> Vec<Link> {
@@ -183,14 +139,8 @@ fn margins() -> Figure {
     let mut schemes = known(&["rebera", "rebera:absolute", "rebera:unspent"]);
     schemes.extend([aimed("rebera:absolute", Aim::Budget(1.15), "1.15"), precoded()]);
     let schemes = schemes.into_iter().flat_map(with).collect();
-    let published = [
-        cell("Tr2", "rebera:precoded:700kbps:0.05", 67.18, 347.0),
-        cell("Tr2", "rebera:precoded:700kbps:0.1", 69.63, 364.0),
-        cell("Tr2", "rebera:precoded:700kbps:0.2", 74.18, 404.0),
-        cell("Tr2", "rebera:precoded:700kbps:0.5", 79.77, 468.0),
-    ];
     let about = "how often the path may bear less than planned (delta)";
-    figure("rebera-table6", about, schemes, ways_forth(TR7)).published(published.concat()).because(BECAUSE)
+    figure("rebera-table6", about, schemes, ways_forth(TR7)).because(BECAUSE)
 }
 
 fn losses() -> Figure {
@@ -199,22 +149,17 @@ fn losses() -> Figure {
         let probability = f64::from(percent) / 100.0;
         if percent == 0 { link } else { link.losing(LossModel::Random { probability }) }
     };
-    let published =
-        [cell("0 %", PRECODED, 70.97, 163.0), cell("5 %", PRECODED, 67.6, 141.0), cell("10 %", PRECODED, 64.33, 129.0)];
     let about = "packets lost at random before Tr5";
     let mut schemes = compared();
     schemes.splice(1..1, known(&["rebera+fec"]));
-    figure("rebera-table7", about, schemes, [0, 5, 10].map(at).to_vec()).published(published.concat()).because(BECAUSE)
+    figure("rebera-table7", about, schemes, [0, 5, 10].map(at).to_vec()).because(BECAUSE)
 }
 
 fn staircase() -> Figure {
     let rates = [300, 400, 500, 600].map(Rate::from_kbps).to_vec();
     let steps = Rates::in_turn(rates, Span::from_secs(100)).expect("rates and their time are above 0");
     let about = "300 to 600 kbps in steps of 100 kbps, 100 s each";
-    figure("rebera-fig6", about, compared(), vec![Link::of_rate("staircase", steps)]).seconds(400).published([
-        Published::new(Some("staircase"), "rebera:precoded", "utilization", 0.8332, SOURCE).within(0.006),
-        Published::new(Some("staircase"), FACETIME, "utilization", 0.7767, SOURCE).elsewhere(),
-    ])
+    figure("rebera-fig6", about, compared(), vec![Link::of_rate("staircase", steps)]).seconds(400)
 }
 
 fn sending_rates() -> Figure {

@@ -11,15 +11,20 @@
 //! The encoder model stands for the encoders: the functional codec takes a minute or two for a minute of 720p60. Only
 //! the experiment on recovery (Figure 8), which a model's states could flatter, is played with real ones.
 
-mod published;
 mod study;
 
 use thalweg_netsim::LossModel;
 use thalweg_units::Span;
 
 use super::figure::known;
-use super::{Encoder, Figure, Folder, Link, Links, Origin, Published, Reading, Setup, Windowed};
-use published::{SALSIFY_1C, SALSIFY_2C, WEBRTC, appendix_b};
+use super::{Encoder, Figure, Folder, Link, Links, Origin, Reading, Setup, Windowed};
+
+/// Salsify-1c at the speed of the authors' encoder.
+const SALSIFY_1C: &str = "salsify:paper-1c@55ms";
+/// Salsify-2c at the speed of the authors' encoder.
+const SALSIFY_2C: &str = "salsify:paper@55ms";
+/// Chrome's WebRTC of 2017.
+const WEBRTC: &str = "gcc:2017";
 
 /// The names end in 55 ms, the encoding time per picture of the authors' encoder: their Salsify-2 shows 15 to 18 fps on
 /// any link, two candidates at a time, and Salsify-1 11 to 12 (excamera/salsify-results). The effect of a sender's
@@ -75,15 +80,9 @@ fn authors(name: &str, file: &'static str, instead: &'static str) -> Link {
     Link::new(name, Origin::File { folder: Folder::Salsify, file, instead }).packets(256)
 }
 
-/// A figure over links, with the paper's numbers.
-fn figure(
-    name: &'static str,
-    about: &'static str,
-    schemes: &[&str],
-    links: impl Into<Links>,
-    published: Vec<Published>,
-) -> Figure {
-    Figure::of_runs(name, about, known(schemes), links, &READINGS).setup(SETUP).published(published).scattered()
+/// A figure over links.
+fn figure(name: &'static str, about: &'static str, schemes: &[&str], links: impl Into<Links>) -> Figure {
+    Figure::of_runs(name, about, known(schemes), links, &READINGS).setup(SETUP).scattered()
 }
 
 pub(super) fn figures() -> Vec<Figure> {
@@ -106,7 +105,7 @@ pub(super) fn figures() -> Vec<Figure> {
 fn against_salsify_1c() -> Figure {
     let about = "AT&T LTE: P95 latency and SSIM against those of Salsify-1c";
     let schemes = [SALSIFY_1C, WEBRTC, "gcc", "salsify-1c", "vidaptive"];
-    figure("salsify-fig1", about, &schemes, att(), published::figure_1(ATT)).because(STUCK)
+    figure("salsify-fig1", about, &schemes, att()).because(STUCK)
 }
 
 fn verizon_lte() -> Figure {
@@ -114,21 +113,12 @@ fn verizon_lte() -> Figure {
     let without =
         ["salsify:no-grace@55ms", "salsify:conventional-codec@55ms", "salsify:conventional-transport-and-codec@55ms"];
     let schemes = [&COMPARED[..], &without].concat();
-    let published = [appendix_b(VERIZON, published::VERIZON_LTE), published::components(VERIZON)].concat();
-    figure("salsify-fig6a", about, &schemes, vec![verizon(VERIZON)], published).because(OTHER_LINK)
+    figure("salsify-fig6a", about, &schemes, vec![verizon(VERIZON)]).because(OTHER_LINK)
 }
 
 fn att_lte() -> Figure {
     let about = "AT&T LTE, which candidates were sent, and how many states were kept";
-    let text = |key, value| Published::new(Some(ATT), SALSIFY_2C, key, value, "section 5.2, Experiment 1");
-    let of_the_text = [
-        text("better_sent_share", 0.50),
-        text("lower_sent_share", 0.32),
-        text("none_sent_share", 0.18),
-        text("sender_states", 6.0),
-        text("receiver_states", 3.0),
-    ];
-    figure("salsify-fig6b", about, &COMPARED, att(), appendix_b(ATT, published::ATT_LTE))
+    figure("salsify-fig6b", about, &COMPARED, att())
         .reading(&[
             Reading::BetterSent,
             Reading::LowerSent,
@@ -136,7 +126,6 @@ fn att_lte() -> Figure {
             Reading::SenderStates,
             Reading::ReceiverStates,
         ])
-        .published(of_the_text)
         .because(
             "Salsify's delays and choices are theirs; its states are 4.8 and 3.0 with the one before the first frame, \
              which the authors' programs never give up; \
@@ -147,7 +136,7 @@ fn att_lte() -> Figure {
 fn tmobile_umts() -> Figure {
     let link = "T-Mobile UMTS";
     let links = vec![cellular(link, "TMobile-UMTS-driving")];
-    figure("salsify-fig6c", link, &COMPARED, links, appendix_b(link, published::TMOBILE_UMTS)).because(
+    figure("salsify-fig6c", link, &COMPARED, links).because(
         "The size of forced frames decides P95, half a minute at 10 to 80 kbps: 6.1 s with the scene, 2.5 s with the \
          model's talking head, theirs between; SSIM of another video",
     )
@@ -159,15 +148,14 @@ fn intermittent() -> Figure {
     let links = vec![authors(link, "12mbps.up", "12Mbps").losing(loss)];
     let about =
         "12 Mbps that fails after 5 s and is restored after 200 ms, both exponential: what arrives meanwhile is lost";
-    figure("salsify-fig6d", about, &COMPARED, links, appendix_b(link, published::INTERMITTENT))
-        .because("Delays in their order; SSIM of another video")
+    figure("salsify-fig6d", about, &COMPARED, links).because("Delays in their order; SSIM of another video")
 }
 
 fn wifi() -> Figure {
     let link = "emulated Wi-Fi";
     let links = vec![authors(link, "0.57mbps-poisson.up", "poisson:rate=570kbps")];
     let about = "emulated Wi-Fi: 570 kbps, opportunities at random";
-    figure("salsify-fig6e", about, &COMPARED, links, appendix_b(link, published::WIFI)).because(
+    figure("salsify-fig6e", about, &COMPARED, links).because(
         "gcc:2017 shows 58 frames a second in 0.20 of 0.57 Mbps, theirs 14 by their results; SSIM of another video",
     )
 }
@@ -181,21 +169,14 @@ fn steady_minute() -> Figure {
         within("steady_ssim_db", Windowed::Ssim),
     ];
     let about = "AT&T LTE, the steadiest minute of ten, 396 to 456 s: its latency and SSIM (the report has the charts)";
-    figure("salsify-fig6f", about, &COMPARED, att(), vec![]).reading(&steady)
+    figure("salsify-fig6f", about, &COMPARED, att()).reading(&steady)
 }
 
 fn ramp() -> Figure {
     let (from, until) = RECOVERY_S;
     let link = "ramp";
     let about = "24 Mbps that falls to zero from 70 to 90 s and comes back until 110 s: frames in 8 s of recovery";
-    let handful = Published::new(
-        Some(link),
-        WEBRTC,
-        "frames_in_recovery",
-        10.0,
-        "section 5.2, Experiment 5: \"a handful\", read as at most ten",
-    );
-    figure("salsify-fig7", about, &COMPARED, vec![authors(link, "ramp.up", "ramp")], vec![handful.at_most()])
+    figure("salsify-fig7", about, &COMPARED, vec![authors(link, "ramp.up", "ramp")])
         .seconds(120)
         .reading(&[Reading::Within { key: "frames_in_recovery", of: Windowed::FramesShown, from, until }])
         .because(STUCK)
@@ -210,23 +191,18 @@ fn dropout() -> Figure {
     let about =
         "500 kbps with an outage of 1 s, in which what arrives is lost, or waits: when the first fresh frame shows";
     let schemes = [SALSIFY_2C, "salsify-2c", "salsify:standard-decoder", WEBRTC];
-    figure("salsify-fig8", about, &schemes, links, vec![])
+    figure("salsify-fig8", about, &schemes, links)
         .setup(Setup { encoder: Encoder::Real, runs: 1, ..SETUP })
         .seconds(40)
         .reading(&[Reading::FreshFrame(BACK_S), Reading::WorstLatency(BACK_S - 1.0)])
 }
 
 fn queues() -> Figure {
-    let queues = [
-        (64, "64 packets", published::QUEUE_64),
-        (256, "256 packets", published::QUEUE_256),
-        (1024, "1024 packets", published::QUEUE_1024),
-    ];
-    let links: Vec<Link> = queues.iter().map(|(packets, name, _)| verizon(name).packets(*packets)).collect();
-    let published = queues.into_iter().flat_map(|(_, name, points)| published::queue(name, points)).collect();
+    let queue = |packets: u64| verizon(&format!("{packets} packets")).packets(packets);
+    let links = [64, 256, 1024].map(queue).to_vec();
     let about =
         "a drop-tail queue of 64, 256 and 1024 packets (ours on Verizon-LTE-short, theirs on Verizon-LTE-driving)";
-    figure("salsify-fig9", about, &COMPARED, links, published).because(OTHER_LINK)
+    figure("salsify-fig9", about, &COMPARED, links).because(OTHER_LINK)
 }
 
 /// Not in the paper: what late choice and kept states do for Vidaptive's transport.
@@ -234,6 +210,6 @@ fn pareto() -> Figure {
     let about =
         "Vidaptive with frames chosen to fit, over the recorded links, endless queues: P95 latency against SSIM";
     let schemes = ["vidaptive", "vidaptive+functional", "salsify-2c"];
-    figure("salsify-pareto", about, &schemes, Links::Recorded(""), vec![])
+    figure("salsify-pareto", about, &schemes, Links::Recorded(""))
         .setup(Setup { encoder: Encoder::Model, ..Setup::USUAL })
 }

@@ -3,7 +3,7 @@
 use thalweg_netsim::FindTrace;
 use thalweg_units::Seed;
 
-use super::super::{Experiment, Figure, Published, Row, Rows};
+use super::super::{Experiment, Figure, Row, Rows};
 use thalweg_lab::metrics::{qoe_call, qoe_driving};
 use thalweg_lab::simulate::SimulateError;
 
@@ -19,17 +19,7 @@ const STUDIES: [Study; 2] = [
 
 pub(super) fn figure() -> Figure {
     let about = "the models of the user studies: a rating of 1 to 5 by delay and quality, and what 100 ms are worth";
-    let of = |(scheme, cells): (&'static str, [f64; 4])| {
-        let cell = move |(key, value)| Published::new(None, scheme, key, value, "Figure 10 and appendix A");
-        KEYS.into_iter().skip(1).zip(cells).map(cell)
-    };
-    let published = [
-        // The coefficient of delay is printed as -6.39e-6 per ms, with which 100 ms would be worth 0.01 dB.
-        ("video call", [-0.639, 0.622, 3.30, 1.0]),
-        ("driving", [-1.92, 1.01, 2.67, 1.9]),
-    ];
     Figure::new("salsify-fig10", about, Experiment::Rows(Rows { keys: &KEYS, traces: &[], play }))
-        .published(published.into_iter().flat_map(of))
 }
 
 fn play(_: &mut FindTrace<'_>, _: Seed) -> Result<Vec<Row>, SimulateError> {

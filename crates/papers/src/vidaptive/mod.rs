@@ -4,8 +4,6 @@
 //! Figure 4 is a drawing of the design, Figure 5 a worked example (tests of `sender/src/frames/headroom.rs`). Table 1
 //! lists the authors' videos: docs/papers/vidaptive.md has ours beside them.
 
-mod published;
-
 use thalweg_netsim::Rates;
 use thalweg_sender::frames::{rate_targeted, resolution};
 use thalweg_sender::scheme::FramesConfig;
@@ -17,11 +15,12 @@ use super::Reading::*;
 use super::figure::known;
 use super::{Distribution, Encoder, EncoderStep, Experiment, Figure, Link, Links, Origin, Reading, Setup};
 use super::{Order, Seconds, Windowed};
-use published::{FIG7, FIG9, OURS, of_fig7, of_fig8, of_fig9, of_fig13, says};
 use thalweg_lab::playout;
 
 /// Baseline of Vidaptive's authors: WebRTC of 2023.
 const BASE: &str = "gcc:2023";
+/// The paper's own scheme.
+const OURS: &str = "vidaptive";
 
 /// The authors' set-up (section 5.1): two minutes, 25 ms one way, 1080p30, a receiver with WebRTC's jitter buffer. The
 /// encoder is a model, because a figure is hundreds of runs.
@@ -199,8 +198,6 @@ pub(super) fn figures() -> Vec<Figure> {
 
 /// Figures 1 to 6.
 fn motivation() -> Vec<Figure> {
-    const FIG1: &str = "section 2.1, Fig. 1";
-    const FIG2: &str = "section 2.1, Fig. 2";
     let alpha = |name, about, link, encoder| {
         Figure::of_runs(name, about, known(&["vidaptive"]), link, &[])
             .setup(Setup { size: Some(Size::HD), encoder, ..SETUP })
@@ -223,13 +220,7 @@ fn motivation() -> Vec<Figure> {
             &[WireReaches(80.0, 1.8), VideoReaches(80.0, 0.9, 120.0), WorstLatency(40.0), Recovery(40.0), Utilization],
         )
         .reading(&[within("delivered_105_120_bps", Windowed::Delivered, 105.0, 120.0), LatencyP95, Psnr])
-        .setup(SETUP)
-        .published([
-            says(BASE, "wire_rise_s", 18.0, FIG1),
-            says(BASE, "delivered_105_120_bps", 1.7e6, FIG1),
-            says(BASE, "worst_latency_ms", 1000.0, FIG1).at_least(),
-            says(BASE, "recovery_s", 12.0, FIG1),
-        ]),
+        .setup(SETUP),
         Figure::new(
             "vidaptive-fig2",
             "the encoder alone, its target stepping between 500 kbps and 2 Mbps every 5 s: how long its output lags",
@@ -238,11 +229,7 @@ fn motivation() -> Vec<Figure> {
                 high: Rate::from_kbps(2000),
                 each: Span::from_secs(5),
             }),
-        )
-        .published([
-            says("encoder", "lag_up_s", 2.0, FIG2).within(0.25),
-            says("encoder", "lag_down_s", 1.0, FIG2).within(0.25),
-        ]),
+        ),
         Figure::of_runs(
             "vidaptive-fig3",
             "padding of GCC's probes on the link of Fig. 1: sent after the drop at 40 s, of no use for the rise at 80 s",
@@ -254,21 +241,13 @@ fn motivation() -> Vec<Figure> {
                 WireReaches(80.0, 1.8),
             ],
         )
-        .setup(SETUP)
-        .published([
-            says(BASE, "padding_40_80_bps", 1.0, "section 2.1, Fig. 3: sent").at_least(),
-            says(BASE, "padding_80_90_bps", 0.0, "section 2.1, Fig. 3: not sent").at_most(),
-        ]),
+        .setup(SETUP),
         alpha(
             "vidaptive-fig6a",
             "alpha on 1.5 Mbps with ten seconds of noise from 10 s on, all frames as large as asked for",
             noisy(),
             Encoder::EqualFrames,
-        )
-        .published([
-            says("vidaptive", "frame_rate_5_10_fps", 30.0, "section 3.4, Fig. 6a"),
-            says("vidaptive", "frame_rate_30_40_fps", 30.0, "section 3.4, Fig. 6a"),
-        ]),
+        ),
         alpha(
             "vidaptive-fig6b",
             "alpha on a constant 1.5 Mbps with a moving video, whose frames vary",
@@ -284,8 +263,6 @@ const GAPS: &str =
 
 /// Figures 7 to 9, 12 to 14 and 19 to 21: Vidaptive against GCC.
 fn overall() -> Vec<Figure> {
-    const FIG12: &str = "section 5.3, Fig. 12";
-    const FIG14: &str = "section 5.3, Fig. 14";
     let mut figures = vec![
         over_links(
             "vidaptive-fig7",
@@ -293,10 +270,8 @@ fn overall() -> Vec<Figure> {
             known(&OVERALL),
             &[],
         )
-        .published(of_fig7())
         .because("Latency falls less than in the paper, whose GCC is later than ours of that year."),
         over_links("vidaptive-fig8", "CDFs of PSNR and latency over all frames of all links", known(&OVERALL), &OF_FRAMES)
-            .published(of_fig8())
             .because(GAPS),
         over_links(
             "vidaptive-fig9",
@@ -304,7 +279,6 @@ fn overall() -> Vec<Figure> {
             known(&OVERALL),
             &[],
         )
-        .published(of_fig9())
         .because(GAPS),
         over_links(
             "vidaptive-fig12",
@@ -312,18 +286,10 @@ fn overall() -> Vec<Figure> {
             known(&OVERALL),
             &[Height],
         )
-        .reading(&[MeanLines, SizeChanges])
-        .published([says(OURS, "taller_share", 0.8, FIG12).at_least()]),
-        over_links("vidaptive-fig13", "Vidaptive over RoCC against GCC (and Fig. 19b: video bitrate)", known(&OVERALL), &[])
-            .published(of_fig13()),
+        .reading(&[MeanLines, SizeChanges]),
+        over_links("vidaptive-fig13", "Vidaptive over RoCC against GCC (and Fig. 19b: video bitrate)", known(&OVERALL), &[]),
     ];
-    let fig14 = |figure: Figure, share: f64| {
-        figure.published([
-            says(OURS, "psnr_better_share", share, FIG14).at_least(),
-            says(OURS, "latency_p95_gain_max_ms", 455.0, FIG14).at_most(),
-        ])
-    };
-    figures.push(fig14(
+    figures.push(
         over_links(
             "vidaptive-fig14",
             "another video on all links: a talking head (the built-in scene is in Fig. 7; and Fig. 19c: video bitrate)",
@@ -331,8 +297,7 @@ fn overall() -> Vec<Figure> {
             &[],
         )
         .setup(Setup { encoder: Encoder::TalkingHead, ..SETUP }),
-        0.9,
-    ));
+    );
     let clips = [
         ("vidaptive-vp8-fig14-scene", "the built-in scene", None),
         ("vidaptive-vp8-fig14-head", "a talking head", Some("talking-head-720p30.mp4")),
@@ -344,7 +309,7 @@ fn overall() -> Vec<Figure> {
         let links = recorded(&["TMobile-LTE-short.down", "Verizon-LTE-short.up", "ATT-LTE-driving.up"]);
         let setup = Setup { size: None, encoder: Encoder::Real, video, ..SETUP };
         let figure = Figure::of_runs(name, about, known(&[BASE, OURS]), links, &QUALITY);
-        figures.push(fig14(figure.setup(setup).seconds(40).per_link(&[]), 0.9));
+        figures.push(figure.setup(setup).seconds(40).per_link(&[]));
     }
     figures.extend([
         over_links(
@@ -380,21 +345,13 @@ fn overall() -> Vec<Figure> {
         )
         .setup(Setup { encoder: Encoder::Real, ..SETUP })
         .seconds(60)
-        .per_link(&OF_FRAMES)
-        .published([
-            says(OURS, "video_bitrate_ratio", 2.0, FIG9),
-            says(OURS, "utilization_ratio", 2.5, FIG9).at_least(),
-            says(OURS, "psnr_gain_db", 1.6, FIG7).at_least(),
-            says(OURS, "frame_rate_ratio", 0.9, FIG9).at_least(),
-        ]),
+        .per_link(&OF_FRAMES),
     ]);
     figures
 }
 
 /// Figures 10, 11, 24 and 25: what each part does.
 fn parts() -> Vec<Figure> {
-    const FIG10: &str = "section 5.3, Fig. 10";
-    const FIG11: &str = "section 5.3, Fig. 11";
     const DUMMY: &str = "copa+dummy";
     const LATENCY: &str = "copa+dummy+latency";
     vec![
@@ -417,16 +374,8 @@ fn parts() -> Vec<Figure> {
             ],
         )
         .setup(SETUP)
-        .published([says("copa", "wire_rise_s", 6.0, FIG10), says(DUMMY, "wire_rise_s", 2.0, FIG10)])
         .because("Copa alone has a queue of its own to send from, so dummies have nothing to do at the rise."),
         over_links("vidaptive-fig11", "Vidaptive's parts added one after another, against GCC", known(&ABLATIONS), &[])
-            .published([
-                says("copa", "video_bitrate_ratio", 2.0, FIG11).at_least(),
-                says("copa", "utilization_ratio", 2.0, FIG11).at_least(),
-                says("copa", "latency_p95_gain_ms", 3100.0, FIG11),
-                says(DUMMY, "latency_p95_gain_ms", 0.0, FIG11).at_least(),
-                says(LATENCY, "latency_p95_gain_ms", -2200.0, FIG11).at_most(),
-            ])
             .orders([
                 Order { key: "frame_rate_ratio", falling: &["copa", LATENCY] },
                 Order { key: "frame_rate_ratio", falling: &["vidaptive", LATENCY] },
@@ -461,9 +410,7 @@ fn parameters() -> Vec<Figure> {
     let fewer = Order { key: "video_bitrate_ratio", falling: &LAMBDAS };
     let smoother = Order { key: "frame_rate_ratio", falling: &RISING };
     vec![
-        over_links("vidaptive-fig15", "lambda: bitrate against frame rate", lambdas(), &[])
-            .published([says("lambda 0.5", "frame_rate_ratio", 0.9, "section 5.4, Fig. 15").at_least()])
-            .orders([fewer, smoother]),
+        over_links("vidaptive-fig15", "lambda: bitrate against frame rate", lambdas(), &[]).orders([fewer, smoother]),
         over_links("vidaptive-fig16", "tau: how long a packet may wait before encoding pauses", taus(), &[]).orders([
             Order { key: "video_bitrate_ratio", falling: &TAUS },
             Order { key: "latency_p95_gain_ms", falling: &TAUS },
@@ -543,8 +490,7 @@ fn not_in_the_paper() -> Vec<Figure> {
             &QUALITY,
         )
         .setup(SETUP)
-        .per_link(&OF_FRAMES)
-        .published([of_fig7(), of_fig8(), of_fig9(), of_fig13()].concat()),
+        .per_link(&OF_FRAMES),
         over_links(
             "vidaptive-feedback",
             "how often the receiver reports: each packet, each burst on request, every 31 ms, every 62 ms (no figure of the paper)",

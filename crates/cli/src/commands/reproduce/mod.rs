@@ -44,9 +44,10 @@ pub(crate) struct Arguments {
     /// The figures: a name such as vidaptive-fig7, all of a paper (`vidaptive`), `all`, or `list`
     #[arg(required = true)]
     figures: Vec<String>,
-    /// Write a page of Markdown for each figure, and an index of verdicts, to this folder instead of printing tables
+    /// Write a page of Markdown for each paper, and an index of verdicts, to this folder instead of printing tables
     ///
-    /// A figure whose results are in --out already, made by this program, is not played again.
+    /// A figure replaces its section of its paper's page; the other sections stay as they are. A figure whose results are
+    /// in --out already, made by this program, is not played again.
     #[arg(long, value_name = "FOLDER", conflicts_with = "json")]
     pages: Option<PathBuf>,
     /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down

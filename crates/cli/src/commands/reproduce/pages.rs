@@ -1,36 +1,25 @@
-//! A page of Markdown for each figure, and the index with every verdict: what `make reproduce` writes.
+//! A page of Markdown for each paper, and the index with the verdicts: what `make reproduce` writes.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::Context;
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
-use thalweg_papers::{Experiment, Figure, figures};
+use thalweg_papers::pages::{Page, VERDICT, index, paper_of};
+use thalweg_papers::{Experiment, Figure};
 
 use super::Arguments;
-
-/// The papers, by the first word of their figures' names.
-const PAPERS: [(&str, &str); 8] = [
-    ("vidaptive", "[Vidaptive](../vidaptive.md) (Karimi et al., arXiv 2309.16869)"),
-    ("camel", "[Camel](../camel.md) (arXiv 2602.09500)"),
-    ("salsify", "[Salsify](../salsify.md) (Fouladi et al., NSDI 2018)"),
-    ("fbra", "[FBRA](../fbra.md) (Nagy et al., MMSys 2014)"),
-    ("rebera", "[Rebera](../rebera.md) (Kurdoglu et al., MMSys 2016)"),
-    ("gcc", "[GCC](../gcc.md) beside stock Chromium 156"),
-    ("l4s", "[L4S](../../l4s.md) (no paper's: the bounds of specs/l4s.md 6)"),
-    ("padding", "[What padding carries](../padding.md) (no paper's)"),
-];
 
 /// A figure that was played, as it is kept in the folder of --out.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     /// The program and the options that played it.
     by: String,
+    /// Its section of the paper's page.
     page: String,
 }
 
-/// Plays what has not been played yet, and writes the pages and the index.
+/// Plays what has not been played yet, and writes its sections and the index.
 pub(super) fn write(figures: &[&Figure], arguments: &Arguments, folder: &Path) -> anyhow::Result<()> {
     for folder in [folder, &arguments.out] {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
@@ -49,20 +38,22 @@ pub(super) fn write(figures: &[&Figure], arguments: &Arguments, folder: &Path) -
                 result
             }
         };
-        let page = folder.join(format!("{}.md", figure.name));
-        std::fs::write(&page, &result.page).with_context(|| page.display().to_string())?;
-        let verdict = verdict_of(&result.page).unwrap_or_default();
+        let paper = paper_of(figure);
+        let path = folder.join(format!("{paper}.md"));
+        let mut page = read(folder, paper).unwrap_or_else(|| Page::read(paper, ""));
+        page.put(figure, &result.page);
+        std::fs::write(&path, page.text()).with_context(|| path.display().to_string())?;
+        let verdict = result.page.lines().find_map(|line| line.strip_prefix(VERDICT)).unwrap_or_default();
         note!("{}: {verdict}", figure.name);
     }
-    let index = folder.join("README.md");
-    std::fs::write(&index, index_of(folder)).with_context(|| index.display().to_string())
+    let path = folder.join("README.md");
+    std::fs::write(&path, index(|paper| read(folder, paper))).with_context(|| path.display().to_string())
 }
 
-/// How a page's line with the verdict begins.
-pub(super) const VERDICT: &str = "Verdict: ";
-
-fn verdict_of(page: &str) -> Option<&str> {
-    page.lines().find_map(|line| line.strip_prefix(VERDICT))
+/// A paper's page in the folder; `None` if there is none.
+fn read(folder: &Path, paper: &str) -> Option<Page> {
+    let text = std::fs::read_to_string(folder.join(format!("{paper}.md"))).ok()?;
+    Some(Page::read(paper, &text))
 }
 
 /// Identity of everything that decides about a result: this program's own bytes, and the options.
@@ -74,7 +65,7 @@ fn program_and_options(arguments: &Arguments) -> anyhow::Result<String> {
     Ok(format!("{hash} {folders:?} {pictures:?} {duration:?} {unloaded} {runs:?} {seed:?}"))
 }
 
-/// Description of the runs, and the command that plays them.
+/// Description of the runs.
 fn setup(figure: &Figure, arguments: &Arguments) -> anyhow::Result<String> {
     let setup = &figure.setup;
     let pictures = arguments.pictures.of_figure(setup)?;
@@ -92,33 +83,11 @@ fn setup(figure: &Figure, arguments: &Arguments) -> anyhow::Result<String> {
         Experiment::Rows(_) => "computed without a sender".into(),
         Experiment::Bounded(_) => format!("{} seeds, worst of them judged", arguments.runs.unwrap_or(setup.runs)),
     };
-    Ok(format!("`thalweg reproduce {}`: {played}.", figure.name))
+    Ok(format!("{}.", first_upper(&played)))
 }
 
-/// The index of all pages in the folder, whenever they were written.
-fn index_of(folder: &Path) -> String {
-    let figures = figures();
-    let verdict = |figure: &Figure| {
-        let page = std::fs::read_to_string(folder.join(format!("{}.md", figure.name))).ok()?;
-        verdict_of(&page).map(str::to_string)
-    };
-    let mut index = String::from(
-        "# Every figure and table of the five papers, and its result here\n\n\
-         Written by `make reproduce`; each page has the paper's numbers beside ours and the command that plays it. A\n\
-         number holds if ours is within a tenth of it or within the deviation that the paper prints, unless the page\n\
-         says otherwise; a number that the paper bounds (\"more than twice\") holds on its side of the bound. A ranking\n\
-         holds if no two schemes are the other way round. *Reproduced*: every number holds; *order only*: every ranking.\n",
-    );
-    for (paper, title) in PAPERS {
-        let of = figures.iter().filter(|figure| figure.name.split('-').next() == Some(paper));
-        let of: Vec<(&Figure, String)> = of.filter_map(|figure| Some((figure, verdict(figure)?))).collect();
-        if of.is_empty() {
-            continue;
-        }
-        let _ = write!(index, "\n## {title}\n\n| figure | what | verdict |\n|---|---|---|\n");
-        for (figure, verdict) in of {
-            let _ = writeln!(index, "| [{0}]({0}.md) | {1} | {verdict} |", figure.name, figure.about);
-        }
-    }
-    index
+/// The text with a capital at its beginning.
+pub(super) fn first_upper(text: &str) -> String {
+    let mut text = text.chars();
+    text.next().into_iter().flat_map(char::to_uppercase).chain(text).collect()
 }

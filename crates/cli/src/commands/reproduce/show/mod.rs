@@ -50,7 +50,7 @@ impl Results {
         Ok(())
     }
 
-    /// A page of Markdown; `setup` is a paragraph on what was played.
+    /// A section of a page of Markdown; `setup` is a sentence on what was played.
     pub(super) fn markdown(&self, figure: &Figure, setup: &str) -> String {
         self.page.markdown(figure, setup)
     }

@@ -56,7 +56,7 @@ impl Compared {
     pub(super) fn markdown(&self) -> String {
         let mut text = String::new();
         if !self.grid.is_empty() {
-            let _ = write!(text, "\n## The paper's numbers beside ours\n\n{}", self.grid.markdown());
+            let _ = write!(text, "\n**The paper's numbers beside ours**\n\n{}", self.grid.markdown_by(1));
         }
         let missed = self.verdict.rankings.iter().filter(|ranking| !ranking.is_kept());
         for (place, Ranking { link, key, paper, ours }) in missed.enumerate() {

@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
+use thalweg_papers::pages::VERDICT;
 use thalweg_papers::{
     Answer, Asked, Bound, Bounded, Figure, Line, Published, Quantiles, Row, Sample, Spread, Statistic, beaten, compare,
     each_link, mean, pooled, spread, values_over_links,
 };
 
-use super::super::pages::VERDICT;
+use super::super::pages::first_upper;
 use super::Shown;
 use super::published::Compared;
 use super::text::{head, text, with_sigma};
@@ -76,18 +77,16 @@ impl Page {
         text + &self.ending.text()
     }
 
+    /// A section of a paper's page, without its heading.
     pub(super) fn markdown(&self, figure: &Figure, setup: &str) -> String {
-        let verdict = self.ending.verdict();
-        let mut about = figure.about.chars();
-        let about = about.next().into_iter().flat_map(char::to_uppercase).chain(about).collect::<String>();
-        let mut text = format!("# {}\n\n{about}.\n\n{setup}\n\n{VERDICT}{verdict}\n", figure.name);
-        text += &self.ending.markdown();
+        let (about, verdict) = (first_upper(figure.about), self.ending.verdict());
+        let mut text = format!("{about}. {setup}\n\n{VERDICT}{verdict}\n{}", self.ending.markdown());
         if !self.readings.is_empty() {
-            let note = if self.note.is_empty() { String::new() } else { format!("{}.\n\n", self.note) };
-            let _ = write!(text, "\n## Readings\n\n{note}{}", self.readings.markdown());
+            let note = if self.note.is_empty() { String::new() } else { format!(". {}", self.note) };
+            let _ = write!(text, "\n**Readings**{note}\n\n{}", self.readings.markdown_by(1));
         }
         for (heading, table) in &self.tables {
-            let _ = write!(text, "\n## {heading}\n\n{}", table.markdown());
+            let _ = write!(text, "\n**{heading}**\n\n{}", table.markdown_by(table.names() - 1));
         }
         text
     }

@@ -99,7 +99,7 @@ fn a_capture_of_a_loaded_link_gives_its_trace_back_second_by_second() {
         let left = departures(trace.clone(), (0..count).map(|_| (Time::ZERO, 1500)));
         let packet = udp(SENDER, RECEIVER, &[1; 1472]);
         let captured: Vec<Captured> = left.iter().map(|(time, _)| (at(*time), packet.clone())).collect();
-        let Reading { trace: fitted, format, notes, delay } = fit(&raw(&captured), "").unwrap();
+        let Reading { trace: fitted, format, notes, delay, .. } = fit(&raw(&captured), "").unwrap();
         assert_eq!((format, delay), (Format::Capture, None));
         assert!(
             notes[1].contains("by 200 ms")

@@ -60,6 +60,13 @@ mod tests {
     }
 
     #[test]
+    fn each_format_has_one_reader() {
+        for (format, names, _) in Format::ALL {
+            assert_eq!(READERS.iter().filter(|reader| reader.format == format).count(), 1, "{names:?}");
+        }
+    }
+
+    #[test]
     fn whole_numbers_that_could_be_rates_are_refused_with_both_readings_and_the_fix() {
         let constant = "2000\n".repeat(60);
         let rising_bps: String = (1..100).map(|step| format!("{}\n", step * 100_000)).collect();

@@ -99,7 +99,7 @@ fn a_capture_of_a_loaded_link_gives_its_trace_back_second_by_second() {
         let left = departures(trace.clone(), (0..count).map(|_| (Time::ZERO, 1500)));
         let packet = udp(SENDER, RECEIVER, &[1; 1472]);
         let captured: Vec<Captured> = left.iter().map(|(time, _)| (at(*time), packet.clone())).collect();
-        let Reading { trace: fitted, format, notes, delay } = fit(&raw(&captured), "").unwrap();
+        let Reading { trace: fitted, format, notes, delay, .. } = fit(&raw(&captured), "").unwrap();
         assert_eq!((format, delay), (Format::Capture, None));
         assert!(
             notes[1].contains("by 200 ms")
@@ -301,7 +301,7 @@ fn the_direction_is_the_one_with_the_most_bytes_or_the_one_that_is_asked_for() {
 }
 
 #[test]
-fn an_option_of_an_interface_that_is_too_short_is_passed_over() {
+fn a_block_that_contradicts_itself_is_refused_with_its_place() {
     let block = |kind: u32, body: &[u8]| {
         let length = (12 + body.len() as u32).to_le_bytes();
         [&kind.to_le_bytes()[..], &length, body, &length].concat()
@@ -310,7 +310,7 @@ fn an_option_of_an_interface_that_is_too_short_is_passed_over() {
     // if_tsoffset has 8 bytes; here it has 4.
     let interface = block(1, &[101, 0, 0, 0, 0, 0, 0, 0, 14, 0, 4, 0, 0, 0, 0, 0]);
     let error = fit(&[section, interface].concat(), "").unwrap_err();
-    assert!(error.contains("no IP packet"), "{error}");
+    assert!(error.contains("block at byte 28 is invalid"), "{error}");
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn a_capture_that_shows_no_rate_is_refused_with_the_reason() {
         (raw(&[]), "no IP packet"),
         (pcap(&arp, DataLink::ETHERNET, TsResolution::MicroSecond, Endianness::Little), "no IP packet"),
         (pcap(&small, DataLink::IEEE802_11, TsResolution::MicroSecond, Endianness::Little), "link type 105"),
-        (unordered, "no byte order"),
+        (unordered, "block at byte 0 is invalid"),
     ] {
         let error = fit(&file, "").unwrap_err();
         assert!(error.contains(words), "{error}");

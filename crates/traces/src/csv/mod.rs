@@ -29,7 +29,7 @@ const LONGEST_MS: u64 = 86_400_000;
 fn is(file: File<'_>) -> Result<bool, ReadError> {
     let first = first_line(file.text()?);
     let begins_with_name = first.split_whitespace().next().is_some_and(|field| field.parse::<f64>().is_err());
-    Ok(begins_with_name || first.contains([',', ';', '"']))
+    Ok(begins_with_name || first.contains([',', ';', '\u{22}']))
 }
 
 fn read(file: File<'_>, options: &ReadOptions) -> Result<Reading, ReadError> {

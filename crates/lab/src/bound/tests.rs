@@ -174,7 +174,7 @@ fn a_name_is_a_bound_with_any_duration_and_no_sender_for_a_real_network() {
     assert_eq!(bound("bound:omniscient:66ms").kind, bound("bound:omniscient").kind);
     assert_eq!(bound("bound:omniscient:1.5s").kind, Kind::Omniscient { within: Span::from_millis(1500) });
     for (name, words) in [
-        ("bound:oracle", "choose from bound:omniscient, "),
+        ("bound:oracle", "expected one of bound:omniscient, "),
         ("bound:omniscient:fast", "bound:omniscient:fast: "),
         ("bound:omniscient:0ms", "must be above 0"),
     ] {

@@ -101,7 +101,7 @@ fn a_sender_of_ones_own_competes_by_its_name_once_it_is_registered() {
     let gcc: Scheme = "gcc".parse().unwrap();
     let mut registry = Registry::new();
     let problem = simulate_with(&scenario, &gcc, &registry, &mut find(), &mut unattended).err().unwrap().to_string();
-    assert!(problem.contains("'own' is no scheme") && problem.contains("vidaptive"), "{problem}");
+    assert!(problem.contains("unknown scheme 'own'") && problem.contains("vidaptive"), "{problem}");
     registry.add(Own).unwrap();
     let run = simulate_with(&scenario, &gcc, &registry, &mut find(), &mut unattended).unwrap();
     let theirs = &run.competitors[0].summary;
@@ -171,7 +171,7 @@ fn the_run_file_of_a_sender_of_ones_own_names_it_and_a_program_that_knows_it_pla
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(text.contains("[scheme.custom]\nrate = \"900kbps\""), "{text}");
     let mut registry = Registry::new();
-    assert!(read_run(&text, &registry).unwrap_err().to_string().contains("'own' is no scheme"));
+    assert!(read_run(&text, &registry).unwrap_err().to_string().contains("unknown scheme 'own'"));
     registry.add(Own).unwrap();
     let (read, sender) = read_run(&text, &registry).unwrap();
     assert!(read == scenario);

@@ -104,7 +104,7 @@ fn a_viewer_may_ask_for_a_sender_that_the_program_has_registered_and_for_no_othe
         network.join(network.clock.now(), &asked)
     };
     let problem = ask("another").unwrap_err().to_string();
-    assert!(problem.contains("'another' is no scheme: choose from own, "), "{problem}");
+    assert!(problem.contains("unknown scheme 'another': expected one of own, "), "{problem}");
     let id = ask("own").unwrap().id;
     assert_eq!(network.audience.find(&id).unwrap().outgoing.scheme().name(), "own");
     assert!(network.switch(network.clock.now(), &id, "vidaptive").is_ok());

@@ -152,11 +152,17 @@ fn exit_code(error: &anyhow::Error) -> std::process::ExitCode {
         3.into()
     } else if error.is::<play::Interrupted>() {
         interrupt::EXIT_CODE.into()
-    } else if error.is::<suggest::Unknown>() {
+    } else if error.is::<suggest::Unknown>() || is_unknown_scheme(error) {
         2.into()
     } else {
         std::process::ExitCode::FAILURE
     }
+}
+
+/// Whether it is a scheme that nothing has.
+fn is_unknown_scheme(error: &anyhow::Error) -> bool {
+    let is_sender = matches!(error.downcast_ref(), Some(thalweg_lab::NoSender::Unknown(_)));
+    is_sender || error.is::<thalweg_sender::scheme::UnknownScheme>()
 }
 
 /// An error and its causes, each printed once: many errors repeat their cause in their own text.

@@ -7,18 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, bail};
-use thalweg_lab::bound::{BOUNDS, Curves};
+use thalweg_lab::bound::Curves;
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::report::{self, About};
 use thalweg_lab::simulate::SimulateError;
 use thalweg_lab::statistics::distinct;
 use thalweg_lab::{Outcome, Scenario, inputs, run_folder, simulate};
-use thalweg_learned::onnx;
 use thalweg_sender::{Registry, SenderFactory};
 
 use crate::progress::{self, Progress};
 use crate::standard_input::Spooled;
-use crate::suggest::Unknown;
 use crate::{folder, interrupt, link};
 
 /// How much of the machine, and of the terminal, playing takes.
@@ -59,25 +57,7 @@ pub(crate) struct Job {
 
 /// Schemes by their names.
 pub(crate) fn schemes(registry: &Registry, names: &[String]) -> anyhow::Result<Vec<Arc<dyn SenderFactory>>> {
-    let find = |name: &String| {
-        // A path is written as it is, all other names in lower case.
-        let made = if onnx::is_policy(name) { name.clone() } else { name.to_lowercase() };
-        if thalweg_lab::is_made(&made) {
-            return Ok(thalweg_lab::named(registry, &made)?);
-        }
-        // Names are written in lower case, also where a paper writes its own in capitals.
-        let found = registry.find(name).or_else(|_| registry.find(&name.to_lowercase()));
-        found.map_err(|_| {
-            Unknown::new(
-                "scheme",
-                name,
-                registry.names().chain(BOUNDS.map(|(name, _)| name)),
-                "`thalweg schemes` lists them",
-            )
-            .into()
-        })
-    };
-    names.iter().map(find).collect()
+    names.iter().map(|name| Ok(thalweg_lab::named(registry, name)?)).collect()
 }
 
 /// A run of each scheme in each scenario. A run's folder in `out` is named by what distinguishes it: link, video, seed

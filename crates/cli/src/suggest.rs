@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use thalweg_units::nearest;
+
 /// A name on the command line that nothing has: the program's exit code is 2, as for other wrong values.
 #[derive(Debug)]
 pub(crate) struct Unknown {
@@ -13,10 +15,6 @@ pub(crate) struct Unknown {
     list: &'static str,
 }
 
-/// How alike two names must be to be suggested, 0 to 1: below it a suggestion is more often wrong than right.
-const ALIKE: f64 = 0.75;
-const MAX_SUGGESTIONS: usize = 3;
-
 impl Unknown {
     /// `what` is the kind of thing, `list` says how to see all of them.
     pub(crate) fn new<'a>(
@@ -25,11 +23,7 @@ impl Unknown {
         known: impl IntoIterator<Item = &'a str>,
         list: &'static str,
     ) -> Unknown {
-        let alike = |known: &str| strsim::jaro_winkler(&name.to_lowercase(), &known.to_lowercase());
-        let mut near: Vec<(f64, &str)> = known.into_iter().map(|known| (alike(known), known)).collect();
-        near.retain(|(alike, _)| *alike >= ALIKE);
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let near = near.into_iter().take(MAX_SUGGESTIONS).map(|(_, known)| known.to_string()).collect();
+        let near = nearest(name, known).into_iter().map(str::to_owned).collect();
         Unknown { what, name: name.into(), near, list }
     }
 }

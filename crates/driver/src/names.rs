@@ -8,27 +8,6 @@ use thalweg_units::ConfigError;
 
 /// Why a scheme is more than a controller that sees packets leave and arrive; `None` if it is not.
 fn needs(scheme: &Scheme) -> Option<&'static str> {
-    let controller = match &scheme.controller {
-        ControllerConfig::Fixed(_)
-        | ControllerConfig::Copa(_)
-        | ControllerConfig::Rocc(_)
-        | ControllerConfig::Gcc(_)
-        | ControllerConfig::Bbr(_)
-        | ControllerConfig::Scream(_)
-        | ControllerConfig::ScreamLibwebrtc(_)
-        | ControllerConfig::Nada(_)
-        | ControllerConfig::Sqp(_)
-        | ControllerConfig::Pudica(_)
-        | ControllerConfig::Tfrc(_) => None,
-        ControllerConfig::Rrtcc(_) | ControllerConfig::Cnadu(_) => {
-            Some("its receiver's half measures when whole frames arrive")
-        }
-        ControllerConfig::Camel(_) => Some("it measures the path by bursts, which another program's pacer takes apart"),
-        ControllerConfig::Fbra(_) => Some("its probes are FEC packets"),
-        ControllerConfig::Salsify(_) => Some("it limits frames that are chosen late from several candidates"),
-        ControllerConfig::Rebera(_) => Some("it plans groups of frames"),
-        ControllerConfig::Thalweg(_) => Some("it measures the path by the packets of whole frames and limits frames"),
-    };
     let padding = scheme.padding.is_some().then_some("it keeps the path full with padding");
     let frames = match &scheme.frames {
         FramesConfig::EveryFrame | FramesConfig::RateTargeted(_) => None,
@@ -36,7 +15,7 @@ fn needs(scheme: &Scheme) -> Option<&'static str> {
             Some("it chooses frames")
         }
     };
-    controller.or(padding).or(frames)
+    scheme.controller.needs_its_sender().or(padding).or(frames)
 }
 
 /// RoCC, which is part of other schemes only: as Copa is alone.

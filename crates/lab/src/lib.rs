@@ -30,7 +30,7 @@ pub mod sweep;
 pub mod tune;
 pub mod undershoot;
 
-pub use named::{NoSender, is_made, named};
+pub use named::{NoSender, named};
 pub use outcome::Outcome;
 pub use scenario::Scenario;
 pub use simulate::{Simulation, simulate, simulate_with, unattended};

@@ -7,25 +7,26 @@ use thalweg_sender::scheme::UnknownScheme;
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::ConfigError;
 
-use crate::bound::Bound;
+use crate::bound::{BOUNDS, Bound};
 
 /// The sender of this name: a bound (`bound:causal`), a policy from a file (`onnx:PATH`), or one of `registry`. One that
-/// was added to the registry under such a name comes first.
+/// was added to the registry under such a name comes first. All but paths may be written in capitals.
 ///
 /// # Errors
 /// When there is none, or what the name says cannot be made.
 pub fn named(registry: &Registry, name: &str) -> Result<Arc<dyn SenderFactory>, NoSender> {
-    match registry.find(name) {
-        Ok(sender) => Ok(sender),
-        Err(_) if is_made(name) && Bound::is_named_by(name) => Ok(Arc::new(name.parse::<Bound>()?)),
-        Err(_) if is_made(name) => Ok(Arc::new(onnx::open(name)?)),
-        Err(unknown) => Err(unknown.into()),
+    let unknown = match registry.find(name) {
+        Ok(sender) => return Ok(sender),
+        Err(unknown) => unknown,
+    };
+    let lower = name.to_ascii_lowercase();
+    if onnx::is_policy(name) {
+        return Ok(Arc::new(onnx::open(name)?));
     }
-}
-
-/// Returns true if a sender of this name is made from what the name says.
-pub fn is_made(name: &str) -> bool {
-    Bound::is_named_by(name) || onnx::is_policy(name)
+    if Bound::is_named_by(&lower) {
+        return Ok(Arc::new(lower.parse::<Bound>()?));
+    }
+    Err(unknown.beside(BOUNDS.map(|(name, _)| name)).into())
 }
 
 /// There is no sender of a name.

@@ -48,9 +48,8 @@ impl Settings {
     }
 
     fn among(name: &str, names: &[&str], hint: &str) -> Result<Settings, ConfigError> {
-        let choice = || {
-            ConfigError::because(format!("scheme '{name}' does not fit: expected one of {}; {hint}", names.join(", ")))
-        };
+        let choice =
+            || ConfigError::because(format!("unknown scheme '{name}': expected one of {}; {hint}", names.join(", ")));
         let mut scheme = names.contains(&name).then(|| thalweg_driver::scheme(name)).ok_or_else(choice)??;
         if let ControllerConfig::Rocc(rocc) = &mut scheme.controller {
             rocc.gamma = GAMMA;

@@ -95,7 +95,7 @@ impl FromStr for Bound {
             other => {
                 let within = other.strip_prefix("omniscient:").ok_or_else(|| {
                     let names = BOUNDS.map(|(name, _)| name).join(", ");
-                    ConfigError::because(format!("unknown bound '{name}': expected one of {names}"))
+                    ConfigError::because(format!("unknown scheme '{name}': expected one of {names}"))
                 })?;
                 let within: Span = within.parse().map_err(|error| ConfigError::because(format!("{name}: {error}")))?;
                 check(name, within).within(above(Span::ZERO), "bound:omniscient:66ms")?;

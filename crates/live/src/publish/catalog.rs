@@ -41,7 +41,7 @@ impl Catalog {
     pub(super) fn scheme(&self, name: &str) -> Result<Arc<dyn SenderFactory>, Refused> {
         let unknown = |message: String| Refused::new(RefusedKind::UnknownScheme, message);
         let scheme = self.registry.find(name).map_err(|error| unknown(error.to_string()))?;
-        if is_stateful(&*scheme) || self.about.schemes.iter().any(|known| known.name == name) {
+        if is_stateful(&*scheme) || self.about.schemes.iter().any(|known| known.name == scheme.name()) {
             Ok(scheme)
         } else {
             let names: Vec<&str> = self.about.schemes.iter().map(|known| known.name.as_str()).collect();

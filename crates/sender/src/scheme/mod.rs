@@ -102,6 +102,35 @@ impl ControllerConfig {
         }
     }
 
+    /// Why it is more than a controller that sees packets leave and arrive; `None` if it works in any sender.
+    pub fn needs_its_sender(&self) -> Option<&'static str> {
+        match self {
+            ControllerConfig::Fixed(_)
+            | ControllerConfig::Copa(_)
+            | ControllerConfig::Rocc(_)
+            | ControllerConfig::Gcc(_)
+            | ControllerConfig::Bbr(_)
+            | ControllerConfig::Scream(_)
+            | ControllerConfig::ScreamLibwebrtc(_)
+            | ControllerConfig::Nada(_)
+            | ControllerConfig::Sqp(_)
+            | ControllerConfig::Pudica(_)
+            | ControllerConfig::Tfrc(_) => None,
+            ControllerConfig::Rrtcc(_) | ControllerConfig::Cnadu(_) => {
+                Some("its receiver's half measures when whole frames arrive")
+            }
+            ControllerConfig::Camel(_) => {
+                Some("it measures the path by bursts, which another program's pacer takes apart")
+            }
+            ControllerConfig::Fbra(_) => Some("its probes are FEC packets"),
+            ControllerConfig::Salsify(_) => Some("it limits frames that are chosen late from several candidates"),
+            ControllerConfig::Rebera(_) => Some("it plans groups of frames"),
+            ControllerConfig::Thalweg(_) => {
+                Some("it measures the path by the packets of whole frames and limits frames")
+            }
+        }
+    }
+
     /// Builds the controller in its initial state.
     ///
     /// # Errors

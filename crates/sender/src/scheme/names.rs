@@ -5,6 +5,8 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
+use thalweg_units::did_you_mean;
+
 use super::{Scheme, camel, copa, gcc, peers, rebera, rtcp, salsify, suffixes, thalweg, vidaptive};
 
 /// A scheme and its name on the command line.
@@ -238,32 +240,38 @@ pub fn known() -> &'static [Known] {
     ]
 }
 
-/// No scheme has this name; the message lists those that exist.
+/// No scheme has this name; the message lists those that exist, and says which are near.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownScheme {
     name: String,
-    /// The names that a program has added to its registry.
-    added: Vec<String>,
+    /// Names besides this crate's.
+    others: Vec<String>,
 }
 
 impl UnknownScheme {
-    /// The error for `name`, where a program has added the names `added` to this crate's.
-    pub(super) fn new(name: &str, added: Vec<String>) -> UnknownScheme {
-        UnknownScheme { name: name.into(), added }
+    /// The error for `name`, where `others` are known besides this crate's.
+    pub fn new<'a>(name: &str, others: impl IntoIterator<Item = &'a str>) -> UnknownScheme {
+        UnknownScheme { name: name.into(), others: others.into_iter().map(String::from).collect() }
+    }
+
+    /// The same where these names are known too.
+    pub fn beside<'a>(mut self, others: impl IntoIterator<Item = &'a str>) -> UnknownScheme {
+        self.others.extend(others.into_iter().map(String::from));
+        self
     }
 }
 
 impl fmt::Display for UnknownScheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = known().iter().map(|known| known.name);
-        let names: Vec<&str> = self.added.iter().map(String::as_str).chain(known).collect();
+        let known = || self.others.iter().map(String::as_str).chain(known().iter().map(|known| known.name));
         let suffixes: Vec<&str> = suffixes().iter().map(|suffix| suffix.name).collect();
-        let (names, suffixes) = (names.join(", "), suffixes.join(", "));
+        let (names, suffixes) = (known().collect::<Vec<_>>().join(", "), suffixes.join(", "));
         write!(
             f,
             "unknown scheme '{}': expected one of {names}, optionally with a suffix that fits it ({suffixes})",
             self.name
-        )
+        )?;
+        did_you_mean(&self.name, known()).map_or(Ok(()), |question| write!(f, "; {question}"))
     }
 }
 
@@ -271,12 +279,16 @@ impl core::error::Error for UnknownScheme {}
 
 impl FromStr for Scheme {
     type Err = UnknownScheme;
+
+    /// Names are in lower case; one is found also where it is written in capitals, as papers write theirs.
     fn from_str(name: &str) -> Result<Scheme, UnknownScheme> {
+        let lower = name.to_ascii_lowercase();
         let find = |name: &str| known().iter().find(|known| known.name == name).map(Known::scheme);
         let suffixed = || {
-            let changed = suffixes().iter().find_map(|suffix| suffix.change(find(name.strip_suffix(suffix.name)?)?))?;
-            Some(Scheme { name: name.into(), ..changed })
+            let changed =
+                suffixes().iter().find_map(|suffix| suffix.change(find(lower.strip_suffix(suffix.name)?)?))?;
+            Some(Scheme { name: lower.clone(), ..changed })
         };
-        find(name).or_else(suffixed).ok_or_else(|| UnknownScheme::new(name, Vec::new()))
+        find(&lower).or_else(suffixed).ok_or_else(|| UnknownScheme::new(name, []))
     }
 }

@@ -1,6 +1,6 @@
 //! Senders by name: this crate's schemes, and those that a program adds.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
@@ -38,17 +38,18 @@ impl Registry {
         self.added.push(Arc::new(factory));
     }
 
-    /// Finds the sender of this name.
+    /// Finds the sender of this name, which may be written in capitals.
     ///
     /// # Errors
     /// If there is none; the error lists the existing names.
     pub fn find(&self, name: &str) -> Result<Arc<dyn SenderFactory>, UnknownScheme> {
-        if let Some(added) = self.added.iter().find(|added| added.name() == name) {
+        let added = |name: &str| self.added.iter().find(|added| added.name() == name);
+        if let Some(added) = added(name).or_else(|| added(&name.to_ascii_lowercase())) {
             return Ok(added.clone());
         }
         match name.parse::<Scheme>() {
             Ok(scheme) => Ok(Arc::new(scheme)),
-            Err(_) => Err(UnknownScheme::new(name, self.added_names().map(ToString::to_string).collect())),
+            Err(unknown) => Err(unknown.beside(self.added_names())),
         }
     }
 
@@ -84,6 +85,7 @@ impl core::error::Error for NameTaken {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
     use thalweg_control::fixed;
 
     fn mine(name: &str) -> impl SenderFactory + use<> {
@@ -106,6 +108,10 @@ mod tests {
         let mut registry = Registry::new();
         registry.add(mine("mine")).unwrap();
         assert_eq!(registry.find("mine").unwrap().name(), "mine");
+        let written = ["Mine", "GCC", "Gcc+FEC"].map(|name| registry.find(name).unwrap().name().to_string());
+        assert_eq!(written, ["mine", "gcc", "gcc+fec"]);
+        let near = registry.find("vidaptve").unwrap_err().to_string();
+        assert!(near.ends_with("; did you mean vidaptive or vidaptive:rocc or vidaptive:gcc?"), "{near}");
         let message = registry.find("yours").unwrap_err().to_string();
         assert!(
             message.starts_with("unknown scheme 'yours': expected one of mine, gcc, ") && message.contains("+fec"),

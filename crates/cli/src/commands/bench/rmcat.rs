@@ -9,7 +9,8 @@ use thalweg_netsim::traffic::tcp::Congestion;
 use thalweg_rmcat::{
     Bench, Case, Contestant, Expectations, Judged, Options, Outcome, Verdict, all, find, json, junit, page,
 };
-use thalweg_sender::{Registry, Scheme};
+use thalweg_sender::Scheme;
+use thalweg_sender::scheme::UnknownScheme;
 use thalweg_units::{Seed, Span};
 
 use crate::commands::seeds::Seeds;
@@ -119,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             found.into_iter().filter(|case| !cases.iter().any(|known| known.id == case.id)).collect::<Vec<_>>(),
         );
     }
-    let schemes = arguments.scheme.iter().map(|name| scheme(name)).collect::<anyhow::Result<Vec<Scheme>>>()?;
+    let schemes = arguments.scheme.iter().map(|name| name.parse()).collect::<Result<Vec<Scheme>, UnknownScheme>>()?;
     let expected = arguments.expect.as_deref().map(|path| {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         Expectations::read(&text).with_context(|| path.display().to_string())
@@ -181,12 +182,6 @@ fn list() -> anyhow::Result<()> {
         out!("{:<12} {:>5}  {}\n", case.id, case.duration.to_string(), case.title);
     }
     Ok(())
-}
-
-fn scheme(name: &str) -> anyhow::Result<Scheme> {
-    let found = name.parse().or_else(|_| name.to_lowercase().parse());
-    let registry = Registry::new();
-    Ok(found.map_err(|_| Unknown::new("scheme", name, registry.names(), "`thalweg schemes` lists them"))?)
 }
 
 fn played(bench: &Bench<'_>, effort: &Effort, keeping: &Keeping) -> anyhow::Result<Vec<Outcome>> {

@@ -28,13 +28,12 @@ fn needs(scheme: &Scheme) -> Option<&'static str> {
         ControllerConfig::Salsify(_) => Some("it limits frames that are chosen late from several candidates"),
         ControllerConfig::Rebera(_) => Some("it plans groups of frames"),
         ControllerConfig::Thalweg(_) => Some("it measures the path by the packets of whole frames and limits frames"),
+        _ => Some("nothing says that it works with another program's pacer"),
     };
     let padding = scheme.padding.is_some().then_some("it keeps the path full with padding");
     let frames = match &scheme.frames {
         FramesConfig::EveryFrame | FramesConfig::RateTargeted(_) => None,
-        FramesConfig::LateChoice(_) | FramesConfig::Budgeted(_) | FramesConfig::Selection(_) => {
-            Some("it chooses frames")
-        }
+        _ => Some("it chooses frames"),
     };
     controller.or(padding).or(frames)
 }

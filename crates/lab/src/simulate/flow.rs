@@ -533,6 +533,7 @@ impl Flow {
                     self.wake = self.until_end(until);
                     break;
                 }
+                _ => {}
             }
         }
         for event in self.engine.drain_events() {

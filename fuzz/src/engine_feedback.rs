@@ -129,7 +129,6 @@ impl World {
                         .collect();
                     engine.on_encoded(now, &frames);
                 }
-                engine::Output::Commit { .. } | engine::Output::Forget { .. } => {}
                 engine::Output::Wait { until, .. } => {
                     for event in engine.drain_events() {
                         if let Event::KeyframeForced { why: Why::ReceiverRequest } = event.event {
@@ -140,6 +139,7 @@ impl World {
                     }
                     return until;
                 }
+                _ => {}
             }
         }
         panic!("no end at {now}");

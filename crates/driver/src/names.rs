@@ -11,9 +11,7 @@ fn needs(scheme: &Scheme) -> Option<&'static str> {
     let padding = scheme.padding.is_some().then_some("it keeps the path full with padding");
     let frames = match &scheme.frames {
         FramesConfig::EveryFrame | FramesConfig::RateTargeted(_) => None,
-        FramesConfig::LateChoice(_) | FramesConfig::Budgeted(_) | FramesConfig::Selection(_) => {
-            Some("it chooses frames")
-        }
+        _ => Some("it chooses frames"),
     };
     scheme.controller.needs_its_sender().or(padding).or(frames)
 }

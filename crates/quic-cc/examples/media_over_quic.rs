@@ -79,7 +79,7 @@ async fn send(connection: Connection, handle: Handle) -> Result<()> {
                     connection.send_datagram(datagram(&packet).into())?;
                 }
                 Output::Wait { until, .. } => break until,
-                Output::Commit { .. } | Output::Forget { .. } => {}
+                _ => {}
             }
         };
         engine.drain_events().for_each(drop);

@@ -6,8 +6,9 @@ use core::fmt;
 use thalweg_control::{Decision, PacketId, Payload};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
-/// The reason of a decision.
+/// The reason of a decision. A frame policy of another program says its own in words: [`Why::Policy`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Why {
     /// A packet has waited in the queue longer than the pause threshold.
     QueueOld,
@@ -67,6 +68,8 @@ pub enum Why {
     JustRetransmitted,
     /// Retransmissions already take more of the wire than their share.
     RetransmissionsExceedShare,
+    /// A frame policy's own reason, in a few words as [`Why::text`] returns them.
+    Policy(&'static str),
 }
 
 impl Why {
@@ -102,6 +105,7 @@ impl Why {
             Why::Forgotten => "no longer in the history",
             Why::JustRetransmitted => "retransmitted less than a round trip ago",
             Why::RetransmissionsExceedShare => "retransmissions take their share of the wire already",
+            Why::Policy(reason) => reason,
         }
     }
 }
@@ -112,8 +116,9 @@ impl fmt::Display for Why {
     }
 }
 
-/// Why a sender wants to be woken.
+/// The reason that a sender wants to be woken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Wake {
     /// The pacer may release the next media packet.
     Pacer,

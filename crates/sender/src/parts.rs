@@ -2,14 +2,30 @@
 
 use alloc::boxed::Box;
 
-use thalweg_control::{Controller, ecn, feedback};
+use thalweg_control::{Controller, PacketId, ecn, feedback};
 use thalweg_types::PacketSizes;
+use thalweg_units::{ConfigError, Time};
 
+use crate::engine::Assembled;
 use crate::frames::FramePolicy;
 use crate::{pacing, padding, repair};
 
 /// The parts of a sender: what a [`SenderFactory`](crate::SenderFactory) makes and an [`Engine`](crate::Engine) is made
-/// of.
+/// of. Begin with [`Parts::new`] and set the fields that differ:
+///
+/// ```
+/// use thalweg_control::fixed;
+/// use thalweg_sender::frames::EveryFrame;
+/// use thalweg_sender::{Camera, Engine, Parts, repair};
+/// use thalweg_units::{Size, Span, Time};
+///
+/// let controller = fixed::Fixed::new(fixed::Config::default())?;
+/// let mut parts = Parts::new(Box::new(controller), Box::new(EveryFrame));
+/// parts.repair = Some(repair::Config::default());
+/// let camera = Camera { size: Size::HD, interval: Span::from_millis(33) };
+/// let engine = Engine::with(parts, camera, Time::ZERO)?;
+/// # Ok::<(), thalweg_units::ConfigError>(())
+/// ```
 #[non_exhaustive]
 pub struct Parts {
     /// Congestion control: how much may be sent.
@@ -47,5 +63,44 @@ impl Parts {
             loss_detection: feedback::Config::default(),
             ecn: None,
         }
+    }
+
+    /// Checks every parameter, as [`Engine::with`](crate::Engine::with) does.
+    ///
+    /// # Errors
+    /// When a parameter of a part is out of range.
+    pub fn check(self) -> Result<(), ConfigError> {
+        Assembled::new(self, PacketId(0), Time::ZERO).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames::EveryFrame;
+    use crate::{Camera, Engine};
+    use alloc::string::ToString;
+    use thalweg_control::fixed;
+    use thalweg_units::{Size, Span};
+
+    fn parts() -> Parts {
+        Parts::new(Box::new(fixed::Fixed::new(fixed::Config::default()).unwrap()), Box::new(EveryFrame))
+    }
+
+    #[test]
+    fn a_controller_and_a_frame_policy_are_a_sender() {
+        let camera = Camera { size: Size::HD, interval: Span::from_millis(33) };
+        parts().check().unwrap();
+        let engine = Engine::with(parts(), camera, Time::ZERO).unwrap();
+        assert_eq!(engine.limits().capacity, fixed::Config::default().rate);
+        let still = Camera { interval: Span::ZERO, ..camera };
+        assert!(Engine::with(parts(), still, Time::ZERO).err().unwrap().to_string().starts_with("camera.interval is"));
+    }
+
+    #[test]
+    fn a_part_out_of_range_is_named() {
+        let mut parts = parts();
+        parts.repair = Some(repair::Config { packets: 0, ..repair::Config::default() });
+        assert!(parts.check().unwrap_err().to_string().starts_with("repair.packets is 0"));
     }
 }

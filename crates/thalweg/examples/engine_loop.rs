@@ -88,7 +88,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
                 Output::Wait { until, .. } => break until,
                 // The chosen candidate, and states to forget: only for codecs that keep several.
-                Output::Commit { .. } | Output::Forget { .. } => {}
+                _ => {}
             }
         };
         engine.drain_events().for_each(drop);

@@ -17,7 +17,7 @@ impl FramePolicy for HalfWhenPoor {
         let is_poor = rate < Rate::from_kbps(1000);
         self.skipped = is_poor && !self.skipped;
         if self.skipped {
-            return FramePlan::Skip(Why::QueueOld);
+            return FramePlan::Skip(Why::Policy("half the frame rate below 1 Mbps"));
         }
         let interval = if is_poor { view.interval + view.interval } else { view.interval };
         let mut plan = EncodePlan::new(vec![Target::Rate(rate)], view.source, interval);

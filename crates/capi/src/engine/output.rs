@@ -273,6 +273,8 @@ impl EngineOutput {
                 let wait = Wait { until: clock.caller(*until), why: reason(*why), reserved: 0 };
                 (written.tag, written.of.wait) = (THALWEG_WAIT, wait);
             }
+            // Without a tag: a caller leaves it out.
+            _ => {}
         }
         written
     }
@@ -280,7 +282,6 @@ impl EngineOutput {
 
 fn reason(why: Wake) -> i32 {
     match why {
-        Wake::Nothing => 0,
         Wake::Pacer => 1,
         Wake::Repair => 2,
         Wake::Padding => 3,
@@ -289,6 +290,8 @@ fn reason(why: Wake) -> i32 {
         Wake::Controller => 6,
         Wake::ProbeTimeout => 7,
         Wake::FeedbackTimeout => 8,
+        // Nothing, or a reason that this interface has no number for.
+        _ => 0,
     }
 }
 

@@ -534,6 +534,7 @@ impl Flow {
                     self.wake = self.until_end(until);
                     break;
                 }
+                _ => {}
             }
         }
         for event in self.engine.drain_events() {

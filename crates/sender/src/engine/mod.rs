@@ -9,7 +9,6 @@
 
 mod assembled;
 mod audio;
-mod builder;
 mod camera;
 mod ceiling;
 mod change;
@@ -30,9 +29,8 @@ use crate::pacing::PacingRate;
 use crate::parts::Parts;
 use crate::repair::Repair;
 use crate::scheme::SenderFactory;
-use assembled::Assembled;
+pub(crate) use assembled::Assembled;
 use audio::QueuedAudio;
-pub use builder::Builder;
 use camera::{Encoding, Slot};
 use ceiling::Ceiling;
 
@@ -52,8 +50,20 @@ pub struct Camera {
     pub interval: Span,
 }
 
-/// What the engine asks its caller to do.
+impl Camera {
+    /// Checks that time passes between its pictures.
+    ///
+    /// # Errors
+    /// When the interval is not above zero.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        check("camera.interval", self.interval).within(above(Span::ZERO), "33.3ms")?;
+        Ok(())
+    }
+}
+
+/// Request of the engine to its caller. One that the caller does not know may be left out.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Output {
     /// Encode this picture; answer with [`Engine::on_encoded`].
     Encode {
@@ -133,17 +143,12 @@ impl Engine {
         Engine::with(scheme.parts(camera.size)?, camera, now)
     }
 
-    /// Begins a sender assembled from single parts.
-    pub fn builder(camera: Camera) -> Builder {
-        Builder::new(camera)
-    }
-
     /// A sender of these parts for one camera, before its first picture.
     ///
     /// # Errors
     /// When a parameter of a part is out of range.
     pub fn with(parts: Parts, camera: Camera, now: Time) -> Result<Engine, ConfigError> {
-        check("camera.interval", camera.interval).within(above(Span::ZERO), "33.3ms")?;
+        camera.check()?;
         let loss_detection = parts.loss_detection;
         let parts = Assembled::new(parts, PacketId(0), now)?;
         let mut engine = Engine {

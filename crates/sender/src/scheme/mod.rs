@@ -35,6 +35,7 @@ pub use thalweg_types::{FeedbackStyle, ReceiverKind, StatefulReceiver};
 /// The congestion controller, with its parameters.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum ControllerConfig {
     /// A constant rate.
     Fixed(thalweg_control::fixed::Config),
@@ -163,6 +164,7 @@ impl ControllerConfig {
 /// The frame policy, with its parameters.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum FramesConfig {
     /// Every picture at the controller's capacity.
     EveryFrame,

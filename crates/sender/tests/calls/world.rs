@@ -225,6 +225,7 @@ impl<L: FnMut(Option<DecoderReport>, u64) -> Option<DecoderReport>> World<L> {
                 Output::Forget { frame } => self.encoder.forget(frame),
                 Output::Transmit(packet) => self.transmit(packet),
                 Output::Wait { until, .. } => break until,
+                _ => {}
             }
         };
         self.outcome.events.extend(self.engine.drain_events().map(|timed| timed.event));

@@ -90,7 +90,8 @@ impl Outgoing {
     pub fn new(setup: Setup, connection: Connection, now: Time) -> Result<Outgoing, SetupError> {
         let video = setup.media.video.clone().ok_or(SetupError::NoVideo)?;
         // Reports errors of the scheme now and not when the connection is established.
-        Engine::new(&*setup.scheme, setup.camera, now)?;
+        setup.camera.check()?;
+        setup.scheme.parts(setup.camera.size)?.check()?;
         let (peer, figures) = (Peer::new(connection), Figures::default());
         Ok(Outgoing {
             setup,
@@ -220,7 +221,7 @@ impl Outgoing {
                 flow.writer.put_in_red(redundancy);
                 flow.writer.count(setup::is_measured(scheme.receiver(), &self.video));
             }
-            None => drop(Engine::with(parts, self.setup.camera, now)?),
+            None => parts.check()?,
         }
         self.setup.scheme = scheme;
         Ok(())
@@ -374,6 +375,7 @@ impl Outgoing {
                         Output::Wait { until: until.min(reports), why: Wake::Nothing }
                     };
                 }
+                _ => {}
             }
         }
     }

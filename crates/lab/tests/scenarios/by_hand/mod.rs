@@ -232,6 +232,7 @@ impl Near {
                     self.wake = until;
                     break;
                 }
+                _ => {}
             }
         }
         for timed in self.engine.drain_events() {

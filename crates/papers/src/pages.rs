@@ -22,7 +22,7 @@ const PAPERS: [(&str, &str); 8] = [
     ("padding", "[What padding carries](../padding.md) (no paper's)"),
 ];
 
-/// How a line with the verdict begins.
+/// Beginning of a line with the verdict.
 pub const VERDICT: &str = "Verdict: ";
 /// Beginning of a section's line with its stamp.
 const STAMP: &str = "Stamp: ";

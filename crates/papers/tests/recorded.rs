@@ -15,7 +15,7 @@ thalweg_data::data_tests! {
     ];
 }
 
-/// What a printed number may be written as: in another unit, as a share, as a gain or a reduction of so many percent.
+/// The values that a printed number may stand for: in another unit, as a share, as a gain or a reduction of so many percent.
 fn readings(printed: f64) -> Vec<f64> {
     let share = printed / 100.0;
     let units = [1.0, 10.0, 1e3, 1e6, 0.01, 1024.0].map(|unit| printed * unit);

@@ -11,7 +11,7 @@ use thalweg_papers::{Reading, Windowed};
 use thalweg_sender::{FeedbackStyle, Scheme};
 use thalweg_units::{Bytes, Seed, Size, Span};
 
-use crate::scenarios::support::{delay, scenario};
+use crate::support::{delay, scenario};
 
 const KILOBYTE: u64 = 1024;
 

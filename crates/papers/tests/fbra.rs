@@ -10,7 +10,7 @@ use thalweg_netsim::{HopConfig, PathConfig, Trace};
 use thalweg_papers::{Experiment, Figure, Links, Origin, drawn, figures};
 use thalweg_units::{Rate, Seed, Size, Span};
 
-use crate::scenarios::support::{self, scenario};
+use crate::support::{self, scenario};
 
 /// Runs a table with its link of this delay in milliseconds, for one scheme.
 fn play(table: &str, millis: i64, scheme: &str, seconds: i64, seed: u64) -> Summary {

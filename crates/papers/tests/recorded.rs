@@ -25,11 +25,10 @@ fn readings(printed: f64) -> Vec<f64> {
 
 /// The numbers in a text, without their signs.
 fn numbers(text: &str) -> Vec<f64> {
-    let plain = text.replace(',', "");
-    plain
-        .split(|char: char| !(char.is_ascii_digit() || ".e-".contains(char)))
-        .filter_map(|part| part.trim_matches(['-', '.', 'e']).parse().ok())
-        .collect()
+    // A minus belongs to a number as part of its exponent only: elsewhere it is a range's.
+    let text = text.replace("e-", "E");
+    let parts = text.split(|char: char| !(char.is_ascii_digit() || ".E".contains(char)));
+    parts.filter_map(|part| part.trim_matches(['.', 'E']).replace('E', "e-").parse().ok()).collect()
 }
 
 fn every_number_is_that_of_its_line_of_the_published_set() {

@@ -2,11 +2,9 @@
 
 use alloc::boxed::Box;
 
-use thalweg_control::{Controller, PacketId, ecn, feedback};
+use thalweg_control::{Controller, ecn, feedback};
 use thalweg_types::PacketSizes;
-use thalweg_units::{ConfigError, Time};
 
-use crate::engine::Assembled;
 use crate::frames::FramePolicy;
 use crate::{pacing, padding, repair};
 
@@ -64,14 +62,6 @@ impl Parts {
             ecn: None,
         }
     }
-
-    /// Checks every parameter, as [`Engine::with`](crate::Engine::with) does.
-    ///
-    /// # Errors
-    /// When a parameter of a part is out of range.
-    pub fn check(self) -> Result<(), ConfigError> {
-        Assembled::new(self, PacketId(0), Time::ZERO).map(drop)
-    }
 }
 
 #[cfg(test)]
@@ -81,7 +71,7 @@ mod tests {
     use crate::{Camera, Engine};
     use alloc::string::ToString;
     use thalweg_control::fixed;
-    use thalweg_units::{Size, Span};
+    use thalweg_units::{Size, Span, Time};
 
     fn parts() -> Parts {
         Parts::new(Box::new(fixed::Fixed::new(fixed::Config::default()).unwrap()), Box::new(EveryFrame))

@@ -15,28 +15,38 @@ use crate::probing::Prober;
 use crate::queue::MediaQueue;
 use crate::repair::Repair;
 
-pub(crate) struct Assembled {
-    pub(crate) controller: Box<dyn Controller>,
-    pub(crate) policy: Box<dyn FramePolicy>,
-    pub(crate) pacing: pacing::Config,
-    pub(crate) pacer: Pacer,
-    pub(crate) padding: Continuous,
-    pub(crate) prober: Prober,
-    pub(crate) dummies: Option<Dummies>,
-    pub(crate) redundant: Option<RedundantPadding>,
-    pub(crate) repair: Option<Repair>,
-    pub(crate) queue: MediaQueue,
-    pub(crate) sizes: PacketSizes,
+pub(super) struct Assembled {
+    pub(super) controller: Box<dyn Controller>,
+    pub(super) policy: Box<dyn FramePolicy>,
+    pub(super) pacing: pacing::Config,
+    pub(super) pacer: Pacer,
+    pub(super) padding: Continuous,
+    pub(super) prober: Prober,
+    pub(super) dummies: Option<Dummies>,
+    pub(super) redundant: Option<RedundantPadding>,
+    pub(super) repair: Option<Repair>,
+    pub(super) queue: MediaQueue,
+    pub(super) sizes: PacketSizes,
     /// What packets say; `None` for Not-ECT.
-    pub(crate) ecn: Option<Ect1Policy>,
+    pub(super) ecn: Option<Ect1Policy>,
     /// The first packet sent under this controller; it gets no feedback on earlier ones.
-    pub(crate) first: PacketId,
+    pub(super) first: PacketId,
+}
+
+impl Parts {
+    /// Checks every parameter, as [`Engine::with`](crate::Engine::with) does.
+    ///
+    /// # Errors
+    /// When a parameter of a part is out of range.
+    pub fn check(self) -> Result<(), ConfigError> {
+        Assembled::new(self, PacketId(0), Time::ZERO).map(drop)
+    }
 }
 
 impl Assembled {
     /// Builds the parts; `first` is their first packet. The controller is given the rates that the policy's encoder can
     /// use.
-    pub(crate) fn new(parts: Parts, first: PacketId, now: Time) -> Result<Assembled, ConfigError> {
+    pub(super) fn new(parts: Parts, first: PacketId, now: Time) -> Result<Assembled, ConfigError> {
         let Parts { mut controller, frames, pacing, padding, padding_content, repair, packets, loss_detection, ecn } =
             parts;
         loss_detection.check()?;

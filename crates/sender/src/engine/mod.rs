@@ -29,7 +29,7 @@ use crate::pacing::PacingRate;
 use crate::parts::Parts;
 use crate::repair::Repair;
 use crate::scheme::SenderFactory;
-pub(crate) use assembled::Assembled;
+use assembled::Assembled;
 use audio::QueuedAudio;
 use camera::{Encoding, Slot};
 use ceiling::Ceiling;

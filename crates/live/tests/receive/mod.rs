@@ -5,7 +5,8 @@
 mod call;
 use std::net::SocketAddr;
 
-use crate::http::{ask, body, header, status};
+use crate::ends;
+use crate::http::{self, ask, body, header, status};
 use call::{Call, Receiving, link, one_at_a_time};
 use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::measure::Feedback;

@@ -8,6 +8,7 @@ mod sharing;
 
 use std::path::PathBuf;
 
+use crate::ends;
 use call::{Call, Seen, link, one_at_a_time};
 use thalweg_codecs::Codec;
 use thalweg_emulate::clock::{Clock, pause};

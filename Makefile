@@ -23,13 +23,14 @@ TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
 .PHONY: demo dist release capi go man wheel book pictures check test test-python test-capi test-contestants test-webrtc-rs test-quic test-go test-str0m reproduce test-live test-page test-browser test-contests test-l4s test-whip test-clients test-senders test-attacks test-scale nightly package programs soak soak-attacks fuzz bench agree setup setup-test setup-capi setup-go setup-live setup-clients gst test-gst setup-gst test-dist setup-dist clean
 
-# Without the commands on real sockets and H.264: two in five crates and no C.
+# Without the commands on real sockets, H.264 and Parquet, and what is large is not optimised (Cargo.toml, profile demo): a third of what
+# `cargo install` builds.
 demo: setup
-	$(CARGO) build $(BUILD_FLAGS) --release -p thalweg-cli --no-default-features --features libvpx,parquet
+	$(CARGO) build $(BUILD_FLAGS) --profile demo -p thalweg-cli --no-default-features --features libvpx
 	@echo; echo "A cellular link, 60 s, with a model of an encoder:"
-	$(TARGET)/release/thalweg compare --encoder model --out out/model
+	$(TARGET)/demo/thalweg compare --encoder model --out out/model
 	@echo; echo "The same with libvpx at 720p, frame by frame:"
-	$(TARGET)/release/thalweg compare --size 720p --out out
+	$(TARGET)/demo/thalweg compare --size 720p --out out
 	@echo "open out/report.html in a browser"
 
 # What is handed out, into target/artefacts: tarball, Debian packages, wheel, container image, SHA256SUMS (docs/install.md). By root, for

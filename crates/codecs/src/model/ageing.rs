@@ -7,7 +7,7 @@ use super::quality::both;
 use crate::seam::ModelledQuality;
 
 /// How pictures of the content differ from later ones, PSNR and SSIM of luma in dB: `cargo run --release -p
-/// thalweg-calibrate --bin fit_model -- ageing` prints the mean by age, which falls with the logarithm of the age.
+/// thalweg-calibrate -- fit-model ageing` prints the mean by age, which falls with the logarithm of the age.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ageing {

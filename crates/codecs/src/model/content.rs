@@ -1,7 +1,7 @@
 //! The video content, as far as it affects sizes and quality.
 //!
 //! The numbers of the presets are from libvpx on two videos at 1280x720 and 30 fps, as `cargo run --release -p
-//! thalweg-calibrate --bin fit_model -- curve` prints them (sizes and keyframes: `-- sizes`).
+//! thalweg-calibrate -- fit-model curve` prints them (sizes and keyframes: `-- sizes`).
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{ConfigError, Span, check};
@@ -43,7 +43,7 @@ pub struct Content {
 }
 
 /// The smallest frames of the functional codec, which goes to a coarser quantiser than libvpx in real time: `cargo run
-/// --release -p thalweg-calibrate --bin fit_model -- floor` prints them. Asked for less it makes inter frames that
+/// --release -p thalweg-calibrate -- fit-model floor` prints them. Asked for less it makes inter frames that
 /// correct a part of the last picture; the model does not, and so does not hide that they show little.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thalweg_types::Layer;
 
-/// Cost of frames in three temporal layers (`cargo run --release -p thalweg-calibrate --bin layer_sizes`: libvpx VP8 at
+/// Cost of frames in three temporal layers (`cargo run --release -p thalweg-calibrate -- layer-sizes`: libvpx VP8 at
 /// 720p, eight intra periods of 32 pictures, groups of 4).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

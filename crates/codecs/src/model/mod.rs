@@ -7,7 +7,7 @@
 //!
 //! # Accuracy against libvpx
 //!
-//! `cargo run --release -p thalweg-calibrate --bin fit_model`: libvpx 1.12 with its default
+//! `cargo run --release -p thalweg-calibrate -- fit-model`: libvpx 1.12 with its default
 //! [`Settings`](crate::libvpx::Settings) at 720p30, the model as the mean of 20 seeds. Steps from 0.5 to 2 and back to
 //! 0.5 Mbps, seconds to a tenth of the target (mean of a third of a second; [`LagPreset::Paper`]: 1.7 to 1.9 s up, 0.7
 //! to 0.8 s down):

@@ -12,7 +12,7 @@
 //!
 //! # Results
 //!
-//! `cargo run --release -p thalweg-calibrate --bin undershoot -- [codec [scene [size]]]`: targets of 300 to 2000 kbit/s
+//! `cargo run --release -p thalweg-calibrate -- undershoot [codec [scene [size]]]`: targets of 300 to 2000 kbit/s
 //! for the built-in scene, 60 s each. Above the floor every 5 s of the model are within 3 % of the requested ratio (1,
 //! 0.6, 0.4; 180p to 720p), and of libvpx within 5 % (180p and 360p). Sizes vary by 0.19 to 0.34 of their mean with the
 //! model and 0.17 to 0.33 with libvpx; Camel's closed loops in our reading assume 0.2. The floor is the rate at the

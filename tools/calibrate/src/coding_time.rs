@@ -1,17 +1,18 @@
 //! Encoding and decoding times of real codecs per picture, at 720p and 1080p: `cargo run --release -p thalweg-calibrate
-//! --bin coding_time`.
+//! -- coding-time`.
 //!
 //! Prints the median and the minimum, since other load on the machine only ever adds to the time.
 #![allow(clippy::disallowed_methods, reason = "what is measured is time on a clock")]
 
 use std::time::Instant;
 
+use crate::Result;
 use thalweg_codecs::Codec;
 use thalweg_types::{EncodePlan, Target};
 use thalweg_units::{Rate, Size, Span};
 use thalweg_video::source::{Format, Scene, SceneConfig};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub fn run() -> Result<()> {
     println!("{:>6} {:>10} {:>8} {:>16} {:>16}", "codec", "size", "made", "encode ms (min)", "decode ms (min)");
     for (size, kbps) in [(Size::HD, 2000), (Size::FULL_HD, 4000)] {
         let scene = Scene::new(SceneConfig { format: Format { size, frame_rate: (30, 1) }, ..SceneConfig::default() });

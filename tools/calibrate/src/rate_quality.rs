@@ -1,6 +1,7 @@
 //! Rate and quality of the built-in scene (or a clip that ffmpeg reads) as VP8: `cargo run --release -p
-//! thalweg-calibrate --bin rate_quality -- [file]`.
+//! thalweg-calibrate -- rate-quality [file]`.
 
+use crate::Result;
 use thalweg_codecs::libvpx::{Settings, Vp8Decoder, Vp8Encoder};
 use thalweg_codecs::{Decoder, Encoder};
 use thalweg_types::{EncodePlan, Target};
@@ -8,11 +9,11 @@ use thalweg_units::Rate;
 use thalweg_video::quality::psnr;
 use thalweg_video::source::{Ffmpeg, ForthAndBack, Scene, SceneConfig, Source};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let file = std::env::args().nth(1);
+pub fn run(arguments: &[String]) -> Result<()> {
+    let file = arguments.first();
     println!("{:>9} {:>9} {:>7} {:>6} {:>6}", "target", "made", "PSNR", "q", "fps");
     for kbps in [250, 500, 1000, 2000, 3000, 6000] {
-        let mut source: Box<dyn Source> = match &file {
+        let mut source: Box<dyn Source> = match file {
             Some(file) => Box::new(ForthAndBack::new(Box::new(Ffmpeg::open(file)?), file)),
             None => Box::new(Scene::new(SceneConfig::default())),
         };

@@ -1,15 +1,16 @@
 //! How the encoder model fits libvpx, side by side, and a browser's H.264 beside it:
-//! `cargo run --release -p thalweg-calibrate --bin fit_model [-- curve | lag | sizes | quality | chat | floor | ageing]`,
+//! `cargo run --release -p thalweg-calibrate -- fit-model [-- curve | lag | sizes | quality | chat | floor | ageing]`,
 //! and after that the name of one video if not all are wanted.
 //!
 //! The talking head and other clips, and the browser's frame sizes, are the data sets `video` and `chat-frame-sizes`, if
 //! they are present. `floor` measures the functional codec instead of libvpx, `ageing` no codec at all.
 
-#[path = "../../../../crates/codecs/tests/support/measure.rs"]
+#[path = "../../../crates/codecs/tests/support/measure.rs"]
 mod measure;
 
 use std::path::PathBuf;
 
+use crate::Result;
 use measure::{Frame, INTERVAL, Schedule, Statistics, Video, lag, play, play_targets, statistics};
 use thalweg_codecs::functional::{FunctionalDecoder, FunctionalEncoder};
 use thalweg_codecs::libvpx::{Settings, Vp8Decoder, Vp8Encoder};
@@ -20,8 +21,6 @@ use thalweg_units::{Bytes, Seed, Size};
 use thalweg_video::Picture;
 use thalweg_video::quality::{psnr, ssim, ssim_db};
 use thalweg_video::source::{Ffmpeg, Format, ForthAndBack, Scene, SceneConfig};
-
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// One comparison for one subject.
 type Part = fn(&Subject) -> Result<()>;
@@ -296,7 +295,7 @@ fn chat(subject: &Subject) -> Result<()> {
     Ok(())
 }
 
-fn main() -> Result<()> {
+pub fn run(arguments: &[String]) -> Result<()> {
     let parts: [(&str, Part); 7] = [
         ("lag", step_lag),
         ("sizes", sizes),
@@ -306,7 +305,7 @@ fn main() -> Result<()> {
         ("floor", floor),
         ("ageing", ageing),
     ];
-    let (asked, only) = (std::env::args().nth(1), std::env::args().nth(2));
+    let (asked, only) = (arguments.first(), arguments.get(1));
     if let Some(asked) = asked.as_deref().filter(|asked| parts.iter().all(|(name, _)| name != asked)) {
         return Err(
             format!("unknown part '{asked}': expected lag, sizes, quality, chat, curve, floor or ageing").into()

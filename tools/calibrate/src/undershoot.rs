@@ -1,4 +1,4 @@
-//! How encoders follow their targets: `cargo run --release -p thalweg-calibrate --bin undershoot -- [codec [scene
+//! How encoders follow their targets: `cargo run --release -p thalweg-calibrate -- undershoot [codec [scene
 //! [size]]]`.
 //!
 //! Each row is 60 s at a target, lowered by a ratio: the actual rate over the target on the whole, and over each 5 s
@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::Result;
 use thalweg_codecs::{Codec, Image};
 use thalweg_lab::Undershoot;
 use thalweg_types::{EncodePlan, Target};
@@ -17,8 +18,8 @@ const SECONDS: u64 = 62;
 const SETTLED: usize = 60;
 const WINDOW: usize = 150;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
+pub fn run(arguments: &[String]) -> Result<()> {
+    let mut arguments = arguments.iter().cloned();
     let codec: Codec = arguments.next().map_or(Ok(Codec::Model(Default::default())), |name| name.parse())?;
     let scene = arguments.next().unwrap_or("scene".into());
     let sizes = match arguments.next() {
@@ -48,13 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn row(
-    codec: &Codec,
-    pictures: &[Arc<Picture>],
-    format: Format,
-    kbps: u64,
-    ratio: f64,
-) -> Result<(), Box<dyn std::error::Error>> {
+fn row(codec: &Codec, pictures: &[Arc<Picture>], format: Format, kbps: u64, ratio: f64) -> Result<()> {
     let (size, interval) = (format.size, format.interval());
     let mut encoder = codec.build_seeded(size, Seed::new(1))?.encoder;
     let ratios = Undershoot::always(ratio).build(Seed::new(1))?;

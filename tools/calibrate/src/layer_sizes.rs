@@ -1,10 +1,11 @@
 //! How large libvpx's VP8 makes the frames of each temporal layer, and the model beside it:
-//! `cargo run --release -p thalweg-calibrate --bin layer_sizes`.
+//! `cargo run --release -p thalweg-calibrate -- layer-sizes`.
 //!
 //! The talking head is from the data set `video`, if it is present.
 
 use std::sync::Arc;
 
+use crate::Result;
 use thalweg_codecs::libvpx::{Settings, Vp8Encoder};
 use thalweg_codecs::model::{Config, ContentPreset, ModelEncoder};
 use thalweg_codecs::{Encoder, Image};
@@ -12,8 +13,6 @@ use thalweg_types::{EncodePlan, Target, layers};
 use thalweg_units::{Rate, Seed, Size, Span};
 use thalweg_video::Picture;
 use thalweg_video::source::{Ffmpeg, Format, ForthAndBack, Scene, SceneConfig, Source};
-
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const INTERVAL: Span = Span::from_nanos(33_333_333);
 /// Eight intra periods.
@@ -49,7 +48,7 @@ fn row(name: &str, sizes: &[f64]) {
     println!("{name:>28}: {all:>8.0} bytes, layers {base:.2} {first:.2} {second:.2}, keyframes {:.2}", keyframe / all);
 }
 
-fn main() -> Result<()> {
+pub fn run() -> Result<()> {
     let format = Format { size: Size::HD, frame_rate: (30, 1) };
     let scene = Scene::new(SceneConfig { format, ..SceneConfig::default() });
     let mut videos: Vec<(&str, ContentPreset, Box<dyn Source>)> =

@@ -27,7 +27,7 @@ pub(super) struct Assembled {
     pub(super) repair: Option<Repair>,
     pub(super) queue: MediaQueue,
     pub(super) sizes: PacketSizes,
-    /// What packets say; `None` for Not-ECT.
+    /// ECN field of packets; `None` for Not-ECT.
     pub(super) ecn: Option<Ect1Policy>,
     /// The first packet sent under this controller; it gets no feedback on earlier ones.
     pub(super) first: PacketId,

@@ -13,7 +13,7 @@ use crate::frames::{Basis, Buffers, EncodePlan, EncodedFrame, FramePlan, Occasio
 pub(super) struct Slot {
     picture: u64,
     read: Time,
-    /// Whether the policy has already decided about it once.
+    /// True if the policy has already decided about it once.
     considered: bool,
 }
 
@@ -206,7 +206,7 @@ impl Engine {
     }
 }
 
-/// Whether a frame on this basis becomes the last frame that later ones refer to.
+/// Returns true if a frame on this basis becomes the last frame that later ones refer to.
 fn becomes_last(basis: Basis) -> bool {
     match basis {
         Basis::Latest | Basis::After(_) => true,

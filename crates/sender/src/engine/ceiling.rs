@@ -40,8 +40,8 @@ impl Ceiling {
         self.pacer.on_sent(now, size);
     }
 
-    /// What a controller allows, within the ceiling, so that what it bounds does not pile up before it: a window is that
-    /// of the ceiling over the round trip and the depth of the bucket, and a frame is what the bucket holds.
+    /// Limits of a controller, within the ceiling, so that no queue builds up before it: a window is that of the
+    /// ceiling over the round trip and the depth of the bucket, and a frame is what the bucket holds.
     pub(super) fn bound(&self, now: Time, srtt: Span, limits: SendLimits) -> SendLimits {
         let Some(rate) = self.rate else { return limits };
         let mut bounded = limits;

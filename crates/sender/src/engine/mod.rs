@@ -72,7 +72,7 @@ pub enum Output {
         /// How to encode it.
         plan: EncodePlan,
     },
-    /// Of the candidates just given to [`Engine::on_encoded`], this one becomes a frame; or none is sent.
+    /// Selects the candidate, of those just given to [`Engine::on_encoded`], that becomes a frame; or none is sent.
     Commit {
         /// The index of the candidate and the frame's number.
         choice: Option<(usize, u64)>,
@@ -88,7 +88,7 @@ pub enum Output {
     Wait {
         /// Until when; [`Time::NEVER`] if there is nothing to wait for.
         until: Time,
-        /// What for.
+        /// The reason to wake.
         why: Wake,
     },
 }
@@ -305,7 +305,7 @@ impl Engine {
         Output::Wait { until, why }
     }
 
-    /// What happened since the last call, oldest first.
+    /// Drains the events since the last call, oldest first.
     pub fn drain_events(&mut self) -> impl Iterator<Item = Timed> + '_ {
         self.events.drain(..)
     }
@@ -333,7 +333,7 @@ impl Engine {
         self.arrived_by_ecn
     }
 
-    /// What the controller allows now.
+    /// Present limits of the controller.
     pub fn limits(&self) -> &SendLimits {
         &self.limits
     }
@@ -344,7 +344,7 @@ impl Engine {
         self.parts.controller.failure()
     }
 
-    /// What a frame policy would see if a picture had just been read.
+    /// View of a frame policy if a picture had just been read.
     pub fn view(&self) -> View {
         self.seen(Occasion::CameraRead, Span::ZERO)
     }

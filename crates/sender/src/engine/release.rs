@@ -20,7 +20,7 @@ const REVERSE_QUEUE: Span = Span::from_millis(15);
 /// How much further apart reports are than the last ones waited on the reverse path.
 const REPORTS_APART: i64 = 2;
 
-/// What could leave next.
+/// Candidate to leave next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Repair,
@@ -75,12 +75,12 @@ impl Engine {
         self.parts.pacer.next_send().max(self.ceiling.next_send())
     }
 
-    /// Whether the next packet belongs to a burst that has partly left: the rest of its media, then its FEC.
+    /// Returns true if the next packet belongs to a burst that has partly left: the rest of its media, then its FEC.
     fn within_burst(&self) -> bool {
         self.amid_burst() || self.limits.burst.is_some() && self.fec_follows()
     }
 
-    /// Whether the next packet is media of a burst that has partly left.
+    /// Returns true if the next packet is media of a burst that has partly left.
     fn amid_burst(&self) -> bool {
         self.limits.burst.is_some() && self.parts.queue.head().is_some_and(|head| !head.begins_burst)
     }
@@ -89,13 +89,14 @@ impl Engine {
         self.parts.repair.as_ref().is_some_and(Repair::has_fec)
     }
 
-    /// Whether a repair packet goes before media. Never inside a burst, which measures the path.
+    /// Returns true if a repair packet goes before media. Never inside a burst, which measures the path.
     fn repairs_now(&self) -> bool {
         !self.amid_burst() && self.parts.repair.as_ref().is_some_and(|repair| repair.next_time() <= self.now)
     }
 
-    /// Whether `size` more may be in flight. One packet always may, so that a small window cannot block the flow, and so
-    /// may the packets of a probe timeout, which no feedback would free otherwise. A burst may begin as long as the window has any room (specs/camel.md 6).
+    /// Returns true if `size` more may be in flight. One packet always may, so that a small window cannot block the
+    /// flow, and so may the packets of a probe timeout, which no feedback would free otherwise. A burst may begin as
+    /// long as the window has any room (specs/camel.md 6).
     fn window_admits(&self, size: Bytes) -> bool {
         let in_flight = self.history.in_flight();
         let begins_burst = self.limits.burst.is_some() && !self.within_burst();
@@ -289,10 +290,10 @@ impl Engine {
         }
     }
 
-    /// Whether the reverse path does not bear a report on this packet yet: the last reports waited on it, and since the
-    /// last packet to be reported at once, less than [`REPORTS_APART`] times that wait has passed. So reports come as
-    /// often as the reverse path carries them without a queue; a receiver of per-packet reports sends 31 % of the rate of
-    /// 200-byte dummies otherwise.
+    /// Returns true if the reverse path does not bear a report on this packet yet: the last reports waited on it, and
+    /// since the last packet to be reported at once, less than [`REPORTS_APART`] times that wait has passed. So reports
+    /// come as often as the reverse path carries them without a queue; a receiver of per-packet reports sends 31 % of
+    /// the rate of 200-byte dummies otherwise.
     fn report_may_wait(&mut self) -> bool {
         let wait = self.history.reverse_queueing();
         let waits = wait > REVERSE_QUEUE && self.now - self.last_report_due < wait * REPORTS_APART;
@@ -334,8 +335,8 @@ impl Engine {
         (sent, grace, before)
     }
 
-    /// Whether the flow is application-limited after this packet: no media or repair waits, no padding may be made, and
-    /// the window has room for a whole segment.
+    /// Returns true if the flow is application-limited after this packet: no media or repair waits, no padding may be
+    /// made, and the window has room for a whole segment.
     fn nothing_follows(&mut self) -> bool {
         if self.repairs_now() || !self.parts.queue.is_empty() || !self.window_admits(MSS) {
             return false;

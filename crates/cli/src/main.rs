@@ -159,7 +159,7 @@ fn exit_code(error: &anyhow::Error) -> std::process::ExitCode {
     }
 }
 
-/// Whether it is a scheme that nothing has.
+/// Returns true if nothing has a scheme of that name.
 fn is_unknown_scheme(error: &anyhow::Error) -> bool {
     let is_sender = matches!(error.downcast_ref(), Some(thalweg_lab::NoSender::Unknown(_)));
     is_sender || error.is::<thalweg_sender::scheme::UnknownScheme>()

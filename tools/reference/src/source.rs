@@ -29,7 +29,7 @@ pub struct Module {
 }
 
 /// The crates whose types appear in files.
-const CRATES: [&str; 8] = ["units", "control", "link", "media", "video", "codecs", "sender", "lab"];
+const CRATES: [&str; 8] = ["units", "control", "netsim", "types", "video", "codecs", "sender", "lab"];
 
 impl Sources {
     /// Reads the crates in this folder.

@@ -13,7 +13,7 @@ fn a_page_of_kept_runs_is_the_page_and_a_second_one_plays_nothing() {
         let figure = ["reproduce", "camel-fig10", "--duration", "3s", "--runs", "2", "--quiet", "--out", &out];
         let done = thalweg(&[&figure, options, &["--pages", &at(pages)][..]].concat());
         assert!(done.status.success(), "{}", text(&done.stderr));
-        fs::read_to_string(folder.0.join(pages).join("camel.md")).unwrap()
+        fs::read_to_string(folder.0.join(pages).join("camel").with_extension("md")).unwrap()
     };
     let plain = page(&[], "plain");
     let runs = at("runs");

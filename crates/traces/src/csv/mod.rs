@@ -52,7 +52,7 @@ fn steps(text: &str, options: &ReadOptions) -> Result<(Steps, Vec<String>), Read
     let only: Vec<(usize, &str)> = only.collect::<Result<_, ReadError>>()?;
     let is_wanted =
         |row: &StringRecord| only.iter().all(|(at, value)| row.get(*at).is_some_and(|field| field == *value));
-    let rows: Vec<StringRecord> = rows.into_iter().filter(is_wanted).collect();
+    let rows: Vec<StringRecord> = rows.filter(is_wanted).collect();
     if rows.is_empty() {
         return Err(ReadError::unclear(
             "no row to read: a header is followed by a row for each rate, and :NAME=VALUE keeps some",

@@ -224,7 +224,7 @@ fn a_text_that_begins_with_what_is_a_fault_wherever_a_reader_meets_it() {
         ("help(\"What is sent.\")\n", "not 'What'"),
         ("#[error(\n    \"what came from {0} is too long\")]\n", "not 'what'"),
         ("format!(\"'{name}' is no scheme: write one\")\n", "not 'is no scheme:'"),
-        ("format!(\"no scheme '{name}': choose from {all}\")\n", "not ': choose'"),
+        ("format!(\"no scheme '{name}': choose from {all}\")\n", "not ': choose from'"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("lib.rs"), text).unwrap();

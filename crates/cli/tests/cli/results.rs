@@ -222,7 +222,7 @@ fn names_that_are_none_are_answered_by_the_nearest_and_wrong_values_by_the_fix()
         (&["reproduce", "vidaptive-fig77"], "did you mean vidaptive-fig7"),
         (&["compare", "--duration", "-5s"], "as in 60s"),
         (&["compare", "--delay", "1000000s"], "from 0 to"),
-        (&["compare", "--seed", "-1"], "no seed"),
+        (&["compare", "--seed", "-1"], "invalid seed"),
         (&["compare", "--queue", "fast"], "1bdp"),
         (&["compare", "--columns", "speed"], "expected one of"),
     ] {

@@ -155,7 +155,7 @@ fn what_cannot_be_played_is_refused_before_anything_is() {
         (
             "\"seed\"\nvalues = \"1..4\"",
             "\"sead\"\nvalues = [1]",
-            &["grid.toml", "line 20", "no scenario.sead", "duration, "][..],
+            &["grid.toml", "line 20", "unknown scenario.sead", "duration, "][..],
         ),
         ("\"seed\"", "\"sead\"", &["line 20", "axis sead", "only seeds are a range"]),
         ("\"3Mbps\"", "\"3Mbsp\"", &["3Mbsp"]),

@@ -257,7 +257,7 @@ fn a_grid_that_cannot_be_played_is_refused_with_its_line_what_is_wrong_and_the_f
         (
             "field = \"seed\"\nvalues = \"1..2\"",
             "field = \"video.sise\"\nvalues = [1]",
-            &["line 23", "no scenario.video.sise", "scenario.video has", "size"],
+            &["line 23", "unknown scenario.video.sise", "scenario.video has", "size"],
         ),
         (
             "field = \"seed\"\nvalues = \"1..2\"",

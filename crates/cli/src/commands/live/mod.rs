@@ -29,7 +29,7 @@ pub(crate) enum Command {
     /// Ctrl-C, the end of the video or --duration; the exit code is 1 if a WHIP server was asked for and never reached.
     /// The page's server has /metrics for Prometheus.
     Publish(publish::Arguments),
-    /// Receive a published stream (a page's link, or any WHEP address), measure it, record it
+    /// Receive a published stream by its link or any WHEP address, measure it, record it
     ///
     /// Pictures of `publish --barcode` carry their number, so that latency is measured from camera to decoded picture;
     /// for others it rests on sender reports, and is as exact as the two machines' clocks. To look at the video:

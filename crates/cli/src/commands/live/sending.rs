@@ -51,8 +51,7 @@ pub(crate) struct Sending {
     /// Addresses announced to viewers in place of this machine's own, such as the public address of its NAT
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',', value_parser = address, help_heading = VIEWERS)]
     pub(super) advertise: Vec<SocketAddr>,
-    /// Encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8), or model (no pictures: packets of the
-    /// sizes that an encoder would make)
+    /// Encoder: vp8 or vp9 (libvpx), h264 (openh264), functional (our own VP8) or model (frame sizes, no pictures)
     #[arg(long, visible_alias = "codec", value_name = "ENCODER", help_heading = MEDIA)]
     pub(super) encoder: Option<Codec>,
     /// Maximum number of encoders; beyond it, viewers with similar rates share one (default: one for each viewer)

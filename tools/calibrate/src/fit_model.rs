@@ -306,7 +306,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         ("ageing", ageing),
     ];
     let (asked, only) = (arguments.first(), arguments.get(1));
-    if let Some(asked) = asked.as_deref().filter(|asked| parts.iter().all(|(name, _)| name != asked)) {
+    if let Some(asked) = asked.filter(|asked| parts.iter().all(|(name, _)| name != asked)) {
         return Err(
             format!("unknown part '{asked}': expected lag, sizes, quality, chat, curve, floor or ageing").into()
         );
@@ -314,9 +314,9 @@ pub fn run(arguments: &[String]) -> Result<()> {
     for (name, part) in parts {
         // These take minutes, and are needed only to fit another video.
         let fits = ["curve", "floor", "ageing"].contains(&name);
-        if asked.as_deref().map_or(!fits, |asked| asked == name) {
+        if asked.map_or(!fits, |asked| asked == name) {
             let more = if name != "curve" && fits { others() } else { Vec::new() };
-            let of = |subject: &&Subject| only.as_deref().is_none_or(|only| only == subject.name);
+            let of = |subject: &&Subject| only.is_none_or(|only| only == subject.name);
             subjects().iter().chain(&more).filter(of).try_for_each(part)?;
         }
     }

@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-use thalweg_units::nearest;
+use thalweg_units::did_you_mean;
 
 /// A name on the command line that nothing has: the program's exit code is 2, as for other wrong values.
 #[derive(Debug)]
 pub(crate) struct Unknown {
     what: &'static str,
     name: String,
-    /// The nearest names, the best first.
-    near: Vec<String>,
+    /// The nearest names as a question, if any is near.
+    question: Option<String>,
     /// Where all names are.
     list: &'static str,
 }
@@ -23,17 +23,16 @@ impl Unknown {
         known: impl IntoIterator<Item = &'a str>,
         list: &'static str,
     ) -> Unknown {
-        let near = nearest(name, known).into_iter().map(str::to_owned).collect();
-        Unknown { what, name: name.into(), near, list }
+        Unknown { what, name: name.into(), question: did_you_mean(name, known), list }
     }
 }
 
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Unknown { what, name, near, list } = self;
+        let Unknown { what, name, question, list } = self;
         write!(f, "unknown {what} '{name}'")?;
-        if !near.is_empty() {
-            write!(f, ": did you mean {}?", near.join(" or "))?;
+        if let Some(question) = question {
+            write!(f, ": {question}")?;
         }
         write!(f, " ({list})")
     }

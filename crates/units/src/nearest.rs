@@ -10,7 +10,7 @@ const ALIKE: f64 = 0.75;
 const MOST: usize = 3;
 
 /// Those of `known` that were probably meant by `name`, the best first; upper and lower case are the same.
-pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let letters = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
     let name = letters(name);
     let mut near: Vec<(f64, &str)> = known.into_iter().map(|known| (likeness(&name, &letters(known)), known)).collect();

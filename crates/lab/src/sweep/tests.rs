@@ -275,7 +275,7 @@ fn a_grid_that_cannot_be_played_is_refused_with_its_line_what_is_wrong_and_the_f
             &["column of that name", "name = "],
         ),
         ("name = \"delay\"\n", "", &["line 26", "unknown axis 'delay'"]),
-        ("delay = \"50ms\"\n", "delay = \"40ms\"\n", &["line 27", "axis delay has no value 40ms", "10ms, 50ms"]),
+        ("delay = \"50ms\"\n", "delay = \"40ms\"\n", &["line 27", "unknown value 40ms of axis 'delay'", "10ms, 50ms"]),
         ("\"10ms\", \"50ms\"", "\"50ms\", \"0.05s\"", &["are the same run", "delay = 50ms", "delay = 0.05s"]),
         ("\"2Mbps\"", "\"2Mbsp\"", &["2Mbsp"]),
         ("source = \"scene\"", "source = \"-\"", &["standard input"]),

@@ -10,7 +10,7 @@ const MAX_STEPS: usize = 40;
 
 const SCHEMES: [&str; 6] = ["gcc", "vidaptive", "camel", "salsify", "gcc+dummies", "magic"];
 
-/// Joins, patches, leaves, switches and waits; see [`play`] for what must come of it.
+/// Joins, patches, leaves, switches and waits; see `play` for what must come of it.
 pub fn hub(data: &[u8]) {
     let mut steps = Steps(data);
     let mut asked = Vec::new();

@@ -10,7 +10,7 @@ use thalweg_video::Picture;
 use super::camera::Seen;
 use crate::publish::messages::{Message, Outbox};
 
-/// The input of a publisher that was started by [`Publisher::fed`](super::Publisher::fed). What is given is sent on at
+/// The input of a publisher that was started by [`Publisher::fed`](crate::publish::Publisher::fed). What is given is sent on at
 /// once: its time is that of the call. From any thread; calls do not block.
 #[derive(Clone)]
 pub struct Inlet {

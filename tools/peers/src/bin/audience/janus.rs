@@ -1,4 +1,4 @@
-//! Joining a mountpoint of Janus' streaming plugin, which offers: https://janus.conf.meetecho.com/docs/rest.html and
+//! Joining a mountpoint of Janus' streaming plugin, which offers: <https://janus.conf.meetecho.com/docs/rest.html> and
 //! streaming.html.
 
 use std::error::Error;

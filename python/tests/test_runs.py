@@ -129,7 +129,7 @@ def test_unknown_names_are_answered_with_what_there_is(tmp_path):
         thalweg.run(SHORT, 3)
     with pytest.raises(ValueError, match="keep is 'some', must be 'all', 'summary' or 'none'"):
         thalweg.run(SHORT, "gcc", keep="some")
-    with pytest.raises(thalweg.ScenarioError, match="codec: 'vp7'"):
+    with pytest.raises(thalweg.ScenarioError, match="codec: unknown codec 'vp7': expected vp8, "):
         thalweg.scenario(codec="vp7")
 
 

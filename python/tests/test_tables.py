@@ -45,7 +45,7 @@ def test_missing_figures_are_nan_and_missing_numbers_an_error(run):
         run.events.column("packet")
     with pytest.raises(TypeError, match="'event' holds Dictionary.*to_pandas"):
         run.events.column("event")
-    with pytest.raises(KeyError, match="no column 'bits': there are time_ns, flow"):
+    with pytest.raises(KeyError, match="unknown column 'bits': expected one of time_ns, flow"):
         run.events.column("bits")
     value = run.events.column("value")
     assert numpy.isnan(value).any() and numpy.isfinite(value).any()

@@ -57,6 +57,8 @@ def _reward(reward: RewardLike) -> tuple[str, tuple[float, float, float] | None]
     if isinstance(reward, str):
         return reward, None
     if unknown := [name for name in reward if name not in WEIGHTS]:
-        raise ScenarioError(f"reward: unknown weight of qoe '{unknown[0]}': expected one of {', '.join(WEIGHTS)}", "reward")
+        raise ScenarioError(
+            f"reward: unknown weight of qoe '{unknown[0]}': expected one of {', '.join(WEIGHTS)}", "reward"
+        )
     rate, freeze, latency = (float(weight) for weight in (WEIGHTS | dict(reward)).values())
     return "qoe", (rate, freeze, latency)

@@ -122,7 +122,7 @@ fn schemes() -> String {
     }
     table += "\n| suffix | what |\n|---|---|\n";
     for suffix in thalweg_sender::scheme::suffixes() {
-        let _ = writeln!(table, "| `+{}` | {} |", suffix.name, suffix.about.replace('|', "\\|"));
+        let _ = writeln!(table, "| `{}` | {} |", suffix.name, suffix.about.replace('|', "\\|"));
     }
     table
 }

@@ -20,8 +20,7 @@ pub(super) struct QueuedAudio {
 impl Engine {
     /// Queues an audio packet of `length` payload bytes to leave next; `number` identifies it for the caller.
     pub fn on_audio(&mut self, now: Time, number: u64, length: u32) {
-        self.advance(now);
-        self.audio.push_back(QueuedAudio { number, length });
+        self.input(now, |engine| engine.audio.push_back(QueuedAudio { number, length }));
     }
 
     pub(super) fn release_audio(&mut self) -> Option<Packet> {

@@ -6,15 +6,13 @@ use thalweg_units::{Rate, Span, Time};
 
 use super::{Engine, Output};
 use crate::event::{Event, Why};
-use crate::frames::{Basis, Buffers, EncodePlan, EncodedFrame, FramePlan, Occasion, Target, View};
+use crate::frames::{Basis, Buffers, EncodePlan, EncodedFrame, Occasion, Target, View};
 
 /// A picture that waits to be encoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
-    picture: u64,
-    read: Time,
-    /// True if the policy has already decided about it once.
-    considered: bool,
+    pub(super) picture: u64,
+    pub(super) read: Time,
 }
 
 /// A picture in the encoder.
@@ -35,9 +33,9 @@ impl Engine {
         self.last_read = self.now;
         self.emit(Event::PictureRead { picture });
         self.discard_slot(Why::PictureSuperseded);
-        self.slot = Some(Slot { picture, read: self.now, considered: false });
-        self.watch_queue();
-        self.consider(Occasion::CameraRead);
+        self.slot = Some(Slot { picture, read: self.now });
+        self.changed.queue = true;
+        self.changed.picture = Some(Occasion::CameraRead);
     }
 
     pub(super) fn discard_slot(&mut self, why: Why) {
@@ -46,36 +44,7 @@ impl Engine {
         }
     }
 
-    /// Asks the policy what to do with the waiting picture, if there is one and the encoder is free.
-    pub(super) fn consider(&mut self, occasion: Occasion) {
-        let Some(slot) = self.slot else { return };
-        if self.encoding.is_some() {
-            return;
-        }
-        let occasion = match occasion {
-            Occasion::QueueEmpty if !slot.considered => Occasion::EncoderFree,
-            other => other,
-        };
-        let mut view = self.seen(occasion, self.now - slot.read);
-        if let Some(period) = self.parts.policy.begins_period(&view) {
-            self.parts.controller.on_signal(self.now, Signal::Period(period));
-            self.refresh();
-            view = self.seen(occasion, self.now - slot.read);
-        }
-        match self.parts.policy.plan(&view) {
-            FramePlan::Encode(plan) => {
-                self.slot = None;
-                self.start_encoding(slot, plan);
-            }
-            FramePlan::Hold(why) => {
-                self.slot = Some(Slot { considered: true, ..slot });
-                self.emit(Event::PictureHeld { picture: slot.picture, why });
-            }
-            FramePlan::Skip(why) => self.discard_slot(why),
-        }
-    }
-
-    fn start_encoding(&mut self, slot: Slot, mut plan: EncodePlan) {
+    pub(super) fn start_encoding(&mut self, slot: Slot, mut plan: EncodePlan) {
         plan.keyframe |= self.keyframe.is_some();
         let target = match plan.targets.first() {
             Some(Target::Rate(rate)) => *rate,
@@ -101,10 +70,11 @@ impl Engine {
         self.outputs.push_back(Output::Encode { picture: slot.picture, plan });
     }
 
-    pub(super) fn take_candidates(&mut self, candidates: &[EncodedFrame]) {
+    /// Queues the frame that the policy chooses, if any; returns the event of it.
+    pub(super) fn take_candidates(&mut self, candidates: &[EncodedFrame]) -> Option<Event> {
         let Some(encoding) = self.encoding.take() else {
             debug_assert!(false, "candidates for no picture");
-            return;
+            return None;
         };
         let view = self.seen(Occasion::EncoderFree, self.now - encoding.read);
         let choice = if encoding.abandoned { None } else { self.parts.policy.choose(&view, candidates) };
@@ -112,7 +82,7 @@ impl Engine {
         let is_lost = encoding.orphaned || matches!(encoding.basis, Basis::Buffers(Buffers { sendable: false, .. }));
         let sendable = choice.filter(|choice| !is_lost || candidates[*choice].keyframe);
         match sendable {
-            Some(index) => self.queue_frame(encoding, index, &candidates[index]),
+            Some(index) => Some(self.queue_frame(encoding, index, &candidates[index])),
             None => {
                 let why = match (candidates.is_empty(), choice) {
                     _ if encoding.abandoned => Why::SchemeChanged,
@@ -125,17 +95,21 @@ impl Engine {
                 if !candidates.is_empty() {
                     self.outputs.push_back(Output::Commit { choice: None });
                 }
+                None
             }
-        }
-        let occasion =
-            if self.slot.is_some_and(|slot| slot.considered) { Occasion::QueueEmpty } else { Occasion::EncoderFree };
-        // A held picture waits for the queue to empty; one that waited for the encoder may go now.
-        if occasion == Occasion::EncoderFree || self.parts.queue.is_empty() {
-            self.consider(occasion);
         }
     }
 
-    fn queue_frame(&mut self, encoding: Encoding, index: usize, encoded: &EncodedFrame) {
+    /// The encoder is free for the next picture; `queued` is the event of the frame it made, if one was queued.
+    pub(super) fn free_encoder(&mut self, queued: Option<Event>) {
+        if let Some(queued) = queued {
+            self.emit(queued);
+            self.changed.queue = true;
+        }
+        self.changed.picture = Some(Occasion::EncoderFree);
+    }
+
+    fn queue_frame(&mut self, encoding: Encoding, index: usize, encoded: &EncodedFrame) -> Event {
         let frame = self.next_frame;
         self.next_frame += 1;
         self.outputs.push_back(Output::Commit { choice: Some((index, frame)) });
@@ -162,19 +136,17 @@ impl Engine {
         let packets = self.parts.queue.push(self.now, encoded.size, self.limits.burst, template);
         let size = self.parts.queue.wire_bytes() - queue.bytes;
         let queued = FrameQueued::new(size, self.camera.interval, queue.bytes, queue.age(self.now));
-        self.parts.controller.on_signal(self.now, Signal::FrameQueued(queued));
-        self.refresh();
+        self.signal(Signal::FrameQueued(queued));
         self.parts.policy.on_queued(self.now, frame, encoded, packets);
-        self.follow_policy();
-        self.emit(Event::FrameQueued {
+        self.changed.policy = true;
+        Event::FrameQueued {
             frame,
             picture: encoding.picture,
             size: encoded.size,
             packets,
             keyframe: encoded.keyframe,
             quantizer: encoded.quantizer.unwrap_or(255),
-        });
-        self.watch_queue();
+        }
     }
 
     /// The frame that must be decoded before a frame on this basis.

@@ -66,13 +66,12 @@ impl Engine {
     /// Sets the most that may be sent, from the IP header on and all kinds of packets together; `None` for no limit. Audio
     /// leaves at once all the same, and is made up for by the rest.
     pub fn set_ceiling(&mut self, now: Time, rate: Option<Rate>) {
-        self.advance(now);
-        if self.ceiling.rate == rate {
-            return;
-        }
-        self.ceiling.set(now, rate);
-        self.tell_demand();
-        self.refresh();
+        self.input(now, |engine| {
+            if engine.ceiling.rate != rate {
+                engine.ceiling.set(now, rate);
+                engine.tell_demand();
+            }
+        });
     }
 
     /// Tells the controller what the encoder can use within the ceiling.
@@ -80,5 +79,6 @@ impl Engine {
         if let Some(demand) = self.parts.policy.demand() {
             self.parts.controller.on_demand(self.now, self.ceiling.demand(demand));
         }
+        self.changed.controller = true;
     }
 }

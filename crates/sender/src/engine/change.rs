@@ -27,23 +27,23 @@ impl Engine {
     pub fn change_parts(&mut self, now: Time, parts: Parts) -> Result<(), ConfigError> {
         let loss_detection = parts.loss_detection;
         let parts = Assembled::new(parts, PacketId(self.next_id), now)?;
-        self.advance(now);
-        let (at, events) = (now, &mut self.events);
-        self.parts.queue.flush(|frame, packets| {
-            events.push(Timed { at, event: Event::FrameFlushed { frame, packets } });
+        self.input(now, |engine| {
+            engine.parts.queue.flush(|frame, packets| {
+                engine.events.push(Timed { at: now, event: Event::FrameFlushed { frame, packets } });
+            });
+            if let Some(encoding) = &mut engine.encoding {
+                encoding.abandoned = true;
+            }
+            engine.discard_slot(Why::SchemeChanged);
+            engine.parts = parts;
+            if engine.ceiling.rate() < Rate::MAX {
+                engine.tell_demand();
+            }
+            engine.history.set_config(loss_detection);
+            engine.emit(Event::SchemeChanged);
+            engine.force_keyframe(Why::SchemeChanged);
+            engine.changed.controller = true;
         });
-        if let Some(encoding) = &mut self.encoding {
-            encoding.abandoned = true;
-        }
-        self.discard_slot(Why::SchemeChanged);
-        self.parts = parts;
-        if self.ceiling.rate() < Rate::MAX {
-            self.tell_demand();
-        }
-        self.history.set_config(loss_detection);
-        self.emit(Event::SchemeChanged);
-        self.force_keyframe(Why::SchemeChanged);
-        self.refresh();
         Ok(())
     }
 }

@@ -4,6 +4,10 @@
 //! drain [`Engine::poll`] until it answers [`Output::Wait`], then mutate again, at the latest when the wait is over
 //! ([`Engine::on_timeout`]). Every call that changes state carries the time, and times never go back.
 //!
+//! Every one of these calls is one `input`: time advances, the input makes its change and records what it changed, and
+//! the engine settles once at its end (`settle.rs` says in which order). A new input has nothing else to call. A packet
+//! that leaves is an input too: [`Engine::poll`] settles after it, when the packet is complete.
+//!
 //! The engine asks for frames ([`Output::Encode`]) and says which candidate it took ([`Output::Commit`]). The caller
 //! owns the pictures, the encoder and the encoded bytes, and finds a packet's bytes by its fragment.
 
@@ -13,8 +17,10 @@ mod camera;
 mod ceiling;
 mod change;
 mod release;
+mod settle;
+#[cfg(test)]
+mod tests;
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -24,8 +30,7 @@ use thalweg_types::feedback::DecoderReport;
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, above, check};
 
 use crate::event::{Event, Timed, Wake, Why};
-use crate::frames::{EncodePlan, Occasion, QueueVerdict, QueueView, View};
-use crate::pacing::PacingRate;
+use crate::frames::{EncodePlan, Occasion, QueueView, View};
 use crate::parts::Parts;
 use crate::repair::Repair;
 use crate::scheme::SenderFactory;
@@ -33,6 +38,7 @@ use assembled::Assembled;
 use audio::QueuedAudio;
 use camera::{Encoding, Slot};
 use ceiling::Ceiling;
+use settle::Changed;
 
 /// The smoothed round trip assumed before the first sample (specs/vidaptive.md C3).
 const SRTT_BEFORE_SAMPLES: Span = Span::from_millis(100);
@@ -129,6 +135,8 @@ pub struct Engine {
     /// The first packet of each of the last frames, for the frames that FEC stands for.
     first_packets: VecDeque<(u64, u64)>,
     now: Time,
+    /// What changed since the last settling.
+    changed: Changed,
     next_inspection: Time,
     outputs: VecDeque<Output>,
     events: Vec<Timed>,
@@ -180,113 +188,114 @@ impl Engine {
             arrived_by_ecn: [0; 4],
             first_packets: VecDeque::new(),
             now,
+            changed: Changed { controller: true, ..Changed::default() },
             next_inspection: now,
             outputs: VecDeque::new(),
             events: Vec::new(),
         };
-        engine.refresh();
+        engine.settle();
         Ok(engine)
     }
 
     /// The candidates that the encoder made of the picture asked for; empty when its rate control dropped the picture.
     pub fn on_encoded(&mut self, now: Time, candidates: &[crate::frames::EncodedFrame]) {
-        self.advance(now);
-        self.take_candidates(candidates);
+        let mut queued = None;
+        self.input(now, |engine| queued = engine.take_candidates(candidates));
+        // What the controller makes of the frame is recorded before the frame.
+        self.input(now, |engine| engine.free_encoder(queued));
     }
 
     /// The camera delivered a picture; `picture` is the caller's number for it, one higher each time.
     pub fn on_picture(&mut self, now: Time, picture: u64) {
-        self.advance(now);
-        self.read_camera(picture);
+        self.input(now, |engine| engine.read_camera(picture));
     }
 
     /// A receiver report arrived; `hold` is how long the receiver held it back, if it says so.
     pub fn on_feedback(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) {
-        self.advance(now);
-        let feedback = self.history.on_report(now, acknowledgements, hold);
-        if feedback.has_arrivals() {
-            self.probe_packets = 0;
-        }
-        for report in feedback.reports {
-            if let Fate::Arrived { ecn, .. } = report.fate {
-                self.arrived_by_ecn[usize::from(ecn.bits())] += 1;
+        self.input(now, |engine| {
+            let feedback = engine.history.on_report(now, acknowledgements, hold);
+            if feedback.has_arrivals() {
+                engine.probe_packets = 0;
             }
-        }
-        deliver(&feedback, &mut self.parts, &mut self.events);
-        self.follow_policy();
-        self.refresh();
-        self.watch_queue();
+            for report in feedback.reports {
+                if let Fate::Arrived { ecn, .. } = report.fate {
+                    engine.arrived_by_ecn[usize::from(ecn.bits())] += 1;
+                }
+            }
+            deliver(&feedback, &mut engine.parts, &mut engine.events, &mut engine.changed);
+        });
     }
 
     /// The receiver reported its decoder's state, in a message of its own or with a feedback report. If both come
     /// together, call this before [`Engine::on_feedback`].
     pub fn on_decoder(&mut self, now: Time, report: &DecoderReport) {
-        self.advance(now);
-        self.parts.controller.on_signal(now, Signal::Interarrival(report.interarrival));
-        self.parts.policy.on_decoder(now, report);
-        self.follow_policy();
-        self.refresh();
+        self.input(now, |engine| {
+            engine.signal(Signal::Interarrival(report.interarrival));
+            engine.parts.policy.on_decoder(now, report);
+            engine.changed.policy = true;
+        });
     }
 
     /// The receiver reported its own measurement of the path.
     pub fn on_path_report(&mut self, now: Time, report: &PathReport) {
-        self.advance(now);
-        self.parts.controller.on_signal(now, Signal::PathReport(*report));
-        self.refresh();
+        self.on_signal(now, Signal::PathReport(*report));
     }
 
     /// Something happened that concerns only the controller: another route, a limit that the receiver or the application
     /// sets.
     pub fn on_signal(&mut self, now: Time, signal: Signal) {
-        self.advance(now);
-        self.parts.controller.on_signal(now, signal);
-        if let (Signal::RouteChanged { .. }, Some(ecn)) = (signal, &mut self.parts.ecn) {
-            ecn.on_route_changed();
-        }
-        self.refresh();
+        self.input(now, |engine| {
+            engine.signal(signal);
+            if let (Signal::RouteChanged { .. }, Some(ecn)) = (signal, &mut engine.parts.ecn) {
+                ecn.on_route_changed();
+            }
+        });
     }
 
     /// The receiver reported these media packets missing.
     pub fn on_missing(&mut self, now: Time, sequences: &[u64]) {
-        self.advance(now);
-        let srtt = self.srtt();
-        let Some(repair) = &mut self.parts.repair else { return };
-        for &sequence in sequences {
-            if let Err(why) = repair.request(now, sequence, srtt) {
-                self.events.push(Timed { at: now, event: Event::RetransmissionRefused { sequence, why } });
+        self.input(now, |engine| {
+            let srtt = engine.srtt();
+            let Some(repair) = &mut engine.parts.repair else { return };
+            for &sequence in sequences {
+                if let Err(why) = repair.request(now, sequence, srtt) {
+                    engine.events.push(Timed { at: now, event: Event::RetransmissionRefused { sequence, why } });
+                }
             }
-        }
+        });
     }
 
     /// The receiver requested a keyframe.
     pub fn on_keyframe_request(&mut self, now: Time) {
-        self.advance(now);
-        if self.last_keyframe_request.is_none_or(|last| now - last >= KEYFRAME_REQUEST_INTERVAL) {
-            self.last_keyframe_request = Some(now);
-            self.force_keyframe(Why::ReceiverRequest);
-        }
+        self.input(now, |engine| {
+            if engine.last_keyframe_request.is_none_or(|last| now - last >= KEYFRAME_REQUEST_INTERVAL) {
+                engine.last_keyframe_request = Some(now);
+                engine.force_keyframe(Why::ReceiverRequest);
+            }
+        });
     }
 
     /// The time of the last [`Output::Wait`] has come. Early and late calls do no harm.
     pub fn on_timeout(&mut self, now: Time) {
-        self.advance(now);
-        if self.parts.controller.next_timeout() <= now {
-            self.parts.controller.on_timeout(now);
-            self.refresh();
-        }
-        let probes = self.history.on_probe_timeout(now);
-        if probes > 0 {
-            self.probe_packets = probes;
-            self.emit(Event::ProbeTimeout { in_flight: self.history.in_flight() });
-        }
-        if self.history.next_timeout() <= now
-            && let Some(feedback) = self.history.on_timeout(now)
-        {
-            deliver(&feedback, &mut self.parts, &mut self.events);
-            self.follow_policy();
-            self.refresh();
-        }
-        self.watch_queue();
+        self.input(now, |engine| {
+            if engine.parts.controller.next_timeout() <= now {
+                engine.parts.controller.on_timeout(now);
+                engine.changed.controller = true;
+            }
+        });
+        self.input(now, |engine| {
+            let probes = engine.history.on_probe_timeout(now);
+            if probes > 0 {
+                engine.probe_packets = probes;
+                engine.emit(Event::ProbeTimeout { in_flight: engine.history.in_flight() });
+            }
+            if engine.history.next_timeout() <= now
+                && let Some(feedback) = engine.history.on_timeout(now)
+            {
+                deliver(&feedback, &mut engine.parts, &mut engine.events, &mut engine.changed);
+            }
+            engine.changed.queue = true;
+        });
     }
 
     /// The next thing to do.
@@ -295,11 +304,8 @@ impl Engine {
             return output;
         }
         if let Some(packet) = self.release() {
+            self.settle();
             return Output::Transmit(packet);
-        }
-        // Releasing a packet may have emptied the queue, and that may have started an encode.
-        if let Some(output) = self.outputs.pop_front() {
-            return output;
         }
         let (until, why) = self.next_wake();
         Output::Wait { until, why }
@@ -381,80 +387,10 @@ impl Engine {
         }
     }
 
-    /// Applies what the controller allows now.
-    fn refresh(&mut self) {
-        while let Some(decision) = self.parts.controller.poll_decision() {
-            self.emit(Event::Decision(Box::new(decision)));
-        }
-        self.limits = self.ceiling.bound(self.now, self.srtt(), self.parts.controller.limits());
-        let rate = self.pacing_rate();
-        self.parts.pacer.set_rate(self.now, rate);
-        self.parts.padding.set_limit(self.now, self.limits.padding);
-        if let Some(repair) = &mut self.parts.repair {
-            repair.set_wire(self.now, self.limits.capacity);
-            repair.set_fec_interval(self.limits.fec_interval);
-        }
-        let moved = |a: u64, b: u64| a.abs_diff(b) > b / 100;
-        let window = |limits: &SendLimits| limits.window.map_or(0, Bytes::get);
-        if moved(self.limits.capacity.as_bps(), self.reported.capacity.as_bps())
-            || moved(window(&self.limits), window(&self.reported))
-        {
-            self.reported = self.limits;
-            let SendLimits { window, capacity, .. } = self.limits;
-            self.emit(Event::SendLimits { window, pacing: rate, capacity });
-        }
-    }
-
-    fn pacing_rate(&self) -> Rate {
-        let rate = match (self.parts.pacing.rate, self.limits.window) {
-            (PacingRate::Controller, _) | (PacingRate::WindowRate(_), None) => self.limits.pacing,
-            (PacingRate::WindowRate(factor), Some(window)) => window.per(self.srtt()).scale(factor),
-            (PacingRate::Unpaced, _) => Rate::MAX,
-        };
-        rate.min(self.parts.pacing.limit.unwrap_or(Rate::MAX)).min(self.ceiling.rate())
-    }
-
-    /// Lets the frame policy check the queue.
-    fn watch_queue(&mut self) {
-        let view = self.queue_view();
-        match self.parts.policy.on_queue(self.now, &view) {
-            QueueVerdict::Keep => {}
-            QueueVerdict::Pause => self.emit(Event::Paused { age: view.age(self.now) }),
-            QueueVerdict::Resume => self.emit(Event::Resumed { why: Why::QueueEmpty }),
-            QueueVerdict::Flush => self.flush(&view),
-        }
-    }
-
-    /// Encoder Reset: the queue is too old to be worth sending; throws it away and starts over with a keyframe.
-    fn flush(&mut self, view: &QueueView) {
-        self.emit(Event::Reset { age: view.age(self.now), packets: view.packets });
-        let (now, events) = (self.now, &mut self.events);
-        self.parts.queue.flush(|frame, packets| {
-            events.push(Timed { at: now, event: Event::FrameFlushed { frame, packets } });
-        });
-        if let Some(repair) = &mut self.parts.repair {
-            repair.flush();
-        }
-        if let Some(encoding) = &mut self.encoding {
-            encoding.orphaned = true;
-        }
-        self.discard_slot(Why::QueueFlushed);
-        if !self.parts.policy.on_flushed(self.now) {
-            self.force_keyframe(Why::QueueFlushed);
-        }
-        self.follow_policy();
-    }
-
-    /// Applies what the policy concluded from a report of the receiver.
-    fn follow_policy(&mut self) {
-        let recovering = self.parts.policy.is_recovering(self.now);
-        if recovering && !self.recovering {
-            self.emit(Event::RecoveryBegan);
-        }
-        self.recovering = recovering;
-        while let Some(frame) = self.parts.policy.poll_forgotten() {
-            self.outputs.push_back(Output::Forget { frame });
-        }
+    /// Tells the controller what only it has a use for.
+    fn signal(&mut self, signal: Signal) {
+        self.parts.controller.on_signal(self.now, signal);
+        self.changed.controller = true;
     }
 
     fn force_keyframe(&mut self, why: Why) {
@@ -465,7 +401,7 @@ impl Engine {
 
 /// The one place that passes feedback on, from a report or from the history's feedback timeout, to every part that uses
 /// it.
-fn deliver(feedback: &Feedback<'_>, parts: &mut Assembled, events: &mut Vec<Timed>) {
+fn deliver(feedback: &Feedback<'_>, parts: &mut Assembled, events: &mut Vec<Timed>, changed: &mut Changed) {
     let feedback = feedback.since(parts.first);
     let arrived = feedback.reports.iter().filter(|report| report.arrival().is_some()).count() as u32;
     let lost = feedback.reports.len() as u32 - arrived;
@@ -482,4 +418,5 @@ fn deliver(feedback: &Feedback<'_>, parts: &mut Assembled, events: &mut Vec<Time
         redundant.on_feedback(&feedback);
     }
     parts.policy.on_feedback(&feedback);
+    *changed = Changed { queue: true, policy: true, controller: true, ..*changed };
 }

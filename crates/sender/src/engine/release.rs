@@ -262,10 +262,8 @@ impl Engine {
         if let Some(frame) = finished {
             self.parts.policy.on_frame_sent(&frame);
             self.emit(Event::FrameSent { frame: frame.frame, delay: frame.delay });
-            self.watch_queue();
-            if self.parts.queue.is_empty() {
-                self.consider(Occasion::QueueEmpty);
-            }
+            self.changed.queue = true;
+            self.changed.picture = self.parts.queue.is_empty().then_some(Occasion::QueueEmpty);
         }
         // A packet that fills the window within a burst asks too: only a report lets the burst go on.
         let follows = if self.amid_burst() { Next::Media } else { Next::Repair };
@@ -325,7 +323,7 @@ impl Engine {
         self.parts.controller.on_sent(&sent);
         // A controller that limits frame sizes allows less after every packet; the others change only on feedback.
         if sent.probe.is_some() || self.limits.media.frame().is_some() {
-            self.refresh();
+            self.changed.controller = true;
         }
         self.emit(Event::PacketSent { id: sent.id, payload, size, in_flight: sent.in_flight });
         let grace = self.last_sent.map_or(Span::ZERO, |last| self.now - last);

@@ -135,7 +135,7 @@ pub struct Engine {
     /// The first packet of each of the last frames, for the frames that FEC stands for.
     first_packets: VecDeque<(u64, u64)>,
     now: Time,
-    /// What changed since the last settling.
+    /// Changes since the last settling.
     changed: Changed,
     next_inspection: Time,
     outputs: VecDeque<Output>,

@@ -1,4 +1,4 @@
-//! From what changed to what follows from it, once at the end of each input.
+//! Consequences of what an input changed, drawn once at its end.
 //!
 //! An input says in [`Changed`] what it changed, and [`Engine::settle`] does what follows, in this order:
 //!
@@ -23,7 +23,7 @@ use crate::event::{Event, Timed, Why};
 use crate::frames::{FramePlan, Occasion, QueueVerdict, QueueView};
 use crate::pacing::PacingRate;
 
-/// What an input changed, for [`Engine::settle`].
+/// Changes of an input, for [`Engine::settle`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Changed {
     /// Media joined or left the queue, or time passed that it waited.
@@ -37,7 +37,7 @@ pub(super) struct Changed {
 }
 
 impl Engine {
-    /// What every input does: time advances to `now`, `change` makes its change and records it in `changed`, and the
+    /// Processes an input: time advances to `now`, `change` makes its change and records it in `changed`, and the
     /// engine settles.
     pub(super) fn input(&mut self, now: Time, change: impl FnOnce(&mut Engine)) {
         self.advance(now);

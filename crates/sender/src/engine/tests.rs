@@ -93,7 +93,7 @@ fn engine(policy: Careful) -> Engine {
     engine
 }
 
-/// What is left to do up to the next wait.
+/// Outputs up to the next wait.
 fn drain(engine: &mut Engine) -> Vec<Output> {
     let mut outputs = Vec::new();
     loop {

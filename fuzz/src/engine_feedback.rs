@@ -1,9 +1,9 @@
 //! A sender whose receiver reports whatever it likes.
 
 use thalweg_control::{Acknowledgement, PacketId, PathReport};
-use thalweg_sender::event::{Event, Why};
 use thalweg_sender::frames::{EncodedFrame, StateHash, Target, Transition};
 use thalweg_sender::{Camera, Engine, engine, scheme};
+use thalweg_sender::{Event, Why};
 use thalweg_units::{Bytes, Ecn, Rate, Size, Span, Time};
 
 use crate::steps::Steps;

@@ -23,7 +23,9 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use thalweg_control::{Acknowledgement, Controller, Demand, FramePlace, History, PacketId, SentPacket, feedback};
+use thalweg_control::{
+    Acknowledgement, Controller, Demand, FramePlace, History, LossDetectionConfig, PacketId, SentPacket,
+};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use support::subjects::{self, Subject};
@@ -40,7 +42,7 @@ const FRAME: u64 = 35;
 fn drive(controller: &mut dyn Controller, batch: Option<Span>, packets: u64) -> Rate {
     let one_way = Span::from_millis(25);
     let gap = Rate::from_kbps(10_000).time_for(Bytes::new(1200));
-    let mut history = History::new(feedback::Config::default());
+    let mut history = History::new(LossDetectionConfig::default());
     controller.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(12_000) });
     let mut report: Vec<Acknowledgement> = Vec::new();
     let mut reported = 0;

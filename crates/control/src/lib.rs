@@ -18,7 +18,7 @@ mod controller;
 mod decisions;
 pub mod ecn;
 pub mod estimate;
-pub mod feedback;
+mod feedback;
 mod packet;
 
 pub mod bbr;
@@ -46,7 +46,9 @@ pub use controller::{
     Controller, Decision, Demand, DynController, FrameQueued, MediaLimit, PaddingLimit, Probe, SendLimits, Signal,
 };
 pub use decisions::Decisions;
-pub use feedback::{Acknowledgement, Cause, End, Fate, Feedback, History, PathReport, Report};
+pub use feedback::{
+    Acknowledgement, Cause, Config as LossDetectionConfig, End, Fate, Feedback, History, PathReport, Report,
+};
 pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};
 pub use thalweg_units::ConfigError;
 

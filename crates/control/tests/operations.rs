@@ -3,7 +3,7 @@
 
 use crate::support::subjects::{self, Feed, Subject};
 use proptest::prelude::*;
-use thalweg_control::feedback::Config;
+use thalweg_control::LossDetectionConfig;
 use thalweg_control::{Acknowledgement, Controller, Demand, History, MSS, PacketId, Payload, SendLimits, SentPacket};
 use thalweg_units::{Bytes, Ecn, Rate, Span, Time};
 

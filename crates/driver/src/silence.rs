@@ -1,6 +1,6 @@
 //! Bytes in flight between two reports where departures become known only with their fate, and silence.
 
-use thalweg_control::feedback;
+use thalweg_control::LossDetectionConfig;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// A program that does not say whether it sends is taken for idle this long after a report, or ...
@@ -34,7 +34,7 @@ pub(crate) struct Silence {
 
 impl Silence {
     /// With the waits of the feedback timeout.
-    pub(crate) fn new(config: &feedback::Config) -> Silence {
+    pub(crate) fn new(config: &LossDetectionConfig) -> Silence {
         let (min, round_trips) = (config.feedback_timeout, config.feedback_timeout_rtts);
         Silence {
             min,
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn two_seconds_without_a_report_halve_the_target_and_the_next_report_restores_it() {
-        let mut silence = Silence::new(&feedback::Config::default());
+        let mut silence = Silence::new(&LossDetectionConfig::default());
         assert_eq!((silence.next_timeout(None), silence.is_unknown()), (Time::NEVER, true));
         silence.set_sending(MS(100), true);
         silence.set_sending(MS(500), true);
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_is_presumed_under_way_is_not_when_no_report_comes_and_nobody_says_that_it_is() {
-        let mut silence = Silence::new(&feedback::Config::default());
+        let mut silence = Silence::new(&LossDetectionConfig::default());
         // 12,500 bytes in 100 ms are 1 Mbps: 7,500 bytes in the 60 ms since.
         silence.on_report(MS(900), Bytes::ZERO, MS(840));
         let presumed = silence.on_report(MS(1000), Bytes::new(12_500), MS(940));

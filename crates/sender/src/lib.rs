@@ -9,13 +9,13 @@
 
 extern crate alloc;
 
-pub mod engine;
-pub mod event;
+mod engine;
+mod event;
 pub mod frames;
 pub mod pacing;
 pub mod padding;
-pub mod parts;
-pub mod probing;
+mod parts;
+mod probing;
 mod queue;
 pub mod repair;
 pub mod scheme;
@@ -25,6 +25,7 @@ mod testing;
 pub use engine::{Camera, Engine, Output};
 pub use event::{Event, Timed, Wake, Why};
 pub use parts::Parts;
+pub use probing::Prober;
 pub use scheme::{Registry, Scheme, SenderFactory};
 pub use thalweg_types::{Content, FeedbackStyle, Fragment, Packet, PacketSizes};
 

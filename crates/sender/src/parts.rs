@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use thalweg_control::{Controller, ecn, feedback};
+use thalweg_control::{Controller, LossDetectionConfig, ecn};
 use thalweg_types::PacketSizes;
 
 use crate::frames::FramePolicy;
@@ -41,7 +41,7 @@ pub struct Parts {
     /// Packet sizes.
     pub packets: PacketSizes,
     /// When packets count as lost, and when the path is probed for feedback.
-    pub loss_detection: feedback::Config,
+    pub loss_detection: LossDetectionConfig,
     /// How ECN is used; `None` for not at all.
     pub ecn: Option<ecn::Config>,
 }
@@ -58,7 +58,7 @@ impl Parts {
             padding_content: None,
             repair: None,
             packets: PacketSizes::default(),
-            loss_detection: feedback::Config::default(),
+            loss_detection: LossDetectionConfig::default(),
             ecn: None,
         }
     }

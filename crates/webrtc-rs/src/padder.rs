@@ -11,8 +11,8 @@ use shared::error::Error;
 use shared::marshal::MarshalSize;
 use thalweg_control::{PaddingLimit, Probe};
 use thalweg_driver::Driver;
+use thalweg_sender::Prober;
 use thalweg_sender::padding::Continuous;
-use thalweg_sender::probing::Prober;
 use thalweg_units::{Bytes, Time};
 
 use crate::clock::Clock;

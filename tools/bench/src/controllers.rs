@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use thalweg_control::{Acknowledgement, Demand, History, PacketId, Payload, SentPacket, feedback};
+use thalweg_control::{Acknowledgement, Demand, History, LossDetectionConfig, PacketId, Payload, SentPacket};
 use thalweg_lab::record::{Recorder, What};
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -66,7 +66,7 @@ impl Script {
 /// CPU seconds to replay `script` to the scheme's controller.
 pub(crate) fn replay(scheme: &Scheme, script: &Script) -> anyhow::Result<f64> {
     let mut controller = scheme.controller.build()?;
-    let mut history = History::new(feedback::Config::default());
+    let mut history = History::new(LossDetectionConfig::default());
     let mut packets = 0;
     let before = cpu_seconds();
     controller.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(12_000) });

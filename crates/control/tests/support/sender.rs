@@ -109,7 +109,7 @@ impl Sender {
         };
         Sender {
             controller,
-            history: History::new(thalweg_control::feedback::Config::default()),
+            history: History::new(thalweg_control::LossDetectionConfig::default()),
             source,
             pacing,
             encoder,

@@ -7,7 +7,7 @@ use thalweg_control::{Decision, FramePlace, MSS, Payload, SendLimits, Signal};
 use thalweg_sender::frames::QueueVerdict;
 use thalweg_sender::pacing::{Pacer, PacingRate};
 use thalweg_sender::padding::Verdict;
-use thalweg_sender::probing::Prober;
+use thalweg_sender::Prober;
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::queue::{Packet, Queue, Waiting};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
-use thalweg_sender::event::Timed;
+use thalweg_sender::Timed;
 use thalweg_session::outgoing::Plain;
 use thalweg_units::Time;
 

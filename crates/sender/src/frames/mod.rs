@@ -22,12 +22,8 @@ pub mod selection;
 mod share;
 pub mod target_forecast;
 
-pub use budgeted::Budgeted;
 pub use cap::CAP_DEPTH;
 pub use every_frame::EveryFrame;
-pub use late_choice::LateChoice;
 pub use policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, RepairSent, View};
-pub use rate_targeted::RateTargeted;
-pub use selection::Selection;
 pub use share::Share;
 pub use thalweg_types::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, StateHash, Target, Transition};

@@ -158,7 +158,7 @@ fn owed(credit: f64) -> Bytes {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
-    use thalweg_control::{Acknowledgement, History, PacketId, SentPacket, feedback};
+    use thalweg_control::{Acknowledgement, History, LossDetectionConfig, PacketId, SentPacket};
 
     fn at(millis: u64) -> Time {
         Time::from_millis(millis)
@@ -167,7 +167,7 @@ mod tests {
     /// A budget after a loss of a fifth of all packets, over 1 Mbps and a round trip of 50 ms.
     fn lossy() -> (Budget, Time) {
         let mut budget = Config { slack: 1.0, min: 0.0, ..Config::default() }.build().unwrap();
-        let mut history = History::new(feedback::Config::default());
+        let mut history = History::new(LossDetectionConfig::default());
         budget.set_wire(Time::ZERO, Rate::from_kbps(1000));
         for round in 0..60 {
             for id in round * 20..round * 20 + 20 {

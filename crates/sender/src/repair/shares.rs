@@ -117,13 +117,13 @@ impl Budget {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
-    use thalweg_control::feedback::{self, Acknowledgement, History};
+    use thalweg_control::{Acknowledgement, History, LossDetectionConfig};
     use thalweg_control::{PacketId, SentPacket};
     use thalweg_units::{Bytes, Time};
 
     /// The shares after many reports of twenty packets each, of which `lost` were lost, over this round trip.
     fn shares(config: Config, lost: u64, round_trip_ms: u64) -> Shares {
-        let mut history = History::new(feedback::Config::default());
+        let mut history = History::new(LossDetectionConfig::default());
         let mut budget = Budget::new(config).unwrap();
         for round in 0..60u64 {
             let sent = Time::from_millis(round * 1000);

@@ -1,7 +1,7 @@
 //! Camel (specs/camel.md): frames leave in bursts, and the capacity that the bursts measure is the encoder's target.
 
+use thalweg_control::LossDetectionConfig;
 use thalweg_control::camel::{self, Bins, BurstLengthConfig};
-use thalweg_control::feedback;
 use thalweg_types::PacketSizes;
 use thalweg_units::{Bytes, Span};
 
@@ -28,7 +28,7 @@ fn with(config: camel::Config, share: Share) -> Scheme {
         }),
         feedback: FeedbackStyle::TwccOnRequest,
         packets: PacketSizes { per_burst: PACKETS_PER_BURST, ..PacketSizes::default() },
-        loss_detection: feedback::Config::default(),
+        loss_detection: LossDetectionConfig::default(),
         ..gcc::webrtc()
     };
     scheme.reserving(Reserve::Drain(share))

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use thalweg_control::{copa, feedback};
+use thalweg_control::{LossDetectionConfig, copa};
 use thalweg_types::PacketSizes;
 use thalweg_units::{Rate, Span};
 
@@ -29,7 +29,7 @@ pub(super) fn alone() -> Scheme {
         feedback: FeedbackStyle::PerPacket,
         receiver: ReceiverKind::Standard,
         packets: PacketSizes::default(),
-        loss_detection: feedback::Config::default(),
+        loss_detection: LossDetectionConfig::default(),
         ecn: None,
     }
 }

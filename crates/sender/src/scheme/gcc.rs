@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use thalweg_control::{feedback, gcc};
+use thalweg_control::{LossDetectionConfig, gcc};
 use thalweg_types::PacketSizes;
 use thalweg_units::Span;
 
@@ -62,7 +62,7 @@ fn composed(controller: gcc::Config, burst: Span, scaler: resolution::QualitySca
         receiver: ReceiverKind::Standard,
         packets: PacketSizes::default(),
         // libwebrtc has no probe timeout: it sends at its rate whether it is acknowledged or not.
-        loss_detection: feedback::Config { probe_packets: 0, ..feedback::Config::default() },
+        loss_detection: LossDetectionConfig { probe_packets: 0, ..LossDetectionConfig::default() },
         ecn: None,
     }
 }

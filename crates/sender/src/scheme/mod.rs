@@ -18,7 +18,7 @@ mod vidaptive;
 use alloc::boxed::Box;
 use alloc::string::String;
 
-use thalweg_control::{DynController, ecn, feedback};
+use thalweg_control::{DynController, LossDetectionConfig, ecn};
 use thalweg_types::PacketSizes;
 use thalweg_units::{ConfigError, Size, check};
 
@@ -222,7 +222,7 @@ pub struct Scheme {
     pub packets: PacketSizes,
     /// When packets count as lost, and when the path is probed for feedback.
     #[cfg_attr(feature = "serde", serde(default))]
-    pub loss_detection: feedback::Config,
+    pub loss_detection: LossDetectionConfig,
     /// How ECN is used; `None` for not at all.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub ecn: Option<ecn::Config>,

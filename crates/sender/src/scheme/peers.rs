@@ -1,7 +1,7 @@
 //! Controllers that the papers compare with, each with WebRTC's frame policy: paced at its own rate, with its capacity
 //! as the encoder's target.
 
-use thalweg_control::{bbr as bbr_control, feedback, nada as nada_control, pudica as pudica_control};
+use thalweg_control::{LossDetectionConfig, bbr as bbr_control, nada as nada_control, pudica as pudica_control};
 use thalweg_control::{scream as scream_control, scream_libwebrtc, sqp as sqp_control};
 use thalweg_types::PacketSizes;
 use thalweg_units::Span;
@@ -12,7 +12,7 @@ use crate::pacing;
 
 /// This controller in place of GCC.
 pub(super) fn under_webrtc(controller: ControllerConfig, style: FeedbackStyle) -> Scheme {
-    let loss_detection = feedback::Config::default();
+    let loss_detection = LossDetectionConfig::default();
     Scheme { controller, pacing: pacing::Config::default(), feedback: style, loss_detection, ..gcc::webrtc() }
 }
 

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use thalweg_control::estimate::forecast::{self, RlsConfig};
 use thalweg_control::rebera::{self, Backlog, Errors, MarginConfig, MeasurementConfig, Short};
-use thalweg_control::{End, feedback};
+use thalweg_control::{End, LossDetectionConfig};
 use thalweg_types::PacketSizes;
 use thalweg_units::{Bytes, Rate};
 
@@ -42,7 +42,7 @@ pub(super) fn measured_at_sender() -> Scheme {
         feedback: FeedbackStyle::Twcc,
         receiver: ReceiverKind::Standard,
         packets: PacketSizes { min_packets: 2, ..PacketSizes::default() },
-        loss_detection: feedback::Config::default(),
+        loss_detection: LossDetectionConfig::default(),
         ecn: None,
     }
 }

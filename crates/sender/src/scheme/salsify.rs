@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use thalweg_control::feedback;
+use thalweg_control::LossDetectionConfig;
 use thalweg_control::salsify::{self, Grace, Smoothing, Unit};
 use thalweg_types::PacketSizes;
 use thalweg_units::{Bytes, Span};
@@ -49,7 +49,7 @@ pub(super) fn two_cores() -> Scheme {
         receiver: stateful_receiver(),
         packets,
         // A forced frame is the probe of this paper (section 3.1).
-        loss_detection: feedback::Config { probe_packets: 0, ..feedback::Config::default() },
+        loss_detection: LossDetectionConfig { probe_packets: 0, ..LossDetectionConfig::default() },
         ecn: None,
     }
 }

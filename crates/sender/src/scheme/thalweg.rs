@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use thalweg_control::{feedback, thalweg};
+use thalweg_control::{LossDetectionConfig, thalweg};
 use thalweg_types::PacketSizes;
 use thalweg_units::Span;
 
@@ -41,7 +41,7 @@ pub(super) fn thalweg() -> Scheme {
         receiver: ReceiverKind::Stateful(StatefulReceiver::default()),
         packets,
         // A forced frame is the probe.
-        loss_detection: feedback::Config { probe_packets: 0, ..feedback::Config::default() },
+        loss_detection: LossDetectionConfig { probe_packets: 0, ..LossDetectionConfig::default() },
         ecn: None,
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn conventional() -> Scheme {
         repair: Some(repair(0.5)),
         receiver: ReceiverKind::Standard,
         packets,
-        loss_detection: feedback::Config::default(),
+        loss_detection: LossDetectionConfig::default(),
         ..thalweg()
     }
 }

@@ -26,7 +26,7 @@ mod writer;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use thalweg_sender::event::Timed;
+use thalweg_sender::Timed;
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Engine, Parts, SenderFactory, Wake, engine};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use thalweg_control::fixed;
 use thalweg_netsim::{HopConfig, LossModel, PathConfig};
 use thalweg_receiver::rtp::Statistics;
-use thalweg_sender::event::Event;
+use thalweg_sender::Event;
 use thalweg_sender::frames::StateHash;
 use thalweg_sender::{Scheme, SenderFactory};
 use thalweg_session::outgoing::Preferences;

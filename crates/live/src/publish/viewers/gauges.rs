@@ -2,7 +2,7 @@
 
 use thalweg_control::Payload;
 use thalweg_sender::Event;
-use thalweg_sender::event::Timed;
+use thalweg_sender::Timed;
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 use crate::measure::LastSecond;

@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
-use thalweg_control::{Acknowledgement, History, SentPacket, feedback};
+use thalweg_control::{Acknowledgement, History, LossDetectionConfig, SentPacket};
 
 use super::*;
 use crate::testing::fragment;
@@ -23,7 +23,7 @@ fn at(millis: u64) -> Time {
 impl World {
     fn new(config: Config) -> World {
         let redundant = config.build(PacketSizes::default()).unwrap();
-        World { redundant, history: History::new(feedback::Config::default()), next: 0 }
+        World { redundant, history: History::new(LossDetectionConfig::default()), next: 0 }
     }
 
     /// A frame of this many packets is captured and leaves at once.

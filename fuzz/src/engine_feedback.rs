@@ -2,7 +2,7 @@
 
 use thalweg_control::{Acknowledgement, PacketId, PathReport};
 use thalweg_sender::frames::{EncodedFrame, StateHash, Target, Transition};
-use thalweg_sender::{Camera, Engine, engine, scheme};
+use thalweg_sender::{Camera, Engine, Output, scheme};
 use thalweg_sender::{Event, Why};
 use thalweg_units::{Bytes, Ecn, Rate, Size, Span, Time};
 
@@ -99,7 +99,7 @@ impl World {
     fn drain(&mut self, engine: &mut Engine, now: Time) -> Time {
         for _ in 0..MOST {
             match engine.poll() {
-                engine::Output::Transmit(packet) => {
+                Output::Transmit(packet) => {
                     let size = packet.sent.size;
                     assert!(size <= PACKET, "{size} in a packet");
                     self.next = packet.sent.id.0 + 1;
@@ -107,7 +107,7 @@ impl World {
                     let most = now + DEPTH + self.ceiling.time_for(PACKET);
                     assert!(self.full <= most, "more than {} at {now}", self.ceiling);
                 }
-                engine::Output::Encode { plan, .. } => {
+                Output::Encode { plan, .. } => {
                     let size = |target: &Target| match target {
                         Target::Rate(rate) => rate.over(plan.interval),
                         Target::Size(size) | Target::Guess(size) => *size,
@@ -129,7 +129,7 @@ impl World {
                         .collect();
                     engine.on_encoded(now, &frames);
                 }
-                engine::Output::Wait { until, .. } => {
+                Output::Wait { until, .. } => {
                     for event in engine.drain_events() {
                         if let Event::KeyframeForced { why: Why::ReceiverRequest } = event.event {
                             let soon = self.keyframe_made.is_some_and(|last| event.at - last < KEYFRAMES);

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use thalweg_sender::Timed;
 use thalweg_sender::frames::EncodedFrame;
-use thalweg_sender::{Engine, Parts, SenderFactory, Wake, engine};
+use thalweg_sender::{Engine, Parts, SenderFactory, Wake};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};
 use thalweg_transport::{Connection, Credentials, Received, TransportError};
 use thalweg_types::feedback::{Reader, RtcpFeedback};
@@ -343,7 +343,7 @@ impl Outgoing {
                 continue;
             }
             match flow.engine.poll() {
-                engine::Output::Transmit(packet) => {
+                thalweg_sender::Output::Transmit(packet) => {
                     let written = flow.writer.write(&packet);
                     flow.writer.forget_before(flow.engine.retransmits_from().unwrap_or(u64::MAX));
                     match written {
@@ -351,12 +351,12 @@ impl Outgoing {
                         Err(error) => self.peer.on_unsent(error.to_string()),
                     }
                 }
-                engine::Output::Encode { picture, mut plan } => {
+                thalweg_sender::Output::Encode { picture, mut plan } => {
                     self.codec.bound(&mut plan);
                     flow.layered = Layered::of(&plan);
                     return Output::Encode { picture, plan };
                 }
-                engine::Output::Commit { choice } => {
+                thalweg_sender::Output::Commit { choice } => {
                     if let Some((index, frame)) = choice
                         && let Some(chosen) = flow.candidates.get(index)
                     {
@@ -366,8 +366,8 @@ impl Outgoing {
                     flow.candidates.clear();
                     return Output::Commit { choice };
                 }
-                engine::Output::Forget { frame } => return Output::Forget { frame },
-                engine::Output::Wait { until: engine, why } => {
+                thalweg_sender::Output::Forget { frame } => return Output::Forget { frame },
+                thalweg_sender::Output::Wait { until: engine, why } => {
                     let reports = flow.reports.next();
                     return if engine <= until.min(reports) {
                         Output::Wait { until: engine, why }

@@ -84,7 +84,7 @@ impl Life {
             path,
             demand,
             now: Time::from_millis(1),
-            history: History::new(Config::default()),
+            history: History::new(LossDetectionConfig::default()),
             controller,
             next: 0,
             unreported: Vec::new(),

@@ -1,7 +1,7 @@
 //! Splits a byte stream of H.264 into access units (ITU-T H.264 section 7.4.1.2.3 and Annex B).
 
 use std::collections::VecDeque;
-use std::io::{ErrorKind, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 use thalweg_units::Size;
 use thalweg_video::source::SourceError;
@@ -17,7 +17,7 @@ const LARGEST_UNIT: usize = 1 << 26;
 /// Cuts a byte stream into access units.
 pub struct AccessUnits<R> {
     what: String,
-    input: R,
+    input: BufReader<R>,
     /// Bytes read that belong to no complete unit: once a start code was found, everything from the last start code on.
     bytes: Vec<u8>,
     /// True once a start code was found.
@@ -39,7 +39,7 @@ impl<R: Read> AccessUnits<R> {
         let (bytes, pending) = (Vec::new(), Vec::new());
         AccessUnits {
             what: what.into(),
-            input,
+            input: BufReader::with_capacity(CHUNK, input),
             bytes,
             has_begun: false,
             searched: 0,
@@ -124,14 +124,15 @@ impl<R: Read> AccessUnits<R> {
             return Err(SourceError::format(&self.what, problem));
         }
         // Reads what is available instead of a whole chunk: a pipe would block.
-        self.bytes.resize(before + CHUNK, 0);
-        let count = loop {
-            match self.input.read(&mut self.bytes[before..]) {
+        let available = loop {
+            match self.input.fill_buf() {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 other => break other.map_err(|error| SourceError::io(&self.what, error))?,
             }
         };
-        self.bytes.truncate(before + count);
+        let count = available.len();
+        self.bytes.extend_from_slice(available);
+        self.input.consume(count);
         self.is_over = count == 0;
         Ok(())
     }

@@ -8,7 +8,7 @@
 //! frames of a group that are worth most. [`recovery`] says what frames may refer to, and [`thalweg_types::layers`] is
 //! the pattern of frames of which a sender or a relay may drop some.
 
-mod budgeted;
+pub mod budgeted;
 mod cap;
 mod every_frame;
 pub mod headroom;

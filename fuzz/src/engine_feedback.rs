@@ -2,8 +2,7 @@
 
 use thalweg_control::{Acknowledgement, PacketId, PathReport};
 use thalweg_sender::frames::{EncodedFrame, StateHash, Target, Transition};
-use thalweg_sender::{Camera, Engine, Output, scheme};
-use thalweg_sender::{Event, Why};
+use thalweg_sender::{Camera, Engine, Event, Output, Why, scheme};
 use thalweg_units::{Bytes, Ecn, Rate, Size, Span, Time};
 
 use crate::steps::Steps;

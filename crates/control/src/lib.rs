@@ -5,7 +5,7 @@
 //! does no I/O: the caller passes the time.
 //!
 //! * [`Controller`]: the trait that every controller implements.
-//! * [`History`]: the history of sent packets, which turns every kind of report into the same [`Feedback`].
+//! * [`History`]: sent packets and their fate, which turns every kind of report into the same [`Feedback`].
 //! * [`estimate`]: filters that controllers share.
 //! * [`ecn`]: when packets say ECT(1), and a limit that marks lower.
 //! * one folder per controller.

@@ -3,8 +3,9 @@
 
 use crate::support::subjects::{self, Feed, Subject};
 use proptest::prelude::*;
-use thalweg_control::LossDetectionConfig;
-use thalweg_control::{Acknowledgement, Controller, Demand, History, MSS, PacketId, Payload, SendLimits, SentPacket};
+use thalweg_control::{
+    Acknowledgement, Controller, Demand, History, LossDetectionConfig, MSS, PacketId, Payload, SendLimits, SentPacket,
+};
 use thalweg_units::{Bytes, Ecn, Rate, Span, Time};
 
 /// The next event.

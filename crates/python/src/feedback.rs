@@ -1,8 +1,7 @@
 //! Feedback and packets, as values for a controller in Python.
 
 use pyo3::prelude::*;
-use thalweg_control::{self as control, Payload};
-use thalweg_control::{Cause, Fate, Report};
+use thalweg_control::{self as control, Cause, Fate, Payload, Report};
 use thalweg_units::{Bytes, Span};
 
 use crate::array::Array;
@@ -30,7 +29,7 @@ struct Values {
 }
 
 impl Feedback {
-    pub(crate) fn of(feedback: &thalweg_control::Feedback<'_>) -> Feedback {
+    pub(crate) fn of(feedback: &control::Feedback<'_>) -> Feedback {
         let control::Feedback { now, rtt, path_rtt, srtt, min_rtt, in_flight, delivered, .. } = *feedback;
         let (arrived, lost) = (feedback.arrived_bytes(), feedback.lost_bytes());
         let is_timeout = feedback.cause == Cause::FeedbackTimeout;

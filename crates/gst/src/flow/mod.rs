@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use thalweg_driver::{Acked, Departure, Driver, Joined, Outcome};
 use thalweg_control::{Decision, FramePlace, MSS, Payload, SendLimits, Signal};
+use thalweg_driver::{Acked, Departure, Driver, Joined, Outcome};
+use thalweg_sender::Prober;
 use thalweg_sender::frames::QueueVerdict;
 use thalweg_sender::pacing::{Pacer, PacingRate};
 use thalweg_sender::padding::Verdict;
-use thalweg_sender::Prober;
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::queue::{Packet, Queue, Waiting};

@@ -7,8 +7,7 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use thalweg_sender::Event;
-use thalweg_sender::Timed;
+use thalweg_sender::{Event, Timed};
 use thalweg_units::{Span, Time};
 
 /// The start of each record of a JSON text sequence (RFC 7464 section 2.2).

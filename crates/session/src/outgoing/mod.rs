@@ -26,9 +26,8 @@ mod writer;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use thalweg_sender::Timed;
 use thalweg_sender::frames::EncodedFrame;
-use thalweg_sender::{Engine, Parts, SenderFactory, Wake};
+use thalweg_sender::{Engine, Parts, SenderFactory, Timed, Wake};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};
 use thalweg_transport::{Connection, Credentials, Received, TransportError};
 use thalweg_types::feedback::{Reader, RtcpFeedback};

@@ -1,8 +1,7 @@
 //! Statistics of a viewer's sender.
 
 use thalweg_control::Payload;
-use thalweg_sender::Event;
-use thalweg_sender::Timed;
+use thalweg_sender::{Event, Timed};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 use crate::measure::LastSecond;

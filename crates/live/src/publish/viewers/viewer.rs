@@ -3,9 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::mpsc::Sender;
 
-use thalweg_sender::Event;
-use thalweg_sender::Wake;
 use thalweg_sender::frames::EncodePlan;
+use thalweg_sender::{Event, Wake};
 use thalweg_session::outgoing::ConnectionEvent;
 use thalweg_session::{AudioFrame, Encoded, Outgoing, Output};
 use thalweg_transport::sdp::fragment::Fragment;

@@ -46,7 +46,7 @@ fn option<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
 /// An entry of the file as arguments.
 fn of_file(command: &Command, name: &str, value: &Value) -> anyhow::Result<Vec<OsString>> {
     let option = option(command, name).filter(|_| name != "config").ok_or_else(|| {
-        anyhow!("{name} is no option of `thalweg {0}`: `thalweg help {0}` lists them", command.get_name())
+        anyhow!("unknown option '{name}': `thalweg help {0}` lists those of this command", command.get_name())
     })?;
     if matches!(option.get_action(), ArgAction::SetTrue) {
         let is_set = value.as_bool().ok_or_else(|| anyhow!("{name} is {value}, must be true or false"))?;
@@ -109,8 +109,8 @@ mod tests {
     #[test]
     fn what_is_no_option_or_no_value_is_refused_with_its_name() {
         for (name, text, named) in [
-            ("unknown", "ratte = 1", "ratte is no option of `thalweg publish`"),
-            ("itself", "config = \"x\"", "config is no option"),
+            ("unknown", "ratte = 1", "unknown option 'ratte'"),
+            ("itself", "config = \"x\"", "unknown option 'config'"),
             ("flag", "open = 1", "open is 1, must be true or false"),
             ("list", "rate = [1]", "rate is [1], must be a text or a number"),
             ("syntax", "rate = ", "rate"),

@@ -2,11 +2,12 @@
 
 mod line;
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use thalweg_units::{Span, Time};
 
 use crate::clock::cpu_seconds;
@@ -34,13 +35,12 @@ const BAR_INTERVAL: Duration = Duration::from_millis(100);
 /// Interval between lines in a log.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The width of a terminal that does not report its own.
-const WIDTH: usize = 80;
+/// Positions of the bar from nothing played to everything.
+const POSITIONS: u64 = 10_000;
 
 /// The progress of several runs, which may play in parallel.
 pub(crate) struct Progress {
-    /// True if standard error is a terminal whose lines can be erased.
-    terminal: bool,
+    bar: ProgressBar,
     runs: usize,
     /// Simulated seconds of all runs.
     total: f64,
@@ -70,10 +70,9 @@ impl Progress {
     /// Progress of runs with these durations.
     #[allow(clippy::disallowed_methods)] // Progress is for people, and they have clocks.
     pub(crate) fn new(durations: impl ExactSizeIterator<Item = Span>) -> Progress {
-        let can_erase = std::env::var_os("TERM").is_some_and(|terminal| terminal != "dumb");
         let (runs, now) = (durations.len(), Instant::now());
         Progress {
-            terminal: std::io::stderr().is_terminal() && can_erase,
+            bar: bar("[{bar:30}] {wide_msg}"),
             runs,
             total: durations.map(Span::as_secs_f64).sum(),
             started: now,
@@ -101,7 +100,7 @@ impl Progress {
     #[allow(clippy::disallowed_methods)]
     fn draw(&self, state: &mut State) {
         let now = Instant::now();
-        let interval = if self.terminal { BAR_INTERVAL } else { LOG_INTERVAL };
+        let interval = if self.bar.is_hidden() { LOG_INTERVAL } else { BAR_INTERVAL };
         if is_quiet() || now.duration_since(state.drawn) < interval {
             return;
         }
@@ -114,41 +113,43 @@ impl Progress {
             runs: self.runs,
             playing: state.playing.iter().map(|(_, run)| (run.label.as_str(), run.played / run.duration)).collect(),
         };
-        if self.terminal {
-            draw_over(&line.bar(width() - 1));
-        } else {
+        if self.bar.is_hidden() {
             eprintln!("{line}");
-        }
-    }
-
-    fn erase(&self) {
-        if self.terminal && !is_quiet() {
-            eprint!("\r\x1b[K");
+        } else {
+            self.bar.set_position((line.share * POSITIONS as f64) as u64);
+            self.bar.set_message(line.to_string());
         }
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.erase();
+/// One line of the terminal that standard error is; hidden in a pipe, in a file, on a terminal that erases nothing, and with --quiet.
+fn bar(template: &str) -> ProgressBar {
+    let can_erase = std::env::var_os("TERM").is_some_and(|terminal| terminal != "dumb");
+    let target = if can_erase && !is_quiet() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let style = ProgressStyle::with_template(template).expect("a template").progress_chars("##-");
+    ProgressBar::with_draw_target(Some(POSITIONS), target).with_style(style)
+}
+
+/// A line about a command that goes on until it is ended, erased with it.
+pub(crate) struct StatusLine(ProgressBar);
+
+impl StatusLine {
+    pub(crate) fn new() -> StatusLine {
+        StatusLine(bar("{wide_msg}"))
     }
-}
 
-/// Draws one line of a terminal over the previous one, cut to its width.
-pub(crate) fn draw_over(line: &str) {
-    // One character less than the width: a full line would wrap on some terminals.
-    let fits: String = line.chars().take(width() - 1).collect();
-    eprint!("\r\x1b[K{fits}");
-    let _ = std::io::stderr().flush();
-}
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.0.is_hidden()
+    }
 
-/// Columns of the terminal that standard error is.
-fn width() -> usize {
-    #[cfg(unix)]
-    let asked = columns_of(&std::io::stderr());
-    #[cfg(not(unix))]
-    let asked = None;
-    asked.unwrap_or(WIDTH)
+    pub(crate) fn show(&self, text: String) {
+        self.0.set_message(text);
+    }
+
+    /// Prints with `say`, which may write to the terminal.
+    pub(crate) fn above<T>(&self, say: impl FnOnce() -> T) -> T {
+        self.0.suspend(say)
+    }
 }
 
 /// Returns true if standard output shows bold text: a terminal, unless NO_COLOR is set (no-color.org).
@@ -161,7 +162,7 @@ pub(crate) fn width_of_output() -> usize {
     #[cfg(unix)]
     let asked = columns_of(&std::io::stdout());
     #[cfg(not(unix))]
-    let asked = std::io::stdout().is_terminal().then_some(WIDTH);
+    let asked = std::io::stdout().is_terminal().then_some(80);
     asked.unwrap_or(usize::MAX)
 }
 
@@ -208,8 +209,8 @@ impl RunProgress<'_> {
     pub(crate) fn finish(self) -> f64 {
         let mut state = self.all.state();
         self.leave(&mut state);
-        self.all.erase();
-        note!("{:50} done in {:.1} s", self.label, self.started.elapsed().as_secs_f64());
+        let took = self.started.elapsed().as_secs_f64();
+        self.all.bar.suspend(|| note!("{:50} done in {took:.1} s", self.label));
         self.all.draw(&mut state);
         self.duration.as_secs_f64() / (cpu_seconds() - self.cpu).max(1e-9)
     }

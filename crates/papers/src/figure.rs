@@ -29,7 +29,7 @@ pub struct Figure {
     pub orders: Vec<Order>,
     /// How schemes are compared over several links.
     pub statistic: Statistic,
-    /// Distributions that are shown for each link and for all together.
+    /// Distributions that are shown: of all links together in a page, of each too in JSON.
     pub distributions: Vec<Distribution>,
     /// True if it shows delay against quality.
     pub scattered: bool,

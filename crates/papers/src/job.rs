@@ -124,7 +124,7 @@ impl Job {
         // To make them takes as long as a short run.
         static FIGURES: LazyLock<Vec<Figure>> = LazyLock::new(figures);
         let figure = FIGURES.iter().find(|figure| figure.name == self.figure);
-        let reads = figure.and_then(reads).ok_or_else(|| self.refused("there is no such figure".into()))?;
+        let reads = figure.and_then(reads).ok_or_else(|| self.refused("unknown figure".into()))?;
         let registry = Registry::new();
         let read = read_run(&self.run, &registry).map_err(|error| self.refused(error.to_string()))?;
         let (mut scenario, sender) = read;

@@ -136,7 +136,7 @@ impl<'de> Deserializer<'de> for Object<'_> {
 }
 
 fn key_of(key: &Bound<'_, PyAny>) -> Result<String, Problem> {
-    key.extract().map_err(|_| Problem(format!("the key {key} is no text")))
+    key.extract().map_err(|_| Problem(format!("key {key} is not a string")))
 }
 
 struct Items<'py>(std::vec::IntoIter<Bound<'py, PyAny>>);

@@ -58,9 +58,10 @@ impl FromStr for Condition {
         let place = text.find(['<', '>']).ok_or_else(|| wrong("neither < nor > in it".into()))?;
         let (left, right) = text.split_at(place);
         let (sign, bound) = right.split_at(1);
-        let bound: f64 = bound.trim().parse().map_err(|_| wrong(format!("'{}' is no number", bound.trim())))?;
+        let bound: f64 =
+            bound.trim().parse().map_err(|_| wrong(format!("invalid bound '{}': expected a number", bound.trim())))?;
         if !bound.is_finite() {
-            return Err(wrong(format!("{bound} is no bound")));
+            return Err(wrong(format!("invalid bound {bound}: expected a finite number")));
         }
         let left = left.trim();
         // A scheme's name may contain a colon itself, so the last one that is followed by a space separates.

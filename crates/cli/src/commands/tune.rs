@@ -143,7 +143,7 @@ impl<'a> Tuner<'a> {
             let value = setting.current(&base)?.ok_or_else(|| unknown_in(&setting, &base))?;
             let number = number(&value, &parameter.unit).with_context(|| {
                 format!(
-                    "parameter {}: the base has {value}, which is no number of unit '{}'",
+                    "parameter {}: the base has {value}: expected a number of unit '{}'",
                     parameter.path, parameter.unit
                 )
             })?;

@@ -3,9 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The maximum length of the bar, in characters.
-const LONGEST_BAR: usize = 30;
-
 /// The progress of all runs.
 pub(super) struct Line<'a> {
     /// Share of the total simulated time that is done, 0 to 1.
@@ -18,18 +15,6 @@ pub(super) struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// A bar, with as much text as fits into `width` characters.
-    pub(super) fn bar(&self, width: usize) -> String {
-        let length = LONGEST_BAR.min(width / 3);
-        let full = (self.share * length as f64) as usize;
-        let bar: String = (0..length).map(|place| if place < full { '#' } else { '-' }).collect();
-        let line = format!("[{bar}] {self}");
-        if line.chars().count() <= width {
-            return line;
-        }
-        line.chars().take(width.saturating_sub(3)).chain("...".chars()).take(width).collect()
-    }
-
     /// The remaining time at the present speed; `None` while it would be a guess.
     fn left(&self) -> Option<Duration> {
         let is_measured = self.elapsed >= Duration::from_secs(1) && self.share >= 0.005;
@@ -74,18 +59,5 @@ mod tests {
         for (share, elapsed) in [(0.0, 60), (0.9, 0)] {
             assert!(!line(share, elapsed).to_string().contains("left"), "{share} after {elapsed} s");
         }
-    }
-
-    #[test]
-    fn a_bar_fits_every_terminal_and_is_as_full_as_the_work_is_done() {
-        for width in 1..200 {
-            for share in [0.0, 0.4, 1.0] {
-                assert!(line(share, 60).bar(width).chars().count() <= width, "{width} columns");
-            }
-        }
-        let filled = |share| line(share, 60).bar(120).chars().filter(|letter| *letter == '#').count();
-        assert_eq!([0.0, 0.5, 1.0].map(filled), [0, 15, 30]);
-        assert!(line(0.4, 60).bar(79).contains("1 min 30 s left"));
-        assert!(line(0.4, 60).bar(79).ends_with("..."));
     }
 }

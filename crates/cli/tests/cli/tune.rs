@@ -85,7 +85,7 @@ fn a_file_that_cannot_be_followed_is_refused_before_anything_is_played() {
     for (from, to, words) in [
         ("\"lte-walking\"", "\"lte-driving\"", "of one recording"),
         ("salsify.delay\"", "salsify.dealy\"", "did you mean scheme.controller.salsify.delay"),
-        ("unit = \"ms\"", "unit = \"\"", "which is no number"),
+        ("unit = \"ms\"", "unit = \"\"", "expected a number of unit"),
         ("low = 50", "low = 150", "the base has 100ms"),
         ("low = 0.02", "low = -1", "scheme.controller.salsify.smoothing.gain"),
         ("\"2Mbps\"", "\"2Mbsp\"", "2Mbsp"),

@@ -55,7 +55,7 @@ pub(super) fn call(program: &str, arguments: &[&str], input: &str) -> Result<(),
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| match error.kind() {
-            ErrorKind::NotFound => failed("there is no such program".into()),
+            ErrorKind::NotFound => failed("program not found: expected one in PATH, or a path".into()),
             _ => failed(error.to_string()),
         })?;
     if let Some(mut stdin) = child.stdin.take() {

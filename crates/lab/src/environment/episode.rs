@@ -105,7 +105,7 @@ impl Found<'_> {
     /// The trace of this name; each was found once when the environment was made.
     pub(super) fn find(&self, name: &str) -> Result<Arc<Trace>, String> {
         let drawn = self.drawn.clone().filter(|_| name == DRAWN);
-        drawn.or_else(|| self.own.get(name).cloned()).ok_or_else(|| format!("there is no trace '{name}'"))
+        drawn.or_else(|| self.own.get(name).cloned()).ok_or_else(|| format!("unknown trace '{name}'"))
     }
 }
 

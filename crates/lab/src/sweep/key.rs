@@ -74,7 +74,7 @@ impl FromStr for Key {
     fn from_str(text: &str) -> Result<Key, String> {
         let is_hexadecimal = text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
         let read = is_hexadecimal.then(|| u128::from_str_radix(text, 16).ok()).flatten();
-        read.map(Key).ok_or_else(|| format!("'{text}' is no key of a run, which has 32 hexadecimal digits"))
+        read.map(Key).ok_or_else(|| format!("invalid key of a run '{text}': expected 32 hexadecimal digits"))
     }
 }
 

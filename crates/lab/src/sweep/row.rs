@@ -141,7 +141,7 @@ impl<'de> Deserialize<'de> for Figures {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Figures, D::Error> {
         let read: BTreeMap<String, f64> = BTreeMap::deserialize(deserializer)?;
         if let Some(key) = read.keys().find(|key| !FIGURES.contains(&key.as_str())) {
-            return Err(serde::de::Error::custom(format!("'{key}' is no figure of this version")));
+            return Err(serde::de::Error::custom(format!("unknown figure '{key}' in this version")));
         }
         let of = |key: &&str| read.get(*key).copied();
         Ok(if read.is_empty() { Figures::default() } else { Figures(FIGURES.iter().map(of).collect()) })

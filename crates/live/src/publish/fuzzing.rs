@@ -121,7 +121,7 @@ impl StillPublisher {
     /// When anything named in the configuration is not available.
     pub fn new(config: &PublishConfig) -> Result<StillPublisher, PublishError> {
         let Some(codecs) = config.codec.as_ref().map(Codecs::of) else {
-            return Err(PublishError::Config("there is no codec".into()));
+            return Err(PublishError::Config("no codec".into()));
         };
         let made = (codecs, config.video.scene_format(), Time::ZERO);
         let (network, _) = Network::open(config, Clock::new(), made, &mut |_| Err("no trace".into()))?;

@@ -101,7 +101,7 @@ impl Synthetic {
             (Synthetic::Dropout(model), "rate") => into(&mut model.rate, key, value),
             (Synthetic::Dropout(model), "at") => into(&mut model.at, key, value),
             (Synthetic::Dropout(model), "lasts") => into(&mut model.lasts, key, value),
-            _ => Err(SyntheticError(alloc::format!("'{key}' is no parameter of it"))),
+            _ => Err(SyntheticError(alloc::format!("unknown parameter '{key}'"))),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! `thalweg emulate`: the simulator's link between other programs.
 
-use std::io::IsTerminal;
 use std::net::SocketAddr;
 
 use anyhow::Context;
@@ -12,7 +11,7 @@ use thalweg_units::{Bytes, Span, Time};
 use super::addresses::local_address;
 use super::emulated::Emulated;
 use crate::commands::values;
-use crate::progress::draw_over;
+use crate::progress::StatusLine;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -64,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// Prints the relay's statistics, once a second on a terminal, until a signal or `end`.
 fn watch(relay: &Relay, clock: Clock, end: Time, signals: &mut Signals) -> anyhow::Result<()> {
     let mut poller = Poller::new(clock, PollerConfig::default())?;
-    let terminal = std::io::stderr().is_terminal();
+    let status = StatusLine::new();
     let mut tick = clock.now();
     let mut before = [Bytes::ZERO; 2];
     while !signals.take() && clock.now() < end {
@@ -72,13 +71,10 @@ fn watch(relay: &Relay, clock: Clock, end: Time, signals: &mut Signals) -> anyho
         let woken = poller.wait(tick.min(end), &[&*signals])?;
         // A relay that has failed reports the reason when it is stopped.
         let Some(statistics) = relay.statistics() else { break };
-        if terminal && woken.due {
-            draw_over(&line(&statistics, before));
+        if !status.is_hidden() && woken.due {
+            status.show(line(&statistics, before));
             before = [statistics.up.delivered_bytes, statistics.down.delivered_bytes];
         }
-    }
-    if terminal {
-        draw_over("");
     }
     Ok(())
 }

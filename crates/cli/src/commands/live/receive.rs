@@ -1,6 +1,5 @@
 //! `thalweg receive`: anybody's sender by WHIP, measured.
 
-use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -23,7 +22,7 @@ use super::addresses::{address, local_address};
 use super::emulated::{Emulated, Link, finder};
 use super::watch::milliseconds;
 use crate::commands::values;
-use crate::progress::{self, draw_over};
+use crate::progress::{self, StatusLine};
 use crate::{folder, play, table};
 
 /// Headings of the help.
@@ -190,19 +189,19 @@ fn wait(results: &mut Results<'_>, receiver: &Receiver, clock: Clock) -> anyhow:
     let mut signals = Signals::to_end()?;
     let mut poller = Poller::new(clock, PollerConfig::default())?;
     let end = arguments.duration.map_or(Time::NEVER, |duration| clock.now() + duration);
-    let (is_shown, mut line) = (std::io::stderr().is_terminal(), Time::ZERO);
+    let (status, mut line) = (StatusLine::new(), Time::ZERO);
     while receiver.is_running() && !signals.take() && clock.now() < end {
         poller.wait(end.min(clock.now() + Span::from_millis(200)), &[&signals])?;
         while let Some(observed) = receiver.take_ended() {
-            results.add(&observed)?;
+            status.above(|| results.add(&observed))?;
         }
         if arguments.once && results.left > 0 {
             break;
         }
-        if is_shown && clock.now() >= line {
+        if !status.is_hidden() && clock.now() >= line {
             line = clock.now() + Span::from_secs(1);
             let all: Vec<String> = receiver.senders().iter().map(now).collect();
-            draw_over(&if all.is_empty() { "no sender yet".to_owned() } else { all.join("  |  ") });
+            status.show(if all.is_empty() { "no sender yet".to_owned() } else { all.join("  |  ") });
         }
     }
     Ok(())

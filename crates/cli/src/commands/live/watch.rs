@@ -1,6 +1,6 @@
 //! `thalweg watch`: measures what a browser would receive.
 
-use std::io::{ErrorKind, IsTerminal};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use thalweg_emulate::clock::Clock;
@@ -12,7 +12,7 @@ use thalweg_units::{Span, Time};
 
 use super::authorities::{authorities, refused};
 use crate::commands::values;
-use crate::progress::draw_over;
+use crate::progress::StatusLine;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -93,18 +93,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut poller = Poller::new(clock, PollerConfig::default())?;
     let watcher = Watcher::start(config, clock)?;
     let end = arguments.duration.map_or(Time::NEVER, |duration| clock.now() + duration);
-    let is_shown = std::io::stderr().is_terminal();
+    let status = StatusLine::new();
     let mut line = Time::ZERO;
     while watcher.is_running() && !signals.take() && clock.now() < end {
         poller.wait(end.min(clock.now() + Span::from_millis(200)), &[&signals])?;
-        if is_shown && clock.now() >= line {
+        if !status.is_hidden() && clock.now() >= line {
             line = clock.now() + Span::from_secs(1);
-            draw_over(&summary(&watcher.report()));
+            status.show(summary(&watcher.report()));
         }
     }
-    if is_shown {
-        eprintln!();
-    }
+    drop(status);
     let (report, ended) = watcher.finish();
     let to_output = arguments.y4m.as_ref().is_some_and(|path| path.as_os_str() == "-");
     if report.sessions > 0 || ended.is_ok() {

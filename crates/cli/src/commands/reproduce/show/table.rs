@@ -198,21 +198,15 @@ fn boxes(shown: &Shown) -> Option<(String, Grid)> {
     Some((format!("Boxes over links, each against {}", first.name), grid))
 }
 
-/// The figure's distributions: of each link, and of all frames of all links together.
+/// The figure's distributions over all frames of all links together; those of each link are in its JSON.
 fn distributions(shown: &Shown) -> Option<(String, Grid)> {
-    let mut grid = Grid::new(&["of", "link", "scheme"], QUANTILES.map(str::to_string));
+    let mut grid = Grid::new(&["of", "scheme"], QUANTILES.map(str::to_string));
     for of in &shown.figure.distributions {
-        let mut row = |link: &str, scheme: &str, samples: &[&Sample]| {
-            grid.row(&[&head(of.name()), link, scheme], quantiles(of.name(), pooled(samples, *of)));
-        };
-        shown.schemes.iter().for_each(|scheme| row("all, pooled", &scheme.name, &shown.of(scheme)));
-        for played in shown.played.iter().filter(|_| shown.played.len() > 1) {
-            shown.schemes.iter().for_each(|scheme| {
-                row(played.name(), &scheme.name, &shown.over(scheme, played.name()));
-            });
+        for scheme in shown.schemes {
+            grid.row(&[&head(of.name()), &scheme.name], quantiles(of.name(), pooled(&shown.of(scheme), *of)));
         }
     }
-    (!grid.is_empty()).then(|| ("Distributions".into(), grid))
+    (!grid.is_empty()).then(|| ("Distributions over all links".into(), grid))
 }
 
 /// How an encoder followed a step of its target.

@@ -1,6 +1,6 @@
 //! One direction of a link, in time since zero.
 
-use thalweg_netsim::{Capacity, Change, Departure, Link, Packet, Path};
+use thalweg_netsim::{Change, Departure, Link, Packet, Path, PathCapacity};
 use thalweg_units::{Bytes, Time};
 
 use super::log::Log;
@@ -73,8 +73,8 @@ impl<P: Packet> Direction<P> {
         }
     }
 
-    pub(super) fn bottlenecks(&self) -> &[Capacity] {
-        self.path.bottlenecks()
+    pub(super) fn capacity(&self) -> &PathCapacity {
+        self.path.capacity()
     }
 
     pub(super) fn next_event(&self) -> Time {

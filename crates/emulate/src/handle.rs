@@ -3,7 +3,7 @@
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use thalweg_netsim::{Capacity, Change};
+use thalweg_netsim::{Capacity, Change, PathCapacity};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::Statistics;
@@ -17,7 +17,7 @@ const WINDOW: Span = Span::from_millis(500);
 pub struct LinkState {
     /// When the paths' time began; `None` until the first packet.
     pub(super) zero: Option<Time>,
-    pub(super) bottlenecks: Vec<Capacity>,
+    pub(super) path: PathCapacity,
     /// The rate it was given since, in place of its bottlenecks' own.
     pub rate: Option<Rate>,
     /// The fixed delay.
@@ -34,28 +34,29 @@ impl LinkState {
 
     /// Returns true if anything limits its rate, so that it can be changed.
     pub fn has_rate(&self) -> bool {
-        !self.bottlenecks.is_empty()
+        self.path.has_bottleneck()
     }
 
-    /// Bytes that the narrowest bottleneck could carry between two instants, by its own rate; `None` without one, or
-    /// before the first packet.
+    /// Bytes that it could carry between two instants; `None` without a limit, or before the first packet.
     pub fn carried(&self, from: Time, until: Time) -> Option<Bytes> {
         let zero = self.zero?;
         let since = |at: Time| (Time::ZERO + (at - zero)).max(Time::ZERO);
-        self.bottlenecks.iter().map(|capacity| capacity.bytes(since(from), since(until))).min()
+        self.path.bytes(since(from), since(until))
     }
 
-    /// Rate of the narrowest bottleneck about `now`; `None` without one, or before the first packet.
+    /// Rate that it can carry about `now`; `None` without a limit, or before the first packet.
     pub fn capacity(&self, now: Time) -> Option<Rate> {
         let from = (Time::ZERO + (now - self.zero?)).max(Time::ZERO);
-        let given = |capacity: &Capacity| match capacity {
-            Capacity::Rates(rates) => rates.at(from).0,
-            Capacity::Trace(_) => {
+        let given = |capacity: &Capacity| match (capacity, self.rate) {
+            (capacity, Some(rate)) if capacity.is_bottleneck() => rate,
+            (Capacity::Rates(rates), _) => rates.at(from).0,
+            (Capacity::Policer { rate, .. }, _) => *rate,
+            (Capacity::Trace { .. }, _) => {
                 let begin = Time::ZERO + (from.since_start() - WINDOW).max(Span::ZERO);
                 capacity.bytes(begin, begin + WINDOW).per(WINDOW)
             }
         };
-        self.bottlenecks.iter().map(|capacity| self.rate.unwrap_or_else(|| given(capacity))).min()
+        self.path.hops().iter().map(given).min()
     }
 }
 

@@ -125,10 +125,10 @@ impl LinkConfig {
             Zero::At(at) => Some(at),
         };
         let (delay, loss) = delay_and_loss(&self.up);
-        let bottlenecks = up.bottlenecks().to_vec();
+        let capacity = up.capacity().clone();
         let state = LinkState {
             zero,
-            bottlenecks,
+            path: capacity,
             rate: None,
             delay: delay.unwrap_or_default(),
             loss: loss.unwrap_or_default(),
@@ -196,7 +196,10 @@ impl<P: Packet> EmulatedLink<P> {
         let at = self.zero.map_or(Time::ZERO, |zero| Time::ZERO + (now - zero));
         self.up.change(at, change);
         match change {
-            Change::Rate(rate) => self.state.rate = *rate,
+            Change::Rate(rate) => {
+                self.state.rate = *rate;
+                self.state.path = self.up.capacity().clone();
+            }
             Change::Delay(delay) => self.state.delay = *delay,
             Change::Loss(loss) => self.state.loss = *loss,
         }

@@ -125,9 +125,10 @@ pub fn call(
         screen: Vec::new(),
         vmaf_tool: None,
         choices: None,
+        camera_off: Vec::new(),
         machine_dependent: false,
     };
-    let mut outcome = summarize(scenario, &program.name, played, &converted.recorder, capacity.as_ref());
+    let mut outcome = summarize(scenario, &program.name, played, &converted.recorder, &capacity);
     outcome.summary.live = true;
     let details = Details { program: program.version.clone(), encoder, ..converted.details };
     let (competitors, reports_dropped) = (Vec::new(), Vec::new());

@@ -158,10 +158,11 @@ pub fn run(
         screen: Vec::new(),
         vmaf_tool: None,
         choices: None,
+        camera_off: Vec::new(),
         machine_dependent: false,
     };
     let report = &observed.report;
-    let mut outcome = summarize(&scenario, &report.name, played, &recorder, capacity.as_ref());
+    let mut outcome = summarize(&scenario, &report.name, played, &recorder, &capacity);
     outcome.summary.live = true;
     let feedback = report.received.feedback.as_deref().unwrap_or("plain");
     let program = Program {

@@ -58,7 +58,7 @@ impl Kept {
         for (place, line) in lines.iter().enumerate() {
             let (key, result) = read(line).ok_or_else(|| FolderError::Content {
                 path: path.clone(),
-                problem: format!("line {} is not a result: remove the file, and its runs are played again", place + 1),
+                problem: format!("line {} has no result: remove the file, and its runs are played again", place + 1),
             })?;
             known.insert(key, result.to_string());
         }

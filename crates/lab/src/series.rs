@@ -26,6 +26,9 @@ pub struct Series {
     pub variables: Vec<(String, Vec<(f64, f64)>)>,
     /// Events to mark in charts: (seconds, event).
     pub marks: Vec<(f64, Mark)>,
+    /// When the camera was off, from and until, in seconds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub camera_off: Vec<(f64, f64)>,
     /// The other flows on the path: competing senders, then cross traffic, each in the scenario's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Share>,

@@ -12,6 +12,7 @@
 extern crate alloc;
 
 mod bottleneck;
+mod capacity;
 pub mod cell;
 mod delay;
 mod loss;
@@ -31,12 +32,13 @@ pub mod wifi;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 pub use bottleneck::{Bottleneck, PACKET_INFORMATION};
+pub use capacity::{Capacity, PathCapacity};
 pub use cell::{Cell, CellConfig};
 pub use delay::{Delay, Delays, Jitter};
 pub use loss::{Loss, LossModel};
 pub use middlebox::{EcnFault, Middlebox};
 pub use packet::{MarkReason, Packet, flow_of};
-pub use path::{Capacity, FindTrace, HopConfig, Path, PathConfig, PathError};
+pub use path::{FindTrace, HopConfig, Path, PathConfig, PathError};
 pub use policer::Policer;
 pub use queue::{DropReason, QueueConfig};
 pub use serial::{Rates, Serial};

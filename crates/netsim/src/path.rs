@@ -8,14 +8,15 @@ use core::fmt;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, Time};
 
-use crate::bottleneck::{Bottleneck, PACKET_INFORMATION};
+use crate::bottleneck::Bottleneck;
+use crate::capacity::{Capacity, PathCapacity};
 use crate::delay::{Delay, Delays, Jitter};
 use crate::loss::{Loss, LossModel};
 use crate::middlebox::{EcnFault, Middlebox};
 use crate::policer::Policer;
 use crate::queue::QueueConfig;
 use crate::serial::{Rates, Serial};
-use crate::trace::{OPPORTUNITY, Schedule, Trace};
+use crate::trace::{Schedule, Trace};
 use crate::{Change, Departure, Drop, Ecn, Link, MarkReason, Packet};
 
 /// One hop of a path.
@@ -119,18 +120,18 @@ impl PathConfig {
         find: &mut dyn FnMut(&str) -> Result<Arc<Trace>, E>,
     ) -> Result<Path<P>, PathError<E>> {
         let mut hops: Vec<Hop<P>> = Vec::new();
-        let mut bottlenecks = Vec::new();
+        let mut limits = Vec::new();
         for (index, hop) in self.hops.iter().enumerate() {
             let seed = seed.child(&alloc::format!("hop {index}"));
             hops.push(match hop {
                 HopConfig::Bottleneck { trace, queue, once } => {
                     let trace = find(trace).map_err(PathError::Trace)?;
-                    bottlenecks.push(Capacity::Trace(trace.clone()));
+                    limits.push(Capacity::Trace { trace: trace.clone(), once: *once });
                     let schedule = if *once { Schedule::once(trace) } else { Schedule::looped(trace) };
                     Box::new(Bottleneck::new(schedule, queue, seed).map_err(PathError::Config)?)
                 }
                 HopConfig::Rate { rate, queue } => {
-                    bottlenecks.push(Capacity::Rates(rate.clone()));
+                    limits.push(Capacity::Rates(rate.clone()));
                     Box::new(Serial::new(rate.clone(), queue, seed).map_err(PathError::Config)?)
                 }
                 HopConfig::Delay { delay, jitter, reorders } => {
@@ -139,6 +140,7 @@ impl PathConfig {
                 }
                 HopConfig::Loss(model) => Box::new(Loss::new(*model, seed).map_err(PathError::Config)?),
                 HopConfig::Policer { rate, bucket } => {
+                    limits.push(Capacity::Policer { rate: *rate, bucket: *bucket });
                     Box::new(Policer::new(*rate, *bucket).map_err(PathError::Config)?)
                 }
                 HopConfig::Middlebox(fault) => Box::new(Middlebox::new(*fault)),
@@ -147,39 +149,7 @@ impl PathConfig {
         if hops.is_empty() {
             hops.push(Box::new(Delay::fixed(Span::ZERO)));
         }
-        Ok(Path { hops, next: (Time::NEVER, 0), bottlenecks })
-    }
-}
-
-/// The capacity of a bottleneck.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Capacity {
-    /// A trace with opportunities of 1500 bytes.
-    Trace(Arc<Trace>),
-    /// Rates.
-    Rates(Rates),
-}
-
-impl Capacity {
-    /// The bytes it can carry within [from, to), from the IP header upwards.
-    pub fn bytes(&self, from: Time, to: Time) -> Bytes {
-        match self {
-            Capacity::Trace(trace) => Bytes::new(1500) * trace.opportunities(from, to),
-            Capacity::Rates(rates) => rates.passes(from, to),
-        }
-    }
-
-    /// The utilisation of its capacity within [from, to) by `packets` packets of `size` in total; `None` if the
-    /// capacity was zero.
-    pub fn share(&self, size: Bytes, packets: u64, from: Time, to: Time) -> Option<f64> {
-        let (taken, whole) = match self {
-            // Mahimahi's packet information is counted in both.
-            Capacity::Trace(trace) => {
-                (size + PACKET_INFORMATION * packets, OPPORTUNITY * trace.opportunities(from, to))
-            }
-            Capacity::Rates(rates) => (size, rates.passes(from, to)),
-        };
-        (whole > Bytes::ZERO).then(|| taken.as_f64() / whole.as_f64())
+        Ok(Path { hops, next: (Time::NEVER, 0), capacity: PathCapacity::new(limits) })
     }
 }
 
@@ -218,13 +188,13 @@ pub struct Path<P> {
     hops: Vec<Hop<P>>,
     /// The time and hop of the next event: computed once after each change, because it is read far more often.
     next: (Time, usize),
-    bottlenecks: Vec<Capacity>,
+    capacity: PathCapacity,
 }
 
 impl<P> Path<P> {
-    /// The capacities of its bottlenecks, starting at the sender.
-    pub fn bottlenecks(&self) -> &[Capacity] {
-        &self.bottlenecks
+    /// What it can carry at each moment, with the changes so far.
+    pub fn capacity(&self) -> &PathCapacity {
+        &self.capacity
     }
 
     /// Among hops due at the same instant the one nearest to the sender goes first.
@@ -282,6 +252,9 @@ impl<P> Link<P> for Path<P> {
         for hop in &mut self.hops {
             changed |= hop.change(now, if changed { &rest } else { change });
         }
+        if let (true, Change::Rate(rate)) = (changed, change) {
+            self.capacity.set(now, *rate);
+        }
         self.find_next();
         changed
     }
@@ -325,7 +298,7 @@ mod tests {
         let policer = HopConfig::Policer { rate: Rate::from_kbps(256), bucket: Bytes::new(2000) };
         let rate = HopConfig::Rate { rate: "1Mbps".parse().unwrap(), queue: QueueConfig::Infinite };
         let mut path = path(vec![policer, rate], &[]);
-        assert_eq!(path.bottlenecks().len(), 1);
+        assert_eq!(path.capacity().hops().iter().filter(|hop| hop.is_bottleneck()).count(), 1);
         (0..3).for_each(|number| path.offer(Time::ZERO, Bytes::new(1000), number));
         assert_eq!(left_after(&mut path), [(0, 8), (1, 16)]);
         assert_eq!(path.poll_drop().map(|lost| (lost.packet, lost.why)), Some((2, DropReason::Policed)));

@@ -12,8 +12,7 @@ const PER_BIT: u128 = 1_000_000_000;
 /// Drops packets that find fewer tokens than they have bytes. Tokens come at a rate into a bucket that begins full and
 /// loses what exceeds it: the single-rate meter of RFC 2697 without its excess burst, as the providers of Flach et al.
 /// 2016 ("An Internet-Wide Analysis of Traffic Policing") and libwebrtc's tests (specs/rmcat.md 8.2: 256 kbps, 16,384
-/// bytes) have it. It has no queue and is no bottleneck in the sense of [`Capacity`](crate::Capacity):
-/// [`Change::Rate`](crate::Change::Rate) leaves it as it is.
+/// bytes) have it. It has no queue, and [`Change::Rate`](crate::Change::Rate) leaves it as it is.
 #[derive(Debug, Clone)]
 pub struct Policer<P> {
     rate: Rate,

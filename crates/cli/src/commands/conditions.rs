@@ -184,8 +184,8 @@ mod tests {
     fn what_cannot_be_judged_is_an_error_and_no_success() {
         for (text, word) in [
             ("latency_p95_ms", "neither"),
-            ("latency_p95_ms > fast", "no number"),
-            ("latency_p95_ms > nan", "no bound"),
+            ("latency_p95_ms > fast", "expected a number"),
+            ("latency_p95_ms > nan", "expected a finite number"),
             ("latency_p59_ms > 2", "expected one of"),
             ("ratio(video_bitrate_bps) > 2", "no scheme"),
             ("latency_p95_ms > 200", "no run of a:b has latency_p95_ms"),

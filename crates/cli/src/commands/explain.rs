@@ -38,6 +38,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     use anyhow::Context;
     use thalweg_lab::explain::{Timeline, capacity};
+    use thalweg_lab::metrics::{Due, interval};
     use thalweg_lab::run_folder::read_outcome;
 
     let folder = chosen(&arguments.run, arguments.scheme.as_deref())?;
@@ -56,7 +57,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let seconds = |span: Span| span.as_secs_f64();
     let Some(at) = arguments.at else {
         outln!("{} over {}", summary.scheme, summary.trace);
-        for worst in timeline.worst(series, summary.duration_s, usize::from(arguments.worst.unwrap_or(1))) {
+        let interval = interval(outcome.frames.iter().map(|frame| frame.captured_s));
+        let due = Due { begin: 0.0, end: summary.duration_s, interval, off: &series.camera_off };
+        for worst in timeline.worst(series, &due, usize::from(arguments.worst.unwrap_or(1))) {
             outln!("\n{}", worst.what);
             if worst.moments.is_empty() {
                 outln!("  none");

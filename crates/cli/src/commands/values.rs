@@ -30,7 +30,7 @@ pub(crate) fn time(text: &str) -> Result<Span, String> {
 pub(crate) fn delay(text: &str) -> Result<Span, String> {
     let span = span(text)?;
     let fits = span >= Span::ZERO && span <= MAX_DELAY;
-    fits.then_some(span).ok_or(format!("one-way delay {span} is out of range: expected 0 to {MAX_DELAY}, as in 25ms"))
+    fits.then_some(span).ok_or(format!("one-way delay {span} is out of range: from 0 to {MAX_DELAY}, as in 25ms"))
 }
 
 /// A share of packets: 0.02 or 2%.

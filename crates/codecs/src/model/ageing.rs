@@ -39,8 +39,15 @@ impl Ageing {
     }
 
     /// The quality of a frame this long after it was the right one to show: what coding lost and what changed since are
-    /// independent.
+    /// independent. No picture is worse than none, as pixels have it (docs/codec/measured.md): a coarse and old one is
+    /// still more like the content than grey is.
     pub fn after(&self, quality: ModelledQuality, age: Span) -> ModelledQuality {
+        let aged = self.aged(quality, age);
+        let [psnr_db, ssim_db] = self.grey_db;
+        ModelledQuality { psnr_db: aged.psnr_db.max(psnr_db), ssim_db: aged.ssim_db.max(ssim_db) }
+    }
+
+    fn aged(&self, quality: ModelledQuality, age: Span) -> ModelledQuality {
         if age <= Span::ZERO {
             return quality;
         }
@@ -78,5 +85,11 @@ mod tests {
         let coded = ModelledQuality { psnr_db: 26.0, ssim_db: 8.0 };
         assert!(near(ageing.after(coded, NEXT), 22.99, 4.99));
         assert_eq!(ageing.blank(), ModelledQuality { psnr_db: 14.0, ssim_db: 1.0 });
+        // Nothing on the screen is the worst there is.
+        let poor = ModelledQuality { psnr_db: 15.0, ssim_db: -0.1 };
+        assert_eq!(
+            [0, 30].map(|intervals| ageing.after(poor, NEXT * intervals)),
+            [ModelledQuality { psnr_db: 15.0, ssim_db: 1.0 }, ageing.blank(),]
+        );
     }
 }

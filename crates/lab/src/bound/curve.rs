@@ -16,8 +16,11 @@ use crate::scenario::Scenario;
 
 /// Times within which frames are through the link, in ms: docs/bounds.md has 33, 66 and 100. What exceeds a frame's
 /// interval and its encoding time uses every opportunity already; the longer ones matter where a frame reaches the
-/// encoder's most.
-const WITHIN_MS: [i64; 11] = [8, 12, 16, 20, 25, 33, 40, 50, 66, 100, 200];
+/// encoder's most, and on links so slow that a packet takes as long; the shortest at high frame rates.
+const WITHIN_MS: [i64; 20] = [1, 2, 4, 6, 8, 12, 16, 20, 25, 33, 40, 50, 66, 100, 200, 400, 800, 1600, 3200, 6400];
+
+/// A share above 1 by no more than this is 1: sizes of frames are whole bytes, and of a codec its own.
+const EXACT: f64 = 1e-3;
 
 /// Bitrate over P95 latency of a sender that knows every opportunity.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,11 +110,14 @@ impl Curve {
         &self.points
     }
 
-    /// Adds the curve to an outcome, and the share of it that the scheme has at its own P95 latency.
+    /// Adds the curve to an outcome, and the share of it that the scheme has at its own P95 latency. There is none where
+    /// the scheme has more, so that this curve is no bound for it: its encoder makes more than 12 Mbps, or what it had more
+    /// came in the twentieth of frames that P95 leaves out.
     pub fn judge(&self, outcome: &mut Outcome) {
         let summary = &mut outcome.summary;
         let most = summary.latency_p95_ms.and_then(|p95| self.at(p95));
-        summary.bound_share = most.map(|most| summary.video_bitrate_bps / most);
+        let share = most.map(|most| summary.video_bitrate_bps / most);
+        summary.bound_share = share.filter(|share| *share <= 1.0 + EXACT).map(|share| share.min(1.0));
         outcome.bound = self.points.clone();
     }
 }

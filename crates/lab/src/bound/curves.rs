@@ -11,7 +11,7 @@ use super::curve::Curve;
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 
-/// How many curves are kept: each takes about 400 bytes.
+/// How many curves are kept: each takes about 600 bytes.
 const MOST: usize = 65_536;
 
 /// The curve of each scenario, computed once for all of its schemes; none where it is not defined.

@@ -1,7 +1,7 @@
 //! Advance knowledge of a path, and the scenarios for which it makes a bound.
 
 use thalweg_codecs::CodecTime;
-use thalweg_netsim::{Capacity, FindTrace, HopConfig, Jitter};
+use thalweg_netsim::{FindTrace, HopConfig, Jitter, Schedule};
 use thalweg_types::{EncodePlan, PacketSizes, Target};
 use thalweg_units::{Bytes, Size, Span, Time};
 
@@ -47,9 +47,12 @@ impl Known {
         let end = Time::ZERO + scenario.duration;
         let (mut link, mut before, mut after) = (None, Span::ZERO, Span::ZERO);
         for hop in &scenario.forward.hops {
-            let (capacity, once) = match hop {
-                HopConfig::Bottleneck { trace, once, .. } => (Capacity::Trace(find(trace)?), *once),
-                HopConfig::Rate { rate, .. } => (Capacity::Rates(rate.clone()), false),
+            let server = match hop {
+                HopConfig::Bottleneck { trace, once, .. } => {
+                    let play = if *once { Schedule::once } else { Schedule::looped };
+                    Server::of_opportunities(play(find(trace)?), end)
+                }
+                HopConfig::Rate { rate, .. } => Server::of_rates(rate.clone()),
                 hop => {
                     let delay = fixed(hop).ok_or(
                         "the path loses packets or its delay varies: leave out loss, jitter, \
@@ -59,7 +62,7 @@ impl Known {
                     continue;
                 }
             };
-            if link.replace(Server::new(&capacity, once, end)).is_some() {
+            if link.replace(server).is_some() {
                 return Err("the path has two bottlenecks: leave one".into());
             }
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use thalweg_netsim::trace::OPPORTUNITY;
-use thalweg_netsim::{Capacity, Rates, Schedule};
+use thalweg_netsim::{Rates, Schedule};
 use thalweg_units::{Bytes, Time};
 
 /// Capacity of the link.
@@ -25,20 +25,22 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// A link of this capacity up to `end`, with nothing taken. A trace is played once or in a loop.
-    pub(super) fn new(capacity: &Capacity, once: bool, end: Time) -> Server {
-        let carries = match capacity {
-            Capacity::Rates(rates) => Carries::Rates(rates.clone()),
-            Capacity::Trace(trace) => {
-                let play = if once { Schedule::once } else { Schedule::looped };
-                let (mut schedule, mut times) = (play(trace.clone()), Vec::new());
-                while schedule.next() <= end {
-                    times.push(schedule.next());
-                    schedule.advance();
-                }
-                Carries::Opportunities(times)
-            }
-        };
+    /// A link that carries these opportunities up to `end`, with nothing taken.
+    pub(super) fn of_opportunities(mut schedule: Schedule, end: Time) -> Server {
+        let mut times = Vec::new();
+        while schedule.next() <= end {
+            times.push(schedule.next());
+            schedule.advance();
+        }
+        Server::carrying(Carries::Opportunities(times))
+    }
+
+    /// A link with these rates, with nothing taken.
+    pub(super) fn of_rates(rates: Rates) -> Server {
+        Server::carrying(Carries::Rates(rates))
+    }
+
+    fn carrying(carries: Carries) -> Server {
         Server { carries: Arc::new(carries), at: Time::ZERO, left: Bytes::ZERO }
     }
 
@@ -106,7 +108,7 @@ mod tests {
     fn a_frame_gets_what_comes_after_it_and_behind_what_is_taken() {
         let at = Time::from_millis;
         let trace = Arc::new(Trace::new(vec![5, 10, 10, 40, 50]).unwrap());
-        let mut server = Server::new(&Capacity::Trace(trace), false, at(200));
+        let mut server = Server::of_opportunities(Schedule::looped(trace), at(200));
         assert_eq!(server.room(at(5), at(40)), OPPORTUNITY * 3);
         // One opportunity and 4 bytes of the next, of two in the same millisecond.
         assert_eq!(server.take(at(0), Bytes::new(1508)), at(10));
@@ -125,7 +127,7 @@ mod tests {
     fn a_link_with_a_rate_carries_bits_without_end() {
         let at = Time::from_millis;
         let rates = Rates::constant(Rate::from_kbps(800)).unwrap();
-        let mut server = Server::new(&Capacity::Rates(rates), false, at(1000));
+        let mut server = Server::of_rates(rates);
         assert_eq!(server.take(at(10), Bytes::new(1000)), at(20));
         assert_eq!(server.room(at(15), at(40)), Bytes::new(2000));
         assert_eq!(server.take(at(15), Bytes::new(1000)), at(30));

@@ -68,7 +68,8 @@ impl Stepped {
         self.simulation.run_until(from + self.interval)?;
         let now = self.simulation.now();
         let interval = self.outside.observe(now, observation);
-        let capacity = self.simulation.capacity(0).map(|capacity| capacity.bytes(from, now).per(now - from));
+        let capacity = self.simulation.capacity(0);
+        let capacity = capacity.is_known().then(|| capacity.bytes(from, now).per(now - from));
         let viewed = self.viewed(now, now - from);
         Ok(Info { at: now - self.begin, setting: interval.setting, capacity, interval, viewed })
     }

@@ -5,6 +5,7 @@ use thalweg_sender::{Event, Why};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 use super::Timeline;
+use crate::metrics::Due;
 use crate::outcome::Series;
 use crate::record::{Record, Row, What};
 
@@ -271,7 +272,8 @@ fn the_worst_moments_are_the_late_the_frozen_the_unused_and_the_deep() {
     }
     let capacity_mbps = (0..50).map(|bin| if bin < 30 { 1.0 } else { 9.0 }).collect();
     let series = Series { bin_s: 0.1, capacity_mbps, delivered_mbps: vec![0.5; 50], ..Series::default() };
-    let found = story.0.worst(&series, 5.0, 1);
+    let due = Due { begin: 0.0, end: 5.0, interval: 1.0 / 30.0, off: &[] };
+    let found = story.0.worst(&series, &due, 1);
     let said: Vec<&str> = found.iter().map(|worst| worst.moments[0].text.as_str()).collect();
     assert_eq!(
         said,
@@ -284,8 +286,13 @@ fn the_worst_moments_are_the_late_the_frozen_the_unused_and_the_deep() {
         ]
     );
     // Another freeze, of 390 ms to the end; a second late frame is too close to the first to be another moment.
-    let two = story.0.worst(&series, 5.0, 2);
+    let two = story.0.worst(&series, &due, 2);
     assert_eq!(two.iter().map(|worst| worst.moments.len()).collect::<Vec<_>>(), [2, 2, 2, 2]);
     let apart = |moments: &[super::Moment]| (moments[0].at - moments[1].at).abs() >= 1.9;
     assert!(two.iter().all(|worst| apart(&worst.moments)), "{two:?}");
+    // While the camera is off nothing is frozen; a run that shows nothing is.
+    let off = Due { off: &[(1.2, 4.6)], ..due };
+    assert!(story.0.worst(&series, &off, 1)[1].moments[0].text.starts_with("nothing new was shown for 390 ms"));
+    let blank = Story::of(1000, None, 80).0.worst(&series, &due, 1);
+    assert!(blank[1].moments[0].text.starts_with("nothing new was shown for 5 s from 0 s"), "{blank:?}");
 }

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use super::timeline::{Timeline, between};
 use super::words::{moment, rate, span};
+use crate::metrics::Due;
 use crate::outcome::Series;
 
 /// Two moments of one kind are at least this far apart, in seconds: else they are one.
 const APART: f64 = 2.0;
-/// A gap between shown frames that is a freeze, in seconds (specs/metrics.md 5).
-const FREEZE: f64 = 0.2;
 /// Use of the link is judged over this time, in seconds.
 const MEAN: f64 = 1.0;
 
@@ -62,12 +61,12 @@ fn pick<T>(mut found: Vec<(f64, f64, T)>, count: usize) -> Vec<(f64, f64, T)> {
 }
 
 impl Timeline {
-    /// The `count` worst moments of each kind in a run of `duration` seconds with this series.
-    pub fn worst(&self, series: &Series, duration: f64, count: usize) -> Vec<Worst> {
+    /// The `count` worst moments of each kind in a run with this series, in which pictures were due so.
+    pub fn worst(&self, series: &Series, due: &Due, count: usize) -> Vec<Worst> {
         let why = |at: f64| self.why(at, capacity(series, at));
         vec![
             Worst { what: "latest frames", moments: self.latest(count, &why) },
-            Worst { what: "longest freezes", moments: self.freezes(series, duration, count, &why) },
+            Worst { what: "longest freezes", moments: self.freezes(series, due, count, &why) },
             Worst { what: "most capacity left unused", moments: self.unused(series, count, &why) },
             Worst { what: "deepest queue of the link", moments: self.deepest(series, count, &why) },
         ]
@@ -96,12 +95,14 @@ impl Timeline {
         moments.collect()
     }
 
-    fn freezes(&self, series: &Series, duration: f64, count: usize, why: &dyn Fn(f64) -> String) -> Vec<Moment> {
+    fn freezes(&self, series: &Series, due: &Due, count: usize, why: &dyn Fn(f64) -> String) -> Vec<Moment> {
         let mut shown: Vec<f64> = self.frames.values().filter_map(|frame| frame.shown).collect();
         shown.sort_by(f64::total_cmp);
-        let ends = shown.iter().skip(1).copied().chain([duration]);
-        let gaps = shown.iter().zip(ends).map(|(from, to)| (*from, to - from, to));
-        let found = gaps.filter(|(_, gap, _)| *gap > FREEZE).collect();
+        // A run that shows nothing is one freeze.
+        let begins = if shown.is_empty() { vec![0.0] } else { shown };
+        let ends = begins.iter().skip(1).copied().chain([due.end]);
+        let gaps = begins.iter().zip(ends).map(|(from, to)| (*from, due.on(to) - due.on(*from), to));
+        let found = gaps.filter(|(_, gap, _)| *gap > due.threshold()).collect();
         let moments = pick(found, count).into_iter().map(|(from, gap, to)| {
             let link = mean(&series.capacity_mbps, series.bin_s, from, to).filter(|_| capacity(series, to).is_some());
             let link = link.map(|mbps| format!("the link carried {}", rate(mbps * 1e6)));

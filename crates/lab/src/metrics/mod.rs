@@ -30,7 +30,7 @@ pub use latency::{Latency, in_time, latency};
 pub use qoe::{qoe_call, qoe_driving};
 pub use redundancy::{Probes, Redundancy, ffre};
 pub(crate) use stall::STALL;
-pub use stall::{Stall, displays, stall};
+pub use stall::{Due, Stall, displays, interval, stall};
 pub use summary::{QualitySource, SCHEMA_VERSION, Summary};
 pub use traffic::Traffic;
 

@@ -96,7 +96,7 @@ impl Changes {
                     continue;
                 }
                 What::Route { route, adapter } => {
-                    network.route(&route)?;
+                    network.route(now, &route)?;
                     (route.flow, Signal::RouteChanged { adapter })
                 }
                 What::ReceiverLimit { flow, rate } => (flow, Signal::ReceiverLimit(rate)),

@@ -1,6 +1,6 @@
 //! A link that flows cross: a path, or a medium that stations share.
 
-use thalweg_netsim::{Capacity, Cell, Change, Departure, Drop, FindTrace, Link, Path, PathConfig, PathError};
+use thalweg_netsim::{Cell, Change, Departure, Drop, FindTrace, Link, Path, PathCapacity, PathConfig, PathError};
 use thalweg_netsim::{Port, SharedLink, Wifi};
 use thalweg_units::{Bytes, Seed, Time};
 
@@ -60,10 +60,10 @@ impl<P: thalweg_netsim::Packet + Copy + Send + 'static> Crossed<P> {
         }
     }
 
-    /// The first bottleneck; none of a medium, whose capacity depends on who sends.
-    pub(super) fn bottleneck(&self) -> Option<&Capacity> {
+    /// What it can carry at each moment; none of a medium, whose capacity depends on who sends.
+    pub(super) fn capacity(&self) -> Option<&PathCapacity> {
         match self {
-            Crossed::Path(path) => path.bottlenecks().first(),
+            Crossed::Path(path) => Some(path.capacity()),
             Crossed::Shared(_) => None,
         }
     }

@@ -103,6 +103,8 @@ pub(super) struct Flow {
     decoding: VecDeque<Decoding>,
     next_picture: u64,
     captures: Ticks,
+    /// When the camera is off, in order.
+    pauses: Vec<(Time, Time)>,
     /// When the camera next captures a picture; never after the end.
     camera_time: Time,
     /// When it captured the last.
@@ -174,6 +176,7 @@ impl Flow {
             captures,
             captured: begin,
             microphone: scenario.audio.map(|audio| Microphone::new(audio, (begin, end), &pauses)).transpose()?,
+            pauses,
             wake: begin,
         })
     }
@@ -212,6 +215,7 @@ impl Flow {
             vmaf_tool,
             choices: self.choosing.figures(),
             machine_dependent: self.machine_dependent,
+            camera_off: self.pauses,
         };
         (played, self.ledger, self.stills.finish())
     }

@@ -1,5 +1,6 @@
 //! Runs a scenario in virtual time: in one call ([`simulate()`]), or step by step ([`Simulation`]).
 
+mod capacity;
 mod changes;
 mod comparisons;
 mod competitors;
@@ -30,6 +31,7 @@ use crate::outcome::Outcome;
 use crate::record::Recorder;
 use crate::scenario::Scenario;
 
+pub use capacity::FlowCapacity;
 pub use frames::{Encoded, Frames};
 pub use simulation::Simulation;
 pub use summarize::{Played, summarize};

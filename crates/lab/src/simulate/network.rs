@@ -6,12 +6,13 @@
 use std::collections::VecDeque;
 
 use thalweg_netsim::traffic::tcp::Acknowledgement;
-use thalweg_netsim::{Capacity, Direction, Drop, DropReason, Ecn, FindTrace, MarkReason, PathConfig, Port};
+use thalweg_netsim::{Direction, Drop, DropReason, Ecn, FindTrace, MarkReason, PathConfig, Port};
 use thalweg_receiver::{About, Message};
 use thalweg_sender::Packet;
 use thalweg_units::{Bytes, Span, Time};
 
 use super::SimulateError;
+use super::capacity::FlowCapacity;
 use super::crossed::Crossed;
 use crate::scenario::{FORWARD, NamedLink, NamedMedium, REVERSE, Route, Scenario};
 
@@ -137,6 +138,8 @@ pub(super) struct Network {
     ways: Vec<Way>,
     /// The place of its present way, by flow; flows beyond the end have the first.
     routed: Vec<u16>,
+    /// The flows that were given a way, when, and which.
+    turns: Vec<(u16, Time, u16)>,
     /// The answers that are under way.
     answers: UnderWay<Answer>,
     arrivals: VecDeque<Arrived<Cargo>>,
@@ -180,6 +183,7 @@ impl Network {
             names,
             ways: vec![Way { there: vec![Leg { link: 0, port: None }], back: vec![Leg { link: 1, port: None }] }],
             routed: Vec::new(),
+            turns: Vec::new(),
             answers: UnderWay::default(),
             arrivals: VecDeque::new(),
             drops: VecDeque::new(),
@@ -191,7 +195,7 @@ impl Network {
             if network.routed.get(usize::from(route.flow)).is_some_and(|way| *way != 0) {
                 return Err(SimulateError::Scenario(format!("flow {} has two routes: remove one", route.flow)));
             }
-            network.route(route)?;
+            network.route(Time::ZERO, route)?;
         }
         Ok(network)
     }
@@ -260,8 +264,9 @@ impl Network {
     ///
     /// # Errors
     /// See [`Network::check_route`].
-    pub(super) fn route(&mut self, route: &Route) -> Result<(), SimulateError> {
+    pub(super) fn route(&mut self, now: Time, route: &Route) -> Result<(), SimulateError> {
         let way = self.way_of(route)?;
+        self.turns.push((route.flow, now, self.ways.len() as u16));
         let flow = usize::from(route.flow);
         if self.routed.len() <= flow {
             self.routed.resize(flow + 1, 0);
@@ -298,9 +303,15 @@ impl Network {
         self.place("a change", name).map(|_| ())
     }
 
-    /// The first bottleneck on the way of a flow.
-    pub(super) fn bottleneck(&self, flow: u16) -> Option<&Capacity> {
-        self.ways[usize::from(self.way(flow))].there.iter().find_map(|leg| self.links[leg.link].bottleneck())
+    /// What the ways of a flow to its receiver can carry, with the changes so far.
+    pub(super) fn capacity(&self, flow: u16) -> FlowCapacity {
+        let mut ways = vec![(Time::ZERO, 0)];
+        for (_, since, way) in self.turns.iter().filter(|(turned, ..)| *turned == flow) {
+            ways.retain(|(at, _)| at != since);
+            ways.push((*since, usize::from(*way)));
+        }
+        let paths = |way: usize| self.ways[way].there.iter().filter_map(|leg| self.links[leg.link].capacity().cloned());
+        FlowCapacity::new(ways.into_iter().map(|(since, way)| (since, paths(way).collect())).collect())
     }
 
     /// How many flows have routes: the greatest number of one, plus 1.

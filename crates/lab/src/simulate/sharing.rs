@@ -1,8 +1,8 @@
 //! The capacity available to each flow, and each flow's share.
 
-use thalweg_netsim::Capacity;
 use thalweg_units::{Span, Time};
 
+use super::capacity::FlowCapacity;
 use crate::metrics::{Sharer, Sharing, TcpShare, sharing as shared, tcp_share};
 use crate::outcome::Outcome;
 use crate::record::BIN_S;
@@ -41,7 +41,7 @@ fn sources(scenario: &Scenario) -> impl Iterator<Item = Option<Active>> {
 
 /// The capacity available to a flow, in Mbps by bin, by whole seconds: what datagrams leave, divided evenly among all
 /// active responsive flows.
-pub(super) fn available(scenario: &Scenario, link: &Capacity, flow: usize, bins: usize) -> Vec<f64> {
+pub(super) fn available(scenario: &Scenario, link: &FlowCapacity, flow: usize, bins: usize) -> Vec<f64> {
     let whole = active(scenario, scenario.from, scenario.until);
     let listen: Vec<Active> = std::iter::once(whole).chain(senders(scenario)).collect();
     let bulk: Vec<Active> = sources(scenario).flatten().collect();
@@ -93,8 +93,8 @@ pub(super) fn tcp(outcome: &Outcome) -> Option<TcpShare> {
 mod tests {
     use super::*;
     use crate::scenario::Sender;
-    use thalweg_netsim::{DatagramsConfig, Rates, TcpConfig, WebConfig};
-    use thalweg_units::Rate;
+    use thalweg_netsim::{DatagramsConfig, HopConfig, PathConfig, QueueConfig, TcpConfig, WebConfig};
+    use thalweg_units::{Rate, Seed};
 
     fn scenario(competitors: Vec<Competitor>) -> Scenario {
         Scenario { duration: Span::from_secs(10), competitors, ..Scenario::over("link") }
@@ -117,7 +117,10 @@ mod tests {
             Competitor::Sender(sender),
             Competitor::Tcp(tcp),
         ]);
-        let link = Capacity::Rates(Rates::constant(Rate::from_kbps(1200)).unwrap());
+        let rate = "1200kbps".parse().unwrap();
+        let hops = vec![HopConfig::Rate { rate, queue: QueueConfig::Infinite }];
+        let path = PathConfig { hops }.build::<u64, String>(Seed::new(1), &mut |_| Err(String::new())).unwrap();
+        let link = FlowCapacity::from(path.capacity().clone());
         let of = |flow: usize| {
             let mbps = available(&scenario, &link, flow, 100);
             [1, 3, 5, 6, 7, 9].map(|second| (mbps[second * 10 + 5] * 1000.0).round())

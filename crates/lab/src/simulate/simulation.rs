@@ -5,10 +5,10 @@
 //! reverse path; decoded frames are shown; encoded frames are queued; cameras
 //! capture pictures; microphones deliver audio; senders' timers fire.
 
-use thalweg_netsim::Capacity;
 use thalweg_sender::{Engine, Registry, SenderFactory};
 use thalweg_units::{Span, Time};
 
+use super::capacity::FlowCapacity;
 use super::changes::Changes;
 use super::competitors::{self, CrossTraffic};
 use super::flow::Flow;
@@ -167,9 +167,9 @@ impl Simulation {
         self.flows.get(flow).map(|flow| &flow.viewer)
     }
 
-    /// The capacity of the first bottleneck on a flow's way to its receiver; `None` if there is none.
-    pub fn capacity(&self, flow: u16) -> Option<&Capacity> {
-        self.network.bottleneck(flow)
+    /// What a flow's way to its receiver can carry, with the changes so far.
+    pub fn capacity(&self, flow: u16) -> FlowCapacity {
+        self.network.capacity(flow)
     }
 
     /// The events so far, as far as they are kept.
@@ -181,10 +181,10 @@ impl Simulation {
     pub fn finish(self) -> Run {
         let Simulation { scenario, end, network, flows, cross, recorder, .. } = self;
         let mut outcomes = flows.into_iter().map(|flow| {
-            let (scheme, capacity) = (flow.scheme.clone(), network.bottleneck(flow.number));
+            let (scheme, capacity) = (flow.scheme.clone(), network.capacity(flow.number));
             let (played, ledger, stills) = flow.into_played();
             let there = (played.begin.as_secs_f64(), played.end.as_secs_f64());
-            let mut outcome = summarize(&scenario, &scheme, played, &recorder, capacity);
+            let mut outcome = summarize(&scenario, &scheme, played, &recorder, &capacity);
             let (delivery, redundancy) = ledger.figures(&outcome.series, there);
             (outcome.summary.delivery, outcome.summary.redundancy) = (Some(delivery), redundancy);
             outcome.stills = stills;

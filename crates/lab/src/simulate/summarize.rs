@@ -1,15 +1,15 @@
 //! Computes figures from events.
 
-use thalweg_netsim::Capacity;
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Size, Span, Time, percentile};
 use thalweg_video::quality::ssim_db;
 
+use super::capacity::FlowCapacity;
 use super::sharing::available;
 use crate::metrics::estimate::{self, Available};
 use crate::metrics::{
-    Choices, QualitySource, SCHEMA_VERSION, Summary, displays, in_time, latency, mean, mean_psnr, qoe_call,
-    qoe_driving, ssim_decibels, stall,
+    Choices, Due, QualitySource, SCHEMA_VERSION, Summary, displays, in_time, interval, latency, mean, mean_psnr,
+    qoe_call, qoe_driving, ssim_decibels, stall,
 };
 use crate::outcome::{FrameRecord, OnScreen, Outcome, Quality, Series};
 use crate::record::{BIN_S, Recorder, Tally};
@@ -46,15 +46,17 @@ pub struct Played {
     pub choices: Option<Choices>,
     /// True if the sender's decisions depend on the machine ([`thalweg_sender::SenderFactory::is_machine_dependent`]).
     pub machine_dependent: bool,
+    /// When the camera was off, in order.
+    pub camera_off: Vec<(Time, Time)>,
 }
 
-/// The outcome of one sender of a scenario with this scheme, over a path with the bottleneck `link`.
+/// The outcome of one sender of a scenario with this scheme, over a way with the capacity of `link`.
 pub fn summarize(
     scenario: &Scenario,
     scheme: &str,
     played: Played,
     recorder: &Recorder,
-    link: Option<&Capacity>,
+    link: &FlowCapacity,
 ) -> Outcome {
     let count = (scenario.duration.as_secs_f64() / BIN_S).ceil() as usize;
     let nothing = Tally::default();
@@ -74,6 +76,7 @@ pub fn summarize(
         vmaf_tool,
         choices,
         machine_dependent,
+        camera_off,
     } = played;
     let duration = (stopped - begin).as_secs_f64();
     let (began, stopped) = (begin.as_secs_f64(), stopped.as_secs_f64());
@@ -82,13 +85,16 @@ pub fn summarize(
     if !scenario.undershoot.is_none() {
         codec += &format!(", undershoot {}", scenario.undershoot);
     }
+    let camera_off: Vec<(f64, f64)> =
+        camera_off.iter().map(|(from, until)| (from.as_secs_f64(), until.as_secs_f64().min(stopped))).collect();
+    let interval = interval(frames.iter().map(|frame| frame.captured_s));
+    let due = Due { begin: began, end: stopped, interval, off: &camera_off };
     let shown: Vec<f64> = frames.iter().filter_map(|frame| frame.displayed_s).collect();
     let shown_bytes: u64 = frames.iter().filter(|frame| frame.displayed_s.is_some()).map(|frame| frame.bytes).sum();
     let end = Time::ZERO + scenario.duration;
     let bin = |index: usize| Time::from_secs_f64(index as f64 * BIN_S);
-    let carried = |i| link.map_or(0, |link| link.bytes(bin(i), bin(i + 1)).bits());
-    let capacity_mbps = (0..count).map(|i| carried(i) as f64 / 1e6 / BIN_S).collect();
-    let available_mbps: Vec<f64> = link.map(|link| available(scenario, link, number.into(), count)).unwrap_or_default();
+    let capacity_mbps = (0..count).map(|i| link.bytes(bin(i), bin(i + 1)).bits() as f64 / 1e6 / BIN_S).collect();
+    let available_mbps = if link.is_known() { available(scenario, link, number.into(), count) } else { Vec::new() };
     let estimate = estimate::accuracy(
         variables.get("capacity_bps").map_or(&[], Vec::as_slice),
         Available { mbps: &available_mbps, bin_s: BIN_S },
@@ -115,7 +121,7 @@ pub fn summarize(
         video_bitrate_bps: shown_bytes as f64 * 8.0 / duration,
         wire_bitrate_bps: wire_bytes.bits() as f64 / duration,
         padding_bitrate_bps: padding_bytes.bits() as f64 / duration,
-        utilization: link.and_then(|link| link.share(*delivered_bytes, tally.arrivals, Time::ZERO, end)),
+        utilization: link.share(*delivered_bytes, tally.arrivals, Time::ZERO, end),
         psnr_db: mean_psnr(&frames),
         ssim_db: ssim.map(|ssim| ssim.0),
         ssim_variant: scenario.ssim,
@@ -135,10 +141,10 @@ pub fn summarize(
         one_way_delay_mean_ms,
         estimate_accuracy: estimate.map(|estimate| estimate.accuracy),
         estimate_bias: estimate.map(|estimate| estimate.bias),
-        frame_rate_fps: shown.len() as f64 / duration,
-        shown_fps: Some(displays(&shown) as f64 / duration),
+        frame_rate_fps: shown.len() as f64 / due.length(),
+        shown_fps: Some(displays(&shown) as f64 / due.length()),
         in_time_ratio: in_time(&frames, stopped),
-        stall_ratio: stall(&shown, Some(stopped)).ratio,
+        stall_ratio: stall(&shown, &due).ratio,
         packet_loss_ratio: tally.drops as f64 / tally.packets.max(1) as f64,
         qoe_call: latency.as_ref().zip(ssim).map(|(latency, ssim)| qoe_call(latency.mean_ms, ssim.0)),
         qoe_driving: latency.as_ref().zip(ssim).map(|(latency, ssim)| qoe_driving(latency.mean_ms, ssim.0)),
@@ -166,6 +172,7 @@ pub fn summarize(
         delivered_mbps: delivered.values(count),
         variables: variables.into_iter().map(|(name, values)| (name.to_string(), values)).collect(),
         marks: tally.marks.clone(),
+        camera_off,
         others: Vec::new(),
     };
     Outcome {

@@ -1,6 +1,7 @@
 //! Complete runs in virtual time, each checked against both bounds.
 
 mod by_hand;
+mod capacity;
 mod changes;
 mod competition;
 mod determinism;

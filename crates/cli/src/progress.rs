@@ -131,8 +131,10 @@ fn bar(template: &str) -> ProgressBar {
 }
 
 /// A line about a command that goes on until it is ended, erased with it.
+#[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) struct StatusLine(ProgressBar);
 
+#[cfg(all(feature = "live", target_os = "linux"))]
 impl StatusLine {
     pub(crate) fn new() -> StatusLine {
         StatusLine(bar("{wide_msg}"))
@@ -146,7 +148,7 @@ impl StatusLine {
         self.0.set_message(text);
     }
 
-    /// Prints with `say`, which may write to the terminal.
+    /// Calls `say`, which may print.
     pub(crate) fn above<T>(&self, say: impl FnOnce() -> T) -> T {
         self.0.suspend(say)
     }

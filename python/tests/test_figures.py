@@ -1,0 +1,145 @@
+"""Every figure of ``--json`` computed again from the events of its run, by docs/reference/metrics.md and without the program's code."""
+
+import json
+import math
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+SCHEMES = ["gcc", "copa", "vidaptive", "camel", "salsify", "fbra", "rebera", "nada", "scream", "thalweg"]
+# Seconds, and options of the command with the rates in Mbps of each second: a constant rate, rates in turn, a step, two bottlenecks
+# with losses, and recorded opportunities (none).
+LINKS = {
+    "constant": (20, ["--rate", "2Mbps"], [2.0] * 20),
+    "square": (20, ["--rate", "2Mbps/500kbps@5s"], ([2.0] * 5 + [0.5] * 5) * 2),
+    "finite": (20, ["--rate", "1500kbps/400kbps@7s", "--queue", "60kB", "--delay", "40ms"], [1.5] * 7 + [0.4] * 7 + [1.5] * 6),
+    "two": (20, ["--rate", "3Mbps", "--then", "1Mbps", "--loss", "2%"], [1.0] * 20),
+    "cellular": (20, ["--trace", "lte-driving"], None),
+}
+
+
+def percentile(values, share):
+    """Between the two nearest ranks (type 7)."""
+    return float(np.percentile(np.asarray(values, dtype=float), 100 * share)) if len(values) else None
+
+
+class Events:
+    """The events of flow 0 by kind."""
+
+    def __init__(self, path):
+        table = pyarrow.parquet.read_table(path)
+        self.rows = {}
+        for row in table.to_pylist():
+            if row["flow"] == 0:
+                self.rows.setdefault(row["event"], []).append(row)
+
+    def of(self, kind):
+        return self.rows.get(kind, [])
+
+
+def latencies(captured, shown, end_ns):
+    """Milliseconds from each capture to the next picture shown that is not older; how many have none."""
+    at = {row["picture"]: row["time_ns"] for row in shown}
+    found, following, missing = [], None, 0
+    for picture in sorted(captured, reverse=True):
+        following = at.get(picture, following)
+        if following is None:
+            missing += 1
+        else:
+            found.append((following - captured[picture]) / 1e6)
+    return found, missing
+
+
+def available(events, rates, trace, second):
+    if rates is not None:
+        return rates[second] * 1e6
+    return 12_000 * sum(1 for at in trace if 1000 * second <= at < 1000 * (second + 1))
+
+
+def counted(seconds, capacity):
+    """Seconds in which the estimate is judged: not the five after a change by a tenth, unless too few are left."""
+    changed = [k == 0 or abs(capacity[k] - capacity[k - 1]) > 0.1 * capacity[k - 1] for k in range(seconds)]
+    left = [not any(changed[max(0, k - 4) : k + 1]) for k in range(seconds)]
+    return left if sum(left) >= 0.25 * seconds else [k >= 5 for k in range(seconds)]
+
+
+def recomputed(events, outcome, seconds, rates, trace):
+    end_ns = seconds * 10**9
+    captured = {row["picture"]: row["time_ns"] for row in events.of("picture-read")}
+    shown = events.of("frame-displayed")
+    payload = {row["frame"]: row["bytes"] for row in events.of("frame-queued")}
+    sent, arrived = events.of("packet-sent"), events.of("packet-arrived")
+    left = {row["packet"]: row["time_ns"] for row in sent}
+    each, missing = latencies(captured, shown, end_ns)
+    times = sorted(row["time_ns"] for row in shown)
+    displays, last = 0, None
+    for at in times:
+        if last is None or at - last >= 8_000_000:
+            displays, last = displays + 1, at
+    gaps = np.diff([*times, end_ns]) if times else []
+    stalled = sum(int(gap) for gap in gaps if gap > 200_000_000)
+    due = [picture for picture, at in captured.items() if at + 400_000_000 <= end_ns]
+    latency_of = {row["picture"]: row["span_ns"] for row in shown}
+    in_time = sum(1 for picture in due if latency_of.get(picture, math.inf) <= 400_000_000)
+    bytes_of = lambda rows, *kinds: sum(row["bytes"] for row in rows if not kinds or row["what"] in kinds)  # noqa: E731
+    figures = {
+        "latency_p50_ms": percentile(each, 0.5),
+        "latency_p95_ms": percentile(each, 0.95),
+        "latency_mean_ms": sum(each) / len(each),
+        "tail_missing": missing,
+        "frame_rate_fps": len(times) / seconds,
+        "shown_fps": displays / seconds,
+        "in_time_ratio": in_time / len(due),
+        "stall_ratio": stalled / (end_ns - times[0]),
+        "video_bitrate_bps": 8 * sum(payload[row["frame"]] for row in shown) / seconds,
+        "wire_bitrate_bps": 8 * bytes_of(sent) / seconds,
+        "padding_bitrate_bps": 8 * bytes_of(sent, "padding") / seconds,
+        "packet_loss_ratio": len(events.of("packet-dropped")) / len(sent),
+        "queue_delay_p95_ms": percentile([row["span_ns"] / 1e6 for row in arrived], 0.95),
+        "one_way_delay_mean_ms": float(np.mean([(row["time_ns"] - left[row["packet"]]) / 1e6 for row in arrived])),
+        "psnr_db": float(np.mean([row["value"] for row in shown if row["value"] is not None])),
+    }
+    if rates is None:
+        figures["utilization"] = (bytes_of(arrived) + 4 * len(arrived)) / (1504 * sum(1 for at in trace if at < 1000 * seconds))
+    else:
+        figures["utilization"] = 8 * bytes_of(arrived) / (sum(rates) * 1e6)
+    capacity = [available(events, rates, trace, second) for second in range(seconds)]
+    judged = counted(seconds, capacity)
+    off = [
+        (row["value"] - capacity[second]) / capacity[second]
+        for row in events.of("variable")
+        if row["what"] == "capacity_bps" and (second := row["time_ns"] // 10**9) < seconds and judged[second] and capacity[second]
+    ]
+    figures["estimate_accuracy"] = float(np.mean([max(0.0, 1 - abs(one)) for one in off])) if off else None
+    figures["estimate_bias"] = float(np.mean(off)) if off else None
+    # SSIM is no event: of the frames in outcome.json.
+    ssim = [frame["ssim"] for frame in outcome["frames"] if frame["displayed_s"] is not None]
+    figures["ssim_db"] = -10 * math.log10(1 - float(np.mean(ssim)))
+    figures["ssim_p25_db"] = percentile([-10 * math.log10(1 - one) for one in ssim], 0.25)
+    clamp = lambda value: min(5.0, max(1.0, value))  # noqa: E731
+    figures["qoe_call"] = clamp(-6.39e-4 * figures["latency_mean_ms"] + 6.22e-2 * figures["ssim_db"] + 3.30)
+    figures["qoe_driving"] = clamp(-1.92e-3 * figures["latency_mean_ms"] + 0.101 * figures["ssim_db"] + 2.67)
+    return figures
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_figures_are_what_the_events_say_to_the_sixth_digit(command_line, tmp_path, link):
+    seconds, options, rates = LINKS[link]
+    schemes = ["--scheme", ",".join(SCHEMES), "--encoder", "model", "--duration", f"{seconds}s"]
+    told = json.loads(command_line("compare", *schemes, *options, "--out", tmp_path / "out", "--json", "-q"))
+    trace = None
+    if rates is None:
+        command_line("trace", "convert", "lte-driving", tmp_path / "link", "--duration", f"{seconds}s", "--as", "mahimahi")
+        trace = [int(line) for line in (tmp_path / "link").read_text().split()]
+    wrong, compared = [], 0
+    for summary in told if isinstance(told, list) else told["runs"]:
+        folder = tmp_path / "out" / summary["scheme"].replace(":", "-")
+        events = Events(folder / "events.parquet")
+        outcome = json.loads((folder / "outcome.json").read_text())
+        for name, ours in recomputed(events, outcome, seconds, rates, trace).items():
+            theirs = summary.get(name)
+            compared += 1
+            if (ours is None) != (theirs is None) or ours is not None and not math.isclose(ours, theirs, rel_tol=1e-6, abs_tol=1e-9):
+                wrong.append(f"{summary['scheme']} {name}: {theirs}, by its events {ours}")
+    assert compared == 22 * len(SCHEMES) and not wrong, "\n".join(wrong)

@@ -4,7 +4,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use thalweg_control::{
-    Acknowledgement, Decision, Demand, DynController, History, PacketId, SendLimits, SentPacket, Signal,
+    Acknowledgement, Decision, Demand, DynController, History, LossDetectionConfig, PacketId, SendLimits, SentPacket,
+    Signal,
 };
 use thalweg_sender::Scheme;
 use thalweg_types::feedback::{Reader, RtcpFeedback};
@@ -66,6 +67,8 @@ const FILL: f64 = 1.2;
 pub struct Driver {
     controller: Box<dyn DynController>,
     history: History,
+    /// The scheme's, for receivers that name what is missing; of a program's own acknowledgements none is known to do so.
+    loss_detection: LossDetectionConfig,
     reader: Reader,
     keys: Keys,
     sizes: Sizes,
@@ -109,7 +112,8 @@ impl Driver {
         config.check()?;
         let scheme = scheme.within(config.limits())?;
         let mut driver = Driver::new(scheme.controller.build()?, config)?;
-        driver.history.set_config(scheme.loss_detection);
+        driver.loss_detection = scheme.loss_detection;
+        driver.history.set_config(LossDetectionConfig { unreported_are_lost: true, ..scheme.loss_detection });
         driver.silence = Silence::new(&scheme.loss_detection);
         driver.paces = names::paces(&scheme);
         if scheme.controller.works_on_receiver_reports() {
@@ -132,6 +136,7 @@ impl Driver {
             reader: Reader::new(),
             keys: Keys::default(),
             sizes: Sizes::new(config.overhead),
+            loss_detection: LossDetectionConfig::default(),
             silence: Silence::new(&Default::default()),
             raises: config.raises_target.then(Raises::default),
             paces: false,
@@ -226,7 +231,10 @@ impl Driver {
         let mut requests = Vec::new();
         for one in heard {
             match one {
-                RtcpFeedback::Arrivals { acknowledgements, hold } => self.report(&acknowledgements, hold),
+                RtcpFeedback::Arrivals { acknowledgements, hold } => {
+                    self.history.set_config(self.loss_detection);
+                    self.report(&acknowledgements, hold);
+                }
                 RtcpFeedback::Path(path) => self.controller.on_signal(self.now, Signal::PathReport(path)),
                 request => requests.push(request),
             }

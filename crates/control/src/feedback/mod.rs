@@ -143,7 +143,7 @@ pub struct Feedback<'a> {
     /// How many packets are reported as marked now whose arrival was reported without a mark before: a copy that the
     /// path made of a packet came marked. They are not among `reports`, and each counts once.
     pub late_marks: u32,
-    /// Bytes sent and neither acknowledged nor declared lost, after this feedback.
+    /// Bytes sent that neither are acknowledged nor have been overtaken, after this feedback.
     pub in_flight: Bytes,
     /// Bytes acknowledged on the path so far, this feedback included.
     pub delivered: Bytes,

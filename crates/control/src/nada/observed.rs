@@ -4,10 +4,12 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
+use crate::packet::PacketId;
+
 /// The outcome of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seen {
-    Lost,
+    Lost(PacketId),
     Arrived { size: Bytes, marked: bool, queued: bool },
 }
 
@@ -28,7 +30,7 @@ impl Observed {
         self.newest = arrival.unwrap_or(self.newest).max(self.newest);
         self.packets.push_back((self.newest, seen));
         match seen {
-            Seen::Lost => self.lost += 1,
+            Seen::Lost(_) => self.lost += 1,
             Seen::Arrived { size, marked, queued } => {
                 self.bytes += size;
                 self.marked += usize::from(marked);
@@ -38,13 +40,21 @@ impl Observed {
         while let Some((_, seen)) = self.packets.front().copied().filter(|(at, _)| *at + window <= self.newest) {
             self.packets.pop_front();
             match seen {
-                Seen::Lost => self.lost -= 1,
+                Seen::Lost(_) => self.lost -= 1,
                 Seen::Arrived { size, marked, queued } => {
                     self.bytes -= size;
                     self.marked -= usize::from(marked);
                     self.queued -= usize::from(queued);
                 }
             }
+        }
+    }
+
+    /// A packet counted as lost has arrived after all.
+    pub(super) fn take_back(&mut self, id: PacketId) {
+        if let Some(place) = self.packets.iter().rposition(|(_, seen)| *seen == Seen::Lost(id)) {
+            self.packets.remove(place);
+            self.lost -= 1;
         }
     }
 
@@ -92,8 +102,13 @@ mod tests {
         }
         assert_eq!(observed.rate(window), Rate::from_kbps(800));
         assert!((observed.mark_ratio() - 0.2).abs() < 1e-9 && observed.any_queued() && !observed.any_lost());
-        observed.add(None, Seen::Lost, window);
+        observed.add(None, Seen::Lost(PacketId(7)), window);
         assert!((observed.loss_ratio() - 1.0 / 51.0).abs() < 1e-9 && observed.any_lost());
+        observed.take_back(PacketId(6));
+        assert!(observed.any_lost());
+        observed.take_back(PacketId(7));
+        assert!(!observed.any_lost() && observed.loss_ratio() == 0.0);
+        observed.add(None, Seen::Lost(PacketId(8)), window);
         observed.add(Some(Time::from_millis(1200)), packet(false, false), window);
         assert!(!observed.any_queued() && observed.any_lost());
         observed.add(Some(Time::from_millis(9000)), packet(false, false), window);

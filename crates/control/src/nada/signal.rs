@@ -41,17 +41,24 @@ impl Signal {
     /// For packets sent until `unreported_until` it is unknown whether they or their reports were lost.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, rtt: Span, unreported_until: Time) {
         for report in feedback.reports {
+            let mut late = false;
             let seen = match report.fate {
                 Fate::Lost if report.packet.at <= unreported_until => continue,
-                Fate::Lost => Seen::Lost,
-                Fate::Arrived { at, .. } => {
+                Fate::Lost => Seen::Lost(report.packet.id),
+                Fate::Arrived { at, was_lost, .. } => {
+                    late = was_lost && report.packet.at > unreported_until;
                     let delay = at - report.packet.at;
                     self.on_delay(feedback.now, delay);
                     let queued = self.base.get().is_some_and(|base| delay - base >= self.config.quiet);
                     Seen::Arrived { size: report.packet.size, marked: report.fate.is_marked(), queued }
                 }
             };
-            self.intervals.on_packet(report.packet.at, seen == Seen::Lost, rtt);
+            if late {
+                self.intervals.take_back(report.packet.id);
+                self.observed.take_back(report.packet.id);
+            } else {
+                self.intervals.on_packet(&report.packet, report.fate == Fate::Lost, rtt);
+            }
             self.observed.add(report.arrival(), seen, self.config.window);
         }
     }
@@ -116,6 +123,7 @@ impl SignalConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::PacketId;
     use proptest::prelude::*;
 
     fn ms(millis: f64) -> Span {
@@ -169,7 +177,7 @@ mod tests {
     #[test]
     fn the_loss_ratio_is_averaged_by_tenths() {
         let mut signal = Signal::new(SignalConfig::default());
-        signal.observed.add(None, Seen::Lost, Span::from_millis(500));
+        signal.observed.add(None, Seen::Lost(PacketId(0)), Span::from_millis(500));
         signal.update();
         assert!((signal.loss_ratio - 0.1).abs() < 1e-9);
         signal.update();

@@ -3,7 +3,7 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, ConfigError, Span, Time, above_to, check};
+use thalweg_units::{Bytes, ConfigError, Span, Time, above, above_to, check};
 
 use crate::controller::{Controller, Decision, SendLimits};
 use crate::decisions::Decisions;
@@ -24,6 +24,11 @@ pub struct Config {
     pub initial_window: Bytes,
     /// The srtt assumed before the first sample.
     pub srtt_before_samples: Span,
+    /// How long the min round trip stays valid without another near it. Then half of the window is taken for two round
+    /// trips, which empties the queue of the rule's own making, and the min of these is the path's: a path that has become
+    /// longer for good would otherwise be used at a fraction for ever. `None` for never, as in the paper and the kernel
+    /// module. 10 s: BBR's RTpropFilterLen.
+    pub rtt_min_lasts: Option<Span>,
     /// When alone on a path, pace slower if the share of the history that was lost exceeds this (64/1024).
     pub loss_share: f64,
 }
@@ -36,6 +41,7 @@ impl Default for Config {
             min_window: MSS * 2,
             initial_window: MSS * 10,
             srtt_before_samples: Span::from_millis(100),
+            rtt_min_lasts: Some(Span::from_secs(10)),
             loss_share: 0.0625,
         }
     }
@@ -49,6 +55,17 @@ struct Entry {
     app_limited: bool,
 }
 
+/// The window is halved, to find the path's own round trip.
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    since: Time,
+    until: Time,
+    /// The window before.
+    window: Bytes,
+    /// The min round trip of packets sent since then.
+    least: Option<Span>,
+}
+
 /// RoCC's state.
 #[derive(Debug, Clone)]
 pub struct Rocc {
@@ -56,6 +73,9 @@ pub struct Rocc {
     cwnd: Bytes,
     srtt: Span,
     rtt_min: Option<Span>,
+    /// When a round trip near `rtt_min` was last seen.
+    confirmed: Time,
+    search: Option<Search>,
     /// The longest wait of a packet's feedback for its report, smoothed.
     held: Span,
     history: VecDeque<Entry>,
@@ -74,6 +94,9 @@ impl Rocc {
     /// When gamma is not positive or a window is smaller than a packet.
     pub fn new(config: Config) -> Result<Rocc, ConfigError> {
         check("rocc.gamma", config.gamma).within(above_to(0.0, 10.0), "0.5")?;
+        if let Some(lasts) = config.rtt_min_lasts {
+            check("rocc.rtt_min_lasts", lasts).within(above(Span::ZERO), "10s")?;
+        }
         check("rocc windows", format_args!("min {}, initial {}", config.min_window, config.initial_window)).is(
             config.min_window >= MSS && config.initial_window >= config.min_window,
             "1500B <= min_window <= initial_window",
@@ -83,6 +106,8 @@ impl Rocc {
             srtt: config.srtt_before_samples,
             config,
             rtt_min: None,
+            confirmed: Time::ZERO,
+            search: None,
             held: Span::ZERO,
             history: VecDeque::new(),
             acked: Bytes::ZERO,
@@ -127,6 +152,41 @@ impl Rocc {
         }
         self.cwnd = window.max(self.config.min_window);
     }
+
+    /// Takes the round trip of a packet sent at `sent`. One that leaves half of the queue that the rule makes is near the
+    /// min.
+    fn on_round_trip(&mut self, now: Time, sent: Time, rtt: Span) {
+        let min = self.rtt_min.unwrap_or(rtt);
+        if rtt <= min.scale(1.0 + self.config.gamma / 2.0) {
+            self.confirmed = now;
+        }
+        self.rtt_min = Some(min.min(rtt));
+        if let Some(search) = self.search.as_mut().filter(|search| sent >= search.since) {
+            search.least = Some(search.least.map_or(rtt, |least| least.min(rtt)));
+        }
+        self.first_ack.get_or_insert(now);
+    }
+
+    /// Searches for the min round trip where none near it was seen for long; see [`Config::rtt_min_lasts`].
+    fn follow_path(&mut self, now: Time) {
+        let Some(search) = self.search else {
+            if self.rtt_min.is_some() && self.config.rtt_min_lasts.is_some_and(|lasts| now - self.confirmed >= lasts) {
+                self.search = Some(Search { since: now, until: now + self.srtt * 2, window: self.cwnd, least: None });
+                self.cwnd = self.cwnd.scale(0.5).max(self.config.min_window);
+            }
+            return;
+        };
+        self.cwnd = search.window.scale(0.5).max(self.config.min_window);
+        let Some(least) = search.least.filter(|_| now >= search.until) else { return };
+        if now - self.confirmed > now - search.since {
+            let from = search.window.per(self.srtt);
+            let why = "no round trip was near the min for too long";
+            self.decisions.push(Decision { at: now, what: "take a longer path", why, from, to: from });
+            self.rtt_min = Some(least);
+        }
+        // The history has half a window; it is full again after its span.
+        (self.confirmed, self.search, self.cwnd, self.first_ack) = (now, None, search.window, Some(now));
+    }
 }
 
 impl Controller for Rocc {
@@ -134,7 +194,7 @@ impl Controller for Rocc {
         let now = feedback.now;
         if feedback.cause == Cause::FeedbackTimeout {
             let from = self.cwnd.per(self.srtt);
-            self.cwnd = self.config.min_window;
+            (self.cwnd, self.search) = (self.config.min_window, None);
             let to = self.cwnd.per(self.srtt);
             self.decisions.push(Decision { at: now, what: "collapse", why: "no feedback for too long", from, to });
             return;
@@ -153,8 +213,7 @@ impl Controller for Rocc {
                 Fate::Lost => (Bytes::ZERO, report.packet.size),
             };
             if let Some(rtt) = feedback.rtt_sample(report) {
-                self.rtt_min = Some(self.rtt_min.map_or(rtt, |min| min.min(rtt)));
-                self.first_ack.get_or_insert(now);
+                self.on_round_trip(now, report.packet.at, rtt);
             }
             // The packets of a batch are spread by their arrival times; otherwise the history would be bursty
             // (specs/rocc.md 7).
@@ -166,6 +225,7 @@ impl Controller for Rocc {
             self.push(Entry { at, acked, lost, app_limited: report.packet.app_limited });
         }
         self.update(now);
+        self.follow_path(now);
     }
 
     fn limits(&self) -> SendLimits {
@@ -176,7 +236,8 @@ impl Controller for Rocc {
         } else {
             self.cwnd.per(self.rtt_min.unwrap_or(self.srtt))
         };
-        SendLimits { window: Some(self.cwnd), capacity: self.cwnd.per(self.srtt), ..SendLimits::of_rate(pacing) }
+        let window = self.search.map_or(self.cwnd, |search| search.window);
+        SendLimits { window: Some(self.cwnd), capacity: window.per(self.srtt), ..SendLimits::of_rate(pacing) }
     }
 
     fn poll_decision(&mut self) -> Option<Decision> {

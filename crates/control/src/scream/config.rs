@@ -42,6 +42,28 @@ pub struct DelayConfig {
     pub base_bins: usize,
     /// ... each of this length (RFC 6817: a minute).
     pub base_bin: Span,
+    /// How a queue that never empties is drained; `None` for not at all (the draft). Without it a path whose delay rises
+    /// for good counts as a queue for ten minutes.
+    pub drain: Option<DrainConfig>,
+}
+
+/// When and how a queue that never empties is drained, and the delay of the empty path measured anew: the rule of the
+/// authors' implementation (github.com/EricssonResearch/scream, `code/ScreamV2Tx.cpp`), which the draft does not have.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct DrainConfig {
+    /// A queue stands if its min delay stays above this share of the target (`queueDelayTarget / 8`).
+    pub above: f64,
+    /// The min delay is taken over this many round trips (`kQueueDelayMinSlowAvgUpdateRtts`, 100) ...
+    pub over: f64,
+    /// ... and averaged with this weight where it rises (`kQueueDelayMinSlowAvgAlpha`, 1/8).
+    pub gain: f64,
+    /// Least time between two drains, and before the first (`kBaseDelayResetInterval_ntp`, a minute).
+    pub interval: Span,
+    /// While the queue is drained the target is multiplied by this (0.5) ...
+    pub share: f64,
+    /// ... for the longer of 100 ms and this many round trips (`kNumRateLimitRtts`, 5).
+    pub lasts: f64,
 }
 
 /// How the reference window changes.
@@ -143,7 +165,20 @@ impl Default for Config {
 
 impl Default for DelayConfig {
     fn default() -> DelayConfig {
-        DelayConfig { target: Span::from_millis(60), gain: 0.25, base_bins: 10, base_bin: Span::from_secs(60) }
+        DelayConfig {
+            target: Span::from_millis(60),
+            gain: 0.25,
+            base_bins: 10,
+            base_bin: Span::from_secs(60),
+            drain: Some(DrainConfig::default()),
+        }
+    }
+}
+
+impl Default for DrainConfig {
+    fn default() -> DrainConfig {
+        let interval = Span::from_secs(60);
+        DrainConfig { above: 0.125, over: 100.0, gain: 0.125, interval, share: 0.5, lasts: 5.0 }
     }
 }
 
@@ -186,12 +221,14 @@ impl Config {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let Config { delay, window, media, .. } = *self;
         let l4s = self.l4s.unwrap_or_default();
+        let drain = delay.drain.unwrap_or_default();
         l4s.marking.check()?;
         l4s.classic.as_ref().map_or(Ok(()), ClassicConfig::check)?;
         for (name, span, example) in [
             ("scream.feedback_timeout", self.feedback_timeout, "1s"),
             ("scream.delay.target", delay.target, "60ms"),
             ("scream.delay.base_bin", delay.base_bin, "1min"),
+            ("scream.delay.drain.interval", drain.interval, "1min"),
             ("scream.window.virtual_rtt", window.virtual_rtt, "25ms"),
             ("scream.l4s.pacing_for", l4s.pacing_for, "15s"),
         ] {
@@ -199,6 +236,11 @@ impl Config {
         }
         for (name, value, range, example) in [
             ("scream.delay.gain", delay.gain, (1e-6, 1.0), "0.25"),
+            ("scream.delay.drain.above", drain.above, (1e-3, 10.0), "0.125"),
+            ("scream.delay.drain.over", drain.over, (1.0, 1e4), "100"),
+            ("scream.delay.drain.gain", drain.gain, (1e-6, 1.0), "0.125"),
+            ("scream.delay.drain.share", drain.share, (0.01, 1.0), "0.5"),
+            ("scream.delay.drain.lasts", drain.lasts, (1.0, 100.0), "5"),
             ("scream.l4s.pacing", l4s.pacing, (1.0, 10.0), "1.1"),
             ("scream.feedback_timeout_rtts", self.feedback_timeout_rtts, (0.0, 100.0), "2"),
             ("scream.feedback_timeout_share", self.feedback_timeout_share, (0.0, 1.0), "0.5"),

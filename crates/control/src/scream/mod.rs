@@ -2,11 +2,12 @@
 //! shrinks on a queue of 60 ms, marks or losses, and an encoder target slightly below the window's rate.
 //!
 //! * [`config`](Config): the draft's constants;
-//! * `queue_delay`: the one-way delay above the path's;
+//! * `queue_delay`: the one-way delay above the path's; `drain`: what is done about a queue that never empties;
 //! * `in_flight`: how much of the window is used; `window`: ref_wnd;
 //! * `media`: the encoder's target and the pacing rate.
 
 mod config;
+mod drain;
 mod in_flight;
 mod media;
 mod queue_delay;
@@ -21,7 +22,7 @@ use crate::decisions::Decisions;
 use crate::ecn::{Classic, Marking};
 use crate::feedback::{Cause, Fate, Feedback};
 use crate::packet::SentPacket;
-pub use config::{Config, DelayConfig, L4s, Losses, MediaConfig, WindowConfig};
+pub use config::{Config, DelayConfig, DrainConfig, L4s, Losses, MediaConfig, WindowConfig};
 use in_flight::InFlight;
 use media::Media;
 use queue_delay::QueueDelay;
@@ -144,7 +145,8 @@ impl Scream {
     fn update_target(&mut self, now: Time, what: &'static str, why: Option<&'static str>) {
         let from = self.target;
         if let Some(srtt) = self.srtt {
-            self.target = self.media.target(&self.window, srtt, self.demand);
+            let target = self.media.target(&self.window, srtt, self.demand);
+            self.target = target.scale(self.queue.share()).max(self.demand.min);
         } else {
             self.target = self.config.start.clamp(self.demand.min, self.demand.max);
         }
@@ -172,7 +174,7 @@ impl Controller for Scream {
         }
         let srtt = self.srtt();
         if let Some(delay) = feedback.newest_delay {
-            self.queue.on_delay(now, delay, self.window.turn(srtt));
+            self.queue.on_delay(now, delay, self.window.turn(srtt), srtt);
         }
         let (mut acked, mut arrived, marked, mut lost) = (Bytes::ZERO, 0, feedback.marks(), false);
         for report in feedback.reports {

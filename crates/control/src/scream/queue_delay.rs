@@ -3,6 +3,7 @@
 use thalweg_units::{Span, Time};
 
 use super::DelayConfig;
+use super::drain::Drain;
 use crate::estimate::BaseDelay;
 
 /// qdelay and qdelay_avg.
@@ -15,6 +16,7 @@ pub(super) struct QueueDelay {
     /// qdelay_avg: rises slowly, falls quickly.
     average: Span,
     updated: Option<Time>,
+    drain: Drain,
 }
 
 impl QueueDelay {
@@ -24,12 +26,19 @@ impl QueueDelay {
             latest: Span::ZERO,
             average: Span::ZERO,
             updated: None,
+            drain: Drain::default(),
             config,
         }
     }
 
-    /// Takes the one-way delay of a packet, by two clocks; the average is updated once per `every`.
-    pub(super) fn on_delay(&mut self, now: Time, delay: Span, every: Span) {
+    /// Takes the one-way delay of a packet, by two clocks, and the round trip; the average is updated once per `every`.
+    pub(super) fn on_delay(&mut self, now: Time, delay: Span, every: Span, srtt: Span) {
+        if let Some(drain) = &self.config.drain
+            && self.drain.on_delay(now, self.latest, srtt, self.config.target, drain)
+        {
+            self.base = BaseDelay::new(self.config.base_bins, self.config.base_bin);
+            self.average = Span::ZERO;
+        }
         self.base.add(now, delay);
         self.latest = self.base.get().map_or(Span::ZERO, |base| delay - base);
         if self.updated.is_none_or(|at| now - at >= every) {
@@ -50,6 +59,11 @@ impl QueueDelay {
     /// qdelay_avg.
     pub(super) fn average(&self) -> Span {
         self.average
+    }
+
+    /// Factor on the target: less than 1 while a queue that stood for long is drained.
+    pub(super) fn share(&self) -> f64 {
+        self.config.drain.filter(|_| self.drain.is_draining()).map_or(1.0, |drain| drain.share)
     }
 
     /// qdelay_target.
@@ -89,7 +103,7 @@ mod tests {
         let averages: Vec<i64> = [(0, 100), (25, 180), (30, 400), (50, 180), (75, 110)]
             .into_iter()
             .map(|(at, delay)| {
-                queue.on_delay(Time::from_millis(at), Span::from_millis(delay), every);
+                queue.on_delay(Time::from_millis(at), Span::from_millis(delay), every, every);
                 queue.average().as_millis()
             })
             .collect();

@@ -184,3 +184,38 @@ fn changes_are_written_as_they_are_read() {
     assert_eq!(read.changes, [at(3.0, loss), at(5.0, route("wide")), at(6.0, limit), at(7.0, bounds)]);
     assert_eq!(toml::from_str::<Scenario>(&toml::to_string(&read).unwrap()).unwrap(), read);
 }
+
+/// The share of 2 Mbps that arrives from one minute after the one-way delay has risen, from 20 to 100 ms for good.
+fn used_on_the_longer_path(scheme: &Scheme) -> f64 {
+    let what = What::Link { name: FORWARD.into(), rate: None, delay: Some(Span::from_millis(100)), loss: None };
+    let run = scenario(&[rate("2Mbps"), delay(20)], vec![at(20.0, what)], 100).play(scheme).unwrap();
+    let late = |record: &&Record| record.at >= Time::from_secs_f64(80.0);
+    let arrived = run.recorder.records().filter(late).map(|record| match record.what {
+        record::What::Arrived { size, .. } => size.bits(),
+        _ => 0,
+    });
+    arrived.sum::<u64>() as f64 / (20.0 * 2e6)
+}
+
+#[test]
+fn a_path_that_becomes_longer_for_good_is_used_again_within_a_minute() {
+    let scheme = |name: &str| -> Scheme { name.parse().unwrap() };
+    let (mut draft, mut paper) = (scheme("scream"), scheme("vidaptive:rocc"));
+    let ControllerConfig::Scream(config) = &mut draft.controller else { panic!("scream is SCReAM") };
+    config.delay.drain = None;
+    let ControllerConfig::Rocc(config) = &mut paper.controller else { panic!("vidaptive:rocc is over RoCC") };
+    config.rtt_min_lasts = None;
+    for (what, scheme, used) in [
+        ("gcc", scheme("gcc"), 0.8..1.001),
+        ("scream", scheme("scream"), 0.8..1.001),
+        ("scream:libwebrtc", scheme("scream:libwebrtc"), 0.8..1.001),
+        ("vidaptive:rocc", scheme("vidaptive:rocc"), 0.9..1.001),
+        // To the letter.
+        ("the draft", draft, 0.02..0.2),
+        ("the paper", paper, 0.1..0.4),
+    ] {
+        let share = used_on_the_longer_path(&scheme);
+        println!("{what}: {share:.3}");
+        assert!(used.contains(&share), "{what}: {share}");
+    }
+}

@@ -8,7 +8,7 @@ use thalweg_control::{Payload, fixed};
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::{simulate, unattended};
-use thalweg_netsim::{HopConfig, LossModel, PathConfig, Trace};
+use thalweg_netsim::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace};
 use thalweg_sender::repair::{self, fec};
 use thalweg_sender::scheme::ControllerConfig;
 use thalweg_sender::{Event, Scheme};
@@ -182,4 +182,20 @@ fn fec_leaves_behind_its_frame_and_before_the_next() {
     assert!(frames.len() > 1100 && fec <= media && fec >= media * 19 / 20, "{fec} of {media}");
     let uneven = frames.iter().find(|frame| frame.0.abs_diff(frame.1) > 1);
     assert_eq!(uneven, None);
+}
+
+#[test]
+fn packets_that_overtake_one_another_are_no_losses_to_nada() {
+    // Twenty seconds when a packet that came late stayed a loss (RFC 8698's warping hid the queue).
+    for (reorders, p95_ms) in [(false, 120.0..210.0), (true, 120.0..230.0)] {
+        let jitter = Jitter::Uniform { max: Span::from_millis(20) };
+        let rate = HopConfig::Rate { rate: "2Mbps".parse().unwrap(), queue: QueueConfig::Infinite };
+        let delayed = HopConfig::Delay { delay: Span::from_millis(25).into(), jitter, reorders };
+        let forward = PathConfig { hops: vec![rate, delayed] };
+        let scenario = Scenario { forward, measure_quality: false, ..Scenario::over("unused") };
+        let summary = scenario.play(&"nada".parse::<Scheme>().unwrap()).unwrap().outcome.summary;
+        let (used, p95) = (summary.utilization.expect("a link"), summary.latency_p95_ms.expect("frames"));
+        println!("reordered: {reorders}: used {used:.2}, P95 {p95:.0} ms");
+        assert!(p95_ms.contains(&p95) && (0.85..=1.0).contains(&used), "{reorders}: {used}, {p95} ms");
+    }
 }

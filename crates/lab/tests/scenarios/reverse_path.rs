@@ -57,3 +57,51 @@ fn a_window_that_was_lost_is_found_again_by_probes() {
         assert!(p95_ms.contains(&p95) && reasons.contains(&probes), "{what}: {probes}, {p95} ms");
     }
 }
+
+/// Mbps of video over 2 Mbps in two minutes, where these shares of packets are lost on the way there and back.
+fn video(scheme: &str, forward: f64, reverse: f64) -> f64 {
+    let lossy = |probability| HopConfig::Loss(LossModel::Random { probability });
+    let rate = HopConfig::Rate { rate: "2Mbps".parse().expect("a rate"), queue: QueueConfig::Infinite };
+    let scenario = Scenario {
+        duration: Span::from_secs(120),
+        forward: PathConfig { hops: vec![lossy(forward), rate, delay()] },
+        reverse: PathConfig { hops: vec![lossy(reverse), delay()] },
+        measure_quality: false,
+        ..Scenario::over("unused")
+    };
+    scenario.play(&named(scheme)).expect("it is played").outcome.summary.video_bitrate_bps / 1e6
+}
+
+#[test]
+fn lost_reports_are_no_lost_media() {
+    for (scheme, share) in [
+        ("gcc", 0.9..1.05),
+        ("gcc:2023", 0.9..1.05),
+        ("gcc:2017", 0.9..1.05),
+        ("gcc:loss", 0.9..1.05),
+        ("vidaptive:gcc", 0.9..1.05),
+        ("scream:libwebrtc", 0.9..1.05),
+        ("nada", 0.9..1.05),
+        ("cnadu", 0.9..1.05),
+        ("tfrc", 0.9..1.05),
+        ("bbr", 0.9..1.05),
+        // They take what the reports name as what arrived in an interval: with a tenth fewer, less by a tenth and more.
+        ("rrtcc", 0.8..1.0),
+        ("fbra", 0.7..0.95),
+    ] {
+        let [whole, some] = [0.0, 0.1].map(|reverse| video(scheme, 0.0, reverse));
+        println!("{scheme}: {whole:.2} Mbps, with a tenth of the reports lost {some:.2}");
+        assert!(share.contains(&(some / whole)), "{scheme}: {some} of {whole}");
+    }
+}
+
+#[test]
+fn gcc_with_a_tenth_lost_in_both_directions_is_as_with_the_media_alone() {
+    for (scheme, mbps) in [("gcc", 1.0..1.35), ("gcc:2023", 0.95..1.3)] {
+        for reverse in [0.0, 0.1] {
+            let video = video(scheme, 0.1, reverse);
+            println!("{scheme}, {reverse} of the reports lost: {video:.2} Mbps");
+            assert!(mbps.contains(&video), "{scheme}, {reverse}: {video}");
+        }
+    }
+}

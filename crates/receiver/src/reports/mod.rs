@@ -104,7 +104,8 @@ impl Reports {
             Form::Reported(acknowledgements, arrivals) => {
                 let is_new = arrivals.on_packet(here, sent.id.0);
                 if is_new {
-                    arrivals.take();
+                    let missing = arrivals.take().into_iter().filter(|(_, arrival)| arrival.is_none());
+                    acknowledgements.extend(missing.map(|(id, _)| Acknowledgement::new(PacketId(id), None)));
                     acknowledgements.push(Acknowledgement::new(sent.id, Some(here)).with_ecn(sent.ecn));
                 }
                 is_new

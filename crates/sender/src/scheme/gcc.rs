@@ -61,8 +61,13 @@ fn composed(controller: gcc::Config, burst: Span, scaler: resolution::QualitySca
         feedback: FeedbackStyle::Twcc,
         receiver: ReceiverKind::Standard,
         packets: PacketSizes::default(),
-        // libwebrtc has no probe timeout: it sends at its rate whether it is acknowledged or not.
-        loss_detection: LossDetectionConfig { probe_packets: 0, ..LossDetectionConfig::default() },
+        // libwebrtc has no probe timeout: it sends at its rate whether it is acknowledged or not. A lost report is no
+        // lost media.
+        loss_detection: LossDetectionConfig {
+            probe_packets: 0,
+            unreported_are_lost: false,
+            ..LossDetectionConfig::default()
+        },
         ecn: None,
     }
 }

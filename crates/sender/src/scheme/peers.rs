@@ -16,6 +16,12 @@ pub(super) fn under_webrtc(controller: ControllerConfig, style: FeedbackStyle) -
     Scheme { controller, pacing: pacing::Config::default(), feedback: style, loss_detection, ..gcc::webrtc() }
 }
 
+/// With losses as receivers report them: a lost report is no lost media.
+pub(super) fn by_reports(mut scheme: Scheme) -> Scheme {
+    scheme.loss_detection.unreported_are_lost = false;
+    scheme
+}
+
 /// SCReAM v2 (specs/scream.md); its draft expects reports far more often than Chromium sends them.
 pub(super) fn scream() -> Scheme {
     under_webrtc(ControllerConfig::Scream(scream_control::Config::default()), FeedbackStyle::PerPacket)
@@ -26,12 +32,12 @@ pub(super) fn scream() -> Scheme {
 pub(super) fn scream_of_libwebrtc() -> Scheme {
     let controller = ControllerConfig::ScreamLibwebrtc(scream_libwebrtc::Config::default());
     let pacing = pacing::Config { burst: Span::from_millis(10), ..pacing::Config::default() };
-    Scheme { pacing, ..under_webrtc(controller, FeedbackStyle::CcfbByFrame) }
+    by_reports(Scheme { pacing, ..under_webrtc(controller, FeedbackStyle::CcfbByFrame) })
 }
 
 /// NADA (specs/nada.md).
 pub(super) fn nada() -> Scheme {
-    under_webrtc(ControllerConfig::Nada(nada_control::Config::default()), FeedbackStyle::Twcc)
+    by_reports(under_webrtc(ControllerConfig::Nada(nada_control::Config::default()), FeedbackStyle::Twcc))
 }
 
 /// SQP (specs/sqp.md): each frame leaves at twice its rate; no packet waits for a window.
@@ -56,7 +62,7 @@ fn bbr_of(config: bbr_control::Config, feedback: FeedbackStyle) -> Scheme {
 
 /// BBR v1 as in libwebrtc, with libwebrtc's reports: the BBR of Camel's figures (specs/bbr.md).
 pub(super) fn bbr() -> Scheme {
-    bbr_of(bbr_control::Config::of_camel(), FeedbackStyle::Twcc)
+    by_reports(bbr_of(bbr_control::Config::of_camel(), FeedbackStyle::Twcc))
 }
 
 /// BBR with the rules for media in specs/bbr.md 6.

@@ -5,13 +5,14 @@ use thalweg_control::{cnadu as cnadu_control, fbra as fbra_control, rrtcc as rrt
 
 use thalweg_units::Span;
 
-use super::peers::under_webrtc;
+use super::peers::{by_reports, under_webrtc};
 use super::{ControllerConfig, FeedbackStyle, Scheme};
 use crate::repair::{self, fec};
 
-/// A controller paced at its own rate; reports every 62 ms come more often than it evaluates them.
+/// A controller paced at its own rate; reports every 62 ms come more often than it evaluates them. All four take losses
+/// as receivers report them.
 fn of(controller: ControllerConfig) -> Scheme {
-    under_webrtc(controller, FeedbackStyle::Twcc)
+    by_reports(under_webrtc(controller, FeedbackStyle::Twcc))
 }
 
 /// FBRA (specs/fbra.md), whose probes are FEC packets that can still help in time.

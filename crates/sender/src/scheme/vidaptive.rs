@@ -3,6 +3,7 @@
 
 use thalweg_control::{gcc, rocc};
 
+use super::peers::by_reports;
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, Scheme, copa};
 use crate::frames::rate_targeted::{self, TargetBase};
 use crate::frames::{headroom, resolution, safeguards};
@@ -66,10 +67,10 @@ pub(super) fn for_gaps() -> Scheme {
 
 /// Over GCC's estimate, which has no window: dummies fill up to its pacing rate. Not in the paper.
 pub(super) fn over_gcc() -> Scheme {
-    Scheme {
+    by_reports(Scheme {
         controller: ControllerConfig::Gcc(gcc::Config::default()),
         pacing: crate::pacing::Config::default(),
         feedback: FeedbackStyle::Twcc,
         ..over_copa()
-    }
+    })
 }

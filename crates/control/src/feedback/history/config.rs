@@ -9,6 +9,11 @@ use thalweg_units::{ConfigError, Span, above, check};
 pub struct Config {
     /// A packet is lost once a packet sent this many places after it has arrived (RFC 9002 section 6.1.1).
     pub reorder_packets: u64,
+    /// True if a packet that was overtaken so is lost although no report covered it: where reports name arrivals alone,
+    /// that is the only sign of a loss. False where reports name the missing packets too, as TWCC and RFC 8888 do: then it
+    /// is the report that is missing, and the packet only leaves the bytes in flight, without a fate
+    /// (transport_feedback_adapter.cc).
+    pub unreported_are_lost: bool,
     /// Everything in flight is declared lost when no feedback arrives for the larger of this and
     /// `feedback_timeout_rtts` smoothed round trips (specs/copa.md 9, specs/rocc.md 5).
     pub feedback_timeout: Span,
@@ -32,6 +37,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             reorder_packets: 3,
+            unreported_are_lost: true,
             feedback_timeout: Span::from_secs(2),
             feedback_timeout_rtts: 4,
             probe_packets: 2,

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::Config;
 use super::packets::Packets;
 use crate::feedback::{Fate, Report};
-use crate::packet::PacketId;
+use crate::packet::{PacketId, SentPacket};
 
 /// How far packets have been judged.
 #[derive(Debug, Clone, Default)]
@@ -26,21 +26,29 @@ impl Loss {
         self.newest_arrived = self.newest_arrived.max(Some(id.0));
     }
 
-    /// Declares the packets lost that enough later packets have overtaken.
+    /// Declares the packets lost that enough later packets have overtaken; where reports name what is missing, those
+    /// that a report named.
     #[inline]
     pub(super) fn judge_overtaken(&mut self, packets: &mut Packets, config: &Config, reports: &mut Vec<Report>) {
         let until = self.newest_arrived.map_or(0, |newest| (newest + 1).saturating_sub(config.reorder_packets));
-        self.judge(until, packets, reports);
+        let lose = if config.unreported_are_lost { Packets::lose } else { Packets::lose_if_missing };
+        self.judge(until, packets, reports, lose);
     }
 
     /// Declares everything in flight lost.
     pub(super) fn judge_all(&mut self, packets: &mut Packets, reports: &mut Vec<Report>) {
-        self.judge(packets.next(), packets, reports);
+        self.judge(packets.next(), packets, reports, Packets::lose);
     }
 
-    fn judge(&mut self, until: u64, packets: &mut Packets, reports: &mut Vec<Report>) {
+    fn judge(
+        &mut self,
+        until: u64,
+        packets: &mut Packets,
+        reports: &mut Vec<Report>,
+        lose: for<'a> fn(&'a mut Packets, u64) -> Option<&'a SentPacket>,
+    ) {
         for number in self.judged.max(packets.first())..until {
-            if let Some(packet) = packets.lose(number) {
+            if let Some(packet) = lose(packets, number) {
                 reports.push(Report { packet: *packet, fate: Fate::Lost });
             }
         }
@@ -52,7 +60,7 @@ impl Loss {
 mod tests {
     use super::*;
     use crate::feedback::history::tests::{arrived, sent};
-    use crate::feedback::{Cause, History};
+    use crate::feedback::{Acknowledgement, Cause, History};
     use thalweg_units::{Bytes, Time};
 
     #[test]
@@ -71,6 +79,33 @@ mod tests {
         let feedback = history.on_report(Time::from_millis(60), &[arrived(0, Time::from_millis(35))], None);
         assert!(matches!(feedback.reports[0].fate, Fate::Arrived { was_lost: true, .. }));
         assert_eq!((feedback.in_flight, feedback.delivered), (Bytes::ZERO, Bytes::new(4000)));
+    }
+
+    #[test]
+    fn a_packet_that_no_report_covered_leaves_the_flight_without_a_fate_where_reports_name_the_missing() {
+        let mut history = History::new(Config { unreported_are_lost: false, ..Config::default() });
+        (0..9).for_each(|id| {
+            sent(&mut history, id, id);
+        });
+        let at = Time::from_millis(40);
+        // Packet 1 is missing; the report on 3 and 4 is lost.
+        let first = [arrived(0, at), Acknowledgement::new(PacketId(1), None), arrived(2, at)];
+        history.on_report(Time::from_millis(50), &first, None);
+        let feedback = history.on_report(Time::from_millis(60), &[5, 6, 7].map(|id| arrived(id, at)), None);
+        let fates: Vec<(u64, bool)> =
+            feedback.reports.iter().map(|report| (report.packet.id.0, report.fate == Fate::Lost)).collect();
+        assert_eq!(fates, [(1, true), (5, false), (6, false), (7, false)]);
+        assert_eq!((feedback.in_flight, feedback.delivered), (Bytes::new(1000), Bytes::new(5000)));
+        // That report was late, not lost: it takes back nothing. What it says of 4 comes too late.
+        let late = [arrived(3, at), Acknowledgement::new(PacketId(4), None)];
+        let feedback = history.on_report(Time::from_millis(70), &late, None);
+        assert_eq!(feedback.reports.len(), 1);
+        assert!(matches!(feedback.reports[0].fate, Fate::Arrived { was_lost: false, .. }));
+        assert_eq!((feedback.in_flight, feedback.delivered), (Bytes::new(1000), Bytes::new(6000)));
+        // Silence still declares everything lost that is in flight, and nothing else.
+        let due = history.next_timeout();
+        let feedback = history.on_timeout(due).expect("packet 8 is in flight");
+        assert_eq!(feedback.reports.iter().map(|report| report.packet.id.0).collect::<Vec<_>>(), [8]);
     }
 
     #[test]

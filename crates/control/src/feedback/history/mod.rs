@@ -179,7 +179,10 @@ impl History {
     fn take_arrivals(&mut self, now: Time, acknowledgements: &[Acknowledgement]) -> Option<Newest> {
         let mut newest: Option<Newest> = None;
         for acknowledgement in acknowledgements {
-            let Some(arrival) = acknowledgement.arrival else { continue };
+            let Some(arrival) = acknowledgement.arrival else {
+                self.packets.miss(acknowledgement.id);
+                continue;
+            };
             self.marks.on_acknowledgement(acknowledgement.id, acknowledgement.ecn);
             let Some((packet, was_lost)) = self.packets.arrive(acknowledgement.id) else { continue };
             self.marks.on_arrival(acknowledgement.id, acknowledgement.ecn);

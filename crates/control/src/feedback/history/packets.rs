@@ -10,8 +10,18 @@ use crate::packet::{PacketId, SentPacket};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     InFlight,
+    /// In flight, but a report said that it had not arrived.
+    Missing,
     Lost,
+    /// In flight no longer: reports no longer speak of it, and none said that it had not arrived.
+    Unreported,
     Arrived,
+}
+
+impl State {
+    fn is_in_flight(self) -> bool {
+        matches!(self, State::InFlight | State::Missing)
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -58,24 +68,50 @@ impl Packets {
     /// Marks a packet as arrived; returns it and whether it had been declared lost, or `None` if the arrival was known,
     /// or the packet never sent or forgotten.
     pub(super) fn arrive(&mut self, id: PacketId) -> Option<(&SentPacket, bool)> {
-        let index = id.0.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
-        let entry = index.and_then(|index| self.entries.get_mut(index))?;
+        let index = self.place(id)?;
+        let entry = self.entries.get_mut(index)?;
         let before = core::mem::replace(&mut entry.state, State::Arrived);
-        if before == State::InFlight {
+        if before.is_in_flight() {
             self.in_flight -= entry.packet.size;
         }
         (before != State::Arrived).then_some((&entry.packet, before == State::Lost))
     }
 
+    /// A report says that this packet has not arrived.
+    pub(super) fn miss(&mut self, id: PacketId) {
+        if let Some(entry) = self.place(id).and_then(|index| self.entries.get_mut(index))
+            && entry.state == State::InFlight
+        {
+            entry.state = State::Missing;
+        }
+    }
+
     /// Marks the packet of this number as lost unless its fate is known. The number must be remembered.
     pub(super) fn lose(&mut self, number: u64) -> Option<&SentPacket> {
+        self.settle(number, State::Lost)
+    }
+
+    /// The same if a report said that it had not arrived; otherwise the packet is only in flight no longer.
+    pub(super) fn lose_if_missing(&mut self, number: u64) -> Option<&SentPacket> {
+        let is_missing = self.entries[(number - self.first) as usize].state == State::Missing;
+        let settled = self.settle(number, if is_missing { State::Lost } else { State::Unreported });
+        settled.filter(|_| is_missing)
+    }
+
+    /// Takes the packet of this number out of flight; `None` if it was not in flight.
+    fn settle(&mut self, number: u64, state: State) -> Option<&SentPacket> {
         let entry = &mut self.entries[(number - self.first) as usize];
-        if entry.state != State::InFlight {
+        if !entry.state.is_in_flight() {
             return None;
         }
-        entry.state = State::Lost;
+        entry.state = state;
         self.in_flight -= entry.packet.size;
         Some(&entry.packet)
+    }
+
+    /// Where a packet would be among the entries; `None` for one that is forgotten.
+    fn place(&self, id: PacketId) -> Option<usize> {
+        id.0.checked_sub(self.first).and_then(|index| usize::try_from(index).ok())
     }
 
     /// Drops the oldest packets while they are settled and below `judged`, or while there are too many.
@@ -83,15 +119,15 @@ impl Packets {
         while let Some(front) = self.entries.front() {
             let settled = match front.state {
                 State::Arrived => true,
-                State::Lost => front.packet.at + config.remember < now,
-                State::InFlight => false,
+                State::Lost | State::Unreported => front.packet.at + config.remember < now,
+                State::InFlight | State::Missing => false,
             };
             // The newest packet stays, so that numbers keep their meaning.
             let crowded = self.entries.len() > config.capacity;
             if self.entries.len() == 1 || !(settled && self.first < judged || crowded) {
                 break;
             }
-            if front.state == State::InFlight {
+            if front.state.is_in_flight() {
                 self.in_flight -= front.packet.size;
             }
             self.entries.pop_front();

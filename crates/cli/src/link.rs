@@ -48,10 +48,9 @@ fn is_word(name: &str) -> bool {
 
 /// A short name for tables: the file's own with its options, or the name as given.
 pub(crate) fn label(name: &str) -> String {
-    let (stem, options) = if Path::new(name).is_file() { (name, "") } else { ReadOptions::split(name) };
+    let (stem, options) = inputs::split(name);
     match Path::new(stem).file_name().filter(|_| Path::new(stem).is_file()) {
-        Some(file) if options.is_empty() => file.to_string_lossy().into_owned(),
-        Some(file) => format!("{}:{options}", file.to_string_lossy()),
+        Some(file) => format!("{}{options}", file.to_string_lossy()),
         None => name.into(),
     }
 }

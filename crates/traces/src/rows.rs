@@ -275,6 +275,53 @@ impl Points {
     }
 }
 
+/// Gives rows that a program wrote in bunches, because its output was flushed, times of their own: those of a bunch share
+/// the time since the bunch before evenly, those of the first have the median share. Returns what is said of it.
+///
+/// A bunch has eight rows or more, 5 ms or less apart, and bunches are 100 times as far apart as the longest lasts; the
+/// last may have fewer.
+pub(crate) fn spread(rows: &mut [Row], hold: Hold) -> Option<String> {
+    const FEWEST: usize = 8;
+    const NEAR_MS: f64 = 5.0;
+    const APART: f64 = 100.0;
+    // Where each begins, and the time of its last row.
+    let mut bunches: Vec<(usize, f64)> = Vec::new();
+    let (mut longest, mut began, mut nearest): (f64, f64, f64) = (0.0, f64::NAN, f64::INFINITY);
+    for (index, row) in rows.iter().enumerate() {
+        match bunches.last_mut() {
+            Some((_, end)) if (0.0..=NEAR_MS).contains(&(row.millis - *end)) => {
+                *end = row.millis;
+                longest = longest.max(row.millis - began);
+            }
+            last => {
+                nearest = last.map_or(nearest, |(_, end)| nearest.min(row.millis - *end));
+                began = row.millis;
+                bunches.push((index, row.millis));
+            }
+        }
+    }
+    let is_full = bunches.windows(2).all(|pair| pair[1].0 - pair[0].0 >= FEWEST);
+    if bunches.len() < 2 || !is_full || nearest < APART * longest.max(NEAR_MS) {
+        return None;
+    }
+    let count = |bunch: usize| bunches.get(bunch + 1).map_or(rows.len(), |next| next.0) - bunches[bunch].0;
+    let mut shares: Vec<f64> =
+        (1..bunches.len()).map(|bunch| (bunches[bunch].1 - bunches[bunch - 1].1) / count(bunch) as f64).collect();
+    let mut sorted = shares.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let usual = sorted[sorted.len() / 2];
+    shares.insert(0, usual);
+    let counts: Vec<usize> = (0..bunches.len()).map(count).collect();
+    for ((&(first, end), share), count) in bunches.iter().zip(shares).zip(counts) {
+        for (place, row) in rows[first..first + count].iter_mut().enumerate() {
+            let ends = end - share * (count - place - 1) as f64;
+            row.millis = if hold == Hold::Before { ends } else { ends - share };
+        }
+    }
+    let (rows, bunches) = (rows.len(), bunches.len());
+    Some(format!("{rows} rows were stamped in {bunches} bunches: spread evenly, {usual:.0} ms each"))
+}
+
 /// The mean of rates over their time, pauses left out.
 pub(crate) fn mean(steps: &Steps<f64>) -> f64 {
     let kept = || steps.iter().filter_map(|(millis, rate)| Some((*millis as f64, (*rate)?)));

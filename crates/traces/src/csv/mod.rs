@@ -14,7 +14,7 @@ use crate::error::ReadError;
 use crate::format::Format;
 use crate::options::ReadOptions;
 use crate::reader::{File, Reader, Reading};
-use crate::rows::{Hold, NOT_LATE, Points, Row, Wrong};
+use crate::rows::{Hold, NOT_LATE, Points, Row, Wrong, spread};
 use crate::steps::{self, Steps};
 use crate::unit::RateUnit;
 
@@ -59,27 +59,25 @@ fn steps(text: &str, options: &ReadOptions) -> Result<(Steps, Vec<String>), Read
     }
     let (rate_at, unit) = rates(&names, options)?;
     let times = Times::of(&names, options, &rows)?;
-    let (points, missing) = points(&rows, &names, (rate_at, unit), times, options)?;
+    let (points, odd) = points(&rows, &names, (rate_at, unit), times, options)?;
     let hold = options.hold.unwrap_or(Hold::After);
     let values = points.steps(hold, options);
     let mut notes =
         vec![format!("rates from column '{}' in {unit}, times from column '{}'", &names[rate_at], &names[times.at])];
     notes.extend(points.notes(&values, hold, options)?);
-    if missing > 0 {
-        notes.push(format!("{missing} rows have no rate: the rate before them holds"));
-    }
+    notes.extend(odd);
     let rate = |(millis, bps): (u64, Option<f64>)| (millis, bps.map(Rate::from_bps_f64));
     Ok((values.into_iter().map(rate).collect(), notes))
 }
 
-/// The times of the rows and their rates in bit/s, and how many rows had no rate.
+/// The times of the rows and their rates in bit/s, and notes of what is odd about the rows.
 fn points(
     rows: &[StringRecord],
     names: &StringRecord,
     (rate_at, unit): (usize, RateUnit),
     times: Times,
     options: &ReadOptions,
-) -> Result<(Points, usize), ReadError> {
+) -> Result<(Points, Vec<String>), ReadError> {
     let wrong = |row: &StringRecord, at: usize, rule: &str| {
         let field = row.get(at).unwrap_or_default();
         ReadError::line(number(row), field, format!("{rule} (column '{}')", &names[at]))
@@ -99,6 +97,8 @@ fn points(
         }
         read.push(Row { millis: time * 1e3, rate: latest });
     }
+    let missing = (missing > 0).then(|| format!("{missing} rows have no rate: the rate before them holds"));
+    let bunches = spread(&mut read, options.hold.unwrap_or(Hold::After));
     let run = || names.iter().find(|name| name.starts_with("run")).unwrap_or("NAME");
     let points = Points::new(&read, options, |index, what| match what {
         Wrong::Falls => {
@@ -112,7 +112,7 @@ fn points(
             &names[times.at]
         )),
     })?;
-    Ok((points, missing))
+    Ok((points, bunches.into_iter().chain(missing).collect()))
 }
 
 /// The fields of each line that has any, without the white space around them.
@@ -128,8 +128,14 @@ fn rows(text: &str) -> Result<Vec<StringRecord>, ReadError> {
         .flexible(true)
         .trim(Trim::All)
         .from_reader(text.as_bytes());
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).map(|(number, _)| number);
     let rows = reader.records().map(|row| {
-        let row = row.map_err(|error| ReadError::unclear(error.to_string()))?;
+        let mut row = row.map_err(|error| ReadError::unclear(error.to_string()))?;
+        // The position of a row is before the blank lines above it.
+        if let Some(mut position) = row.position().cloned() {
+            position.set_line(lines.find(|line| *line >= position.line()).unwrap_or(position.line()));
+            row.set_position(Some(position));
+        }
         // A quotation mark that is not closed would take in the rows below it.
         match row.iter().find(|field| field.contains('\n')) {
             Some(field) => {
@@ -262,6 +268,8 @@ mod tests {
             ("time_s,rate_mbps\nnever,1\n", ["line 2 is 'never'", "a time"]),
             ("time_s,rate_mbps\n5,1\n4,1\n", ["line 3 is '4'", "no earlier"]),
             ("time_s,rate_mbps\n0,1\n1600000000,1\n", ["line 3", "is its unit right"]),
+            ("\n\n0,1.5\n1,2\n", ["line 3 is '0,1.5'", "names of the columns"]),
+            ("time_s,rate_mbps\n\n0,1\n\n\n1,x\n", ["line 6 is 'x'", "rate in Mbps"]),
             ("time_s,\"rate_mbps\n0,1\n", ["line 1", "quotation marks"]),
         ] {
             match read(text, "") {
@@ -294,6 +302,27 @@ mod tests {
         assert_eq!(read("time_s,rate_mbps\n0,1\n1,2\n2,3\n62,4\n", "").unwrap().0[2], (60_000, 3000));
         assert_eq!(read("time_s,rate_mbps\n0,1\n100,2\n200,3\n", "").unwrap().0[1], (100_000, 2000));
         assert_eq!(read("time_s,rate_mbps\n0,1\n1,2\n2,3\n62,4\n", "gap=30s").unwrap().0[2], (1000, 3000));
+    }
+
+    #[test]
+    fn rows_that_a_program_wrote_in_bunches_are_spread_over_the_time_since_the_bunch_before() {
+        // Ten rows at 5 s, at 10 s and at 15 s, 40 us apart: 0.5 s each.
+        let stamp = |row: u32| f64::from(5 * (row / 10 + 1)) + f64::from(row % 10) * 4e-5;
+        let bunched: String = (0..30).map(|row| format!("{},{}\n", stamp(row), row + 1)).collect();
+        let bunched = format!("time_s,rate_mbps\n{bunched}");
+        let (steps, notes) = read(&bunched, "").unwrap();
+        assert!(steps.iter().all(|(millis, _)| millis.abs_diff(500) <= 1), "{steps:?}");
+        let rates: Vec<u64> = steps.iter().map(|(_, kbps)| kbps / 1000).collect();
+        assert_eq!(rates, (1..=30).collect::<Vec<u64>>());
+        assert!(notes.iter().any(|note| note.contains("30 rows were stamped in 3 bunches")), "{notes:?}");
+        assert_eq!(read(&bunched, "hold=before").unwrap().0.len(), 30);
+        // Seven rows are no bunch, nor are groups that are near one another.
+        let few: String =
+            (0..14).map(|row| format!("{},1\n", f64::from(row / 7 * 5) + f64::from(row % 7) * 4e-5)).collect();
+        assert_eq!(read(&format!("time_s,rate_mbps\n{few}"), "").unwrap().0.len(), 2);
+        let near: String =
+            (0..20).map(|row| format!("{},1\n", f64::from(row / 10 * 2) / 10.0 + f64::from(row % 10) * 4e-3)).collect();
+        assert_eq!(read(&format!("time_s,rate_mbps\n{near}"), "").unwrap().0.len(), 20);
     }
 
     #[test]

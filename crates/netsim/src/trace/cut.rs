@@ -105,7 +105,6 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     fn cut(millis: &[u64], text: &str) -> Result<Vec<u64>, String> {
         let trace = Trace::new(millis.to_vec()).unwrap().cut(text.parse()?);
@@ -150,7 +149,8 @@ mod tests {
         ] {
             assert_eq!(Cut::split(name), parts, "{name}");
         }
-        let texts = vec!["10s-70s", "1.5s-"];
-        texts.iter().for_each(|text| assert_eq!(text.parse::<Cut>().unwrap().to_string(), *text));
+        for text in ["10s-70s", "1.5s-"] {
+            assert_eq!(text.parse::<Cut>().unwrap().to_string(), text);
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::suggest::Unknown;
 
 /// A trace by name: a file of any format ([`thalweg_traces::read`]) with options behind its name, a recording of the data
 /// manifest such as `TMobile-LTE-short.down`, a rate such as `2Mbps`, rates in turn such as `2Mbps/500kbps@40s`, or a
-/// synthetic link such as `lte-driving` or `poisson:rate=2Mbps`.
+/// synthetic link such as `lte-driving` or `poisson:rate=2Mbps`; behind a file or a synthetic link the part to play.
 pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc<Trace>> {
     static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     if let Some((path, options)) = inputs::file(name)? {
@@ -48,10 +48,9 @@ fn is_word(name: &str) -> bool {
 
 /// A short name for tables: the file's own with its options, or the name as given.
 pub(crate) fn label(name: &str) -> String {
-    let (stem, options) = if Path::new(name).is_file() { (name, "") } else { ReadOptions::split(name) };
+    let (stem, options) = inputs::split(name);
     match Path::new(stem).file_name().filter(|_| Path::new(stem).is_file()) {
-        Some(file) if options.is_empty() => file.to_string_lossy().into_owned(),
-        Some(file) => format!("{}:{options}", file.to_string_lossy()),
+        Some(file) => format!("{}{options}", file.to_string_lossy()),
         None => name.into(),
     }
 }

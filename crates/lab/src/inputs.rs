@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use thalweg_data::{recording, sha256};
+use thalweg_netsim::trace::Cut;
 use thalweg_netsim::{HopConfig, Trace};
 use thalweg_traces::{ReadOptions, Reading};
 use thalweg_units::{Seed, Span};
@@ -37,7 +38,8 @@ pub enum InputError {
 }
 
 /// The link of this name: a file of any format ([`thalweg_traces::read`]) with options behind its name, a recording of the data
-/// manifest such as `TMobile-LTE-short.down`, or what [`Trace::named`] has: rates and synthetic links.
+/// manifest such as `TMobile-LTE-short.down`, or what [`Trace::named`] has: rates and synthetic links. Behind its name may
+/// stand the part to play, `@60s-180s`.
 ///
 /// # Errors
 /// When there is none, or its file cannot be read.
@@ -54,12 +56,22 @@ pub fn link(name: &str, duration: Span, seed: Seed) -> Result<Arc<Trace>, InputE
 /// # Errors
 /// When it is a recording that is not here, or an option is wrong.
 pub fn file(name: &str) -> Result<Option<(PathBuf, ReadOptions)>, InputError> {
-    let (stem, options) = if Path::new(name).is_file() { (name, "") } else { ReadOptions::split(name) };
+    let (stem, options) = split(name);
     let path = recording(stem)?.unwrap_or_else(|| stem.into());
     if !path.is_file() {
         return Ok(None);
     }
     Ok(Some((path, options.parse().map_err(|error| InputError::Link(format!("{name}: {error}")))?)))
+}
+
+/// Splits a link's name into that of its file and how it is read, `:unit=kbps@60s-180s`, as [`ReadOptions::split`] does;
+/// but a file that exists under the whole name, or under all of it but the cut, is taken as it is.
+pub fn split(name: &str) -> (&str, &str) {
+    let uncut = Cut::split(name).0;
+    match [name, uncut].into_iter().find(|whole| Path::new(whole).is_file()) {
+        Some(whole) => name.split_at(whole.len()),
+        None => ReadOptions::split(name),
+    }
 }
 
 /// Reads a link's file in any format.
@@ -163,7 +175,7 @@ pub fn follow(scenario: &mut Scenario, folder: &Path, earlier: &Path) {
         let moved =
             std::path::absolute(&*name).ok().and_then(|path| Some(earlier.join(path.strip_prefix(&folder).ok()?)));
         let Some(moved) = moved.map(|path| path.display().to_string()) else { continue };
-        if Path::new(&moved).is_file() || Path::new(ReadOptions::split(&moved).0).is_file() {
+        if Path::new(split(&moved).0).is_file() {
             *name = moved;
         }
     }
@@ -200,11 +212,12 @@ pub fn resolve(scenario: &mut Scenario, inputs: &[Input], folder: &Path) -> Resu
     Ok(())
 }
 
-/// The name of a file that is at another path now: its options stay.
+/// The name of a file that is at another path now: how it is read stays.
 pub fn named_at(kind: Kind, name: &str, input: &Input, path: &Path) -> String {
-    let (shown, is_whole) = (path.display(), input.path.file_name() == Path::new(name).file_name());
-    match ReadOptions::split(name) {
-        (_, options) if kind == Kind::Trace && !options.is_empty() && !is_whole => format!("{shown}:{options}"),
-        _ => shown.to_string(),
-    }
+    // The name ends as its file does, but for how it is read.
+    let file = input.path.file_name();
+    let stems = [name, Cut::split(name).0, ReadOptions::split(name).0];
+    let stem = stems.into_iter().find(|stem| Path::new(stem).file_name() == file).unwrap_or(stems[2]);
+    let options = if kind == Kind::Trace { &name[stem.len()..] } else { "" };
+    format!("{}{options}", path.display())
 }

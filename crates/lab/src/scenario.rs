@@ -206,6 +206,17 @@ pub struct Pause {
     pub until: Span,
 }
 
+impl Scenario {
+    /// Notes of changes that do nothing, because the run has ended before them.
+    pub fn late_changes(&self) -> Vec<String> {
+        let late = (0..).zip(&self.changes).filter(|(_, change)| change.at >= self.duration);
+        let note = |(index, change): (usize, &Change)| {
+            format!("changes[{index}].at is {}, but the run ends at {}: it changes nothing", change.at, self.duration)
+        };
+        late.map(note).collect()
+    }
+}
+
 /// Something that changes at a time. Rates and delays that follow a schedule belong to the hops themselves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

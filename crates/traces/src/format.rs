@@ -9,6 +9,8 @@ use std::str::FromStr;
 pub enum Format {
     /// Mahimahi's: a time in milliseconds for each delivery opportunity.
     Mahimahi,
+    /// A time and a rate in columns of numbers without a header.
+    Columns,
     /// One rate a second, with or without the number of the second before it.
     Seconds,
     /// Comma-separated values with a header that names the units.
@@ -19,8 +21,9 @@ pub enum Format {
 
 impl Format {
     /// Every format with its names in options and its name in output.
-    pub(crate) const ALL: [(Format, &'static [&'static str], &'static str); 4] = [
+    pub(crate) const ALL: [(Format, &'static [&'static str], &'static str); 5] = [
         (Format::Mahimahi, &["mahimahi"], "Mahimahi's times of delivery opportunities"),
+        (Format::Columns, &["columns"], "times and rates in columns"),
         (Format::Seconds, &["seconds"], "one rate a second"),
         (Format::Csv, &["csv"], "comma-separated values"),
         (Format::Capture, &["pcap", "capture"], "a packet capture"),

@@ -5,13 +5,16 @@
 #![forbid(unsafe_code)]
 
 mod capture;
+mod columns;
 mod csv;
 mod error;
+mod foreign;
 mod format;
 mod mahimahi;
 mod options;
 mod read;
 mod reader;
+mod rows;
 mod seconds;
 mod steps;
 mod unit;
@@ -22,9 +25,10 @@ pub use format::Format;
 pub use options::ReadOptions;
 pub use read::read;
 pub use reader::Reading;
+pub use rows::{Gaps, Hold};
 pub use seconds::to_seconds;
 pub use thalweg_netsim::Trace;
-pub use unit::RateUnit;
+pub use unit::{RateUnit, TimeUnit};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -11,11 +11,18 @@ pub(crate) const READER: Reader = Reader {
     format: Format::Mahimahi,
     options: &[],
     is,
-    read: |file, _| Ok(Reading::new(Format::Mahimahi, Trace::parse(file.text()?)?, Vec::new())),
+    read: |file, options| {
+        let trace = Trace::parse(&file.text()?)?;
+        let trace = match options.cut {
+            Some(cut) => trace.cut(cut)?,
+            None => trace,
+        };
+        Ok(Reading::new(Format::Mahimahi, trace, Vec::new()))
+    },
 };
 
 fn is(file: File<'_>) -> Result<bool, ReadError> {
-    let text = file.text()?;
+    let text = &*file.text()?;
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let is_number = |field: &str| field.parse::<f64>().is_ok();
     let is_whole = |line: &str| line.trim().bytes().all(|byte| byte.is_ascii_digit());

@@ -4,10 +4,11 @@ use crate::error::ReadError;
 use crate::format::Format;
 use crate::options::ReadOptions;
 use crate::reader::{File, Reader, Reading};
-use crate::{capture, csv, mahimahi, seconds};
+use crate::{capture, columns, csv, foreign, mahimahi, seconds};
 
 /// The readers in the order in which they are asked; the last takes what none before it has recognised.
-const READERS: [Reader; Format::ALL.len()] = [capture::READER, csv::READER, mahimahi::READER, seconds::READER];
+const READERS: [Reader; Format::ALL.len()] =
+    [capture::READER, csv::READER, columns::READER, mahimahi::READER, seconds::READER];
 
 /// Reads a file in any format. Whole numbers, one a line, could be Mahimahi's times or one rate a second: they are read
 /// as Mahimahi's where the file is named as Mahimahi names its own (`.up`, `.down`), or where that reading is that of a
@@ -17,6 +18,9 @@ const READERS: [Reader; Format::ALL.len()] = [capture::READER, csv::READER, mahi
 /// When it is in none of the formats, or in several; the message says how to choose.
 pub fn read(bytes: &[u8], file_name: &str, options: &ReadOptions) -> Result<Reading, ReadError> {
     let file = File { name: file_name, bytes };
+    if options.format.is_none() {
+        foreign::refuse(file)?;
+    }
     for reader in &READERS {
         let is_it = match options.format {
             Some(format) => format == reader.format,
@@ -35,6 +39,10 @@ fn refuse(options: &ReadOptions, reader: &Reader) -> Result<(), ReadError> {
     let given = [
         ("column", options.column.as_ref().map(|value| format!("column={value}"))),
         ("unit", options.unit.map(|unit| format!("unit={unit}"))),
+        ("time-unit", options.time_unit.map(|unit| format!("time-unit={unit}"))),
+        ("hold", options.hold.map(|hold| format!("hold={hold}"))),
+        ("gaps", options.gaps.map(|gaps| format!("gaps={gaps}"))),
+        ("gap", options.gap.map(|gap| format!("gap={gap}"))),
         ("time", options.time.as_ref().map(|value| format!("time={value}"))),
         ("NAME", options.only.first().map(|(key, value)| format!("{key}={value}"))),
     ];
@@ -110,6 +118,82 @@ mod tests {
     }
 
     #[test]
+    fn blank_lines_and_a_comment_above_change_nothing() {
+        for (text, name) in [
+            ("0 1.5\n1 2.5\n\n", "link"),
+            ("\n1.5\n\n2.5\n \n", "link"),
+            ("# second Mbps\n# of a walk\n0 1.5\n1 2.5\n", "link"),
+            ("# rates\n1.5\n2.5\n", "link"),
+            ("# a walk\ntime_s,rate_mbps\n0,1.5\n\n1,2.5\n\n", "link"),
+            ("# a walk\n\n#time_ms, rate_kbps\n0,1500\n1000,2500\n", "link"),
+            ("#time_ms rate_kbps\n0 1500\n1000 2500\n", "link"),
+        ] {
+            let trace = read(text, name).unwrap_or_else(|error| panic!("{text:?}: {error}")).trace;
+            let seconds: Vec<u64> = trace.rates_by_second().iter().map(|rate| rate.as_bps() / 1000).collect();
+            assert_eq!(seconds, [1500, 2508], "{text:?}");
+        }
+        let times: String = (0..100).map(|packet| format!("{}\n", packet * 20)).collect();
+        let plain = read(&times, "link").unwrap();
+        assert_eq!(read(&format!("# a walk\n{times}\n"), "link").unwrap(), plain);
+        // Line numbers are the file's own.
+        let error = read("# a walk\n\n1.5\nfast\n", "link").unwrap_err();
+        assert!(error.contains("line 4 is 'fast'"), "{error}");
+    }
+
+    #[test]
+    fn every_format_is_cut_by_a_name_and_another_option_is_refused_where_it_means_nothing() {
+        let times: String = (1..=500).map(|packet| format!("{}\n", packet * 20)).collect();
+        for (text, name) in [
+            (&times[..], "link@2s-5s"),
+            ("0.6\n0.6\n0.6\n0.6\n0.6\n0.6\n", "link:format=seconds@2s-5s"),
+            ("time_s,rate_mbps\n0,0.6\n3,0.6\n6,0.6\n", "link@2s-5s"),
+            ("0.5 0.6\n4 0.6\n6 0.6\n", "link:unit=Mbps@2s-5s"),
+        ] {
+            let trace = read(text, name).unwrap_or_else(|error| panic!("{name}: {error}")).trace;
+            assert_eq!((trace.millis().len(), trace.period().as_millis()), (150, 3000), "{name}");
+        }
+        for (name, words) in [
+            ("link@11s-12s", "@11s-12s: it lasts 10s"),
+            ("link:hold=before", "hold=before: no option of Mahimahi's"),
+            ("link:hold=never", "unknown hold 'never'"),
+            ("link:gaps=fill", "unknown gaps 'fill'"),
+            ("link:gap=0s", "must be above 0"),
+            ("link:time-unit=h", "unknown unit of times 'h'"),
+            ("link:gap=9s@5s-2s", "must end at least 1ms after"),
+        ] {
+            let error = read(&times, name).unwrap_err();
+            assert!(error.contains(words), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_link_is_refused_by_its_own_name_with_what_is_read() {
+        let json = "{\n \"uplink\": {\n  \"trace_pattern\": [{\"duration\": 200, \"capacity\": 300}]\n }\n}\n";
+        for (text, words) in [
+            (json, "JSON: not read"),
+            ("[[0, 1.5], [1, 2.5]]", "JSON: not read"),
+            ("[1.5, 2]", "JSON: not read"),
+            ("\u{1e}{\"qlog_version\":\"0.3\"}\n", "JSON: not read"),
+            ("64 bytes from 192.0.2.1: icmp_seq=2 ttl=54 time=50.0 ms\n", "ping, which has no rates"),
+            (
+                "[  5]   1.00-2.00   sec   625 KBytes  5.12 Mbits/sec    3   110 KBytes\n",
+                "the output of iperf: not read",
+            ),
+            ("0.57,Mbits/sec\n1.06,Mbits/sec\n", "a rate and its unit a line: not read"),
+            ("PK\u{3}\u{4}...", "a zip archive: unpack it first"),
+        ] {
+            let error = read(text, "link").unwrap_err();
+            assert!(error.contains(words), "{text:?}: {error}");
+            let is_told = ["Mahimahi's times", "times and rates in columns", "time_s,rate_mbps"];
+            assert!(words.contains("zip") || is_told.iter().all(|way| error.contains(way)), "{text:?}: {error}");
+        }
+        let dated = "[2024-05-27 10:59:19] rate_mbps\n";
+        assert!(!read(dated, "link").unwrap_err().contains("JSON"));
+        let error = super::read(&[0x1f, 0x8b, 8, 0], "log.gz", &ReadOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("gunzip"), "{error}");
+    }
+
+    #[test]
     fn options_are_split_from_a_file_whose_own_name_may_have_colons() {
         let split = |name| {
             let (file, options) = ReadOptions::split(name);
@@ -121,7 +205,9 @@ mod tests {
         assert_eq!(options.only, [("run_num".to_string(), "3".to_string())]);
         let (file, options) = split("call.pcap:from=2001:db8::1");
         assert_eq!((file, &options.only[0].1[..]), ("call.pcap", "2001:db8::1"));
-        for (name, words) in [("format=text", "mahimahi, seconds, csv"), ("unit=knots", "'knots'"), ("b=1,c", "'c'")] {
+        for (name, words) in
+            [("format=text", "mahimahi, columns, seconds, csv"), ("unit=knots", "'knots'"), ("b=1,c", "'c'")]
+        {
             let error = name.parse::<ReadOptions>().unwrap_err();
             assert!(error.contains(words), "{error}");
         }

@@ -1,11 +1,14 @@
 //! A reader of one format, and what it makes of a file.
 
+use std::borrow::Cow;
+
 use thalweg_netsim::Trace;
 use thalweg_units::Span;
 
 use crate::error::ReadError;
 use crate::format::Format;
 use crate::options::ReadOptions;
+use crate::unit::RateUnit;
 
 /// A link that was read from a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,16 +39,48 @@ pub(crate) struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// Its text, without a byte order mark.
+    /// Its text, without a byte order mark and without comments (`#`) above the first row, whose lines are blank. A
+    /// comment directly above it that has a name with a unit of rates for each of its fields is the header.
     ///
     /// # Errors
     /// When it is not UTF-8.
-    pub(crate) fn text(self) -> Result<&'a str, ReadError> {
+    pub(crate) fn text(self) -> Result<Cow<'a, str>, ReadError> {
         let text = std::str::from_utf8(self.bytes).map_err(|_| {
             ReadError::unclear("neither text nor a packet capture: traces are text, captures pcap or pcapng")
         })?;
-        Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let is_above = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('#');
+        let above: Vec<&str> = text.split_inclusive('\n').take_while(is_above).collect();
+        if above.iter().all(|line| line.trim().is_empty()) {
+            return Ok(text.into());
+        }
+        let rows = &text[above.iter().map(|line| line.len()).sum()..];
+        let header = above.last().and_then(|line| line.trim().strip_prefix('#')).unwrap_or_default();
+        let header = header.trim_start_matches('#').trim();
+        let is_header = is_header(header, rows.lines().next().unwrap_or_default());
+        let lines = "\n".repeat(above.len() - usize::from(is_header));
+        let header = if is_header { format!("{header}\n") } else { String::new() };
+        Ok(format!("{lines}{header}{rows}").into())
     }
+}
+
+/// Returns true if a line has a name for each field of a row, one of them with a unit of rates.
+fn is_header(line: &str, row: &str) -> bool {
+    let delimiter = [',', ';', '\t'].into_iter().find(|delimiter| row.contains(*delimiter));
+    let fields = |line: &str| -> Vec<String> {
+        match delimiter {
+            Some(delimiter) => line.split(delimiter).map(String::from).collect(),
+            None => line.split_whitespace().map(String::from).collect(),
+        }
+    };
+    let names = fields(line);
+    names.len() > 1 && names.len() == fields(row).len() && names.iter().any(|name| RateUnit::ends(name).is_some())
+}
+
+/// The fields of a line at white space, if all of them are numbers and there is one.
+pub(crate) fn numbers(line: &str) -> Option<Vec<f64>> {
+    let fields: Option<Vec<f64>> = line.split_whitespace().map(|field| field.parse().ok()).collect();
+    fields.filter(|fields| !fields.is_empty())
 }
 
 /// A reader of one format.

@@ -4,34 +4,54 @@ use std::fmt::Write as _;
 
 use thalweg_netsim::Trace;
 
+use crate::columns::{is_counter, rate_unit};
 use crate::error::ReadError;
 use crate::format::Format;
 use crate::options::ReadOptions;
 use crate::reader::{File, Reader, Reading};
 use crate::steps::{self, Steps};
-use crate::unit::RateUnit;
+use crate::unit::TimeUnit;
 
 pub(crate) const READER: Reader =
     Reader { format: Format::Seconds, options: &["unit"], is: |file| file.text().map(|_| true), read };
 
-fn read(file: File<'_>, options: &ReadOptions) -> Result<Reading, ReadError> {
-    let steps = steps(file.text()?, options.unit.unwrap_or_default())?;
-    Ok(Reading::new(Format::Seconds, steps::trace(steps, options.most_opportunities)?, Vec::new()))
-}
+/// The highest mean of one column of rates in Mbps: above it, they are rather the sizes of frames in bytes.
+const FASTEST: f64 = 1e4;
 
-/// The rates of a file in this unit, each for 1000 ms.
-fn steps(text: &str, unit: RateUnit) -> Result<Steps, ReadError> {
-    let mut steps = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let value = line.split_whitespace().next_back().and_then(|field| field.parse::<f64>().ok());
-        let is_row = (1..=2).contains(&line.split_whitespace().count());
-        let Some(rate) = value.and_then(|value| unit.rate(value)).filter(|_| is_row) else {
+fn read(file: File<'_>, options: &ReadOptions) -> Result<Reading, ReadError> {
+    let text = file.text()?;
+    let rows: Vec<(usize, &str)> = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).collect();
+    let width = rows.first().map_or(0, |(_, line)| line.split_whitespace().count());
+    let unit = options.unit.unwrap_or_default();
+    let steps = rows.iter().map(|(number, line)| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let rate = fields.last().and_then(|field| field.parse().ok()).and_then(|value| unit.rate(value));
+        rate.filter(|_| fields.len() == width && width <= 2).map(|rate| (1000, Some(rate))).ok_or_else(|| {
             let rule = format!("the number of the second and its throughput in {unit}, 0 to 100 Gbps, as in '12 34.5'");
-            return Err(ReadError::line(index + 1, line, rule));
-        };
-        steps.push((1000, rate));
+            ReadError::line(*number, line, rule)
+        })
+    });
+    let steps: Steps = steps.collect::<Result<_, _>>()?;
+    // Where nothing is said of the file.
+    if options.format.is_none() && options.unit.is_none() {
+        let rates = steps.iter().filter_map(|(_, rate)| *rate);
+        let mean = rates.map(|rate| rate.as_mbps_f64()).sum::<f64>() / steps.len().max(1) as f64;
+        if width == 2 {
+            rate_unit(mean, 2, TimeUnit::Seconds, false)?;
+        } else if mean > FASTEST {
+            return Err(ReadError::unclear(format!(
+                "one number a line can be read in two ways: as Mbps a second their mean is {:.3} Gbps, as bytes of \
+                 frames {mean:.0} bytes, which is no link: add :unit=Mbps (or kbps, bps) to the file's name for rates",
+                mean / 1e3
+            )));
+        }
     }
-    Ok(steps)
+    let mut notes = Vec::new();
+    if width == 2 && !is_counter(&text) {
+        notes
+            .push("the first column is no count of seconds and is not read: without format=seconds it is times".into());
+    }
+    Ok(Reading::new(Format::Seconds, steps::trace(steps, options)?, notes))
 }
 
 /// Writes one rate in Mbps a second, each behind its number.

@@ -84,6 +84,50 @@ impl fmt::Display for RateUnit {
     }
 }
 
+/// A unit of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Millis,
+    /// Microseconds.
+    Micros,
+    /// Nanoseconds.
+    Nanos,
+}
+
+impl TimeUnit {
+    const ALL: [(TimeUnit, &'static str, f64); 4] = [
+        (TimeUnit::Seconds, "s", 1.0),
+        (TimeUnit::Millis, "ms", 1e-3),
+        (TimeUnit::Micros, "us", 1e-6),
+        (TimeUnit::Nanos, "ns", 1e-9),
+    ];
+
+    /// How many seconds it has.
+    pub fn seconds(self) -> f64 {
+        TimeUnit::ALL.iter().find(|(unit, ..)| *unit == self).map_or(1.0, |(.., seconds)| *seconds)
+    }
+}
+
+impl FromStr for TimeUnit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TimeUnit, String> {
+        let found = TimeUnit::ALL.iter().find(|(_, name, _)| *name == text);
+        found
+            .map(|(unit, ..)| *unit)
+            .ok_or_else(|| format!("unknown unit of times '{text}': expected one of s, ms, us, ns"))
+    }
+}
+
+impl fmt::Display for TimeUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(TimeUnit::ALL.iter().find(|(unit, ..)| unit == self).map_or("", |(_, name, _)| name))
+    }
+}
+
 /// Seconds of a unit of time.
 pub(crate) fn seconds_of(unit: &str) -> Option<f64> {
     Some(match unit {

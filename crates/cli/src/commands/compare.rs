@@ -48,7 +48,8 @@ pub(crate) struct Arguments {
 pub(super) struct Network {
     /// The link: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving)
     ///
-    /// A file of any format: up.trace, 5g.csv:column=DL_bitrate, call.pcap. Given several times, each is played.
+    /// A file of any format: up.trace, 5g.csv:column=DL_bitrate, call.pcap; log.txt@60s-180s is a part of one. Given
+    /// several times, each is played.
     #[arg(long, default_value = "lte-driving")]
     trace: Vec<String>,
     /// Rate of the link (1Mbps), or several in turn (2Mbps/1Mbps@30s), served bit by bit

@@ -140,6 +140,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         scenario.feedback = style;
     }
     let File { scenario, schemes: own, .. } = file.resolved().with_context(path)?;
+    scenario.late_changes().iter().for_each(|late| note!("{}: {late}", scenario.name));
     let playing = &arguments.playing;
     let named = &arguments.scheme;
     let mut schemes = if named.is_empty() { own } else { crate::play::schemes(&registry, named)? };

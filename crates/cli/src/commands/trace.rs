@@ -15,6 +15,7 @@ use crate::{folder, link, progress};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   thalweg trace inspect lte-driving
+  thalweg trace inspect log.txt:unit=kbps@60s-180s
   thalweg trace synthesize umts-driving -o umts.trace
   thalweg trace convert throughput.log up.trace")]
 pub(crate) struct Arguments {
@@ -27,6 +28,9 @@ enum Command {
     /// Print statistics of a link, and its rate over time
     Inspect {
         /// A trace file of any format, a rate, rates in turn or a synthetic link
+        ///
+        /// Behind the name of a file stand options (log.csv:column=DL_bitrate; docs/traces.md has them), and behind that
+        /// or a synthetic link the part to read (@60s-180s, or @10s- to the end).
         trace: String,
         /// Length of a synthetic link
         #[arg(long, default_value = "120s", value_parser = values::duration)]
@@ -38,12 +42,17 @@ enum Command {
     /// Write any link in Mahimahi's format, as one rate a second or as comma-separated values
     Convert {
         /// A trace file of any format (log.csv:column=DL_bitrate, call.pcap), a rate, rates in turn or a synthetic link
+        ///
+        /// Of a file or a synthetic link, a part may be read: log.csv@60s-180s, or @10s- to the end.
         from: String,
         /// The file to write
         to: PathBuf,
         /// Format to write (default: csv for a file of that ending, else mahimahi)
         #[arg(long = "as", value_name = "FORMAT")]
         format: Option<Written>,
+        /// Write over a file that exists
+        #[arg(long)]
+        force: bool,
         /// Length of a synthetic link
         #[arg(long, default_value = "120s", value_parser = values::duration)]
         duration: Span,
@@ -55,6 +64,9 @@ enum Command {
         /// File to write (default: standard output)
         #[arg(long, short)]
         out: Option<PathBuf>,
+        /// Write over a file that exists
+        #[arg(long, requires = "out")]
+        force: bool,
         /// Length of the link
         #[arg(long, default_value = "120s", value_parser = values::duration)]
         duration: Span,
@@ -106,16 +118,25 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             inspect(&find(trace, *duration)?);
             Ok(())
         }
-        Command::Convert { from, to, format, duration } => {
+        Command::Convert { from, to, format, force, duration } => {
+            if let Some((input, _)) = inputs::file(from)?
+                && is_same(&input, to)
+            {
+                let fix = "the recording would be lost: give another file to write";
+                anyhow::bail!("{}: is the file that is read, {fix}", to.display());
+            }
+            check_free(to, *force)?;
             let Found { trace, notes, .. } = find(from, *duration)?;
             let is_csv = to.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
-            let text = match format.unwrap_or(if is_csv { Written::Csv } else { Written::Mahimahi }) {
-                Written::Mahimahi => mahimahi(&trace, to),
-                Written::Seconds => to_seconds(&trace),
-                Written::Csv => to_csv(&trace),
+            let (text, format) = match format.unwrap_or(if is_csv { Written::Csv } else { Written::Mahimahi }) {
+                Written::Mahimahi => (mahimahi(&trace, to), Format::Mahimahi),
+                Written::Seconds => (seconds(&trace, to), Format::Seconds),
+                Written::Csv => (to_csv(&trace), Format::Csv),
             };
-            notes.iter().for_each(|note| eprintln!("{from}: {note}"));
-            folder::write_whole(to, text.as_bytes())
+            notes.iter().for_each(|note| note!("{from}: {note}"));
+            folder::write_whole(to, text.as_bytes())?;
+            wrote(&trace, to, format);
+            Ok(())
         }
         Command::Synthesize { preset, .. } if preset == "list" => {
             for preset in presets() {
@@ -126,11 +147,47 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             }
             Ok(())
         }
-        Command::Synthesize { preset, out, duration, seed } => {
+        Command::Synthesize { preset, out, force, duration, seed } => {
             let link: Synthetic = preset.parse()?;
+            out.as_ref().map_or(Ok(()), |out| check_free(out, *force))?;
             write(&link.synthesize(*duration, *seed)?, out.as_deref())
         }
     }
+}
+
+/// Returns true if both paths are of one file, by whatever names and links.
+fn is_same(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let file = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
+        if file(one).is_some_and(|one| file(other) == Some(one)) {
+            return true;
+        }
+    }
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
+/// Refuses to write over a file that exists, unless that is wanted.
+fn check_free(to: &Path, force: bool) -> anyhow::Result<()> {
+    let is_taken = !force && to.symlink_metadata().is_ok();
+    anyhow::ensure!(!is_taken, "{}: exists: give another file to write, or --force to write over it", to.display());
+    Ok(())
+}
+
+/// Says what was written.
+fn wrote(trace: &Trace, to: &Path, format: Format) {
+    let (seconds, mbps) = (trace.period().as_secs_f64(), trace.mean_rate().as_mbps_f64());
+    note!("wrote {}: {format}, {seconds:.1} s at {mbps:.3} Mbps", to.display());
+}
+
+/// The text of a file of one rate a second.
+fn seconds(trace: &Trace, to: &Path) -> String {
+    let (text, name) = (to_seconds(trace), to.to_string_lossy());
+    if thalweg_traces::read(text.as_bytes(), &name, &ReadOptions::default()).is_err() {
+        note!("{name}: its rates could be kbps as well; read it as {name}:unit=Mbps");
+    }
+    text
 }
 
 /// The text of a file in Mahimahi's format. A link of few milliseconds is repeated, so that it is not mistaken for
@@ -140,7 +197,7 @@ fn mahimahi(trace: &Trace, to: &Path) -> String {
     let texts = doublings(trace).map(|doubled| trace.repeated(1 << doubled).to_text());
     let mut clear = texts.filter(|text| thalweg_traces::read(text.as_bytes(), &name, &options).is_ok());
     clear.next().unwrap_or_else(|| {
-        eprintln!("{name}: could be one rate a second as well; read it as {name}:format=mahimahi");
+        note!("{name}: could be one rate a second as well; read it as {name}:format=mahimahi");
         trace.to_text()
     })
 }
@@ -154,7 +211,11 @@ fn doublings(trace: &Trace) -> impl Iterator<Item = u32> {
 
 fn write(trace: &Trace, to: Option<&Path>) -> anyhow::Result<()> {
     match to {
-        Some(path) => folder::write_whole(path, mahimahi(trace, path).as_bytes()),
+        Some(path) => {
+            folder::write_whole(path, mahimahi(trace, path).as_bytes())?;
+            wrote(trace, path, Format::Mahimahi);
+            Ok(())
+        }
         None => {
             out!("{}", trace.to_text());
             Ok(())

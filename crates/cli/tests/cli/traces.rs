@@ -93,6 +93,100 @@ fn a_link_is_written_in_each_format_and_read_again_the_same() {
     assert!(made.status.success() && fs::read_to_string(path("made.csv")).unwrap().ends_with("1,1.008\n"));
 }
 
+#[test]
+fn a_trace_is_never_converted_into_itself_nor_over_a_file_without_force_and_what_was_written_is_said() {
+    let folder = Folder::new("convert-safely");
+    let path = |name: &str| folder.0.join(name).display().to_string();
+    let content = "0 1.2\n1 6\n2 0.6\n";
+    let log = folder.file("log", content);
+    fs::create_dir_all(folder.0.join("sub")).unwrap();
+    fs::hard_link(&log, path("hard")).unwrap();
+    std::os::unix::fs::symlink(&log, path("soft")).unwrap();
+    for (from, to) in
+        [("log", "log"), ("log:unit=kbps@0s-2s", "sub/../log"), ("log", "hard"), ("soft", "log"), ("log", "soft")]
+    {
+        let refused = thalweg(&["trace", "convert", &path(from), &path(to), "--force"]);
+        let error = text(&refused.stderr);
+        assert!(refused.status.code() == Some(1) && error.contains("is the file that is read"), "{from} {to}: {error}");
+    }
+    assert_eq!(fs::read_to_string(&log).unwrap(), content);
+    let convert = |more: &[&str]| thalweg(&[&["trace", "convert", &log, &path("link.csv")], more].concat());
+    let said = text(&convert(&[]).stderr);
+    // 7.8 Mbit in 3 s.
+    assert!(said.contains("link.csv: comma-separated values, 3.0 s at 2.600 Mbps"), "{said}");
+    let written = fs::read_to_string(path("link.csv")).unwrap();
+    let refused = convert(&["--as", "mahimahi"]);
+    assert!(refused.status.code() == Some(1) && text(&refused.stderr).contains("--force"), "{}", text(&refused.stderr));
+    assert_eq!(fs::read_to_string(path("link.csv")).unwrap(), written);
+    let said = text(&convert(&["--as", "mahimahi", "--force"]).stderr);
+    assert!(
+        said.contains("Mahimahi's times") && fs::read_to_string(path("link.csv")).unwrap().starts_with("10\n"),
+        "{said}"
+    );
+    let synthesize = |more: &[&str]| {
+        let fixed = ["trace", "synthesize", "lte-driving", "--duration", "2s", "-o"];
+        thalweg(&[&fixed[..], &[&path("made.trace")], more].concat())
+    };
+    assert!(text(&synthesize(&[]).stderr).contains("wrote"));
+    assert_eq!((synthesize(&[]).status.code(), synthesize(&["--force"]).status.code()), (Some(1), Some(0)));
+    // Rates that could be kbps when they are read are said to need their unit.
+    let fast = text(&thalweg(&["trace", "convert", "2Gbps/1Gbps@1s", &path("fast.log"), "--as", "seconds"]).stderr);
+    assert!(fast.contains("fast.log:unit=Mbps"), "{fast}");
+}
+
+#[test]
+fn a_part_of_a_file_is_played_wherever_its_name_is_and_a_run_of_it_is_repeated() {
+    let folder = Folder::new("cut");
+    // 1, 2, 3, 4 Mbps for 2 s each.
+    folder.file("log.txt", "2 1\n4 2\n6 3\n8 4\n");
+    let inspect = |name: &str| elsewhere(&folder, &["trace", "inspect", "--json", name]);
+    let shown = json(&inspect("log.txt@3s-7s"));
+    assert_eq!((&shown["duration_s"], &shown["format"]), (&4.0.into(), &"times and rates in columns".into()));
+    // 1 s of 2, 2 s of 3 and 1 s of 4 Mbps are 12 Mbit in 4 s.
+    let mean = shown["mean_bps"].as_u64().unwrap();
+    assert!((2_994_000..=3_003_000).contains(&mean), "{mean}");
+    for (name, words) in [
+        ("log.txt@9s-", "@9s-: it lasts 8s"),
+        ("log.txt@3s-9s", "@3s- goes to its end"),
+        ("log.txt@3-9", "'3'"),
+        ("gone.txt@3s-9s", "there is no file 'gone.txt'"),
+    ] {
+        let error = text(&inspect(name).stderr);
+        assert!(error.contains(words), "{name}: {error}");
+    }
+    // 120 million packets; a part of it has 100 thousand.
+    folder.file("fast.csv", "time_s,rate_mbps\n0,1200\n600,1200\n");
+    let error = text(&inspect("fast.csv").stderr);
+    assert!(error.contains("120.0 million packets") && error.contains("FILE@0s-1000s"), "{error}");
+    assert_eq!(json(&inspect("fast.csv@10s-11s"))["opportunities"], 100_000);
+    let step = include_str!("../../../../examples/step.toml").replace("120s", "2s");
+    let late = "[[changes]]\nat = '40s'\nwhat = { link = { name = 'forward', rate = '1Mbps' } }\n";
+    folder.file("cut.toml", &(step.replace("2Mbps/500kbps@40s", "log.txt:hold=before@3s-7s") + late));
+    let played =
+        elsewhere(&folder, &["run", "cut.toml", "--scheme", "gcc", "--encoder", "model", "--json", "--out", "out"]);
+    let said = text(&played.stderr);
+    assert!(said.contains("changes[0].at is 40s, but the run ends at 2s"), "{said}");
+    let first = json(&played);
+    fs::remove_file(folder.0.join("log.txt")).unwrap();
+    let again = json(&elsewhere(&folder, &["run", "out/gcc/run.toml", "--json", "--out", "again"]));
+    assert_eq!(again["runs"][0]["events_fingerprint"], first["runs"][0]["events_fingerprint"]);
+    // As --rate takes them.
+    let turns = elsewhere(&folder, &["trace", "inspect", "--json", "300kbps@2s/1Mbps", "--duration", "10s"]);
+    assert_eq!(json(&turns)["duration_s"], 10.0);
+}
+
+#[test]
+fn rates_by_the_second_with_an_empty_last_line_and_json_are_read_and_refused_for_what_they_are() {
+    let folder = Folder::new("trailing");
+    let rates = folder.file("trailing.txt", "0 1.5\n1 2.5\n\n");
+    assert_eq!(json(&thalweg(&["trace", "inspect", "--json", &rates]))["duration_s"], 2.0);
+    let steps =
+        folder.file("steps.json", "{\n \"uplink\": {\"trace_pattern\": [{\"duration\": 200, \"capacity\": 300}]}\n}\n");
+    let error =
+        text(&thalweg(&["compare", "--trace", &steps, "--out", &folder.0.join("out").display().to_string()]).stderr);
+    assert!(error.contains("steps.json: JSON: not read as a link") && error.contains("time_s,rate_mbps"), "{error}");
+}
+
 /// Runs in another folder.
 fn elsewhere(folder: &Folder, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_thalweg")).args(arguments).current_dir(&folder.0).output().unwrap()

@@ -8,7 +8,7 @@ use thalweg_traces::ReadOptions;
 
 /// The files that a pattern such as `traces/*.down` or `*/up.csv:column=Mbps` means, in order of their names: `*` stands
 /// for any letters of one part of a path, `?` for one letter. A name without either is what it says, a file or any other
-/// link. Options behind a colon stay on each.
+/// link. Options behind a colon and the part behind an `@` stay on each.
 ///
 /// # Errors
 /// When a folder cannot be read.
@@ -27,8 +27,7 @@ pub fn matching(pattern: &str) -> io::Result<Vec<String>> {
     let found = glob_with(&plain, rules).map_err(io::Error::other)?;
     let found: Vec<PathBuf> = found.map(|path| path.map_err(io::Error::from)).collect::<io::Result<_>>()?;
     let files = found.into_iter().filter(|path| path.is_file()).map(|path| path.display().to_string());
-    let with_options = |file: String| if options.is_empty() { file } else { format!("{file}:{options}") };
-    let mut files: Vec<String> = files.map(with_options).collect();
+    let mut files: Vec<String> = files.map(|file| file + options).collect();
     files.sort();
     Ok(files)
 }
@@ -68,6 +67,7 @@ mod tests {
             found("b/?.down:format=mahimahi"),
             ["b/1.down", "b/2.down"].map(|name| at(name) + ":format=mahimahi")
         );
+        assert_eq!(found("b/*.down@1s-2s"), ["b/1.down", "b/2.down"].map(|name| at(name) + "@1s-2s"));
         assert_eq!(found("a/[x]*.up"), ["a/[x] é.up"].map(at));
         assert_eq!(found("a/[x] ?.**"), ["a/[x] é.up"].map(at));
         assert_eq!(found("c/*"), [""; 0]);

@@ -47,10 +47,7 @@ pub(super) fn by_content(scenario: &Scenario, inputs: &[Input]) -> Scenario {
     let mut scenario = scenario.clone();
     for (kind, name) in names(&mut scenario) {
         let Some(input) = inputs.iter().find(|input| input.name == *name) else { continue };
-        let options = match ReadOptions::split(name) {
-            (_, options) if kind == Kind::Trace && !options.is_empty() => format!(":{options}"),
-            _ => String::new(),
-        };
+        let options = if kind == Kind::Trace { ReadOptions::split(name).1 } else { "" };
         *name = format!("sha256:{}{options}", input.sha256);
     }
     scenario

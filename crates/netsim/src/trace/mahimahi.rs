@@ -13,6 +13,8 @@ pub enum TraceError {
     Empty,
     /// The last opportunity is at 0, so the trace would loop without time passing.
     EndsAtZero,
+    /// A part was asked for that it does not have; the message has the part and the trace's length.
+    Cut(String),
     /// A line is invalid.
     Line {
         /// The number of the line, from 1.
@@ -45,6 +47,7 @@ impl fmt::Display for TraceError {
             TraceError::EndsAtZero => f.write_str(
                 "the trace ends at 0 ms: its last line is the time after which it begins again and must be above 0",
             ),
+            TraceError::Cut(message) => f.write_str(message),
             TraceError::Line { number, text, rule } => write!(f, "line {number} is '{text}', must be {rule}"),
         }
     }
@@ -53,14 +56,14 @@ impl fmt::Display for TraceError {
 impl core::error::Error for TraceError {}
 
 impl Trace {
-    /// Reads Mahimahi's format.
+    /// Reads Mahimahi's format; blank lines before the first time and after the last are left out.
     ///
     /// # Errors
     /// When a line is not a time, times decrease, or there is none after 0.
     pub fn parse(text: &str) -> Result<Trace, TraceError> {
         let mut millis: Vec<u64> = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            let number = index + 1;
+        let lines = (1..).zip(text.trim_end().lines());
+        for (number, line) in lines.skip_while(|(_, line)| line.trim().is_empty()) {
             let value = line.trim().parse::<u64>().ok().filter(|value| *value <= MAX_MILLIS).ok_or_else(|| {
                 TraceError::line(number, line, alloc::format!("a time in whole milliseconds, 0 to {MAX_MILLIS}"))
             })?;
@@ -101,6 +104,8 @@ mod tests {
         let text = message("5\nabc\n");
         assert!(text.contains("line 2") && text.contains("'abc'"), "{text}");
         assert!(message("5\n\n7\n").contains("line 2"));
+        assert!(message("\n5\n3\n").contains("line 3"));
+        assert_eq!(Trace::parse("\n5\n7\n\n \n").unwrap().millis(), [5, 7]);
         assert!(message("-1\n").contains("line 1"));
         assert!(message("99999999999999\n").contains("line 1"));
     }

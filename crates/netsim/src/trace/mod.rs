@@ -1,5 +1,6 @@
 //! Traces: the delivery opportunities of a link.
 
+mod cut;
 mod generate;
 mod mahimahi;
 mod named;
@@ -10,6 +11,7 @@ use alloc::vec::Vec;
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
+pub use cut::Cut;
 pub use mahimahi::TraceError;
 pub use named::NameError;
 pub use schedule::Schedule;

@@ -62,7 +62,7 @@ fn read(file: File<'_>, options: &ReadOptions) -> Result<Reading, ReadError> {
     }
     let (from, to) = direction(&packets, &options.only)?;
     let flow: Vec<&Packet> = packets.iter().filter(|packet| (packet.from, packet.to) == (from, to)).collect();
-    let Capacity { trace, busy, window_ms } = capacity(&flow, options.most_opportunities)?;
+    let Capacity { trace, busy, window_ms } = capacity(&flow, options)?;
     let delay = round_trip(&packets, from, to).map(|trip| trip / 2);
     let bytes: u64 = flow.iter().map(|packet| u64::from(packet.size)).sum();
     let mut notes = vec![
@@ -134,7 +134,7 @@ struct Capacity {
     window_ms: u64,
 }
 
-fn capacity(flow: &[&Packet], most: u64) -> Result<Capacity, ReadError> {
+fn capacity(flow: &[&Packet], options: &ReadOptions) -> Result<Capacity, ReadError> {
     let (Some(start), Some(end)) = (flow.first().map(|packet| packet.at), flow.last().map(|packet| packet.at)) else {
         return Err(TraceError::Empty.into());
     };
@@ -165,9 +165,9 @@ fn capacity(flow: &[&Packet], most: u64) -> Result<Capacity, ReadError> {
     let count = windows.len();
     let steps = windows.iter().enumerate().map(|(place, window)| {
         latest = rate(window).unwrap_or(latest);
-        (if place + 1 == count { last } else { window_ms }, latest)
+        (if place + 1 == count { last } else { window_ms }, Some(latest))
     });
-    let trace = steps::trace(steps.collect(), most)?;
+    let trace = steps::trace(steps.collect(), options)?;
     Ok(Capacity { trace, busy: busy as f64 / (end - start).max(1) as f64, window_ms })
 }
 

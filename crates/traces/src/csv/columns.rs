@@ -20,7 +20,11 @@ const KNOWN_SECONDS: &str = "seq_num";
 /// First words of columns that are times.
 const TIMES: [&str; 10] = ["time", "timestamp", "t", "ts", "elapsed", "second", "seconds", "sec", "s", "ms"];
 /// Words of columns that are rates, if only they had a unit.
-const RATES: [&str; 5] = ["rate", "bitrate", "throughput", "bandwidth", "capacity"];
+const RATES: [&str; 9] =
+    ["rate", "bitrate", "throughput", "bandwidth", "capacity", "download", "upload", "downlink", "uplink"];
+/// Last words of columns that are something else: rates of a heart or of pictures, shares, times.
+const OTHERS: [&str; 15] =
+    ["bpm", "rpm", "hz", "khz", "mhz", "ghz", "fps", "percent", "pct", "ratio", "s", "ms", "us", "ns", "dbm"];
 
 /// The column of times: where, and seconds of its unit; `None` for dates.
 #[derive(Debug, Clone, Copy)]
@@ -94,8 +98,12 @@ pub(super) fn rates(names: &StringRecord, options: &ReadOptions) -> Result<(usiz
         let known = KNOWN.iter().find(|(rate, _, beside)| *rate == name && has(beside));
         options.unit.or_else(|| RateUnit::ends(name)).or(known.map(|(_, unit, _)| *unit))
     };
-    // Only a rate has a unit of rates; without one, a name may say that it is a rate.
-    let says_rate = |name: &str| words(name).iter().any(|word| RATES.contains(&word.as_str()));
+    // Only a rate has a unit of rates; without one, a name may say that it is a rate, unless its unit is another.
+    let says_rate = |name: &str| {
+        let words = words(name);
+        let is_other = words.last().is_some_and(|last| OTHERS.contains(&last.as_str())) || name.contains('%');
+        !is_other && words.iter().any(|word| RATES.contains(&word.as_str()))
+    };
     if let Some(name) = &options.column {
         let at = column(names, name)?;
         return unit_of(name).map(|unit| (at, unit)).ok_or_else(|| without_unit(name));
@@ -107,9 +115,15 @@ pub(super) fn rates(names: &StringRecord, options: &ReadOptions) -> Result<(usiz
     let found: Vec<usize> = (0..names.len()).filter(|at| is_rate(&names[*at])).collect();
     match &found[..] {
         [at] => Ok((*at, unit_of(&names[*at]).unwrap_or_default())),
-        [] => match names.iter().find(|name| says_rate(name)) {
-            Some(name) => Err(without_unit(name)),
-            None => Err(ReadError::unclear(format!(
+        [] => match &(0..names.len()).filter(|at| says_rate(&names[*at])).collect::<Vec<usize>>()[..] {
+            [at] => Err(without_unit(&names[*at])),
+            several @ [first, ..] => Err(ReadError::unclear(format!(
+                "columns {} may be rates, but have no unit in their names: choose one and say it with \
+                 :column={},unit=kbps (or bps, Mbps, Gbps, or for bytes B/s, kB/s, MB/s)",
+                listed_at(names, several.iter().copied()),
+                &names[*first]
+            ))),
+            [] => Err(ReadError::unclear(format!(
                 "no column of rates with their unit, such as rate_mbps or throughput_kbps, among {}; choose one with \
                  :column=NAME,unit=kbps",
                 listed(names)

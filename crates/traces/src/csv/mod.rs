@@ -14,27 +14,26 @@ use crate::error::ReadError;
 use crate::format::Format;
 use crate::options::ReadOptions;
 use crate::reader::{File, Reader, Reading};
+use crate::rows::{Hold, NOT_LATE, Points, Row, Wrong, spread};
 use crate::steps::{self, Steps};
 use crate::unit::RateUnit;
 
 pub(crate) const READER: Reader =
-    Reader { format: Format::Csv, options: &["column", "unit", "time", "NAME"], is, read };
+    Reader { format: Format::Csv, options: &["column", "unit", "time", "hold", "gaps", "gap", "NAME"], is, read };
 
 /// Texts of a failed measurement.
 const MISSING: [&str; 6] = ["", "-", "nan", "na", "n/a", "null"];
 
-/// A day, beyond which the unit of the times is more likely wrong than the recording that long.
-const LONGEST_MS: u64 = 86_400_000;
-
 fn is(file: File<'_>) -> Result<bool, ReadError> {
-    let first = first_line(file.text()?);
+    let text = file.text()?;
+    let first = first_line(&text);
     let begins_with_name = first.split_whitespace().next().is_some_and(|field| field.parse::<f64>().is_err());
     Ok(begins_with_name || first.contains([',', ';', '\u{22}']))
 }
 
 fn read(file: File<'_>, options: &ReadOptions) -> Result<Reading, ReadError> {
-    let (steps, notes) = steps(file.text()?, options)?;
-    Ok(Reading::new(Format::Csv, steps::trace(steps, options.most_opportunities)?, notes))
+    let (steps, notes) = steps(&file.text()?, options)?;
+    Ok(Reading::new(Format::Csv, steps::trace(steps, options)?, notes))
 }
 
 /// The rates of a file, and what was read and how.
@@ -60,84 +59,60 @@ fn steps(text: &str, options: &ReadOptions) -> Result<(Steps, Vec<String>), Read
     }
     let (rate_at, unit) = rates(&names, options)?;
     let times = Times::of(&names, options, &rows)?;
-    let (steps, missing) = steps_of(&rows, &names, (rate_at, unit), times)?;
+    let (points, odd) = points(&rows, &names, (rate_at, unit), times, options)?;
+    let hold = options.hold.unwrap_or(Hold::After);
+    let values = points.steps(hold, options);
     let mut notes =
         vec![format!("rates from column '{}' in {unit}, times from column '{}'", &names[rate_at], &names[times.at])];
-    let longest = steps.iter().map(|(millis, _)| *millis).max().unwrap_or(0);
-    let usual = usual(&steps);
-    if longest > 5 * usual {
-        notes.push(format!(
-            "usually {usual} ms from row to row, at most {longest}: until a row, the rate before it holds"
-        ));
-    }
-    if missing > 0 {
-        notes.push(format!("{missing} rows have no rate: the rate before them holds"));
-    }
-    Ok((steps, notes))
+    notes.extend(points.notes(&values, hold, options)?);
+    notes.extend(odd);
+    let rate = |(millis, bps): (u64, Option<f64>)| (millis, bps.map(Rate::from_bps_f64));
+    Ok((values.into_iter().map(rate).collect(), notes))
 }
 
-/// Each rate for the time to the next row, the last for the usual time between rows. Also how many rows had none.
-fn steps_of(
+/// The times of the rows and their rates in bit/s, and notes of what is odd about the rows.
+fn points(
     rows: &[StringRecord],
     names: &StringRecord,
     (rate_at, unit): (usize, RateUnit),
     times: Times,
-) -> Result<(Steps, usize), ReadError> {
-    let mut points: Vec<(u64, Rate)> = Vec::new();
-    let mut missing = 0;
-    let mut start = None;
+    options: &ReadOptions,
+) -> Result<(Points, Vec<String>), ReadError> {
+    let wrong = |row: &StringRecord, at: usize, rule: &str| {
+        let field = row.get(at).unwrap_or_default();
+        ReadError::line(number(row), field, format!("{rule} (column '{}')", &names[at]))
+    };
+    let (mut missing, mut latest) = (0, 0.0);
+    let mut read = Vec::new();
     for row in rows {
-        let wrong = |at: usize, rule: String| {
-            let field = row.get(at).unwrap_or_default();
-            ReadError::line(number(row), field, format!("{rule} (column '{}')", &names[at]))
-        };
         let time = row.get(times.at).and_then(|field| times.read(field));
-        let time = time.ok_or_else(|| wrong(times.at, "a time".into()))?;
-        let millis = (time - *start.get_or_insert(time)) * 1e3;
-        let before = points.last().map_or(0, |(at, _)| *at);
-        if millis.round() < before as f64 {
-            let rule = format!(
-                "no earlier than the row before it; if the file has several recordings, keep the rows of one with \
-                 :{}=VALUE",
-                names.iter().find(|name| name.starts_with("run")).unwrap_or("NAME")
-            );
-            return Err(wrong(times.at, rule));
-        }
-        if millis > LONGEST_MS as f64 {
-            return Err(wrong(times.at, "at most a day after the first row: is its unit right?".into()));
-        }
+        let time = time.ok_or_else(|| wrong(row, times.at, "a time"))?;
         let field = row.get(rate_at).unwrap_or_default();
-        let rate = if MISSING.contains(&field.to_lowercase().as_str()) {
+        if MISSING.contains(&field.to_lowercase().as_str()) {
             missing += 1;
-            points.last().map_or(Rate::ZERO, |(_, rate)| *rate)
         } else {
             let rate = field.parse().ok().and_then(|value| unit.rate(value));
-            rate.ok_or_else(|| wrong(rate_at, format!("a rate in {unit}, from 0 to 100 Gbps")))?
-        };
-        let at = millis.round() as u64;
-        // Of several rows with one time, the last counts.
-        match points.last_mut() {
-            Some(last) if last.0 == at => last.1 = rate,
-            _ => points.push((at, rate)),
+            let rule = || wrong(row, rate_at, &format!("a rate in {unit}, from 0 to 100 Gbps"));
+            latest = rate.ok_or_else(rule)?.as_bps_f64();
         }
+        read.push(Row { millis: time * 1e3, rate: latest });
     }
-    if points.len() < 2 && rows.len() > 1 {
-        return Err(ReadError::unclear(format!(
+    let missing = (missing > 0).then(|| format!("{missing} rows have no rate: the rate before them holds"));
+    let bunches = spread(&mut read, options.hold.unwrap_or(Hold::After));
+    let run = || names.iter().find(|name| name.starts_with("run")).unwrap_or("NAME");
+    let points = Points::new(&read, options, |index, what| match what {
+        Wrong::Falls => {
+            let rule =
+                "no earlier than the row before it; if the file has several recordings, keep the rows of one with";
+            wrong(&rows[index], times.at, &format!("{rule} :{}=VALUE", run()))
+        }
+        Wrong::IsLate => wrong(&rows[index], times.at, NOT_LATE),
+        Wrong::IsAlone => ReadError::unclear(format!(
             "column '{}' has the same time in every row: choose another with :time=NAME",
             &names[times.at]
-        )));
-    }
-    let mut steps: Steps = points.windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[0].1)).collect();
-    let last = usual(&steps).max(1);
-    steps.extend(points.last().map(|(_, rate)| (if steps.is_empty() { 1000 } else { last }, *rate)));
-    Ok((steps, missing))
-}
-
-/// The median time between rows.
-fn usual(steps: &[(u64, Rate)]) -> u64 {
-    let mut spans: Vec<u64> = steps.iter().map(|(millis, _)| *millis).collect();
-    spans.sort_unstable();
-    spans.get(spans.len() / 2).copied().unwrap_or(0)
+        )),
+    })?;
+    Ok((points, bunches.into_iter().chain(missing).collect()))
 }
 
 /// The fields of each line that has any, without the white space around them.
@@ -153,8 +128,14 @@ fn rows(text: &str) -> Result<Vec<StringRecord>, ReadError> {
         .flexible(true)
         .trim(Trim::All)
         .from_reader(text.as_bytes());
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).map(|(number, _)| number);
     let rows = reader.records().map(|row| {
-        let row = row.map_err(|error| ReadError::unclear(error.to_string()))?;
+        let mut row = row.map_err(|error| ReadError::unclear(error.to_string()))?;
+        // The position of a row is before the blank lines above it.
+        if let Some(mut position) = row.position().cloned() {
+            position.set_line(lines.find(|line| *line >= position.line()).unwrap_or(position.line()));
+            row.set_position(Some(position));
+        }
         // A quotation mark that is not closed would take in the rows below it.
         match row.iter().find(|field| field.contains('\n')) {
             Some(field) => {
@@ -205,7 +186,8 @@ mod tests {
     fn read(text: &str, options: &str) -> Result<Read, String> {
         let options = if options.is_empty() { ReadOptions::default() } else { options.parse()? };
         let (steps, notes) = steps(text, &options).map_err(|error| error.to_string())?;
-        Ok((steps.into_iter().map(|(millis, rate)| (millis, rate.as_bps() / 1000)).collect(), notes))
+        let kept = steps.into_iter().filter_map(|(millis, rate)| Some((millis, rate?.as_bps() / 1000)));
+        Ok((kept.collect(), notes))
     }
 
     #[test]
@@ -234,11 +216,12 @@ mod tests {
                     2019.12.16_13.40.06,-8.39,51.88,0,B,2,5G,-102,-11,6,8,-80,0,80,I\n";
         let error = read(text, "").unwrap_err();
         assert!(error.contains("'DL_bitrate', 'UL_bitrate'") && error.contains(":column=DL_bitrate"), "{error}");
-        assert_eq!(read(text, "column=DL_bitrate").unwrap().0, [(1000, 9000), (1000, 12_000), (1000, 0)]);
+        assert_eq!(read(text, "column=DL_bitrate").unwrap().0, [(1000, 9000), (1000, 21_000), (1000, 0)]);
         let (up, notes) = read(text, "column=UL_bitrate").unwrap();
         assert_eq!(up, [(1000, 120), (1000, 450), (1000, 80)]);
-        assert!(notes[0].contains("'UL_bitrate' in kbps") && notes[1].contains("1 rows have no rate"), "{notes:?}");
-        assert_eq!(read(text, "column=DL_bitrate,State=D").unwrap().0, [(1000, 9000), (1000, 12_000)]);
+        assert!(notes[0].contains("'UL_bitrate' in kbps") && notes[2].contains("1 rows have no rate"), "{notes:?}");
+        assert!(notes[1].contains("1 rows have the time of the row before"), "{notes:?}");
+        assert_eq!(read(text, "column=DL_bitrate,State=D").unwrap().0, [(1000, 9000), (1000, 21_000)]);
     }
 
     #[test]
@@ -275,6 +258,9 @@ mod tests {
             ("time,rate_mbps\n0,1\n", ["'time': its unit is not in its name", ":time=time"]),
             ("rate_mbps\n1\n", ["no column of times", ":time=NAME"]),
             ("time_s,rsrp\n0,1\n", ["no column of rates", "'rsrp'"]),
+            ("time_s,Heart Rate (bpm),download,x\n0,70,9e6,1\n", ["column 'download': its unit is not", "unit=kbps"]),
+            ("time_s,error rate (%),frame_rate_fps\n0,1,2\n", ["no column of rates", "'frame_rate_fps'"]),
+            ("time_s,Heart Rate (bpm),download,upload\n0,70,9e6,1e6\n", ["'download', 'upload' may be", "unit=kbps"]),
             ("time_s,up_kbps,down_kbps\n0,1,2\n", ["'up_kbps', 'down_kbps' are rates", ":column=up_kbps"]),
             ("time_s,rate_mbps\n0,fast\n", ["line 2 is 'fast'", "rate in Mbps"]),
             ("time_s,rate_mbps\n0,-1\n", ["line 2 is '-1'", "from 0"]),
@@ -282,6 +268,8 @@ mod tests {
             ("time_s,rate_mbps\nnever,1\n", ["line 2 is 'never'", "a time"]),
             ("time_s,rate_mbps\n5,1\n4,1\n", ["line 3 is '4'", "no earlier"]),
             ("time_s,rate_mbps\n0,1\n1600000000,1\n", ["line 3", "is its unit right"]),
+            ("\n\n0,1.5\n1,2\n", ["line 3 is '0,1.5'", "names of the columns"]),
+            ("time_s,rate_mbps\n\n0,1\n\n\n1,x\n", ["line 6 is 'x'", "rate in Mbps"]),
             ("time_s,\"rate_mbps\n0,1\n", ["line 1", "quotation marks"]),
         ] {
             match read(text, "") {
@@ -293,6 +281,61 @@ mod tests {
         assert!(read("time_s,x\n0,1\n", "column=y").unwrap_err().contains("no column 'y'"));
         assert_eq!(read("time_s,x\n0,1\n", "column=x,unit=kB/s").unwrap().0, [(1000, 8)]);
         assert_eq!(read("time,rate\n0,1\n2,3\n", "time=time,unit=Mbps").unwrap().0, [(2000, 1000), (2000, 3000)]);
+    }
+
+    #[test]
+    fn rows_of_one_time_count_by_their_mean_and_a_pause_between_two_drives_is_taken_out_and_said() {
+        let (steps, notes) = read("time_s,rate_mbps\n0,10\n0.0004,20\n1,30\n", "").unwrap();
+        assert_eq!(steps, [(1000, 15_000), (1000, 30_000)]);
+        assert!(notes[1].starts_with("1 rows have the time"), "{notes:?}");
+        let two_drives = "time_s,rate_mbps\n0,1\n1,2\n2,3\n2658,4\n2659,5\n";
+        let wanted = [(1000, 1000), (1000, 2000), (1000, 3000), (1000, 4000), (1000, 5000)];
+        let (steps, notes) = read(two_drives, "").unwrap();
+        assert_eq!(steps, wanted);
+        assert!(notes[1].contains("a pause of 2655 s") && notes[1].contains(":gaps=hold"), "{notes:?}");
+        let (held, notes) = read(two_drives, "gaps=hold").unwrap();
+        assert_eq!(held.iter().filter(|step| step.1 == 3000).map(|step| step.0).sum::<u64>(), 2_656_000);
+        assert!(notes[1].contains("at most 2656000: until a row"), "{notes:?}");
+        let (zero, notes) = read(two_drives, "gaps=zero").unwrap();
+        assert!(zero.contains(&(2_655_000, 0)) && notes[1].contains("nothing passes"), "{notes:?}");
+        // A minute is no pause, nor what is usual; what is one can be said.
+        assert_eq!(read("time_s,rate_mbps\n0,1\n1,2\n2,3\n62,4\n", "").unwrap().0[2], (60_000, 3000));
+        assert_eq!(read("time_s,rate_mbps\n0,1\n100,2\n200,3\n", "").unwrap().0[1], (100_000, 2000));
+        assert_eq!(read("time_s,rate_mbps\n0,1\n1,2\n2,3\n62,4\n", "gap=30s").unwrap().0[2], (1000, 3000));
+    }
+
+    #[test]
+    fn rows_that_a_program_wrote_in_bunches_are_spread_over_the_time_since_the_bunch_before() {
+        // Ten rows at 5 s, at 10 s and at 15 s, 40 us apart: 0.5 s each.
+        let stamp = |row: u32| f64::from(5 * (row / 10 + 1)) + f64::from(row % 10) * 4e-5;
+        let bunched: String = (0..30).map(|row| format!("{},{}\n", stamp(row), row + 1)).collect();
+        let bunched = format!("time_s,rate_mbps\n{bunched}");
+        let (steps, notes) = read(&bunched, "").unwrap();
+        assert!(steps.iter().all(|(millis, _)| millis.abs_diff(500) <= 1), "{steps:?}");
+        let rates: Vec<u64> = steps.iter().map(|(_, kbps)| kbps / 1000).collect();
+        assert_eq!(rates, (1..=30).collect::<Vec<u64>>());
+        assert!(notes.iter().any(|note| note.contains("30 rows were stamped in 3 bunches")), "{notes:?}");
+        assert_eq!(read(&bunched, "hold=before").unwrap().0.len(), 30);
+        // Seven rows are no bunch, nor are groups that are near one another.
+        let few: String =
+            (0..14).map(|row| format!("{},1\n", f64::from(row / 7 * 5) + f64::from(row % 7) * 4e-5)).collect();
+        assert_eq!(read(&format!("time_s,rate_mbps\n{few}"), "").unwrap().0.len(), 2);
+        let near: String =
+            (0..20).map(|row| format!("{},1\n", f64::from(row / 10 * 2) / 10.0 + f64::from(row % 10) * 4e-3)).collect();
+        assert_eq!(read(&format!("time_s,rate_mbps\n{near}"), "").unwrap().0.len(), 20);
+    }
+
+    #[test]
+    fn a_file_longer_than_a_day_is_cut_and_one_of_two_days_of_drives_is_read() {
+        let days: String = (0..=50).map(|hour| format!("{},1\n", hour * 3600)).collect();
+        let error = read(&format!("time_s,rate_mbps\n{days}"), "").unwrap_err();
+        assert!(error.contains("at most a day") && error.contains("FILE@0s-3600s"), "{error}");
+        let (steps, _) = read(&format!("time_s,rate_mbps\n{days}"), "@30h-31h").unwrap();
+        assert_eq!(steps.len(), 51);
+        // Two drives, the second on the next day.
+        let (steps, notes) = read("time_s,rate_mbps\n0,1\n1,2\n90000,3\n90001,4\n", "").unwrap();
+        assert_eq!(steps, [(1000, 1000), (1000, 2000), (1000, 3000), (1000, 4000)]);
+        assert!(notes[1].contains("a pause of 89998 s"), "{notes:?}");
     }
 
     #[test]

@@ -47,6 +47,7 @@ fn check(file: &Path) -> anyhow::Result<()> {
     for scheme in &schemes {
         begin(&scenario, &**scheme).with_context(|| file.display().to_string())?;
     }
+    scenario.late_changes().iter().for_each(|late| note!("{}: {late}", file.display()));
     let Scenario { name, duration, forward, reverse, competitors, .. } = &scenario;
     let (forth, back, others) = (forward.hops.len(), reverse.hops.len(), competitors.len());
     outln!("{name}: {duration}, {forth} hops forth and {back} back, {others} competitors: as it should be");

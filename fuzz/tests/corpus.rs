@@ -110,6 +110,7 @@ skip = [{ scheme = "gcc", t = ["1s"] }]
         b"link:column=3,time-unit=ms,unit=kbps,hold=before,gaps=zero,gap=1s@1s-3s\n0 1 500\n900 2 nan\n5000 3 700\n".to_vec(),
         b"link:gap=1s@2s-\ntime_s,rate_mbps\n0,1\n0,3\n1,2\n9,4\n10,5\n".to_vec(),
         b"link@1s-2s\n#time_ms rate_kbps\n0 1000\n500 2000\n2500 3000\n".to_vec(),
+        b"link@1s-2s\n1 3\n2.5 4\n1e9 2\n1e171 3\n".to_vec(),
         b"link.up@10ms-20ms\n\n5\n10\n15\n30\n\n".to_vec(),
         b"link\n{\"uplink\": {\"trace_pattern\": [{\"duration\": 200, \"capacity\": 300}]}}\n".to_vec(),
         capture(false),

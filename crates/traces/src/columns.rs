@@ -294,6 +294,8 @@ mod tests {
         assert!(notes.contains("in ms, rates from column 2 in kbps"), "{notes}");
         assert_is("2.5 3.0\n", "unit=Mbps", 1.0, 3.0);
         assert_is(&format!("# a bus\n\n{ENDS}\n"), "", 4.0, 1.875);
+        // What is behind the cut may be at any time.
+        assert_is("1 3\n2.5 4\n1e9 2\n1e171 3\n", "@1s-2s", 1.0, 2.0);
         assert_is(ENDS, "@1s-3s", 2.0, (0.5 * 4.0 + 1.5) / 2.0);
     }
 

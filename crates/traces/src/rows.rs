@@ -104,6 +104,9 @@ pub(crate) enum Wrong {
 /// The rule that [`Wrong::IsLate`] breaks.
 pub(crate) const NOT_LATE: &str = "at most 31 days after the first row: is its unit right?";
 
+/// All that is later, behind a cut, is at this time, some 30,000 years: far from where sums overflow.
+const END_MS: f64 = 1e15;
+
 /// Times, each with the mean of the rates of its rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Points {
@@ -133,7 +136,7 @@ impl Points {
         // The rows of the last point.
         let mut count = 0.0;
         for (index, row) in rows.iter().enumerate() {
-            let millis = (row.millis - first).round();
+            let millis = (row.millis - first).round().min(END_MS);
             if points.last().is_some_and(|(at, _)| millis < *at as f64) {
                 return Err(wrong(index, Wrong::Falls));
             }
@@ -234,7 +237,7 @@ impl Points {
         let spans = || self.points.windows(2).map(|pair| pair[1].0 - pair[0].0);
         let long: Vec<u64> = spans().filter(|span| *span > pause).collect();
         let longest = spans().filter(|span| *span <= pause || options.gaps == Some(Gaps::Hold)).max().unwrap_or(0);
-        if longest > 5 * usual {
+        if longest > usual.saturating_mul(5) {
             notes.push(format!(
                 "usually {usual} ms from row to row, at most {longest}: {}",
                 match hold {

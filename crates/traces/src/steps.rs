@@ -23,7 +23,7 @@ pub(crate) fn trace(steps: Steps, options: &ReadOptions) -> Result<Trace, ReadEr
     let lasts = length(&steps);
     let steps = match options.cut {
         Some(cut) => {
-            let (from, to) = cut.within(Span::from_millis(i64::try_from(lasts).unwrap_or(i64::MAX)))?;
+            let (from, to) = cut.within(Span::from_millis(lasts.min(LONGEST_SPAN_MS) as i64))?;
             between(&steps, from, to)
         }
         None => steps,
@@ -50,6 +50,9 @@ pub(crate) fn trace(steps: Steps, options: &ReadOptions) -> Result<Trace, ReadEr
         other => other.into(),
     })
 }
+
+/// The longest a [`Span`] of nanoseconds can be: what a cut leaves out may last for any time.
+const LONGEST_SPAN_MS: u64 = i64::MAX as u64 / 1_000_000;
 
 /// How long they last together, in milliseconds.
 pub(crate) fn length<R>(steps: &[(u64, Option<R>)]) -> u64 {
@@ -91,6 +94,8 @@ mod tests {
             let error = of(&steps, options).unwrap_err();
             assert!(error.contains(words), "{options}: {error}");
         }
+        let endless = [(1000, Some(1200)), (u64::MAX, Some(1200)), (u64::MAX, None)];
+        assert_eq!(of(&endless, "@0.5s-2s").unwrap().period(), Span::from_millis(1500));
     }
 
     #[test]

@@ -112,6 +112,10 @@ fn stand_ins(folder: &Path) {
     let script = page.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     write("mine.py", script.as_bytes());
     write("rates.txt", b"2000\n3000\n1000\n");
+    let drive = |row: u32| format!("{}.5 {}\n", row, 2 + row % 3);
+    write("drive.txt", (0..200).map(drive).collect::<String>().as_bytes());
+    let log = |row: u32| format!("{}.5 {}\n", row, 2000 + row % 3);
+    write("log.txt", (0..200).map(log).collect::<String>().as_bytes());
     write("verdicts.txt", b"5.1 gcc = any\n");
     let row = |second: u32| format!("2019.12.16_13.40.{second:02},5G,{},{}\n", 3000 + second * 100, 900 - second * 10);
     write(

@@ -9,7 +9,7 @@ use thalweg_control::estimate::{Grace, Smoothing};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum FeedbackStyle {
-    /// Every packet at once: assumed by the papers' window controllers.
+    /// Every packet at once, and before it what is missing: assumed by the papers' window controllers.
     PerPacket,
     /// Transport-wide feedback as Chromium sends it: every 62 ms (specs/measured.md 1), 250 us ticks.
     Twcc,

@@ -133,9 +133,10 @@ impl Detector {
 
 #[cfg(test)]
 mod tests {
-    use super::super::packet_groups::Delta;
+    use super::super::packet_groups::{Delta, PacketGroups};
     use super::super::trendline::Trendline;
     use super::*;
+    use thalweg_units::Seed;
 
     /// Groups sent every 20 ms that arrive every 21 ms (specs/gcc.md 13, example 1).
     #[test]
@@ -169,5 +170,44 @@ mod tests {
     fn a_falling_delay_is_underuse() {
         let mut detector = Detector::new(Config::default());
         assert_eq!(detector.on_slope(-0.1, 60, Span::from_millis(20), Time::from_millis(20)), Usage::Under);
+    }
+
+    /// Overuses a minute, more than 300 ms apart, in ten minutes of packets that leave at a constant pace for this share of
+    /// 47.4 opportunities a second (570 kbps), which come at random or at a constant pace too.
+    fn overuses(share: f64, at_random: bool) -> f64 {
+        let mean = 1000.0 / 47.4;
+        let mut random = Seed::new(1).random();
+        let (mut opportunity, mut overuses, mut last) = (0.0, 0, Time::ZERO);
+        let (mut groups, mut trendline) = (PacketGroups::default(), Trendline::default());
+        let mut detector = Detector::new(Config::default());
+        for packet in 0..(600_000.0 * share / mean) as u64 {
+            let sent = packet as f64 * mean / share;
+            loop {
+                opportunity += if at_random { random.exponential(mean) } else { mean };
+                if opportunity >= sent {
+                    break;
+                }
+            }
+            let [sent, arrival] = [sent, opportunity].map(|ms| Time::from_secs_f64(ms / 1e3));
+            let Some(delta) = groups.on_packet(sent, arrival, arrival) else { continue };
+            let slope = trendline.on_delta(delta, arrival);
+            let usage = detector.on_slope(slope, trendline.deltas(), delta.sent, arrival);
+            if usage == Usage::Over {
+                overuses += u32::from(arrival - last > Span::from_millis(300));
+                last = arrival;
+            }
+        }
+        f64::from(overuses) / 10.0
+    }
+
+    /// By a second program that was written from libwebrtc's rules alone, five seeds each: docs/papers/gcc.md.
+    #[test]
+    fn half_of_a_link_whose_opportunities_come_at_random_is_overused_several_times_a_minute() {
+        for (share, at_random, expected) in
+            [(0.4, true, 1.0..4.0), (0.5, true, 6.0..12.0), (0.9, true, 30.0..55.0), (0.9, false, 0.0..0.1)]
+        {
+            let found = overuses(share, at_random);
+            assert!(expected.contains(&found), "{share}, at random: {at_random}: {found} a minute");
+        }
     }
 }

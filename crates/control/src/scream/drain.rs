@@ -7,7 +7,7 @@ use super::DrainConfig;
 /// A drain lasts at least this long.
 const LEAST: Span = Span::from_millis(100);
 
-/// Whether the queue ever empties, and the drain if it does not.
+/// Watches whether the queue ever empties, and drains it if it does not.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Drain {
     /// The min queueing delay since a time.

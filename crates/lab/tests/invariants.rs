@@ -21,7 +21,7 @@ use thalweg_netsim::{DatagramsConfig, HopConfig, Jitter, LossModel, PathConfig, 
 use thalweg_sender::{FeedbackStyle, Scheme, scheme};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
-/// What floating-point sums may be off by.
+/// Tolerance of floating-point sums.
 const ROUNDING: f64 = 1e-9;
 
 fn cases() -> u32 {
@@ -210,7 +210,7 @@ fn range(figure: &str) -> (f64, f64) {
     }
 }
 
-/// What is wrong with an outcome.
+/// The faults of an outcome, a line each; empty for none.
 fn faults(scenario: &Scenario, scheme: &str, run: &Run) -> String {
     let outcome: &Outcome = &run.outcome;
     let summary: &Summary = &outcome.summary;

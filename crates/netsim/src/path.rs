@@ -192,7 +192,7 @@ pub struct Path<P> {
 }
 
 impl<P> Path<P> {
-    /// What it can carry at each moment, with the changes so far.
+    /// Its capacity at each moment, with the changes so far.
     pub fn capacity(&self) -> &PathCapacity {
         &self.capacity
     }

@@ -37,7 +37,7 @@ pub(crate) fn is_counter(text: &str) -> bool {
 /// Texts of a failed measurement that are not read as a number that is none.
 const MISSING: [&str; 4] = ["-", "na", "n/a", "null"];
 
-/// What the columns say, before their units are known.
+/// The columns' contents, before their units are known.
 struct Table {
     /// The column of rates, from 1.
     column: usize,
@@ -110,7 +110,7 @@ fn other_reading(
 fn in_unit(values: Steps<f64>, unit: RateUnit, column: usize) -> Result<Steps, ReadError> {
     let rate = |(millis, value): (u64, Option<f64>)| match value.map(|value| unit.rate(value)) {
         Some(None) => Err(ReadError::unclear(format!(
-            "{} in column {column} is no rate: in {unit} it must be from 0 to 100 Gbps",
+            "invalid rate {} in column {column}: expected 0 to 100 Gbps, in {unit}",
             value.unwrap_or_default()
         ))),
         rate => Ok((millis, rate.flatten())),

@@ -48,8 +48,10 @@ fn read(file: File<'_>, options: &ReadOptions) -> Result<Reading, ReadError> {
     }
     let mut notes = Vec::new();
     if width == 2 && !is_counter(&text) {
-        notes
-            .push("the first column is no count of seconds and is not read: without format=seconds it is times".into());
+        notes.push(
+            "the first column does not count seconds and is not read: without format=seconds it is read as times"
+                .into(),
+        );
     }
     Ok(Reading::new(Format::Seconds, steps::trace(steps, options)?, notes))
 }

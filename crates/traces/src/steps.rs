@@ -59,7 +59,7 @@ pub(crate) fn length<R>(steps: &[(u64, Option<R>)]) -> u64 {
     steps.iter().fold(0, |sum: u64, (millis, _)| sum.saturating_add(*millis))
 }
 
-/// What is between two times, in milliseconds.
+/// A stretch between two times, in milliseconds.
 fn between(steps: &[(u64, Option<Rate>)], from: u64, to: u64) -> Steps {
     let mut end = 0u64;
     let inside = steps.iter().filter_map(|(millis, rate)| {

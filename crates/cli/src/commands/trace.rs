@@ -43,7 +43,7 @@ enum Command {
     Convert {
         /// A trace file of any format (log.csv:column=DL_bitrate, call.pcap), a rate, rates in turn or a synthetic link
         ///
-        /// Of a file or a synthetic link, a part may be read: log.csv@60s-180s, or @10s- to the end.
+        /// A part of a file or a synthetic link may be read: log.csv@60s-180s, or @10s- to the end.
         from: String,
         /// The file to write
         to: PathBuf,

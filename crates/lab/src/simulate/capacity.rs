@@ -3,7 +3,7 @@
 use thalweg_netsim::PathCapacity;
 use thalweg_units::{Bytes, Span, Time};
 
-/// What a flow's way can carry at each moment: the least that any path on it can. Everything that is divided by a capacity,
+/// Capacity of a flow's way at each moment: the least that any path on it can. Everything that is divided by a capacity,
 /// a bin of a chart as well as a utilisation, asks this.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FlowCapacity {

@@ -60,7 +60,7 @@ impl<P: thalweg_netsim::Packet + Copy + Send + 'static> Crossed<P> {
         }
     }
 
-    /// What it can carry at each moment; none of a medium, whose capacity depends on who sends.
+    /// Its capacity at each moment; none of a medium, whose capacity depends on who sends.
     pub(super) fn capacity(&self) -> Option<&PathCapacity> {
         match self {
             Crossed::Path(path) => Some(path.capacity()),

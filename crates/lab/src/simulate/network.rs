@@ -303,7 +303,7 @@ impl Network {
         self.place("a change", name).map(|_| ())
     }
 
-    /// What the ways of a flow to its receiver can carry, with the changes so far.
+    /// Capacity of the ways of a flow to its receiver, with the changes so far.
     pub(super) fn capacity(&self, flow: u16) -> FlowCapacity {
         let mut ways = vec![(Time::ZERO, 0)];
         for (_, since, way) in self.turns.iter().filter(|(turned, ..)| *turned == flow) {

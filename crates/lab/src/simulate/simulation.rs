@@ -167,7 +167,7 @@ impl Simulation {
         self.flows.get(flow).map(|flow| &flow.viewer)
     }
 
-    /// What a flow's way to its receiver can carry, with the changes so far.
+    /// Capacity of a flow's way to its receiver, with the changes so far.
     pub fn capacity(&self, flow: u16) -> FlowCapacity {
         self.network.capacity(flow)
     }

@@ -294,5 +294,5 @@ fn the_worst_moments_are_the_late_the_frozen_the_unused_and_the_deep() {
     let off = Due { off: &[(1.2, 4.6)], ..due };
     assert!(story.0.worst(&series, &off, 1)[1].moments[0].text.starts_with("nothing new was shown for 390 ms"));
     let blank = Story::of(1000, None, 80).0.worst(&series, &due, 1);
-    assert!(blank[1].moments[0].text.starts_with("nothing new was shown for 5 s from 0 s"), "{blank:?}");
+    assert!(blank[1].moments[0].text.starts_with("nothing new was shown for 5.0 s from 0 s"), "{blank:?}");
 }

@@ -1,4 +1,4 @@
-"""Every figure of ``--json`` computed again from the events of its run, by docs/reference/metrics.md and without the program's code."""
+"""Figures of ``--json`` computed again from the events of their runs, by docs/reference/metrics.md without its code."""
 
 import json
 import math
@@ -8,15 +8,29 @@ import pyarrow.parquet
 import pytest
 
 SCHEMES = ["gcc", "copa", "vidaptive", "camel", "salsify", "fbra", "rebera", "nada", "scream", "thalweg"]
-# Seconds, and options of the command with the rates in Mbps of each second: a constant rate, rates in turn, a step, two bottlenecks
-# with losses, and recorded opportunities (none).
+# Seconds, options of the command, and the least of the link's hops: its rate in Mbps in each second, or the name of its
+# opportunities.
 LINKS = {
     "constant": (20, ["--rate", "2Mbps"], [2.0] * 20),
     "square": (20, ["--rate", "2Mbps/500kbps@5s"], ([2.0] * 5 + [0.5] * 5) * 2),
-    "finite": (20, ["--rate", "1500kbps/400kbps@7s", "--queue", "60kB", "--delay", "40ms"], [1.5] * 7 + [0.4] * 7 + [1.5] * 6),
-    "two": (20, ["--rate", "3Mbps", "--then", "1Mbps", "--loss", "2%"], [1.0] * 20),
-    "cellular": (20, ["--trace", "lte-driving"], None),
+    "finite": (
+        20,
+        ["--rate", "1500kbps/400kbps@7s", "--queue", "60kB", "--delay", "40ms"],
+        [1.5] * 7 + [0.4] * 7 + [1.5] * 6,
+    ),
+    "two": (20, ["--rate", "3Mbps", "--then", "1Mbps", "--loss", "2%"], "1Mbps"),
+    "cellular": (20, ["--trace", "lte-driving"], "lte-driving"),
 }
+
+
+class Opportunities:
+    """Milliseconds in which 1500 bytes may leave, in a loop; and whether another hop has a rate."""
+
+    def __init__(self, path, seconds, among_rates):
+        once = [int(line) for line in path.read_text().split()]
+        rounds = 1 + 1000 * seconds // once[-1]
+        self.times = [at + turn * once[-1] for turn in range(rounds) for at in once]
+        self.among_rates = among_rates
 
 
 def percentile(values, share):
@@ -54,7 +68,7 @@ def latencies(captured, shown, end_ns):
 def available(events, rates, trace, second):
     if rates is not None:
         return rates[second] * 1e6
-    return 12_000 * sum(1 for at in trace if 1000 * second <= at < 1000 * (second + 1))
+    return 12_000 * sum(1 for at in trace.times if 1000 * second <= at < 1000 * (second + 1))
 
 
 def counted(seconds, capacity):
@@ -101,7 +115,12 @@ def recomputed(events, outcome, seconds, rates, trace):
         "psnr_db": float(np.mean([row["value"] for row in shown if row["value"] is not None])),
     }
     if rates is None:
-        figures["utilization"] = (bytes_of(arrived) + 4 * len(arrived)) / (1504 * sum(1 for at in trace if at < 1000 * seconds))
+        # Mahimahi's packet information counts where every hop has opportunities.
+        information = 0 if trace.among_rates else 4
+        opportunities = sum(1 for at in trace.times if at < 1000 * seconds)
+        figures["utilization"] = (bytes_of(arrived) + information * len(arrived)) / (
+            (1500 + information) * opportunities
+        )
     else:
         figures["utilization"] = 8 * bytes_of(arrived) / (sum(rates) * 1e6)
     capacity = [available(events, rates, trace, second) for second in range(seconds)]
@@ -109,7 +128,10 @@ def recomputed(events, outcome, seconds, rates, trace):
     off = [
         (row["value"] - capacity[second]) / capacity[second]
         for row in events.of("variable")
-        if row["what"] == "capacity_bps" and (second := row["time_ns"] // 10**9) < seconds and judged[second] and capacity[second]
+        if row["what"] == "capacity_bps"
+        and (second := row["time_ns"] // 10**9) < seconds
+        and judged[second]
+        and capacity[second]
     ]
     figures["estimate_accuracy"] = float(np.mean([max(0.0, 1 - abs(one)) for one in off])) if off else None
     figures["estimate_bias"] = float(np.mean(off)) if off else None
@@ -129,9 +151,9 @@ def test_figures_are_what_the_events_say_to_the_sixth_digit(command_line, tmp_pa
     schemes = ["--scheme", ",".join(SCHEMES), "--encoder", "model", "--duration", f"{seconds}s"]
     told = json.loads(command_line("compare", *schemes, *options, "--out", tmp_path / "out", "--json", "-q"))
     trace = None
-    if rates is None:
-        command_line("trace", "convert", "lte-driving", tmp_path / "link", "--duration", f"{seconds}s", "--as", "mahimahi")
-        trace = [int(line) for line in (tmp_path / "link").read_text().split()]
+    if isinstance(rates, str):
+        command_line("trace", "convert", rates, tmp_path / "link", "--duration", f"{seconds}s", "--as", "mahimahi")
+        trace, rates = Opportunities(tmp_path / "link", seconds, "--rate" in options), None
     wrong, compared = [], 0
     for summary in told if isinstance(told, list) else told["runs"]:
         folder = tmp_path / "out" / summary["scheme"].replace(":", "-")
@@ -140,6 +162,10 @@ def test_figures_are_what_the_events_say_to_the_sixth_digit(command_line, tmp_pa
         for name, ours in recomputed(events, outcome, seconds, rates, trace).items():
             theirs = summary.get(name)
             compared += 1
-            if (ours is None) != (theirs is None) or ours is not None and not math.isclose(ours, theirs, rel_tol=1e-6, abs_tol=1e-9):
+            if (
+                (ours is None) != (theirs is None)
+                or ours is not None
+                and not math.isclose(ours, theirs, rel_tol=1e-6, abs_tol=1e-9)
+            ):
                 wrong.append(f"{summary['scheme']} {name}: {theirs}, by its events {ours}")
     assert compared == 22 * len(SCHEMES) and not wrong, "\n".join(wrong)

@@ -267,3 +267,17 @@ fn a_report_says_twcc_and_keys_are_its_numbers() {
     assert_eq!((driver.stats().in_flight, driver.stats().loss), (Bytes::ZERO, Some(0.2)));
     assert!(driver.on_rtcp(ms(160), &[1, 2, 3]).is_err());
 }
+
+#[test]
+fn acknowledgements_of_arrivals_alone_show_losses_also_to_a_scheme_that_waits_for_reports_to_name_them() {
+    let mut driver = driver("gcc");
+    for key in 0..8 {
+        driver.on_sent(Time::from_millis(10 * key), Departure::new(key, Bytes::new(1162))).unwrap();
+    }
+    for key in [0, 2, 3, 4] {
+        let at = Time::from_millis(10 * key + 100);
+        driver.on_acks(at, &[Acked::new(key, Some(at), false)], None).unwrap();
+    }
+    // Packet 1 was overtaken by three; three of five are under way.
+    assert_eq!((driver.stats().loss, driver.stats().in_flight), (Some(0.2), Bytes::new(3 * 1200)));
+}

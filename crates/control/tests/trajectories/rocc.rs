@@ -34,3 +34,11 @@ fn rocc_doubles_in_three_round_trips() {
     let doublings = growth.log2();
     within(1.8 / round_trip / doublings, 2.5, 3.1, "round trips to double");
 }
+
+#[test]
+fn a_full_link_is_no_longer_path_however_long_it_lasts() {
+    // Five searches for a longer path: each finds R_min again, so the standing round trip stays, and little is left unused.
+    let record = Scenario::new(Rate::from_kbps(6000), 50, 60).run(rocc_of_vidaptive());
+    within(record.mean_round_trip(50.0, 60.0).as_millis_f64(), 78.0, 83.0, "round trip in ms");
+    within(record.arrived(10.0, 60.0).as_mbps_f64(), 5.9, 6.01, "arriving in Mbps");
+}

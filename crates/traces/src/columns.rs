@@ -7,9 +7,10 @@ use thalweg_units::Span;
 
 use crate::error::ReadError;
 use crate::format::Format;
+use crate::hold::Hold;
 use crate::options::ReadOptions;
 use crate::reader::{File, Reader, Reading, numbers};
-use crate::rows::{FARTHEST_MS, Hold, NOT_LATE, Points, Row, Wrong, mean};
+use crate::rows::{FARTHEST_MS, NOT_LATE, Points, Row, Wrong, mean};
 use crate::steps::{self, Steps};
 use crate::unit::{RateUnit, TimeUnit};
 

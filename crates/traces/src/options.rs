@@ -6,7 +6,7 @@ use thalweg_netsim::trace::Cut;
 use thalweg_units::Span;
 
 use crate::format::Format;
-use crate::rows::{Gaps, Hold};
+use crate::hold::{Gaps, Hold};
 use crate::unit::{RateUnit, TimeUnit};
 
 /// How a file is to be read, where its content leaves a choice: `format=seconds,unit=kbps`, or for comma-separated

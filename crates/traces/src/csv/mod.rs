@@ -12,9 +12,10 @@ use thalweg_units::Rate;
 use self::columns::{Times, column, rates};
 use crate::error::ReadError;
 use crate::format::Format;
+use crate::hold::Hold;
 use crate::options::ReadOptions;
 use crate::reader::{File, Reader, Reading};
-use crate::rows::{Hold, NOT_LATE, Points, Row, Wrong, spread};
+use crate::rows::{NOT_LATE, Points, Row, Wrong, spread};
 use crate::steps::{self, Steps};
 use crate::unit::RateUnit;
 

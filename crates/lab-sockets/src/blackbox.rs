@@ -128,7 +128,7 @@ pub fn call(
         camera_off: Vec::new(),
         machine_dependent: false,
     };
-    let mut outcome = summarize(scenario, &program.name, played, &converted.recorder, &capacity);
+    let mut outcome = summarize(scenario, &program.name, played, &converted.recorder, &(&capacity).into());
     outcome.summary.live = true;
     let details = Details { program: program.version.clone(), encoder, ..converted.details };
     let (competitors, reports_dropped) = (Vec::new(), Vec::new());

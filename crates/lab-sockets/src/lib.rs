@@ -39,9 +39,9 @@ use thalweg_emulate::reactor::{Lateness, Poller, PollerConfig, UdpConfig, UdpSoc
 use thalweg_emulate::thread::spawn;
 use thalweg_emulate::{LinkConfig, Relay, RelayConfig, Statistics, Zero};
 use thalweg_lab::metrics::QualitySource;
-use thalweg_lab::simulate::{FlowCapacity, Played, Run, SimulateError, summarize};
+use thalweg_lab::simulate::{Played, Run, SimulateError, summarize};
 use thalweg_lab::{FindTrace, Scenario};
-use thalweg_netsim::{DropReason, PathError, Trace};
+use thalweg_netsim::{DropReason, PathCapacity, PathError, Trace};
 use thalweg_sender::{Camera, SenderFactory};
 use thalweg_session::outgoing::FEEDBACK_REQUEST_INTERVAL;
 use thalweg_units::{Bytes, Span, Time};
@@ -189,7 +189,7 @@ pub fn run(
         camera_off: Vec::new(),
         machine_dependent: fitted.is_machine_dependent(),
     };
-    let mut outcome = summarize(&scenario, fitted.name(), played, &converted.recorder, &capacity);
+    let mut outcome = summarize(&scenario, fitted.name(), played, &converted.recorder, &(&capacity).into());
     outcome.summary.live = true;
     let (competitors, reports_dropped) = (Vec::new(), Vec::new());
     let run = Run { outcome, competitors, recorder: converted.recorder, reports_dropped };
@@ -254,7 +254,7 @@ impl Link {
 }
 
 /// Finds the traces of a scenario's link before anything begins; also returns its capacity.
-fn link(scenario: &Scenario, find: &mut FindTrace<'_>) -> Result<(Link, FlowCapacity), SimulateError> {
+fn link(scenario: &Scenario, find: &mut FindTrace<'_>) -> Result<(Link, PathCapacity), SimulateError> {
     let mut traces = BTreeMap::new();
     let mut remembered = |name: &str| {
         let trace = find(name)?;
@@ -266,7 +266,7 @@ fn link(scenario: &Scenario, find: &mut FindTrace<'_>) -> Result<(Link, FlowCapa
     scenario.reverse.build::<(), _>(scenario.seed.child("down"), &mut remembered).map_err(path_error)?;
     let (forward, reverse) = (scenario.forward.clone(), scenario.reverse.clone());
     let config = LinkConfig { up: forward, down: reverse, seed: scenario.seed, ..LinkConfig::default() };
-    Ok((Link { config, traces }, up.capacity().clone().into()))
+    Ok((Link { config, traces }, up.capacity().clone()))
 }
 
 /// When each received frame was shown, which picture it shows, and its quality.

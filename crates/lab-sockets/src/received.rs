@@ -162,7 +162,7 @@ pub fn run(
         machine_dependent: false,
     };
     let report = &observed.report;
-    let mut outcome = summarize(&scenario, &report.name, played, &recorder, &capacity);
+    let mut outcome = summarize(&scenario, &report.name, played, &recorder, &(&capacity).into());
     outcome.summary.live = true;
     let feedback = report.received.feedback.as_deref().unwrap_or("plain");
     let program = Program {

@@ -145,7 +145,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
     );
     let times = (millis(1_500..4_000), millis(0..100), any::<u64>());
     let reverse_loss = prop_oneof![3 => Just(0.0), 1 => 0.0..0.4_f64];
-    let others = (video(), changes(), pauses, competitors(), any::<Option<()>>(), feedback, reverse_loss);
+    let others = (video(), changes(), pauses, competitors(), any::<bool>(), feedback, reverse_loss);
     (times, path(), others).prop_map(|((duration, back, seed), forward, others)| {
         let (video, (links, changes), pauses, competitors, audio, feedback, loss) = others;
         let reverse = vec![HopConfig::Loss(LossModel::Random { probability: loss }), HopConfig::delay(back)];
@@ -159,7 +159,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
             changes,
             pauses,
             competitors,
-            audio: audio.map(|()| Audio::default()),
+            audio: audio.then(Audio::default),
             feedback,
             ..Scenario::over("invariants")
         }
@@ -245,8 +245,8 @@ fn faults(scenario: &Scenario, scheme: &str, run: &Run) -> String {
             p50 <= p95 && p50 > least && mean > least,
             format!("latency {p50} {p95} {mean} over a path of {least} ms"),
         );
-        let captured = outcome.frames.iter().filter_map(|frame| Some(frame.displayed_s? - frame.captured_s));
-        must(captured.fold(f64::INFINITY, f64::min) * 1e3 > least, "a frame was shown before it can be there".into());
+        let latencies = outcome.frames.iter().filter_map(|frame| Some(frame.displayed_s? - frame.captured_s));
+        must(latencies.fold(f64::INFINITY, f64::min) * 1e3 > least, "a frame was shown before it can be there".into());
     }
     let wire = summary.wire_bitrate_bps * (1.0 + ROUNDING);
     must(

@@ -9,8 +9,8 @@ use crate::error::ReadError;
 use crate::format::Format;
 use crate::hold::Hold;
 use crate::options::ReadOptions;
-use crate::reader::{File, Reader, Reading, numbers};
-use crate::rows::{FARTHEST_MS, NOT_LATE, Points, Row, Wrong, mean};
+use crate::reader::{File, Reader, Reading, lines, numbers};
+use crate::rows::{FARTHEST_MS, NOT_LATE, Points, Row, Wrong, mean, median};
 use crate::steps::{self, Steps};
 use crate::unit::{RateUnit, TimeUnit};
 
@@ -119,11 +119,6 @@ fn in_unit(values: Steps<f64>, unit: RateUnit, column: usize) -> Result<Steps, R
     values.into_iter().map(rate).collect()
 }
 
-/// The lines that are not blank, with their numbers.
-fn lines(text: &str) -> Vec<(usize, &str)> {
-    (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).collect()
-}
-
 /// The rows of a text, with the column that is asked for or the only one.
 fn table(lines: &[(usize, &str)], options: &ReadOptions) -> Result<Table, ReadError> {
     let width = lines.first().map_or(0, |(_, line)| line.split_whitespace().count());
@@ -207,8 +202,7 @@ fn time_unit(rows: &[Row], is_paired: bool) -> Result<TimeUnit, ReadError> {
     }
     let mut steps: Vec<f64> = rows.windows(2).map(|pair| pair[1].millis - pair[0].millis).collect();
     steps.retain(|step| *step > 0.0);
-    steps.sort_unstable_by(f64::total_cmp);
-    let usual = steps.get(steps.len() / 2).copied().unwrap_or(1.0);
+    let usual = median(&steps).unwrap_or(1.0);
     let same = steps.iter().filter(|step| (**step / usual - 1.0).abs() < 1e-3).count();
     if usual >= LONG_STEP || last - first > FARTHEST_MS as f64 / 1e3 || (is_paired && usual >= SHORT_STEP) {
         return Ok(TimeUnit::Millis);

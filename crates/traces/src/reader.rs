@@ -77,6 +77,11 @@ fn is_header(line: &str, row: &str) -> bool {
     names.len() > 1 && names.len() == fields(row).len() && names.iter().any(|name| RateUnit::ends(name).is_some())
 }
 
+/// The lines of a text that are not blank, with their numbers.
+pub(crate) fn lines(text: &str) -> Vec<(usize, &str)> {
+    (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).collect()
+}
+
 /// The fields of a line at white space, if all of them are numbers and there is one.
 pub(crate) fn numbers(line: &str) -> Option<Vec<f64>> {
     let fields: Option<Vec<f64>> = line.split_whitespace().map(|field| field.parse().ok()).collect();

@@ -45,6 +45,8 @@ pub(crate) struct Points {
     first: f64,
     /// Milliseconds after the first, and rates.
     points: Vec<(u64, f64)>,
+    /// The median time between points (the upper of two), in milliseconds; 1000 for a single point.
+    usual: u64,
     rows: usize,
 }
 
@@ -88,14 +90,9 @@ impl Points {
         if points.len() == 1 && rows.len() > 1 {
             return Err(wrong(0, Wrong::IsAlone));
         }
-        Ok(Points { first, points, rows: rows.len() })
-    }
-
-    /// The median time between points (the upper of two), in milliseconds; 1000 for a single point.
-    pub(crate) fn usual(&self) -> u64 {
-        let mut spans: Vec<u64> = self.points.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
-        spans.sort_unstable();
-        spans.get(spans.len() / 2).copied().unwrap_or(1000)
+        let spans: Vec<f64> = points.windows(2).map(|pair| (pair[1].0 - pair[0].0) as f64).collect();
+        let usual = median(&spans).map_or(1000, |usual| usual as u64);
+        Ok(Points { first, points, usual, rows: rows.len() })
     }
 
     /// The side on which the rates of times without a header hold. A file that begins after 0 says what passed before.
@@ -118,7 +115,7 @@ impl Points {
     /// Each rate for the time on this side of its row. At the open end a row has the usual time, before the first row
     /// at most the time since 0. Pauses as the options say.
     pub(crate) fn steps(&self, hold: Hold, options: &ReadOptions) -> Steps<f64> {
-        let (usual, pause) = (self.usual(), self.pause(options));
+        let (usual, pause) = (self.usual, self.pause(options));
         let spans = self.points.windows(2).map(|pair| pair[1].0 - pair[0].0);
         let first = (self.first.max(0.0).round() as u64).min(usual);
         let lone = (self.points.len() == 1).then_some(usual);
@@ -146,7 +143,7 @@ impl Points {
     /// The longest time between points of one recording, in milliseconds.
     fn pause(&self, options: &ReadOptions) -> u64 {
         let millis = |span: Span| span.as_millis().unsigned_abs();
-        options.gap.map_or(millis(GAP).max(self.usual().saturating_mul(USUAL)), millis)
+        options.gap.map_or(millis(GAP).max(self.usual.saturating_mul(USUAL)), millis)
     }
 
     /// Notes of what is odd about the times.
@@ -159,7 +156,7 @@ impl Points {
         hold: Hold,
         options: &ReadOptions,
     ) -> Result<Vec<String>, ReadError> {
-        let (usual, pause) = (self.usual(), self.pause(options));
+        let (usual, pause) = (self.usual, self.pause(options));
         let mut notes = Vec::new();
         let merged = self.rows - self.points.len();
         if merged > 0 {
@@ -241,9 +238,7 @@ pub(crate) fn spread(rows: &mut [Row], hold: Hold) -> Option<String> {
     let count = |bunch: usize| bunches.get(bunch + 1).map_or(rows.len(), |next| next.0) - bunches[bunch].0;
     let mut shares: Vec<f64> =
         (1..bunches.len()).map(|bunch| (bunches[bunch].1 - bunches[bunch - 1].1) / count(bunch) as f64).collect();
-    let mut sorted = shares.clone();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let usual = sorted[sorted.len() / 2];
+    let usual = median(&shares)?;
     shares.insert(0, usual);
     let counts: Vec<usize> = (0..bunches.len()).map(count).collect();
     for ((&(first, end), share), count) in bunches.iter().zip(shares).zip(counts) {
@@ -254,6 +249,13 @@ pub(crate) fn spread(rows: &mut [Row], hold: Hold) -> Option<String> {
     }
     let (rows, bunches) = (rows.len(), bunches.len());
     Some(format!("{rows} rows were stamped in {bunches} bunches: spread evenly, {usual:.0} ms each"))
+}
+
+/// The median, the upper of two; `None` of nothing.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied()
 }
 
 /// The mean of rates over their time, pauses left out.

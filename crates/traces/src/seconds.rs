@@ -8,7 +8,7 @@ use crate::columns::{is_counter, rate_unit};
 use crate::error::ReadError;
 use crate::format::Format;
 use crate::options::ReadOptions;
-use crate::reader::{File, Reader, Reading};
+use crate::reader::{File, Reader, Reading, lines};
 use crate::steps::{self, Steps};
 use crate::unit::TimeUnit;
 
@@ -20,7 +20,7 @@ const FASTEST: f64 = 1e4;
 
 fn read(file: File<'_>, options: &ReadOptions) -> Result<Reading, ReadError> {
     let text = file.text()?;
-    let rows: Vec<(usize, &str)> = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).collect();
+    let rows = lines(&text);
     let width = rows.first().map_or(0, |(_, line)| line.split_whitespace().count());
     let unit = options.unit.unwrap_or_default();
     let steps = rows.iter().map(|(number, line)| {

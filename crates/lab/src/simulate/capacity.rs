@@ -1,26 +1,26 @@
 //! Capacity of a flow's way to its receiver, over changes of rates and of routes.
 
 use thalweg_netsim::PathCapacity;
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Time};
 
 /// Capacity of a flow's way at each moment: the least that any path on it can. Everything that is divided by a capacity,
 /// a bin of a chart as well as a utilisation, asks this.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct FlowCapacity {
+pub struct FlowCapacity<'a> {
     /// The paths of its ways, each from its time on, in order.
-    ways: Vec<(Time, Vec<PathCapacity>)>,
+    ways: Vec<(Time, Vec<&'a PathCapacity>)>,
 }
 
-impl FlowCapacity {
+impl<'a> FlowCapacity<'a> {
     /// The capacity of a flow that takes these paths, each list from its time on, in order. A medium, whose capacity depends
     /// on who sends, is in none of them.
-    pub(super) fn new(ways: Vec<(Time, Vec<PathCapacity>)>) -> FlowCapacity {
+    pub(super) fn new(ways: Vec<(Time, Vec<&'a PathCapacity>)>) -> FlowCapacity<'a> {
         FlowCapacity { ways }
     }
 
     /// Returns true if something limits the flow at all times.
     pub fn is_known(&self) -> bool {
-        let limited = |paths: &[PathCapacity]| paths.iter().any(|path| !path.hops().is_empty());
+        let limited = |paths: &[&PathCapacity]| paths.iter().any(|path| !path.hops().is_empty());
         !self.ways.is_empty() && self.ways.iter().all(|(_, paths)| limited(paths))
     }
 
@@ -44,17 +44,17 @@ impl FlowCapacity {
         (self.is_known() && whole > Bytes::ZERO).then(|| (taken / whole.as_f64()).min(1.0))
     }
 
-    fn stretches(&self, from: Time, to: Time) -> impl Iterator<Item = (Time, Time, &[PathCapacity])> {
+    fn stretches(&self, from: Time, to: Time) -> impl Iterator<Item = (Time, Time, &[&'a PathCapacity])> {
         let ends = self.ways.iter().skip(1).map(|(since, _)| *since).chain([Time::NEVER]);
         self.ways.iter().zip(ends).filter_map(move |((since, paths), end)| {
             let (begin, end) = (from.max(*since), to.min(end));
-            (end > begin && end - begin > Span::ZERO).then_some((begin, end, paths.as_slice()))
+            (end > begin).then_some((begin, end, paths.as_slice()))
         })
     }
 }
 
-impl From<PathCapacity> for FlowCapacity {
-    fn from(path: PathCapacity) -> FlowCapacity {
+impl<'a> From<&'a PathCapacity> for FlowCapacity<'a> {
+    fn from(path: &'a PathCapacity) -> FlowCapacity<'a> {
         FlowCapacity::new(vec![(Time::ZERO, vec![path])])
     }
 }

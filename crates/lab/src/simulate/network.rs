@@ -304,13 +304,13 @@ impl Network {
     }
 
     /// Capacity of the ways of a flow to its receiver, with the changes so far.
-    pub(super) fn capacity(&self, flow: u16) -> FlowCapacity {
+    pub(super) fn capacity(&self, flow: u16) -> FlowCapacity<'_> {
         let mut ways = vec![(Time::ZERO, 0)];
         for (_, since, way) in self.turns.iter().filter(|(turned, ..)| *turned == flow) {
             ways.retain(|(at, _)| at != since);
             ways.push((*since, usize::from(*way)));
         }
-        let paths = |way: usize| self.ways[way].there.iter().filter_map(|leg| self.links[leg.link].capacity().cloned());
+        let paths = |way: usize| self.ways[way].there.iter().filter_map(|leg| self.links[leg.link].capacity());
         FlowCapacity::new(ways.into_iter().map(|(since, way)| (since, paths(way).collect())).collect())
     }
 

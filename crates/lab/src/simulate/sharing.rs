@@ -41,7 +41,7 @@ fn sources(scenario: &Scenario) -> impl Iterator<Item = Option<Active>> {
 
 /// The capacity available to a flow, in Mbps by bin, by whole seconds: what datagrams leave, divided evenly among all
 /// active responsive flows.
-pub(super) fn available(scenario: &Scenario, link: &FlowCapacity, flow: usize, bins: usize) -> Vec<f64> {
+pub(super) fn available(scenario: &Scenario, link: &FlowCapacity<'_>, flow: usize, bins: usize) -> Vec<f64> {
     let whole = active(scenario, scenario.from, scenario.until);
     let listen: Vec<Active> = std::iter::once(whole).chain(senders(scenario)).collect();
     let bulk: Vec<Active> = sources(scenario).flatten().collect();
@@ -120,7 +120,7 @@ mod tests {
         let rate = "1200kbps".parse().unwrap();
         let hops = vec![HopConfig::Rate { rate, queue: QueueConfig::Infinite }];
         let path = PathConfig { hops }.build::<u64, String>(Seed::new(1), &mut |_| Err(String::new())).unwrap();
-        let link = FlowCapacity::from(path.capacity().clone());
+        let link = FlowCapacity::from(path.capacity());
         let of = |flow: usize| {
             let mbps = available(&scenario, &link, flow, 100);
             [1, 3, 5, 6, 7, 9].map(|second| (mbps[second * 10 + 5] * 1000.0).round())

@@ -168,7 +168,7 @@ impl Simulation {
     }
 
     /// Capacity of a flow's way to its receiver, with the changes so far.
-    pub fn capacity(&self, flow: u16) -> FlowCapacity {
+    pub fn capacity(&self, flow: u16) -> FlowCapacity<'_> {
         self.network.capacity(flow)
     }
 

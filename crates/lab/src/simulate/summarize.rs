@@ -56,7 +56,7 @@ pub fn summarize(
     scheme: &str,
     played: Played,
     recorder: &Recorder,
-    link: &FlowCapacity,
+    link: &FlowCapacity<'_>,
 ) -> Outcome {
     let count = (scenario.duration.as_secs_f64() / BIN_S).ceil() as usize;
     let nothing = Tally::default();

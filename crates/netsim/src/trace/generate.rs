@@ -7,7 +7,7 @@ use thalweg_units::{Rate, Span};
 use super::{Trace, TraceError};
 
 /// Bits of an opportunity that count as throughput: a 1500-byte packet.
-const OPPORTUNITY_BITS: u64 = 12_000;
+pub(super) const OPPORTUNITY_BITS: u64 = 12_000;
 /// A constant rate has at most this many, which is 8 MB: viewers of a live link choose rates.
 const MOST_OF_CONSTANT: u64 = 1_000_000;
 

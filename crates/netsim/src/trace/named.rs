@@ -7,6 +7,7 @@ use core::fmt;
 
 use thalweg_units::{Rate, Seed, Span, Time};
 
+use super::generate::OPPORTUNITY_BITS;
 use super::{Cut, Trace};
 use crate::serial::Rates;
 use crate::synthesize::Synthetic;
@@ -37,7 +38,10 @@ impl Trace {
         })?;
         let length = cut.map_or(duration, |cut| cut.to().unwrap_or(cut.from() + duration));
         let trace = link.synthesize(length, seed.child("link")).map_err(NameError::of)?;
-        cut.map_or(Ok(trace.clone()), |cut| trace.cut(cut)).map_err(NameError::of)
+        match cut {
+            Some(cut) => trace.cut(cut).map_err(NameError::of),
+            None => Ok(trace),
+        }
     }
 
     /// Rates in turn, once round; if the last one stays, for this duration or to its beginning if that is later.
@@ -50,10 +54,10 @@ impl Trace {
         let (mut at, mut packets) = (Time::ZERO, 0u64);
         let turn = Time::ZERO + rates.turn();
         while at < turn {
-            let (rate, until) = rates.at(at);
-            let until = match until {
+            let (rate, change) = rates.at(at);
+            let until = match change {
                 Time::NEVER => (Time::ZERO + duration).max(at + Span::from_secs(1)),
-                until => until.min(turn),
+                change => change.min(turn),
             };
             let millis = |time: Time| time.as_nanos() / 1_000_000;
             packets = packets.saturating_add(rate.over(until - at).bits() / OPPORTUNITY_BITS);
@@ -66,7 +70,7 @@ impl Trace {
                 return Err(NameError(format!("'{rates}': {packets} packets of 1500 bytes in {lasts}, {limit}")));
             }
             pieces.push((millis(until) - millis(at), rate));
-            if rates.at(at).1 == Time::NEVER {
+            if change == Time::NEVER {
                 break;
             }
             at = until;
@@ -74,9 +78,6 @@ impl Trace {
         Trace::from_rates(pieces).map_err(NameError::of)
     }
 }
-
-/// Bits of an opportunity that count as throughput: a 1500-byte packet.
-const OPPORTUNITY_BITS: u64 = 12_000;
 
 /// Returns true if a name is a rate, or the first of rates in turn is one.
 fn begins_with_rate(name: &str) -> bool {

@@ -52,7 +52,7 @@ class Events:
         return self.rows.get(kind, [])
 
 
-def latencies(captured, shown, end_ns):
+def latencies(captured, shown):
     """Milliseconds from each capture to the next picture shown that is not older; how many have none."""
     at = {row["picture"]: row["time_ns"] for row in shown}
     found, following, missing = [], None, 0
@@ -65,7 +65,7 @@ def latencies(captured, shown, end_ns):
     return found, missing
 
 
-def available(events, rates, trace, second):
+def available(rates, trace, second):
     if rates is not None:
         return rates[second] * 1e6
     return 12_000 * sum(1 for at in trace.times if 1000 * second <= at < 1000 * (second + 1))
@@ -85,7 +85,7 @@ def recomputed(events, outcome, seconds, rates, trace):
     payload = {row["frame"]: row["bytes"] for row in events.of("frame-queued")}
     sent, arrived = events.of("packet-sent"), events.of("packet-arrived")
     left = {row["packet"]: row["time_ns"] for row in sent}
-    each, missing = latencies(captured, shown, end_ns)
+    each, missing = latencies(captured, shown)
     times = sorted(row["time_ns"] for row in shown)
     displays, last = 0, None
     for at in times:
@@ -123,7 +123,7 @@ def recomputed(events, outcome, seconds, rates, trace):
         )
     else:
         figures["utilization"] = 8 * bytes_of(arrived) / (sum(rates) * 1e6)
-    capacity = [available(events, rates, trace, second) for second in range(seconds)]
+    capacity = [available(rates, trace, second) for second in range(seconds)]
     judged = counted(seconds, capacity)
     off = [
         (row["value"] - capacity[second]) / capacity[second]
@@ -155,7 +155,7 @@ def test_figures_are_what_the_events_say_to_the_sixth_digit(command_line, tmp_pa
         command_line("trace", "convert", rates, tmp_path / "link", "--duration", f"{seconds}s", "--as", "mahimahi")
         trace, rates = Opportunities(tmp_path / "link", seconds, "--rate" in options), None
     wrong, compared = [], 0
-    for summary in told if isinstance(told, list) else told["runs"]:
+    for summary in told["runs"]:
         folder = tmp_path / "out" / summary["scheme"].replace(":", "-")
         events = Events(folder / "events.parquet")
         outcome = json.loads((folder / "outcome.json").read_text())

@@ -223,8 +223,8 @@ pub(crate) fn run_text(
         Some(scheme) => toml::to_string_pretty(&RunFile { version, inputs, scenario, scheme: scheme.clone() }),
         None => {
             let custom = toml::from_str(&sender.describe());
-            let custom =
-                custom.map_err(|error| format!("{} describes itself in what is no TOML: {error}", sender.name()))?;
+            let custom = custom
+                .map_err(|error| format!("the description of {} cannot be read as TOML: {error}", sender.name()))?;
             let scheme = CustomScheme { name: sender.name().to_string(), custom };
             toml::to_string_pretty(&RunFile { version, inputs, scenario, scheme })
         }

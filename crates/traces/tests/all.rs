@@ -291,7 +291,7 @@ fn the_direction_is_the_one_with_the_most_bytes_or_the_one_that_is_asked_for() {
     assert!(is_about(mean("to=192.0.2.2").unwrap(), 6.0));
     for (options, words) in [
         ("from=192.0.2.9", format!("{} to {}", IpAddr::V4(Ipv4Addr::from(SENDER)), Ipv4Addr::from(RECEIVER))),
-        ("from=here", "'here' is no IP address".into()),
+        ("from=here", "expected an IP address such as 192.0.2.1, found 'here'".into()),
         ("port=80", "from= and to=".into()),
         ("column=rate", "no option of a packet capture".into()),
     ] {

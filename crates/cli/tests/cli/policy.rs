@@ -50,7 +50,7 @@ fn a_file_that_is_no_policy_is_refused_before_anything_is_played() {
     };
     let (text, missing) = (refused(&format!("onnx:{file}")), refused("onnx:Nowhere.onnx"));
     if cfg!(feature = "onnx") {
-        assert!(text.contains(&format!("onnx:{file}: is no ONNX model")), "{text}");
+        assert!(text.contains(&format!("onnx:{file}: expected an ONNX model")), "{text}");
         assert!(missing.contains("onnx:Nowhere.onnx: cannot be read: "), "{missing}");
     } else {
         assert!(text.contains("--features onnx") && missing.contains("--features onnx"), "{text}{missing}");

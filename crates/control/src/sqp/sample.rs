@@ -69,7 +69,7 @@ impl Delays {
         }
         if train.arrived < 2 {
             if config.lone_packets == LonePackets::Nothing || train.size.as_f64() < FULL * budget {
-                return Err("one packet is no train");
+                return Err("expected two packets or more in a train");
             }
             let as_paced = train.aimed.scale(config.pacing_gain).time_for(train.size);
             return Ok(rate(train.arrived_size, 1.0, (last - train.began - long).max(as_paced)));

@@ -83,7 +83,10 @@ fn frames_that_say_nothing_say_why() {
     let reason = |train: &Train| sqp(mbps(8.0)).delays.sample(train, INTERVAL, &config).unwrap_err();
     assert_eq!(reason(&frame(4499, 20.0, 25.0)), "frame too small");
     assert_eq!(reason(&Train { aimed: mbps(40.0), ..frame(8000, 20.0, 25.0) }), "frame too far below its budget");
-    assert_eq!(reason(&Train { arrived: 1, packets: 1, ..frame(8000, 20.0, 25.0) }), "one packet is no train");
+    assert_eq!(
+        reason(&Train { arrived: 1, packets: 1, ..frame(8000, 20.0, 25.0) }),
+        "expected two packets or more in a train"
+    );
     assert_eq!(reason(&frame(8000, 20.0, 20.0)), "it took no time");
     assert_eq!(reason(&Train { arrived: 89, ..frame(8000, 20.0, 25.0) }), "too much of the frame was lost");
 }

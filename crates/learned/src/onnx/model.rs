@@ -38,10 +38,10 @@ pub(super) fn sender(name: &str, bytes: &[u8]) -> Result<LearnedSender, String> 
 
 fn load(bytes: &[u8]) -> Result<Model, String> {
     let framework = onnx();
-    let damaged = |error| format!("is no ONNX model: {error:#}");
+    let damaged = |error| format!("expected an ONNX model: {error:#}");
     let proto = framework.proto_model_for_read(&mut &*bytes).map_err(damaged)?;
     let graph = proto.graph.as_ref().filter(|graph| !graph.node.is_empty());
-    let graph = graph.ok_or("is no ONNX model: it has no graph")?;
+    let graph = graph.ok_or("expected an ONNX model: it has no graph")?;
     for node in &graph.node {
         if !framework.op_register.0.contains_key(&node.op_type) {
             let (name, operation) = (&node.name, &node.op_type);

@@ -189,7 +189,7 @@ fn what_is_no_policy_is_refused_with_a_sentence_that_names_the_cause() {
     let garbage = written("garbage", b"no model at all, but a text");
     let refused = open(&garbage).unwrap_err();
     std::fs::remove_file(garbage).unwrap();
-    assert!(refused.contains("is no ONNX model"), "{refused}");
+    assert!(refused.contains("expected an ONNX model"), "{refused}");
 
     let plain = |keys: &[(&str, &str)]| {
         let linear = linear(&[], 0.0);
@@ -213,7 +213,7 @@ fn what_is_no_policy_is_refused_with_a_sentence_that_names_the_cause() {
     lost.0.graph.as_mut().unwrap().output[0].name = "elsewhere".into();
 
     let cases: [(&str, Builder, &str); 14] = [
-        ("empty", Builder::new(&KEYS), "is no ONNX model: it has no graph"),
+        ("empty", Builder::new(&KEYS), "expected an ONNX model: it has no graph"),
         (
             "operation",
             linear(&[], 0.0).node("Levitate", &["sum"], "altitude"),

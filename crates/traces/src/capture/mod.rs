@@ -101,9 +101,9 @@ fn direction(packets: &[Packet], only: &[(String, String)]) -> Result<(IpAddr, I
                 "{key}={value}: options of a capture are from= and to= an address"
             )));
         };
-        let address: IpAddr = value
-            .parse()
-            .map_err(|_| ReadError::unclear(format!("{key}={value}: '{value}' is no IP address, such as 192.0.2.1")))?;
+        let address: IpAddr = value.parse().map_err(|_| {
+            ReadError::unclear(format!("{key}={value}: expected an IP address such as 192.0.2.1, found '{value}'"))
+        })?;
         wanted[end] = Some(address);
     }
     let fits =

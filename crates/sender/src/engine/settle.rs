@@ -144,6 +144,7 @@ impl Engine {
         let mut view = self.seen(occasion, self.now - slot.read);
         if let Some(period) = self.parts.policy.begins_period(&view) {
             self.parts.controller.on_signal(self.now, Signal::Period(period));
+            self.ceiling.period = period;
             self.apply_limits();
             view = self.seen(occasion, self.now - slot.read);
         }

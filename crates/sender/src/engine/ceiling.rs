@@ -8,6 +8,10 @@ use super::Engine;
 use crate::frames::CAP_DEPTH;
 use crate::pacing::Pacer;
 
+/// The time in which a queue before the ceiling is to drain: otherwise what waits when the ceiling falls would wait for
+/// the rest of the call, because frames fill all of it. At most half of the ceiling drains it, so that no picture starves.
+const DRAIN: Span = Span::from_secs(1);
+
 /// A token bucket beside the pacer: in any time T at most `rate * (T + CAP_DEPTH)` leaves, and a packet.
 #[derive(Debug, Clone)]
 pub(super) struct Ceiling {
@@ -48,11 +52,12 @@ impl Ceiling {
     }
 
     /// Limits of a controller, within the ceiling, so that no queue builds up before it: a window is that of the
-    /// ceiling over the round trip and the depth of the bucket, and a frame is what the bucket holds.
-    pub(super) fn bound(&self, now: Time, srtt: Span, limits: SendLimits) -> SendLimits {
+    /// ceiling over the round trip and the depth of the bucket, a frame is what the bucket holds, and the encoder's share
+    /// leaves room for what is `queued`.
+    pub(super) fn bound(&self, now: Time, srtt: Span, queued: Bytes, limits: SendLimits) -> SendLimits {
         let Some(rate) = self.rate else { return limits };
         let mut bounded = limits;
-        bounded.capacity = limits.capacity.min(rate);
+        bounded.capacity = limits.capacity.min(rate.saturating_sub(queued.per(DRAIN)).max(rate.scale(0.5)));
         bounded.pacing = limits.pacing.min(rate);
         bounded.padding = limits.padding.min(rate);
         bounded.window = limits.window.map(|window| window.min(rate.over(srtt + CAP_DEPTH)));

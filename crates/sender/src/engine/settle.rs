@@ -110,7 +110,8 @@ impl Engine {
         while let Some(decision) = self.parts.controller.poll_decision() {
             self.emit(Event::Decision(Box::new(decision)));
         }
-        self.limits = self.ceiling.bound(self.now, self.srtt(), self.parts.controller.limits());
+        let queued = self.parts.queue.wire_bytes();
+        self.limits = self.ceiling.bound(self.now, self.srtt(), queued, self.parts.controller.limits());
         let rate = self.pacing_rate();
         self.parts.pacer.set_rate(self.now, rate);
         self.parts.padding.set_limit(self.now, self.limits.padding);

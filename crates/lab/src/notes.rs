@@ -118,7 +118,7 @@ pub(crate) fn of_bound(scenario: &Scenario) -> Vec<Note> {
 fn of_codec(scenario: &Scenario, sender: &Of<'_>, notes: &mut Notes) {
     let (codec, video, frames) = (&scenario.codec, sender.video, &sender.parts.frames);
     let (source, is_scene) = (&video.source, SceneConfig::is_named_by(&video.source));
-    let why = format!("the encoder {codec} looks at no pictures, only at their size and frame rate: {REAL}");
+    let why = format!("the encoder {codec} looks at no pictures, only at what --size and --frame-rate set: {REAL}");
     notes.add(codec.is_model() && source != "scene", "video.source", source, why);
     let kept = !is_scene && !video.retimed && video.frame_rate != FrameRate::whole(30);
     notes.add(kept, "video.frame_rate", video.frame_rate, "a file plays at its own; retimed = true converts it");

@@ -148,7 +148,7 @@ pub(crate) fn videos(runs: &[Summary]) -> Vec<String> {
     distinct(turned)
 }
 
-/// What had no effect, and on which schemes.
+/// Settings without effect, with the schemes on which they had none.
 pub(crate) fn notes(runs: &[Summary]) -> Vec<String> {
     let all = || runs.iter().flat_map(|run| std::iter::once(run).chain(&run.competitors));
     let on = |note: &str| {

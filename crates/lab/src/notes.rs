@@ -40,7 +40,7 @@ pub(crate) struct Of<'a> {
     pub(crate) parts: &'a Parts,
 }
 
-/// What to do where an encoder model reads no pictures.
+/// The fix where an encoder model reads no pictures.
 const REAL: &str = "leave it out, or take a real encoder, such as vp8";
 
 #[derive(Default)]
@@ -56,7 +56,7 @@ impl Notes {
 }
 
 impl Scenario {
-    /// What of it has no effect on this sender, as far as that is known before it is played.
+    /// Settings without effect on this sender, as far as that is known before it is played.
     ///
     /// # Errors
     /// When a parameter of the sender is out of range.
@@ -70,7 +70,7 @@ impl Scenario {
     }
 }
 
-/// What of a scenario has no effect on a sender.
+/// Settings of a scenario without effect on a sender.
 pub(crate) fn of(scenario: &Scenario, sender: &Of<'_>) -> Vec<Note> {
     let mut notes = Notes::default();
     of_codec(scenario, sender, &mut notes);
@@ -94,7 +94,7 @@ pub(crate) fn of(scenario: &Scenario, sender: &Of<'_>) -> Vec<Note> {
     notes.0
 }
 
-/// What of a scenario has no effect on a [`Bound`], which refuses most of the rest.
+/// Settings of a scenario without effect on a [`Bound`], which refuses most of the rest.
 pub(crate) fn of_bound(scenario: &Scenario) -> Vec<Note> {
     let mut notes = Notes::default();
     of_candidates(&scenario.codec, &mut notes);
@@ -172,7 +172,7 @@ fn of_quality(scenario: &Scenario, notes: &mut Notes) {
     notes.add(scenario.ssim != Ssim::Window, "ssim", "daala", &why);
 }
 
-/// What would happen after the end of the run.
+/// Events after the end of the run.
 fn of_times(scenario: &Scenario, notes: &mut Notes) {
     let end = scenario.duration;
     let why = format!("the run ends at {end}");

@@ -86,7 +86,7 @@ impl Pictures {
         self.video.iter().map(|video| Pictures { video: vec![video.clone()], ..self.clone() }).collect()
     }
 
-    /// What was given of these options, with the field of the scenario that each sets.
+    /// Options that were given, with the field of the scenario that each sets.
     pub(super) fn given(&self) -> Vec<(String, &'static str)> {
         let mut given: Vec<_> = self.video.iter().map(|video| (format!("--video {video}"), "video.source")).collect();
         given.extend(self.codec.iter().map(|codec| (format!("--encoder {codec}"), "codec")));

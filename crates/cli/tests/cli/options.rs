@@ -1,4 +1,4 @@
-//! What is set is obeyed or said: what each option of `compare` and `run`, and each field of a scenario, does with the
+//! Options and fields that are obeyed, refused or noted: what each option of `compare` and `run`, and each field of a scenario, does with the
 //! schemes and encoders named beside it. Each row is proved by runs of two seconds with it and without.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{Folder, json, text, thalweg};
 
-/// What a setting does.
+/// Effect of a setting.
 #[derive(Debug, Clone, Copy)]
 enum Does {
     /// Every run differs from that without it.

@@ -163,7 +163,7 @@ pub struct Summary {
     /// that is not defined.
     #[serde(default)]
     pub bound_share: Option<f64>,
-    /// What of the scenario had no effect on this sender, and why, a line each.
+    /// Settings of the scenario without effect on this sender, and why, a line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

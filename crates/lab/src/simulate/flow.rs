@@ -68,7 +68,7 @@ pub(super) struct Flow {
     /// The name of its scheme.
     pub(super) scheme: String,
     machine_dependent: bool,
-    /// What of the scenario has no effect on it.
+    /// Settings of the scenario without effect on it.
     pub(super) notes: Vec<Note>,
     begin: Time,
     end: Time,

@@ -48,7 +48,7 @@ pub struct Played {
     pub machine_dependent: bool,
     /// When the camera was off, in order.
     pub camera_off: Vec<(Time, Time)>,
-    /// What of the scenario had no effect on it, and why.
+    /// Settings of the scenario without effect on it, and why.
     pub notes: Vec<String>,
 }
 

@@ -12,7 +12,7 @@ use thalweg_lab::metrics::Summary;
 use thalweg_lab::report::{self, About};
 use thalweg_lab::simulate::SimulateError;
 use thalweg_lab::statistics::distinct;
-use thalweg_lab::{Outcome, Scenario, inputs, run_folder, simulate};
+use thalweg_lab::{Note, Outcome, Scenario, inputs, run_folder, simulate};
 use thalweg_sender::{Registry, SenderFactory};
 
 use crate::progress::{self, Progress};
@@ -96,6 +96,22 @@ pub(crate) fn prepare(jobs: &mut [Job], out: &Path, resume: bool) -> anyhow::Res
     }
     if let Some(earlier) = folder::prepare(out, &folders, resume)? {
         jobs.iter_mut().for_each(|job| inputs::follow(&mut job.scenario, out, &earlier));
+    }
+    Ok(())
+}
+
+/// Refuses an option, given with the field of the scenario that it sets, that has no effect on any of the jobs. One that
+/// has none on some of them is noted with their results.
+///
+/// # Errors
+/// When there is such an option; the error says why.
+pub(crate) fn refuse_idle(jobs: &[Job], options: &[(String, &str)]) -> anyhow::Result<()> {
+    for (option, field) in options {
+        let note = |job: &Job| job.scenario.notes(&*job.scheme).ok()?.into_iter().find(|note| note.field == *field);
+        let notes: Option<Vec<Note>> = jobs.iter().map(note).collect();
+        if let Some(note) = notes.iter().flatten().next() {
+            bail!("{option} has no effect: {}", note.why);
+        }
     }
     Ok(())
 }

@@ -148,6 +148,16 @@ pub(crate) fn videos(runs: &[Summary]) -> Vec<String> {
     distinct(turned)
 }
 
+/// Settings without effect, with the schemes on which they had none.
+pub(crate) fn notes(runs: &[Summary]) -> Vec<String> {
+    let all = || runs.iter().flat_map(|run| std::iter::once(run).chain(&run.competitors));
+    let on = |note: &str| {
+        let noted = all().filter(|run| run.notes.iter().any(|other| other == note)).map(|run| run.scheme.as_str());
+        format!("note for {}: {note}", distinct(noted).join(", "))
+    };
+    distinct(all().flat_map(|run| &run.notes)).into_iter().map(|note| on(note)).collect()
+}
+
 /// Every number of every run, by the keys of summary.json.
 pub(crate) fn raw(runs: &[Summary], columns: &[&Column]) -> Grid {
     let names = ["scheme", "trace", "video", "seed", "feedback"];

@@ -69,6 +69,13 @@ pub trait Controller: Send {
         let _ = (now, signal);
     }
 
+    /// Returns true if it keeps to a limit of this kind, [`Signal::ReceiverLimit`] or [`Signal::Bounds`], by a rule of its
+    /// own. A sender holds any other controller to the max rate; its min rate has no effect then.
+    fn obeys(&self, limit: &Signal) -> bool {
+        let _ = limit;
+        false
+    }
+
     /// Called when the time returned by [`Controller::next_timeout`] has come.
     fn on_timeout(&mut self, now: Time) {
         let _ = now;
@@ -128,7 +135,8 @@ pub enum Signal {
     Interarrival(Span),
     /// From the receiver: its own measurement of the path (Rebera's).
     PathReport(PathReport),
-    /// From the receiver: the most that it lets the sender send, as in a REMB message; `None` for no limit. For GCC.
+    /// From the receiver: the most that it lets the sender send, as in a REMB message; `None` for no limit. GCC obeys it
+    /// as libwebrtc does ([`Controller::obeys`]).
     ReceiverLimit(Option<Rate>),
     /// From the network: packets take another route from now on, and reports on those sent before concern the old one.
     /// For GCC.
@@ -137,7 +145,7 @@ pub enum Signal {
         adapter: bool,
     },
     /// From the application: bounds on the estimate itself, beside what its encoder can use ([`Controller::on_demand`]).
-    /// For GCC.
+    /// GCC obeys them as libwebrtc does ([`Controller::obeys`]).
     Bounds(Demand),
 }
 

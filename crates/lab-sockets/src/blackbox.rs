@@ -127,6 +127,7 @@ pub fn call(
         choices: None,
         camera_off: Vec::new(),
         machine_dependent: false,
+        notes: Vec::new(),
     };
     let mut outcome = summarize(scenario, &program.name, played, &converted.recorder, &(&capacity).into());
     outcome.summary.live = true;

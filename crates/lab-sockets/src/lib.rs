@@ -33,7 +33,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use thalweg_codecs::CodecPair;
+use thalweg_codecs::{CodecPair, CodecTime};
 use thalweg_emulate::clock::Clock;
 use thalweg_emulate::reactor::{Lateness, Poller, PollerConfig, UdpConfig, UdpSocket};
 use thalweg_emulate::thread::spawn;
@@ -96,6 +96,7 @@ pub fn run(
     progress: &mut dyn FnMut(Time),
 ) -> Result<RealTimeRun, RealTimeError> {
     check(scenario)?;
+    let notes = scenario.notes(&**scheme)?;
     let style = negotiation::negotiable(scenario.feedback.unwrap_or(scheme.feedback()));
     let scenario =
         Scenario { feedback: Some(style), request_feedback_every: Some(FEEDBACK_REQUEST_INTERVAL), ..scenario.clone() };
@@ -188,6 +189,7 @@ pub fn run(
         choices: None,
         camera_off: Vec::new(),
         machine_dependent: fitted.is_machine_dependent(),
+        notes: notes.iter().map(ToString::to_string).collect(),
     };
     let mut outcome = summarize(&scenario, fitted.name(), played, &converted.recorder, &(&capacity).into());
     outcome.summary.live = true;
@@ -224,6 +226,11 @@ fn check(scenario: &Scenario) -> Result<(), SimulateError> {
         ("until", scenario.until.is_some()),
         ("pauses", !scenario.pauses.is_empty()),
         ("audio", scenario.audio.is_some()),
+        ("discard_after", scenario.discard_after.is_some()),
+        ("playout", scenario.playout.is_some()),
+        ("request_feedback_every", scenario.request_feedback_every.is_some_and(|it| it != FEEDBACK_REQUEST_INTERVAL)),
+        // A real encoder takes the time that it takes.
+        ("codec_time", !scenario.codec.is_model() && scenario.codec_time != CodecTime::default()),
     ];
     if let Some((field, _)) = simulated.iter().find(|(_, is_set)| *is_set) {
         return wrong(format!("{field} is set, which a real-time run does not have: play it in virtual time"));

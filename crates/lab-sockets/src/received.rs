@@ -160,6 +160,7 @@ pub fn run(
         choices: None,
         camera_off: Vec::new(),
         machine_dependent: false,
+        notes: Vec::new(),
     };
     let report = &observed.report;
     let mut outcome = summarize(&scenario, &report.name, played, &recorder, &(&capacity).into());

@@ -14,6 +14,7 @@ pub mod journal;
 pub mod kept;
 pub mod metrics;
 mod named;
+mod notes;
 pub mod outcome;
 mod play;
 pub mod playout;
@@ -31,6 +32,7 @@ pub mod tune;
 pub mod undershoot;
 
 pub use named::{NoSender, named};
+pub use notes::Note;
 pub use outcome::Outcome;
 pub use scenario::Scenario;
 pub use simulate::{Simulation, simulate, simulate_with, unattended};

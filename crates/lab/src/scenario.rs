@@ -206,17 +206,6 @@ pub struct Pause {
     pub until: Span,
 }
 
-impl Scenario {
-    /// Notes of changes that do nothing, because the run has ended before them.
-    pub fn late_changes(&self) -> Vec<String> {
-        let late = (0..).zip(&self.changes).filter(|(_, change)| change.at >= self.duration);
-        let note = |(index, change): (usize, &Change)| {
-            format!("changes[{index}].at is {}, but the run ends at {}: it changes nothing", change.at, self.duration)
-        };
-        late.map(note).collect()
-    }
-}
-
 /// Something that changes at a time. Rates and delays that follow a schedule belong to the hops themselves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -254,7 +243,8 @@ pub enum What {
         #[serde(default)]
         adapter: bool,
     },
-    /// The most that the receiver of a video sender lets it send, as a REMB message says it.
+    /// The most that the receiver of a video sender lets it send, as a REMB message says it. `gcc` obeys it as libwebrtc
+    /// does, by its target; any other scheme sends no more, all kinds of packets together, from the IP header on.
     ReceiverLimit {
         /// The video sender.
         #[serde(default)]
@@ -263,7 +253,8 @@ pub enum What {
         #[serde(default)]
         rate: Option<Rate>,
     },
-    /// The bounds that the application sets to the estimate of a video sender.
+    /// The bounds that the application sets to the estimate of a video sender. `gcc` obeys both as libwebrtc does; any
+    /// other scheme keeps to `max` as to a receiver's limit, and a note says that `min` has no effect.
     Bounds {
         /// The video sender.
         #[serde(default)]

@@ -100,12 +100,18 @@ impl Setting {
         })
     }
 
-    /// `of` with this parameter; `None` if it has no table for it.
+    /// `of` with this parameter; `None` if it has no table for it. A table of a scenario that is absent, such as `playout`,
+    /// begins with its defaults; `none` takes away what may be absent.
     ///
     /// # Errors
     /// When the value is wrong.
     pub fn on<T: Serialize + DeserializeOwned>(&self, of: &T) -> Result<Option<T>, SettingError> {
         let mut whole = toml_of(of)?;
+        if let (Root::Scenario, [table, of, ..], Value::Table(all)) = (self.root, &self.path[..], &mut whole)
+            && of.parse::<usize>().is_err()
+        {
+            all.entry(table.as_str()).or_insert_with(|| Value::Table(Table::new()));
+        }
         let Some(place) = self.parent(&mut whole) else { return Ok(None) };
         match place {
             (Value::Table(table), name) => drop(table.insert(name.into(), self.value.clone())),
@@ -115,19 +121,19 @@ impl Setting {
             },
             _ => return Ok(None),
         }
-        let read: Result<T, _> = whole.try_into();
+        let read: Result<T, _> = whole.clone().try_into();
         let changed = match read {
             Ok(changed) => changed,
             // Of its own name; a field in its value is a wrong value.
             Err(error)
-                if self
-                    .path
-                    .last()
-                    .is_some_and(|name| error.message().starts_with(&format!("unknown field `{name}`"))) =>
+                if self.path.iter().any(|name| error.message().starts_with(&format!("unknown field `{name}`"))) =>
             {
                 return Ok(None);
             }
-            Err(error) => return Err(SettingError(format!("{}={}: {}", self.name(), self.value, error.message()))),
+            Err(error) => {
+                let wrong = || SettingError(format!("{}={}: {}", self.name(), self.value, error.message()));
+                return self.absent(whole)?.map(Some).ok_or_else(wrong);
+            }
         };
         // A name that the type does not know, and does not refuse, is gone again.
         let is_known = self.parent(&mut toml_of(&changed)?).is_some_and(|(parent, name)| match parent {
@@ -135,6 +141,17 @@ impl Setting {
             _ => true,
         });
         Ok(is_known.then_some(changed))
+    }
+
+    /// The whole without this parameter, if the value is `none` and it may be absent.
+    fn absent<T: Serialize + DeserializeOwned>(&self, mut whole: Value) -> Result<Option<T>, SettingError> {
+        let Some((Value::Table(table), name)) = self.parent(&mut whole) else { return Ok(None) };
+        table.remove(name);
+        let Some(changed) = whole.try_into::<T>().ok().filter(|_| self.value.as_str() == Some("none")) else {
+            return Ok(None);
+        };
+        // What has a default is there again.
+        Ok(self.current(&changed)?.is_none().then_some(changed))
     }
 
     /// A scheme with this parameter, which can be played; `None` if it has none such.

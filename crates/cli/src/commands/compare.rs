@@ -61,7 +61,7 @@ pub(super) struct Network {
     /// Second link in series, in the forms of --trace, as when both peers are on cellular networks
     #[arg(long, value_name = "TRACE")]
     then: Option<String>,
-    /// Reverse path, for feedback, in the forms of --trace (default: unlimited)
+    /// Reverse path, for feedback, in the forms of --trace (default: unlimited); its queue has no limit
     #[arg(long, value_name = "TRACE")]
     reverse: Option<String>,
     #[command(flatten)]
@@ -80,6 +80,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     playing.join(&mut schemes, &registry)?;
     playing.set(&mut scenarios, &mut schemes)?;
     let jobs = crate::play::matrix(&scenarios, &schemes, &playing.out);
+    let queue = arguments.network.around.queue.map(|queue| (format!("--queue {queue}"), "forward.hops.queue"));
+    let options: Vec<_> = arguments.pictures.given().into_iter().chain(queue).collect();
+    crate::play::refuse_idle(&jobs, &options)?;
     arguments.results.of(jobs, playing)
 }
 

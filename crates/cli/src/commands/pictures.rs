@@ -86,6 +86,17 @@ impl Pictures {
         self.video.iter().map(|video| Pictures { video: vec![video.clone()], ..self.clone() }).collect()
     }
 
+    /// Options that were given, with the field of the scenario that each sets.
+    pub(super) fn given(&self) -> Vec<(String, &'static str)> {
+        let mut given: Vec<_> = self.video.iter().map(|video| (format!("--video {video}"), "video.source")).collect();
+        given.extend(self.codec.iter().map(|codec| (format!("--encoder {codec}"), "codec")));
+        let undershoot =
+            (!self.undershoot.is_none()).then(|| (format!("--undershoot {}", self.undershoot), "undershoot"));
+        let ssim = (self.ssim == Ssim::Daala).then(|| ("--ssim daala".to_string(), "ssim"));
+        given.extend(undershoot.into_iter().chain(ssim));
+        given
+    }
+
     pub(super) fn video(&self) -> Video {
         let (source, retimed) = (self.source().to_string(), self.frame_rate.is_some());
         Video { source, size: self.size, frame_rate: self.frame_rate.unwrap_or(FrameRate::whole(30)), retimed }

@@ -26,8 +26,9 @@ pub(crate) struct Playing {
     pub(super) seeds: Seeds,
     /// Set a parameter of each scheme that has it, or of the scenario, by its path in run.toml; repeatable
     ///
-    /// Examples: scheme.controller.copa.delta=0.5, scenario.clock_offset=0ms. docs/reference/scheme.md and
-    /// docs/reference/scenario.md list them.
+    /// Examples: scheme.controller.copa.delta=0.5, scenario.clock_offset=0ms. A table that is absent begins with its
+    /// defaults, and none takes one away: scenario.playout={}, scenario.playout.min=20ms, scenario.audio=none.
+    /// docs/reference/scheme.md and docs/reference/scenario.md list them.
     #[arg(long, value_name = "PARAMETER=VALUE")]
     set: Vec<Setting>,
     #[command(flatten)]

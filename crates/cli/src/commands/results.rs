@@ -25,10 +25,10 @@ pub(crate) struct Results {
     #[arg(long, group = "form")]
     markdown: bool,
     /// The columns, by name or by key of summary.json, separated by commas: video,p95,latency_p50_ms
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', conflicts_with = "json")]
     columns: Vec<String>,
     /// Sort the rows of tables by this column, the best first
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["json", "csv"])]
     sort: Option<String>,
     /// Fail (exit code 3) if this condition holds for a scheme: `latency_p95_ms > 200`; repeatable
     ///
@@ -71,6 +71,11 @@ impl Results {
     pub(crate) fn show(&self, outcomes: &[Outcome], out: &Path) -> anyhow::Result<()> {
         let runs: Vec<Summary> = outcomes.iter().map(|outcome| outcome.summary.clone()).collect();
         self.print(&runs)?;
+        let notes = table::notes(&runs);
+        match self.is_text() {
+            true => notes.iter().for_each(|note| outln!("{note}")),
+            false => notes.iter().for_each(|note| note!("{note}")),
+        }
         let about = About { title: play::title(&runs), ..About::default() };
         play::write_report(outcomes, about, &out.join("report.html"))?;
         if cfg!(not(feature = "parquet")) {

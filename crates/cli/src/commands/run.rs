@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     /// Play in real time, on sockets of this machine over the emulated link, with RTP, DTLS and SRTP
     ///
     /// Schemes play one after another, each for as long as the scenario lasts.
-    #[arg(long, conflicts_with_all = ["resume", "contestant"], help_heading = LIVE)]
+    #[arg(long, conflicts_with_all = ["resume", "contestant", "jobs"], help_heading = LIVE)]
     live: bool,
     /// Play in virtual time too, and print the differences
     ///
@@ -140,7 +140,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         scenario.feedback = style;
     }
     let File { scenario, schemes: own, .. } = file.resolved().with_context(path)?;
-    scenario.late_changes().iter().for_each(|late| note!("{}: {late}", scenario.name));
     let playing = &arguments.playing;
     let named = &arguments.scheme;
     let mut schemes = if named.is_empty() { own } else { crate::play::schemes(&registry, named)? };
@@ -149,6 +148,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut scenarios: Vec<_> = seeds.into_iter().map(|seed| Scenario { seed, ..scenario.clone() }).collect();
     playing.set(&mut scenarios, &mut schemes)?;
     let mut jobs = crate::play::matrix(&scenarios, &schemes, &playing.out);
+    let video = arguments.video.iter().map(|video| (format!("--video {video}"), "video.source"));
+    let undershoot = arguments.undershoot.iter().map(|it| (format!("--undershoot {it}"), "undershoot"));
+    let encoder = arguments.encoder.iter().map(|codec| (format!("--encoder {codec}"), "codec"));
+    crate::play::refuse_idle(&jobs, &video.chain(undershoot).chain(encoder).collect::<Vec<_>>())?;
     if !arguments.live {
         return arguments.results.of(jobs, playing);
     }

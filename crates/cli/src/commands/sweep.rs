@@ -1,5 +1,6 @@
 //! `thalweg sweep`: a grid of runs, and one table.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -130,7 +131,13 @@ fn play(arguments: &Arguments, path: &Path) -> anyhow::Result<()> {
     if arguments.retry_failed {
         parts.forget_failed();
     }
-    let player = Player { sweep: &sweep, registry: &registry, effort: &arguments.effort, curves: Curves::new() };
+    let player = Player {
+        sweep: &sweep,
+        registry: &registry,
+        effort: &arguments.effort,
+        curves: Curves::new(),
+        noted: Mutex::default(),
+    };
     let known = Known::of(&sweep, shard, &parts);
     let (jobs, all) = (known.rows.len() + known.left.len(), sweep.len());
     if !known.rows.is_empty() {
@@ -235,6 +242,8 @@ struct Player<'a> {
     registry: &'a Registry,
     effort: &'a Effort,
     curves: Curves,
+    /// Notes that were printed.
+    noted: Mutex<BTreeSet<String>>,
 }
 
 /// Result of a job's thread.
@@ -285,6 +294,14 @@ impl Player<'_> {
 
     fn row(&self, number: u32, progress: &Progress) -> Done {
         let job = self.sweep.job(number, self.registry, &Here)?;
+        let (scenario, sender) = job.read(self.registry)?;
+        for note in scenario.notes(&*sender).unwrap_or_default() {
+            let note = format!("note for {}: {note}", sender.name());
+            // Once a command, however many runs it plays.
+            if self.noted.lock().is_ok_and(|mut noted| noted.insert(note.clone())) {
+                note!("{note}");
+            }
+        }
         let progress = progress.begin(format!("job {number}"), self.sweep.duration_of(number));
         let mut say = |now| {
             progress.report(now);

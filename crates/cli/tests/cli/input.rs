@@ -64,7 +64,7 @@ fn a_scenario_is_played_with_another_duration_video_size_and_encoder() {
         "--frame-rate",
         "29.97",
         "--encoder",
-        "model",
+        "functional",
     ];
     json(&thalweg(&[&["run", step, "--scheme", "gcc", "--json", "--out", &out], &changed[..]].concat()));
     let run: toml::Table = toml::from_str(&std::fs::read_to_string(folder.0.join("gcc/run.toml")).unwrap()).unwrap();
@@ -73,5 +73,5 @@ fn a_scenario_is_played_with_another_duration_video_size_and_encoder() {
     assert_eq!(scenario["video"]["source"].as_str(), Some("scene:easy"));
     assert_eq!(scenario["video"]["size"].as_str(), Some("160x90"));
     assert_eq!(scenario["video"]["frame_rate"].as_str(), Some("30000/1001"));
-    assert!(scenario["codec"].get("model").is_some(), "{scenario}");
+    assert!(scenario["codec"].get("functional").is_some(), "{scenario}");
 }

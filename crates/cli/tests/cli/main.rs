@@ -15,6 +15,7 @@ mod emulate;
 mod input;
 mod kept;
 mod manners;
+mod options;
 mod policy;
 #[cfg(feature = "parquet")]
 mod quality;

@@ -108,7 +108,8 @@ fn a_camera_of_29_97_fps_keeps_its_rate_from_the_file_to_the_last_picture() {
     let path = folder.0.join("clip.y4m");
     std::fs::write(&path, clip).unwrap();
     let path = path.display().to_string();
-    for options in [&["--frame-rate", "29.97"][..], &["--video", &path], &["--video", &path, "--encoder", "functional"]]
+    let source = format!("scenario.video.source={path}");
+    for options in [&["--frame-rate", "29.97"][..], &["--set", &source], &["--video", &path, "--encoder", "functional"]]
     {
         let fixed = ["compare", "--encoder", "model", "--scheme", "gcc", "--rate", "2Mbps", "--duration", "10010ms"];
         let fixed = if options.contains(&"--encoder") { [&fixed[..1], &fixed[3..]].concat() } else { fixed.to_vec() };

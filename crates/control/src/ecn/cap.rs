@@ -246,6 +246,10 @@ impl Controller for Capped {
         self.inner.on_signal(now, signal);
     }
 
+    fn obeys(&self, limit: &Signal) -> bool {
+        self.inner.obeys(limit)
+    }
+
     fn on_timeout(&mut self, now: Time) {
         self.inner.on_timeout(now);
     }

@@ -405,6 +405,10 @@ impl Controller for Gcc {
         }
     }
 
+    fn obeys(&self, limit: &Signal) -> bool {
+        matches!(limit, Signal::ReceiverLimit(_) | Signal::Bounds(_))
+    }
+
     fn on_timeout(&mut self, now: Time) {
         self.next_tick = now + TICK;
         self.probes.on_available(now);

@@ -133,7 +133,9 @@ fn a_finite_queue_changes_nothing_for_a_sender_that_may_wait() {
     let queue = QueueConfig::DropTail(thalweg_netsim::queue::Limits::packets(2));
     let mut finite = endless.clone();
     finite.forward.hops[0] = HopConfig::Bottleneck { trace: "link".into(), queue, once: false };
-    let [endless, finite] = [endless, finite].map(|scenario| play(&scenario, &bound("bound:omniscient"), &link));
+    let [endless, mut finite] = [endless, finite].map(|scenario| play(&scenario, &bound("bound:omniscient"), &link));
+    let said = std::mem::take(&mut finite.outcome.summary.notes);
+    assert!(said.len() == 1 && said[0].starts_with("forward.hops.queue"), "{said:?}");
     assert!(endless.outcome.summary == finite.outcome.summary);
 }
 

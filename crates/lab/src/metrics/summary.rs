@@ -163,6 +163,9 @@ pub struct Summary {
     /// that is not defined.
     #[serde(default)]
     pub bound_share: Option<f64>,
+    /// Settings of the scenario without effect on this sender, and why, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 #[cfg(test)]

@@ -52,10 +52,16 @@ impl Changes {
                     network.check_route(route)?;
                     route.flow
                 }
+                What::ReceiverLimit { rate: Some(Rate::ZERO), .. } => {
+                    return problem(format!(
+                        "the receiver's limit at {at} is 0: write one above 0, or none for no limit; a camera is off in pauses"
+                    ));
+                }
                 What::ReceiverLimit { flow, .. } => *flow,
                 What::Bounds { flow, min, max } => {
-                    if min > max {
-                        return problem(format!("the bounds at {at} are {min} to {max}: min is above max"));
+                    if min > max || *max == Rate::ZERO {
+                        let why = if min > max { "min is above max" } else { "max must be above 0" };
+                        return problem(format!("the bounds at {at} are {min} to {max}: {why}"));
                     }
                     *flow
                 }

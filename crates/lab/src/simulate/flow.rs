@@ -28,6 +28,7 @@ use super::summarize::Played;
 use super::ticks::Ticks;
 use super::viewer::Viewer;
 use crate::metrics::{Choosing, DEADLINE, QualitySource};
+use crate::notes::{self, Note};
 use crate::outcome::Still;
 use crate::playout::{self, Complete, Playout};
 use crate::record::{Record, Recorder, What};
@@ -67,6 +68,8 @@ pub(super) struct Flow {
     /// The name of its scheme.
     pub(super) scheme: String,
     machine_dependent: bool,
+    /// Settings of the scenario without effect on it.
+    pub(super) notes: Vec<Note>,
     begin: Time,
     end: Time,
     video: Video,
@@ -137,6 +140,7 @@ impl Flow {
         let style = scenario.feedback.unwrap_or(scheme.feedback());
         scheme.as_scheme().map_or(Ok(()), |known| known.accepts(style))?;
         let seed = scenario.seed.child(&format!("flow {number}"));
+        let notes = notes::of(scenario, &notes::Of { flow: number, video, feedback: style, parts: &parts });
         let mut captures = Ticks::new((begin, end), &pauses);
         Ok(Flow {
             number,
@@ -145,6 +149,7 @@ impl Flow {
             begin,
             end,
             video: video.clone(),
+            notes,
             engine: Engine::with(parts, camera, begin)?,
             receiver: Receiver::new(scheme.receiver(), style, scenario.clock_offset)?
                 .discarding_after(scenario.discard_after)?
@@ -216,6 +221,7 @@ impl Flow {
             choices: self.choosing.figures(),
             machine_dependent: self.machine_dependent,
             camera_off: self.pauses,
+            notes: self.notes.iter().map(ToString::to_string).collect(),
         };
         (played, self.ledger, self.stills.finish())
     }

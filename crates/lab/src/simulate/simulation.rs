@@ -17,6 +17,7 @@ use super::viewer::Viewer;
 use super::{FindTrace, Progress, Run, SimulateError, sharing, summarize};
 use crate::bound::{self, Bound};
 use crate::named::named;
+use crate::notes;
 use crate::outcome::Outcome;
 use crate::record::{Keep, Record, Recorder, What};
 use crate::scenario::Scenario;
@@ -53,6 +54,7 @@ impl Simulation {
         let bound = sender.as_any().and_then(|sender| sender.downcast_ref::<Bound>());
         let placed = bound.map(|bound| bound::placed(bound, scenario, find)).transpose();
         let placed = placed.map_err(SimulateError::Scenario)?;
+        let idle = bound.map(|_| notes::of_bound(scenario));
         let (scenario, sender): (&Scenario, &dyn SenderFactory) =
             placed.as_ref().map_or((scenario, sender), |(scenario, sender)| (scenario, sender));
         let end = Time::ZERO + scenario.duration;
@@ -72,6 +74,7 @@ impl Simulation {
                 Flow::new(session, scenario, &*named(registry, name).map_err(unknown)?)?
             });
         }
+        flows[0].notes.extend(idle.into_iter().flatten());
         let cross = CrossTraffic::new(scenario, flows.len())?;
         let (count, routed) = (flows.len() + cross.count(), network.routed());
         if routed > count {

@@ -48,6 +48,8 @@ pub struct Played {
     pub machine_dependent: bool,
     /// When the camera was off, in order.
     pub camera_off: Vec<(Time, Time)>,
+    /// Settings of the scenario without effect on it, and why.
+    pub notes: Vec<String>,
 }
 
 /// The outcome of one sender of a scenario with this scheme, over a way with the capacity of `link`.
@@ -77,6 +79,7 @@ pub fn summarize(
         choices,
         machine_dependent,
         camera_off,
+        notes,
     } = played;
     let duration = (stopped - begin).as_secs_f64();
     let (began, stopped) = (begin.as_secs_f64(), stopped.as_secs_f64());
@@ -161,6 +164,7 @@ pub fn summarize(
         competitors: Vec::new(),
         traffic: Vec::new(),
         bound_share: None,
+        notes,
     };
     let series = Series {
         bin_s: BIN_S,

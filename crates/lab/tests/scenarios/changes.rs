@@ -1,14 +1,14 @@
 //! Changes during a run: links, routes, a receiver's limit, an application's bounds.
 
-use thalweg_control::gcc;
+use thalweg_control::{Signal, gcc};
 use thalweg_lab::Scenario;
 use thalweg_lab::record::{self, Record};
 use thalweg_lab::scenario::{Change, FORWARD, NamedLink, REVERSE, Route, What};
 use thalweg_lab::simulate::{Run, Simulation};
 use thalweg_netsim::{HopConfig, LossModel, PathConfig, QueueConfig};
-use thalweg_sender::scheme::ControllerConfig;
-use thalweg_sender::{Registry, Scheme};
-use thalweg_units::{Rate, Span, Time};
+use thalweg_sender::scheme::{ControllerConfig, known};
+use thalweg_sender::{Event, Registry, Scheme};
+use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 fn rate(rates: &str) -> HopConfig {
     HopConfig::Rate { rate: rates.parse().unwrap(), queue: QueueConfig::Infinite }
@@ -109,6 +109,40 @@ fn a_receivers_limit_caps_the_target_and_leaves_the_estimate() {
     let changes = vec![at(6.0, limit(Some(250))), at(7.0, limit(None))];
     let seen = targets(&scenario(&[rate("2Mbps"), delay(20)], changes, 8), &[5.99, 6.5, 7.01]);
     assert!(seen[0] > 1400.0 && seen[1] == 250.0 && seen[2] > 1000.0, "{seen:?}");
+}
+
+/// Rate sent of a scheme in the last four of twelve seconds, on 2 Mbps, after this change at 5 s, and the pictures shown
+/// in them.
+fn sent_after(scheme: &Scheme, what: What) -> (Rate, usize) {
+    let mut scenario = scenario(&[rate("2Mbps"), delay(20)], vec![at(5.0, what)], 12);
+    scenario.video.size = Some(Size::new(320, 180));
+    let run = scenario.play(scheme).unwrap();
+    let late = |record: &&Record| record.at >= Time::from_secs_f64(8.0);
+    let sent = run.recorder.records().filter(late).filter_map(|record| match record.what {
+        record::What::Sender(Event::PacketSent { size, .. }) => Some(size),
+        _ => None,
+    });
+    let shown = run.outcome.frames.iter().filter(|frame| frame.displayed_s.is_some_and(|shown| shown >= 8.0)).count();
+    (sent.sum::<Bytes>().per(Span::from_secs(4)), shown)
+}
+
+#[test]
+fn every_scheme_sends_what_its_receiver_and_its_application_allow_and_no_more() {
+    let most = Rate::from_kbps(300);
+    for known in known() {
+        let scheme = known.scheme();
+        let limit = What::ReceiverLimit { flow: 0, rate: Some(most) };
+        let bounds = What::Bounds { flow: 0, min: Rate::ZERO, max: most };
+        for what in [limit, bounds] {
+            let (sent, shown) = sent_after(&scheme, what);
+            println!("{}: {sent}, {shown} pictures", known.name);
+            let obeys = scheme.controller.build().unwrap().obeys(&Signal::ReceiverLimit(None));
+            // GCC's target is a rate of media; all kinds of packets together otherwise.
+            let most = if obeys { most.scale(1.2) } else { most.scale(1.01) };
+            assert!((most.scale(0.15)..=most).contains(&sent), "{}: {sent}", known.name);
+            assert!(shown >= 40, "{}: {shown} of 120 pictures", known.name);
+        }
+    }
 }
 
 #[test]

@@ -36,6 +36,8 @@ impl Engine {
             }
             engine.discard_slot(Why::SchemeChanged);
             engine.parts = parts;
+            engine.ceiling.told.into_iter().flatten().for_each(|limit| engine.signal(limit));
+            engine.hold();
             if engine.ceiling.rate() < Rate::MAX {
                 engine.tell_demand();
             }

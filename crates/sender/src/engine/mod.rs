@@ -24,6 +24,7 @@ mod tests;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use thalweg_control::ecn::Ect1Policy;
 use thalweg_control::{Acknowledgement, Fate, Feedback, History, PacketId, PathReport, SendLimits, Signal};
 use thalweg_types::Packet;
 use thalweg_types::feedback::DecoderReport;
@@ -241,14 +242,19 @@ impl Engine {
         self.on_signal(now, Signal::PathReport(*report));
     }
 
-    /// Something happened that concerns only the controller: another route, a limit that the receiver or the application
-    /// sets.
+    /// Something happened that concerns the controller: another route, a limit that the receiver or the application sets.
+    /// No scheme sends more than such a limit, all kinds of packets together, from the IP header on; one whose controller
+    /// obeys it ([`Controller::obeys`](thalweg_control::Controller::obeys)) does so by its own rule.
     pub fn on_signal(&mut self, now: Time, signal: Signal) {
         self.input(now, |engine| {
             engine.signal(signal);
-            if let (Signal::RouteChanged { .. }, Some(ecn)) = (signal, &mut engine.parts.ecn) {
-                ecn.on_route_changed();
+            match signal {
+                Signal::RouteChanged { .. } => engine.parts.ecn.iter_mut().for_each(Ect1Policy::on_route_changed),
+                Signal::ReceiverLimit(_) => engine.ceiling.told[0] = Some(signal),
+                Signal::Bounds(_) => engine.ceiling.told[1] = Some(signal),
+                _ => {}
             }
+            engine.hold();
         });
     }
 

@@ -110,7 +110,8 @@ impl Engine {
         while let Some(decision) = self.parts.controller.poll_decision() {
             self.emit(Event::Decision(Box::new(decision)));
         }
-        self.limits = self.ceiling.bound(self.now, self.srtt(), self.parts.controller.limits());
+        let queued = self.parts.queue.wire_bytes();
+        self.limits = self.ceiling.bound(self.now, self.srtt(), queued, self.parts.controller.limits());
         let rate = self.pacing_rate();
         self.parts.pacer.set_rate(self.now, rate);
         self.parts.padding.set_limit(self.now, self.limits.padding);
@@ -144,6 +145,7 @@ impl Engine {
         let mut view = self.seen(occasion, self.now - slot.read);
         if let Some(period) = self.parts.policy.begins_period(&view) {
             self.parts.controller.on_signal(self.now, Signal::Period(period));
+            self.ceiling.period = period;
             self.apply_limits();
             view = self.seen(occasion, self.now - slot.read);
         }

@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
-use thalweg_control::{Acknowledgement, Controller, Decision, Feedback, PacketId, SendLimits, Signal};
+use thalweg_control::{Acknowledgement, Controller, Decision, Demand, Feedback, PacketId, SendLimits, Signal};
 use thalweg_types::{EncodePlan, Target};
 use thalweg_units::{Rate, Size, Span, Time};
 
@@ -15,7 +15,7 @@ use super::{Camera, Engine, Output};
 use crate::event::{Event, Why};
 use crate::frames::{FramePlan, FramePolicy, QueueVerdict, QueueView, View};
 use crate::parts::Parts;
-use crate::scheme::known;
+use crate::scheme::{Scheme, known};
 use crate::testing::encoded;
 
 const CAMERA: Camera = Camera { size: Size::HD, interval: Span::from_millis(33) };
@@ -123,6 +123,24 @@ fn a_signal_to_the_controller_changes_the_limits_once_and_tells_its_decision_bef
 }
 
 #[test]
+fn a_receivers_limit_holds_for_each_scheme_that_a_call_changes_to_until_it_is_lifted() {
+    let schemes = ["gcc", "nada", "gcc", "thalweg"].map(|name| name.parse::<Scheme>().unwrap());
+    let mut engine = Engine::new(&schemes[3], CAMERA, Time::ZERO).unwrap();
+    let start = |scheme: &Scheme| scheme.controller.build().unwrap().limits().capacity;
+    engine.on_signal(Time::ZERO, Signal::ReceiverLimit(Some(Rate::from_kbps(200))));
+    for scheme in &schemes {
+        assert!(engine.limits().capacity <= Rate::from_kbps(200), "{}", engine.limits().capacity);
+        engine.change_scheme(Time::ZERO, scheme).unwrap();
+    }
+    engine.on_signal(Time::ZERO, Signal::Bounds(Demand { min: Rate::ZERO, max: Rate::from_kbps(100) }));
+    assert!(engine.limits().capacity <= Rate::from_kbps(100), "the least of both: {}", engine.limits().capacity);
+    engine.on_signal(Time::ZERO, Signal::ReceiverLimit(None));
+    assert!(engine.limits().capacity <= Rate::from_kbps(100), "the other stays: {}", engine.limits().capacity);
+    engine.on_signal(Time::ZERO, Signal::Bounds(Demand { min: Rate::ZERO, max: Rate::MAX }));
+    assert_eq!(engine.limits().capacity, start(&schemes[3]));
+}
+
+#[test]
 fn a_queue_too_old_is_thrown_away_and_what_the_policy_concludes_from_that_follows() {
     let mut engine = engine(Careful::default());
     engine.on_picture(Time::ZERO, 0);
@@ -220,6 +238,7 @@ enum Input {
     KeyframeRequest,
     Audio,
     Ceiling(Option<Rate>),
+    Limit(Option<Rate>),
     Change(usize),
 }
 
@@ -233,6 +252,7 @@ fn input() -> impl Strategy<Value = Input> {
         1 => Just(Input::KeyframeRequest),
         1 => Just(Input::Audio),
         1 => prop::option::of(100_u64..5_000).prop_map(|kbps| Input::Ceiling(kbps.map(Rate::from_kbps))),
+        1 => prop::option::of(0_u64..5_000).prop_map(|kbps| Input::Limit(kbps.map(Rate::from_kbps))),
         1 => any::<prop::sample::Index>().prop_map(|index| Input::Change(index.index(known().len()))),
     ]
 }
@@ -272,6 +292,7 @@ impl Caller {
             Input::KeyframeRequest => engine.on_keyframe_request(now),
             Input::Audio => engine.on_audio(now, 0, 80),
             Input::Ceiling(rate) => engine.set_ceiling(now, *rate),
+            Input::Limit(rate) => engine.on_signal(now, Signal::ReceiverLimit(*rate)),
             Input::Change(scheme) => engine.change_scheme(now, &known()[*scheme].scheme()).unwrap(),
         }
     }

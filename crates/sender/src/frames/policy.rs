@@ -26,6 +26,12 @@ pub trait FramePolicy: Send {
         false
     }
 
+    /// Returns true if the policy asks for frames by quantisers ([`Target::Quantizer`](thalweg_types::Target)), and so for
+    /// no rate or size that an encoder could stay below.
+    fn asks_for_quantizers(&self) -> bool {
+        false
+    }
+
     /// The number of temporal layers, at least 1.
     fn layers(&self) -> u8 {
         1

@@ -46,8 +46,8 @@ fn check(file: &Path) -> anyhow::Result<()> {
     let File { scenario, schemes, .. } = File::read(file)?;
     for scheme in &schemes {
         begin(&scenario, &**scheme).with_context(|| file.display().to_string())?;
+        scenario.notes(&**scheme)?.iter().for_each(|note| note!("{}: {}: {note}", file.display(), scheme.name()));
     }
-    scenario.late_changes().iter().for_each(|late| note!("{}: {late}", file.display()));
     let Scenario { name, duration, forward, reverse, competitors, .. } = &scenario;
     let (forth, back, others) = (forward.hops.len(), reverse.hops.len(), competitors.len());
     outln!("{name}: {duration}, {forth} hops forth and {back} back, {others} competitors: as it should be");

@@ -213,6 +213,10 @@ impl FramePolicy for LateChoice {
         true
     }
 
+    fn asks_for_quantizers(&self) -> bool {
+        matches!(self.aim, Aim::Around { .. } | Aim::EachSecond(_))
+    }
+
     fn plan(&mut self, view: &View) -> FramePlan {
         // The picture before, if it was forced, may have been dropped by the encoder or lost its reference.
         self.forcing = false;

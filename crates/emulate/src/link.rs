@@ -143,6 +143,10 @@ impl LinkConfig {
         find: &mut dyn FnMut(&str) -> Result<Arc<Trace>, E>,
     ) -> Result<Direction<P>, EmulateError> {
         let mut find = |name: &str| find(name).map_err(|error| error.to_string());
+        if config.hops.iter().any(|hop| matches!(hop, HopConfig::Duplicate { .. })) {
+            let problem = "an emulated link does not duplicate packets: remove the hop 'duplicate'".into();
+            return Err(EmulateError::Path { way, problem });
+        }
         let path = config
             .build(self.seed.child(way), &mut find)
             .map_err(|error| EmulateError::Path { way, problem: error.to_string() })?;

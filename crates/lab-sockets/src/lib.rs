@@ -224,6 +224,7 @@ fn check(scenario: &Scenario) -> Result<(), SimulateError> {
         ("until", scenario.until.is_some()),
         ("pauses", !scenario.pauses.is_empty()),
         ("audio", scenario.audio.is_some()),
+        ("clock_drift_ppm", scenario.clock_drift_ppm != 0),
     ];
     if let Some((field, _)) = simulated.iter().find(|(_, is_set)| *is_set) {
         return wrong(format!("{field} is set, which a real-time run does not have: play it in virtual time"));

@@ -101,7 +101,7 @@ pub struct Scenario {
     pub clock_offset: Span,
     /// How much faster than the sender's the receiver's clock runs, in parts per million: -50000 to 50000, 100 or less of
     /// a real one. It stamps arrivals and reports, and times playout; all figures are in true time, the sender's.
-    #[serde(default, skip_serializing_if = "is_exact")]
+    #[serde(default)]
     pub clock_drift_ppm: i32,
     /// The competitors on the path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -347,10 +347,6 @@ pub struct Sender {
 
 fn is_zero(span: &Span) -> bool {
     *span == Span::ZERO
-}
-
-fn is_exact(ppm: &i32) -> bool {
-    *ppm == 0
 }
 
 fn yes() -> bool {

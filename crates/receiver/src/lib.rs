@@ -162,7 +162,11 @@ impl Receiver {
             path.on_packet(self.reports.drift.reads(now), packet);
         }
         self.recover(&packet.content);
-        let ready = self.frames.on_packet(now, packet);
+        let ready = match &mut self.frames {
+            // It measures the path by the times between arrivals, and a copy says nothing of those.
+            Frames::Stateful(_) if !is_new => Vec::new(),
+            frames => frames.on_packet(now, packet),
+        };
         self.discarding(now, ready)
     }
 

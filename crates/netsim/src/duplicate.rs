@@ -55,7 +55,12 @@ impl<P: Packet> Link<P> for Duplicate<P> {
     }
 
     fn next_event(&self) -> Time {
-        [&self.passed, &self.copies].into_iter().flat_map(VecDeque::front).map(|next| next.at).min().unwrap_or(Time::NEVER)
+        [&self.passed, &self.copies]
+            .into_iter()
+            .flat_map(VecDeque::front)
+            .map(|next| next.at)
+            .min()
+            .unwrap_or(Time::NEVER)
     }
 
     fn poll_drop(&mut self) -> Option<Drop<P>> {
@@ -89,7 +94,11 @@ mod tests {
         let left = left(0.1, Span::ZERO, 100_000);
         let copies = left.len() - 100_000;
         assert!((9_500..10_500).contains(&copies), "{copies}");
-        assert_eq!(left.windows(2).filter(|pair| pair[0].0 == pair[1].0).count(), copies, "a copy is behind its packet");
+        assert_eq!(
+            left.windows(2).filter(|pair| pair[0].0 == pair[1].0).count(),
+            copies,
+            "a copy is behind its packet"
+        );
     }
 
     #[test]

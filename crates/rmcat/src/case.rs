@@ -5,7 +5,9 @@ use thalweg_codecs::Codec;
 use thalweg_codecs::traffic::{self, TrafficModel};
 use thalweg_control::gcc;
 use thalweg_lab::Scenario;
-use thalweg_lab::scenario::{Audio, Competitor, FORWARD, NamedLink, NamedMedium, Pause, Paused, REVERSE, Route, Sender, Video};
+use thalweg_lab::scenario::{
+    Audio, Competitor, FORWARD, NamedLink, NamedMedium, Pause, Paused, REVERSE, Route, Sender, Video,
+};
 use thalweg_netsim::queue::{DualPi2Config, Limits};
 use thalweg_netsim::traffic::tcp::Congestion;
 use thalweg_netsim::{Direction, HopConfig, Jitter, LossModel, PathConfig, Port, QueueConfig};

@@ -87,7 +87,10 @@ fn copies_are_events_of_their_own_and_take_their_place_on_the_link_without_being
     }
     assert!(copies as f64 > 0.9 * arrived.len() as f64, "{copies} copies of {}", arrived.len());
     let sent = arrived.len() + dropped;
-    assert!((summary.packet_loss_ratio - dropped as f64 / sent as f64).abs() < 0.01, "{dropped} of {sent}: {summary:?}");
+    assert!(
+        (summary.packet_loss_ratio - dropped as f64 / sent as f64).abs() < 0.01,
+        "{dropped} of {sent}: {summary:?}"
+    );
 }
 
 /// Loss behind the copying: of packets sent twice, a tenth lost each, a hundredth never arrives.

@@ -165,10 +165,8 @@ fn audio_is_fifty_packets_a_second_of_twenty_kilobits() {
     let mut with = scenario(&[rate("2Mbps"), delay(20)], &[delay(20)], 10);
     with.audio = Some(Audio::default());
     let run = run(&with);
-    let audio = run
-        .recorder
-        .records()
-        .filter(|record| matches!(record.what, What::Arrived { payload: Payload::Audio, .. }));
+    let audio =
+        run.recorder.records().filter(|record| matches!(record.what, What::Arrived { payload: Payload::Audio, .. }));
     assert!((495..=500).contains(&audio.count()));
 }
 

@@ -2,10 +2,11 @@
 //! 120 s and rises at 80 s. The effect of a drop depends on the frames encoded just before it, so the mean of two is
 //! checked, in the same way as Chromium's five were measured.
 
-use crate::scenarios::support::{play, scenario, square_wave};
+use crate::scenarios::support::{named, play, scenario, square_wave};
+use thalweg_lab::Scenario;
 use thalweg_lab::metrics::response::{Drop, after_drop, mean_between, time_to_reach};
 use thalweg_lab::simulate::Run;
-use thalweg_units::Size;
+use thalweg_units::{Size, Span};
 
 /// Rates on the wire and frame latencies are checked; 720p gives the same within the bounds and takes four times as
 /// long.

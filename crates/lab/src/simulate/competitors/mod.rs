@@ -31,7 +31,14 @@ fn session<'a>(
         return Err(SimulateError::Scenario(format!("{problem}: it must begin before it stops and the run ends")));
     }
     let off = |source| pauses(scenario, number, source);
-    Ok(Session { number, video, begin, end, camera_off: off(Paused::Camera)?, microphone_off: off(Paused::Microphone)? })
+    Ok(Session {
+        number,
+        video,
+        begin,
+        end,
+        camera_off: off(Paused::Camera)?,
+        microphone_off: off(Paused::Microphone)?,
+    })
 }
 
 /// When `source`, the camera or the microphone of a video sender, is off, in order.

@@ -371,12 +371,16 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_trace_and_a_log_nowhere_say_so() {
+    fn an_unknown_trace_a_log_nowhere_and_duplication_are_refused_by_name() {
         let config = LinkConfig { down: bottleneck("fast"), ..LinkConfig::default() };
         let message = config.build::<u32, _>(Time::ZERO, &mut find).err().unwrap().to_string();
         assert_eq!(message, "the down path: no trace 'fast'");
         let config = LinkConfig { log: Some("/nowhere/at/all".into()), ..LinkConfig::default() };
         let message = config.build::<u32, _>(Time::ZERO, &mut find).err().unwrap().to_string();
         assert!(message.contains("/nowhere/at/all.up"), "{message}");
+        let up = PathConfig { hops: vec![HopConfig::Duplicate { probability: 0.1, after: Span::ZERO }] };
+        let config = LinkConfig { up, ..LinkConfig::default() };
+        let message = config.build::<u32, _>(Time::ZERO, &mut find).err().unwrap().to_string();
+        assert_eq!(message, "the up path: an emulated link does not duplicate packets: remove the hop 'duplicate'");
     }
 }

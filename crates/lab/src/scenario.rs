@@ -215,7 +215,7 @@ pub struct Pause {
     pub what: Paused,
 }
 
-/// What a pause turns off.
+/// The devices that a pause turns off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Paused {

@@ -102,7 +102,7 @@ fn a_packet_is_lost_with_the_last_of_its_copies() {
     assert!((0.005..0.015).contains(&summary.packet_loss_ratio), "{}", summary.packet_loss_ratio);
 }
 
-/// What each scheme has of its rate, and by how much its 95th percentile of latency is greater, than on the plain path.
+/// The share that a scheme has of its rate, and by how much its 95th percentile of latency is greater, than on the plain path.
 fn compared(scenario: &Scenario, scheme: &str) -> (f64, f64) {
     let [plain, other] = [&plain(), scenario].map(|scenario| run(scenario, scheme).outcome.summary);
     let p95 = |summary: &Summary| summary.latency_p95_ms.unwrap_or(f64::INFINITY);

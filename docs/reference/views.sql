@@ -23,6 +23,7 @@ CREATE VIEW retransmission_refused AS SELECT time_ns / 1e9 AS time_s, flow, pack
 CREATE VIEW recovery_began AS SELECT time_ns / 1e9 AS time_s, flow FROM events WHERE event = 'recovery-began';
 CREATE VIEW scheme_changed AS SELECT time_ns / 1e9 AS time_s, flow FROM events WHERE event = 'scheme-changed';
 CREATE VIEW packet_arrived AS SELECT time_ns / 1e9 AS time_s, flow, packet, what AS payload, bytes AS size_bytes, span_ns / 1e6 AS queued_ms, why AS marked FROM events WHERE event = 'packet-arrived';
+CREATE VIEW copy_arrived AS SELECT time_ns / 1e9 AS time_s, flow, packet, what AS payload, bytes AS size_bytes FROM events WHERE event = 'copy-arrived';
 CREATE VIEW packet_dropped AS SELECT time_ns / 1e9 AS time_s, flow, packet, what AS payload, bytes AS size_bytes, why FROM events WHERE event = 'packet-dropped';
 CREATE VIEW packet_recovered AS SELECT time_ns / 1e9 AS time_s, flow, packet AS sequence, frame FROM events WHERE event = 'packet-recovered';
 CREATE VIEW report_sent AS SELECT time_ns / 1e9 AS time_s, flow, count AS packets, bytes AS size_bytes FROM events WHERE event = 'report-sent';

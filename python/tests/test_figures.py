@@ -20,6 +20,17 @@ LINKS = {
     ),
     "two": (20, ["--rate", "3Mbps", "--then", "1Mbps", "--loss", "2%"], "1Mbps"),
     "cellular": (20, ["--trace", "lte-driving"], "lte-driving"),
+    # A tenth of packets comes twice, half of those before the link, and a tenth of reports; and a clock that is fast.
+    "copies": (
+        20,
+        [
+            *("--rate", "2Mbps", "--set", "scenario.clock_drift_ppm=200", "--set"),
+            'scenario.forward.hops=[{duplicate={probability=0.05,after="5ms"}},{rate={rate="2Mbps"}},'
+            '{delay={delay="25ms"}},{duplicate={probability=0.05}},{loss={random={probability=0.02}}}]',
+            *("--set", 'scenario.reverse.hops=[{duplicate={probability=0.1}},{delay={delay="25ms"}}]'),
+        ],
+        [2.0] * 20,
+    ),
 }
 
 

@@ -53,7 +53,9 @@ fn operation() -> impl Strategy<Value = Operation> {
 fn path() -> impl Strategy<Value = Path> {
     let rate = (5.0f64..8.31).prop_map(|exponent| Rate::from_bps_f64(10f64.powf(exponent)));
     let offset = prop_oneof![Just(Span::ZERO), (0i64..100_000).prop_map(Span::from_secs)];
-    (rate, 2500i64..250_000, offset, -100.0f64..100.0).prop_map(|(rate, one_way_us, offset, drift_ppm)| Path {
+    // Crystals, and the most that a scenario may ask for (`clock_drift_ppm`).
+    let drift = prop_oneof![3 => -100.0f64..100.0, 1 => -50_000.0f64..50_000.0];
+    (rate, 2500i64..250_000, offset, drift).prop_map(|(rate, one_way_us, offset, drift_ppm)| Path {
         rate,
         one_way: Span::from_micros(one_way_us),
         offset,

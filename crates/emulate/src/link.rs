@@ -143,6 +143,10 @@ impl LinkConfig {
         find: &mut dyn FnMut(&str) -> Result<Arc<Trace>, E>,
     ) -> Result<Direction<P>, EmulateError> {
         let mut find = |name: &str| find(name).map_err(|error| error.to_string());
+        if config.hops.iter().any(|hop| matches!(hop, HopConfig::Duplicate { .. })) {
+            let problem = "an emulated link does not duplicate packets: remove the hop 'duplicate'".into();
+            return Err(EmulateError::Path { way, problem });
+        }
         let path = config
             .build(self.seed.child(way), &mut find)
             .map_err(|error| EmulateError::Path { way, problem: error.to_string() })?;
@@ -367,12 +371,16 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_trace_and_a_log_nowhere_say_so() {
+    fn an_unknown_trace_a_log_nowhere_and_duplication_are_refused_by_name() {
         let config = LinkConfig { down: bottleneck("fast"), ..LinkConfig::default() };
         let message = config.build::<u32, _>(Time::ZERO, &mut find).err().unwrap().to_string();
         assert_eq!(message, "the down path: no trace 'fast'");
         let config = LinkConfig { log: Some("/nowhere/at/all".into()), ..LinkConfig::default() };
         let message = config.build::<u32, _>(Time::ZERO, &mut find).err().unwrap().to_string();
         assert!(message.contains("/nowhere/at/all.up"), "{message}");
+        let up = PathConfig { hops: vec![HopConfig::Duplicate { probability: 0.1, after: Span::ZERO }] };
+        let config = LinkConfig { up, ..LinkConfig::default() };
+        let message = config.build::<u32, _>(Time::ZERO, &mut find).err().unwrap().to_string();
+        assert_eq!(message, "the up path: an emulated link does not duplicate packets: remove the hop 'duplicate'");
     }
 }

@@ -63,7 +63,11 @@ impl<W: Write> Log<W> {
             HopConfig::Rate { rate, .. } => {
                 Some((rate.to_string(), Capacity::Rates { rates: rate.clone(), from: Time::ZERO }))
             }
-            HopConfig::Delay { .. } | HopConfig::Loss(_) | HopConfig::Policer { .. } | HopConfig::Middlebox(_) => None,
+            HopConfig::Delay { .. }
+            | HopConfig::Loss(_)
+            | HopConfig::Duplicate { .. }
+            | HopConfig::Policer { .. }
+            | HopConfig::Middlebox(_) => None,
         });
         let (name, capacity) = bottleneck.unwrap_or(("unlimited".into(), Capacity::Unlimited));
         writeln!(file, "# thalweg link log: {name}\n# base timestamp: 0")?;

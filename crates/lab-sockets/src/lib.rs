@@ -231,6 +231,7 @@ fn check(scenario: &Scenario) -> Result<(), SimulateError> {
         ("request_feedback_every", scenario.request_feedback_every.is_some_and(|it| it != FEEDBACK_REQUEST_INTERVAL)),
         // A real encoder takes the time that it takes.
         ("codec_time", !scenario.codec.is_model() && scenario.codec_time != CodecTime::default()),
+        ("clock_drift_ppm", scenario.clock_drift_ppm != 0),
     ];
     if let Some((field, _)) = simulated.iter().find(|(_, is_set)| *is_set) {
         return wrong(format!("{field} is set, which a real-time run does not have: play it in virtual time"));

@@ -49,6 +49,15 @@ pub enum What {
         /// Why a queue marked it (ECN CE).
         marked: Option<MarkReason>,
     },
+    /// A copy that the path made of a packet arrived, after the packet or another copy.
+    CopyArrived {
+        /// Its index in sending order.
+        id: u64,
+        /// Its content.
+        payload: Payload,
+        /// Its wire size.
+        size: Bytes,
+    },
     /// A packet was dropped on the forward path.
     Dropped {
         /// Its index in sending order.

@@ -53,7 +53,8 @@ pub struct Scenario {
     /// When it stops; `None` at the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Span>,
-    /// When senders' cameras and microphones are off. Everything else of a sender goes on.
+    /// When senders' cameras, microphones or both are off. Everything else of a sender goes on. A camera that is off from 0
+    /// to the end leaves audio alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<Pause>,
     /// Changes during the run, in order of time.
@@ -98,6 +99,10 @@ pub struct Scenario {
     /// How far the receiver's clock is ahead of the sender's.
     #[serde(default)]
     pub clock_offset: Span,
+    /// How much faster than the sender's the receiver's clock runs, in parts per million: -50000 to 50000, 100 or less of
+    /// a real one. It stamps arrivals and reports, and times playout; all figures are in true time, the sender's.
+    #[serde(default)]
+    pub clock_drift_ppm: i32,
     /// The competitors on the path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<Competitor>,
@@ -138,6 +143,7 @@ impl Scenario {
             playout: None,
             // The clocks of two machines never agree; results must not depend on the offset.
             clock_offset: Span::from_millis(1234),
+            clock_drift_ppm: 0,
             competitors: Vec::new(),
         }
     }
@@ -193,7 +199,7 @@ pub struct Route {
     pub reverse: Vec<String>,
 }
 
-/// A time in which a sender's camera and microphone are off.
+/// A time in which a sender's camera, its microphone or both are off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
@@ -204,6 +210,22 @@ pub struct Pause {
     pub from: Span,
     /// When the first picture is there again.
     pub until: Span,
+    /// Which of them are off.
+    #[serde(default)]
+    pub what: Paused,
+}
+
+/// The devices that a pause turns off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Paused {
+    /// Camera and microphone.
+    #[default]
+    Both,
+    /// The camera: audio goes on.
+    Camera,
+    /// The microphone: video goes on.
+    Microphone,
 }
 
 /// Something that changes at a time. Rates and delays that follow a schedule belong to the hops themselves.

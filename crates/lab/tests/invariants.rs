@@ -3,6 +3,7 @@
 //! `INVARIANT_CASES` (200) says how many; the nightly has 10,000. A failure prints its seed and the smallest scenario that
 //! fails too, and writes that one as `invariants.toml` into Cargo's temporary folder, for `thalweg run`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -12,8 +13,9 @@ use thalweg_lab::Scenario;
 use thalweg_lab::bound::{Bound, Curve};
 use thalweg_lab::metrics::{FIGURES, Summary, figures};
 use thalweg_lab::outcome::Outcome;
+use thalweg_lab::record::What as Event;
 use thalweg_lab::scenario::{
-    Audio, Change, Competitor, FORWARD, NamedLink, Pause, REVERSE, Route, Sender, Video, What,
+    Audio, Change, Competitor, FORWARD, NamedLink, Pause, Paused, REVERSE, Route, Sender, Video, What,
 };
 use thalweg_lab::simulate::Run;
 use thalweg_netsim::queue::Limits;
@@ -84,7 +86,12 @@ fn nuisance() -> impl Strategy<Value = HopConfig> {
         }),
         millis(0..1_500)
             .prop_map(|from| { HopConfig::Loss(LossModel::Outage { from, until: from + Span::from_millis(700) }) }),
+        copies(),
     ]
+}
+
+fn copies() -> impl Strategy<Value = HopConfig> {
+    (0.0..=1.0_f64, millis(0..200)).prop_map(|(probability, after)| HopConfig::Duplicate { probability, after })
 }
 
 fn path() -> impl Strategy<Value = PathConfig> {
@@ -136,19 +143,25 @@ fn video() -> impl Strategy<Value = Video> {
 }
 
 fn scenarios() -> impl Strategy<Value = Scenario> {
-    let pauses = prop_oneof![4 => Just(Vec::new()), 1 => (millis(0..1_500), millis(1..1_500)).prop_map(|(from, long)| {
-        vec![Pause { flow: 0, from, until: from + long }]
-    })];
+    let what = proptest::sample::select(vec![Paused::Both, Paused::Camera, Paused::Microphone]);
+    let some_time = (millis(0..1_500), millis(1..1_500), what)
+        .prop_map(|(from, long, what)| vec![Pause { flow: 0, from, until: from + long, what }]);
+    let audio_alone = Pause { flow: 0, from: Span::ZERO, until: Span::from_secs(4), what: Paused::Camera };
+    let pauses = prop_oneof![6 => Just(Vec::new()), 2 => some_time, 1 => Just(vec![audio_alone])];
     let feedback = proptest::option::weighted(
         0.3,
         proptest::sample::select(vec![FeedbackStyle::PerPacket, FeedbackStyle::Twcc, FeedbackStyle::Ccfb]),
     );
     let times = (millis(1_500..4_000), millis(0..100), any::<u64>());
     let reverse_loss = prop_oneof![3 => Just(0.0), 1 => 0.0..0.4_f64];
-    let others = (video(), changes(), pauses, competitors(), any::<bool>(), feedback, reverse_loss);
+    let reverse_copies = proptest::option::weighted(0.25, copies());
+    let drift = prop_oneof![3 => Just(0), 1 => -200..=200_i32, 1 => -50_000..=50_000_i32];
+    let receiver = (feedback, reverse_loss, reverse_copies, drift);
+    let others = (video(), changes(), pauses, competitors(), any::<bool>(), receiver);
     (times, path(), others).prop_map(|((duration, back, seed), forward, others)| {
-        let (video, (links, changes), pauses, competitors, audio, feedback, loss) = others;
-        let reverse = vec![HopConfig::Loss(LossModel::Random { probability: loss }), HopConfig::delay(back)];
+        let (video, (links, changes), pauses, competitors, audio, (feedback, loss, copies, clock_drift_ppm)) = others;
+        let mut reverse = vec![HopConfig::Loss(LossModel::Random { probability: loss }), HopConfig::delay(back)];
+        reverse.splice(0..0, copies);
         Scenario {
             duration,
             seed: Seed::new(seed >> 1),
@@ -161,6 +174,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
             competitors,
             audio: audio.then(Audio::default),
             feedback,
+            clock_drift_ppm,
             ..Scenario::over("invariants")
         }
     })
@@ -232,6 +246,20 @@ fn faults(scenario: &Scenario, scheme: &str, run: &Run) -> String {
     let shown = outcome.frames.iter().filter(|frame| frame.displayed_s.is_some()).count();
     must((outcome.frames.len() as f64 - due).abs() <= 2.0, format!("{} pictures of {due}", outcome.frames.len()));
     must(summary.shown_fps.unwrap_or(0.0) <= summary.frame_rate_fps + ROUNDING, "more displays than frames".into());
+    if outcome.frames.is_empty() {
+        must((summary.stall_ratio, summary.shown_fps) == (0.0, None), "figures of a camera that was never on".into());
+    }
+    let of_flow = run.recorder.records().filter(|record| record.flow == 0);
+    let (mut arrived, mut dropped) = (BTreeSet::new(), BTreeSet::new());
+    for record in of_flow {
+        match record.what {
+            Event::Arrived { id, .. } => must(arrived.insert(id), format!("packet {id} arrived twice")),
+            Event::Dropped { id, .. } => must(dropped.insert(id), format!("packet {id} was dropped twice")),
+            Event::CopyArrived { id, .. } => must(arrived.contains(&id), format!("a copy came before packet {id}")),
+            _ => {}
+        }
+    }
+    must(arrived.is_disjoint(&dropped), "a packet was dropped and arrived".into());
     if shown == 0 {
         let nothing = (summary.stall_ratio, summary.frame_rate_fps, summary.latency_p95_ms, summary.tail_missing);
         let blank = outcome.frames.len() as u64;

@@ -3,8 +3,8 @@
 //! A [`Link`] is one hop of a path. The owner of the clock drives it: a simulator in virtual time, or an emulator in
 //! real time. [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does
 //! (specs/linkemu.md); [`Serial`] sends them bit by bit at a rate; [`Delay`] holds each for a fixed or random time;
-//! [`Loss`] drops some; [`Policer`] drops what exceeds a rate; [`Middlebox`] clears ECN fields or drops packets for them; a [`Path`] is a chain of hops built from a
-//! [`PathConfig`]. [`traffic`] has cross traffic: [`Datagrams`], which do not react to congestion, and TCP, which does.
+//! [`Loss`] drops some; [`Duplicate`] passes some twice; [`Policer`] drops what exceeds a rate; [`Middlebox`] clears ECN
+//! fields or drops packets for them; a [`Path`] is a chain of hops built from a [`PathConfig`]. [`traffic`] has cross traffic: [`Datagrams`], which do not react to congestion, and TCP, which does.
 //! A [`SharedLink`] carries packets of many stations in both directions: [`Wifi`] and [`Cell`].
 #![no_std]
 #![forbid(unsafe_code)]
@@ -15,6 +15,7 @@ mod bottleneck;
 mod capacity;
 pub mod cell;
 mod delay;
+mod duplicate;
 mod loss;
 mod middlebox;
 mod packet;
@@ -35,6 +36,7 @@ pub use bottleneck::{Bottleneck, PACKET_INFORMATION};
 pub use capacity::{Capacity, PathCapacity};
 pub use cell::{Cell, CellConfig};
 pub use delay::{Delay, Delays, Jitter};
+pub use duplicate::Duplicate;
 pub use loss::{Loss, LossModel};
 pub use middlebox::{EcnFault, Middlebox};
 pub use packet::{MarkReason, Packet, flow_of};

@@ -54,6 +54,14 @@ pub trait Packet {
 
     /// A middlebox clears the field.
     fn bleach(&mut self) {}
+
+    /// A hop duplicates it: the copy; `None` for packets that are not duplicated.
+    fn duplicate(&mut self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 /// The number of the flow that these bytes name, such as its addresses and ports (FNV-1a).
@@ -63,7 +71,13 @@ pub fn flow_of(bytes: impl IntoIterator<Item = u8>) -> u64 {
 
 // Numbers, names, nothing, and bytes whose field is not known.
 macro_rules! not_capable {
-    ($($of:ty),*) => { $(impl Packet for $of {})* };
+    ($($of:ty),*) => {
+        $(impl Packet for $of {
+            fn duplicate(&mut self) -> Option<Self> {
+                Some(Clone::clone(self))
+            }
+        })*
+    };
 }
 not_capable!(u8, u16, u32, u64, usize, i32, &str, (), Vec<u8>);
 

@@ -11,6 +11,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, Time};
 use crate::bottleneck::Bottleneck;
 use crate::capacity::{Capacity, PathCapacity};
 use crate::delay::{Delay, Delays, Jitter};
+use crate::duplicate::Duplicate;
 use crate::loss::{Loss, LossModel};
 use crate::middlebox::{EcnFault, Middlebox};
 use crate::policer::Policer;
@@ -60,6 +61,14 @@ pub enum HopConfig {
     },
     /// Random loss or outages.
     Loss(LossModel),
+    /// Packets that pass twice.
+    Duplicate {
+        /// The probability that a packet is copied, 0 to 1.
+        probability: f64,
+        /// How long after its packet a copy passes; 0 for directly behind it.
+        #[cfg_attr(feature = "serde", serde(default))]
+        after: Span,
+    },
     /// A token bucket that drops what exceeds it ([`Policer`]).
     Policer {
         /// The rate at which tokens come.
@@ -139,6 +148,9 @@ impl PathConfig {
                     Box::new(Delay::jittered(delay.clone(), *jitter, *reorders, seed))
                 }
                 HopConfig::Loss(model) => Box::new(Loss::new(*model, seed).map_err(PathError::Config)?),
+                HopConfig::Duplicate { probability, after } => {
+                    Box::new(Duplicate::new(*probability, *after, seed).map_err(PathError::Config)?)
+                }
                 HopConfig::Policer { rate, bucket } => {
                     limits.push(Capacity::Policer { rate: *rate, bucket: *bucket });
                     Box::new(Policer::new(*rate, *bucket).map_err(PathError::Config)?)
@@ -178,6 +190,10 @@ impl<P: Packet> Packet for Carried<P> {
 
     fn bleach(&mut self) {
         self.packet.bleach();
+    }
+
+    fn duplicate(&mut self) -> Option<Carried<P>> {
+        Some(Carried { packet: self.packet.duplicate()?, queued: self.queued })
     }
 }
 

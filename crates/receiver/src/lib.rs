@@ -4,6 +4,7 @@
 //! bytes. They share the gap detection for NACK, the keyframe timeout, the reports, and the kept decoder states.
 
 mod assembly;
+mod drift;
 mod gaps;
 mod keyframe_timeout;
 mod message;
@@ -23,6 +24,7 @@ use thalweg_units::{Bytes, ConfigError, Seed, Span, Time, above, check};
 use thalweg_wire::rtcp::{self, Pli};
 
 pub use assembly::{Assembly, FrameInfo};
+pub use drift::Drift;
 pub use message::{About, Message, MessageReader};
 use message::{MEDIA, RECEIVER, datagram};
 use recovery::Recovery;
@@ -121,6 +123,14 @@ impl Receiver {
         self
     }
 
+    /// Sets how fast its clock runs, by which it stamps arrivals and reports, and measures the path. Its timers keep true
+    /// time: a report that comes 1 % sooner is none that a sender can tell.
+    #[must_use]
+    pub fn drifting(mut self, drift: Drift) -> Receiver {
+        self.reports.drift = drift;
+        self
+    }
+
     /// Sets a playout deadline: a frame whose last packet, or the last packet of a frame it refers to, arrives more
     /// than `age` after its capture is decoded but not shown, because a player with a fixed delay has moved on (FBRA:
     /// 400 ms). Capture and arrival are on the same clock here; with two clocks, capture is the RTP timestamp plus the
@@ -149,10 +159,14 @@ impl Receiver {
             self.reports.on_discarded(now, packet.sent.id, payload);
         }
         if let (true, Some(path)) = (is_new, &mut self.path) {
-            path.on_packet(now, packet);
+            path.on_packet(self.reports.drift.reads(now), packet);
         }
         self.recover(&packet.content);
-        let ready = self.frames.on_packet(now, packet);
+        let ready = match &mut self.frames {
+            // It measures the path by the times between arrivals, and a copy says nothing of those.
+            Frames::Stateful(_) if !is_new => Vec::new(),
+            frames => frames.on_packet(now, packet),
+        };
         self.discarding(now, ready)
     }
 
@@ -229,7 +243,7 @@ impl Receiver {
                 None => report,
             });
         }
-        let report = self.path.as_mut()?.poll(now)?;
+        let report = self.path.as_mut()?.poll(self.reports.drift.reads(now))?;
         Some(Message::new(About::Report { packets: 0 }, datagram(&[path::message(RECEIVER, MEDIA, &report)])))
     }
 
@@ -263,6 +277,7 @@ impl Receiver {
             Frames::Stateful(_) => Time::NEVER,
         };
         let path = self.path.as_ref().map_or(Time::NEVER, PathReports::next_event);
+        let path = self.reports.drift.when(path);
         self.reports.next_event().min(frames).min(path)
     }
 }

@@ -150,3 +150,46 @@ fn forged_fec_does_a_receiver_no_harm() {
         println!("{shown} frames shown");
     }
 }
+
+#[test]
+fn arrivals_and_the_path_are_measured_by_the_receivers_clock() {
+    // 1 % fast, and 5 s ahead: at 10 s it shows 15.1 s.
+    let receiver = |kind| {
+        let receiver = Receiver::new(kind, FeedbackStyle::PerPacket, Span::from_secs(5)).unwrap();
+        receiver.drifting(Drift::new(10_000).unwrap())
+    };
+    let mut stamps = receiver(ReceiverKind::Standard);
+    stamps.on_packet(Time::from_millis(10_000), &media(0, 0, 1));
+    let report = stamps.poll_report(Time::from_millis(10_000)).expect("one for each packet");
+    assert_eq!(report.acknowledgements[0].arrival, Some(Time::from_millis(15_100)));
+    // Two packets 12 ms apart: 800 kbps, of which a clock that is fast by a hundredth sees a hundredth less.
+    let mut measures = receiver(ReceiverKind::Measures(Default::default()));
+    let mut reader = MessageReader::default();
+    for (number, at) in [(0, 1_000), (1, 1_012)] {
+        let mut packet = media(number, 0, 2);
+        packet.before = Bytes::new(1_200 * number);
+        packet.sent.place = Some(thalweg_control::FramePlace {
+            frame: 0,
+            first: number == 0,
+            last: number == 1,
+            offset: Bytes::ZERO,
+            captured: Time::ZERO,
+            keyframe: false,
+        });
+        reader.on_sent(&packet);
+        measures.on_packet(Time::from_millis(at), &packet);
+    }
+    let mut capacity = None;
+    let mut now = Time::from_millis(1_012);
+    while measures.next_event() < Time::from_millis(3_000) {
+        now = now.max(measures.next_event());
+        while let Some(message) = measures.poll_report(now) {
+            for feedback in reader.read(message) {
+                if let RtcpFeedback::Path(report) = feedback {
+                    capacity = report.capacity.or(capacity);
+                }
+            }
+        }
+    }
+    assert_eq!(capacity.map(|rate| (rate.as_mbps_f64() * 1e3).round()), Some(792.0));
+}

@@ -5,7 +5,9 @@ use thalweg_codecs::Codec;
 use thalweg_codecs::traffic::{self, TrafficModel};
 use thalweg_control::gcc;
 use thalweg_lab::Scenario;
-use thalweg_lab::scenario::{Audio, Competitor, FORWARD, NamedLink, NamedMedium, Pause, REVERSE, Route, Sender, Video};
+use thalweg_lab::scenario::{
+    Audio, Competitor, FORWARD, NamedLink, NamedMedium, Pause, Paused, REVERSE, Route, Sender, Video,
+};
 use thalweg_netsim::queue::{DualPi2Config, Limits};
 use thalweg_netsim::traffic::tcp::Congestion;
 use thalweg_netsim::{Direction, HopConfig, Jitter, LossModel, PathConfig, Port, QueueConfig};
@@ -275,7 +277,8 @@ impl Case {
         });
         let paused = network.flows.iter().enumerate().filter_map(|(flow, media)| {
             let (from, until) = media.pause?;
-            Some(Pause { flow: flow as u16, from: Span::from_secs_f64(from), until: Span::from_secs_f64(until) })
+            let (from, until) = (Span::from_secs_f64(from), Span::from_secs_f64(until));
+            Some(Pause { flow: flow as u16, from, until, what: Paused::Both })
         });
         let RateLimits { min: min_rate, max: max_rate, .. } = self.limits;
         let traffic = traffic::Config { min_rate, max_rate, model: options.media.clone() };

@@ -47,6 +47,12 @@ impl Due<'_> {
     pub fn length(&self) -> f64 {
         self.on(self.end) - self.on(self.begin)
     }
+
+    /// How many of `count` pictures there are a second while the camera is on; `None` if it never is.
+    pub fn rate(&self, count: u64) -> Option<f64> {
+        // Less than a nanosecond, the resolution of times, is rounding.
+        Some(self.length()).filter(|length| *length > 1e-9).map(|length| count as f64 / length)
+    }
 }
 
 /// Time from one of these pictures to the next, in seconds: the median; 0 of fewer than two.
@@ -57,11 +63,11 @@ pub fn interval(captured: impl IntoIterator<Item = f64>) -> f64 {
 }
 
 /// Stalls between frames shown at these times (in order, in seconds), counting the time to the end as a gap. A run that shows
-/// nothing is one stall.
+/// nothing is one stall, unless its camera was off all the time: no picture was due then.
 pub fn stall(shown: &[f64], due: &Due) -> Stall {
     let Some(first) = shown.first() else {
-        let whole = due.length();
-        return Stall { ratio: 1.0, excess_ratio: 1.0, count: 1, longest_s: whole };
+        let (ratio, count, longest_s) = due.rate(0).map_or((0.0, 0, 0.0), |_| (1.0, 1, due.length()));
+        return Stall { ratio, excess_ratio: ratio, count, longest_s };
     };
     let (mut whole, mut excess, mut count, mut longest) = (0.0, 0.0, 0, 0.0f64);
     let last = shown.last().filter(|last| due.end > **last).map(|_| due.end);
@@ -144,6 +150,14 @@ mod tests {
         assert!((due.length() - 5.0).abs() < 1e-9);
         // What was under way when the camera went off is shown while it is off.
         assert_eq!(stall(&[1.9, 2.1, 7.1, 7.2], &Due { end: 7.3, ..due }).count, 0);
+    }
+
+    #[test]
+    fn a_camera_that_is_never_on_has_no_stall_and_no_frame_rate() {
+        let due = Due { begin: 0.1, off: &[(0.1, 10.0)], ..whole(10.0) };
+        let nothing = stall(&[], &due);
+        assert_eq!((nothing.ratio, nothing.count, nothing.longest_s), (0.0, 0, 0.0));
+        assert_eq!((due.rate(0), whole(10.0).rate(300)), (None, Some(30.0)));
     }
 
     #[test]

@@ -109,16 +109,16 @@ pub struct Summary {
     /// Frames shown per second.
     pub frame_rate_fps: f64,
     /// Frames per second that a display can show one after another: those shown less than 8 ms after the one before count
-    /// as one with it.
+    /// as one with it. Null if the camera was never on.
     #[serde(default)]
     pub shown_fps: Option<f64>,
     /// Camera frames that were shown within 400 ms of their capture over all those captured 400 ms before the end or
     /// earlier, 0..1; null of a shorter run.
     #[serde(default)]
     pub in_time_ratio: Option<f64>,
-    /// Time in gaps over 200 ms between shown frames over playing time, 0..1.
+    /// Time in gaps over 200 ms between shown frames over playing time, 0..1; 0 if the camera was never on.
     pub stall_ratio: f64,
-    /// Packets dropped by the path over packets sent, 0..1.
+    /// Packets dropped by the path over packets sent, 0..1; one of which a copy arrived is not lost.
     pub packet_loss_ratio: f64,
     /// Salsify's model of the quality of a video call, 1..5.
     pub qoe_call: Option<f64>,

@@ -62,7 +62,7 @@ pub struct Playout {
 /// A frame that can be decoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Complete {
-    /// When it was captured, on the receiver's clock.
+    /// When it was captured, on the sender's clock.
     pub captured: Time,
     /// Its size.
     pub size: Bytes,

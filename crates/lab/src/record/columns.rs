@@ -76,7 +76,7 @@ const MARKED: Field = field("why", "marked", "why a queue marked it (ECN CE); em
 const IN_FLIGHT: Field = field("bytes", "in_flight_bytes", "bytes in flight, on the wire");
 
 /// Every kind of event, along the way of a picture.
-pub const EVENTS: [Kind; 37] = [
+pub const EVENTS: [Kind; 38] = [
     kind("picture-read", "The camera delivered a picture.", &[PICTURE]),
     kind("picture-skipped", "A picture will not be encoded.", &[PICTURE, WHY]),
     kind("picture-held", "A picture waits for the sender's queue to become empty.", &[PICTURE, WHY]),
@@ -179,6 +179,11 @@ pub const EVENTS: [Kind; 37] = [
     ),
     kind("scheme-changed", "The scheme was changed during the run.", &[]),
     kind("packet-arrived", "A packet arrived over the forward path.", &[PACKET, PAYLOAD, SIZE, QUEUED, MARKED]),
+    kind(
+        "copy-arrived",
+        "A copy that the path made of a packet arrived, after the packet or another copy.",
+        &[PACKET, PAYLOAD, SIZE],
+    ),
     kind("packet-dropped", "A packet was dropped on the forward path.", &[PACKET, PAYLOAD, SIZE, WHY]),
     kind("packet-recovered", "The receiver recovered a media packet by FEC.", &[SEQUENCE, FRAME]),
     kind(
@@ -298,6 +303,7 @@ mod tests {
         ];
         let others = [
             Arrived { id: 1, payload, size: bytes, queued, marked: Some(MarkReason::Step) },
+            CopyArrived { id: 1, payload, size: bytes },
             Dropped { id: 1, payload, size: bytes, why: dropped },
             DatagramArrived { size: bytes, queued },
             DatagramDropped { size: bytes, why: dropped },

@@ -48,6 +48,9 @@ impl Row<'_> {
                 let (what, why) = (payload.name(), mark_name(marked));
                 Row { packet: Some(id), what, why, ..kind(40, "packet-arrived") }.bytes(size).span(queued)
             }
+            What::CopyArrived { id, payload, size } => {
+                Row { packet: Some(id), what: payload.name(), ..kind(56, "copy-arrived") }.bytes(size)
+            }
             What::Dropped { id, payload, size, why } => {
                 let why = drop_name(why);
                 Row { packet: Some(id), what: payload.name(), why, ..kind(41, "packet-dropped") }.bytes(size)

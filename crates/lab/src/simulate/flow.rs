@@ -22,7 +22,7 @@ use super::feedback_requests::FeedbackRequests;
 use super::frames::Frames;
 use super::ledger::Ledger;
 use super::microphone::Microphone;
-use super::network::{Answer, Cargo, Network, Transit, UnderWay};
+use super::network::{Answer, Cargo, Network, Part, Transit, UnderWay};
 use super::stills::Stills;
 use super::summarize::Played;
 use super::ticks::Ticks;
@@ -34,7 +34,7 @@ use crate::playout::{self, Complete, Playout};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Scenario, Video};
 use crate::undershoot::Ratios;
-use thalweg_receiver::{About, FrameInfo, Message, MessageReader, Moves, Ready, Receiver};
+use thalweg_receiver::{About, Drift, FrameInfo, Message, MessageReader, Moves, Ready, Receiver};
 
 /// Interval at which the receiver updates the round-trip time, in a call.
 const ROUND_TRIP_INTERVAL: Span = Span::from_secs(1);
@@ -59,8 +59,10 @@ pub(super) struct Session<'a> {
     pub(super) begin: Time,
     /// When it stops sending.
     pub(super) end: Time,
-    /// When its camera and its microphone are off, in order.
-    pub(super) pauses: Vec<(Time, Time)>,
+    /// When its camera is off, in order.
+    pub(super) camera_off: Vec<(Time, Time)>,
+    /// When its microphone is.
+    pub(super) microphone_off: Vec<(Time, Time)>,
 }
 
 pub(super) struct Flow {
@@ -77,6 +79,8 @@ pub(super) struct Flow {
     receiver: Receiver,
     /// When frames are shown; `None` for when they are decoded.
     playout: Option<Playout>,
+    /// How fast the receiver's clock runs, by which it is.
+    drift: Drift,
     /// Parses the receiver's messages.
     reader: MessageReader,
     /// When the receiver next learns the round-trip time; never if media is sent one way only.
@@ -107,7 +111,7 @@ pub(super) struct Flow {
     next_picture: u64,
     captures: Ticks,
     /// When the camera is off, in order.
-    pauses: Vec<(Time, Time)>,
+    camera_off: Vec<(Time, Time)>,
     /// When the camera next captures a picture; never after the end.
     camera_time: Time,
     /// When it captured the last.
@@ -123,7 +127,8 @@ impl Flow {
         scenario: &Scenario,
         scheme: &dyn SenderFactory,
     ) -> Result<Flow, SimulateError> {
-        let Session { number, video, begin, end, pauses } = session;
+        let Session { number, video, begin, end, camera_off, microphone_off } = session;
+        let times = (begin, end);
         let real = !scenario.codec.is_model();
         let (footage, format) = if real {
             // Two cameras at one place would record the same scene: each flow has its own.
@@ -141,7 +146,8 @@ impl Flow {
         scheme.as_scheme().map_or(Ok(()), |known| known.accepts(style))?;
         let seed = scenario.seed.child(&format!("flow {number}"));
         let notes = notes::of(scenario, &notes::Of { flow: number, video, feedback: style, parts: &parts });
-        let mut captures = Ticks::new((begin, end), &pauses);
+        let mut captures = Ticks::new(times, &camera_off);
+        let drift = Drift::new(scenario.clock_drift_ppm)?;
         Ok(Flow {
             number,
             scheme: scheme.name().to_string(),
@@ -152,9 +158,11 @@ impl Flow {
             notes,
             engine: Engine::with(parts, camera, begin)?,
             receiver: Receiver::new(scheme.receiver(), style, scenario.clock_offset)?
+                .drifting(drift)
                 .discarding_after(scenario.discard_after)?
                 .seeded(seed.child("report intervals")),
             playout: scenario.playout.map(playout::Config::build).transpose()?,
+            drift,
             reader: MessageReader::default(),
             round_trip_due: if scenario.call || style.is_extended() { begin } else { Time::NEVER },
             reports_extended: style.is_extended(),
@@ -180,8 +188,8 @@ impl Flow {
             camera_time: captures.at(Span::ZERO),
             captures,
             captured: begin,
-            microphone: scenario.audio.map(|audio| Microphone::new(audio, (begin, end), &pauses)).transpose()?,
-            pauses,
+            microphone: scenario.audio.map(|audio| Microphone::new(audio, times, &microphone_off)).transpose()?,
+            camera_off,
             wake: begin,
         })
     }
@@ -220,7 +228,7 @@ impl Flow {
             vmaf_tool,
             choices: self.choosing.figures(),
             machine_dependent: self.machine_dependent,
-            camera_off: self.pauses,
+            camera_off: self.camera_off,
             notes: self.notes.iter().map(ToString::to_string).collect(),
         };
         (played, self.ledger, self.stills.finish())
@@ -245,18 +253,23 @@ impl Flow {
         if at < self.end { at } else { Time::NEVER }
     }
 
-    /// Packet `number` arrived after a queueing delay of `queued`.
+    /// Packet `number`, or a copy of it, arrived after a queueing delay of `queued`.
     pub(super) fn on_arrival(
         &mut self,
         now: Time,
         number: u64,
-        Transit { size, queued, ecn, marked }: Transit,
+        Transit { size, queued, ecn, marked, part }: Transit,
         recorder: &mut Recorder,
     ) -> Result<(), SimulateError> {
-        let Some(mut packet) = self.under_way.leave(number) else { return Ok(()) };
+        let Some((mut packet, is_first)) = self.under_way.arrive(number, part) else { return Ok(()) };
         packet.sent.ecn = ecn;
-        self.ledger.arrived(now, &packet);
-        let what = What::Arrived { id: number, payload: packet.sent.payload, size, queued, marked };
+        let payload = packet.sent.payload;
+        let what = if is_first {
+            self.ledger.arrived(now, &packet);
+            What::Arrived { id: number, payload, size, queued, marked }
+        } else {
+            What::CopyArrived { id: number, payload, size }
+        };
         recorder.push(Record { at: now, flow: self.number, what });
         let repaired = matches!(packet.content, PacketContent::Retransmission { .. });
         let mut ready = self.receiver.on_packet(now, &packet);
@@ -283,7 +296,8 @@ impl Flow {
                 None => self.decoding.back().map_or(now, |last| last.shown.max(now)) + decode,
                 Some(playout) => {
                     let size = self.frames.size(info.picture);
-                    playout.on_frame(now, &Complete { captured: info.captured, size, repaired, decode })
+                    let frame = Complete { captured: info.captured, size, repaired, decode };
+                    self.drift.when(playout.on_frame(self.drift.reads(now), &frame))
                 }
             };
             self.decoding.push_back(Decoding { shown, info, picture, discarded });
@@ -329,9 +343,15 @@ impl Flow {
         Ok(picture)
     }
 
-    /// Packet `number` was dropped on the path.
-    pub(super) fn on_drop(&mut self, at: Time, number: u64, (size, why): (Bytes, DropReason), recorder: &mut Recorder) {
-        let Some(packet) = self.under_way.leave(number) else { return };
+    /// Packet `number`, or a copy of it, was dropped on the path: the packet is lost when the last of them is.
+    pub(super) fn on_drop(
+        &mut self,
+        at: Time,
+        (number, part): (u64, Part),
+        (size, why): (Bytes, DropReason),
+        recorder: &mut Recorder,
+    ) {
+        let Some(packet) = self.under_way.lose(number, part) else { return };
         self.ledger.dropped(&packet);
         let what = What::Dropped { id: number, payload: packet.sent.payload, size, why };
         recorder.push(Record { at, flow: self.number, what });

@@ -54,6 +54,8 @@ pub(super) struct Transit {
     pub(super) ecn: Ecn,
     /// Why a queue marked it.
     pub(super) marked: Option<MarkReason>,
+    /// The part of its packet that it is.
+    pub(super) part: Part,
 }
 
 /// A packet that a link dropped.
@@ -63,6 +65,23 @@ pub(super) struct Dropped {
     pub(super) at: Time,
     pub(super) size: Bytes,
     pub(super) why: DropReason,
+    pub(super) part: Part,
+}
+
+/// The part of a sent packet that something on a link is: a duplicated packet and its copy are half of it each. A packet has
+/// left the network when its parts have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part(u32);
+
+impl Part {
+    pub(super) const WHOLE: Part = Part(1 << 31);
+
+    /// Divides it in two: this is one, the other is returned; `None` of what cannot be divided any more.
+    fn halve(&mut self) -> Option<Part> {
+        let half = self.0 / 2;
+        self.0 -= half;
+        (half > 0).then_some(Part(half))
+    }
 }
 
 /// Packet on a link.
@@ -77,6 +96,7 @@ struct Item {
     queued: Span,
     ecn: Ecn,
     marked: Option<MarkReason>,
+    part: Part,
     content: Content,
 }
 
@@ -95,6 +115,13 @@ impl thalweg_netsim::Packet for Item {
 
     fn bleach(&mut self) {
         self.ecn = Ecn::NotCapable;
+    }
+
+    /// Datagrams of cross traffic have no numbers by which a copy could be known.
+    fn duplicate(&mut self) -> Option<Item> {
+        let is_numbered = !matches!(self.content, Content::There(Cargo::Datagram));
+        let part = is_numbered.then(|| self.part.halve())??;
+        Some(Item { part, ..*self })
     }
 }
 
@@ -347,7 +374,8 @@ impl Network {
     }
 
     fn enter(&mut self, now: Time, flow: u16, (size, ecn): (Bytes, Ecn), content: Content) {
-        let item = Item { flow, leg: 0, way: self.way(flow), queued: Span::ZERO, ecn, marked: None, content };
+        let way = self.way(flow);
+        let item = Item { flow, leg: 0, way, queued: Span::ZERO, ecn, marked: None, part: Part::WHOLE, content };
         if let Some(leg) = self.next_leg(&item) {
             self.offer(now, leg, size, item);
         }
@@ -410,11 +438,11 @@ impl Network {
     }
 
     /// A link dropped something.
-    fn lose(&mut self, Drop { at, size, why, packet: Item { flow, content, .. } }: Drop<Item>) {
+    fn lose(&mut self, Drop { at, size, why, packet: Item { flow, part, content, .. } }: Drop<Item>) {
         match content {
-            Content::There(cargo) => self.drops.push_back(Dropped { flow, cargo, at, size, why }),
+            Content::There(cargo) => self.drops.push_back(Dropped { flow, cargo, at, size, why, part }),
             Content::Back(number) => {
-                let about = match self.answers.leave(number) {
+                let about = match self.answers.lose(number, part) {
                     Some(Answer::Feedback(message)) => message.about,
                     Some(Answer::Acknowledgement(_)) | None => return,
                 };
@@ -429,12 +457,12 @@ impl Network {
         }
     }
 
-    fn arrive(&mut self, size: Bytes, Item { flow, queued, ecn, marked, content, .. }: Item) {
-        let transit = Transit { size, queued, ecn, marked };
+    fn arrive(&mut self, size: Bytes, Item { flow, queued, ecn, marked, part, content, .. }: Item) {
+        let transit = Transit { size, queued, ecn, marked, part };
         match content {
             Content::There(content) => self.arrivals.push_back(Arrived { flow, content, transit }),
             Content::Back(number) => {
-                let Some(content) = self.answers.leave(number) else { return };
+                let Some((content, _)) = self.answers.arrive(number, part) else { return };
                 self.answered.push_back(Arrived { flow, content, transit });
             }
         }
@@ -459,8 +487,17 @@ impl Network {
 #[derive(Debug)]
 pub(super) struct UnderWay<P = Packet> {
     /// `packets[i]` is number `first + i`; `None` once it has left the path.
-    packets: VecDeque<Option<P>>,
+    packets: VecDeque<Option<Slot<P>>>,
     first: u64,
+}
+
+/// A packet of which something is on the path.
+#[derive(Debug)]
+struct Slot<P> {
+    packet: P,
+    /// How much of it is there.
+    left: u32,
+    arrived: bool,
 }
 
 impl<P> Default for UnderWay<P> {
@@ -478,22 +515,40 @@ impl UnderWay {
     }
 }
 
-impl<P> UnderWay<P> {
+impl<P: Clone> UnderWay<P> {
     /// Adds the next packet; returns its number.
     pub(super) fn push(&mut self, packet: P) -> u64 {
-        self.packets.push_back(Some(packet));
+        self.packets.push_back(Some(Slot { packet, left: Part::WHOLE.0, arrived: false }));
         self.first + self.packets.len() as u64 - 1
     }
 
-    /// A packet leaves the path, delivered or dropped.
-    pub(super) fn leave(&mut self, number: u64) -> Option<P> {
-        let index = number.checked_sub(self.first)?;
-        let packet = self.packets.get_mut(index as usize)?.take();
+    /// A packet or a copy of it arrives: the packet, and whether it is the first to do so.
+    pub(super) fn arrive(&mut self, number: u64, part: Part) -> Option<(P, bool)> {
+        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        let slot = self.packets.get_mut(index)?.as_mut()?;
+        let is_first = !std::mem::replace(&mut slot.arrived, true);
+        let packet = if slot.left > part.0 { Some(slot.packet.clone()) } else { None };
+        let last = self.leave(index, part);
+        Some((packet.or(last.map(|slot| slot.packet))?, is_first))
+    }
+
+    /// A packet or a copy of it is dropped: the packet, if nothing of it has arrived or can.
+    pub(super) fn lose(&mut self, number: u64, part: Part) -> Option<P> {
+        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.leave(index, part).filter(|slot| !slot.arrived).map(|slot| slot.packet)
+    }
+
+    /// A part of a packet leaves the path; returns the packet if it was the last.
+    fn leave(&mut self, index: usize, part: Part) -> Option<Slot<P>> {
+        let place = self.packets.get_mut(index)?;
+        let left = &mut place.as_mut()?.left;
+        *left = left.saturating_sub(part.0);
+        let last = if *left == 0 { place.take() } else { None };
         while let Some(None) = self.packets.front() {
             self.packets.pop_front();
             self.first += 1;
         }
-        packet
+        last
     }
 }
 
@@ -518,8 +573,33 @@ mod tests {
                 content: Content::Padding,
             });
         }
-        let mut leave = |number| under_way.leave(number).map(|packet| packet.sent.id.0);
+        let mut leave = |number| under_way.lose(number, Part::WHOLE).map(|packet| packet.sent.id.0);
         assert_eq!([2, 0, 1, 1, 2, 3, 4].map(&mut leave), [Some(2), Some(0), Some(1), None, None, Some(3), None]);
         assert!(under_way.packets.is_empty() && under_way.first == 4);
+    }
+
+    #[test]
+    fn a_packet_arrives_once_whatever_copies_do_and_is_lost_with_the_last_of_them() {
+        let mut under_way = UnderWay::<&str>::default();
+        let thirds = || {
+            let mut one = Part::WHOLE;
+            let mut two = one.halve().unwrap();
+            let three = two.halve().unwrap();
+            [one, two, three]
+        };
+        let [arrives, lost] = [under_way.push("arrives"), under_way.push("lost")];
+        let [one, two, three] = thirds();
+        assert_eq!(under_way.lose(arrives, one), None, "two copies are under way");
+        assert_eq!(under_way.arrive(arrives, two), Some(("arrives", true)));
+        assert_eq!(under_way.arrive(arrives, three), Some(("arrives", false)));
+        assert_eq!(under_way.arrive(arrives, three), None, "nothing of it is left");
+        assert_eq!(thirds().map(|part| under_way.lose(lost, part)), [None, None, Some("lost")]);
+        assert!(under_way.packets.is_empty());
+    }
+
+    #[test]
+    fn a_part_can_be_divided_thirty_one_times() {
+        let mut part = Part::WHOLE;
+        assert_eq!(std::iter::from_fn(|| part.halve()).count(), 31);
     }
 }

@@ -224,10 +224,10 @@ impl Simulation {
                 }
             }
         }
-        while let Some(Dropped { flow, cargo, at, size, why }) = network.poll_drop() {
+        while let Some(Dropped { flow, cargo, at, size, why, part }) = network.poll_drop() {
             match cargo {
-                Cargo::Packet(number) => flows[usize::from(flow)].on_drop(at, number, (size, why), recorder),
-                Cargo::Segment(number) => cross.on_drop(at, (flow, number), (size, why), recorder),
+                Cargo::Packet(number) => flows[usize::from(flow)].on_drop(at, (number, part), (size, why), recorder),
+                Cargo::Segment(number) => cross.on_drop(at, (flow, number), (size, why, part), recorder),
                 Cargo::Datagram => recorder.push(Record { at, flow, what: What::DatagramDropped { size, why } }),
             }
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use thalweg_lab::Scenario;
 use thalweg_lab::outcome::Outcome;
-use thalweg_lab::scenario::{Change, NamedLink, Pause, REVERSE, Route, What};
+use thalweg_lab::scenario::{Change, NamedLink, Pause, Paused, REVERSE, Route, What};
 use thalweg_lab::{simulate, unattended};
 use thalweg_netsim::{HopConfig, PathConfig, QueueConfig, Trace};
 use thalweg_sender::Scheme;
@@ -98,7 +98,7 @@ fn a_trace_that_is_played_once_carries_nothing_after_its_end() {
 
 #[test]
 fn a_camera_that_is_off_for_half_of_the_time_and_one_of_five_pictures_a_second_stall_no_one() {
-    let off = Pause { flow: 0, from: Span::from_secs(15), until: Span::from_secs(45) };
+    let off = Pause { flow: 0, from: Span::from_secs(15), until: Span::from_secs(45), what: Paused::Both };
     let paused = Scenario { pauses: vec![off], ..scenario(&[rate("2Mbps")], Vec::new(), 60) };
     let mut slow = scenario(&[rate("2Mbps")], Vec::new(), 60);
     slow.video.frame_rate = thalweg_units::FrameRate::whole(5);

@@ -1,8 +1,9 @@
 //! Named links and the routes of flows over them, media both ways, pauses and audio.
 
+use thalweg_control::Payload;
 use thalweg_lab::Scenario;
 use thalweg_lab::record::{Record, What};
-use thalweg_lab::scenario::{Audio, Competitor, Medium, NamedLink, NamedMedium, Pause, Route, Sender};
+use thalweg_lab::scenario::{Audio, Competitor, Medium, NamedLink, NamedMedium, Pause, Paused, Route, Sender};
 use thalweg_lab::simulate::Run;
 use thalweg_netsim::queue::Limits;
 use thalweg_netsim::{DatagramsConfig, HopConfig, Jitter, PathConfig, QueueConfig, WifiConfig};
@@ -95,7 +96,7 @@ fn media_that_goes_the_other_way_shares_its_queue_with_reports() {
 fn a_camera_that_pauses_sends_neither_video_nor_audio_and_goes_on_where_it_stopped() {
     let mut paused = scenario(&[rate("2Mbps"), delay(20)], &[delay(20)], 12);
     paused.audio = Some(Audio::default());
-    paused.pauses = vec![Pause { flow: 0, from: Span::from_secs(4), until: Span::from_secs(8) }];
+    paused.pauses = vec![Pause { flow: 0, from: Span::from_secs(4), until: Span::from_secs(8), what: Paused::Both }];
     let run = run(&paused);
     let within = |from: f64, until: f64| {
         let sent = sent(&run, 0).into_iter().filter(|(at, _)| (from..until).contains(at));
@@ -110,15 +111,62 @@ fn a_camera_that_pauses_sends_neither_video_nor_audio_and_goes_on_where_it_stopp
     assert_eq!(captured.len(), 8 * 30);
 }
 
+/// 11 s with audio, of which this is off for a part.
+fn muted(what: Paused, (from, until): (i64, i64)) -> Run {
+    let mut muted = scenario(&[rate("2Mbps"), delay(20)], &[delay(20)], 11);
+    muted.audio = Some(Audio::default());
+    muted.pauses = vec![Pause { flow: 0, from: Span::from_secs(from), until: Span::from_secs(until), what }];
+    run(&muted)
+}
+
+/// Packets of this payload that arrived within these seconds.
+fn arrived(run: &Run, payload: Payload, (from, until): (f64, f64)) -> usize {
+    let is = |record: &&Record| {
+        (from..until).contains(&record.at.as_secs_f64())
+            && matches!(record.what, What::Arrived { payload: arrived, .. } if arrived == payload)
+    };
+    run.recorder.records().filter(is).count()
+}
+
+#[test]
+fn a_muted_camera_leaves_the_microphone_on_and_a_muted_microphone_the_camera() {
+    let within = (5.0, 8.0);
+    for (what, audio, video) in
+        [(Paused::Camera, 149..=151, 0..=0), (Paused::Microphone, 0..=0, 90..=900), (Paused::Both, 0..=0, 0..=0)]
+    {
+        let run = muted(what, (4, 8));
+        let found = [Payload::Audio, Payload::Media].map(|payload| arrived(&run, payload, within));
+        assert!(audio.contains(&found[0]) && video.contains(&found[1]), "{what:?}: {found:?}");
+        let off = if what == Paused::Microphone { vec![] } else { vec![(4.0, 8.0)] };
+        assert_eq!(run.outcome.series.camera_off, off);
+        assert!(run.outcome.summary.stall_ratio < 0.05, "{what:?}: {:?}", run.outcome.summary);
+    }
+}
+
+#[test]
+fn a_call_of_audio_alone_has_figures_of_its_packets_and_none_of_pictures() {
+    let run = muted(Paused::Camera, (0, 11));
+    let summary = &run.outcome.summary;
+    // 50 packets a second of 50 bytes and their headers; what the controller probes with comes on top.
+    assert!((545..=550).contains(&arrived(&run, Payload::Audio, (0.0, 11.0))));
+    assert_eq!(arrived(&run, Payload::Media, (0.0, 11.0)), 0);
+    assert!(run.outcome.frames.is_empty());
+    assert_eq!((summary.shown_fps, summary.in_time_ratio, summary.latency_p95_ms), (None, None, None));
+    assert_eq!((summary.stall_ratio, summary.frame_rate_fps, summary.video_bitrate_bps), (0.0, 0.0, 0.0));
+    assert_eq!((summary.tail_missing, summary.psnr_db), (0, None));
+    assert!(summary.wire_bitrate_bps > 50.0 * 78.0 * 8.0 && summary.packet_loss_ratio == 0.0, "{summary:?}");
+    assert!(summary.one_way_delay_mean_ms.is_some_and(|ms| (20.0..60.0).contains(&ms)), "{summary:?}");
+    let asked = run.recorder.records().filter(|record| matches!(record.what, What::KeyframeRequested));
+    assert_eq!(asked.count(), 0, "a receiver asks for a keyframe of video that nobody sends");
+}
+
 #[test]
 fn audio_is_fifty_packets_a_second_of_twenty_kilobits() {
     let mut with = scenario(&[rate("2Mbps"), delay(20)], &[delay(20)], 10);
     with.audio = Some(Audio::default());
     let run = run(&with);
-    let audio = run
-        .recorder
-        .records()
-        .filter(|record| matches!(record.what, What::Arrived { payload: thalweg_control::Payload::Audio, .. }));
+    let audio =
+        run.recorder.records().filter(|record| matches!(record.what, What::Arrived { payload: Payload::Audio, .. }));
     assert!((495..=500).contains(&audio.count()));
 }
 
@@ -141,10 +189,18 @@ fn what_makes_no_sense_is_refused_with_what_there_is() {
     nobody.routes = vec![route(3, &["forward"], &["reverse"])];
     assert!(problem(&nobody).contains("flow 3 has a route, and there are flows 0 to 0"));
     let mut pause = plain();
-    pause.pauses = vec![Pause { flow: 1, from: Span::ZERO, until: Span::from_secs(1) }];
+    pause.pauses = vec![Pause { flow: 1, from: Span::ZERO, until: Span::from_secs(1), what: Paused::Both }];
     assert!(problem(&pause).contains("flow 1 pauses"));
-    pause.pauses = vec![Pause { flow: 0, from: Span::from_secs(1), until: Span::from_secs(1) }];
+    pause.pauses = vec![Pause { flow: 0, from: Span::from_secs(1), until: Span::from_secs(1), what: Paused::Both }];
     assert!(problem(&pause).contains("a pause ends after it begins"));
+    let at = |what, from, until| Pause { flow: 0, from: Span::from_secs(from), until: Span::from_secs(until), what };
+    pause.pauses = vec![at(Paused::Camera, 0, 1), at(Paused::Both, 1, 2)];
+    assert!(problem(&pause).contains("flow 0 would pause from 1s until 2s"));
+    let mut fast = plain();
+    fast.clock_drift_ppm = 50_001;
+    assert!(problem(&fast).contains("clock_drift_ppm is 50001, must be -50000 to 50000"));
+    let copies = HopConfig::Duplicate { probability: 1.5, after: Span::ZERO };
+    assert!(problem(&scenario(&[copies], &[delay(20)], 2)).contains("duplicate.probability is 1.5, must be 0 to 1"));
     let mut late = plain();
     late.from = Span::from_secs(3);
     assert!(problem(&late).contains("sender under test would begin at 3s"));

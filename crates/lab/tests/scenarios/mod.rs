@@ -3,6 +3,7 @@
 mod by_hand;
 mod capacity;
 mod changes;
+mod clocks_and_copies;
 mod competition;
 mod determinism;
 mod environment;

@@ -2,10 +2,11 @@
 //! 120 s and rises at 80 s. The effect of a drop depends on the frames encoded just before it, so the mean of two is
 //! checked, in the same way as Chromium's five were measured.
 
-use crate::scenarios::support::{play, scenario, square_wave};
+use crate::scenarios::support::{named, play, scenario, square_wave};
+use thalweg_lab::Scenario;
 use thalweg_lab::metrics::response::{Drop, after_drop, mean_between, time_to_reach};
 use thalweg_lab::simulate::Run;
-use thalweg_units::Size;
+use thalweg_units::{Size, Span};
 
 /// Rates on the wire and frame latencies are checked; 720p gives the same within the bounds and takes four times as
 /// long.
@@ -52,4 +53,19 @@ fn vidaptive_follows_the_link_within_seconds_and_keeps_frames_fresh() {
     assert!((0.9..=6.0).contains(&video), "{video}");
     assert!((200.0..=700.0).contains(&mean_worst(&drops)), "{drops:?}");
     assert!(drops.iter().all(|drop| (0.0..=2.5).contains(&drop.recovery_s)), "{drops:?}");
+}
+
+/// BBR's BtlBw outlives a fall of the link by ten round trips, and its pacer drains no sooner than its rate. Without
+/// [`queue_limit`](thalweg_sender::frames::rate_targeted::Config::queue_limit) the median is 17 s here, after an hour four
+/// minutes.
+#[test]
+fn bbr_keeps_seconds_of_pictures_waiting_over_a_cellular_link_and_not_minutes() {
+    let driving = Scenario { duration: Span::from_secs(300), ..Scenario::over("lte-driving") };
+    for scheme in ["bbr", "bbr:media"] {
+        let summary = driving.play(&named(scheme)).unwrap().outcome.summary;
+        let [p50, p95] = [summary.latency_p50_ms, summary.latency_p95_ms].map(Option::unwrap);
+        println!("{scheme}: P50 {p50:.0} ms, P95 {p95:.0} ms, {} waiting", summary.tail_missing);
+        assert!((500.0..2_500.0).contains(&p50) && (2_000.0..7_500.0).contains(&p95), "{scheme}: {p50}, {p95} ms");
+        assert!(summary.tail_missing < 200 && summary.video_bitrate_bps > 3.3e6, "{scheme}: {summary:?}");
+    }
 }

@@ -13,6 +13,7 @@ use thalweg_types::{FeedbackStyle, Packet};
 use thalweg_units::{Bytes, Seed, Span, Time};
 use thalweg_wire::rtcp;
 
+use super::drift::Drift;
 use super::message::{About, EVERYTHING, MEDIA, Message, RECEIVER, datagram};
 use arrivals::Arrivals;
 pub(crate) use congestion::Congestion;
@@ -49,6 +50,7 @@ impl ByFrame {
 pub(super) struct Reports {
     style: FeedbackStyle,
     clock_offset: Span,
+    pub(super) drift: Drift,
     form: Form,
     next: Time,
     /// When the last report was made.
@@ -80,7 +82,8 @@ impl Reports {
                 Form::Extended(Extended::new(RECEIVER, EVERYTHING))
             }
         };
-        Reports { style, clock_offset, form, next: Time::NEVER, last: None, made: VecDeque::new() }
+        let drift = Drift::default();
+        Reports { style, clock_offset, drift, form, next: Time::NEVER, last: None, made: VecDeque::new() }
     }
 
     /// Sets what the intervals of randomised reports are drawn from.
@@ -99,7 +102,7 @@ impl Reports {
 
     /// A packet arrived. Returns whether it is new (duplicates are not).
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> bool {
-        let (here, sent) = (now + self.clock_offset, &packet.sent);
+        let (here, sent) = (self.here(now), &packet.sent);
         let is_new = match &mut self.form {
             Form::Reported(acknowledgements, arrivals) => {
                 let is_new = arrivals.on_packet(here, sent.id.0);
@@ -149,6 +152,11 @@ impl Reports {
         }
     }
 
+    /// The receiver's clock at `now`.
+    fn here(&self, now: Time) -> Time {
+        self.drift.reads(now) + self.clock_offset
+    }
+
     pub(super) fn next_event(&self) -> Time {
         if self.made.is_empty() { self.next } else { Time::ZERO }
     }
@@ -157,7 +165,7 @@ impl Reports {
     pub(super) fn poll(&mut self, now: Time) -> Option<Message> {
         if self.next <= now {
             (self.next, self.last) = (Time::NEVER, Some(now));
-            let here = now + self.clock_offset;
+            let here = self.here(now);
             let datagrams = match &mut self.form {
                 Form::Reported(acknowledgements, _) => {
                     acknowledgements.sort_by_key(|acknowledgement| acknowledgement.id);

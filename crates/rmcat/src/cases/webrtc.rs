@@ -9,7 +9,7 @@ use thalweg_codecs::traffic::{self, Fixfps, TrafficModel};
 use thalweg_control::gcc::{self, PushbackConfig, Restart};
 use thalweg_lab::Scenario;
 use thalweg_lab::scenario::{
-    Audio, Change, Competitor, FORWARD, NamedLink, Pause, REVERSE, Route, Sender, Video, What,
+    Audio, Change, Competitor, FORWARD, NamedLink, Pause, Paused, REVERSE, Route, Sender, Video, What,
 };
 use thalweg_netsim::queue::Limits;
 use thalweg_netsim::{DatagramsConfig, HopConfig, Jitter, LossModel, PathConfig, QueueConfig, TcpConfig};
@@ -123,7 +123,7 @@ fn over(seconds: f64, forward: Vec<HopConfig>, reverse: Vec<HopConfig>) -> Scena
 }
 
 fn paused(from: f64, until: f64) -> Vec<Pause> {
-    vec![Pause { flow: 0, from: ms(from * 1e3), until: ms(until * 1e3) }]
+    vec![Pause { flow: 0, from: ms(from * 1e3), until: ms(until * 1e3), what: Paused::Both }]
 }
 
 /// Just after what libwebrtc's tests read at that time.

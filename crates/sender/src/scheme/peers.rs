@@ -54,10 +54,12 @@ pub(super) fn pudica() -> Scheme {
     }
 }
 
-/// BBR with what specs/bbr.md 6 requires of a media sender: a lower encoder target while the pacer is behind.
+/// BBR with what specs/bbr.md 6 requires of a media sender: a lower encoder target while the pacer is behind. Where a link
+/// falls faster than BtlBw forgets, that is not enough: BBR's pacer does not drain sooner than its rate, as GCC's does.
 fn bbr_of(config: bbr_control::Config, feedback: FeedbackStyle) -> Scheme {
     under_webrtc(ControllerConfig::Bbr(config), feedback)
         .reserving(Reserve::Cut { beyond: Span::from_millis(50), share: 0.85 })
+        .with_bounded_queue()
 }
 
 /// BBR v1 as in libwebrtc, with libwebrtc's reports: the BBR of Camel's figures (specs/bbr.md).

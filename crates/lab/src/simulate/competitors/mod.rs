@@ -7,7 +7,7 @@ use thalweg_units::{Span, Time};
 
 use super::SimulateError;
 use super::flow::Session;
-use crate::scenario::{Competitor, Scenario, Video};
+use crate::scenario::{Competitor, Pause, Paused, Scenario, Video};
 pub(super) use figures::others;
 pub(super) use traffic::CrossTraffic;
 
@@ -30,8 +30,22 @@ fn session<'a>(
         let problem = format!("a {name} would begin at {from} and stop at {until}");
         return Err(SimulateError::Scenario(format!("{problem}: it must begin before it stops and the run ends")));
     }
+    let off = |source| pauses(scenario, number, source);
+    Ok(Session {
+        number,
+        video,
+        begin,
+        end,
+        camera_off: off(Paused::Camera)?,
+        microphone_off: off(Paused::Microphone)?,
+    })
+}
+
+/// When `source`, the camera or the microphone of a video sender, is off, in order.
+fn pauses(scenario: &Scenario, number: u16, source: Paused) -> Result<Vec<(Time, Time)>, SimulateError> {
     let mut pauses: Vec<(Time, Time)> = Vec::new();
-    for pause in scenario.pauses.iter().filter(|pause| pause.flow == number) {
+    let of = |pause: &&Pause| pause.flow == number && (pause.what == source || pause.what == Paused::Both);
+    for pause in scenario.pauses.iter().filter(of) {
         let (from, until) = (Time::ZERO + pause.from, Time::ZERO + pause.until);
         if from >= until || pauses.last().is_some_and(|last| last.1 >= from) {
             let problem = format!("flow {number} would pause from {} until {}", pause.from, pause.until);
@@ -41,7 +55,7 @@ fn session<'a>(
         }
         pauses.push((from, until));
     }
-    Ok(Session { number, video, begin, end, pauses })
+    Ok(pauses)
 }
 
 /// The competing senders of a scenario, as flows from 1 on, each with the name of its scheme.

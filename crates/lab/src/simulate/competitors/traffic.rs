@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, Ecn, Span, Time};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Competitor, Scenario};
 use crate::simulate::SimulateError;
-use crate::simulate::network::{Answer, Cargo, Network, Transit, UnderWay};
+use crate::simulate::network::{Answer, Cargo, Network, Part, Transit, UnderWay};
 
 /// One source, with its receiver, if any.
 pub(super) struct Source {
@@ -97,35 +97,36 @@ impl CrossTraffic {
         }
     }
 
-    /// Segment `number` arrived over the path after a queueing delay of `queued`.
+    /// Segment `number`, or a copy of it, arrived over the path after a queueing delay of `queued`.
     pub(in crate::simulate) fn on_arrival(
         &mut self,
         now: Time,
         (flow, number): (u16, u64),
-        Transit { size, queued, ecn, marked }: Transit,
+        Transit { size, queued, ecn, marked, part }: Transit,
         network: &mut Network,
         recorder: &mut Recorder,
     ) {
-        recorder.push(Record { at: now, flow, what: What::SegmentArrived { size, queued, marked } });
         let Some(tcp) = self.tcp(flow) else { return };
-        if let Some(mut segment) = tcp.under_way.leave(number) {
+        if let Some((mut segment, is_first)) = tcp.under_way.arrive(number, part) {
+            if is_first {
+                recorder.push(Record { at: now, flow, what: What::SegmentArrived { size, queued, marked } });
+            }
             segment.ecn = ecn;
             let answer = tcp.flow.on_segment(now, &segment);
             offer_answer(now, flow, answer, network);
         }
     }
 
-    /// Segment `number` was dropped on the path.
+    /// Segment `number`, or a copy of it, was dropped on the path.
     pub(in crate::simulate) fn on_drop(
         &mut self,
         at: Time,
         (flow, number): (u16, u64),
-        (size, why): (Bytes, DropReason),
+        (size, why, part): (Bytes, DropReason, Part),
         recorder: &mut Recorder,
     ) {
-        recorder.push(Record { at, flow, what: What::SegmentDropped { size, why } });
-        if let Some(tcp) = self.tcp(flow) {
-            tcp.under_way.leave(number);
+        if self.tcp(flow).is_some_and(|tcp| tcp.under_way.lose(number, part).is_some()) {
+            recorder.push(Record { at, flow, what: What::SegmentDropped { size, why } });
         }
     }
 

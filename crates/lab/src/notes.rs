@@ -12,7 +12,7 @@ use thalweg_video::quality::Ssim;
 use thalweg_video::source::SceneConfig;
 
 use crate::bound::Bound;
-use crate::scenario::{Competitor, Route, Scenario, What};
+use crate::scenario::{Competitor, Paused, Route, Scenario, What};
 
 /// A setting without effect, or with less than it says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,6 +179,16 @@ fn of_times(scenario: &Scenario, notes: &mut Notes) {
     let mut late = |field, at: Span| notes.add(at >= end, field, at, &why);
     scenario.changes.iter().for_each(|change| late("changes.at", change.at));
     scenario.pauses.iter().for_each(|pause| late("pauses.from", pause.from));
+    let silent = scenario.audio.is_none();
+    for pause in &scenario.pauses {
+        notes.add(
+            silent && pause.what == Paused::Microphone,
+            "pauses.what",
+            "microphone",
+            "no audio is sent: set audio",
+        );
+    }
+    let mut late = |field, at: Span| notes.add(at >= end, field, at, &why);
     for competitor in &scenario.competitors {
         match competitor {
             // Refused.

@@ -117,6 +117,8 @@ const TABLE: &[(&str, &str, Does)] = &[
     ("--set scenario.discard_after=20ms", EACH, Obeyed),
     ("--set scenario.call=true", "--loss 5%", Obeyed),
     ("--set scenario.clock_offset=0ms", EACH, Nothing),
+    ("--set scenario.clock_drift_ppm=20000", "--scheme gcc,nada,camel,thalweg", Obeyed),
+    ("--set scenario.clock_drift_ppm=60000", "", Refused(&["60000", "-50000 to 50000"])),
     ("--set scenario.request_feedback_every=10ms", "--scheme camel", Obeyed),
     ("--set scenario.request_feedback_every=10ms", "", Noted),
     // Limits: of a receiver, of an application.
@@ -132,6 +134,9 @@ const TABLE: &[(&str, &str, Does)] = &[
     ("--set scenario.from=2s", "", Refused(&["2s", "must begin before"])),
     ("--set scenario.pauses=[{from='500ms',until='1s'}]", EACH, Obeyed),
     ("--set scenario.pauses=[{from='2s',until='3s'}]", LATE, Noted),
+    ("--set scenario.pauses=[{from='500ms',until='1s',what='camera'}]", EACH, Obeyed),
+    ("--set scenario.pauses=[{from='500ms',until='1s',what='microphone'}]", LATE, Noted),
+    ("--set scenario.pauses=[{from='500ms',until='1s',what='microphone'}]", "--set scenario.audio={}", Obeyed),
     // Others, and other ways.
     ("--set scenario.audio={}", EACH, Obeyed),
     ("--set scenario.audio.interval=10ms", "", Obeyed),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use thalweg_lab::Scenario;
 use thalweg_lab::metrics::Summary;
+use thalweg_lab::playout;
 use thalweg_lab::record::What;
 use thalweg_lab::simulate::Run;
 use thalweg_netsim::queue::Limits;
@@ -180,5 +181,22 @@ fn a_clock_off_by_a_hundredth_costs_only_these_schemes_a_fifth_of_their_rate() {
             let bounds = known.map_or(0.8..1.1, |(_, bounds)| bounds.clone());
             assert!(bounds.contains(&share), "{scheme} at {clock_drift_ppm} ppm: {share:.3}, not {bounds:?}");
         }
+    }
+}
+
+/// Playout learns the camera's clock in its own, as libwebrtc's extrapolator does: by 600 ms of drift no frame is late, and
+/// none waits longer.
+#[test]
+fn playout_follows_a_clock_that_drifts() {
+    let played = |clock_drift_ppm| {
+        let playout = Some(playout::Config::default());
+        run(&Scenario { duration: Span::from_secs(60), clock_drift_ppm, playout, ..plain() }, "gcc").outcome.summary
+    };
+    let true_clock = played(0).latency_p50_ms.unwrap();
+    for clock_drift_ppm in [10_000, -10_000] {
+        let summary = played(clock_drift_ppm);
+        let later = summary.latency_p50_ms.unwrap() - true_clock;
+        println!("{clock_drift_ppm} ppm: {true_clock:.1} ms, {later:+.1} ms");
+        assert!((-30.0..30.0).contains(&later) && summary.stall_ratio < 0.02, "{clock_drift_ppm} ppm: {later:+.1} ms");
     }
 }

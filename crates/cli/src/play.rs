@@ -106,10 +106,15 @@ pub(crate) fn prepare(jobs: &mut [Job], out: &Path, resume: bool) -> anyhow::Res
 /// # Errors
 /// When there is such an option; the error says why.
 pub(crate) fn refuse_idle(jobs: &[Job], options: &[(String, &str)]) -> anyhow::Result<()> {
+    if options.is_empty() {
+        return Ok(());
+    }
+    // A sender whose parameters are out of range is refused when it is played.
+    let notes: Vec<Vec<Note>> = jobs.iter().map(|job| job.scenario.notes(&*job.scheme).unwrap_or_default()).collect();
     for (option, field) in options {
-        let note = |job: &Job| job.scenario.notes(&*job.scheme).ok()?.into_iter().find(|note| note.field == *field);
-        let notes: Option<Vec<Note>> = jobs.iter().map(note).collect();
-        if let Some(note) = notes.iter().flatten().next() {
+        let idle: Option<Vec<&Note>> =
+            notes.iter().map(|notes| notes.iter().find(|note| note.field == *field)).collect();
+        if let Some(note) = idle.iter().flatten().next() {
             bail!("{option} has no effect: {}", note.why);
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use thalweg_codecs::Codec;
 use thalweg_control::{Demand, Signal};
-use thalweg_netsim::HopConfig;
+use thalweg_netsim::{HopConfig, QueueConfig};
 use thalweg_sender::{FeedbackStyle, Parts, SenderFactory};
 use thalweg_units::{ConfigError, FrameRate, Rate, Size, Span};
 use thalweg_video::Video;
@@ -89,6 +89,7 @@ pub(crate) fn of(scenario: &Scenario, sender: &Of<'_>) -> Vec<Note> {
     }
     if sender.flow == 0 {
         of_times(scenario, &mut notes);
+        of_microphones(scenario, &mut notes);
         of_links(scenario, &mut notes);
     }
     notes.0
@@ -101,17 +102,11 @@ pub(crate) fn of_bound(scenario: &Scenario) -> Vec<Note> {
     let why = "the encoder of a bound meets every size: leave it out";
     notes.add(!scenario.undershoot.is_none(), "undershoot", &scenario.undershoot, why);
     let limited = scenario.forward.hops.iter().any(|hop| match hop {
-        HopConfig::Bottleneck { queue, .. } | HopConfig::Rate { queue, .. } => {
-            *queue != thalweg_netsim::QueueConfig::Infinite
-        }
+        HopConfig::Bottleneck { queue, .. } | HopConfig::Rate { queue, .. } => *queue != QueueConfig::Infinite,
         _ => false,
     });
-    notes.add(
-        limited,
-        "forward.hops.queue",
-        "with a limit",
-        "packets of a bound wait as long as they like: leave it out",
-    );
+    let why = "packets of a bound wait as long as they like: leave it out";
+    notes.add(limited, "forward.hops.queue", "with a limit", why);
     notes.0
 }
 
@@ -179,16 +174,6 @@ fn of_times(scenario: &Scenario, notes: &mut Notes) {
     let mut late = |field, at: Span| notes.add(at >= end, field, at, &why);
     scenario.changes.iter().for_each(|change| late("changes.at", change.at));
     scenario.pauses.iter().for_each(|pause| late("pauses.from", pause.from));
-    let silent = scenario.audio.is_none();
-    for pause in &scenario.pauses {
-        notes.add(
-            silent && pause.what == Paused::Microphone,
-            "pauses.what",
-            "microphone",
-            "no audio is sent: set audio",
-        );
-    }
-    let mut late = |field, at: Span| notes.add(at >= end, field, at, &why);
     for competitor in &scenario.competitors {
         match competitor {
             // Refused.
@@ -197,6 +182,14 @@ fn of_times(scenario: &Scenario, notes: &mut Notes) {
             Competitor::Tcp(traffic) => late("competitors.tcp.from", traffic.from),
             Competitor::Web(traffic) => late("competitors.web.from", traffic.from),
         }
+    }
+}
+
+/// Pauses of a microphone that is not there.
+fn of_microphones(scenario: &Scenario, notes: &mut Notes) {
+    for pause in &scenario.pauses {
+        let silent = scenario.audio.is_none() && pause.what == Paused::Microphone;
+        notes.add(silent, "pauses.what", "microphone", "no audio is sent: set audio");
     }
 }
 

@@ -16,6 +16,7 @@ mod simulation;
 mod stills;
 mod summarize;
 mod ticks;
+mod under_way;
 mod viewer;
 
 use std::ops::ControlFlow;

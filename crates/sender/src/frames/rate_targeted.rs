@@ -16,6 +16,10 @@ use super::share::Share;
 use super::target_forecast::{self, TargetForecast};
 use crate::event::Why;
 
+/// The queue, in time at the pacer's rate, beyond which libwebrtc stops the encoder (`congestion_control_handler.cc`,
+/// `kMaxExpectedQueueLength`).
+pub(crate) const MAX_EXPECTED_QUEUE: Span = Span::from_secs(2);
+
 /// Base of the encoder's target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]

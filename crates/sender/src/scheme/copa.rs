@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use thalweg_control::{LossDetectionConfig, copa};
 use thalweg_types::PacketSizes;
-use thalweg_units::{Rate, Span};
+use thalweg_units::Rate;
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
 use crate::frames::rate_targeted::{self, TargetBase};
@@ -52,7 +52,7 @@ fn frames(safeguards: safeguards::Config) -> FramesConfig {
         base: TargetBase::PacingRateLessOverhead,
         safeguards,
         // WebRTC's own, which the authors' ablations kept (Vidaptive section 5.3: the other modules unchanged).
-        queue_limit: Some(Span::from_secs(2)),
+        queue_limit: Some(rate_targeted::MAX_EXPECTED_QUEUE),
         resolution: resolution::Config::QualityScaler(resolution::QualityScalerConfig::default()),
         ..rate_targeted::Config::default()
     })

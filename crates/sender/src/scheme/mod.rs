@@ -20,7 +20,7 @@ use alloc::string::String;
 
 use thalweg_control::{DynController, LossDetectionConfig, ecn};
 use thalweg_types::PacketSizes;
-use thalweg_units::{ConfigError, Size, Span, check};
+use thalweg_units::{ConfigError, Size, check};
 
 use crate::frames::rate_targeted::{self, Reserve};
 use crate::frames::{FramePolicy, budgeted, late_choice, selection};
@@ -268,7 +268,7 @@ impl Scheme {
     /// ([`queue_limit`](crate::frames::rate_targeted::Config::queue_limit)).
     fn with_bounded_queue(mut self) -> Scheme {
         if let FramesConfig::RateTargeted(frames) = &mut self.frames {
-            frames.queue_limit = Some(Span::from_secs(2));
+            frames.queue_limit = Some(rate_targeted::MAX_EXPECTED_QUEUE);
         }
         self
     }
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
     use thalweg_control::{Acknowledgement, Controller, Demand, History, PacketId, SentPacket};
-    use thalweg_units::{Bytes, Rate, Time};
+    use thalweg_units::{Bytes, Rate, Span, Time};
 
     /// Half a second of packets, each 25 ms in transit, from this number on.
     fn drive(controller: &mut dyn Controller, history: &mut History, first: u64) {

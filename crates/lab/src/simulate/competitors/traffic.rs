@@ -7,7 +7,8 @@ use thalweg_units::{Bytes, Ecn, Span, Time};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Competitor, Scenario};
 use crate::simulate::SimulateError;
-use crate::simulate::network::{Answer, Cargo, Network, Part, Transit, UnderWay};
+use crate::simulate::network::{Answer, Cargo, Network, Transit};
+use crate::simulate::under_way::{Part, UnderWay};
 
 /// One source, with its receiver, if any.
 pub(super) struct Source {

@@ -1,5 +1,7 @@
 """Figures of ``--json`` computed again from the events of their runs, by docs/reference/metrics.md without its code."""
 
+import functools
+import itertools
 import json
 import math
 
@@ -7,6 +9,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
+PAYLOADS = ["media", "padding", "repair", "audio"]
 SCHEMES = ["gcc", "copa", "vidaptive", "camel", "salsify", "fbra", "rebera", "nada", "scream", "thalweg"]
 # Seconds, options of the command, and the least of the link's hops: its rate in Mbps in each second, or the name of its
 # opportunities.
@@ -89,6 +92,76 @@ def counted(seconds, capacity):
     return left if sum(left) >= 0.25 * seconds else [k >= 5 for k in range(seconds)]
 
 
+def media_packets(events):
+    """Frame and payload of each packet of media; events name neither.
+
+    A sender sends frame after frame: packets of media in the order in which they left are those of the frames in order of
+    queueing, less those flushed. A packet is its part of the frame's payload and headers of one size; the first of a frame may
+    have some bytes more.
+    """
+    flushed = {row["frame"]: row["count"] for row in events.of("frame-flushed")}
+    media = iter([row for row in events.of("packet-sent") if row["what"] == "media"])
+    left, headers = [], {}
+    for row in events.of("frame-queued"):
+        packets = [packet for _, packet in zip(range(row["count"] - flushed.get(row["frame"], 0)), media, strict=False)]
+        if len(packets) == row["count"]:
+            headers.setdefault(row["count"], set()).add(sum(packet["bytes"] for packet in packets) - row["bytes"])
+        left.append((row["frame"], packets))
+    assert next(media, None) is None and all(len(sizes) == 1 for sizes in headers.values())
+    least, most = min(headers), max(headers)
+    all_of = {count: sizes.pop() for count, sizes in headers.items()}
+    each = (all_of[most] - all_of[least]) // (most - least)
+    first = all_of[least] - (least - 1) * each
+    assert all(size == first + (count - 1) * each for count, size in all_of.items())
+    return {
+        packet["packet"]: (frame, packet["bytes"] - (each if place else first))
+        for frame, packets in left
+        for place, packet in enumerate(packets)
+    }
+
+
+def delivered(events, seconds, capacity):
+    """``delivery.*`` and ``redundancy.*`` where the path dropped no media: no event says which packet a retransmission
+    repeats, so what was made good of a loss is not known."""
+    media = media_packets(events)
+    captured = {row["picture"]: row["time_ns"] for row in events.of("picture-read")}
+    begun = {row["frame"]: captured[row["picture"]] for row in events.of("frame-queued")}
+    in_time, late, late_frames = [0] * seconds, 0, set()
+    for row in (row for row in events.of("packet-arrived") if row["what"] == "media"):
+        frame, payload = media[row["packet"]]
+        if row["time_ns"] - begun[frame] <= 400_000_000:
+            in_time[row["time_ns"] // 10**9] += 8 * payload
+        else:
+            late += 1
+            late_frames.add(frame)
+    figures = {
+        "delivery.goodput_bps": sum(in_time) / seconds,
+        "delivery.abu": float(np.mean([bits / can for bits, can in zip(in_time, capacity, strict=True) if can])),
+        "delivery.discard_ratio": late / len(media),
+        "delivery.lost_frames": 0,
+        "delivery.lost_or_late_frames": len(late_frames),
+    }
+    sent = {kind: sum(row["bytes"] for row in events.of("packet-sent") if row["what"] == kind) for kind in PAYLOADS}
+    if sent["repair"] and not events.of("retransmission-requested"):
+        figures["redundancy.fec_bitrate_bps"] = 8 * sent["repair"] / seconds
+        figures["redundancy.fec_share"] = sent["repair"] / sent["media"]
+        figures["redundancy.ffre"] = None
+        figures["redundancy.protected_lost_frames"] = 0
+        decisions = [row["what"] for row in events.of("decision")]
+        ended = [after for what, after in itertools.pairwise(decisions) if what == "probe" != after]
+        figures["redundancy.probes"] = len(ended)
+        figures["redundancy.frcc"] = sum(what in ("raise", "stay") for what in ended) / len(ended) if ended else None
+    return figures
+
+
+def share_of_bound(summary, curve):
+    """Of the bitrate that the curve has at the run's latency; ``None`` where it has less, or no point before that latency."""
+    at = summary["latency_p95_ms"]
+    times, most = ([point[key] for point in curve] for key in ("latency_p95_ms", "video_bitrate_bps"))
+    share = summary["video_bitrate_bps"] / float(np.interp(at, times, most)) if at >= times[0] else None
+    return None if share is None or share > 1.001 else min(share, 1.0)
+
+
 def recomputed(events, outcome, seconds, rates, trace):
     end_ns = seconds * 10**9
     captured = {row["picture"]: row["time_ns"] for row in events.of("picture-read")}
@@ -151,6 +224,11 @@ def recomputed(events, outcome, seconds, rates, trace):
     figures["ssim_db"] = -10 * math.log10(1 - float(np.mean(ssim)))
     figures["ssim_p25_db"] = percentile([-10 * math.log10(1 - one) for one in ssim], 0.25)
     clamp = lambda value: min(5.0, max(1.0, value))  # noqa: E731
+    screen = outcome["screen"]
+    figures["screen_ssim_db"] = -10 * math.log10(1 - float(np.mean([moment["ssim"] for moment in screen])))
+    figures["screen_psnr_db"] = float(np.mean([moment["psnr_db"] for moment in screen]))
+    if all(row["what"] != "media" for row in events.of("packet-dropped")):
+        figures |= delivered(events, seconds, capacity)
     figures["qoe_call"] = clamp(-6.39e-4 * figures["latency_mean_ms"] + 6.22e-2 * figures["ssim_db"] + 3.30)
     figures["qoe_driving"] = clamp(-1.92e-3 * figures["latency_mean_ms"] + 0.101 * figures["ssim_db"] + 2.67)
     return figures
@@ -168,15 +246,54 @@ def test_figures_are_what_the_events_say_to_the_sixth_digit(command_line, tmp_pa
     wrong, compared = [], 0
     for summary in told["runs"]:
         folder = tmp_path / "out" / summary["scheme"].replace(":", "-")
-        events = Events(folder / "events.parquet")
         outcome = json.loads((folder / "outcome.json").read_text())
-        for name, ours in recomputed(events, outcome, seconds, rates, trace).items():
-            theirs = summary.get(name)
-            compared += 1
-            if (
-                (ours is None) != (theirs is None)
-                or ours is not None
-                and not math.isclose(ours, theirs, rel_tol=1e-6, abs_tol=1e-9)
-            ):
-                wrong.append(f"{summary['scheme']} {name}: {theirs}, by its events {ours}")
-    assert compared == 22 * len(SCHEMES) and not wrong, "\n".join(wrong)
+        figures = recomputed(Events(folder / "events.parquet"), outcome, seconds, rates, trace)
+        if curve := outcome.get("bound"):
+            figures["bound_share"] = share_of_bound(summary, curve)
+        compared += len(figures)
+        wrong += differing(summary, figures)
+    # Where nothing is lost, also the delivery of each, its share of the bound, and what FBRA's redundancy costs.
+    more = 0 if link in ("two", "copies") else 6 * len(SCHEMES) + 6
+    assert compared == 24 * len(SCHEMES) + more and not wrong, "\n".join(wrong)
+
+
+def differing(summary, figures):
+    """Figures that are not those of the summary to six digits."""
+    for name, ours in figures.items():
+        theirs = functools.reduce(lambda of, key: (of or {}).get(key), name.split("."), summary)
+        same = ours is theirs if None in (ours, theirs) else math.isclose(ours, theirs, rel_tol=1e-6, abs_tol=1e-9)
+        if not same:
+            yield f"{summary['scheme']} {name}: {theirs}, by its events {ours}"
+
+
+def test_shares_of_flows_are_what_the_events_of_each_say(command_line, tmp_path):
+    seconds, begin = 20, {0: 0, 1: 4, 2: 6}
+    others = 'scenario.competitors=[{sender={scheme="copa",from="4s"}},{tcp={from="6s"}}]'
+    schemes = ["--scheme", "gcc,thalweg,fbra", "--encoder", "model", "--duration", f"{seconds}s"]
+    options = ["--rate", "6Mbps", "--queue", "100kB", "--set", others, "--out", tmp_path / "out", "--json", "-q"]
+    wrong = []
+    for summary in json.loads(command_line("compare", *schemes, *options))["runs"]:
+        table = pyarrow.parquet.read_table(tmp_path / "out" / summary["scheme"] / "events.parquet")
+        came = np.zeros((3, seconds))
+        for row in table.to_pylist():
+            if row["event"] in ("packet-arrived", "segment-arrived"):
+                came[row["flow"], row["time_ns"] // 10**9] += 8 * row["bytes"]
+        together = came[:, max(begin.values()) :]
+        jain = lambda rates: float(rates.sum() ** 2 / (len(rates) * (rates**2).sum()))  # noqa: E731
+        figures = {
+            "sharing.from_s": max(begin.values()),
+            "sharing.until_s": seconds,
+            "sharing.jain": jain(together.sum(axis=1)),
+            "sharing.jain_by_second": float(np.mean([jain(second) for second in together.T])),
+            "tcp.throughput_bps": came[2].sum() / (seconds - begin[2]),
+            "tcp.tfs": came[2].sum() / (seconds - begin[2]) / (6e6 / 3),
+            "tcp.tfs_of_tcp_alone": came[2].sum() / (seconds - begin[2]) / 6e6,
+        }
+        wrong += differing(summary, figures)
+        for flow, portion in enumerate(summary["sharing"]["flows"]):
+            ours = {
+                "throughput_bps": together[flow].sum() / together.shape[1],
+                "share": together[flow].sum() / together.sum(),
+            }
+            wrong += differing({"scheme": f"{summary['scheme']}, flow {flow}", **portion}, ours)
+    assert not wrong, "\n".join(wrong)

@@ -241,10 +241,10 @@ fn packets() -> Vec<Vec<u8>> {
 
 #[test]
 fn packets_cut_short_anywhere_are_read_or_refused() {
+    // Two packets of libwebrtc's corpus are 256 KB of header extension: beyond 2,000 bytes every 997th length.
     for packet in packets() {
-        for length in 0..=packet.len() {
-            check(&packet[..length]);
-        }
+        let lengths = (0..=packet.len()).filter(|length| *length <= 2000 || length % 997 == 0);
+        lengths.chain([packet.len()]).for_each(|length| check(&packet[..length]));
     }
 }
 

@@ -95,9 +95,9 @@ def counted(seconds, capacity):
 def media_packets(events):
     """Frame and payload of each packet of media; events name neither.
 
-    A sender sends frame after frame: packets of media in the order in which they left are those of the frames in order of
-    queueing, less those flushed. A packet is its part of the frame's payload and headers of one size; the first of a frame may
-    have some bytes more.
+    A sender sends frame after frame: packets of media in the order in which they left are those of the frames in
+    order of queueing, less those flushed. A packet is its part of the frame's payload and headers of one size; the
+    first of a frame may have some bytes more.
     """
     flushed = {row["frame"]: row["count"] for row in events.of("frame-flushed")}
     media = iter([row for row in events.of("packet-sent") if row["what"] == "media"])
@@ -155,7 +155,7 @@ def delivered(events, seconds, capacity):
 
 
 def share_of_bound(summary, curve):
-    """Of the bitrate that the curve has at the run's latency; ``None`` where it has less, or no point before that latency."""
+    """Of the bitrate that the curve has at the run's latency; ``None`` where it has less or begins later."""
     at = summary["latency_p95_ms"]
     times, most = ([point[key] for point in curve] for key in ("latency_p95_ms", "video_bitrate_bps"))
     share = summary["video_bitrate_bps"] / float(np.interp(at, times, most)) if at >= times[0] else None

@@ -33,12 +33,17 @@ fn attempts(mut test: impl FnMut(), late_while: impl Fn(&mut dyn FnMut()) -> Dur
         match outcome {
             Ok(()) => return,
             Err(failure) if late <= BOUND => panic::resume_unwind(failure),
-            Err(_) => eprintln!("attempt {attempt} of {ATTEMPTS} failed while this machine was late by {} ms", late.as_millis()),
+            Err(_) => eprintln!(
+                "attempt {attempt} of {ATTEMPTS} failed while this machine was late by {} ms",
+                late.as_millis()
+            ),
         }
         most = most.max(late);
     }
-    let (most, bound, window) = (most.as_millis(), BOUND.as_millis(), WINDOW.as_millis());
-    panic!("inconclusive: this machine was late by {most} ms in {window}; a failure counts up to {bound}");
+    let (most, bound) = (most.as_millis(), BOUND.as_millis());
+    panic!(
+        "inconclusive: this machine was late by {most} ms, and a failure counts up to {bound} ms; play it again on a quiet one"
+    );
 }
 
 /// The most that this process was late in a window, while `play` ran: a sleep that ended late, or a thread that could have run and
@@ -52,7 +57,9 @@ fn late_while(play: &mut dyn FnMut()) -> Duration {
                 let begun = Instant::now();
                 thread::sleep(WINDOW);
                 let after = waited();
-                let each = after.iter().map(|(thread, now)| now.saturating_sub(*before.get(thread).unwrap_or(&Duration::ZERO)));
+                let each = after
+                    .iter()
+                    .map(|(thread, now)| now.saturating_sub(*before.get(thread).unwrap_or(&Duration::ZERO)));
                 most = each.fold(most.max(begun.elapsed().saturating_sub(WINDOW)), Duration::max);
                 before = after;
             }
@@ -90,7 +97,10 @@ mod tests {
             late
         };
         let words = |failure: Box<dyn std::any::Any + Send>| {
-            failure.downcast_ref::<String>().cloned().unwrap_or_else(|| failure.downcast_ref::<&str>().unwrap().to_string())
+            failure
+                .downcast_ref::<String>()
+                .cloned()
+                .unwrap_or_else(|| failure.downcast_ref::<&str>().unwrap().to_string())
         };
         let ended = panic::catch_unwind(AssertUnwindSafe(|| attempts(test, measured))).map_err(words);
         (ended, count)

@@ -7,6 +7,8 @@ mod answers;
 mod calling;
 mod calls;
 mod header;
+#[path = "../../../tests/in_real_time.rs"]
+mod in_real_time;
 mod network;
 mod programs;
 mod support;

@@ -38,6 +38,9 @@ pub use relay::{Relay, RelayConfig};
 pub use statistics::{DirectionStatistics, Statistics};
 
 #[cfg(test)]
+#[path = "../../../tests/in_real_time.rs"]
+mod in_real_time;
+#[cfg(test)]
 mod tests;
 
 #[cfg(doctest)]

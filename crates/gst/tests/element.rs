@@ -1,5 +1,8 @@
 //! The element between two pads, by the real clock.
 
+#[path = "../../../tests/in_real_time.rs"]
+mod in_real_time;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Once};
 use std::time::Duration;
@@ -7,6 +10,7 @@ use std::time::Duration;
 use gst::glib;
 use gst::prelude::*;
 use gst_check::Harness;
+use in_real_time::in_real_time;
 
 const CAPS: &str = "application/x-rtp, media=(string)video, clock-rate=(int)90000, encoding-name=(string)VP8, \
      payload=(int)96, ssrc=(uint)4, extmap-3=(string)\"http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01\"";
@@ -111,23 +115,25 @@ fn a_thousand_packets_come_out_in_order_and_the_end_of_the_stream_last() {
 
 #[test]
 fn packets_leave_at_the_pace_and_unpaced_as_they_come() {
-    for (pacing, least) in [("scheme", 100), ("unpaced", 0)] {
-        let element = element();
-        let mut harness = harness(&element);
-        element.set_property("scheme", "nada");
-        element.set_property("pacing", pacing);
-        element.set_property("estimated-bitrate", 1_000_000u32);
-        let begin = now();
-        // 50 kB at 1 Mbit/s are 400 ms, and what waits leaves within 150.
-        for number in 0..50 {
-            harness.push(packet(number, 0, 1000, number == 49)).unwrap();
+    in_real_time(|| {
+        for (pacing, least) in [("scheme", 100), ("unpaced", 0)] {
+            let element = element();
+            let mut harness = harness(&element);
+            element.set_property("scheme", "nada");
+            element.set_property("pacing", pacing);
+            element.set_property("estimated-bitrate", 1_000_000u32);
+            let begin = now();
+            // 50 kB at 1 Mbit/s are 400 ms, and what waits leaves within 150.
+            for number in 0..50 {
+                harness.push(packet(number, 0, 1000, number == 49)).unwrap();
+            }
+            for expected in 0..50 {
+                assert_eq!(number(&harness.pull().unwrap()), expected);
+            }
+            let took = (now() - begin) / 1_000_000;
+            assert!(took >= least && took < least + 2000, "{pacing}: {took} ms");
         }
-        for expected in 0..50 {
-            assert_eq!(number(&harness.pull().unwrap()), expected);
-        }
-        let took = (now() - begin) / 1_000_000;
-        assert!(took >= least && took < least + 2000, "{pacing}: {took} ms");
-    }
+    });
 }
 
 #[test]
@@ -207,22 +213,24 @@ fn a_flush_empties_the_queue_and_what_comes_after_it_passes() {
 
 #[test]
 fn a_queue_that_waits_too_long_is_dropped_and_a_keyframe_asked_for() {
-    let element = element();
-    let mut harness = harness(&element);
-    element.set_property("scheme", "nada");
-    element.set_property("estimated-bitrate", 20_000u32);
-    element.set_property("max-queue-time", 100_000_000u64);
-    for number in 0..100 {
-        harness.push(packet(number, 0, 1000, number == 99)).unwrap();
-    }
-    assert!(wait_for(|| stats(&element).get::<u64>("dropped-packets").unwrap() > 0), "{}", stats(&element));
-    let mut asked = None;
-    while let Some(event) = harness.try_pull_upstream_event() {
-        if let Some(structure) = event.structure().filter(|structure| structure.name() == "GstForceKeyUnit") {
-            asked = structure.get::<u32>("ssrc").ok();
+    in_real_time(|| {
+        let element = element();
+        let mut harness = harness(&element);
+        element.set_property("scheme", "nada");
+        element.set_property("estimated-bitrate", 20_000u32);
+        element.set_property("max-queue-time", 100_000_000u64);
+        for number in 0..100 {
+            harness.push(packet(number, 0, 1000, number == 99)).unwrap();
         }
-    }
-    assert_eq!(asked, Some(4));
+        assert!(wait_for(|| stats(&element).get::<u64>("dropped-packets").unwrap() > 0), "{}", stats(&element));
+        let mut asked = None;
+        while let Some(event) = harness.try_pull_upstream_event() {
+            if let Some(structure) = event.structure().filter(|structure| structure.name() == "GstForceKeyUnit") {
+                asked = structure.get::<u32>("ssrc").ok();
+            }
+        }
+        assert_eq!(asked, Some(4));
+    });
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! The simulator and the emulator agree. The bounds allow for a machine under load; docs/live.md has the values of an
 //! idle one.
 
+#[path = "../../../tests/in_real_time.rs"]
+mod in_real_time;
+
 use std::sync::Arc;
 
+use in_real_time::in_real_time;
 use thalweg_lab::scenario::Competitor;
 use thalweg_lab::{Scenario, simulate, unattended};
 use thalweg_netsim::queue::Limits;
@@ -34,24 +38,26 @@ fn find(_: &str) -> Result<Arc<Trace>, String> {
 
 #[test]
 fn the_simulator_and_the_emulator_agree_on_a_constant_link() {
-    let played = thalweg_lab_sockets::run(&scenario(8), &named("gcc"), &mut find, &mut |_| {}).unwrap();
-    let simulated = simulate(&played.scenario, &*played.scheme, &mut find, &mut unattended).unwrap();
-    let (live, expected) = (&played.run.outcome.summary, &simulated.outcome.summary);
-    println!("live: {live:?}\nsimulated: {expected:?}\n{:?}", played.timing);
-    assert!(live.live && !expected.live);
-    let close = |what: &str, live: f64, expected: f64, by: f64| {
-        assert!((live - expected).abs() <= by, "{what}: {live} live, {expected} simulated, may differ by {by}");
-    };
-    close("wire rate", live.wire_bitrate_bps, expected.wire_bitrate_bps, 0.2 * expected.wire_bitrate_bps);
-    close("video rate", live.video_bitrate_bps, expected.video_bitrate_bps, 0.2 * expected.video_bitrate_bps);
-    close("frames a second", live.frame_rate_fps, expected.frame_rate_fps, 3.0);
-    let (p50, p95) = (expected.latency_p50_ms.unwrap(), expected.latency_p95_ms.unwrap());
-    close("median latency", live.latency_p50_ms.unwrap(), p50, 20.0);
-    close("latency of 95 %", live.latency_p95_ms.unwrap(), p95, 0.5 * p95 + 40.0);
-    close("PSNR", live.psnr_db.unwrap(), expected.psnr_db.unwrap(), 1.0);
-    // Both are equal except for the bytes by which padding made of retransmissions misses its size.
-    let (accounted, actual) = (played.timing.accounted.get() as f64, played.timing.actual.get() as f64);
-    close("bytes on the wire", actual, accounted, 0.001 * accounted);
+    in_real_time(|| {
+        let played = thalweg_lab_sockets::run(&scenario(8), &named("gcc"), &mut find, &mut |_| {}).unwrap();
+        let simulated = simulate(&played.scenario, &*played.scheme, &mut find, &mut unattended).unwrap();
+        let (live, expected) = (&played.run.outcome.summary, &simulated.outcome.summary);
+        println!("live: {live:?}\nsimulated: {expected:?}\n{:?}", played.timing);
+        assert!(live.live && !expected.live);
+        let close = |what: &str, live: f64, expected: f64, by: f64| {
+            assert!((live - expected).abs() <= by, "{what}: {live} live, {expected} simulated, may differ by {by}");
+        };
+        close("wire rate", live.wire_bitrate_bps, expected.wire_bitrate_bps, 0.2 * expected.wire_bitrate_bps);
+        close("video rate", live.video_bitrate_bps, expected.video_bitrate_bps, 0.2 * expected.video_bitrate_bps);
+        close("frames a second", live.frame_rate_fps, expected.frame_rate_fps, 3.0);
+        let (p50, p95) = (expected.latency_p50_ms.unwrap(), expected.latency_p95_ms.unwrap());
+        close("median latency", live.latency_p50_ms.unwrap(), p50, 20.0);
+        close("latency of 95 %", live.latency_p95_ms.unwrap(), p95, 0.5 * p95 + 40.0);
+        close("PSNR", live.psnr_db.unwrap(), expected.psnr_db.unwrap(), 1.0);
+        // Both are equal except for the bytes by which padding made of retransmissions misses its size.
+        let (accounted, actual) = (played.timing.accounted.get() as f64, played.timing.actual.get() as f64);
+        close("bytes on the wire", actual, accounted, 0.001 * accounted);
+    });
 }
 
 #[test]

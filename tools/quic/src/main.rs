@@ -1,6 +1,9 @@
 //! QUIC connections of quinn and noq over emulated paths, in virtual time or on sockets: their controllers beside ours.
 
 mod ends;
+#[cfg(test)]
+#[path = "../../../tests/in_real_time.rs"]
+mod in_real_time;
 mod links;
 mod live;
 mod run;

@@ -2,6 +2,7 @@ use thalweg_emulate::{LinkConfig, Relay, RelayConfig};
 use thalweg_netsim::{HopConfig, PathConfig, QueueConfig};
 use thalweg_units::{Rate, Span};
 
+use crate::in_real_time::in_real_time;
 use crate::links::Paths;
 use crate::live::HERE;
 use crate::run::{Carriage, Outcome, Workload};
@@ -95,23 +96,25 @@ fn streams_carry_every_frame_over_losses_and_datagrams_lose_some() {
 /// On sockets, so no bounds on how long it takes: `make test-quic` has those. Some seconds by the clock.
 #[test]
 fn through_the_emulated_link_every_byte_of_a_bulk_arrives_in_its_place_and_no_sooner_than_the_link_allows() {
-    const SIZE: usize = 1_000_000;
-    for stack in STACKS {
-        for controller in [CUBIC, COPA, BBR, ROCC] {
-            let mut relay = None;
-            let outcome = live(stack, controller, SIZE, &mut |server| {
-                let Paths { forward, reverse } = links::bulk(Span::ZERO);
-                let link = LinkConfig { up: forward, down: reverse, ..LinkConfig::default() };
-                let config = RelayConfig { link, ..RelayConfig::new(HERE, server) };
-                let started = Relay::start(&config, &mut |name| links::link(name, Span::ZERO))?;
-                Ok(relay.insert(started).address())
-            });
-            // Equal to what was sent, or it is an error.
-            let outcome = outcome.unwrap_or_else(|error| panic!("{} {controller:?}: {error:#}", stack.name()));
-            assert_eq!(outcome.received.get(), SIZE as u64);
-            assert!(outcome.goodput() < Rate::from_kbps(10_000), "{} {controller:?}: {outcome:?}", stack.name());
-            let up = relay.unwrap().stop().unwrap().up;
-            assert!(up.delivered_bytes.get() > SIZE as u64 && up.delivered > SIZE as u64 / 1500, "{up:?}");
+    in_real_time(|| {
+        const SIZE: usize = 1_000_000;
+        for stack in STACKS {
+            for controller in [CUBIC, COPA, BBR, ROCC] {
+                let mut relay = None;
+                let outcome = live(stack, controller, SIZE, &mut |server| {
+                    let Paths { forward, reverse } = links::bulk(Span::ZERO);
+                    let link = LinkConfig { up: forward, down: reverse, ..LinkConfig::default() };
+                    let config = RelayConfig { link, ..RelayConfig::new(HERE, server) };
+                    let started = Relay::start(&config, &mut |name| links::link(name, Span::ZERO))?;
+                    Ok(relay.insert(started).address())
+                });
+                // Equal to what was sent, or it is an error.
+                let outcome = outcome.unwrap_or_else(|error| panic!("{} {controller:?}: {error:#}", stack.name()));
+                assert_eq!(outcome.received.get(), SIZE as u64);
+                assert!(outcome.goodput() < Rate::from_kbps(10_000), "{} {controller:?}: {outcome:?}", stack.name());
+                let up = relay.unwrap().stop().unwrap().up;
+                assert!(up.delivered_bytes.get() > SIZE as u64 && up.delivered > SIZE as u64 / 1500, "{up:?}");
+            }
         }
-    }
+    });
 }

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::in_real_time::in_real_time;
 use crate::{Folder, text, thalweg};
 
 /// Starts a relay that ends by itself after `duration`; also returns its address.
@@ -32,8 +33,9 @@ fn socket() -> UdpSocket {
 
 #[test]
 fn a_scenario_of_the_simulator_stands_between_two_programs() {
-    let folder = Folder::new("emulate");
-    let scenario = r#"
+    in_real_time(|| {
+        let folder = Folder::new("emulate");
+        let scenario = r#"
         name = "lossy"
         duration = "10s"
         seed = 5
@@ -46,38 +48,39 @@ fn a_scenario_of_the_simulator_stands_between_two_programs() {
         [[reverse.hops]]
         bottleneck = { trace = "2Mbps" }
     "#;
-    let scenario = folder.file("scenario.toml", scenario);
-    let log = folder.0.join("log").display().to_string();
-    let (server, client) = (socket(), socket());
-    let (child, address) = relay(server.local_addr().unwrap(), "1500ms", &["--scenario", &scenario, "--log", &log]);
-    for number in 0..100 {
-        client.send_to(&[number], address).unwrap();
-    }
-    // Some may be lost: 300 ms without a datagram mean that no more will arrive.
-    server.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
-    let (mut buffer, mut came, mut upstream) = ([0; 100], 0, None);
-    loop {
-        match server.recv_from(&mut buffer) {
-            Ok((_, from)) => (came, upstream) = (came + 1, Some(from)),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-            // A signal.
-            Err(_) => {}
+        let scenario = folder.file("scenario.toml", scenario);
+        let log = folder.0.join("log").display().to_string();
+        let (server, client) = (socket(), socket());
+        let (child, address) = relay(server.local_addr().unwrap(), "1500ms", &["--scenario", &scenario, "--log", &log]);
+        for number in 0..100 {
+            client.send_to(&[number], address).unwrap();
         }
-    }
-    server.send_to(b"back", upstream.unwrap()).unwrap();
-    assert_eq!(client.recv_from(&mut buffer).unwrap(), (4, address));
-    let done = child.wait_with_output().unwrap();
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    let printed: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!((&printed["up"]["packets"], &printed["up"]["delivered"]), (&100.into(), &came.into()));
-    assert_eq!(printed["up"]["dropped"]["lost"], 100 - came);
-    assert!((30..70).contains(&came), "{came}");
-    assert_eq!((&printed["down"]["delivered"], &printed["clients"]), (&1.into(), &1.into()));
-    for key in ["queueing_p95_ms", "lateness_p50_us", "overflowed", "delivered_mbps"] {
-        assert!(!printed["down"][key].is_null(), "{key}");
-    }
-    let log = std::fs::read_to_string(format!("{log}.down")).unwrap();
-    assert!(log.contains(" + 36\n") && log.contains(" - 36 ") && log.contains(" # 1504\n"), "{log}");
+        // Some may be lost: 300 ms without a datagram mean that no more will arrive.
+        server.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+        let (mut buffer, mut came, mut upstream) = ([0; 100], 0, None);
+        loop {
+            match server.recv_from(&mut buffer) {
+                Ok((_, from)) => (came, upstream) = (came + 1, Some(from)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                // A signal.
+                Err(_) => {}
+            }
+        }
+        server.send_to(b"back", upstream.unwrap()).unwrap();
+        assert_eq!(client.recv_from(&mut buffer).unwrap(), (4, address));
+        let done = child.wait_with_output().unwrap();
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let printed: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!((&printed["up"]["packets"], &printed["up"]["delivered"]), (&100.into(), &came.into()));
+        assert_eq!(printed["up"]["dropped"]["lost"], 100 - came);
+        assert!((30..70).contains(&came), "{came}");
+        assert_eq!((&printed["down"]["delivered"], &printed["clients"]), (&1.into(), &1.into()));
+        for key in ["queueing_p95_ms", "lateness_p50_us", "overflowed", "delivered_mbps"] {
+            assert!(!printed["down"][key].is_null(), "{key}");
+        }
+        let log = std::fs::read_to_string(format!("{log}.down")).unwrap();
+        assert!(log.contains(" + 36\n") && log.contains(" - 36 ") && log.contains(" # 1504\n"), "{log}");
+    });
 }
 
 #[test]

@@ -12,6 +12,8 @@ mod deploy;
 mod documented;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod emulate;
+#[path = "../../../../tests/in_real_time.rs"]
+mod in_real_time;
 mod input;
 mod kept;
 mod manners;

@@ -60,26 +60,28 @@ fn a_file_that_is_no_policy_is_refused_before_anything_is_played() {
 #[cfg(all(target_os = "linux", feature = "live", feature = "onnx"))]
 #[test]
 fn a_policy_publishes_and_plays_in_real_time() {
-    let done = thalweg(&[
-        "publish",
-        "scene",
-        "--scheme",
-        MODEL,
-        "--size",
-        "160x90",
-        "--duration",
-        "1s",
-        "--listen",
-        "127.0.0.1:0",
-    ]);
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    let folder = Folder::new("live-policy");
-    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/step.toml");
-    let out = folder.0.join("out").display().to_string();
-    let what = ["run", scenario, "--live", "--duration", "3s", "--encoder", "model", "--scheme", MODEL];
-    let done = thalweg(&[&what[..], &["--json", "--out", &out]].concat());
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    let run = &json(&done)["runs"][0];
-    assert!(run["live"] == true && run["machine_dependent"] == true, "{run}");
-    assert!(run["frame_rate_fps"].as_f64().is_some_and(|rate| rate > 10.0), "{run}");
+    super::in_real_time::in_real_time(|| {
+        let done = thalweg(&[
+            "publish",
+            "scene",
+            "--scheme",
+            MODEL,
+            "--size",
+            "160x90",
+            "--duration",
+            "1s",
+            "--listen",
+            "127.0.0.1:0",
+        ]);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let folder = Folder::new("live-policy");
+        let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/step.toml");
+        let out = folder.0.join("out").display().to_string();
+        let what = ["run", scenario, "--live", "--duration", "3s", "--encoder", "model", "--scheme", MODEL];
+        let done = thalweg(&[&what[..], &["--json", "--out", &out]].concat());
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let run = &json(&done)["runs"][0];
+        assert!(run["live"] == true && run["machine_dependent"] == true, "{run}");
+        assert!(run["frame_rate_fps"].as_f64().is_some_and(|rate| rate > 10.0), "{run}");
+    });
 }

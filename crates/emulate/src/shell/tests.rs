@@ -8,6 +8,7 @@ use thalweg_netsim::{HopConfig, PathConfig, QueueConfig};
 use thalweg_units::Rate;
 
 use super::*;
+use crate::in_real_time::in_real_time;
 use crate::reactor::PollerConfig;
 
 fn find(name: &str) -> Result<Arc<Trace>, String> {
@@ -103,13 +104,15 @@ fn inside_measure_the_round_trip() {
 
 #[test]
 fn a_round_trip_takes_both_delays() {
-    if may() {
-        let link = LinkConfig { up: delay(10), down: delay(20), ..LinkConfig::default() };
-        let setting = format!("THALWEG_TEST_PORT={}", echo());
-        let done = inside(link, "shell::tests::inside_measure_the_round_trip", &setting);
-        assert_eq!(done.code, 0);
-        assert_eq!((done.statistics.up.delivered, done.statistics.down.delivered), (20, 20));
-    }
+    in_real_time(|| {
+        if may() {
+            let link = LinkConfig { up: delay(10), down: delay(20), ..LinkConfig::default() };
+            let setting = format!("THALWEG_TEST_PORT={}", echo());
+            let done = inside(link, "shell::tests::inside_measure_the_round_trip", &setting);
+            assert_eq!(done.code, 0);
+            assert_eq!((done.statistics.up.delivered, done.statistics.down.delivered), (20, 20));
+        }
+    });
 }
 
 #[test]
@@ -127,34 +130,36 @@ fn inside_send_twice_what_passes() {
 
 #[test]
 fn what_passes_in_a_second_is_what_the_trace_lets_through() {
-    if may() {
-        let sink = UdpSocket::bind("0.0.0.0:0").unwrap();
-        sink.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
-        let setting = format!("THALWEG_TEST_PORT={}", sink.local_addr().unwrap().port());
-        let reader = std::thread::spawn(move || {
-            let clock = Clock::new();
-            let mut came: Vec<Time> = Vec::new();
-            // Reads until no more packets arrive, after the first one.
-            while clock.now() < Time::from_millis(10_000) {
-                match sink.recv(&mut [0; 2000]) {
-                    Ok(_) => came.push(clock.now()),
-                    Err(error) if !came.is_empty() && error.kind() == ErrorKind::WouldBlock => break,
-                    Err(_) => {}
+    in_real_time(|| {
+        if may() {
+            let sink = UdpSocket::bind("0.0.0.0:0").unwrap();
+            sink.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+            let setting = format!("THALWEG_TEST_PORT={}", sink.local_addr().unwrap().port());
+            let reader = std::thread::spawn(move || {
+                let clock = Clock::new();
+                let mut came: Vec<Time> = Vec::new();
+                // Reads until no more packets arrive, after the first one.
+                while clock.now() < Time::from_millis(10_000) {
+                    match sink.recv(&mut [0; 2000]) {
+                        Ok(_) => came.push(clock.now()),
+                        Err(error) if !came.is_empty() && error.kind() == ErrorKind::WouldBlock => break,
+                        Err(_) => {}
+                    }
                 }
-            }
-            came
-        });
-        let hop = HopConfig::Bottleneck { trace: "2Mbps".into(), queue: QueueConfig::Infinite, once: false };
-        let link = LinkConfig { up: PathConfig { hops: vec![hop] }, ..LinkConfig::default() };
-        let done = inside(link, "shell::tests::inside_send_twice_what_passes", &setting);
-        assert_eq!(done.code, 0);
-        let came = reader.join().unwrap();
-        let first = came[0];
-        let second = came.iter().filter(|at| **at - first < Span::from_secs(2)).count() as f64 / 2.0;
-        // 1504 bytes every 6 ms for packets of 1232, packet information included.
-        let expected = 1504.0 / 0.006 / 1232.0;
-        assert!((second / expected - 1.0).abs() < 0.05, "{second} packets a second, {expected} expected");
-    }
+                came
+            });
+            let hop = HopConfig::Bottleneck { trace: "2Mbps".into(), queue: QueueConfig::Infinite, once: false };
+            let link = LinkConfig { up: PathConfig { hops: vec![hop] }, ..LinkConfig::default() };
+            let done = inside(link, "shell::tests::inside_send_twice_what_passes", &setting);
+            assert_eq!(done.code, 0);
+            let came = reader.join().unwrap();
+            let first = came[0];
+            let second = came.iter().filter(|at| **at - first < Span::from_secs(2)).count() as f64 / 2.0;
+            // 1504 bytes every 6 ms for packets of 1232, packet information included.
+            let expected = 1504.0 / 0.006 / 1232.0;
+            assert!((second / expected - 1.0).abs() < 0.05, "{second} packets a second, {expected} expected");
+        }
+    });
 }
 
 #[test]
@@ -201,12 +206,14 @@ fn inside_measure_through_two() {
 
 #[test]
 fn a_shell_in_a_shell_adds_its_delays() {
-    if may() {
-        let link = LinkConfig { up: delay(5), down: delay(5), ..LinkConfig::default() };
-        let setting = format!("THALWEG_TEST_PORT={}", echo());
-        let done = inside(link, "shell::tests::inside_open_another", &setting);
-        assert_eq!(done.code, 0);
-    }
+    in_real_time(|| {
+        if may() {
+            let link = LinkConfig { up: delay(5), down: delay(5), ..LinkConfig::default() };
+            let setting = format!("THALWEG_TEST_PORT={}", echo());
+            let done = inside(link, "shell::tests::inside_open_another", &setting);
+            assert_eq!(done.code, 0);
+        }
+    });
 }
 
 #[test]

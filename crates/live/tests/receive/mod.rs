@@ -80,6 +80,22 @@ fn everything_that_is_sent_is_received_decoded_and_measured() {
 }
 
 #[test]
+fn a_recording_on_a_full_disk_ends_and_the_session_goes_on_and_says_so() {
+    let _alone = one_at_a_time();
+    let folder = std::env::temp_dir().join(format!("thalweg-receive-full-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::os::unix::fs::symlink("/dev/full", folder.join("sender-1.ivf")).expect("a link");
+    let observe = Observe { record: Some(folder.clone()), ..Observe::default() };
+    let receiving = Receiving::start(ReceiveConfig { observe, decode: false, ..config() }, None);
+    MODEL.run(&receiving, Span::from_secs(3));
+    let [observed] = &receiving.finish()[..] else { panic!("one sender") };
+    std::fs::remove_dir_all(&folder).expect("its folder");
+    let failure = observed.failure.as_ref().expect("it was not recorded").to_string();
+    assert!(failure.contains("sender-1.ivf") && failure.contains("No space left"), "{failure}");
+    assert!(observed.report.received.frames_whole > 20, "{:?}", observed.report);
+}
+
+#[test]
 fn a_sender_over_a_link_that_drops_is_measured_against_what_it_carries() {
     let _alone = one_at_a_time();
     let config = ReceiveConfig { link: Some(link("2Mbps/500kbps@6s", 20)), decode: false, ..config() };

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use thalweg_emulate::Zero;
 use thalweg_emulate::clock::Clock;
 use thalweg_emulate::reactor::{Poller, PollerConfig, Signals};
 use thalweg_lab::metrics::Summary;
@@ -137,7 +138,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Footage::format_of(&video).with_context(|| video.source.clone())?;
     }
     let clock = Clock::new();
-    let link = if arguments.link.wanted() { Some(arguments.link.link()?) } else { None };
+    let link = if arguments.link.wanted() { Some(arguments.link.link(Zero::Start)?) } else { None };
     let defaults = ReceiveConfig::new(arguments.udp.unwrap_or(SocketAddr::new(arguments.listen.ip(), 0)));
     let config = ReceiveConfig {
         advertise: arguments.advertise.clone(),

@@ -18,10 +18,10 @@ pub struct Place {
 }
 
 impl Place {
-    /// An address without a scheme is by `http`. One ending in `/` is a page's link; any other is a WHEP address, and if it is `/whep` or `/whep/NAME`, it
-    /// may be one of Thalweg's. A token may be in the link (`#token=` or `?token=`), as on the page, or in `token`; it is sent as a
-    /// bearer token and never printed. `channel` and `scheme` are for pages: which of several things to watch, and
-    /// which sender to request.
+    /// An address without a scheme is by `http`. One ending in `/` is a page's link; any other is a WHEP address, and if it is
+    /// `/whep` or `/whep/NAME`, it may be one of Thalweg's. A token may be in the link (`#token=` or `?token=`), as on the
+    /// page, or in `token`; it is sent as a bearer token and never printed. `channel` and `scheme` are for pages: which of
+    /// several things to watch, and which sender to request.
     ///
     /// # Errors
     /// [`WhipError::Address`] if it is no address of a server, and [`WhipError::Token`] if the token is malformed.

@@ -1,10 +1,11 @@
 //! The page of `thalweg publish` without a publisher: changing figures, no video. For work on the page and for its
 //! tests.
 //!
-//! `cargo run -p thalweg-peers --bin fake_hub -- [--listen 127.0.0.1:8099] [--duel] [--token TOKEN] [--slow] [--waiting] [--refuse] [--answer]`
+//! `cargo run -p thalweg-peers --bin fake_hub -- [--listen 127.0.0.1:8099] [--duel] [--token TOKEN] [--slow] [--waiting]
+//! [--refuse] [--answer]`
 //!
-//! `--slow` reports a machine that does not keep up, `--waiting` a relay whose sender has left; `--refuse` refuses every viewer as one too many; `--answer` answers
-//! any offer with the offer itself, which only a test can use.
+//! `--slow` reports a machine that does not keep up, `--waiting` a relay whose sender has left; `--refuse` refuses every
+//! viewer as one too many; `--answer` answers any offer with the offer itself, which only a test can use.
 
 #![allow(clippy::disallowed_methods, reason = "figures that move need a clock")]
 

@@ -161,12 +161,12 @@ test-l4s: setup-test setup-live
 test-whip: setup-test setup-live programs
 	THALWEG=$(TARGET)/debug/thalweg tests/whip/run.sh
 
-# `thalweg publish` watched by clients no one here wrote: Chromium, Firefox, aiortc, GStreamer, Pion. By the clock, so with a release build.
+# `thalweg publish` watched by clients no one here wrote: Chromium, Firefox, aiortc, GStreamer, Pion, four of npm. By the clock, so with a release build.
 test-clients: setup-test setup-clients
 	$(CARGO) build --release -p thalweg-cli
 	tests/clients/run.sh
 
-# ffmpeg, GStreamer, Pion, aiortc, Chromium and our own send to `thalweg receive` over a link that drops: one report and one table
+# ffmpeg, GStreamer, Pion, aiortc, Chromium, whip-whep and our own send to `thalweg receive` over a link that drops: one report and one table
 # (docs/receive.md). By the clock: six minutes on a quiet machine.
 test-senders: setup-test setup-live setup-clients
 	$(CARGO) build --release -p thalweg-cli

@@ -184,6 +184,12 @@ test('the sliders of the link change it for all viewers, and are marked', async 
   });
 });
 
+test('a page whose sender has left says that it waits', async () => {
+  await watching({ args: ['--answer', '--waiting'] }, async page => {
+    await page.waitForFunction(() => /^gcc: waiting, the sender has left or pauses\.$/.test(document.querySelector('.state').textContent));
+  });
+});
+
 test('a machine that is too slow is named with what it is too slow for', async () => {
   await watching({}, async page => {
     await page.waitForFunction(() => window.thalweg?.viewers[0].figures.length > 5);

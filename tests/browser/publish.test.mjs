@@ -10,7 +10,7 @@ import { serve } from './support/process.mjs';
 
 const SCHEMES = (process.env.SCHEMES ?? 'gcc,vidaptive,camel').split(',');
 // 3 Mbps and 25 ms each way; from the 10th second of the link, which begins with the camera, to the 20th it has 1 Mbps.
-const STEP = { args: ['--rate', '3Mbps/1Mbps/3Mbps@10s', '--delay', '25ms'], changesMs: [10_000, 20_000], lengthMs: 28_000 };
+const STEP = { args: ['--rate', '3Mbps/1Mbps/3Mbps@10s', '--from', 'start', '--delay', '25ms'], changesMs: [10_000, 20_000], lengthMs: 28_000 };
 
 for (const scheme of SCHEMES) {
   test(`${scheme} over 3 Mbps with ten seconds of 1 Mbps`, { skip }, async () => {
@@ -143,7 +143,7 @@ test('ICE restarts and pictures go on, over another pair of candidates', { skip 
 });
 
 test('a duel shows two pictures, and the figures of two schemes, over links of their own', { skip }, async () => {
-  const args = ['--size', '360p', '--rate', '2Mbps/500kbps/2Mbps@5s', '--delay', '25ms'];
+  const args = ['--size', '360p', '--rate', '2Mbps/500kbps/2Mbps@5s', '--from', 'start', '--delay', '25ms'];
   const server = await serve(PROGRAM, ['duel', 'gcc', 'vidaptive', 'scene', '--barcode', '--listen', '127.0.0.1:0', ...args]);
   const page = await open(browser, server.address, { height: 1500 });
   try {

@@ -18,6 +18,7 @@ import time
 import urllib.request
 
 HERE = pathlib.Path(__file__).parent
+NPM = ["werift", "wrtc", "node-datachannel", "whip-whep"]
 PYTHON = f"{os.environ['CLIENTS']}/bin/python"
 CLIENTS = {
     "chromium": ["node", str(HERE / "chromium.mjs")],
@@ -26,9 +27,10 @@ CLIENTS = {
     # Debian's own, which has the bindings of Debian's GStreamer.
     "gstreamer": ["/usr/bin/python3", str(HERE / "gstreamer.py")],
     "pion": [f"{os.environ['CLIENTS']}/pion"],
+    **{name: ["node", str(HERE / "node/viewer.mjs"), name] for name in NPM},
 }
 # Those whose only reports are receiver reports are played gcc:loss, whatever was asked for.
-DEFAULT = ["chromium", "firefox", "aiortc", "aiortc:vidaptive", "aiortc:camel", "gstreamer", "pion"]
+DEFAULT = ["chromium", "firefox", "aiortc", "aiortc:vidaptive", "aiortc:camel", "gstreamer", "pion", *NPM]
 REPORTS_ONLY = ("aiortc",)
 FPS, LONGEST_MS = 24, 500
 # Start-up: one keyframe, and a rate that begins at 300 kbps.

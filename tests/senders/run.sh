@@ -15,5 +15,7 @@ done
 env=$SENDERS/python
 "$here/../environment" "$env" "$here/requirements.txt"
 (cd "$here/pion" && go build -o "$SENDERS/pion" .)
-(cd "$here/../browser" && npm ci --no-audit --no-fund --silent)
+for modules in "$here/../browser" "$here/../clients/node"; do
+  (cd "$modules" && npm ci --no-audit --no-fund --silent)
+done
 exec "$here/../namespace" "$env/bin/python" "$here/senders.py" "$@"

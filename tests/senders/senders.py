@@ -78,6 +78,11 @@ SENDERS = {
         "{senders}/pion {whip}?name=pion {ivf} {seconds}",
         *("VP8", "twcc", FIXED_MBPS, False),
     ),
+    "whip-whep": Sender(
+        "over libwebrtc, with an ICE restart half way",
+        "node {here}/../clients/node/sender.mjs {whip}?name=whip-whep {clip} {seconds}",
+        *("VP8", "twcc", (0.2, 2.05), True),
+    ),
     "aiortc": Sender(
         "its encoder, whose rate nothing asks to change",
         "{python} {here}/aiortc_sender.py {whip}?name=aiortc {clip} {seconds}",

@@ -16,6 +16,11 @@ pub(crate) fn bad(error: impl ToString) -> Refused {
     Refused::new(RefusedKind::BadOffer, error.to_string())
 }
 
+/// Refuses to let anybody join a session.
+pub(crate) fn is_session() -> Refused {
+    Refused::new(RefusedKind::IsSession, "the address is that of a session: send candidates by PATCH, end it by DELETE")
+}
+
 /// 64 random bits from the system, hard to guess.
 pub(crate) fn random_bits() -> Result<u64, Refused> {
     getrandom::u64().map_err(|error| unavailable(format!("no random bytes from the system: {error}")))
@@ -31,14 +36,20 @@ pub(crate) fn etag(restarts: u64) -> String {
     format!("ice-{restarts}")
 }
 
-/// Refuses a fragment for another ICE session than the one after so many restarts.
-pub(crate) fn is_for(condition: &Condition, restarts: u64) -> Result<(), Refused> {
+/// Refuses a fragment for another ICE session than the one after so many restarts. Without a tag the peer's credentials
+/// in it (`names_session`) say as well which it is for: whip-whep's viewer sends no other.
+pub(crate) fn is_for(condition: &Condition, restarts: u64, names_session: bool) -> Result<(), Refused> {
     match condition {
+        Condition::None if !names_session => Err(Refused::new(
+            RefusedKind::Unconditional,
+            "a fragment without If-Match, with another ufrag or password than the session's: send the session's ETag, or * to \
+             restart ICE",
+        )),
         Condition::Tag(tag) if *tag != etag(restarts) => {
             let message = format!("the ICE session is {:?} now, not {tag:?}", etag(restarts));
             Err(Refused::new(RefusedKind::Stale, message))
         }
-        Condition::Tag(_) | Condition::Any => Ok(()),
+        Condition::Tag(_) | Condition::Any | Condition::None => Ok(()),
     }
 }
 

@@ -341,7 +341,8 @@ pub(crate) fn read_candidate(line: &str) -> Result<Option<Candidate>, TransportE
     }
     let is_name =
         |text: &str| text.parse::<IpAddr>().is_err() && text.contains('.') && !text.ends_with(char::is_numeric);
-    let is_of_link = |text: &str| match text.parse() {
+    // Some name the link after the address (RFC 4007 section 11), as Pion did.
+    let is_of_link = |text: &str| match text.split('%').next().unwrap_or(text).parse() {
         Ok(IpAddr::V4(address)) => address.is_link_local(),
         Ok(IpAddr::V6(address)) => address.is_unicast_link_local(),
         Err(_) => false,
@@ -376,6 +377,7 @@ mod tests {
             "candidate:1 2 udp 2130706430 192.0.2.7 54322 typ host",
             "candidate:1 1 udp 2130706430 169.254.7.7 54322 typ host",
             "candidate:1 1 udp 2130706430 fe80::7 54322 typ host",
+            "candidate:1 1 udp 2122 fe80::1%21 50000 typ host generation 0",
         ];
         for line in unusable {
             assert!(read_candidate(line).unwrap().is_none(), "{line}");

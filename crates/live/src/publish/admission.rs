@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use thalweg_sender::{Camera, SenderFactory};
 use thalweg_session::{Outgoing, Setup};
 use thalweg_transport::sdp::fragment::Fragment;
-use thalweg_transport::sdp::{self, Local, Negotiated};
+use thalweg_transport::sdp::{self, Local, Negotiated, Refusal, SdpError};
 use thalweg_transport::{Config, Connection, DtlsRole, Remote};
 use thalweg_units::{Seed, Time};
 
@@ -16,14 +16,20 @@ use super::messages::{Key, State};
 use super::network::Network;
 use super::viewers::played::{Played, Reports};
 use super::viewers::viewer::{Offered, Ours, PendingViewer, Prepared, Viewer};
-use crate::joining::{bad, cname, etag, is_for, random_bits, renewed, session_id, stream_ids, unavailable};
+use crate::joining::{bad, cname, etag, is_for, is_session, random_bits, renewed, session_id, stream_ids, unavailable};
 use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
+
+/// Refuses a peer with whom audio alone was agreed on, and says why its video was not.
+fn with_video(media: &Negotiated, refused: Vec<Refusal>) -> Result<(), Refused> {
+    if media.video.is_some() || refused.is_empty() { Ok(()) } else { Err(bad(SdpError::NothingInCommon(refused))) }
+}
 
 impl Network {
     /// A viewer's offer, answered.
     pub(super) fn join(&mut self, now: Time, join: &Join) -> Result<Joined, Refused> {
         let channel = match &join.channel {
             None => 0,
+            Some(name) if self.audience.find(name).is_ok() => return Err(is_session()),
             Some(name) => self.channels.find(name)?,
         };
         let scheme = match &join.scheme {
@@ -33,6 +39,7 @@ impl Network {
         self.audience.check_unconnected(join.from)?;
         let mut prepared = self.prepare(channel, false)?;
         let answer = sdp::answer(&join.offer, &prepared.local, &self.catalog.capabilities(&*scheme)).map_err(bad)?;
+        with_video(&answer.media, answer.refused)?;
         prepared.connection.set_dtls_role(answer.dtls);
         let (key, id) = self.admit(now, prepared, answer.remote, answer.media, scheme, None)?;
         if let Some(viewer) = self.audience.viewers.get_mut(key) {
@@ -58,6 +65,7 @@ impl Network {
         let gone = || Refused::new(RefusedKind::NoSuchViewer, "the offer was given up: its answer came too late");
         let Offered { mut prepared, ours, .. } = self.audience.offered.remove(&key).ok_or_else(gone)?;
         let accepted = ours.offer.accept(answer).map_err(bad)?;
+        with_video(&accepted.media, accepted.refused)?;
         prepared.connection.set_dtls_role(accepted.dtls);
         let scheme = self.channels[prepared.channel].scheme.clone();
         self.admit(now, prepared, accepted.remote, accepted.media, scheme, Some(ours))?;
@@ -134,9 +142,10 @@ impl Network {
         let channel = self.audience.find(id)?.channel;
         let fragment = self.channels[channel].fragment(text)?;
         let viewer = self.audience.find(id)?;
-        is_for(condition, viewer.etag)?;
+        let names_session = fragment.credentials == viewer.remote.credentials;
+        is_for(condition, viewer.etag, names_session)?;
         viewer.due(now);
-        if fragment.credentials == viewer.remote.credentials {
+        if names_session {
             for line in &fragment.candidates {
                 // One unusable candidate is no reason to reject the others.
                 if let Err(error) = viewer.outgoing.connection().add_remote_candidate(line) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thalweg_emulate::clock::Clock;
 use thalweg_sender::scheme::{ReceiverKind, known};
 use thalweg_sender::{Registry, SenderFactory};
-use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction, Video, VideoCodec};
+use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction, H264Profile, Video, VideoCodec};
 use thalweg_types::FeedbackStyle;
 use thalweg_units::{Size, Time};
 use thalweg_video::source::Format;
@@ -62,6 +62,8 @@ impl Catalog {
         if marked {
             all.congestion.sort_by_key(|kind| *kind != CongestionFeedback::PerStream);
         }
+        // Whoever decodes Baseline, which is what an offer without a profile means, decodes the Constrained one.
+        all.h264.push(H264Profile::Baseline);
         Capabilities {
             video: vec![self.video],
             audio: self.audio,
@@ -75,6 +77,7 @@ impl Catalog {
     /// The same for an offer of ours, of which the server chooses.
     pub(super) fn offered(&self, scheme: &dyn SenderFactory) -> Capabilities {
         let mut offered = Capabilities { mid: true, ..self.capabilities(scheme) };
+        offered.h264.retain(|profile| *profile != H264Profile::Baseline);
         // No server is known to send extended reports: unless the scheme needs them they are not offered.
         if !scheme.feedback().is_extended() {
             offered.congestion.retain(|kind| *kind != CongestionFeedback::Extended);

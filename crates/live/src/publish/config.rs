@@ -43,8 +43,9 @@ pub struct PublishConfig {
     /// client that has the token can keep new viewers out by sending offers continuously. Only the token prevents that;
     /// connected viewers are never removed to make room.
     pub max_viewers: usize,
-    /// The most that one viewer may be sent, from the IP header on; `None` for what its scheme and encoder want (12 Mbps
-    /// of video, FEC and padding besides). At least 100 kbps.
+    /// The most that one viewer may be sent, from the IP header on, at least 100 kbps. `None` for what an encoder can use of
+    /// such pictures, 0.28 bits in each pixel and at least 600 kbps; where a link is emulated or frames are passed as they
+    /// are, for what the scheme wants (12 Mbps of video, FEC and padding besides).
     pub max_rate: Option<Rate>,
     /// The most that all viewers together may be sent; `None` for no limit. What one does not use the others may. At least
     /// 100 kbps, and one more viewer is refused where it would leave less than that for each.

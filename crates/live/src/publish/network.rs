@@ -24,7 +24,7 @@ use super::status::keeping_up;
 use super::status::metrics::Metrics;
 use super::status::snapshot::snapshot;
 use super::viewers::audience::{AT_ONCE, Audience, News};
-use super::viewers::ceilings::Ceilings;
+use super::viewers::ceilings::{Ceilings, usable};
 use super::viewers::played::Played;
 use super::viewers::viewer::Viewer;
 use crate::web::{LinkChange, Refused, RefusedKind, Snapshot};
@@ -70,6 +70,13 @@ impl Network {
         let catalog = Catalog::new(config, &clock, begin, (codecs.offered, format));
         let encoding = Encoding { codec: codecs.codec, relayed: codecs.relayed, size: format.size, seed: config.seed };
         let encoders = Encoders::new(encoding, format.interval(), config.encoders, begin, outbox.clone());
+        let max_rate = config.max_rate.or_else(|| {
+            // An emulated link is there to be filled, and nobody knows how much encoded frames take.
+            let is_open = config.channels.iter().all(|channel| channel.link.is_none());
+            let usable = (is_open && config.codec.is_some()).then(|| usable(format))?;
+            tracing::info!(max_rate = %usable, "each viewer is sent at most what an encoder can use at {}", format.size);
+            Some(usable)
+        });
         let network = Network {
             clock,
             poller,
@@ -81,7 +88,7 @@ impl Network {
             pictures: Pictures::new(format, begin),
             encoders,
             audience: Audience::new(config.max_viewers),
-            ceilings: Ceilings::new(config.max_rate, config.max_total_rate, begin),
+            ceilings: Ceilings::new(max_rate, config.max_total_rate, begin),
             records,
             judged: begin,
             ended: None,
@@ -122,7 +129,24 @@ impl Network {
         if now - self.judged >= TICK {
             self.judged = now;
             keeping_up::judge(now, &self.pictures, &mut self.audience.viewers);
+            self.watch_source(now);
             self.audience.judge_reports(now, self.pictures.format.size);
+        }
+    }
+
+    /// Tells viewers and the log when no more pictures come.
+    fn watch_source(&mut self, now: Time) {
+        match self.pictures.turned_silent(now) {
+            Some(true) => {
+                let why = self.pictures.awaited(now).unwrap_or_default();
+                tracing::warn!("no pictures come: {why}; viewers wait, and are sent no padding");
+                for viewer in self.audience.viewers.values_mut() {
+                    viewer.outgoing.on_source_silent(now);
+                    viewer.due(now);
+                }
+            }
+            Some(false) => tracing::info!("pictures come again"),
+            None => {}
         }
     }
 
@@ -134,7 +158,10 @@ impl Network {
                 self.pictures.on_taken(now, &taken);
                 self.on_picture(now, taken);
             }
-            Message::Given(seen) => self.on_picture(now, self.pictures.given(seen)),
+            Message::Given(seen) => {
+                let taken = self.pictures.given(seen);
+                self.on_picture(now, taken);
+            }
             Message::Upstream(ask) => self.encoders.upstream.ask_by(ask),
             Message::CameraEnded(ended) => {
                 if ended.is_ok() {
@@ -225,7 +252,7 @@ impl Network {
     fn on_picture(&mut self, now: Time, taken: Taken) {
         let number = taken.number;
         self.encoders.on_picture(now, &taken);
-        self.pictures.put(taken);
+        self.pictures.put(now, taken);
         self.audience.announce(&News::Picture(number), |_| true);
     }
 

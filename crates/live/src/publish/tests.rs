@@ -293,23 +293,80 @@ fn a_restart_that_cannot_be_leaves_the_session_as_it_was() {
         format!("{head}a=ice-ufrag:{ufrag}\r\na=ice-pwd:0123456789012345678901\r\na={candidate}\r\n")
     };
     let good = "candidate:1 1 udp 2130706431 192.0.2.7 5000 typ host";
-    for (ufrag, candidate) in
-        [("new1", "candidate:nonsense"), ("new1", "candidate:1 1 udp x 192.0.2.7 5 typ host"), ("n", good)]
-    {
-        let refused = network.patch(now, &joined.id, &fragment(ufrag, candidate), &Condition::Any).unwrap_err();
-        assert_eq!(refused.kind, RefusedKind::BadOffer, "{refused}");
-        assert_eq!((ours(&mut network), names(&network)), (before.clone(), known.clone()));
-        let stale =
-            network.patch(now, &joined.id, &fragment("new1", good), &Condition::Tag("ice-1".into())).unwrap_err();
-        assert_eq!(stale.kind, RefusedKind::Stale, "the tag has not changed either");
-    }
+    let refused = network.patch(now, &joined.id, &fragment("n", good), &Condition::Any).unwrap_err();
+    assert_eq!(refused.kind, RefusedKind::BadOffer, "{refused}");
+    assert_eq!((ours(&mut network), names(&network)), (before, known));
+    let stale = network.patch(now, &joined.id, &fragment("new1", good), &Condition::Tag("ice-1".into())).unwrap_err();
+    assert_eq!(stale.kind, RefusedKind::Stale, "the tag has not changed either");
     // What is of no use here is no reason to refuse the rest.
-    for unusable in
-        ["candidate:1 1 tcp 1518280447 192.0.2.7 9 typ host tcptype active", "candidate:1 1 udp 1 a.local 5 typ host"]
-    {
+    for unusable in [
+        "candidate:nonsense",
+        "candidate:1 1 udp x 192.0.2.7 5 typ host",
+        "candidate:1 1 tcp 1518280447 192.0.2.7 9 typ host tcptype active",
+        "candidate:1 1 udp 1 a.local 5 typ host",
+    ] {
         let patched = network.patch(now, &joined.id, &fragment("new2", unusable), &Condition::Any).unwrap();
         assert!(matches!(patched, Patched::Restarted { .. } | Patched::Taken), "{patched:?}");
     }
+}
+
+#[test]
+fn without_a_tag_a_fragment_is_for_the_session_whose_credentials_it_repeats() {
+    let mut network = network(1);
+    let now = network.clock.now();
+    let id = join(&mut network).unwrap().id;
+    let fragment = |ufrag: &str| format!("a=ice-ufrag:{ufrag}\r\na=ice-pwd:0123456789012345678901\r\n");
+    assert_eq!(network.patch(now, &id, &fragment("abcd"), &Condition::None), Ok(Patched::Taken));
+    let refused = network.patch(now, &id, &fragment("nEwU"), &Condition::None).unwrap_err();
+    assert_eq!(refused.kind, RefusedKind::Unconditional, "{refused}");
+    // A restart by the session's lines alone, as whip-whep sends it, is answered alike.
+    let patched = network.patch(now, &id, &fragment("nEwU"), &Condition::Any).unwrap();
+    let Patched::Restarted { fragment, .. } = patched else { panic!("{patched:?}") };
+    assert!(fragment.contains("a=ice-ufrag:") && fragment.contains("a=candidate:"), "{fragment}");
+    assert!(!fragment.contains("m="), "{fragment}");
+}
+
+#[test]
+fn nobody_joins_a_session() {
+    let mut network = network(2);
+    let id = join(&mut network).unwrap().id;
+    let offer = sdp::offer(&local("abcd"), &Capabilities::all(Direction::ReceiveOnly)).text;
+    let mut join = |channel: &str| {
+        let join = Join { offer: offer.clone(), scheme: None, channel: Some(channel.into()), name: None, from: None };
+        network.join(network.clock.now(), &join).unwrap_err().kind
+    };
+    assert_eq!([join(&id), join("other")], [RefusedKind::IsSession, RefusedKind::NoSuchChannel]);
+}
+
+#[test]
+fn who_could_have_audio_alone_is_told_why_it_has_no_video() {
+    let mut network = network(1);
+    let h264 = Capabilities { video: vec![sdp::VideoCodec::H264], ..Capabilities::all(Direction::ReceiveOnly) };
+    let offer = sdp::offer(&local("abcd"), &h264).text;
+    let join = Join { offer, scheme: None, channel: None, name: None, from: None };
+    let refused = network.join(network.clock.now(), &join).unwrap_err();
+    assert_eq!(refused.kind, RefusedKind::BadOffer);
+    assert!(refused.message.contains("section 0 (video): offers H264/90000"), "{refused}");
+    assert!(refused.message.contains("needed is one of VP8"), "{refused}");
+}
+
+#[test]
+fn viewers_of_baseline_are_sent_h264_and_servers_are_not_offered_it() {
+    let network = network(1);
+    let scheme = "gcc".parse::<Scheme>().unwrap();
+    let ours = Capabilities { video: vec![sdp::VideoCodec::H264], ..network.catalog.capabilities(&scheme) };
+    let constrained = vec![sdp::H264Profile::ConstrainedBaseline];
+    let theirs =
+        Capabilities { video: ours.video.clone(), h264: constrained, ..Capabilities::all(Direction::ReceiveOnly) };
+    let offer = sdp::offer(&local("abcd"), &theirs).text;
+    for (profile, answered) in [("=42001f", "=42001f"), ("=42801F", "=42001f"), ("=42e01f", "=42e01f"), ("", "=42000a")]
+    {
+        let said = if profile.is_empty() { String::new() } else { format!(";profile-level-id{profile}") };
+        let offer = offer.replace(";profile-level-id=42e01f", &said);
+        let answer = sdp::answer(&offer, &local("efgh"), &ours).unwrap().text;
+        assert!(answer.contains(&format!("profile-level-id{answered}")), "{profile}: {answer}");
+    }
+    assert!(!network.catalog.offered(&scheme).h264.contains(&sdp::H264Profile::Baseline));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use thalweg_units::{Seed, Time};
 
 use super::network::Network;
 use super::sender::{Joining, Sender};
-use crate::joining::{bad, cname, etag, is_for, random_bits, renewed, session_id, stream_ids, unavailable};
+use crate::joining::{bad, cname, etag, is_for, is_session, random_bits, renewed, session_id, stream_ids, unavailable};
 use crate::peers::State;
 use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
 
@@ -29,6 +29,9 @@ impl Network {
     /// A sender's offer, answered.
     pub(super) fn join(&mut self, now: Time, join: &Join) -> Result<Joined, Refused> {
         if let Some(channel) = &join.channel {
+            if self.senders.values().any(|sender| sender.id == *channel) {
+                return Err(is_session());
+            }
             let message = format!("There is no endpoint {channel:?}; senders join at /whip.");
             return Err(Refused::new(RefusedKind::NoSuchChannel, message));
         }
@@ -50,9 +53,15 @@ impl Network {
             streams: stream_ids(seed),
             cname: cname(seed),
         };
-        // Offers that cannot be answered start no link.
+        // Offers that cannot be answered start no link, and none is answered in part (RFC 9725 sections 4.4.2 and 4.4.3): a
+        // sender would not know what of it is missing. Audio that is not wanted here is left out, as `--no-audio` says.
         let capabilities = self.config.capabilities();
-        sdp::answer(&join.offer, &local, &capabilities).map_err(bad)?;
+        let mut missed = sdp::answer(&join.offer, &local, &capabilities).map_err(bad)?.refused;
+        missed.retain(|refusal| refusal.is_media && (capabilities.audio || !refusal.is_of("audio")));
+        if !missed.is_empty() {
+            let reasons: Vec<String> = missed.iter().map(ToString::to_string).collect();
+            return Err(bad(format!("taken as a whole or not at all: {}", reasons.join("; "))));
+        }
         let (relay, passing) = match &self.link {
             None => (None, None),
             Some(link) => {
@@ -122,9 +131,10 @@ impl Network {
         if sender.relay.is_some() {
             fragment.candidates.clear();
         }
-        is_for(condition, sender.etag)?;
+        let names_session = fragment.credentials == sender.remote.credentials;
+        is_for(condition, sender.etag, names_session)?;
         sender.due(now);
-        if fragment.credentials == sender.remote.credentials {
+        if names_session {
             for line in &fragment.candidates {
                 // One unusable candidate is no reason to reject the others.
                 if let Err(error) = sender.incoming.connection().add_remote_candidate(line) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use thalweg_transport::sdp::Video;
 use thalweg_units::{Bytes, Time};
 
-use crate::measure::{Report, SeenFrame};
+use crate::measure::{MeasureError, Report, SeenFrame};
 use thalweg_emulate::{Packet, Statistics};
 
 /// The figures of one sender. `None`, JSON's `null`, means unknown.
@@ -56,4 +56,6 @@ pub struct Observed {
     pub frames: Vec<SeenFrame>,
     /// The counts of its link.
     pub link: Option<Statistics>,
+    /// Why not all of it was decoded or recorded, as on a full disk.
+    pub failure: Option<MeasureError>,
 }

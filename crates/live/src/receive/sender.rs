@@ -16,7 +16,9 @@ use thalweg_wire::overhead;
 use super::config::ReceiveConfig;
 use super::observed::{Observed, SenderReport};
 use crate::joining::renewed;
-use crate::measure::{DecoderThread, Failure, Feedback, Forward, Handling, Measured, Source, Work, wall_ms};
+use crate::measure::{
+    DecoderThread, Failure, Feedback, Forward, Handling, MeasureError, Measured, Source, Work, wall_ms,
+};
 use crate::peers::{Key, State};
 use thalweg_emulate::clock::Clock;
 use thalweg_emulate::reactor::{self, Waker};
@@ -46,6 +48,8 @@ pub(super) struct Sender {
     measured: Arc<Mutex<Measured>>,
     handling: Handling,
     decoder: Option<DecoderThread>,
+    /// Why not all of it was decoded or recorded.
+    failure: Option<MeasureError>,
     failures: (Channel<Failure>, Receiver<Failure>),
     waker: Waker,
     forward: Option<Arc<dyn Forward>>,
@@ -98,6 +102,7 @@ impl Sender {
             measured: Arc::new(Mutex::new(measured)),
             handling: Handling { decode: config.decode, record, y4m: None },
             decoder: None,
+            failure: None,
             failures: channel(),
             waker,
             forward,
@@ -298,13 +303,20 @@ impl Sender {
         };
         match DecoderThread::start(&self.handling, work) {
             Ok(decoder) => self.decoder = Some(decoder),
-            Err(error) => tracing::error!(sender = self.name, %error, "nothing is decoded"),
+            Err(error) => {
+                tracing::error!(sender = self.name, %error, "nothing is decoded");
+                self.failure = Some(error);
+            }
         }
     }
 
     fn stop_decoding(&mut self) {
         if let Some(Err(error)) = self.decoder.take().map(DecoderThread::finish) {
-            tracing::error!(sender = self.name, %error, "decoding ended");
+            match error {
+                MeasureError::Write { .. } => tracing::error!(sender = self.name, %error, "not all of it is recorded"),
+                _ => tracing::error!(sender = self.name, %error, "decoding ended"),
+            }
+            self.failure.get_or_insert(error);
         }
     }
 
@@ -366,6 +378,7 @@ impl Sender {
             packets: packets.finish(),
             frames,
             link,
+            failure: self.failure,
         })
     }
 }

@@ -18,10 +18,10 @@ pub struct Place {
 }
 
 impl Place {
-    /// An address ending in `/` is a page's link; any other is a WHEP address, and if it is `/whep` or `/whep/NAME`, it
-    /// may be one of Thalweg's. A token may be in the link (`#token=` or `?token=`), as on the page, or in `token`; it is sent as a
-    /// bearer token and never printed. `channel` and `scheme` are for pages: which of several things to watch, and
-    /// which sender to request.
+    /// An address without a scheme is by `http`. One ending in `/` is a page's link; any other is a WHEP address, and if it is
+    /// `/whep` or `/whep/NAME`, it may be one of Thalweg's. A token may be in the link (`#token=` or `?token=`), as on the
+    /// page, or in `token`; it is sent as a bearer token and never printed. `channel` and `scheme` are for pages: which of
+    /// several things to watch, and which sender to request.
     ///
     /// # Errors
     /// [`WhipError::Address`] if it is no address of a server, and [`WhipError::Token`] if the token is malformed.
@@ -32,7 +32,9 @@ impl Place {
         scheme: Option<&str>,
     ) -> Result<Place, WhipError> {
         let wrong = |why: &str| WhipError::Address { address: without_query(link), why: why.into() };
-        let mut url = Url::parse(link).map_err(|error| {
+        // As browsers read it: what has no scheme is by `http`.
+        let whole = if link.contains("://") { link.to_owned() } else { format!("http://{link}") };
+        let mut url = Url::parse(&whole).map_err(|error| {
             wrong(&format!("{error}; give the link of a page or a WHEP address, such as http://127.0.0.1:8080/"))
         })?;
         let fragment = url.fragment().unwrap_or_default().as_bytes();
@@ -128,6 +130,8 @@ mod tests {
             (("http://a:8080/?token=abc", None, None), ("http://a:8080/whep", about("http://a:8080/about"))),
             (("http://a:8080/#token=abc", None, None), ("http://a:8080/whep", about("http://a:8080/about"))),
             (("http://a:8080", Some("left"), None), ("http://a:8080/whep/left", about("http://a:8080/about"))),
+            (("localhost:8080", None, None), ("http://localhost:8080/whep", about("http://localhost:8080/about"))),
+            (("a:8080/#token=abc", None, None), ("http://a:8080/whep", about("http://a:8080/about"))),
             (("http://a/x/", None, Some("gcc")), ("http://a/x/whep?scheme=gcc", about("http://a/x/about"))),
             (("http://a/whep?token=t&q=1", None, None), ("http://a/whep?q=1", about("http://a/about"))),
             (("https://a/x/whep/left", None, None), ("https://a/x/whep/left", about("https://a/x/about"))),

@@ -21,7 +21,8 @@ pub trait Sessions: Send + Sync {
     ///
     /// # Errors
     /// When there is no such session, the fragment is malformed, or the condition does not hold
-    /// ([`RefusedKind::Stale`](super::RefusedKind::Stale)).
+    /// ([`RefusedKind::Stale`](super::RefusedKind::Stale),
+    /// [`RefusedKind::Unconditional`](super::RefusedKind::Unconditional)).
     fn patch(&self, id: &str, fragment: &str, condition: &Condition) -> Result<Patched, Refused>;
 
     /// Ends a session. Returns whether it existed.
@@ -100,6 +101,8 @@ pub struct Joined {
 /// The ICE session that a fragment is for (header If-Match).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
+    /// None: the session whose ufrag and password the fragment repeats.
+    None,
     /// `*`: a restart.
     Any,
     /// The session with this tag, without quotes.

@@ -34,6 +34,10 @@ pub enum RefusedKind {
     BadChange,
     /// The fragment is for an ICE session that has been restarted since: 412.
     Stale,
+    /// The fragment does not say which ICE session it is for: 428.
+    Unconditional,
+    /// The address is that of a session, which nobody joins: 405.
+    IsSession,
     /// Temporarily not possible: 503.
     Unavailable,
 }

@@ -29,10 +29,16 @@ impl IntoResponse for Refused {
             RefusedKind::BadOffer | RefusedKind::UnknownScheme | RefusedKind::BadChange => StatusCode::BAD_REQUEST,
             RefusedKind::NoSuchViewer | RefusedKind::NoSuchChannel => StatusCode::NOT_FOUND,
             RefusedKind::Stale => StatusCode::PRECONDITION_FAILED,
+            RefusedKind::Unconditional => StatusCode::PRECONDITION_REQUIRED,
+            RefusedKind::IsSession => StatusCode::METHOD_NOT_ALLOWED,
             RefusedKind::Full | RefusedKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         };
         let response = words(status, self.message);
-        if status == StatusCode::SERVICE_UNAVAILABLE { with(response, header::RETRY_AFTER, "2") } else { response }
+        match status {
+            StatusCode::SERVICE_UNAVAILABLE => with(response, header::RETRY_AFTER, "2"),
+            StatusCode::METHOD_NOT_ALLOWED => with(response, header::ALLOW, "PATCH, DELETE"),
+            _ => response,
+        }
     }
 }
 

@@ -76,12 +76,7 @@ async fn join(State(signalling): State<Signalling>, channel: Option<String>, req
 }
 
 async fn patch(State(signalling): State<Signalling>, Path(id): Path<String>, request: Request) -> Response {
-    let Some(condition) = condition(request.headers()) else {
-        return words(
-            StatusCode::PRECONDITION_REQUIRED,
-            "A fragment without If-Match; send the ETag of the session that it belongs to, or * to restart ICE.",
-        );
-    };
+    let condition = condition(request.headers());
     let fragment = match text(request, FRAGMENT, &signalling.limits).await {
         Ok(fragment) => fragment,
         Err(response) => return response,
@@ -106,14 +101,13 @@ async fn leave(State(signalling): State<Signalling>, Path(id): Path<String>) -> 
 }
 
 /// The header If-Match. The first of several tags counts: a client has only one session.
-fn condition(headers: &HeaderMap) -> Option<Condition> {
-    let value = headers.get(header::IF_MATCH)?.to_str().ok()?.trim();
-    let first = value.split(',').next()?.trim();
-    Some(if first == "*" {
-        Condition::Any
-    } else {
-        Condition::Tag(first.trim_start_matches("W/").trim_matches('"').into())
-    })
+fn condition(headers: &HeaderMap) -> Condition {
+    let value = headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok());
+    match value.and_then(|value| value.split(',').next()).map(str::trim) {
+        None => Condition::None,
+        Some("*") => Condition::Any,
+        Some(tag) => Condition::Tag(tag.trim_start_matches("W/").trim_matches('"').into()),
+    }
 }
 
 /// The body, if it has this media type, is not too large, and arrives in time.

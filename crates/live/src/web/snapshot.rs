@@ -81,6 +81,8 @@ pub struct Snapshot {
     pub epoch_timestamp: Option<u32>,
     /// The emulated link, if there is one.
     pub link: Option<LinkFigures>,
+    /// Why no pictures come, while none do: the sender has left, or the source pauses.
+    pub waiting: Option<String>,
     /// Signs that this machine is too slow, each in a sentence; empty while it keeps up.
     pub too_slow: Vec<String>,
 }

@@ -3,15 +3,22 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use rustls::ServerConfig;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
+use x509_cert::time::Validity;
 
 /// A certificate that a server shows, with its key.
 #[derive(Clone)]
-pub struct Tls(Arc<ServerConfig>);
+pub struct Tls {
+    config: Arc<ServerConfig>,
+    validity: Option<Validity>,
+}
 
 /// Why a certificate and a key cannot be shown.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +49,8 @@ impl Tls {
             return Err(TlsError::Certificate("it has none".to_owned()));
         }
         let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| TlsError::Key(error.to_string()))?;
+        let parsed = chain.first().and_then(|first| Certificate::from_der(first).ok());
+        let validity = parsed.map(|certificate| *certificate.tbs_certificate().validity());
         // The cryptography of DTLS.
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
@@ -49,11 +58,21 @@ impl Tls {
             .with_no_client_auth()
             .with_single_cert(chain, key)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Tls(Arc::new(config)))
+        Ok(Tls { config: Arc::new(config), validity })
+    }
+
+    /// Why a client refuses the certificate at this time, if its dates are the reason.
+    pub fn outdated(&self, now: SystemTime) -> Option<String> {
+        let Validity { not_before, not_after, .. } = self.validity?;
+        if now < not_before.to_system_time() {
+            return Some(format!("the certificate is not valid before {not_before}"));
+        }
+        (now > not_after.to_system_time())
+            .then(|| format!("the certificate has expired: it was valid until {not_after}"))
     }
 
     pub(super) fn acceptor(&self) -> TlsAcceptor {
-        TlsAcceptor::from(self.0.clone())
+        TlsAcceptor::from(self.config.clone())
     }
 }
 

@@ -80,6 +80,22 @@ fn everything_that_is_sent_is_received_decoded_and_measured() {
 }
 
 #[test]
+fn a_recording_on_a_full_disk_ends_and_the_session_goes_on_and_says_so() {
+    let _alone = one_at_a_time();
+    let folder = std::env::temp_dir().join(format!("thalweg-receive-full-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::os::unix::fs::symlink("/dev/full", folder.join("sender-1.ivf")).expect("a link");
+    let observe = Observe { record: Some(folder.clone()), ..Observe::default() };
+    let receiving = Receiving::start(ReceiveConfig { observe, decode: false, ..config() }, None);
+    MODEL.run(&receiving, Span::from_secs(3));
+    let [observed] = &receiving.finish()[..] else { panic!("one sender") };
+    std::fs::remove_dir_all(&folder).expect("its folder");
+    let failure = observed.failure.as_ref().expect("it was not recorded").to_string();
+    assert!(failure.contains("sender-1.ivf") && failure.contains("No space left"), "{failure}");
+    assert!(observed.report.received.frames_whole > 20, "{:?}", observed.report);
+}
+
+#[test]
 fn a_sender_over_a_link_that_drops_is_measured_against_what_it_carries() {
     let _alone = one_at_a_time();
     let config = ReceiveConfig { link: Some(link("2Mbps/500kbps@6s", 20)), decode: false, ..config() };
@@ -193,18 +209,21 @@ fn a_session_is_made_changed_and_ended_as_rfc_9725_says() {
         assert_eq!(status(&ask(address, &format!("{method} /whip"), &[bearer], "")), 405, "{method}");
         assert_eq!(status(&ask(address, &format!("{method} {resource}"), &[bearer], "")), 405, "{method}");
     }
+    assert_eq!(status(&ask(address, &format!("POST {resource}"), &[SDP, bearer], &text)), 405);
     let line = |start: &str| text.lines().find(|line| line.starts_with(start)).expect("a line").to_owned();
     let same = [line("a=ice-ufrag:"), line("a=ice-pwd:"), line("m="), line("a=mid:"), String::new()].join("\r\n");
     let patch = |headers: &[&str], fragment: &str| ask(address, &format!("PATCH {resource}"), headers, fragment);
-    assert_eq!(status(&patch(&[FRAGMENT], &same)), 428);
     assert_eq!(status(&patch(&[FRAGMENT, "If-Match: \"other\""], &same)), 412);
     assert_eq!(status(&patch(&[SDP, "If-Match: \"ice-0\""], &same)), 415);
     assert_eq!(status(&patch(&[FRAGMENT, "If-Match: \"ice-0\""], "nonsense")), 400);
     assert_eq!(status(&patch(&[FRAGMENT, "If-Match: \"ice-0\""], &same)), 204);
     let other = same.replacen("a=ice-ufrag:", "a=ice-ufrag:x", 1).replacen("a=ice-pwd:", "a=ice-pwd:x", 1);
+    // Without a tag the credentials say which session it is for.
+    assert_eq!(status(&patch(&[FRAGMENT], &same)), 204);
+    assert_eq!(status(&patch(&[FRAGMENT], &other)), 428);
     // A restart that cannot be leaves the session as it was (section 4.3.3).
-    let unreadable = format!("{other}a=candidate:1 1 udp x 192.0.2.7 5 typ host\r\n");
-    assert_eq!(status(&patch(&[FRAGMENT, "If-Match: *"], &unreadable)), 400);
+    let short = other.replacen("a=ice-ufrag:", "a=ice-ufrag:x\r\na=x:", 1);
+    assert_eq!(status(&patch(&[FRAGMENT, "If-Match: *"], &short)), 400);
     assert_eq!(status(&patch(&[FRAGMENT, "If-Match: \"ice-0\""], &same)), 204);
     let restarted = patch(&[FRAGMENT, "If-Match: *"], &other);
     assert_eq!((status(&restarted), header(&restarted, "etag")), (200, Some("\"ice-1\"")), "{restarted}");
@@ -243,8 +262,19 @@ fn what_is_wrong_is_refused_with_a_sentence_and_starts_nothing() {
         assert_eq!(status(&answer), wanted, "{answer}");
         assert!(http::body(&answer).len() > 20, "a sentence: {answer}");
     }
-    // Without a codec that is known audio is left.
-    assert_eq!(status(&post(&[SDP, good], &without_video)), 201);
+    // Nothing is taken in part (sections 4.4.2 and 4.4.3): neither audio whose video cannot be, nor one video of two.
+    let second = "m=video 9 UDP/TLS/RTP/SAVPF 96\r\na=mid:9\r\na=sendonly\r\na=rtcp-mux\r\na=rtpmap:96 VP8/90000\r\n";
+    let h265 = text.replace("VP8/90000", "H265/90000").replace("VP9/90000", "X/1").replace("H264/90000", "X/1");
+    for (body, why) in [
+        (without_video, "section 0 (video): offers X/1"),
+        (h265, "section 0 (video): offers H265/90000"),
+        (format!("{text}{second}"), "section 2 (video): another section of video is taken"),
+    ] {
+        let answer = post(&[SDP, good], &body);
+        assert!(status(&answer) == 400 && answer.contains(why), "{why}: {answer}");
+    }
+    let data = format!("{text}m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\na=mid:9\r\n");
+    assert_eq!(status(&post(&[SDP, good], &data)), 201, "data is no media");
     assert_eq!(status(&ask(address, "POST /whip/left", &[SDP, good], &text)), 404);
     assert_eq!(status(&ask(address, "GET /senders/nobody", &[good], "")), 404);
     assert_eq!(status(&ask(address, "GET /about", &[], "")), 401);

@@ -4,12 +4,15 @@
 //! They share the machine with other load, so only one call runs at a time.
 
 mod call;
+use std::sync::Arc;
+
 use crate::http::{ask, body, header, status};
 use call::{Folder, Relaying, config, finish, one_at_a_time};
 use thalweg_emulate::clock::{Clock, pause};
 use thalweg_live::receive::ReceiveConfig;
 use thalweg_live::receive::VideoCodec;
 use thalweg_live::relay::{MediaRelay, MediaRelayConfig};
+use thalweg_sender::Scheme;
 use thalweg_units::Span;
 use thalweg_video::barcode;
 use thalweg_video::source::{Source, Y4mReader};
@@ -138,6 +141,35 @@ fn viewers_stay_when_a_sender_leaves_and_see_the_next_and_there_is_one_seat() {
         assert_eq!((seen.sessions, seen.frames_undecodable, left.len()), (1, 0, 2), "{codec:?}: {seen:?}");
         assert!(seen.audio_packets > before.audio_packets, "{codec:?}: {seen:?}");
     }
+}
+
+#[test]
+fn viewers_of_a_relay_without_a_sender_are_sent_no_padding_and_told_why_nothing_comes() {
+    let _alone = one_at_a_time();
+    let mut config = config(Some("vp8"), VideoCodec::Vp8);
+    config.publish.channels[0].scheme = Arc::new("vidaptive".parse::<Scheme>().expect("a scheme"));
+    let relaying = Relaying::start(config);
+    assert_eq!(relaying.metric("thalweg_source_silent"), 1.0, "before the first sender");
+    let sender = relaying.send("vp8");
+    let watcher = relaying.watch("main", None, None);
+    relaying.wait_for("pictures", || watcher.report().frames_decoded > 20);
+    assert_eq!(relaying.metric("thalweg_source_silent"), 0.0);
+    drop(sender);
+    relaying.wait_for("silence", || relaying.metric("thalweg_source_silent") == 1.0);
+    // Viewers are looked after once a second.
+    pause(Span::from_secs(2));
+    let padding = || {
+        relaying
+            .metric("thalweg_sent_bytes_total{viewer=\"0\",channel=\"main\",scheme=\"vidaptive\",payload=\"padding\"}")
+    };
+    let before = padding();
+    pause(Span::from_secs(2));
+    assert!(before > 0.0 && padding() == before, "{before} and then {}", padding());
+    let third = relaying.send("vp8");
+    let shown = watcher.report().frames_decoded;
+    relaying.wait_for("more pictures", || watcher.report().frames_decoded > shown + 20);
+    assert_eq!(relaying.metric("thalweg_source_silent"), 0.0);
+    drop((third, watcher));
 }
 
 #[test]

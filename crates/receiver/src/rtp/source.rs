@@ -9,6 +9,10 @@ use thalweg_wire::unwrap::SequenceUnwrapper;
 /// could still be useful (`buffer::PACKETS`).
 const RESTART: u64 = 2048;
 
+/// Two consecutive packets so far ahead of the newest are of a restarted stream, and those between are not lost (RFC 3550
+/// appendix A.1, `MAX_DROPOUT`).
+const DROPOUT: u64 = 3000;
+
 /// Sequence numbers, losses and jitter of a stream.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -62,13 +66,14 @@ impl Source {
             return self.begin(SequenceUnwrapper::new().peek(sequence.into()));
         };
         let number = SequenceUnwrapper::after(newest).peek(sequence.into());
-        if number + RESTART > newest {
+        if number + RESTART > newest && number < newest + DROPOUT {
             self.restart = None;
             self.newest = Some(newest.max(number));
             return number;
         }
         if self.restart == Some(sequence) {
-            return self.begin(SequenceUnwrapper::after(newest + (1 << 15)).peek(sequence.into()));
+            let behind = SequenceUnwrapper::after(newest + (1 << 15)).peek(sequence.into());
+            return self.begin(if number > newest { number } else { behind });
         }
         self.restart = Some(sequence.wrapping_add(1));
         number
@@ -194,6 +199,21 @@ mod tests {
         assert_eq!(source.on_packet(Time::ZERO, 10, 0), 2 * 65_536 + 10);
         assert_eq!((source.received(), source.lost()), (1, 0));
         assert_eq!(source.on_packet(Time::ZERO, 11, 0), 2 * 65_536 + 11);
+    }
+
+    #[test]
+    fn a_jump_ahead_is_a_restart_and_no_loss_where_two_in_a_row_follow_it() {
+        let mut source = fed(&[1, 2, 3]);
+        let numbers = [20_003, 20_004, 20_005].map(|sequence| source.on_packet(Time::ZERO, sequence, 0));
+        assert_eq!(numbers, [20_003, 20_004, 20_005].map(|sequence| 65_536 + sequence));
+        assert_eq!((source.received(), source.lost()), (2, 0));
+        let block = source.block(7, None).unwrap();
+        assert_eq!((block.cumulative_lost, block.fraction_lost), (0, 0));
+        // A stray one is passed over, and up to 3000 are lost as before.
+        source.on_packet(Time::ZERO, 40_000, 0);
+        source.on_packet(Time::ZERO, 20_006, 0);
+        source.on_packet(Time::ZERO, 23_005, 0);
+        assert_eq!(source.lost(), 2998 - 1, "the stray one counts as received");
     }
 
     #[test]

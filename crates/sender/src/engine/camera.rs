@@ -31,6 +31,7 @@ pub(super) struct Encoding {
 impl Engine {
     pub(super) fn read_camera(&mut self, picture: u64) {
         self.last_read = self.now;
+        self.silent = false;
         self.emit(Event::PictureRead { picture });
         self.discard_slot(Why::PictureSuperseded);
         self.slot = Some(Slot { picture, read: self.now });

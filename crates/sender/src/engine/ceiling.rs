@@ -21,6 +21,8 @@ pub(super) struct Ceiling {
     pub(super) told: [Option<Signal>; 2],
     /// The least of all that the controller does not obey itself.
     rate: Option<Rate>,
+    /// The controller takes the path for one that bears all that who runs the sender lets it have.
+    pub(super) is_reached: bool,
     pacer: Pacer,
     /// The length of the group of frames that is planned as a whole.
     pub(super) period: Span,
@@ -28,7 +30,19 @@ pub(super) struct Ceiling {
 
 impl Ceiling {
     pub(super) fn none() -> Ceiling {
-        Ceiling { own: None, told: [None; 2], rate: None, pacer: Pacer::new(CAP_DEPTH), period: Span::ZERO }
+        Ceiling {
+            own: None,
+            told: [None; 2],
+            rate: None,
+            is_reached: false,
+            pacer: Pacer::new(CAP_DEPTH),
+            period: Span::ZERO,
+        }
+    }
+
+    /// The controller's own limits, before they are bounded.
+    pub(super) fn on_limits(&mut self, limits: &SendLimits) {
+        self.is_reached = self.own.is_some_and(|own| limits.capacity >= own);
     }
 
     fn set(&mut self, now: Time, rate: Option<Rate>) {

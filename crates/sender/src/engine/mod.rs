@@ -115,6 +115,8 @@ pub struct Engine {
     recovering: bool,
     last_keyframe_request: Option<Time>,
     last_read: Time,
+    /// No pictures come from the source until told otherwise.
+    silent: bool,
     last_size: Size,
     next_id: u64,
     next_sequence: u64,
@@ -174,6 +176,7 @@ impl Engine {
             recovering: false,
             last_keyframe_request: None,
             last_read: now,
+            silent: false,
             last_size: camera.size,
             next_id: 0,
             next_sequence: 0,
@@ -209,6 +212,12 @@ impl Engine {
     /// The camera delivered a picture; `picture` is the caller's number for it, one higher each time.
     pub fn on_picture(&mut self, now: Time, picture: u64) {
         self.input(now, |engine| engine.read_camera(picture));
+    }
+
+    /// The source has ended or pauses: until its next picture nothing is padded, whatever the scheme would fill, and only
+    /// audio and repair are sent.
+    pub fn on_source_silent(&mut self, now: Time) {
+        self.input(now, |engine| engine.silent = true);
     }
 
     /// A receiver report arrived; `hold` is how long the receiver held it back, if it says so.

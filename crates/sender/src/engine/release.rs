@@ -116,7 +116,7 @@ impl Engine {
     fn begin_probe(&mut self) {
         self.parts.prober.expire(self.now);
         if let Some(probe) = self.limits.probe
-            && (!self.parts.queue.is_empty() || self.next_sequence > 0)
+            && (!self.parts.queue.is_empty() || self.next_sequence > 0 && !self.silent)
         {
             self.parts.prober.begin(self.now, probe);
         }
@@ -153,12 +153,21 @@ impl Engine {
         if self.probe_packets > 0 {
             return Some(self.fill(self.parts.sizes.padding));
         }
+        if !self.pads() {
+            return None;
+        }
         if let Some(dummies) = &mut self.parts.dummies {
             let (verdict, size) = (dummies.verdict(self.now, self.last_read, self.camera.interval), dummies.size());
             return (verdict == Verdict::Send).then(|| self.fill(size));
         }
         let due = self.parts.padding.next_send() <= self.now;
         due.then(|| self.fill(self.parts.sizes.padding))
+    }
+
+    /// Returns true if padding has a use: there is media, for which it looks for room, and the path is not known to bear all
+    /// that may be sent.
+    fn pads(&self) -> bool {
+        !self.silent && !self.ceiling.is_reached
     }
 
     /// The padding packet that leaves now: useful content if there is any, otherwise `padding` bytes without content.
@@ -339,6 +348,9 @@ impl Engine {
         if self.repairs_now() || !self.parts.queue.is_empty() || !self.window_admits(MSS) {
             return false;
         }
+        if !self.pads() {
+            return true;
+        }
         let next_send = self.pacer_next().max(self.now);
         match &mut self.parts.dummies {
             Some(dummies) => dummies.verdict(next_send, self.last_read, self.camera.interval) != Verdict::Send,
@@ -414,7 +426,7 @@ impl Engine {
             }
         } else if self.next_sequence > 0 && self.probe_packets > 0 {
             earlier(self.pacer_next().max(after_now), Wake::ProbeTimeout);
-        } else if self.next_sequence > 0 {
+        } else if self.next_sequence > 0 && self.pads() {
             let next_send = self.pacer_next();
             let padding = self.parts.dummies.as_ref().map_or(self.parts.sizes.padding, Dummies::size);
             if !self.window_admits(padding) {

@@ -111,7 +111,9 @@ impl Engine {
             self.emit(Event::Decision(Box::new(decision)));
         }
         let queued = self.parts.queue.wire_bytes();
-        self.limits = self.ceiling.bound(self.now, self.srtt(), queued, self.parts.controller.limits());
+        let limits = self.parts.controller.limits();
+        self.ceiling.on_limits(&limits);
+        self.limits = self.ceiling.bound(self.now, self.srtt(), queued, limits);
         let rate = self.pacing_rate();
         self.parts.pacer.set_rate(self.now, rate);
         self.parts.padding.set_limit(self.now, self.limits.padding);

@@ -121,6 +121,14 @@ impl Outgoing {
         }
     }
 
+    /// The source has ended or pauses ([`Engine::on_source_silent`]).
+    pub fn on_source_silent(&mut self, now: Time) {
+        self.now = now;
+        if let Some(flow) = &mut self.flow {
+            flow.engine.on_source_silent(now);
+        }
+    }
+
     /// Sets the most that may be sent, from the IP header on, by whatever scheme ([`Engine::set_ceiling`]); `None` for no
     /// limit. RTCP of some 200 bytes a second, checks, and audio on which the peer does not report come on top.
     pub fn set_ceiling(&mut self, now: Time, rate: Option<Rate>) {

@@ -1,6 +1,8 @@
 //! The operator's limit on what a peer is sent, and the sequence numbers that catch a peer that lies to get more.
 
+use thalweg_control::Payload;
 use thalweg_netsim::{HopConfig, LossModel, PathConfig};
+use thalweg_sender::Event;
 use thalweg_sender::scheme::known;
 use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction};
 use thalweg_units::{Rate, Seed, Span};
@@ -69,6 +71,53 @@ fn under_a_ceiling_every_picture_is_sent_and_the_ceiling_is_used() {
         assert!(shown >= 27.0, "{name}: {shown} of 30.3 a second");
         assert!(sent.iter().all(|rate| *rate >= CEILING.scale(0.5)), "{name}: {sent:?}");
     }
+}
+
+/// Bytes of media and of padding in so many seconds.
+fn media_and_padding(world: &mut World, count: u64) -> [f64; 2] {
+    let mut bytes = [0.0; 2];
+    for _ in 0..count * 100 {
+        world.run(Span::from_millis(10));
+        for timed in world.outgoing.drain_events() {
+            match timed.event {
+                Event::PacketSent { payload: Payload::Media, size, .. } => bytes[0] += size.as_f64(),
+                Event::PacketSent { payload: Payload::Padding, size, .. } => bytes[1] += size.as_f64(),
+                _ => {}
+            }
+        }
+    }
+    bytes
+}
+
+/// The default of `thalweg publish` at 360p and 30 a second, on a path that bears five times that, with an encoder that
+/// makes 60 % of what it is asked for.
+#[test]
+fn on_a_path_that_bears_the_ceiling_no_more_than_a_fifth_is_sent_besides_media() {
+    for name in ["vidaptive", "vidaptive+best", "copa+dummy", "gcc", "camel", "thalweg:standard-decoder"] {
+        let scheme = name.parse::<thalweg_sender::Scheme>().expect("a scheme");
+        let mut world = World::new(scheme, &path(0.0), &Capabilities::all(Direction::ReceiveOnly));
+        world.outgoing.set_ceiling(world.now(), Some(Rate::from_kbps(1940)));
+        world.makes = 0.6;
+        let [media, padding] = media_and_padding(&mut world, 20);
+        let sent = world.sent.1.as_f64();
+        println!("{name}: {sent} bytes, {media} of media, {padding} of padding");
+        assert!(sent <= 1.2 * media, "{name}: {sent} bytes, {media} of media");
+        assert!(media >= 0.5 * Rate::from_kbps(1940).over(Span::from_secs(20)).as_f64(), "{name}: {media}");
+    }
+}
+
+#[test]
+fn a_source_that_is_silent_is_padded_no_more() {
+    let scheme = "vidaptive".parse::<thalweg_sender::Scheme>().expect("a scheme");
+    let mut world = World::new(scheme, &path(0.0), &Capabilities::all(Direction::ReceiveOnly));
+    let [media, padding] = media_and_padding(&mut world, 5);
+    assert!(media > 1e6 && padding > 100e3, "{media} {padding}");
+    world.silent = true;
+    assert!(media_and_padding(&mut world, 2)[1] > 500e3, "as its scheme has it");
+    world.outgoing.on_source_silent(world.now());
+    assert_eq!(media_and_padding(&mut world, 5)[1], 0.0);
+    world.silent = false;
+    assert!(media_and_padding(&mut world, 2).iter().all(|bytes| *bytes > 100e3));
 }
 
 #[test]

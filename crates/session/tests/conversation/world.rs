@@ -38,6 +38,10 @@ pub struct World {
     pub audio_received: Vec<AudioPacket>,
     paths: Paths,
     pictures: u64,
+    /// The share of its target that the encoder makes.
+    pub makes: f64,
+    /// True once the camera gives no more pictures.
+    pub silent: bool,
     audio_packets: u64,
     /// True if the receiver's feedback on media is withheld from the sender; the connection is kept alive.
     pub muted: bool,
@@ -110,6 +114,8 @@ impl World {
             audio_received,
             paths: Paths::new(path, 1),
             pictures: 0,
+            makes: 1.0,
+            silent: false,
             audio_packets: 0,
             muted: false,
             greeting,
@@ -126,7 +132,8 @@ impl World {
         let mut turns = 0;
         loop {
             let due = self.drain();
-            let (picture, audio) = (Time::from_millis(33 * self.pictures), Time::from_millis(20 * self.audio_packets));
+            let picture = if self.silent { Time::NEVER } else { Time::from_millis(33 * self.pictures) };
+            let audio = Time::from_millis(20 * self.audio_packets);
             let next = due.min(picture).min(audio).min(self.paths.next_event());
             if next > end {
                 self.now = end;
@@ -237,7 +244,7 @@ impl World {
     /// A frame of the requested size; no two frames are alike.
     fn encode(&mut self, plan: &EncodePlan, target: Target) -> Encoded {
         let size = match target {
-            Target::Rate(rate) => rate.over(plan.interval).get().clamp(20, 60_000),
+            Target::Rate(rate) => rate.scale(self.makes).over(plan.interval).get().clamp(20, 60_000),
             Target::Size(size) | Target::Guess(size) => size.get().clamp(20, 60_000),
             Target::Quantizer(_) => 1000,
         };

@@ -80,7 +80,7 @@ impl Offered {
             }
         }
         for mapped in extensions(section, direction) {
-            if !self.extensions.contains(&mapped) {
+            if !self.extensions.iter().any(|offered| offered.is(&mapped)) {
                 let found = format!("a=extmap:{} {}", mapped.id, mapped.uri);
                 return wrong(found, "a header extension of the offer with the offer's number".to_owned());
             }

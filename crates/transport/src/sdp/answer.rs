@@ -8,7 +8,7 @@ use super::error::{Refusal, SdpError};
 use super::local::Local;
 use super::negotiate::{Negotiator, Preference};
 use super::negotiated::{Audio, Negotiated, Ssrcs, Video, mapped};
-use super::read::{Document, Section, dtls_role, remote};
+use super::read::{Document, Mapped, Section, dtls_role, extensions, remote};
 use super::write::{Codec, SectionLines, TransportLines, audio_format, closed, session, video_formats};
 use crate::parameters::{DtlsRole, Remote};
 
@@ -66,6 +66,13 @@ fn section_lines(
     };
     let transport = TransportLines { local, setup, with_candidates: section.index == chosen.tagged.index };
     let direction = capabilities.direction;
+    let protocol = section.media.media_name.protos.clone();
+    // As they were offered, for one direction or both.
+    let offered = extensions(section, direction);
+    let agreed = |ids| -> Vec<Mapped<'_>> {
+        let of = |mapped: Mapped<'_>| offered.iter().find(|offered| offered.is(&mapped)).copied();
+        mapped(ids).into_iter().filter_map(of).collect()
+    };
     let sent = |streams| if direction == Direction::SendOnly { streams } else { Ssrcs::default() };
     match (&chosen.video, &chosen.audio) {
         (Some((index, video)), _) if *index == section.index => {
@@ -73,6 +80,7 @@ fn section_lines(
             SectionLines {
                 kind: "video",
                 mid: &video.mid,
+                protocol,
                 direction,
                 formats: video_formats(
                     &[Codec { codec, h264, av1, payload_type, retransmission }],
@@ -80,7 +88,7 @@ fn section_lines(
                     redundancy,
                     video.feedback,
                 ),
-                extensions: mapped(&video.extensions),
+                extensions: agreed(&video.extensions),
                 extended: video.feedback.extended,
                 reduced_size: chosen.reduced_size,
                 only_multiplexed: false,
@@ -94,9 +102,10 @@ fn section_lines(
             SectionLines {
                 kind: "audio",
                 mid,
+                protocol,
                 direction,
                 formats: vec![audio_format(*payload_type, *feedback)],
-                extensions: mapped(&audio.extensions),
+                extensions: agreed(&audio.extensions),
                 extended: feedback.extended,
                 reduced_size: chosen.reduced_size,
                 only_multiplexed: false,

@@ -37,7 +37,9 @@ impl Chosen<'_> {
 /// [`SdpError::NothingInCommon`] if there is neither.
 pub(super) fn choose<'a>(document: &'a Document, negotiator: &Negotiator<'_>) -> Result<Chosen<'a>, SdpError> {
     let mut refused = Vec::new();
-    let mut refuse = |section: &Section<'_>, why: String| refused.push(Refusal { section: section.place(), why });
+    let mut refuse = |section: &Section<'_>, why: String| {
+        refused.push(Refusal { section: section.place(), why, is_media: negotiator.is_meant(section) });
+    };
     let mut video: Option<(Section<'_>, Video)> = None;
     for section in document.sections().filter(|section| section.kind() == "video") {
         match negotiator.video(&section) {

@@ -34,6 +34,16 @@ pub struct Refusal {
     pub section: Place,
     /// The reason, human-readable.
     pub why: String,
+    /// True for media in a direction that this endpoint has; false for a section that is closed, goes the other way or is
+    /// neither video nor audio.
+    pub is_media: bool,
+}
+
+impl Refusal {
+    /// Returns true for a section of this kind: `video`, `audio`, `application`, ...
+    pub fn is_of(&self, kind: &str) -> bool {
+        matches!(&self.section, Place::Section { kind: found, .. } if found == kind)
+    }
 }
 
 impl fmt::Display for Refusal {

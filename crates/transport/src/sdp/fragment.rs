@@ -17,9 +17,9 @@ pub struct Fragment {
     pub lite: bool,
     /// MIDs of the sections on the transport; empty if not given.
     pub bundle: Vec<String>,
-    /// The kind of the section that describes the transport: `video` or `audio`.
+    /// The kind of the section that describes the transport: `video` or `audio`; empty if the session does.
     pub kind: String,
-    /// MID of that section.
+    /// MID of that section; empty without one.
     pub mid: String,
     /// Its sender's credentials: new ones mean a restart.
     pub credentials: Credentials,
@@ -38,8 +38,10 @@ impl fmt::Display for Fragment {
         if !self.bundle.is_empty() {
             write!(f, "a=group:BUNDLE {}\r\n", self.bundle.join(" "))?;
         }
-        // The payload type has no meaning here (RFC 8840 section 9).
-        write!(f, "m={} 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:{}\r\n", self.kind, self.mid)?;
+        if !self.kind.is_empty() {
+            // The payload type has no meaning here (RFC 8840 section 9).
+            write!(f, "m={} 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:{}\r\n", self.kind, self.mid)?;
+        }
         write!(f, "a=ice-ufrag:{}\r\na=ice-pwd:{}\r\n", self.credentials.ufrag, self.credentials.password)?;
         for candidate in &self.candidates {
             write!(f, "a={candidate}\r\n")?;
@@ -52,11 +54,11 @@ impl fmt::Display for Fragment {
 }
 
 impl Fragment {
-    /// Parses a fragment: its first section, which describes the transport when bundled. Credentials may precede it;
-    /// unknown lines are ignored.
+    /// Parses a fragment: its first section, which describes the transport when bundled. Credentials may precede it, and
+    /// a session with one transport needs no section for them: whip-whep 1.2.0 restarts so. Unknown lines are ignored.
     ///
     /// # Errors
-    /// [`SdpError`], if it is too long, has an invalid line, or lacks the section, its MID or the credentials.
+    /// [`SdpError`], if it is too long, has an invalid line, or lacks the credentials or the section's MID.
     pub fn read(text: &str) -> Result<Fragment, SdpError> {
         if text.len() > MAX_BYTES {
             return Err(SdpError::TooLong { found: text.len(), max: MAX_BYTES });
@@ -88,12 +90,12 @@ impl Fragment {
             }
         }
         let missing = |place, needed| move || SdpError::Missing { place, needed };
-        let kind = kind.ok_or_else(missing(Place::Session, "section after it (m=)"))?.to_owned();
-        let place = || Place::Section { index: 0, kind: excerpt(&kind) };
-        let mid = mid.ok_or_else(missing(place(), "a=mid"))?.to_owned();
+        let place = || kind.map_or(Place::Session, |kind| Place::Section { index: 0, kind: excerpt(kind) });
+        let mid = if kind.is_some() { mid.ok_or_else(missing(place(), "a=mid"))? } else { "" };
         let ufrag = ufrag.ok_or_else(missing(place(), "a=ice-ufrag"))?;
         let password = password.ok_or_else(missing(place(), "a=ice-pwd"))?;
         let credentials = read::credentials(place(), ufrag, password)?;
+        let (kind, mid) = (kind.unwrap_or_default().to_owned(), mid.to_owned());
         Ok(Fragment { lite, bundle, kind, mid, credentials, candidates, ended })
     }
 }
@@ -126,10 +128,17 @@ mod tests {
     }
 
     #[test]
+    fn credentials_without_a_section_are_of_the_session() {
+        let text = "a=ice-ufrag:nEwU\r\na=ice-pwd:ZZZZ456789abcdefABCDEF01\r\n";
+        let fragment = Fragment::read(text).expect("a fragment");
+        assert_eq!((fragment.kind.as_str(), fragment.mid.as_str()), ("", ""));
+        assert_eq!(fragment.credentials.ufrag, "nEwU");
+        assert_eq!(fragment.to_string(), format!("a=ice-options:trickle\r\n{text}"));
+    }
+
+    #[test]
     fn what_is_missing_is_named() {
-        for (line, named) in
-            [("m=audio", "m="), ("a=mid", "a=mid"), ("a=ice-u", "a=ice-ufrag"), ("a=ice-p", "a=ice-pwd")]
-        {
+        for (line, named) in [("a=mid", "a=mid"), ("a=ice-u", "a=ice-ufrag"), ("a=ice-p", "a=ice-pwd")] {
             let text: String =
                 RESTART.lines().filter(|kept| !kept.starts_with(line)).map(|kept| kept.to_owned() + "\n").collect();
             let error = Fragment::read(&text).unwrap_err();

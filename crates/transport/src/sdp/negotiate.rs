@@ -136,18 +136,24 @@ impl Negotiator<'_> {
         if section.is_closed() {
             return Err("closed: its port is 0".to_owned());
         }
-        if !section.is_secure_rtp() {
-            return Err(format!("goes over {}, needed is UDP/TLS/RTP/SAVPF", section.protocol()));
+        if !section.is_rtp() {
+            return Err(format!("goes over {}, needed is RTP, such as UDP/TLS/RTP/SAVPF", section.protocol()));
         }
         if !section.has("rtcp-mux") {
             return Err("has no a=rtcp-mux: RTCP has no port of its own here".to_owned());
         }
-        let direction = self.capabilities.direction;
-        match (section.sends_and_receives(), direction) {
-            ((_, true), Direction::SendOnly) | ((true, _), Direction::ReceiveOnly) => {}
-            _ => return Err(format!("is not {}, and this end is {}", direction.reverse().name(), direction.name())),
+        if !self.is_meant(section) {
+            let direction = self.capabilities.direction;
+            return Err(format!("is not {}, and this end is {}", direction.reverse().name(), direction.name()));
         }
         section.mid().map_err(|error| error.to_string())
+    }
+
+    /// Returns true if the peer wants to exchange media in this section in a direction that this endpoint has.
+    pub(super) fn is_meant(&self, section: &Section<'_>) -> bool {
+        let (sends, receives) = section.sends_and_receives();
+        let suits = if self.capabilities.direction == Direction::SendOnly { receives } else { sends };
+        suits && !section.is_closed() && matches!(section.kind(), "video" | "audio")
     }
 
     /// The codec to use.

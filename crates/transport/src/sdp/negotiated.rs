@@ -99,7 +99,7 @@ pub(super) fn mapped(ids: &ExtensionIds) -> Vec<Mapped<'static>> {
         (ids.dependencies, uri::DEPENDENCY_DESCRIPTOR),
         (ids.bytes_before, uri::BYTES_BEFORE),
     ];
-    all.into_iter().filter_map(|(id, uri)| Some(Mapped { id: id?, uri })).collect()
+    all.into_iter().filter_map(|(id, uri)| Some(Mapped::new(id?, uri))).collect()
 }
 
 /// Accessor of one kind of feedback.

@@ -73,6 +73,7 @@ pub fn offer(local: &Local, capabilities: &Capabilities) -> Offer {
         let section = SectionLines {
             kind,
             mid,
+            protocol: ["UDP", "TLS", "RTP", "SAVPF"].map(str::to_owned).to_vec(),
             direction,
             formats,
             extensions,
@@ -158,5 +159,5 @@ fn extensions(capabilities: &Capabilities, is_video: bool) -> Vec<Mapped<'static
         (capabilities.bytes_before, uri::BYTES_BEFORE),
     ];
     let numbered = (1..).zip(wanted);
-    numbered.filter(|(_, (is_wanted, _))| *is_wanted).map(|(id, (_, uri))| Mapped { id, uri }).collect()
+    numbered.filter(|(_, (is_wanted, _))| *is_wanted).map(|(id, (_, uri))| Mapped::new(id, uri)).collect()
 }

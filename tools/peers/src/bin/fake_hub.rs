@@ -1,10 +1,11 @@
 //! The page of `thalweg publish` without a publisher: changing figures, no video. For work on the page and for its
 //! tests.
 //!
-//! `cargo run -p thalweg-peers --bin fake_hub -- [--listen 127.0.0.1:8099] [--duel] [--token TOKEN] [--slow] [--refuse] [--answer]`
+//! `cargo run -p thalweg-peers --bin fake_hub -- [--listen 127.0.0.1:8099] [--duel] [--token TOKEN] [--slow] [--waiting]
+//! [--refuse] [--answer]`
 //!
-//! `--slow` reports a machine that does not keep up; `--refuse` refuses every viewer as one too many; `--answer` answers
-//! any offer with the offer itself, which only a test can use.
+//! `--slow` reports a machine that does not keep up, `--waiting` a relay whose sender has left; `--refuse` refuses every
+//! viewer as one too many; `--answer` answers any offer with the offer itself, which only a test can use.
 
 #![allow(clippy::disallowed_methods, reason = "figures that move need a clock")]
 
@@ -34,6 +35,7 @@ struct FakeHub {
     epoch_ms: f64,
     duel: bool,
     slow: bool,
+    waiting: bool,
     link: Mutex<LinkFigures>,
     answers: bool,
     viewers: Mutex<BTreeMap<String, (Instant, String)>>,
@@ -142,6 +144,7 @@ impl Hub for FakeHub {
             arrived_by_ecn: Default::default(),
             epoch_timestamp: None,
             link: Some(LinkFigures { capacity_bps: Some(capacity), ..link }),
+            waiting: self.waiting.then(|| "the sender has left or pauses".into()),
             too_slow: self
                 .slow
                 .then(|| "the encoder took longer than a frame lasts (33 ms) for 41 % of frames".into())
@@ -182,6 +185,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         epoch_ms: SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64() * 1e3,
         duel: has("--duel"),
         slow: has("--slow"),
+        waiting: has("--waiting"),
         link: Mutex::new(LinkFigures { delay_ms: 25.0, ..LinkFigures::default() }),
         answers: has("--answer") && !has("--refuse"),
         viewers: Mutex::default(),

@@ -23,6 +23,11 @@ impl Access<'_> {
             (None, true) => web.token = None,
             (None, false) => {}
         }
+        if let Some(why) = web.tls.as_ref().and_then(|tls| tls.outdated(clock.wall(clock.now()))) {
+            eprintln!(
+                "warning: {why}; browsers refuse to open the page: renew the certificate, or set this machine's clock"
+            );
+        }
         if web.tls.is_none() && !listen.ip().is_loopback() {
             eprintln!(
                 "warning: page and signalling go by http, where anyone on the path may read the token and {risk}; give \

@@ -4,8 +4,12 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 
 use anyhow::Context;
 
-/// An address or a host name with a port; a port alone is one of this machine.
+/// An address or a host name with a port; a port alone is one of this machine, and with a colon before it one of all its
+/// addresses, as Go's programs have it.
 pub(super) fn local_address(text: &str) -> Result<SocketAddr, String> {
+    if let Some(Ok(port)) = text.strip_prefix(':').map(str::parse::<u16>) {
+        return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port));
+    }
     text.parse::<u16>()
         .map_or_else(|_| address(text), |port| Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)))
 }
@@ -45,8 +49,9 @@ mod tests {
     }
 
     #[test]
-    fn a_port_alone_is_one_of_this_machine() {
+    fn a_port_alone_is_one_of_this_machine_and_with_a_colon_of_all_its_addresses() {
         assert_eq!(local_address("9000"), Ok("127.0.0.1:9000".parse().unwrap()));
+        assert_eq!(local_address(":9000"), Ok("0.0.0.0:9000".parse().unwrap()));
         assert_eq!(local_address("[::1]:9000"), Ok("[::1]:9000".parse().unwrap()));
         assert!(local_address("90000").unwrap_err().contains("127.0.0.1:9000"));
     }

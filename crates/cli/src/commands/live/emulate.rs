@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use anyhow::Context;
 use thalweg_emulate::clock::Clock;
 use thalweg_emulate::reactor::{Poller, PollerConfig, Signals};
-use thalweg_emulate::{DirectionStatistics, Relay, RelayConfig, Statistics};
+use thalweg_emulate::{DirectionStatistics, Relay, RelayConfig, Statistics, Zero};
 use thalweg_units::{Bytes, Span, Time};
 
 use super::addresses::local_address;
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let link = arguments.link.link()?;
+    let link = arguments.link.link(Zero::Start)?;
     let config = RelayConfig {
         link: link.config.clone(),
         max_clients: arguments.clients,

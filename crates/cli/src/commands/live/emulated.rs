@@ -37,9 +37,9 @@ pub(crate) struct Emulated {
     /// Seed of every random choice (default: the scenario's own, or 1)
     #[arg(long, value_parser = values::seed)]
     seed: Option<Seed>,
-    /// Start of the traces' time
-    #[arg(long, default_value = "start")]
-    from: Begin,
+    /// Start of the traces' time (default: first-packet where viewers come, start for emulate and shell)
+    #[arg(long)]
+    from: Option<Begin>,
     /// Log each packet in Mahimahi's format: to LOG.up and LOG.down
     #[arg(long)]
     log: Option<PathBuf>,
@@ -80,7 +80,7 @@ impl Emulated {
         let given = [self.up.is_some(), self.down.is_some(), self.rate.is_some(), self.scenario.is_some()];
         let link::Around { delay, loss, jitter, queue, aqm } = &self.around;
         let around = [delay.is_some(), loss.is_some(), jitter.is_some(), queue.is_some(), aqm.is_some()];
-        given.into_iter().chain(around).any(|given| given) || self.log.is_some() || self.from != Begin::Start
+        given.into_iter().chain(around).any(|given| given) || self.log.is_some() || self.from.is_some()
     }
 
     /// The seed of random choices where no scenario gives one.
@@ -104,10 +104,12 @@ impl Emulated {
         words.join(", ")
     }
 
-    pub(crate) fn link(&self) -> anyhow::Result<Link> {
+    /// The link, whose time begins at `zero` unless it is said.
+    pub(crate) fn link(&self, zero: Zero) -> anyhow::Result<Link> {
         let zero = match self.from {
-            Begin::Start => Zero::Start,
-            Begin::FirstPacket => Zero::FirstPacket,
+            None => zero,
+            Some(Begin::Start) => Zero::Start,
+            Some(Begin::FirstPacket) => Zero::FirstPacket,
         };
         let common = LinkConfig { zero, log: self.log.clone(), ..LinkConfig::default() };
         if let Some(path) = &self.scenario {
@@ -153,8 +155,18 @@ mod tests {
 
     fn directions(options: &[&str]) -> [usize; 2] {
         let only = Only::parse_from([&["link", "--delay", "10ms"], options].concat());
-        let LinkConfig { up, down, .. } = only.link.link().unwrap().config;
+        let LinkConfig { up, down, .. } = only.link.link(Zero::Start).unwrap().config;
         [up, down].map(|path| path.hops.len() - 1)
+    }
+
+    #[test]
+    fn a_links_time_begins_where_it_is_said_or_where_the_command_has_it() {
+        let zero = |options: &[&str], zero| {
+            Only::parse_from([&["link"], options].concat()).link.link(zero).unwrap().config.zero
+        };
+        assert_eq!(zero(&["--rate", "1Mbps"], Zero::FirstPacket), Zero::FirstPacket);
+        assert_eq!(zero(&["--rate", "1Mbps", "--from", "start"], Zero::FirstPacket), Zero::Start);
+        assert_eq!(zero(&["--rate", "1Mbps", "--from", "first-packet"], Zero::Start), Zero::FirstPacket);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use thalweg_emulate::Zero;
 use thalweg_emulate::clock::Clock;
 use thalweg_emulate::reactor::{Poller, PollerConfig, Signals};
 use thalweg_lab::metrics::Summary;
@@ -137,7 +138,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Footage::format_of(&video).with_context(|| video.source.clone())?;
     }
     let clock = Clock::new();
-    let link = if arguments.link.wanted() { Some(arguments.link.link()?) } else { None };
+    let link = if arguments.link.wanted() { Some(arguments.link.link(Zero::Start)?) } else { None };
     let defaults = ReceiveConfig::new(arguments.udp.unwrap_or(SocketAddr::new(arguments.listen.ip(), 0)));
     let config = ReceiveConfig {
         advertise: arguments.advertise.clone(),
@@ -167,14 +168,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         // With figures in JSON on standard output, text goes to standard error.
         if arguments.json { eprintln!("{lines}") } else { outln!("{lines}") }
     }
-    let mut results = Results { arguments, link: link.as_ref(), outcomes: Vec::new(), runs: Vec::new(), left: 0 };
+    let (outcomes, runs) = Default::default();
+    let mut results = Results { arguments, link: link.as_ref(), outcomes, runs, left: 0, failed: None };
     let waited = wait(&mut results, &receiver, clock);
     server.stop();
     let (rest, ended) = receiver.finish();
-    rest.iter().try_for_each(|observed| results.add(observed))?;
+    rest.into_iter().for_each(|observed| results.add(observed));
     results.show()?;
     waited?;
-    Ok(ended?)
+    ended?;
+    results.failed.map_or(Ok(()), Err)
 }
 
 /// Source that pictures are compared with.
@@ -193,7 +196,7 @@ fn wait(results: &mut Results<'_>, receiver: &Receiver, clock: Clock) -> anyhow:
     while receiver.is_running() && !signals.take() && clock.now() < end {
         poller.wait(end.min(clock.now() + Span::from_millis(200)), &[&signals])?;
         while let Some(observed) = receiver.take_ended() {
-            status.above(|| results.add(&observed))?;
+            status.above(|| results.add(observed));
         }
         if arguments.once && results.left > 0 {
             break;
@@ -215,12 +218,24 @@ struct Results<'a> {
     /// Their folders, within that of the results.
     runs: Vec<PathBuf>,
     left: usize,
+    /// The first reason why not all was written. Others may be sending, so that it is said again at the end.
+    failed: Option<anyhow::Error>,
 }
 
 impl Results<'_> {
     /// Says what was measured of a sender, and writes it.
-    fn add(&mut self, observed: &Observed) -> anyhow::Result<()> {
+    fn add(&mut self, mut observed: Observed) {
         self.left += 1;
+        let failure = observed.failure.take().map(Into::into);
+        let written = self.write(&observed).with_context(|| format!("the results of {}", observed.report.name));
+        if let Err(error) = &written {
+            eprintln!("warning: {error:#}");
+        }
+        let failure = failure.or(written.err());
+        self.failed = self.failed.take().or(failure);
+    }
+
+    fn write(&mut self, observed: &Observed) -> anyhow::Result<()> {
         let report = &observed.report;
         outln!("{}", if self.arguments.json { serde_json::to_string(report)? } else { summary(report) });
         let Some(out) = &self.arguments.out else { return Ok(()) };

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::ErrorKind;
 
+use thalweg_emulate::Zero;
 use thalweg_emulate::clock::Clock;
 use thalweg_emulate::reactor::PollerConfig;
 use thalweg_emulate::shell::{self, Caller, ShellConfig, ShellError};
@@ -33,7 +34,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let link = arguments.link.link()?;
+    let link = arguments.link.link(Zero::Start)?;
     let caller = if arguments.as_root { None } else { Caller::of_sudo()? };
     // sudo has set $SHELL to root's.
     let theirs = caller.as_ref().and_then(Caller::shell).map(OsString::from);

@@ -2,12 +2,15 @@
 
 use std::collections::VecDeque;
 
-use thalweg_units::Time;
+use thalweg_units::{Span, Time};
 use thalweg_video::source::Format;
 
 use super::camera::{Seen, Taken};
 use crate::publish::overload::Tally;
 
+/// Without a picture for so long the source counts as silent, or for two intervals where these are longer (libwebrtc
+/// `video/video_send_stream_impl.cc`, `kEncoderTimeOut`: from then on it pads no more).
+const SILENT: Span = Span::from_secs(2);
 /// Pictures kept: the newest, or the one before while a new one arrives.
 const KEPT: usize = 8;
 /// Frames kept that are encoded already, which refer to one another and may come many at once: two seconds.
@@ -27,11 +30,19 @@ pub(crate) struct Pictures {
     pub(crate) missed: u64,
     /// The same over the last seconds.
     pub(crate) camera: Tally,
+    /// When the last one came.
+    last: Option<Time>,
+    /// They are given by somebody who sends, or another program.
+    are_given: bool,
+    /// None came when it was last looked at.
+    was_silent: bool,
 }
 
 impl Pictures {
     pub(crate) fn new(format: Format, begin: Time) -> Pictures {
-        Pictures { format, begin, kept: VecDeque::new(), next: 0, missed: 0, camera: Tally::default() }
+        let (kept, camera) = Default::default();
+        let (last, are_given, was_silent) = (None, false, false);
+        Pictures { format, begin, kept, next: 0, missed: 0, camera, last, are_given, was_silent }
     }
 
     /// The camera took this one; numbers that it left out are pictures that it missed.
@@ -42,17 +53,33 @@ impl Pictures {
     }
 
     /// The next picture, given by another program.
-    pub(crate) fn given(&self, seen: Seen) -> Taken {
+    pub(crate) fn given(&mut self, seen: Seen) -> Taken {
+        self.are_given = true;
         Taken { number: self.next, seen }
     }
 
-    pub(crate) fn put(&mut self, taken: Taken) {
+    pub(crate) fn put(&mut self, now: Time, taken: Taken) {
+        self.last = Some(now);
         let kept = if matches!(taken.seen, Seen::Frame(_)) { KEPT_ENCODED } else { KEPT };
         self.next = taken.number + 1;
         self.kept.push_back(taken);
         if self.kept.len() > kept {
             self.kept.pop_front();
         }
+    }
+
+    /// The reason why no pictures come, while none do.
+    pub(crate) fn awaited(&self, now: Time) -> Option<&'static str> {
+        let Some(last) = self.last else { return Some("no picture has come yet") };
+        let is_silent = now - last > SILENT.max(self.format.interval() * 2);
+        is_silent.then_some(if self.are_given { "the sender has left or pauses" } else { "the source pauses" })
+    }
+
+    /// Returns whether pictures come no more, or again, since the last call.
+    pub(crate) fn turned_silent(&mut self, now: Time) -> Option<bool> {
+        let is_silent = self.last.is_some() && self.awaited(now).is_some();
+        let was_silent = std::mem::replace(&mut self.was_silent, is_silent);
+        (is_silent != was_silent).then_some(is_silent)
     }
 
     /// The picture of this number, unless it is too old.

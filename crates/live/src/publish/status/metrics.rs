@@ -62,6 +62,12 @@ impl Metrics<'_> {
         );
         let missed = "Pictures that were not taken at their time: the machine was busy, or a live source late.";
         text.counter("thalweg_pictures_missed_total", missed, [one(self.pictures.missed)]);
+        let silent = u64::from(self.pictures.awaited(self.now).is_some());
+        text.gauge(
+            "thalweg_source_silent",
+            "1 while no pictures come: the sender or the source is gone.",
+            [one(silent)],
+        );
         if let Some(requests) = self.encoders.upstream.requests() {
             let help = "Keyframes that the sender of passed frames was asked for, for viewers.";
             text.counter("thalweg_upstream_keyframe_requests_total", help, [one(requests)]);

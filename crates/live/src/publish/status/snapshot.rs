@@ -20,6 +20,7 @@ pub(crate) fn snapshot(now: Time, viewer: &Viewer, link: Option<LinkState>, pict
     Snapshot {
         epoch_timestamp: viewer.outgoing.video_timestamp(pictures.begin),
         link: link.map(of_link),
+        waiting: pictures.awaited(now).map(str::to_owned),
         too_slow: too_slow(now, pictures, viewer),
         ..figures(now, viewer)
     }

@@ -2,6 +2,8 @@
 
 use thalweg_units::{Rate, Span, Time};
 
+use thalweg_video::source::Format;
+
 use super::schedule::Viewers;
 use super::viewer::Viewer;
 use crate::web::{Refused, RefusedKind};
@@ -15,6 +17,19 @@ const GROWTH: f64 = 2.0;
 const FIRST: Rate = Rate::from_kbps(500);
 /// How often shares follow what is used.
 const INTERVAL: Span = Span::from_millis(250);
+
+/// Bits in each pixel that an encoder can use: 0.07 times 4, for much motion (K. Amerasinghe, *H.264 for the Rest of Us*,
+/// Adobe). The limits of libwebrtc (`GetMaxDefaultVideoBitrateKbps`, video/config/encoder_stream_factory.cc), which it
+/// chose where finer quantisers gain little, are 0.26 at 320x240, 0.18 at 640x480 and 0.09 at 720p, at 30 a second.
+const BITS_PER_PIXEL: f64 = 4.0 * 0.07;
+/// The least of libwebrtc's limits there, for all sizes up to 320x240.
+const LEAST_USABLE: Rate = Rate::from_kbps(600);
+
+/// The most that an encoder can use of such pictures: the limit of each viewer where none is configured.
+pub(crate) fn usable(format: Format) -> Rate {
+    let pixels = format.size.pixels() as f64 / format.interval().as_secs_f64();
+    Rate::from_bps((BITS_PER_PIXEL * pixels / 1e4).round() as u64 * 10_000).max(LEAST_USABLE)
+}
 
 /// Shares `total` among viewers that use these rates, each at most `max`: in equal parts, but what one does not need for
 /// its growth goes to those who do (max-min fairness), and the rest to all.
@@ -97,10 +112,21 @@ impl Ceilings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_units::Size;
 
     fn shares(total: u64, max: u64, used: &[u64]) -> Vec<u64> {
         let used: Vec<Rate> = used.iter().map(|used| Rate::from_kbps(*used)).collect();
         share(Rate::from_kbps(total), Rate::from_kbps(max), &used).iter().map(|rate| rate.as_bps() / 1000).collect()
+    }
+
+    #[test]
+    fn an_encoder_can_use_what_the_size_and_the_rate_of_its_pictures_say() {
+        let usable = |width, height, frame_rate| {
+            usable(Format { size: Size::new(width, height), frame_rate: (frame_rate, 1) }).as_bps() / 1000
+        };
+        assert_eq!(usable(640, 360, 30), 1940, "640 * 360 * 30 * 0.28");
+        assert_eq!([usable(1280, 720, 30), usable(1280, 720, 60), usable(1920, 1080, 30)], [7740, 15_480, 17_420]);
+        assert_eq!([usable(320, 180, 30), usable(16, 16, 5)], [600, 600]);
     }
 
     #[test]

@@ -301,7 +301,8 @@ export class Viewer {
     if (figures.resolution && figures.encoder_bps !== null) parts.push(`${figures.resolution.replace('x', ' × ')} at ${mbps(figures.encoder_bps)}`);
     if (recent.length) parts.push(`${(recent.length / 2).toFixed(0)} fps`);
     if (lates.length) parts.push(`${lates[Math.floor(lates.length / 2)].toFixed(0)} ms after the camera`);
-    this.find('.state').textContent = [figures.scheme, parts.join(', ')].filter(Boolean).join(': ') + (figures.paused ? ', encoding paused.' : '.');
+    const now = figures.waiting ? `waiting, ${figures.waiting}` : parts.join(', ');
+    this.find('.state').textContent = [figures.scheme, now].filter(Boolean).join(': ') + (figures.paused ? ', encoding paused.' : '.');
     const detail = [
       `${figures.frames_sent} frames sent, ${figures.frames_skipped} skipped`,
       figures.keyframes === 1 ? '1 keyframe' : `${figures.keyframes} keyframes`,

@@ -26,6 +26,9 @@ impl Sessions for FakeHub {
         if !join.offer.starts_with("v=0") {
             return Err(Refused::new(RefusedKind::BadOffer, "An offer that does not begin with \"v=0\"; send SDP."));
         }
+        if join.channel.as_deref() == Some(VIEWER) {
+            return Err(Refused::new(RefusedKind::IsSession, "The address is that of a session."));
+        }
         if join.channel.as_ref().is_some_and(|channel| channel != "left") {
             return Err(Refused::new(RefusedKind::NoSuchChannel, "There is no such channel; there is \"left\"."));
         }
@@ -43,6 +46,7 @@ impl Sessions for FakeHub {
             _ if id != VIEWER => Err(Refused::new(RefusedKind::NoSuchViewer, "There is no such viewer.")),
             Condition::Any => Ok(Patched::Restarted { fragment: "a=ice-ufrag:new".into(), etag: "second".into() }),
             Condition::Tag(tag) if tag == "first" => Ok(Patched::Taken),
+            Condition::None => Err(Refused::new(RefusedKind::Unconditional, "Send If-Match.")),
             Condition::Tag(_) => Err(Refused::new(RefusedKind::Stale, "ICE has been restarted since.")),
         }
     }

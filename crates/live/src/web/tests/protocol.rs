@@ -20,6 +20,9 @@ fn an_offer_is_answered_with_where_the_viewer_is_and_the_viewer_can_leave() {
     assert_eq!(header(&answer, "accept-patch"), Some("application/trickle-ice-sdpfrag"));
     let join = hub.joins.lock().unwrap()[0].clone();
     assert_eq!((join.scheme.as_deref(), join.channel.as_deref()), (Some("vidaptive+dummies"), Some("left")));
+    // Nobody joins a session (RFC 9725 section 4.2).
+    let joined = ask(server.address(), "POST /whep/viewer-1", &[SDP], "v=0\r\noffer");
+    assert_eq!((status(&joined), header(&joined, "allow")), (405, Some("PATCH, DELETE")), "{joined}");
     // No tag is looked at where the session need not match (RFC 9725 section 4.3.1).
     assert_eq!(status(&ask(server.address(), "DELETE /whep/viewer-1", &["If-Match: \"another\""], "")), 200);
     assert_eq!(status(&ask(server.address(), "DELETE /whep/viewer-1", &[], "")), 404);

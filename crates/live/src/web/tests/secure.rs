@@ -2,11 +2,11 @@
 
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use rcgen::{CertifiedKey, KeyPair, generate_simple_self_signed};
+use rcgen::{CertificateParams, CertifiedKey, KeyPair, date_time_ymd, generate_simple_self_signed};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
@@ -80,6 +80,21 @@ fn a_client_that_begins_no_handshake_is_cut_off() {
     let (server, _) = secured(Limits { timeout: Duration::from_millis(200), ..Limits::default() });
     let mut silent = connect(server.address());
     assert_eq!(silent.read(&mut [0; 1]).unwrap(), 0);
+}
+
+#[test]
+fn a_certificate_outside_its_dates_says_which_they_are() {
+    let mut parameters = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    (parameters.not_before, parameters.not_after) = (date_time_ymd(2026, 1, 2), date_time_ymd(2026, 3, 4));
+    let key = KeyPair::generate().unwrap();
+    let made = CertifiedKey { cert: parameters.self_signed(&key).unwrap(), signing_key: key };
+    let (certificate, key) = texts(&made);
+    let tls = Tls::read(certificate.as_bytes(), key.as_bytes()).unwrap();
+    // 2026-01-01 is day 20,454 since 1970.
+    let on = |day: u64| tls.outdated(UNIX_EPOCH + Duration::from_secs(86_400 * (20_453 + day)));
+    assert!(on(1).is_some_and(|why| why.contains("not valid before 2026-01-02")), "{:?}", on(1));
+    assert_eq!(on(31), None);
+    assert!(on(64).is_some_and(|why| why.contains("expired: it was valid until 2026-03-04")), "{:?}", on(64));
 }
 
 #[test]

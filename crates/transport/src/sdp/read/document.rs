@@ -89,10 +89,20 @@ impl<'a> Section<'a> {
         self.media.media_name.port.value == 0 && !self.media.has_attribute("bundle-only")
     }
 
-    /// Returns true for RTP over DTLS, with feedback: `UDP/TLS/RTP/SAVPF`, or `TCP/DTLS/RTP/SAVPF` (RFC 8829 section
-    /// 5.1.2; ICE finds the transport in either case).
-    pub(crate) fn is_secure_rtp(&self) -> bool {
-        matches!(self.protocol().as_str(), "UDP/TLS/RTP/SAVPF" | "TCP/DTLS/RTP/SAVPF")
+    /// Returns true for RTP by any of the names that must be accepted (RFC 8829 section 5.1.2): the fingerprint says
+    /// that it goes over DTLS, `a=rtcp-fb` which feedback there is, and ICE finds the transport.
+    pub(crate) fn is_rtp(&self) -> bool {
+        const NAMES: [&str; 8] = [
+            "RTP/AVP",
+            "RTP/AVPF",
+            "RTP/SAVP",
+            "RTP/SAVPF",
+            "TCP/DTLS/RTP/SAVP",
+            "TCP/DTLS/RTP/SAVPF",
+            "UDP/TLS/RTP/SAVP",
+            "UDP/TLS/RTP/SAVPF",
+        ];
+        NAMES.contains(&self.protocol().as_str())
     }
 
     /// The protocol in the `m=` line.

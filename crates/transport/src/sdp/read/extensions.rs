@@ -8,6 +8,20 @@ use crate::sdp::Direction;
 pub(crate) struct Mapped<'a> {
     pub(crate) id: u8,
     pub(crate) uri: &'a str,
+    /// True if it is named for one direction alone, which an answer repeats from its own end (RFC 8285 section 7).
+    pub(crate) one_way: bool,
+}
+
+impl<'a> Mapped<'a> {
+    /// An extension named without a direction.
+    pub(crate) fn new(id: u8, uri: &'a str) -> Mapped<'a> {
+        Mapped { id, uri, one_way: false }
+    }
+
+    /// Returns true if both are one extension by one id, whatever their directions.
+    pub(crate) fn is(&self, other: &Mapped<'_>) -> bool {
+        (self.id, self.uri) == (other.id, other.uri)
+    }
 }
 
 /// The extensions of a section that may be used for media in `direction`, seen from this endpoint; of several with one
@@ -22,7 +36,7 @@ pub(crate) fn extensions<'a>(section: &Section<'a>, direction: Direction) -> Vec
         let Some(id) = number.parse().ok().filter(|id| matches!(id, 1..=14 | 16..=255)) else { continue };
         let is_open = way == "sendrecv" || way == direction.reverse().name();
         if is_open && !found.iter().any(|mapped| mapped.id == id || mapped.uri == uri) {
-            found.push(Mapped { id, uri });
+            found.push(Mapped { id, uri, one_way: way != "sendrecv" });
         }
     }
     found

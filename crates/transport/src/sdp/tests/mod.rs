@@ -1,6 +1,7 @@
 //! Negotiation with other implementations' SDP, and with our own.
 
 mod answers;
+mod kinds;
 mod offers;
 mod required;
 mod wrong;

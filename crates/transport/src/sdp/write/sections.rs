@@ -34,6 +34,8 @@ pub(crate) struct TransportLines<'a> {
 pub(crate) struct SectionLines<'a> {
     pub(crate) kind: &'static str,
     pub(crate) mid: &'a str,
+    /// The parts of its protocol's name: in an answer the offer's (RFC 8829 section 5.1.2).
+    pub(crate) protocol: Vec<String>,
     pub(crate) direction: Direction,
     pub(crate) formats: Vec<FormatLines>,
     pub(crate) extensions: Vec<Mapped<'a>>,
@@ -51,13 +53,13 @@ pub(crate) struct SectionLines<'a> {
 impl SectionLines<'_> {
     pub(crate) fn section(&self) -> MediaDescription {
         let numbers = self.formats.iter().map(|format| format.payload_type.to_string()).collect();
-        let protocol = ["UDP", "TLS", "RTP", "SAVPF"].map(str::to_owned).to_vec();
-        let mut section = empty(self.kind, DISCARD, protocol, numbers);
+        let mut section = empty(self.kind, DISCARD, self.protocol.clone(), numbers);
         let lines = &mut Lines(&mut section.attributes);
         self.transport.write(lines);
         lines.value("mid", self.mid);
-        for Mapped { id, uri } in &self.extensions {
-            lines.value("extmap", format_args!("{id} {uri}"));
+        for Mapped { id, uri, one_way } in &self.extensions {
+            let way = if *one_way { format!("/{}", self.direction.name()) } else { String::new() };
+            lines.value("extmap", format_args!("{id}{way} {uri}"));
         }
         lines.flag(self.direction.name());
         let cname = &self.transport.local.cname;

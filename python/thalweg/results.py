@@ -186,8 +186,8 @@ class Comparison(Sequence[Run]):
         return len(self._runs)
 
     def table(self) -> str:
-        """The main figures as text: a row for each run, and of several seeds the mean of each scheme before its own, with
-        half the 95 % interval."""
+        """The main figures as text: a row for each run, and of several seeds the mean of each scheme before its own,
+        with half the 95 % interval."""
         rows = _rows(self._runs)
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         aligned = (

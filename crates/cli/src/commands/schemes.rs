@@ -40,23 +40,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for known in known() {
         let recommended = if RECOMMENDED.contains(&known.name) { '*' } else { ' ' };
         let browsers = if in_browsers(known) { 'b' } else { ' ' };
-        outln!("{recommended}{browsers} {:width$}  {}", known.name, known.about);
+        outln!("{:width$}  {recommended}{browsers} {}", known.name, known.about);
     }
-    outln!("");
-    outln!("*  recommended: the first in the laboratory and between two of us, the second in browsers");
-    outln!(" b browsers can follow it");
+    outln!("* recommended, in the laboratory and between two of ours, and in browsers; b browsers can follow it");
     outln!("");
     for (name, about) in suffixes {
-        outln!("   {name:width$}  {about}");
+        outln!("{name:width$}     {about}");
     }
     outln!("");
     outln!("bounds, for the laboratory alone: compare, and run without --live");
     for (name, about) in BOUNDS {
-        outln!("   {name:width$}  {about}");
+        outln!("{name:width$}     {about}");
     }
     outln!("");
     outln!("learned policies, where the build has the feature onnx");
-    outln!("   {:width$}  a model in a file, with gcc beside it (docs/learning.md)", "onnx:FILE");
+    outln!("{:width$}     a model in a file, with gcc beside it (docs/learning.md)", "onnx:FILE");
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! What a reader may take for a fault of the laboratory, and where it is answered.
+//! Results that a reader may take for a fault of the laboratory, and where they are answered.
 
 use super::Summary;
 

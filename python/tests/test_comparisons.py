@@ -28,9 +28,8 @@ def test_threads_play_what_one_thread_plays(comparison):
 
 def test_a_comparison_is_a_table_a_frame_and_a_report(comparison, tmp_path):
     lines = comparison.table().splitlines()
-    assert (
-        len(lines) == 5 and lines[0].startswith("scheme") and "P95 ms" in lines[0] and "vidaptive, seed 2" in lines[4]
-    )
+    assert len(lines) == 7 and lines[0].startswith("scheme") and "latency p95 ms" in lines[0]
+    assert "vidaptive, mean of 2" in lines[4] and "±" in lines[4] and "vidaptive, seed 2" in lines[6]
     frame = comparison.to_pandas()
     assert list(frame["scheme"]) == ["gcc", "gcc", "vidaptive", "vidaptive"] and frame["latency_p95_ms"].min() > 30
     comparison.report(tmp_path / "report.html")

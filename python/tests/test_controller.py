@@ -157,7 +157,8 @@ def nan(self):
     [
         ({"limits": nan}, thalweg.ControllerError, "returned NaN as the rate: must be bit/s"),
         ({"limits": lambda self: -1}, thalweg.ControllerError, "returned -1"),
-        ({"limits": lambda self: None}, AttributeError, "capacity"),
+        ({"limits": lambda self: None}, thalweg.ControllerError, "returned None: must return a rate in bit/s"),
+        ({"limits": lambda self: 0.5}, thalweg.ControllerError, "returned 0.5 as the rate.*return 0.5 .* 1e6"),
         (
             {"limits": lambda self: thalweg.SendLimits(1e6, pacing=float("inf"))},
             thalweg.ControllerError,

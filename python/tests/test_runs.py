@@ -117,7 +117,7 @@ def test_a_wrong_field_is_named_by_its_path(change, path, words):
 
 
 def test_unknown_names_are_answered_with_what_there_is(tmp_path):
-    with pytest.raises(thalweg.SchemeError, match="unknown scheme 'gccc': expected one of .*vidaptive"):
+    with pytest.raises(thalweg.SchemeError, match="unknown scheme 'gccc': did you mean gcc"):
         thalweg.run(SHORT, "gccc")
     with pytest.raises(thalweg.ScenarioError, match="'nowhere'.*lte-driving"):
         thalweg.run("nowhere", "gcc")
@@ -240,3 +240,11 @@ def test_control_c_ends_a_run_within_a_tenth_of_a_second(what, tmp_path):
     print(f"{what}: {1000 * seconds:.0f} ms")
     # The bar is 100 ms on an idle machine; a shared one has other work for twice as long.
     assert seconds < 0.3, f"{seconds} s"
+
+
+def test_fields_of_the_scenario_are_changed_in_the_call():
+    run = thalweg.run("2Mbps", "gcc", duration=2, keep="summary")
+    assert run.summary["duration_s"] == 2
+    assert thalweg.compare(thalweg.Trace.from_mbps([2.0]), ["gcc"], duration=2)[0].summary["duration_s"] == 2
+    with pytest.raises(thalweg.ScenarioError, match="did you mean duration"):
+        thalweg.run("2Mbps", "gcc", durration=2)

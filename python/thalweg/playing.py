@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from numpy.typing import ArrayLike
@@ -37,6 +38,7 @@ def run(
     keep: Keep = "all",
     progress: Progress = False,
     traces: Traces | None = None,
+    **changes: Any,
 ) -> Run:
     """Plays one scheme over one scenario, in virtual time. The same arguments give the same events.
 
@@ -44,12 +46,13 @@ def run(
     :class:`thalweg.Controller`. ``seed`` replaces the scenario's. ``keep="summary"`` keeps no events (56 bytes each),
     ``"none"`` nothing but their fingerprint. ``progress`` is called with the seconds played and the seconds in all,
     some twenty times a second; ``True`` shows them. ``traces`` are links by the names that the scenario gives them: a
-    :class:`thalweg.Trace`, a file, or rates in Mbit/s by the second. Other threads go on meanwhile, and Ctrl-C ends it.
+    :class:`thalweg.Trace`, a file, or rates in Mbit/s by the second. ``changes`` replace fields of the scenario, as in
+    :func:`thalweg.scenario`: ``duration=5``. Other threads go on meanwhile, and Ctrl-C ends it.
 
     >>> thalweg.run("lte-driving", "gcc", seed=2).fingerprint == thalweg.run("lte-driving", "gcc", seed=2).fingerprint
     True
     """
-    whole, links = prepared(scenario, traces)
+    whole, links = prepared(scenario, traces, changes)
     return _play(whole, scheme, links, seed, keep, _shown(progress), None)
 
 
@@ -63,12 +66,14 @@ def compare(
     progress: Progress = False,
     traces: Traces | None = None,
     check: bool = False,
+    **changes: Any,
 ) -> Comparison:
     """Plays several schemes over one scenario, on ``workers`` threads: as many as there are cores if None.
 
     Controllers in Python share one core, as all Python does. ``seeds`` are those of the runs of each scheme; the
     scenario's own if None. ``progress`` is called with the runs played and the runs in all. ``check`` plays each twice,
-    and raises :class:`thalweg.RunError` where two differ: a controller that reads a clock is found by it.
+    and raises :class:`thalweg.RunError` where two differ: a controller that reads a clock is found by it. ``changes``
+    replace fields of the scenario, as in :func:`thalweg.scenario`.
 
     >>> both = thalweg.compare("2Mbps/500kbps@10s", ["gcc", "vidaptive"])
     >>> [one.scheme for one in both]
@@ -76,7 +81,7 @@ def compare(
     """
     if isinstance(schemes, (str, Mapping)) or callable(schemes):
         raise TypeError(f"schemes is {schemes!r}: must be a list of schemes")
-    whole, links = prepared(scenario, traces)
+    whole, links = prepared(scenario, traces, changes)
     of_each = [None] if seeds is None else [int(seed) for seed in seeds]
     jobs = [(scheme, seed) for scheme in schemes for seed in of_each]
     if not jobs:
@@ -111,11 +116,13 @@ def compare(
     return Comparison(runs)
 
 
-def prepared(scenario: ScenarioLike, traces: Traces | None) -> tuple[dict[str, Any], _native.Links]:
-    """A scenario, complete, and the links that its names stand for."""
+def prepared(
+    scenario: ScenarioLike, traces: Traces | None, changes: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[dict[str, Any], _native.Links]:
+    """A scenario with these changes, complete, and the links that its names stand for."""
     if isinstance(scenario, Trace):
-        return read(link=GIVEN, duration=60), links_of({**(traces or {}), GIVEN: scenario})
-    return read(scenario), links_of(traces or {})
+        return read(link=GIVEN, **{"duration": 60, **changes}), links_of({**(traces or {}), GIVEN: scenario})
+    return read(scenario, **changes), links_of(traces or {})
 
 
 def _play(

@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-# Figures of a summary as a row shows them: heading, key, factor, decimals.
+# Figures of a summary as a row shows them: heading, key, factor, decimals. Headings are those of `thalweg compare`.
 SHOWN = (
     ("video Mbps", "video_bitrate_bps", 1e-6, 2),
-    ("used %", "utilization", 100, 0),
-    ("P50 ms", "latency_p50_ms", 1, 0),
-    ("P95 ms", "latency_p95_ms", 1, 0),
-    ("fps", "frame_rate_fps", 1, 1),
-    ("stalled %", "stall_ratio", 100, 2),
+    ("utilisation %", "utilization", 100, 0),
     ("PSNR dB", "psnr_db", 1, 1),
     ("SSIM dB", "ssim_db", 1, 1),
+    ("screen SSIM dB", "screen_ssim_db", 1, 1),
+    ("latency p50 ms", "latency_p50_ms", 1, 0),
+    ("latency p95 ms", "latency_p95_ms", 1, 0),
+    ("fps", "frame_rate_fps", 1, 1),
+    ("stalls %", "stall_ratio", 100, 2),
 )
 
 
@@ -185,7 +186,8 @@ class Comparison(Sequence[Run]):
         return len(self._runs)
 
     def table(self) -> str:
-        """The main figures as text, a row for each run."""
+        """The main figures as text: a row for each run, and of several seeds the mean of each scheme before its own,
+        with half the 95 % interval."""
         rows = _rows(self._runs)
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         aligned = (
@@ -237,12 +239,26 @@ def _row(summary: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     return [heading for heading, *_ in SHOWN], list(cells)
 
 
+def _means(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The cells of a mean: values with half their interval of 95 %."""
+    cells = []
+    for _, key, factor, decimals in SHOWN:
+        found = _native.estimate([summary[key] * factor for summary in summaries if summary[key] is not None])
+        mean, half = found or (None, None)
+        cell = "" if mean is None else f"{mean:.{decimals}f}"
+        cells.append(cell if half is None else f"{cell}±{half:.{decimals}f}")
+    return cells
+
+
 def _rows(runs: Sequence[Outcome]) -> list[list[str]]:
-    """The heading, and a row for each run; columns that no run fills are left out."""
-    several = len({run.seed for run in runs}) > 1
-    names = [f"{run.scheme}, seed {run.seed}" if several else run.scheme for run in runs]
+    """The heading, and a row for each run and each mean; columns that no run fills are left out."""
     table = [["scheme", *(heading for heading, *_ in SHOWN)]]
-    table += [[name, *_row(run.summary)[1]] for name, run in zip(names, runs, strict=True)]
+    several = len({run.seed for run in runs}) > 1
+    for scheme in dict.fromkeys(run.scheme for run in runs):
+        its = [run for run in runs if run.scheme == scheme]
+        if several:
+            table.append([f"{scheme}, mean of {len(its)}", *_means([run.summary for run in its])])
+        table += [[f"{scheme}, seed {run.seed}" if several else scheme, *_row(run.summary)[1]] for run in its]
     filled = [column for column in range(len(table[0])) if column == 0 or any(row[column] for row in table[1:])]
     return [[row[column] for column in filled] for row in table]
 

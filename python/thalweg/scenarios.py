@@ -28,7 +28,7 @@ def scenario(
     >>> thalweg.scenario(durration="20s")
     Traceback (most recent call last):
     ...
-    thalweg.errors.ScenarioError: durration: unknown field `durration`, expected one of `name`, `duration`, ...
+    thalweg.errors.ScenarioError: durration: unknown field `durration`: did you mean duration?
     """
     whole: dict[str, Any] = json.loads(_native.scenario(dict(base) if isinstance(base, Mapping) else base))
     if isinstance(changes.get("codec"), str):

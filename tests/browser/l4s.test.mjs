@@ -53,7 +53,7 @@ function feed(input) {
 // What Chromium, the publisher and an emulator between them count of a scheme that has sent for so long; everything has arrived.
 async function watched(scheme, seconds, link) {
   const [port, advertised] = [await freePort(), await freePort()].map(port => `127.0.0.1:${port}`);
-  const emulator = await serve(PROGRAM, ['emulate', '--listen', advertised, '--to', port, ...link], { says: /from \S+ to \S+/ });
+  const emulator = await serve(PROGRAM, ['emulate', '--json', '--listen', advertised, '--to', port, ...link], { says: /from \S+ to \S+/ });
   let server, page, stopFeeding = () => {};
   try {
     const args = ['--scheme', scheme, '--listen', '127.0.0.1:0', '--udp', port, '--advertise', advertised];

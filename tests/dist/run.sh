@@ -76,6 +76,11 @@ packages() {
   # Nobody's machine becomes a publisher by an installation.
   [ -z "$(find "$root/etc/systemd" -name 'thalweg*')" ] || fail "the unit is enabled"
   inside systemd-analyze verify --man=no thalweg-publish.service
+  # As docs/operation.md says, one drop-in at a time.
+  inside bash -ec 'for dropin in /usr/share/doc/thalweg/examples/thalweg-publish.service.d/*.conf; do
+    install -D "$dropin" /etc/systemd/system/thalweg-publish.service.d/source.conf
+    systemd-analyze verify --man=no thalweg-publish.service
+  done; rm -r /etc/systemd/system/thalweg-publish.service.d'
   passed "thalweg is installed by apt and plays"
 
   apt install --no-install-recommends gcc libc6-dev pkg-config \

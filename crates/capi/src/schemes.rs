@@ -138,7 +138,7 @@ mod tests {
         let refused = |toml| find("gcc", Some(toml)).unwrap_err();
         assert!(refused("pace = 3").message.contains("pace"), "{}", refused("pace = 3").message);
         assert_eq!(refused("[controller.gcc").code, THALWEG_E_PARSE);
-        assert!(find("gccc", None).unwrap_err().message.contains("expected one of"));
+        assert!(find("gccc", None).unwrap_err().message.contains("did you mean gcc"));
     }
 
     #[test]

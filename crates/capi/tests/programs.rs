@@ -79,7 +79,7 @@ fn a_controller_in_c_leads_an_engine_and_one_in_cpp_gets_the_reason_for_an_error
     assert!(sent.windows(2).any(|pair| pair[1] < pair[0] * 3 / 4), "{aimd}");
     let controller = run(&mut Command::new(compile("examples/c/controller.cpp", "controller", Static, &[])));
     assert!(
-        controller.contains("\nscream ") && controller.contains("unknown scheme 'gc': expected one of"),
+        controller.contains("\nscream ") && controller.contains("unknown scheme 'gc': did you mean gcc"),
         "{controller}"
     );
 }

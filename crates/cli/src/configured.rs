@@ -1,68 +1,81 @@
-//! Options from a file: `--config FILE` of the commands that have it, TOML with the options' own names.
+//! Options and arguments from a file: `--config FILE` of the commands that have it, TOML with their own names.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, anyhow, bail};
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, Command};
+use thalweg_units::did_you_mean;
 use toml::Value;
 
-/// The command line with the options of its `--config FILE`, without those that are given on it: these win.
+/// The command line with the options and arguments of its `--config FILE`, without those that are given on it: these win.
 pub(crate) fn expanded(arguments: Vec<OsString>, program: &Command) -> anyhow::Result<Vec<OsString>> {
     let Some(command) = arguments.get(1).and_then(|name| program.find_subcommand(name)) else { return Ok(arguments) };
-    let given = &arguments[2..];
-    let options = given.iter().take_while(|argument| *argument != "--");
-    let written: Vec<&str> = options.filter_map(|argument| argument.to_str()?.strip_prefix("--")).collect();
-    // One file does not name another.
-    let is_given = |name: &str| name != "config" && written.iter().any(|option| option.split('=').next() == Some(name));
-    let file = match file(given) {
-        Some(file) if option(command, "config").is_some() => file,
-        _ => return Ok(arguments),
-    };
-    let place = || file.display().to_string();
-    let text = std::fs::read_to_string(&file).with_context(place)?;
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| anyhow!("{}: {error}", place()))?;
-    let mut all = arguments[..2].to_vec();
-    for (name, value) in table.iter().filter(|(name, _)| !is_given(name)) {
-        all.extend(of_file(command, name, value).with_context(place)?);
+    if !command.get_arguments().any(|argument| argument.get_id() == "config") {
+        return Ok(arguments);
     }
-    all.extend_from_slice(given);
+    // What is wrong with the command line is said when all of it is parsed.
+    let lenient = command.clone().ignore_errors(true).try_get_matches_from(&arguments[1..]);
+    let Some(given) = lenient.ok() else { return Ok(arguments) };
+    let Some(file) = given.get_one::<PathBuf>("config") else { return Ok(arguments) };
+    let is_given = |argument: &Arg| given.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let place = || file.display().to_string();
+    let text = std::fs::read_to_string(file).with_context(place)?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| anyhow!("{}: {error}", place()))?;
+    let (mut all, mut behind) = (arguments[..2].to_vec(), Vec::new());
+    for (name, value) in &table {
+        let argument = named(command, name).with_context(place)?;
+        let words = words(argument, name, value).with_context(place)?;
+        match is_given(argument) {
+            true => (),
+            false if argument.is_positional() => {
+                let place = command.get_positionals().position(|other| other.get_id() == argument.get_id());
+                behind.push((place, words));
+            }
+            false => all.extend(words),
+        }
+    }
+    behind.sort_by_key(|(place, _)| *place);
+    let separator = !behind.is_empty() && !arguments.contains(&"--".into());
+    all.extend_from_slice(&arguments[2..]);
+    all.extend(separator.then(|| "--".into()));
+    all.extend(behind.into_iter().flat_map(|(_, words)| words));
     Ok(all)
 }
 
-/// The file that `--config` names.
-fn file(given: &[OsString]) -> Option<PathBuf> {
-    let place = given.iter().take_while(|argument| *argument != "--").position(|argument| {
-        argument == "--config" || argument.to_str().is_some_and(|text| text.starts_with("--config="))
-    })?;
-    let behind = given[place].to_str().and_then(|text| text.strip_prefix("--config="));
-    behind.map(PathBuf::from).or_else(|| given.get(place + 1).map(|name| Path::new(name).to_owned()))
+/// The name of an option or argument in a file.
+fn name_of(argument: &Arg) -> &str {
+    argument.get_long().unwrap_or(argument.get_id().as_str())
 }
 
-fn option<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
-    command.get_arguments().find(|argument| argument.get_long() == Some(name))
+/// The option or argument of this name.
+fn named<'a>(command: &'a Command, name: &str) -> anyhow::Result<&'a Arg> {
+    let known = || command.get_arguments().filter(|argument| name_of(argument) != "config");
+    known().find(|argument| name_of(argument) == name).ok_or_else(|| {
+        let near = did_you_mean(name, known().map(name_of)).map_or_else(String::new, |question| format!("{question} "));
+        anyhow!("unknown option '{name}': {near}(`thalweg help {}` lists those of this command)", command.get_name())
+    })
 }
 
-/// An entry of the file as arguments.
-fn of_file(command: &Command, name: &str, value: &Value) -> anyhow::Result<Vec<OsString>> {
-    let option = option(command, name).filter(|_| name != "config").ok_or_else(|| {
-        anyhow!("unknown option '{name}': `thalweg help {0}` lists those of this command", command.get_name())
-    })?;
-    if matches!(option.get_action(), ArgAction::SetTrue) {
+/// An entry of the file as words of a command line.
+fn words(argument: &Arg, name: &str, value: &Value) -> anyhow::Result<Vec<OsString>> {
+    if matches!(argument.get_action(), ArgAction::SetTrue) {
         let is_set = value.as_bool().ok_or_else(|| anyhow!("{name} is {value}, must be true or false"))?;
         return Ok(is_set.then(|| format!("--{name}").into()).into_iter().collect());
     }
-    let several = matches!(option.get_action(), ArgAction::Append);
+    let several = matches!(argument.get_action(), ArgAction::Append);
     let one = |value: &Value| {
-        Ok(OsString::from(match value {
-            Value::String(text) => format!("--{name}={text}"),
-            Value::Integer(number) => format!("--{name}={number}"),
-            Value::Float(number) => format!("--{name}={number}"),
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Integer(number) => number.to_string(),
+            Value::Float(number) => number.to_string(),
             _ => bail!(
                 "{name} is {value}, must be a text or a number{}",
                 if several { ", or a list of them" } else { "" }
             ),
-        }))
+        };
+        Ok(OsString::from(if argument.is_positional() { text } else { format!("--{name}={text}") }))
     };
     match value {
         Value::Array(values) if several => values.iter().map(one).collect(),
@@ -76,11 +89,11 @@ mod tests {
 
     fn program() -> Command {
         let of = |name: &'static str| Arg::new(name).long(name);
-        Command::new("thalweg").subcommand(
-            Command::new("publish")
-                .args([of("config"), of("rate"), of("viewers"), of("open").action(ArgAction::SetTrue)])
-                .arg(of("advertise").action(ArgAction::Append)),
-        )
+        let config = of("config").value_parser(clap::value_parser!(PathBuf));
+        let publish = Command::new("publish")
+            .args([config, of("rate"), of("viewers"), of("open").action(ArgAction::SetTrue)])
+            .args([of("advertise").action(ArgAction::Append), Arg::new("source"), Arg::new("second")]);
+        Command::new("thalweg").subcommand(publish)
     }
 
     /// The arguments behind the command, of a file of this text and more arguments.
@@ -107,9 +120,19 @@ mod tests {
     }
 
     #[test]
+    fn an_argument_stands_behind_the_options_and_the_command_line_wins() {
+        let text = "source = \"-my clip.mp4\"\nrate = \"2Mbps\"\nsecond = \"b\"\n";
+        assert_eq!(read("argument", text, &[]).unwrap(), ["--rate=2Mbps", "--config", "--", "-my clip.mp4", "b"]);
+        assert_eq!(read("won", text, &["c"]).unwrap(), ["--rate=2Mbps", "--config", "c", "--", "b"]);
+        // The value of an option is no argument.
+        let behind = read("option", text, &["--viewers", "4"]).unwrap();
+        assert_eq!(behind[2..], ["--viewers", "4", "--", "-my clip.mp4", "b"]);
+    }
+
+    #[test]
     fn what_is_no_option_or_no_value_is_refused_with_its_name() {
         for (name, text, named) in [
-            ("unknown", "ratte = 1", "unknown option 'ratte'"),
+            ("unknown", "ratte = 1", "unknown option 'ratte': did you mean rate? (`thalweg help publish`"),
             ("itself", "config = \"x\"", "unknown option 'config'"),
             ("flag", "open = 1", "open is 1, must be true or false"),
             ("list", "rate = [1]", "rate is [1], must be a text or a number"),

@@ -1,14 +1,17 @@
 //! The folder of a command's results: checked before anything is played, and never silently overwritten.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File, TryLockError};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
 /// The file that says which entries of a folder are results.
 const LIST: &str = "results.json";
+/// The file that is locked while a command writes into a folder, with the number of its process.
+const LOCK: &str = ".lock";
 /// Where the results of earlier commands go, numbered.
 const EARLIER: &str = "earlier";
 
@@ -28,7 +31,7 @@ struct List {
 /// When the folder cannot be written to, or has runs that no command listed: those would be overwritten.
 pub(crate) fn prepare(folder: &Path, runs: &[PathBuf], resume: bool) -> anyhow::Result<Option<PathBuf>> {
     let shown = || folder.display().to_string();
-    fs::create_dir_all(folder).with_context(shown)?;
+    hold(folder)?;
     let probe = folder.join(format!(".probe-{}", std::process::id()));
     fs::write(&probe, "probe").and_then(|()| fs::remove_file(&probe)).with_context(shown)?;
     let mut earlier = None;
@@ -43,10 +46,55 @@ pub(crate) fn prepare(folder: &Path, runs: &[PathBuf], resume: bool) -> anyhow::
             );
         }
     }
-    let command = std::env::args().collect::<Vec<_>>().join(" ");
-    let list = List { version: env!("CARGO_PKG_VERSION").into(), command, runs: runs.to_vec() };
+    let list = List { version: env!("CARGO_PKG_VERSION").into(), command: command_line(), runs: runs.to_vec() };
     write_whole(&folder.join(LIST), &serde_json::to_vec_pretty(&list)?)?;
     Ok(earlier)
+}
+
+/// Makes the folder, and keeps other commands from writing into it for as long as this one lasts.
+///
+/// # Errors
+/// When there is no such folder to be had, or another command writes into it.
+pub(crate) fn hold(folder: &Path) -> anyhow::Result<()> {
+    static HELD: Mutex<Vec<(PathBuf, File)>> = Mutex::new(Vec::new());
+    let shown = || folder.display().to_string();
+    if folder.is_file() {
+        bail!("{}: is a file, and must be a folder: give another one with --out", shown());
+    }
+    fs::create_dir_all(folder).with_context(shown)?;
+    let folder = folder.canonicalize().with_context(shown)?;
+    let mut held = HELD.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if held.iter().any(|(known, _)| *known == folder) {
+        return Ok(());
+    }
+    let path = folder.join(LOCK);
+    let mut file =
+        File::options().create(true).truncate(false).read(true).write(true).open(&path).with_context(shown)?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let owner = fs::read_to_string(&path).unwrap_or_default();
+            let fix = "wait for it, or give another folder with --out";
+            bail!("{}: is in use by another thalweg (pid {}): {fix}", shown(), owner.trim())
+        }
+        // A file system without locks.
+        Err(TryLockError::Error(_)) => {}
+        Ok(()) => {
+            file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).with_context(shown)?;
+        }
+    }
+    held.push((folder, file));
+    Ok(())
+}
+
+/// The command that was given, as a shell takes it again.
+pub(crate) fn command_line() -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,@%+".contains(letter);
+    let quoted = |word: String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    let arguments = std::env::args().skip(1).map(quoted);
+    std::iter::once("thalweg".to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 /// The folders of runs in `path`: itself if it is one, or those that a command listed in it.
@@ -56,6 +104,9 @@ pub(crate) fn prepare(folder: &Path, runs: &[PathBuf], resume: bool) -> anyhow::
 pub(crate) fn runs_in(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     if path.join("run.toml").is_file() || path.join("outcome.json").is_file() {
         return Ok(vec![path.into()]);
+    }
+    if !path.exists() {
+        bail!("{}: is not there: name the folder of a run, or that of a command's runs", path.display());
     }
     let Some(list) = read(path)? else {
         bail!("{}: neither a run (run.toml) nor the folder of a command's runs ({LIST})", path.display());

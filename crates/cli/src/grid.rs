@@ -33,6 +33,11 @@ impl Grid {
         self.marked.insert((row, self.names + number));
     }
 
+    /// The headings, then the rows.
+    pub(crate) fn cells(&self) -> Vec<Vec<String>> {
+        std::iter::once(&self.heads).chain(&self.rows).cloned().collect()
+    }
+
     /// Number of columns that name things.
     pub(crate) fn names(&self) -> usize {
         self.names

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use anyhow::anyhow;
 use thalweg_lab::inputs;
 use thalweg_netsim::queue::{DualPi2Config, FqCodelConfig, Limits, Marker};
-use thalweg_netsim::synthesize::presets;
+use thalweg_netsim::synthesize::{KINDS, presets};
 use thalweg_netsim::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace};
 use thalweg_traces::{ReadOptions, Reading};
 use thalweg_units::{Bytes, Rate, Seed, Span};
@@ -31,9 +31,33 @@ pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc
         return Ok(Arc::new(trace));
     }
     let named = Trace::named(name, duration, seed).map(Arc::new);
-    named.map_err(|error| match is_word(name) {
-        true => Unknown::new("link", name, presets().iter().map(|preset| preset.name), LINKS).into(),
-        false => anyhow!("{error}; or a trace file (there is no file '{}')", ReadOptions::split(name).0),
+    named.map_err(|error| {
+        let file = ReadOptions::split(name).0;
+        match name {
+            _ if Path::new(file).is_dir() => anyhow!("{file}: is a folder: name a trace file in it"),
+            _ if is_word(name) => Unknown::new("link", name, presets().iter().map(|preset| preset.name), LINKS).into(),
+            // A synthetic link with parameters that it has not.
+            _ if KINDS.iter().any(|kind| name.starts_with(&format!("{}:", kind.name))) => anyhow!(error),
+            _ => match rate_meant(file) {
+                Some(fix) => anyhow!("invalid rate '{file}': {fix}"),
+                None => anyhow!("there is no file '{file}', nor a link of that name ({LINKS})"),
+            },
+        }
+    })
+}
+
+/// How to write the rate that was probably meant by a number with another unit, or none; `None` if it begins with no number.
+fn rate_meant(text: &str) -> Option<String> {
+    let digits = text.find(|letter: char| !(letter.is_ascii_digit() || ['.', ','].contains(&letter)));
+    let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
+    let number: f64 = number.replace(',', ".").parse().ok()?;
+    Some(match unit.trim() {
+        "" => format!("a rate has a unit: write {number}kbps or {number}Mbps"),
+        "B/s" | "kB/s" | "MB/s" | "GB/s" => format!("write {}{}", number * 8.0, unit.trim().replace("B/s", "bps")),
+        unit => {
+            let written = format!("{number}{unit}");
+            written.parse::<Rate>().ok().map(|_| format!("write {written}"))?
+        }
     })
 }
 
@@ -191,7 +215,7 @@ pub(crate) fn bottleneck(trace: &str, queue: QueueConfig) -> HopConfig {
 /// The options of a path besides its bottleneck, for the laboratory and for real sockets.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Around {
-    /// One-way delay of the path in each direction (default: 25ms; 0 for publish, duel, emulate and shell)
+    /// One-way delay of the path in each direction (default: 25ms; none around real packets)
     #[arg(long, value_parser = values::delay)]
     pub(crate) delay: Option<Span>,
     /// Share of packets lost at random in each direction, between bottleneck and delay: 0.02 or 2%
@@ -232,6 +256,26 @@ impl Around {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_that_is_none_is_answered_by_what_was_probably_meant() {
+        let said = |name: &str| find(name, Span::from_secs(1), Seed::new(1)).unwrap_err().to_string();
+        assert!(
+            said("up.trace").starts_with("there is no file 'up.trace', nor a link of that name ("),
+            "{}",
+            said("up.trace")
+        );
+        assert!(said("up.trace:unit=kbps").starts_with("there is no file 'up.trace', nor "));
+        assert_eq!(said("."), ".: is a folder: name a trace file in it");
+        assert!(
+            said("2,5Mbps").ends_with("write 2.5Mbps") && said("2MB/s").ends_with("write 16Mbps"),
+            "{}",
+            said("2MB/s")
+        );
+        assert!(said("2000").contains("write 2000kbps or 2000Mbps"), "{}", said("2000"));
+        assert!(said("poisson:speed=3").contains("unknown parameter 'speed'"));
+        assert!(said("lte-drving").contains("did you mean lte-driving"));
+    }
 
     #[test]
     fn a_queue_discipline_takes_the_queues_length_or_linuxs() {

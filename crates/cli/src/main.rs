@@ -27,7 +27,7 @@ mod table;
 use std::path::Path;
 
 use anyhow::Context;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 #[derive(Parser)]
 #[command(
@@ -41,8 +41,7 @@ use clap::{CommandFactory, Parser, Subcommand};
   thalweg reproduce camel-fig10
   thalweg publish --rate 3Mbps/1Mbps@10s --delay 25ms
 
-Exit codes: 0 success, 1 failure, 2 wrong command line, 3 a condition of --fail-if holds or shards are missing, 130
-interrupted.
+Exit codes: 0 success, 1 failure, 2 wrong command line, 3 a condition of --fail-if holds or shards are missing, 130 interrupted.
 `thalweg help COMMAND` explains each option, `thalweg COMMAND -h` lists them briefly."
 )]
 struct Arguments {
@@ -79,8 +78,8 @@ enum Command {
     /// Encode, decode and inspect VP8 with the functional codec
     Codec(commands::codec::Arguments),
     /// List the schemes, and the suffixes of their names
-    #[command(after_help = "Examples:\n  thalweg schemes")]
-    Schemes,
+    #[command(after_help = "Examples:\n  thalweg schemes\n  thalweg schemes --json")]
+    Schemes(commands::schemes::Arguments),
     /// Inspect, convert and make link traces
     Trace(commands::trace::Arguments),
     /// List, fetch and check the recordings and clips that figures and tests use
@@ -100,8 +99,11 @@ enum Command {
 }
 
 fn main() -> std::process::ExitCode {
-    let arguments = match configured::expanded(std::env::args_os().collect(), &Arguments::command()) {
-        Ok(arguments) => Arguments::parse_from(negative::as_values(arguments)),
+    let arguments = match configured::expanded(std::env::args_os().collect(), &program()) {
+        Ok(arguments) => {
+            let matches = program().get_matches_from(negative::as_values(arguments));
+            Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+        }
         Err(error) => {
             eprintln!("thalweg: {}", words(&error));
             return 2.into();
@@ -120,7 +122,7 @@ fn main() -> std::process::ExitCode {
         Command::Live(command) => commands::live::run(&command),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Codec(arguments) => commands::codec::run(&arguments),
-        Command::Schemes => commands::schemes::run(),
+        Command::Schemes(arguments) => commands::schemes::run(&arguments),
         Command::Trace(arguments) => commands::trace::run(&arguments),
         Command::Data(arguments) => commands::data::run(&arguments),
         Command::Completions { shell } => {
@@ -138,6 +140,36 @@ fn main() -> std::process::ExitCode {
             exit_code(&error)
         }
     }
+}
+
+/// Commands by role, those that matter first at the beginning.
+const ROLES: [(&str, &[&str]); 6] = [
+    ("First", &["compare", "run", "explain", "bench", "reproduce", "publish", "duel"]),
+    ("Laboratory", &["scenario", "sweep", "tune"]),
+    ("Results", &["report", "diff"]),
+    ("Live", &["watch", "receive", "relay", "call", "blackbox"]),
+    ("Links", &["trace", "data", "emulate", "shell"]),
+    ("Else", &["codec", "schemes", "completions", "help"]),
+];
+
+/// The program, with its commands by role.
+fn program() -> clap::Command {
+    let command = Arguments::command();
+    let line = |name: &str| {
+        let about = match name {
+            "help" => "Explain a command and each of its options".into(),
+            _ => command.find_subcommand(name)?.get_about()?.to_string(),
+        };
+        Some(format!("  {name:12} {about}\n"))
+    };
+    let group = |(role, names): &(&str, &[&str])| {
+        let lines: String = names.iter().filter_map(|name| line(name)).collect();
+        format!("{role}:\n{lines}\n")
+    };
+    let commands: String = ROLES.iter().map(group).collect();
+    let template =
+        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}Options:\n{{options}}{{after-help}}");
+    command.help_template(template)
 }
 
 /// Writes `thalweg.1`, `thalweg-compare.1` and so on, from the texts of --help.
@@ -211,6 +243,39 @@ mod tests {
                 let parsed = Arguments::try_parse_from(words_of(line));
                 assert!(line.starts_with(&format!("thalweg {name} ")) || line == format!("thalweg {name}"), "{line}");
                 assert!(parsed.is_ok(), "{line}: {}", parsed.err().unwrap());
+            }
+        }
+    }
+
+    // A command that is not in the build has no role.
+    #[cfg(all(feature = "live", target_os = "linux"))]
+    #[test]
+    fn every_command_has_one_role() {
+        let root = Arguments::command();
+        let mut known: Vec<&str> = root
+            .get_subcommands()
+            .filter(|it| !it.is_hide_set())
+            .map(clap::Command::get_name)
+            .chain(["help"])
+            .collect();
+        let mut said: Vec<&str> = ROLES.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        known.sort_unstable();
+        said.sort_unstable();
+        assert_eq!(said, known);
+    }
+
+    #[test]
+    fn what_commands_have_in_common_is_under_no_heading_of_something_else() {
+        let root = Arguments::command();
+        let foreign = ["Quality", "Link", "Emulated link", "Video and encoder", "Runs on many machines", "Variations"];
+        for command in commands(&root) {
+            let common =
+                ["json", "markdown", "out", "duration", "seed", "runs", "jobs", "quiet", "resume", "set", "spin"];
+            // The seed of an emulated link is its own.
+            let of_link = |id: &str| id == "seed" && command.get_arguments().any(|other| other.get_id() == "up");
+            for option in command.get_arguments().filter(|option| common.contains(&option.get_id().as_str())) {
+                let (id, heading) = (option.get_id().as_str(), option.get_help_heading().unwrap_or_default());
+                assert!(of_link(id) || !foreign.contains(&heading), "{} --{id}: {heading}", command.get_name());
             }
         }
     }

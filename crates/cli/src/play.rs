@@ -13,6 +13,7 @@ use thalweg_lab::report::{self, About};
 use thalweg_lab::simulate::SimulateError;
 use thalweg_lab::statistics::distinct;
 use thalweg_lab::{Note, Outcome, Scenario, inputs, run_folder, simulate};
+use thalweg_netsim::synthesize::Synthetic;
 use thalweg_sender::{Registry, SenderFactory};
 
 use crate::progress::{self, Progress};
@@ -57,7 +58,7 @@ pub(crate) struct Job {
 
 /// Schemes by their names.
 pub(crate) fn schemes(registry: &Registry, names: &[String]) -> anyhow::Result<Vec<Arc<dyn SenderFactory>>> {
-    names.iter().map(|name| Ok(thalweg_lab::named(registry, name)?)).collect()
+    names.iter().map(|name| Ok(thalweg_lab::named(registry, name.trim())?)).collect()
 }
 
 /// A run of each scheme in each scenario. A run's folder in `out` is named by what distinguishes it: link, video, seed
@@ -136,7 +137,7 @@ pub(crate) struct Played {
 }
 
 /// Ctrl-C: the program's exit code is 130.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Interrupted {
     played: usize,
     jobs: usize,
@@ -155,6 +156,11 @@ impl Interrupted {
     /// Interruption of a command that goes on by itself.
     pub(crate) fn until_again(played: usize, jobs: usize) -> Interrupted {
         Interrupted { played, jobs, fix: "the same command goes on" }
+    }
+
+    /// Interruption of a command that would go on with --keep.
+    pub(crate) fn for_want_of_a_folder(played: usize, jobs: usize) -> Interrupted {
+        Interrupted { played, jobs, fix: "--keep FOLDER keeps each for the next time" }
     }
 
     /// Interruption of a command that does not go on where it stopped.
@@ -209,12 +215,15 @@ pub(crate) fn all(jobs: &[Job], resume: bool, effort: &Effort) -> anyhow::Result
 
 /// Says how much was played, if the error is an interruption.
 pub(crate) fn interrupted(error: anyhow::Error, played: usize, jobs: usize) -> anyhow::Error {
-    let is_one = error.chain().any(|cause| matches!(cause.downcast_ref(), Some(SimulateError::Interrupted)));
-    if is_one { Interrupted::for_now(played, jobs).into() } else { error }
+    if is_interruption(&error) { Interrupted::for_now(played, jobs).into() } else { error }
+}
+
+fn is_interruption(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(SimulateError::Interrupted)))
 }
 
 /// The same, but keeps only the result of `see` for each run: the complete outcomes of many runs would not fit into
-/// memory.
+/// memory. After Ctrl-C there are those of the runs that were finished, and the interruption.
 ///
 /// # Errors
 /// When a run fails.
@@ -222,10 +231,18 @@ pub(crate) fn all_seen<T: Send>(
     jobs: &[Job],
     effort: &Effort,
     see: &(impl Fn(&Job, Outcome) -> T + Sync),
-) -> anyhow::Result<Vec<T>> {
+) -> anyhow::Result<(Vec<T>, Option<Interrupted>)> {
     let jobs: Vec<&Job> = jobs.iter().collect();
-    let played = several(&jobs, effort, see)?.into_iter().map(|(_, result)| result);
-    played.collect::<Result<_, _>>().map_err(|error| interrupted(error, 0, jobs.len()))
+    let (mut seen, mut was_interrupted) = (Vec::new(), false);
+    for (_, result) in several(&jobs, effort, see)? {
+        match result {
+            Ok(found) => seen.push(found),
+            Err(error) if is_interruption(&error) => was_interrupted = true,
+            Err(error) => return Err(error),
+        }
+    }
+    let interrupted = was_interrupted.then(|| Interrupted::for_good(seen.len(), jobs.len()));
+    Ok((seen, interrupted))
 }
 
 /// The results of the jobs by their places: an outcome, an error, or both if the outcome could not be written. Jobs
@@ -237,8 +254,9 @@ fn several<T: Send>(
 ) -> anyhow::Result<Vec<(usize, anyhow::Result<T>)>> {
     let spooled = Spooled::of(jobs.iter().map(|job| &job.scenario))?;
     let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
+    let seeds = distinct(jobs.iter().map(|job| job.scenario.seed)).len();
     let done = in_threads(jobs.len(), effort, &|index| {
-        let (outcome, written) = match one(jobs[index], &spooled, &progress) {
+        let (outcome, written) = match one(jobs[index], seeds > 1, &spooled, &progress) {
             Ok((outcome, written)) => (Ok(see(jobs[index], outcome)), written),
             Err(error) => (Err(error), Ok(())),
         };
@@ -289,10 +307,16 @@ pub(crate) fn in_threads<T: Send>(
 /// For the whole program: a search plays the same scenarios again and again.
 static CURVES: Curves = Curves::new();
 
-/// Plays a job; returns its outcome, and whether its folder could be written.
-fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<(Outcome, anyhow::Result<()>)> {
+/// Plays a job, which is known by its seed too where that differs; returns its outcome, and whether its folder could be
+/// written.
+fn one(
+    job: &Job,
+    by_seed: bool,
+    spooled: &Spooled,
+    progress: &Progress,
+) -> anyhow::Result<(Outcome, anyhow::Result<()>)> {
     let Job { scenario, scheme, folder, is_written } = job;
-    let seed = if *is_written { String::new() } else { format!(", seed {}", scenario.seed.get()) };
+    let seed = if by_seed { format!(", seed {}", scenario.seed.get()) } else { String::new() };
     let label = format!("{} over {}{seed}", scheme.name(), scenario.name);
     let mut find =
         |name: &str| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"));
@@ -320,6 +344,9 @@ pub(crate) fn title(runs: &[Summary]) -> String {
         known
     };
     let (schemes, links) = (sorted(|run| &run.scheme), sorted(|run| &run.trace));
+    let is_synthetic = |link: &str| link.parse::<Synthetic>().is_ok();
+    let links: Vec<String> =
+        links.iter().map(|link| link.to_string() + if is_synthetic(link) { " (synthetic)" } else { "" }).collect();
     let who = match &schemes[..] {
         [] => return "No runs".into(),
         [scheme] => (*scheme).into(),
@@ -333,8 +360,7 @@ pub(crate) fn title(runs: &[Summary]) -> String {
 
 /// Writes the report of these runs.
 pub(crate) fn write_report(outcomes: &[Outcome], about: About, path: &Path) -> anyhow::Result<()> {
-    let command = std::env::args().collect::<Vec<_>>().join(" ");
-    let html = report::html(&About { command, ..about }, outcomes);
+    let html = report::html(&About { command: folder::command_line(), ..about }, outcomes);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }

@@ -35,6 +35,9 @@ const BAR_INTERVAL: Duration = Duration::from_millis(100);
 /// Interval between lines in a log.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
+/// The most runs of which each says that it is done: of more the bar alone tells how far they are.
+const MOST_LINES: usize = 16;
+
 /// Positions of the bar from nothing played to everything.
 const POSITIONS: u64 = 10_000;
 
@@ -212,7 +215,9 @@ impl RunProgress<'_> {
         let mut state = self.all.state();
         self.leave(&mut state);
         let took = self.started.elapsed().as_secs_f64();
-        self.all.bar.suspend(|| note!("{:50} done in {took:.1} s", self.label));
+        if self.all.runs <= MOST_LINES {
+            self.all.bar.suspend(|| note!("{:50} done in {took:.1} s", self.label));
+        }
         self.all.draw(&mut state);
         self.duration.as_secs_f64() / (cpu_seconds() - self.cpu).max(1e-9)
     }

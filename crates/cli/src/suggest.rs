@@ -1,5 +1,6 @@
 //! Names that are none: what was meant, probably.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use thalweg_units::did_you_mean;
@@ -11,8 +12,8 @@ pub(crate) struct Unknown {
     name: String,
     /// The nearest names as a question, if any is near.
     question: Option<String>,
-    /// Where all names are.
-    list: &'static str,
+    /// Where all names are, or what they are; empty where the question is enough.
+    list: Cow<'static, str>,
 }
 
 impl Unknown {
@@ -23,7 +24,19 @@ impl Unknown {
         known: impl IntoIterator<Item = &'a str>,
         list: &'static str,
     ) -> Unknown {
-        Unknown { what, name: name.into(), question: did_you_mean(name, known), list }
+        Unknown { what, name: name.into(), question: did_you_mean(name, known), list: list.into() }
+    }
+
+    /// The same, where `list` has all names, and is said only if none of them is near.
+    pub(crate) fn of_few<'a>(
+        what: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+        list: String,
+    ) -> Unknown {
+        let question = did_you_mean(name, known);
+        let list = if question.is_some() { "".into() } else { list.into() };
+        Unknown { what, name: name.into(), question, list }
     }
 }
 
@@ -34,7 +47,7 @@ impl fmt::Display for Unknown {
         if let Some(question) = question {
             write!(f, ": {question}")?;
         }
-        write!(f, " ({list})")
+        if list.is_empty() { Ok(()) } else { write!(f, " ({list})") }
     }
 }
 

@@ -1,12 +1,12 @@
 //! The results of runs as tables and as JSON: each run, and what several say together.
 
-use anyhow::Context;
 use serde_json::{Map, Value, json};
 use thalweg_lab::metrics::{Column, Summary, columns, every_column};
 use thalweg_lab::statistics::{Against, Cell, Estimate, cell_of, distinct, over, paired};
 use thalweg_sender::FeedbackStyle;
 
 use crate::grid::Grid;
+use crate::suggest::Unknown;
 
 /// A table with its title, if it needs one.
 pub(crate) struct Table {
@@ -17,7 +17,7 @@ pub(crate) struct Table {
 /// The columns of these names or keys; without any, those that say something about `runs`.
 ///
 /// # Errors
-/// When there is none of a name; the error lists them.
+/// When there is none of a name; the error says which are near, or lists them.
 pub(crate) fn chosen<'a>(
     names: &[String],
     runs: impl IntoIterator<Item = &'a Summary> + Clone,
@@ -27,9 +27,10 @@ pub(crate) fn chosen<'a>(
     }
     let find = |name: &String| {
         let is_it = |column: &&Column| column.key == name || column.name.eq_ignore_ascii_case(name);
-        every_column().find(is_it).with_context(|| {
-            let known: Vec<&str> = every_column().map(|column| column.name).collect();
-            format!("unknown column '{name}': expected one of {}, or a key of summary.json", known.join(", "))
+        every_column().find(is_it).ok_or_else(|| {
+            let names: Vec<&str> = every_column().map(|column| column.name).collect();
+            let list = format!("expected one of {}, or a key of summary.json", names.join(", "));
+            anyhow::Error::from(Unknown::of_few("column", name, every_column().flat_map(|it| [it.name, it.key]), list))
         })
     };
     names.iter().map(find).collect()
@@ -200,7 +201,7 @@ fn of_estimate(found: Estimate) -> Value {
 
 /// A column's heading: name and unit in two lines.
 fn head(column: &Column) -> String {
-    format!("{}\n{}", column.name, column.unit)
+    column.head().join("\n")
 }
 
 fn meaning(group: &Group) -> String {

@@ -1,6 +1,7 @@
 //! Statistics of an emulated link.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde_json::{Value, json};
 use thalweg_netsim::{DropReason, MarkReason};
@@ -79,6 +80,31 @@ impl Statistics {
             "missed": self.missed,
             "unreachable": self.unreachable,
         })
+    }
+}
+
+impl fmt::Display for Statistics {
+    /// Four lines for people: each direction, the clients and what never reached them, and how late the link was.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (side, way) in [("up", &self.up), ("down", &self.down)] {
+            let dropped: Vec<String> =
+                way.dropped.iter().map(|(why, count)| format!("{count} {}", name(*why))).collect();
+            let dropped = if dropped.is_empty() { "none".into() } else { dropped.join(", ") };
+            let rate = way.delivered_bytes.per(self.duration).as_mbps_f64();
+            let [half, most] = [0.5, 0.95].map(|share| way.queued.percentile(share).map_or(0.0, Span::as_millis_f64));
+            let (packets, delivered) = (way.packets, way.delivered);
+            write!(f, "{side:8} {packets} packets, {delivered} delivered at {rate:.2} Mbps, dropped: {dropped}; ")?;
+            writeln!(f, "waited in queues {half:.1} ms (median), {most:.1} ms (95 %)")?;
+        }
+        let Statistics { clients_ever, refused, unreachable, .. } = self;
+        write!(f, "clients  {clients_ever}, {refused} datagrams refused; ")?;
+        writeln!(f, "{unreachable} times nobody listened at the server's port")?;
+        let late = |way: &DirectionStatistics| way.lateness.percentile(0.95).map_or(0.0, Span::as_millis_f64);
+        let lost = self.up.overflowed + self.down.overflowed + self.unsent + self.missed + self.orphaned;
+        let (up, down) = (late(&self.up), late(&self.down));
+        write!(f, "machine  packets left {up:.2} ms (up) and {down:.2} ms (down) late (95 %), {lost} were lost by it")?;
+        let mut errors = [&self.up, &self.down].into_iter().filter_map(|way| way.log_error.as_ref());
+        errors.try_for_each(|error| write!(f, "; the log ended: {error}"))
     }
 }
 

@@ -30,6 +30,7 @@ mod sending;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -83,17 +84,17 @@ pub struct Timing {
 }
 
 /// Plays `scenario` for one scheme on sockets of this machine; takes a little longer than the scenario lasts. `find`
-/// returns traces by name; `progress` receives the time since the run began, every half second.
+/// returns traces by name; `progress` receives the time since the run began, every half second, and may end it.
 ///
 /// # Errors
 /// When the scenario needs what only the simulator has (competitors, links and routes, pauses, audio, a
 /// clock offset, a stateful receiver), when something it names cannot
-/// be found, or when the system refuses a socket or thread.
+/// be found, when the system refuses a socket or thread, or `progress` ended the run.
 pub fn run(
     scenario: &Scenario,
     scheme: &Arc<dyn SenderFactory>,
     find: &mut FindTrace<'_>,
-    progress: &mut dyn FnMut(Time),
+    progress: &mut dyn FnMut(Time) -> ControlFlow<()>,
 ) -> Result<RealTimeRun, RealTimeError> {
     check(scenario)?;
     let notes = scenario.notes(&**scheme)?;

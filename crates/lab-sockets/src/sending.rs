@@ -1,10 +1,12 @@
 //! The sender, in the caller's thread.
 
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use thalweg_codecs::{Candidate, CodecTime};
+use thalweg_lab::simulate::SimulateError;
 use thalweg_lab::undershoot::Ratios;
 use thalweg_sender::Timed;
 use thalweg_session::outgoing::{ConnectionEvent, Output};
@@ -83,7 +85,10 @@ struct Playing {
 
 impl Sending<'_> {
     /// Connects, and sends for as long as the scenario lasts; also returns the link.
-    pub(crate) fn run(mut self, progress: &mut dyn FnMut(Time)) -> Result<(Sent, Relay), RealTimeError> {
+    pub(crate) fn run(
+        mut self,
+        progress: &mut dyn FnMut(Time) -> ControlFlow<()>,
+    ) -> Result<(Sent, Relay), RealTimeError> {
         let mut playing = Playing { link: None, candidates: Vec::new(), sent: Sent::default() };
         playing.sent.codec = self.encoding.settings().into();
         let (local, begun) = (self.socket.local_address(), self.clock.now());
@@ -126,7 +131,9 @@ impl Sending<'_> {
             wait = self.pump(now, &mut playing)?;
             if playing.link.is_some() && now - reported > PROGRESS_INTERVAL {
                 reported = now;
-                progress(Time::ZERO + (now - playing.sent.zero));
+                if progress(Time::ZERO + (now - playing.sent.zero)).is_break() {
+                    return Err(SimulateError::Interrupted.into());
+                }
             }
         }
         playing.sent.turns_after = self.encoding.turns_after();

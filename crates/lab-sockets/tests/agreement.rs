@@ -39,7 +39,7 @@ fn find(_: &str) -> Result<Arc<Trace>, String> {
 #[test]
 fn the_simulator_and_the_emulator_agree_on_a_constant_link() {
     in_real_time(|| {
-        let played = thalweg_lab_sockets::run(&scenario(8), &named("gcc"), &mut find, &mut |_| {}).unwrap();
+        let played = thalweg_lab_sockets::run(&scenario(8), &named("gcc"), &mut find, &mut unattended).unwrap();
         let simulated = simulate(&played.scenario, &*played.scheme, &mut find, &mut unattended).unwrap();
         let (live, expected) = (&played.run.outcome.summary, &simulated.outcome.summary);
         println!("live: {live:?}\nsimulated: {expected:?}\n{:?}", played.timing);
@@ -70,10 +70,12 @@ fn what_only_the_simulator_has_is_refused_in_words() {
     ];
     for (scenario, words) in refused {
         let error =
-            thalweg_lab_sockets::run(&scenario, &named("gcc"), &mut find, &mut |_| {}).err().unwrap().to_string();
+            thalweg_lab_sockets::run(&scenario, &named("gcc"), &mut find, &mut unattended).err().unwrap().to_string();
         assert!(error.contains(words), "{error}");
     }
-    let error =
-        thalweg_lab_sockets::run(&scenario(1), &named("salsify"), &mut find, &mut |_| {}).err().unwrap().to_string();
+    let error = thalweg_lab_sockets::run(&scenario(1), &named("salsify"), &mut find, &mut unattended)
+        .err()
+        .unwrap()
+        .to_string();
     assert!(error.contains("salsify:standard-decoder"), "{error}");
 }

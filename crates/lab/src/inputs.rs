@@ -47,8 +47,10 @@ pub fn link(name: &str, duration: Span, seed: Seed) -> Result<Arc<Trace>, InputE
     if let Some((path, options)) = file(name)? {
         return Ok(Arc::new(read(&path, &options)?.trace));
     }
-    let missing = || format!("; or a trace file (there is no file '{}')", ReadOptions::split(name).0);
-    Trace::named(name, duration, seed).map(Arc::new).map_err(|error| InputError::Link(format!("{error}{}", missing())))
+    let missing = || format!("there is no file '{}', nor a link of that name", ReadOptions::split(name).0);
+    Trace::named(name, duration, seed)
+        .map(Arc::new)
+        .map_err(|error| InputError::Link(format!("{}: {error}", missing())))
 }
 
 /// The file that a link's name means, and the options behind it; `None` for links that are no files.

@@ -77,6 +77,9 @@ pub struct Still {
     pub shown: String,
 }
 
+/// Length of the beginning of a run, in seconds, whose worst moments count only where there are no others.
+pub(crate) const BEGINNING_S: f64 = 1.0;
+
 /// In what respect a moment is a run's worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

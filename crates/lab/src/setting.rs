@@ -71,8 +71,9 @@ impl FromStr for Setting {
 }
 
 impl Setting {
-    /// The parameter at a dotted path below the root.
+    /// The parameter at a dotted path below the root, whose own name may stand before it.
     pub fn new(root: Root, path: &str, value: Value) -> Setting {
+        let path = path.strip_prefix(root.name()).and_then(|below| below.strip_prefix('.')).unwrap_or(path);
         Setting { path: path.split('.').map(String::from).collect(), root, value }
     }
 

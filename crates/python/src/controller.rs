@@ -161,15 +161,25 @@ fn next_timeout(object: &Bound<'_, PyAny>) -> PyResult<Time> {
 /// More than any run lasts, and fewer than nanoseconds in 64 bits hold.
 const MOST_SECONDS: f64 = 1e9;
 
+/// A rate below this, in bit/s, is meant in another unit: a packet of 1200 bytes would take ten seconds.
+const LEAST_BPS: f64 = 1000.0;
+
 /// Result of `limits()`: a rate in bit/s, or `thalweg.SendLimits`.
 fn limits(object: &Bound<'_, PyAny>) -> PyResult<SendLimits> {
     let returned = object.call_method0("limits")?;
-    let rate = |name: &str, value: f64| {
-        if value.is_finite() && value >= 0.0 {
-            return Ok(Rate::from_bps_f64(value));
+    let wrong = |message: &str| raised(object.py(), "ControllerError", message, None);
+    if returned.is_none() {
+        return Err(wrong(
+            "limits() returned None: must return a rate in bit/s, such as 500_000, or thalweg.SendLimits",
+        ));
+    }
+    let rate = |name: &str, value: f64| match value {
+        _ if value == 0.0 || value.is_finite() && value >= LEAST_BPS => Ok(Rate::from_bps_f64(value)),
+        _ if value > 0.0 && value < LEAST_BPS => {
+            let message = format!("limits() returned {value} as {name}, in bit/s less than one packet in ten seconds");
+            Err(wrong(&format!("{message}: if Mbit/s are meant, return {value} * 1e6")))
         }
-        let message = format!("limits() returned {value} as {name}: must be bit/s, finite and 0 or more");
-        Err(raised(object.py(), "ControllerError", &message, None))
+        _ => Err(wrong(&format!("limits() returned {value} as {name}: must be bit/s, finite and 0 or more"))),
     };
     if let Ok(value) = returned.extract::<f64>() {
         return Ok(SendLimits::of_rate(rate("the rate", value)?));

@@ -48,6 +48,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(scenario::codec, module)?,
         wrap_pyfunction!(run::run, module)?,
         wrap_pyfunction!(run::report, module)?,
+        wrap_pyfunction!(run::estimate, module)?,
         wrap_pyfunction!(sweep::results, module)?,
         wrap_pyfunction!(work::files_of, module)?,
         wrap_pyfunction!(work::play, module)?,

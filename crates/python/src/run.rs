@@ -13,7 +13,7 @@ use thalweg_lab::record::Keep;
 use thalweg_lab::report::{About, html};
 use thalweg_lab::run_folder::{self, Input};
 use thalweg_lab::simulate::{self, SimulateError};
-use thalweg_lab::{Scenario, Simulation, inputs};
+use thalweg_lab::{Scenario, Simulation, inputs, statistics};
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{Seed, Span};
 
@@ -256,6 +256,13 @@ impl Run {
         }
         Ok(read)
     }
+}
+
+/// The mean of values, and half its interval of 95 %; none of a single one.
+#[pyfunction]
+pub(crate) fn estimate(values: Vec<f64>) -> Option<(f64, Option<f64>)> {
+    let found = statistics::estimate(&[values])?;
+    Some((found.mean, found.margin()))
 }
 
 /// The report of several runs, as one HTML file.

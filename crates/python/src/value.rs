@@ -6,13 +6,14 @@ use serde::de::value::StringDeserializer;
 use serde::de::{DeserializeOwned, DeserializeSeed, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, VariantAccess};
 use serde::de::{Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
+use thalweg_units::with_nearest;
 
 use crate::errors::raised;
 
 /// Reads a value; an error is raised as the exception of this name, with the path of the field that it is about.
 pub(crate) fn read<T: DeserializeOwned>(object: &Bound<'_, PyAny>, class: &str) -> PyResult<T> {
     serde_path_to_error::deserialize(Object(object.clone())).map_err(|error| {
-        let (path, message) = (error.path().to_string(), error.inner().to_string());
+        let (path, message) = (error.path().to_string(), with_nearest(&error.inner().to_string()));
         match path.as_str() {
             "." => raised(object.py(), class, &message, None),
             path => raised(object.py(), class, &format!("{path}: {message}"), Some(path)),

@@ -54,11 +54,12 @@ impl Bench<'_> {
     /// # Errors
     /// When a case cannot be played by a contestant.
     pub fn run(&self, threads: usize, progress: &Progress<'_>) -> Result<Option<Vec<Outcome>>, BenchError> {
-        self.run_kept(threads, None, progress)
+        let (outcomes, is_whole) = self.run_kept(threads, None, progress)?;
+        Ok(is_whole.then_some(outcomes))
     }
 
     /// The same, but keeps each run of a scheme as soon as it is played, and plays none that is kept. Those are no
-    /// progress.
+    /// progress. If `progress` stopped it, returns the outcomes of which every seed was played, and false.
     ///
     /// # Errors
     /// As [`Bench::run`], and when what is kept cannot be read or written.
@@ -67,7 +68,7 @@ impl Bench<'_> {
         threads: usize,
         kept: Option<&Kept>,
         progress: &Progress<'_>,
-    ) -> Result<Option<Vec<Outcome>>, BenchError> {
+    ) -> Result<(Vec<Outcome>, bool), BenchError> {
         let jobs = self.places();
         let results: Vec<Mutex<Option<Ended>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
         let others = Others::default();
@@ -98,22 +99,18 @@ impl Bench<'_> {
             }
             work();
         });
-        let mut played = Vec::with_capacity(jobs.len());
-        for place in results {
-            match place.into_inner().ok().flatten() {
-                Some(result) => played.push(result?),
-                None => return Ok(None),
-            }
-        }
-        let mut played = played.into_iter();
+        let played = results.into_iter().map(|place| place.into_inner().ok().flatten().transpose());
+        let mut played = played.collect::<Result<Vec<Option<Option<Played>>>, BenchError>>()?.into_iter();
         let mut outcomes = Vec::new();
         for case in &self.cases {
             for contestant in &self.contestants {
-                let runs: Vec<Option<Played>> = played.by_ref().take(self.seeds.len()).collect();
-                outcomes.push(self.outcome(case, contestant.name(), &runs));
+                let runs: Vec<_> = played.by_ref().take(self.seeds.len()).collect();
+                let runs: Option<Vec<Option<Played>>> = runs.into_iter().collect();
+                outcomes.extend(runs.map(|runs| self.outcome(case, contestant.name(), &runs)));
             }
         }
-        Ok(Some(outcomes))
+        let is_whole = outcomes.len() == self.cases.len() * self.contestants.len();
+        Ok((outcomes, is_whole))
     }
 
     /// The runs that are not kept, for other machines to play. Their results are as text what [`Job::play`] returns.

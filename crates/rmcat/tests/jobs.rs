@@ -8,6 +8,18 @@ use thalweg_rmcat::{Bench, Job, Options, Others, find, json, page};
 use thalweg_sender::Scheme;
 
 #[test]
+fn what_was_played_with_every_seed_is_left_of_a_bench_that_was_stopped() {
+    let schemes: [Scheme; 2] = ["gcc", "copa"].map(|name| name.parse().unwrap());
+    let contestants = schemes.iter().map(|scheme| scheme as _).collect();
+    let bench = Bench { cases: find("5.1").unwrap(), contestants, seeds: vec![1, 2], options: Options::default() };
+    let count = AtomicUsize::new(0);
+    let three = |_: &_, _: &str| count.fetch_add(1, Ordering::Relaxed) < 2;
+    let (outcomes, is_whole) = bench.run_kept(1, None, &three).unwrap();
+    assert!(!is_whole && outcomes.iter().map(|outcome| outcome.scheme.as_str()).eq(["gcc"]), "{}", outcomes.len());
+    assert_eq!(bench.run(1, &|_, _| false).unwrap().map(|outcomes| outcomes.len()), None);
+}
+
+#[test]
 fn a_run_played_as_text_is_the_run_and_none_is_played_twice() {
     let folder = std::env::temp_dir().join(format!("thalweg-rmcat-jobs-{}", std::process::id()));
     let schemes: [Scheme; 2] = ["gcc", "copa"].map(|name| name.parse().unwrap());
@@ -36,7 +48,8 @@ fn a_run_played_as_text_is_the_run_and_none_is_played_twice() {
     let count_all = |_: &_, _: &str| count.fetch_add(1, Ordering::Relaxed) < 100;
     let kept = Kept::open(&folder).unwrap();
     assert_eq!(bench.left(&kept).unwrap().len(), 3);
-    let outcomes = bench.run_kept(2, Some(&kept), &count_all).unwrap().unwrap();
+    let (outcomes, is_whole) = bench.run_kept(2, Some(&kept), &count_all).unwrap();
+    assert!(is_whole);
     assert!(shown(&outcomes) == plain, "other pages");
     assert_eq!(count.load(Ordering::Relaxed), 3);
     drop(kept);

@@ -15,6 +15,9 @@ use crate::unit::TimeUnit;
 pub(crate) const READER: Reader =
     Reader { format: Format::Seconds, options: &["unit"], is: |file| file.text().map(|_| true), read };
 
+/// So many numbers that rise from line to line are times: no link gets faster for minutes, second after second.
+const RISING: usize = 200;
+
 /// The highest mean of one column of rates in Mbps: above it, they are rather the sizes of frames in bytes.
 const FASTEST: f64 = 1e4;
 
@@ -43,6 +46,12 @@ fn read(file: File<'_>, options: &ReadOptions) -> Result<Reading, ReadError> {
                 "one number a line can be read in two ways: as Mbps a second their mean is {:.3} Gbps, as bytes of \
                  frames {mean:.0} bytes, which is no link: add :unit=Mbps (or kbps, bps) to the file's name for rates",
                 mean / 1e3
+            )));
+        } else if steps.len() >= RISING && steps.is_sorted_by(|one, next| one.1 < next.1) {
+            return Err(ReadError::unclear(format!(
+                "{} numbers that rise from line to line are rather times than rates: write times of opportunities in whole \
+                 milliseconds, as Mahimahi has them, or add :unit=Mbps (or kbps, bps) to the file's name for rates",
+                steps.len()
             )));
         }
     }
@@ -93,6 +102,14 @@ mod tests {
         assert_eq!(to_seconds(&trace), "0 0.048\n1 0.012\n2 0.012\n");
         assert_eq!(parse(&to_seconds(&trace)).unwrap().millis().len(), 6);
         assert_eq!(to_seconds(&Trace::constant(Rate::from_kbps(12_000)).unwrap()), "0 0.012\n");
+    }
+
+    #[test]
+    fn numbers_that_rise_for_minutes_are_refused_as_rates_unless_that_is_said() {
+        let rising = |lines: u32| (1..=lines).map(|line| format!("{}\n", f64::from(line) * 1e-3)).collect::<String>();
+        let message = parse(&rising(200)).unwrap_err().to_string();
+        assert!(message.contains("200 numbers that rise") && message.contains(":unit=Mbps"), "{message}");
+        assert!(parse(&rising(199)).is_ok() && parse(&"1.5\n".repeat(300)).is_ok());
     }
 
     #[test]

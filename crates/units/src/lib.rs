@@ -37,7 +37,7 @@ pub use check::{Check, above, above_to, between, check};
 pub use config_error::ConfigError;
 pub use ecn::Ecn;
 pub use frame_rate::{FrameRate, ParseFrameRateError};
-pub use nearest::did_you_mean;
+pub use nearest::{did_you_mean, with_nearest};
 pub use parse::ParseQuantityError;
 pub use percentile::percentile;
 pub use rate::Rate;

@@ -25,6 +25,19 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
     (!near.is_empty()).then(|| alloc::format!("did you mean {}?", near.join(" or ")))
 }
 
+/// A message of serde about a name that it does not know, such as "unknown field `a`, expected one of `b`, `c`", with the nearest
+/// of the expected names instead of all of them; as it is where none is near.
+pub fn with_nearest(message: &str) -> String {
+    let shortened = || {
+        let (head, rest) = message.split_once(", expected one of `")?;
+        let name = head.rsplit('`').nth(1)?;
+        let (list, tail) = rest.split_at(rest.find('\n').unwrap_or(rest.len()));
+        let question = did_you_mean(name, list.split("`, `").map(|known| known.trim_end_matches('`')))?;
+        Some(alloc::format!("{head}: {question}{tail}"))
+    };
+    shortened().unwrap_or_else(|| message.into())
+}
+
 /// Jaro's similarity, raised by Winkler's bonus for a common beginning: typing errors are seldom in the first letters.
 fn likeness(a: &[char], b: &[char]) -> f64 {
     let jaro = jaro(a, b);
@@ -74,6 +87,15 @@ mod tests {
             let likeness = likeness(&letters(a), &letters(b));
             assert!((likeness - expected).abs() < 1e-4, "{a} {b}: {likeness}");
         }
+    }
+
+    #[test]
+    fn a_message_of_serde_names_the_nearest_alone_if_there_is_one() {
+        let message =
+            |name: &str| alloc::format!("line 2\nunknown field `{name}`, expected one of `seed`, `name`, `video`\n");
+        assert_eq!(with_nearest(&message("sed")), "line 2\nunknown field `sed`: did you mean seed?\n");
+        assert_eq!(with_nearest(&message("zzz")), message("zzz"));
+        assert_eq!(with_nearest("unknown field `a`"), "unknown field `a`");
     }
 
     #[test]

@@ -136,6 +136,10 @@ impl FromStr for Rate {
                 ("Mbit/s", 1e6),
                 ("Gbit/s", 1e9),
                 ("bit/s", 1.0),
+                // As tc(8) and ffmpeg have them.
+                ("kbit", 1e3),
+                ("Mbit", 1e6),
+                ("Gbit", 1e9),
                 ("kbps", 1e3),
                 ("Mbps", 1e6),
                 ("Gbps", 1e9),

@@ -94,7 +94,7 @@ fn called(control: &str) -> Result<Call, Error> {
     let to = readdressed(&mut answer.clone(), None)?.to_string();
     let link = ["--up", "3Mbps", "--delay", "20ms", "--queue", "375kB"];
     let mut emulate = Command::new(program)
-        .args(["emulate", "--listen", "127.0.0.1:0", "--to", &to])
+        .args(["emulate", "--json", "--listen", "127.0.0.1:0", "--to", &to])
         .args(link)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

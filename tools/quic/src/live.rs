@@ -96,7 +96,7 @@ impl Emulate {
         let (listen, to) = (HERE.to_string(), server.to_string());
         let link = ["--rate", "10Mbps", "--delay", "15ms", "--queue", "64kB"];
         let mut child = Command::new(program)
-            .args(["emulate", "--listen", &listen, "--to", &to])
+            .args(["emulate", "--json", "--listen", &listen, "--to", &to])
             .args(link)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

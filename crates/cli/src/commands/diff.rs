@@ -76,7 +76,7 @@ fn line(grid: &mut Grid, scheme: &str, column: &Column, was: &[&Summary], is: &[
         return;
     }
     let cells = [column.text(before.mean), column.text(after.mean), column.compared(against, found)];
-    grid.row(&[scheme, &format!("{} {}", column.name, column.unit)], cells);
+    grid.row(&[scheme, &column.head().join(" ")], cells);
 }
 
 /// The summaries in a folder or a file.

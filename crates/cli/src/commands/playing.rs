@@ -21,8 +21,6 @@ pub(crate) struct Playing {
     #[arg(long, value_name = "NAME=COMMAND")]
     contestant: Vec<Contestant>,
     #[command(flatten)]
-    quality: Quality,
-    #[command(flatten)]
     pub(super) seeds: Seeds,
     /// Set a parameter of each scheme that has it, or of the scenario, by its path in run.toml; repeatable
     ///
@@ -41,6 +39,9 @@ pub(crate) struct Playing {
     /// Continue an interrupted command of the same options; finished runs are not played again
     #[arg(long)]
     pub(super) resume: bool,
+    // The last, as its heading is that of all that follows.
+    #[command(flatten)]
+    quality: Quality,
 }
 
 impl Playing {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use thalweg_lab::Outcome;
-use thalweg_lab::metrics::Summary;
+use thalweg_lab::metrics::{Summary, doubts};
 use thalweg_lab::report::About;
 
 use super::conditions::{self, Condition};
@@ -58,9 +58,20 @@ impl Results {
         let Playing { out, resume, effort, .. } = playing;
         play::prepare(&mut jobs, out, *resume)?;
         interrupt::listen();
-        let Played { outcomes, problem } = play::all(&jobs, *resume, effort)?;
+        self.conclude(play::all(&jobs, *resume, effort)?, jobs.len(), out)
+    }
+
+    /// Shows what was played of so many jobs, and returns why it is not all.
+    pub(crate) fn conclude(&self, played: Played, jobs: usize, out: &Path) -> anyhow::Result<()> {
+        let Played { outcomes, problem } = played;
         let Some(problem) = problem else { return self.show(&outcomes, out) };
-        eprintln!("partial: {} of {} runs", outcomes.len(), jobs.len());
+        if outcomes.is_empty() {
+            return Err(problem);
+        }
+        // All may be played, and some not written.
+        if outcomes.len() < jobs {
+            eprintln!("partial: {} of {jobs} runs", outcomes.len());
+        }
         if let Err(error) = self.show(&outcomes, out) {
             eprintln!("thalweg: {error:#}");
         }
@@ -114,6 +125,7 @@ impl Results {
         table::feedback(runs).iter().for_each(|line| outln!("{line}"));
         table::videos(runs).iter().for_each(|line| outln!("{line}"));
         table::traffic(runs).iter().for_each(|line| outln!("{line}"));
+        doubts(runs).iter().for_each(|line| note!("{line}"));
         Ok(())
     }
 

@@ -159,10 +159,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return Err(Bound::refusal(bound.name()).into());
     }
     crate::play::prepare(&mut jobs, &playing.out, false)?;
-    let outcomes = super::live::real_time::all(&jobs, arguments.against_simulator)?;
-    arguments.results.show(&outcomes, &playing.out)?;
-    if arguments.against_simulator && arguments.results.is_text() {
-        super::live::real_time::print_agreement(&outcomes);
-    }
-    Ok(())
+    let played = super::live::real_time::all(&jobs, arguments.against_simulator)?;
+    let pairs =
+        if arguments.against_simulator && arguments.results.is_text() { played.outcomes.clone() } else { Vec::new() };
+    let plays = jobs.len() * (1 + usize::from(arguments.against_simulator));
+    let done = arguments.results.conclude(played, plays, &playing.out);
+    super::live::real_time::print_agreement(&pairs);
+    done
 }

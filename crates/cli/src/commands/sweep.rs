@@ -22,7 +22,7 @@ use thalweg_sender::Registry;
 use crate::contestant::{self, Contestant};
 use crate::play::{self, Effort, Interrupted};
 use crate::progress::Progress;
-use crate::{interrupt, link};
+use crate::{folder, interrupt, link};
 
 #[derive(clap::Args)]
 #[command(
@@ -159,6 +159,9 @@ fn play(arguments: &Arguments, path: &Path) -> anyhow::Result<()> {
         outln!("{}", serde_json::to_string_pretty(&whole)?);
     } else {
         outln!("{}", said(jobs, Some(played), failed, &results));
+        if arguments.shard.is_none() {
+            note!("thalweg sweep plot {} draws it; any reader of Parquet has its rows (docs/sweeps.md)", out.display());
+        }
     }
     Ok(())
 }
@@ -215,7 +218,7 @@ fn plot(folder: &Path, axes: &[String], figure: &str, front: &[String], out: &Pa
         bail!("--front has {} figures: write two, as in --front latency_p95_ms,video_bitrate_bps", front.len());
     };
     let plot = Plot::new(&rows, [&across, &down], figure, [first, second]).map_err(wrong)?;
-    let command = std::env::args().collect::<Vec<_>>().join(" ");
+    let command = folder::command_line();
     crate::folder::write_whole(out, plot.html(&folder.display().to_string(), &command, &rows).as_bytes())?;
     outln!("{}", out.display());
     Ok(())

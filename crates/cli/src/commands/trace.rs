@@ -229,6 +229,14 @@ fn inspect(Found { trace, format, notes, .. }: &Found) {
     }
     notes.iter().for_each(|note| outln!("                  {note}"));
     let s = trace.statistics();
+    if s.duration < Span::from_secs(1) {
+        outln!(
+            "constant rate     {:.3} Mbps, {} opportunities of 1500 bytes in turn",
+            s.mean.as_mbps_f64(),
+            s.opportunities
+        );
+        return;
+    }
     let [min, p5, p25, median, p75, p95, max] = s.per_second.map(|rate| format!("{:.2}", rate.as_mbps_f64()));
     outln!("duration          {:.1} s, {} opportunities of 1500 bytes", s.duration.as_secs_f64(), s.opportunities);
     outln!("mean rate         {:.3} Mbps", s.mean.as_mbps_f64());

@@ -13,7 +13,7 @@ use thalweg_lab::statistics::Against;
 use thalweg_lab::tune::{self, Compared, Evaluation, Header, Judgement, Objective, Plan, Run, Set};
 use thalweg_lab::{Outcome, Scenario};
 use thalweg_sender::{Registry, Scheme, SenderFactory};
-use thalweg_units::{Seed, Span};
+use thalweg_units::{Seed, Span, with_nearest};
 
 use super::setting::{Root, Setting, applied, unknown_in};
 use crate::grid::Grid;
@@ -133,7 +133,8 @@ impl<'a> Tuner<'a> {
     fn open(path: &Path, effort: &'a Effort) -> anyhow::Result<Tuner<'a>> {
         let shown = || path.display().to_string();
         let text = std::fs::read_to_string(path).with_context(shown)?;
-        let plan: Plan = toml::from_str(&text).map_err(|error| anyhow!("{}: {error}", shown()))?;
+        let plan: Plan =
+            toml::from_str(&text).map_err(|error| anyhow!("{}: {}", shown(), with_nearest(&error.to_string())))?;
         plan.check().with_context(shown)?;
         let registry = Registry::new();
         let reference = play::schemes(&registry, std::slice::from_ref(&plan.reference))?.remove(0);
@@ -202,8 +203,9 @@ impl<'a> Tuner<'a> {
         };
         let jobs: Vec<Job> =
             schemes.iter().flat_map(|scheme| scenarios.iter().map(move |of| job(scheme, of))).collect();
-        let mut runs =
-            play::all_seen(&jobs, self.effort, &|job, outcome| figures(&columns, job, &outcome))?.into_iter();
+        let (runs, interrupted) = play::all_seen(&jobs, self.effort, &|job, outcome| figures(&columns, job, &outcome))?;
+        interrupted.map_or(Ok(()), |interrupted| Err(anyhow!(interrupted)))?;
+        let mut runs = runs.into_iter();
         Ok(std::array::from_fn(|_| runs.by_ref().take(scenarios.len()).collect()))
     }
 
@@ -337,21 +339,18 @@ impl<'a> Tuner<'a> {
         outln!("{title} against {reference}, {duration} each, {} seeds: ratios (x) and differences", seeds.len());
         let objective = &self.plan.objective;
         let columns = objective.columns();
-        let heads =
-            columns.iter().map(|column| format!("{}\n{}", column.name, column.unit)).chain(["bars\nheld".into()]);
+        let heads = columns.iter().map(|column| column.head().join("\n")).chain(["bars\nheld".into()]);
         let mut grid = Grid::new(&["link"], heads);
-        let cells = |against: &BTreeMap<String, Compared>| -> Vec<String> {
-            columns
-                .iter()
-                .map(|column| against.get(column.key).map_or("-".into(), |found| text(column, *found)))
-                .collect()
+        let cells = |against: &BTreeMap<String, Compared>, runs: usize| -> Vec<String> {
+            let found = |column: &&Column| Some(text(column, *against.get(column.key)?, runs));
+            columns.iter().map(|column| found(column).unwrap_or_else(|| "-".into())).collect()
         };
         for link in &judgement.links {
-            let held = if link.missed.is_empty() { "all".into() } else { format!("-{}", link.missed.len()) };
-            grid.row(&[&link.link], cells(&link.against).into_iter().chain([held]));
+            let held = if link.missed.is_empty() { "all".into() } else { format!("all but {}", link.missed.len()) };
+            grid.row(&[&link.link], cells(&link.against, seeds.len()).into_iter().chain([held]));
         }
         let share = format!("{:.0}%", judgement.links_held * 100.0);
-        grid.row(&["all (geometric means)"], cells(&judgement.against).into_iter().chain([share]));
+        grid.row(&["all (geometric means)"], cells(&judgement.against, usize::MAX).into_iter().chain([share]));
         let (wins, losses) = tallies(objective, judgement);
         grid.row(&["links won"], wins.into_iter().chain([String::new()]));
         grid.row(&["links lost"], losses.into_iter().chain([String::new()]));
@@ -381,14 +380,20 @@ fn tallies(objective: &Objective, judgement: &Judgement) -> (Vec<String>, Vec<St
     objective.columns().iter().map(tally).unzip()
 }
 
-/// A comparison with its interval.
-fn text(column: &Column, found: Compared) -> String {
+/// The fewest runs whose interval says more than that they are few: Student's t of one degree of freedom is 12.7.
+const FEWEST: usize = 3;
+
+/// A comparison of so many runs, with its interval.
+fn text(column: &Column, found: Compared, runs: usize) -> String {
     let (mark, form): (_, fn(f64) -> String) = match column.against() {
         Against::Ratio => ("x", |value| format!("{value:.2}")),
         Against::Difference => ("", |value| format!("{value:+.2}")),
     };
     let mean = form(found.mean);
-    found.interval.map_or(format!("{mark}{mean}"), |(low, high)| format!("{mark}{mean} {}..{}", form(low), form(high)))
+    found
+        .interval
+        .filter(|_| runs >= FEWEST)
+        .map_or(format!("{mark}{mean}"), |(low, high)| format!("{mark}{mean} {}..{}", form(low), form(high)))
 }
 
 /// Says how many evaluations were finished, if the error is an interruption.

@@ -60,9 +60,9 @@ fn missing<T>(what: &str) -> anyhow::Result<T> {
 pub(crate) mod real_time {
     use thalweg_lab::Outcome;
 
-    use crate::play::Job;
+    use crate::play::{Job, Played};
 
-    pub(crate) fn all(_: &[Job], _: bool) -> anyhow::Result<Vec<Outcome>> {
+    pub(crate) fn all(_: &[Job], _: bool) -> anyhow::Result<Played> {
         super::missing("run --live")
     }
 

@@ -44,3 +44,24 @@ fn the_options_in_the_services_file_are_those_of_publish() {
     let (code, errors) = said(&["--size", "huge"]);
     assert!(code == Some(2) && errors.contains("huge"), "the command line wins: {errors}");
 }
+
+#[test]
+fn the_units_commands_are_command_lines_of_publish_and_take_their_pictures_from_where_they_say() {
+    let read = |path: PathBuf| fs::read_to_string(path).unwrap();
+    let dropins = fs::read_dir(root().join("deploy/thalweg-publish.service.d")).unwrap();
+    let files = dropins.map(|file| file.unwrap().path()).chain([root().join("deploy/thalweg-publish.service")]);
+    let config = root().join("deploy/publish.toml").display().to_string();
+    let mut commands = 0;
+    for file in files {
+        let unit = read(file.clone());
+        let Some(command) = unit.lines().find_map(|line| line.split("/usr/bin/thalweg ").nth(1)) else { continue };
+        let command = command.trim_end_matches('\'').replace("/etc/thalweg/publish.toml", &config);
+        let words: Vec<&str> = command.split(' ').chain(["--listen", "127.0.0.1:0"]).collect();
+        let output = thalweg(&words);
+        let reached = if words.contains(&"-") { "standard input" } else { "/etc/thalweg/certificate.pem" };
+        let errors = text(&output.stderr);
+        assert!(output.status.code() == Some(1) && errors.contains(reached), "{}: {errors}", file.display());
+        commands += 1;
+    }
+    assert_eq!(commands, 4);
+}

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::input::clip;
 use crate::{Folder, text, thalweg};
 
-const PAGES: [&str; 18] = [
+const PAGES: [&str; 19] = [
     "README.md",
     "docs/bench/README.md",
     "docs/bounds.md",
@@ -28,6 +28,7 @@ const PAGES: [&str; 18] = [
     "docs/sweeps.md",
     "docs/traces.md",
     "docs/tutorials/controller.md",
+    "docs/tutorials/embed.md",
     "docs/tutorials/estimator.md",
     "docs/tutorials/link.md",
     "docs/tutorials/papers.md",

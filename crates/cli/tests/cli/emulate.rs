@@ -11,7 +11,7 @@ use crate::{Folder, text, thalweg};
 /// Starts a relay that ends by itself after `duration`; also returns its address.
 pub(crate) fn relay(to: SocketAddr, duration: &str, arguments: &[&str]) -> (Child, SocketAddr) {
     let to = to.to_string();
-    let fixed = ["emulate", "--listen", "127.0.0.1:0", "--to", &to, "--duration", duration];
+    let fixed = ["emulate", "--listen", "127.0.0.1:0", "--to", &to, "--duration", duration, "--json"];
     let mut child = Command::new(env!("CARGO_BIN_EXE_thalweg"))
         .args(fixed)
         .args(arguments)
@@ -93,6 +93,15 @@ fn a_signal_ends_it_with_the_summary() {
     assert!(done.status.success(), "{}", text(&done.stderr));
     let printed: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(printed["up"]["packets"], 0);
+}
+
+#[test]
+fn it_ends_with_four_lines_for_people_and_says_until_when_it_plays() {
+    let done = thalweg(&["emulate", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:9", "--duration", "50ms"]);
+    let (said, noted) = (text(&done.stdout), text(&done.stderr));
+    let begins: Vec<&str> = said.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(begins, ["up", "down", "clients", "machine"], "{said}");
+    assert!(noted.contains("; until ") && noted.contains(" UTC, Ctrl-C ends"), "{noted}");
 }
 
 #[test]

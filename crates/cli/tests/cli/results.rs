@@ -225,6 +225,7 @@ fn names_that_are_none_are_answered_by_the_nearest_and_wrong_values_by_the_fix()
         (&["compare", "--seed", "-1"], "invalid seed"),
         (&["compare", "--queue", "fast"], "1bdp"),
         (&["compare", "--columns", "speed"], "expected one of"),
+        (&["compare", "--columns", "vdeo"], "did you mean video"),
     ] {
         let done = thalweg(arguments);
         assert!(!done.status.success() && text(&done.stderr).contains(word), "{arguments:?}: {}", text(&done.stderr));
@@ -271,4 +272,44 @@ fn a_bound_is_refused_by_name_wherever_time_is_real() {
         let said = text(&done.stderr);
         assert!(!done.status.success() && said.contains("'bound:causal' knows beforehand"), "{command:?}: {said}");
     }
+}
+
+#[test]
+fn a_folder_that_another_command_writes_into_is_refused_with_its_process_and_a_file_is_no_folder() {
+    let folder = Folder::new("held");
+    std::fs::create_dir(folder.0.join("out")).unwrap();
+    let lock = std::fs::File::create(folder.0.join("out/.lock")).unwrap();
+    std::fs::write(folder.0.join("out/.lock"), "4711\n").unwrap();
+    lock.lock().unwrap();
+    let refused = compare(&folder, &["--scheme", "gcc"]);
+    let said = text(&refused.stderr);
+    assert!(refused.status.code() == Some(1) && said.contains("in use by another thalweg (pid 4711)"), "{said}");
+    drop(lock);
+    assert!(compare(&folder, &["--scheme", "gcc"]).status.success());
+    let file = folder.file("file", "");
+    let said = text(&thalweg(&[&MODEL[..], &["--out", &file]].concat()).stderr);
+    assert!(said.contains("is a file, and must be a folder"), "{said}");
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "signals are repeated until it is over, whenever that is")]
+fn a_figure_is_stopped_by_signals_that_its_parent_ignores() {
+    let folder = Folder::new("stopped-figure");
+    let out = folder.0.join("out").display().to_string();
+    let script = "trap '' INT; exec \"$@\"";
+    let mut child = Command::new("sh")
+        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_thalweg"), "reproduce", "camel", "--jobs", "1", "--out", &out])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The first signal asks, the second ends it; those before it listens are ignored.
+    let status = loop {
+        Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None => std::thread::sleep(std::time::Duration::from_millis(100)),
+        }
+    };
+    assert_eq!(status.code(), Some(130));
 }

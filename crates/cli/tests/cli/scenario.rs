@@ -7,7 +7,7 @@ fn a_scenario_that_can_be_played_passes_and_says_what_it_is() {
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cubic.toml");
     let done = thalweg(&["scenario", "check", example]);
     assert!(done.status.success(), "{}", text(&done.stderr));
-    assert_eq!(text(&done.stdout), "cubic: 80s, 2 hops forth and 1 back, 3 competitors: as it should be\n");
+    assert_eq!(text(&done.stdout), "cubic: 80s, 2 hops forth and 1 back, 3 competitors: OK\n");
 }
 
 #[test]

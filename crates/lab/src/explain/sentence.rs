@@ -290,7 +290,7 @@ impl State<'_> {
         let differs = (limits.capacity_bps / by_window.max(1.0) - 1.0).abs() > 0.1;
         let capacity = if differs { format!("; the rate is {}", rate(limits.capacity_bps)) } else { String::new() };
         let alpha = self.variable("alpha").filter(|alpha| *alpha < 0.97);
-        let alpha = alpha.map_or(String::new(), |alpha| format!("; the encoder gets alpha = {} of it", plain(alpha)));
+        let alpha = alpha.map_or(String::new(), |alpha| format!("; of it the encoder gets {} (alpha)", percent(alpha)));
         let decided = self.decided();
         format!("the window of {}{over}, and {fill}{capacity}{alpha}{decided}", bytes(window))
     }

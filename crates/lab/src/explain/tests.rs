@@ -126,7 +126,7 @@ fn a_window_is_its_bytes_over_the_round_trip() {
         "2.0 Mbps: the window of 25 kB over a round trip of 100 ms (40 ms above its least) is 2.0 Mbps, and is full"
     );
     story.variables(1900, &[("alpha", 0.62)]);
-    assert!(story.why().ends_with("and is full; the encoder gets alpha = 0.62 of it"), "{}", story.why());
+    assert!(story.why().ends_with("and is full; of it the encoder gets 62 % (alpha)"), "{}", story.why());
     // SCReAM's media rate is below its window over the round trip.
     let mut story = Story::of(1000, Some(50_000), 100);
     story.decide(1900, "decrease", "queueing delay above half its target", (1400, 1000));

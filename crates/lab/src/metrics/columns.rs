@@ -43,10 +43,23 @@ impl Column {
         }
     }
 
+    /// The two lines of the column's head: figure and unit.
+    pub fn head(&self) -> [String; 2] {
+        let Column { key, name, unit, .. } = self;
+        match key {
+            _ if key.starts_with("latency_") => ["latency".into(), format!("{name} {unit}")],
+            // The papers' scale of opinions.
+            _ if key.starts_with("qoe_") => [(*name).into(), format!("{unit} 1-5")],
+            _ => [(*name).into(), (*unit).into()],
+        }
+    }
+
     /// How this number is compared with another scheme's: rates and durations by their ratio, dB, shares and ratings by
-    /// their difference (specs/metrics.md 10).
+    /// their difference (specs/metrics.md 10). Padding is none or next to none in many schemes: a factor of it says nothing.
     pub fn against(&self) -> Against {
-        let is_ratio = self.form == Form::Mbps || ["ms", "fps"].contains(&self.unit) || self.name == "fps";
+        let is_ratio = self.form == Form::Mbps && self.name != "padding"
+            || ["ms", "fps"].contains(&self.unit)
+            || self.name == "fps";
         if is_ratio { Against::Ratio } else { Against::Difference }
     }
 

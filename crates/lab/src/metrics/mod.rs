@@ -3,6 +3,7 @@
 mod choices;
 mod columns;
 mod delivery;
+mod doubts;
 pub mod estimate;
 mod explained;
 mod fairness;
@@ -23,6 +24,7 @@ use crate::series::FrameRecord;
 pub use choices::{Choices, Choosing};
 pub use columns::{Column, columns, every_column};
 pub use delivery::{DEADLINE, Delivery, abu};
+pub use doubts::{TOO_LATE_MS, doubts};
 pub use explained::Better;
 pub use fairness::{Portion, Sharer, Sharing, TcpShare, jain, sharing, tcp_share};
 pub use figures::{FIGURES, figures};

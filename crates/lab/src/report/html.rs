@@ -1,11 +1,17 @@
 //! Pieces of HTML.
 
+use super::colours::Style;
 use super::groups::Entry;
 
-/// A square in an entry's colour, of the light or the dark page.
+/// A piece of an entry's line, in its colour of the light or the dark page: colours alone repeat.
 pub(super) fn key(entry: &Entry) -> String {
-    let (light, dark) = (entry.style.light, entry.style.dark);
-    format!("<span class=\"key\" style=\"--light:{light};--dark:{dark}\"></span>")
+    let Style { light, dark, dash } = entry.style;
+    let dash: Vec<String> = dash.iter().map(u8::to_string).collect();
+    format!(
+        "<svg class=\"line\" width=\"22\" height=\"8\" style=\"stroke:light-dark({light},{dark})\"><path d=\"M0 4h22\" \
+         stroke-width=\"3\" stroke-dasharray=\"{}\"/></svg>",
+        dash.join(" ")
+    )
 }
 
 pub(super) fn escape(text: &str) -> String {

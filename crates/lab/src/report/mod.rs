@@ -26,6 +26,8 @@ pub struct About {
     pub title: String,
     /// A paragraph below the heading; may be empty.
     pub description: String,
+    /// A table below that: a row of headings, then rows of cells; may be empty.
+    pub table: Vec<Vec<String>>,
     /// The command that reproduces it.
     pub command: String,
     /// Scatter charts of delay against quality, for pages about those.

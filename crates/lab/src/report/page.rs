@@ -35,6 +35,7 @@ pub(super) fn page(about: &About, runs: &[Outcome]) -> String {
     if !about.description.is_empty() {
         let _ = write!(html, "<p>{}</p>", escape(&about.description));
     }
+    html.push_str(&super::table::given(&about.table));
     if let Some(first) = runs.first() {
         let s = &first.summary;
         let seeds: Vec<String> = page.cells[0].groups[0].runs.iter().map(|run| run.summary.seed.to_string()).collect();
@@ -131,7 +132,8 @@ fn against_bound(page: &mut Page<'_>, cell: &Cell<'_>) -> Option<Points> {
         Some(Spot { label: name, entry: Some(group.entry), ours: true, x: latency, y: rate / 1e6, range: None })
     };
     let points = cell.groups.iter().filter_map(spot).collect();
-    let title = format!("Rate of video over latency, and the most that any sender could have: {}", cell.link);
+    let title =
+        format!("Rate of video over latency, and its upper bound, a sender that knows the future: {}", cell.link);
     Some(Points { title, y: "video, Mbps", zero: true, curve: Some((page.bound(), curve)), points, front: Vec::new() })
 }
 

@@ -32,7 +32,7 @@ pub(super) fn table(page: &Page<'_>, runs: &[Outcome]) -> String {
         style => format!("<td class=\"words\">{}</td>", style.map_or("–", FeedbackStyle::name)),
     };
     for column in &columns {
-        let (Column { name, unit, .. }, about) = (column, column.about());
+        let ([name, unit], about) = (column.head(), column.about());
         // Writing to a string cannot fail.
         let _ = write!(html, "<th title=\"{}\">{name}<br><span class=\"unit\">{unit}</span></th>", escape(about));
     }
@@ -74,10 +74,10 @@ pub(super) fn table(page: &Page<'_>, runs: &[Outcome]) -> String {
         let name = escape(&base.name);
         let _ = write!(
             html,
-            "<p class=\"quiet\"><b class=\"best\">★</b> is the best of its column; small figures compare with {name}: a \
+            "<p class=\"quiet\"><b class=\"best\">best</b> marks the best of its column; small figures compare with {name}: a \
              factor, or a difference (of shares in points){}.</p>",
             if page.most_runs() > 1 {
-                ", * where the 95 % interval excludes no difference; ± is half the interval of a mean"
+                ", * significant (95 % interval excludes no difference); ± is half the interval of a mean"
             } else {
                 ""
             }
@@ -91,10 +91,21 @@ pub(super) fn table(page: &Page<'_>, runs: &[Outcome]) -> String {
     }
     html.push_str("<details class=\"about\"><summary>What the columns mean</summary><dl>");
     for column in &columns {
-        let _ = write!(html, "<dt>{}</dt><dd>{}</dd>", column.name, escape(column.about()));
+        let _ = write!(html, "<dt>{}</dt><dd>{}</dd>", column.head().join(" "), escape(column.about()));
     }
     html.push_str("</dl></details>");
     html
+}
+
+/// A table whose cells are given, below its headings; empty if there is none.
+pub(super) fn given(rows: &[Vec<String>]) -> String {
+    let [heads, rows @ ..] = rows else { return String::new() };
+    let line = |tag: &str, cells: &[String]| -> String {
+        let cells = cells.iter().map(|cell| format!("<{tag} class=\"words\">{}</{tag}>", escape(cell)));
+        format!("<tr>{}</tr>", cells.collect::<String>())
+    };
+    let rows: String = rows.iter().map(|row| line("td", row)).collect();
+    format!("<div class=\"wide\"><table><thead>{}</thead><tbody>{rows}</tbody></table></div>", line("th", heads))
 }
 
 /// Which metrics of quality there are, and what computed them.
@@ -130,7 +141,6 @@ fn value(column: &Column, group: &Group<'_>, base: Option<&Group<'_>>, best: Opt
     let class = if is_best { " class=\"best\"" } else { "" };
     let mut html = format!("<td{class} data-value=\"{}\">", found.mean);
     html.push_str(&column.text(found.mean));
-    html.push_str(if is_best { "<span class=\"star\" title=\"the best\"> ★</span>" } else { "" });
     if let Some(margin) = found.margin() {
         let _ = write!(html, "<small>±{}</small>", column.text(margin));
     }
@@ -138,5 +148,6 @@ fn value(column: &Column, group: &Group<'_>, base: Option<&Group<'_>>, best: Opt
     if let Some(compared) = base.and_then(|base| paired(&runs, &base.summaries(), against, column.value)) {
         let _ = write!(html, "<small class=\"delta\">{}</small>", column.compared(against, compared));
     }
+    html.push_str(if is_best { "<small>best</small>" } else { "" });
     html + "</td>"
 }

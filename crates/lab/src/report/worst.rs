@@ -1,11 +1,12 @@
 //! The worst moments of each scheme, with what was to be seen.
 
+use std::cmp::Ordering;
 use std::fmt::Write;
 
 use super::groups::{Group, Page};
 use super::html::{escape, key};
 use crate::metrics::latency;
-use crate::outcome::{Outcome, Worst};
+use crate::outcome::{BEGINNING_S, Outcome, Worst};
 
 /// Seconds shown before and after a moment.
 const AROUND: f64 = 2.0;
@@ -60,13 +61,18 @@ pub(super) fn worst(page: &Page<'_>) -> String {
     }
 }
 
+/// Puts moments of the beginning before all others.
+fn later(one: f64, other: f64) -> Ordering {
+    (one >= BEGINNING_S).cmp(&(other >= BEGINNING_S))
+}
+
 /// The frame that was shown latest.
 fn latest<'a>(group: &Group<'a>) -> Option<Moment<'a>> {
     let each = group.runs.iter().flat_map(|run| {
         let late = latency(&run.frames).map(|latency| latency.each_ms).unwrap_or_default();
         run.frames.iter().zip(late).map(move |(frame, late)| (*run, frame.captured_s, late)).collect::<Vec<_>>()
     });
-    let (run, at, late) = each.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    let (run, at, late) = each.max_by(|a, b| later(a.1, b.1).then(a.2.total_cmp(&b.2)))?;
     let text = format!("what the camera saw at {at:.2} s came {late:.0} ms late, its worst latency");
     Some(Moment { run, at, lasted: late / 1e3, text })
 }
@@ -78,6 +84,6 @@ fn poorest<'a>(group: &Group<'a>) -> Option<Moment<'a>> {
             .iter()
             .filter_map(|frame| Some((*run, frame.captured_s, frame.psnr_db.filter(|_| frame.displayed_s.is_some())?)))
     });
-    let (run, at, psnr) = each.min_by(|a, b| a.2.total_cmp(&b.2))?;
+    let (run, at, psnr) = each.max_by(|a, b| later(a.1, b.1).then(b.2.total_cmp(&a.2)))?;
     Some(Moment { run, at, lasted: 0.0, text: format!("{psnr:.1} dB at {at:.2} s, its lowest PSNR") })
 }

@@ -8,7 +8,7 @@ use thalweg_codecs::webp;
 use thalweg_units::{Size, Time};
 use thalweg_video::{Picture, scale};
 
-use crate::outcome::{Still, Worst};
+use crate::outcome::{BEGINNING_S, Still, Worst};
 
 /// Width of a still, in pixels: two of them fit beside each other on a page.
 const WIDTH: u16 = 480;
@@ -18,11 +18,16 @@ const QUANTIZER: u8 = 20;
 /// A picture with its capture time.
 type Captured<T> = (Time, T);
 
+/// How bad a moment of a picture captured at this time is; larger is worse. Whatever comes later is worse than the first
+/// frames, which are poor and late in every run.
+fn badness(captured: Time, value: f64) -> (bool, f64) {
+    (captured.as_secs_f64() >= BEGINNING_S, value)
+}
+
 /// A bad moment.
 struct Found {
     at: Time,
-    /// How bad: larger is worse.
-    badness: f64,
+    badness: (bool, f64),
     source: Captured<Arc<Picture>>,
     shown: Captured<Arc<Picture>>,
 }
@@ -39,14 +44,15 @@ pub(super) struct Stills {
 impl Stills {
     /// Returns true if the viewer's picture has never been as old as now.
     pub(super) fn is_oldest(&self, now: Time) -> bool {
-        let age = |captured: Time| (now - captured).as_secs_f64();
+        let age = |captured: Time| badness(captured, (now - captured).as_secs_f64());
         self.on_screen.as_ref().is_some_and(|(captured, _)| worse(&self.latency, age(*captured)))
     }
 
     /// The picture on the screen is replaced at `now`, when the camera sees `source`: the oldest so far.
     pub(super) fn on_oldest(&mut self, now: Time, source: Captured<Arc<Picture>>) {
         if let Some(shown) = self.on_screen.take() {
-            self.latency = Some(Found { at: now, badness: (now - shown.0).as_secs_f64(), source, shown });
+            self.latency =
+                Some(Found { at: now, badness: badness(shown.0, (now - shown.0).as_secs_f64()), source, shown });
         }
     }
 
@@ -59,9 +65,10 @@ impl Stills {
         source: Arc<Picture>,
         shown: Arc<Picture>,
     ) {
-        if worse(&self.quality, -psnr_db) {
+        let badness = badness(captured, -psnr_db);
+        if worse(&self.quality, badness) {
             let (source, shown) = ((captured, source), (captured, shown.clone()));
-            self.quality = Some(Found { at: now, badness: -psnr_db, source, shown });
+            self.quality = Some(Found { at: now, badness, source, shown });
         }
         self.on_screen = Some((captured, shown));
     }
@@ -73,7 +80,7 @@ impl Stills {
     }
 }
 
-fn worse(known: &Option<Found>, badness: f64) -> bool {
+fn worse(known: &Option<Found>, badness: (bool, f64)) -> bool {
     known.as_ref().is_none_or(|known| badness > known.badness)
 }
 
@@ -101,6 +108,17 @@ fn small(picture: &Picture) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_units::Span;
+
+    #[test]
+    fn a_moment_of_the_first_second_is_kept_only_where_there_is_no_later_one() {
+        let (mut stills, grey) = (Stills::default(), Arc::new(Picture::filled(Size::new(96, 54), 90, 128, 128)));
+        for (captured, psnr) in [(0, 10.0), (1000, 40.0), (1033, 39.0), (1067, 41.0)] {
+            let captured = Time::from_millis(captured);
+            stills.on_shown(captured + Span::from_millis(100), captured, psnr, grey.clone(), grey.clone());
+        }
+        assert_eq!(stills.finish()[0].shown_captured_s, 1.033);
+    }
 
     #[test]
     fn the_oldest_picture_seen_and_the_poorest_are_kept_with_what_the_camera_saw() {

@@ -52,7 +52,7 @@ pub type Skip = BTreeMap<String, Value>;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum GridError {
     /// It is no grid.
-    #[error(transparent)]
+    #[error("{}", thalweg_units::with_nearest(&.0.to_string()))]
     Content(#[from] toml::de::Error),
     /// It is one that cannot be played.
     #[error("{}{message}", .line.map_or(String::new(), |line| format!("line {line}: ")))]

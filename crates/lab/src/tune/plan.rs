@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use thalweg_traces::ReadOptions;
 use thalweg_units::{Seed, Span};
 use toml::Value;
 
 use super::search::MAX_PARAMETERS;
 use super::{Invalid, Objective, Parameter, Starts};
+use crate::seeds::seeds;
 
 /// A tuning file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -61,8 +63,22 @@ pub struct Set {
     pub links: Vec<String>,
     /// The duration of each run.
     pub duration: Span,
-    /// The seeds that are played over each link.
+    /// The seeds that are played over each link: a list, or a text such as `1..10`.
+    #[serde(deserialize_with = "listed")]
     pub seeds: Vec<Seed>,
+}
+
+fn listed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Seed>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "seeds are a list, [1, 4, 9], or a text, \"1..10\"")]
+    enum Written {
+        List(Vec<Seed>),
+        Text(String),
+    }
+    match Written::deserialize(deserializer)? {
+        Written::List(seeds) => Ok(seeds),
+        Written::Text(text) => Ok(seeds(&text).map_err(D::Error::custom)?.into_iter().map(Seed::new).collect()),
+    }
 }
 
 fn one() -> Seed {
@@ -157,6 +173,12 @@ mod tests {
     }
 
     #[test]
+    fn seeds_are_a_list_or_a_range() {
+        let plan: Plan = toml::from_str(&FILE.replace("[1, 2]", "'1..3'")).unwrap();
+        assert_eq!(plan.test.seeds, [1, 2, 3].map(Seed::new));
+    }
+
+    #[test]
     fn what_cannot_be_followed_is_refused_with_its_place_and_the_fix() {
         for (from, to, words) in [
             ("['B.up']", "[]", "[test] has nothing to play"),
@@ -169,6 +191,8 @@ mod tests {
             ("at_most = 0.8", "at_most = 0", "it must be above 0"),
             ("weight = 4", "weight = -4", "weight = -4 must be 0 or more"),
             ("at_least = 0.8", "at_least = 80", "at_least = 80 must be from 0 to 1"),
+            ("[1, 2]", "'2..1'", "invalid seed '2..1'"),
+            ("[1, 2]", "true", "seeds are a list, [1, 4, 9], or a text"),
             ("runs = 5", "runs = 5\nrusn = 6", "unknown field `rusn`"),
         ] {
             let refused = checked(from, to).unwrap_err();

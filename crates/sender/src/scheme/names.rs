@@ -240,7 +240,7 @@ pub fn known() -> &'static [Known] {
     ]
 }
 
-/// No scheme has this name; the message lists those that exist, and says which are near.
+/// No scheme has this name; the message says which are near, or lists those that exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownScheme {
     name: String,
@@ -264,14 +264,13 @@ impl UnknownScheme {
 impl fmt::Display for UnknownScheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known = || self.others.iter().map(String::as_str).chain(known().iter().map(|known| known.name));
+        write!(f, "unknown scheme '{}': ", self.name)?;
+        if let Some(question) = did_you_mean(&self.name, known()) {
+            return f.write_str(&question);
+        }
         let suffixes: Vec<&str> = suffixes().iter().map(|suffix| suffix.name).collect();
         let (names, suffixes) = (known().collect::<Vec<_>>().join(", "), suffixes.join(", "));
-        write!(
-            f,
-            "unknown scheme '{}': expected one of {names}, optionally with a suffix that fits it ({suffixes})",
-            self.name
-        )?;
-        did_you_mean(&self.name, known()).map_or(Ok(()), |question| write!(f, "; {question}"))
+        write!(f, "expected one of {names}, optionally with a suffix that fits it ({suffixes})")
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use thalweg_codecs::traffic::TrafficModel;
 use thalweg_netsim::traffic::tcp::Congestion;
 use thalweg_rmcat::{
@@ -16,11 +16,11 @@ use thalweg_units::{Seed, Span};
 use crate::commands::seeds::Seeds;
 use crate::commands::values;
 use crate::grid::Grid;
-use crate::interrupt;
 use crate::keeping::{self, Keeping};
 use crate::play::{Effort, Interrupted};
 use crate::progress::{self, Progress};
 use crate::suggest::Unknown;
+use crate::{folder, interrupt};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -29,8 +29,7 @@ use crate::suggest::Unknown;
   thalweg bench rmcat --case wired --scheme gcc --expect verdicts.txt --junit rmcat.xml
   thalweg bench rmcat --list
 
-A verdict is pass (.), weak (~: what should hold does not), open (?: the seeds do not decide) or fail (X: what must hold
-does not). docs/bench says where each bound comes from.")]
+A verdict is pass (.), weak (~: what should hold does not), open (?: the seeds do not decide) or fail (X: what must hold does not). docs/bench says where each bound comes from.")]
 pub(crate) struct Arguments {
     /// Cases, separated by commas: ids such as 5.1, the begin of ids as in 'gcc.*', wired, webrtc, or all
     #[arg(long, value_delimiter = ',', default_value = "wired", value_name = "CASES")]
@@ -49,27 +48,30 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     seeds: Seeds,
     #[command(flatten)]
-    varied: Varied,
-    #[command(flatten)]
     effort: Effort,
-    #[command(flatten)]
-    keeping: Keeping,
     /// Print everything as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = RESULTS)]
     json: bool,
     /// Print the table in Markdown
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with = "json", help_heading = RESULTS)]
     markdown: bool,
     /// Write the verdicts as JUnit's XML, which continuous integration shows
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = RESULTS)]
     junit: Option<PathBuf>,
     /// Fail unless the verdicts match a file of lines such as `5.1 = pass` (see docs/bench)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = RESULTS)]
     expect: Option<PathBuf>,
     /// The folder for the page (rmcat.html) and for rmcat.json
-    #[arg(long, short, value_name = "FOLDER")]
+    #[arg(long, short, value_name = "FOLDER", help_heading = RESULTS)]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    varied: Varied,
+    #[command(flatten)]
+    keeping: Keeping,
 }
+
+/// A heading of the help.
+const RESULTS: &str = "Results";
 
 /// Variations of RFC 8867's cases.
 #[derive(Debug, clap::Args)]
@@ -120,7 +122,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             found.into_iter().filter(|case| !cases.iter().any(|known| known.id == case.id)).collect::<Vec<_>>(),
         );
     }
-    let schemes = arguments.scheme.iter().map(|name| name.parse()).collect::<Result<Vec<Scheme>, UnknownScheme>>()?;
+    let schemes =
+        arguments.scheme.iter().map(|name| name.trim().parse()).collect::<Result<Vec<Scheme>, UnknownScheme>>()?;
     let expected = arguments.expect.as_deref().map(|path| {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         Expectations::read(&text).with_context(|| path.display().to_string())
@@ -156,8 +159,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(kept) = arguments.keeping.planned()? {
         return keeping::plan(&kept, "bench", bench.left(&kept).map_err(anyhow::Error::msg)?);
     }
-    let outcomes = played(&bench, &arguments.effort, &arguments.keeping)?;
-    let about = page::About { command: command_line(), seeds: bench.seeds.len() };
+    let (outcomes, interrupted) = played(&bench, &arguments.effort, &arguments.keeping)?;
+    if let Some(interrupted) = &interrupted {
+        if outcomes.is_empty() {
+            bail!(interrupted.clone());
+        }
+        let all = bench.cases.len() * bench.contestants.len();
+        eprintln!("partial: {} of {all} outcomes", outcomes.len());
+    }
+    let about = page::About { command: folder::command_line(), seeds: bench.seeds.len() };
     if let Some(out) = &arguments.out {
         write(&out.join("rmcat.html"), &page::page(&outcomes, &about))?;
         write(&out.join("rmcat.json"), &format!("{:#}\n", json(&outcomes)))?;
@@ -169,13 +179,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match (arguments.json, arguments.markdown) {
         (true, _) => out!("{:#}\n", json(&outcomes)),
         (_, true) => out!("{}", grid(&outcomes).markdown()),
-        _ => out!("{}", grid(&outcomes).text(progress::width_of_output(), progress::bold())),
+        _ => out!("{}{LEGEND}", grid(&outcomes).text(progress::width_of_output(), progress::bold())),
     }
-    match expected {
-        Some(expected) => Ok(expected.check(&outcomes)?),
-        None => Ok(()),
+    match (interrupted, expected) {
+        (Some(interrupted), _) => Err(interrupted.into()),
+        (None, Some(expected)) => Ok(expected.check(&outcomes)?),
+        (None, None) => Ok(()),
     }
 }
+
+/// Lines below the table.
+const LEGEND: &str = "
+. pass, ~ weak (what should hold does not), ? open (the seeds do not decide), X fail (what must hold does not); value±half its 95 %
+interval. What decided: figure, flow (f0 the first) and second from which it counts; value > bound, >? where the interval holds both.
+";
 
 fn list() -> anyhow::Result<()> {
     for case in all() {
@@ -184,14 +201,19 @@ fn list() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn played(bench: &Bench<'_>, effort: &Effort, keeping: &Keeping) -> anyhow::Result<Vec<Outcome>> {
+/// The outcomes, and the interruption if they are not all.
+fn played(
+    bench: &Bench<'_>,
+    effort: &Effort,
+    keeping: &Keeping,
+) -> anyhow::Result<(Vec<Outcome>, Option<Interrupted>)> {
     interrupt::listen();
     let kept = keeping.open()?;
     let runs = bench.contestants.len() * bench.seeds.len();
     let durations: Vec<Span> = bench.cases.iter().flat_map(|case| std::iter::repeat_n(case.duration, runs)).collect();
     let jobs = durations.len();
     let progress = Mutex::new((Progress::new(durations.into_iter()), 0));
-    let outcomes = bench.run_kept(effort.threads(jobs), kept.as_ref(), &|case, contestant| {
+    let (outcomes, is_whole) = bench.run_kept(effort.threads(jobs), kept.as_ref(), &|case, contestant| {
         if let Ok(mut progress) = progress.lock() {
             progress.0.begin(format!("{} {contestant}", case.id), case.duration).finish();
             progress.1 += 1;
@@ -199,18 +221,12 @@ fn played(bench: &Bench<'_>, effort: &Effort, keeping: &Keeping) -> anyhow::Resu
         !interrupt::requested()
     })?;
     let played = progress.lock().map_or(0, |progress| progress.1);
-    let interrupted = if kept.is_some() { Interrupted::until_again } else { Interrupted::for_good };
-    outcomes.ok_or_else(|| interrupted(played, jobs).into())
+    let interrupted = if kept.is_some() { Interrupted::until_again } else { Interrupted::for_want_of_a_folder };
+    Ok((outcomes, (!is_whole).then(|| interrupted(played, jobs))))
 }
 
 fn write(path: &std::path::Path, text: &str) -> anyhow::Result<()> {
     std::fs::write(path, text).with_context(|| path.display().to_string())
-}
-
-/// The command that was given, to be given again.
-fn command_line() -> String {
-    let arguments = std::env::args().skip(1);
-    std::iter::once("thalweg".to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 /// The columns of the table: what they show and the bars that count for them.

@@ -61,8 +61,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             sink.write(&decoded.image)?;
         }
     }
-    if let Some(sink) = sink {
+    if let (Some(sink), Some(path)) = (sink, &arguments.out) {
         sink.finish()?;
+        super::complete(path)?;
     }
     if failed > 0 {
         bail!("{failed} frames could not be decoded");

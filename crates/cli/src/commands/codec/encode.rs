@@ -77,6 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         number += 1;
     }
     std::io::Write::flush(&mut writer.finish()).with_context(|| arguments.out.display().to_string())?;
+    super::complete(&arguments.out)?;
     let seconds = interval.as_secs_f64() * number as f64;
     eprintln!("{number} frames, {bytes} bytes, {:.0} kbps", bytes as f64 * 8.0 / 1e3 / seconds.max(f64::MIN_POSITIVE));
     Ok(())

@@ -5,7 +5,7 @@ mod encode;
 mod inspect;
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
@@ -46,11 +46,30 @@ fn open(path: &Path) -> anyhow::Result<Box<dyn Read>> {
     Ok(Box::new(std::io::BufReader::new(file)))
 }
 
-/// Opens a file for writing, or standard output for `-`.
+/// Opens a file for writing, or standard output for `-`. The file has its name from [`complete`] on, so that none is cut.
 fn create(path: &Path) -> anyhow::Result<Box<dyn Write>> {
     if path == Path::new("-") {
         return Ok(Box::new(std::io::stdout().lock()));
     }
-    let file = std::fs::File::create(path).with_context(|| path.display().to_string())?;
+    let file = std::fs::File::create(unfinished(path)).with_context(|| path.display().to_string())?;
     Ok(Box::new(std::io::BufWriter::new(file)))
+}
+
+/// Gives a whole file its name.
+fn complete(path: &Path) -> anyhow::Result<()> {
+    let written = unfinished(path);
+    if path == Path::new("-") || written == path {
+        return Ok(());
+    }
+    std::fs::rename(written, path).with_context(|| path.display().to_string())
+}
+
+/// Where a file is until it is whole: beside it, or itself where it is a device or a pipe.
+fn unfinished(path: &Path) -> PathBuf {
+    if path.exists() && !path.is_file() {
+        return path.into();
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(".unfinished");
+    name.into()
 }

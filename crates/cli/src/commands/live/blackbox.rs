@@ -59,8 +59,6 @@ pub(crate) struct Arguments {
     /// Duration of each call, from its first packet
     #[arg(long, default_value = "60s", value_parser = values::duration)]
     duration: Span,
-    #[command(flatten)]
-    network: Network,
     /// Number of calls over each link, and of runs of each scheme
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000), help_heading = RUNS)]
     runs: u64,
@@ -73,16 +71,18 @@ pub(crate) struct Arguments {
     /// Show a call that stayed invalid, marked so in its name, instead of failing
     #[arg(long, help_heading = RUNS)]
     keep_invalid: bool,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = RUNS)]
     effort: Effort,
     /// Folder for the report and for each run; a call's also has its getStats (program.json)
     ///
     /// Results of an earlier command in it move to earlier/1, earlier/2 and so on.
-    #[arg(long, short, default_value = "out", value_name = "FOLDER")]
+    #[arg(long, short, default_value = "out", value_name = "FOLDER", help_heading = RUNS)]
     out: PathBuf,
     /// Continue an interrupted command of the same options; finished runs are not played again
     #[arg(long, help_heading = RUNS)]
     resume: bool,
+    #[command(flatten)]
+    network: Network,
     #[command(flatten)]
     results: Results,
 }
@@ -197,8 +197,8 @@ fn one(
     }
     let gates = Gates::default();
     let mut attempts: Vec<(Validity, Vec<String>)> = Vec::new();
+    let begun = progress.begin(label.clone(), scenario.duration);
     let (mut call, failures) = loop {
-        let begun = progress.begin(label.clone(), scenario.duration);
         let mut find =
             |name: &str| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"));
         let mut say = |now| {
@@ -212,7 +212,6 @@ fn one(
             error => error.into(),
         });
         let call = call.with_context(|| label.clone())?;
-        begun.finish();
         let failures = call.validity.failures(&gates);
         note!("{label}: {}", words(&call));
         attempts.push((call.validity, failures.clone()));
@@ -224,6 +223,7 @@ fn one(
             break (call, failures);
         }
     };
+    begun.finish();
     if !failures.is_empty() {
         if !arguments.keep_invalid {
             let (count, why) = (attempts.len(), failures.join("; "));

@@ -10,6 +10,7 @@ use thalweg_units::{Bytes, Span, Time};
 
 use super::addresses::local_address;
 use super::emulated::Emulated;
+use crate::clock;
 use crate::commands::values;
 use crate::progress::StatusLine;
 
@@ -24,8 +25,6 @@ pub(crate) struct Arguments {
     /// The server's address or local port
     #[arg(long, value_name = "ADDRESS", value_parser = local_address)]
     to: SocketAddr,
-    #[command(flatten)]
-    link: Emulated,
     /// The maximum number of clients at a time
     #[arg(long, default_value_t = 64)]
     clients: usize,
@@ -38,6 +37,11 @@ pub(crate) struct Arguments {
     /// Length of the busy wait at the end of each sleep: timers fire less late, at the cost of a busy core
     #[arg(long, default_value = "0us", value_parser = values::time)]
     spin: Span,
+    /// Print the statistics at the end as one JSON object instead of four lines
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    link: Emulated,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -51,12 +55,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let mut signals = Signals::to_end()?;
     let relay = Relay::start(&config, &mut |name| link.find(name))?;
-    eprintln!("from {} to {}; Ctrl-C ends", relay.address(), arguments.to);
-    let clock = config.clock;
-    let end = arguments.duration.map_or(Time::NEVER, |duration| clock.now() + duration);
-    watch(&relay, clock, end, &mut signals)?;
+    let until = arguments.duration.map_or_else(String::new, |duration| format!("until {}, ", clock::after(duration)));
+    eprintln!("from {} to {}; {until}Ctrl-C ends", relay.address(), arguments.to);
+    let end = arguments.duration.map_or(Time::NEVER, |duration| config.clock.now() + duration);
+    watch(&relay, config.clock, end, &mut signals)?;
     let statistics = relay.stop().context("the relay failed")?;
-    outln!("{}", serde_json::to_string_pretty(&statistics.json())?);
+    match arguments.json {
+        true => outln!("{}", serde_json::to_string_pretty(&statistics.json())?),
+        false => outln!("{statistics}"),
+    }
     Ok(())
 }
 

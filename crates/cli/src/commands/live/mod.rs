@@ -63,7 +63,7 @@ pub(crate) enum Command {
     ///
     /// Clients send to --listen in place of --to. Each client address gets a socket of its own towards the server; all
     /// share one link in each direction. A packet's size is that of its IP packet: 28 bytes more than its payload, with
-    /// IPv6 48. At the end, after Ctrl-C or --duration, it prints the traffic as one JSON object. On a machine that
+    /// IPv6 48. At the end, after Ctrl-C or --duration, it says in four lines what passed, or in JSON. On a machine that
     /// does much else, `chrt -f 10 thalweg emulate ...` keeps packets on time.
     Emulate(emulate::Arguments),
     /// Run a command behind an emulated link, in a network namespace, as root

@@ -1,28 +1,33 @@
 //! Scenarios in real time on real sockets: `run --live`.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anyhow::Context;
 use thalweg_emulate::clock::Clock;
 use thalweg_lab::metrics::Summary;
+use thalweg_lab::simulate::SimulateError;
 use thalweg_lab::{Outcome, Scenario, inputs, run_folder, simulate, unattended};
-use thalweg_lab_sockets::Timing;
+use thalweg_lab_sockets::{RealTimeError, Timing};
 use thalweg_learned::onnx;
 use thalweg_sender::SenderFactory;
 use thalweg_units::Span;
 
 use super::policies;
-use crate::link;
-use crate::play::{Job, folder_name};
+use crate::play::{Interrupted, Job, Played, folder_name};
 use crate::progress::Progress;
 use crate::standard_input::Spooled;
+use crate::{clock, interrupt, link};
 
 /// Plays the jobs one after another, each for as long as its scenario lasts. With `simulated`, each is played in
-/// virtual time too, with the packet sizes and the feedback that were negotiated.
-pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>> {
+/// virtual time too, with the packet sizes and the feedback that were negotiated. After Ctrl-C what was finished is returned.
+pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Played> {
+    interrupt::listen();
     let plays = if simulated { 2 } else { 1 };
     let spooled = Spooled::of(jobs.iter().flat_map(|job| std::iter::repeat_n(&job.scenario, plays)))?;
     let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
+    let total = jobs.iter().fold(Span::ZERO, |total, job| total + job.scenario.duration);
+    note!("plays by the clock, until {}", clock::after(total));
     let mut outcomes = Vec::new();
     for Job { scenario, scheme, folder, .. } in jobs {
         let label = format!("{} over {}, live", scheme.name(), scenario.name);
@@ -34,9 +39,16 @@ pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>>
         };
         let begun = progress.begin(label.clone(), scenario.duration);
         let mut find = find(scenario);
-        let played =
-            thalweg_lab_sockets::run(&spooled.scenario(scenario), &sender, &mut find, &mut |now| begun.report(now))
-                .with_context(|| label.clone())?;
+        let mut say = |now| {
+            begun.report(now);
+            if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let played = thalweg_lab_sockets::run(&spooled.scenario(scenario), &sender, &mut find, &mut say);
+        if matches!(played, Err(RealTimeError::Simulate(SimulateError::Interrupted))) {
+            let problem = Interrupted::for_good(outcomes.len() / plays, jobs.len());
+            return Ok(Played { outcomes, problem: Some(problem.into()) });
+        }
+        let played = played.with_context(|| label.clone())?;
         begun.finish();
         report(&label, &played.timing);
         run_folder::write(folder, &played.scenario, &inputs, &*played.scheme, &played.run)?;
@@ -51,7 +63,7 @@ pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>>
             outcomes.push(run.outcome);
         }
     }
-    Ok(outcomes)
+    Ok(Played { outcomes, problem: None })
 }
 
 fn find(scenario: &Scenario) -> impl FnMut(&str) -> Result<std::sync::Arc<thalweg_netsim::Trace>, String> + '_ {
@@ -77,6 +89,9 @@ fn report(label: &str, timing: &Timing) {
 
 /// Prints the difference between each run on real sockets and the one in virtual time that follows it.
 pub(crate) fn print_agreement(outcomes: &[Outcome]) {
+    if outcomes.is_empty() {
+        return;
+    }
     outln!("");
     outln!("{:20} {:>24} {:>24} {:>24} {:>24}", "live / simulated", "wire Mbps", "video Mbps", "P50 ms", "P95 ms");
     for pair in outcomes.chunks_exact(2) {

@@ -33,9 +33,9 @@ const RECORDS: &str = "Records";
 
 #[derive(clap::Args)]
 pub(crate) struct Sending {
-    /// Read options from a TOML file too, by their names, such as `listen = "0.0.0.0:8443"`
+    /// Read options and arguments from a TOML file too, by their names, such as `source = "clip.mp4"`
     ///
-    /// Options on the command line take precedence.
+    /// Those on the command line take precedence.
     // Read before the others are parsed (configured.rs).
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,

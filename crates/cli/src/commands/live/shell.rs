@@ -17,8 +17,6 @@ use crate::commands::values;
   thalweg shell --rate 2Mbps --delay 20ms -- curl http://example.org/
   thalweg shell --down lte-driving --queue 1bdp --loss 0.5%")]
 pub(crate) struct Arguments {
-    #[command(flatten)]
-    link: Emulated,
     /// Length of the busy wait at the end of each sleep: timers fire less late, at the cost of a busy core
     #[arg(long, default_value = "0us", value_parser = values::time)]
     spin: Span,
@@ -31,6 +29,8 @@ pub(crate) struct Arguments {
     /// Command and its arguments, after -- (default: the caller's shell, or $SHELL)
     #[arg(last = true)]
     command: Vec<OsString>,
+    #[command(flatten)]
+    link: Emulated,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {

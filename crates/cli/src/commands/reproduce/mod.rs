@@ -28,7 +28,7 @@ use crate::keeping::{self, Keeping};
 use crate::play::{self, Effort, Interrupted, Job};
 use crate::progress::Progress;
 use crate::suggest::Unknown;
-use crate::{interrupt, link, recorded};
+use crate::{folder, interrupt, link, recorded};
 
 /// A heading of the help.
 const RECORDINGS: &str = "Recordings";
@@ -50,6 +50,26 @@ pub(crate) struct Arguments {
     /// in --out already, made by this program, is not played again.
     #[arg(long, value_name = "FOLDER", conflicts_with = "json")]
     pages: Option<PathBuf>,
+    /// Duration of each run (default: the figure's own)
+    #[arg(long, value_parser = values::duration)]
+    duration: Option<Span>,
+    /// Leave the reverse path unlimited instead of using the recorded one
+    #[arg(long)]
+    unloaded: bool,
+    /// Runs of each scheme over each link, with consecutive seeds from --seed (default: the figure's own number)
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: Option<u32>,
+    /// The seed of every random choice
+    #[arg(long, default_value_t = Seed::new(1), value_parser = values::seed)]
+    seed: Seed,
+    #[command(flatten)]
+    effort: Effort,
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+    /// The folder for the report and for each run
+    #[arg(long, short, default_value = "out")]
+    out: PathBuf,
     /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down
     ///
     /// Default: the folder into which `thalweg data fetch mahimahi` puts them.
@@ -67,28 +87,8 @@ pub(crate) struct Arguments {
     lumos5g_traces: Option<PathBuf>,
     #[command(flatten)]
     pictures: Pictures,
-    /// Duration of each run (default: the figure's own)
-    #[arg(long, value_parser = values::duration)]
-    duration: Option<Span>,
-    /// Leave the reverse path unlimited instead of using the recorded one
-    #[arg(long)]
-    unloaded: bool,
-    /// Runs of each scheme over each link, with consecutive seeds from --seed (default: the figure's own number)
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    runs: Option<u32>,
-    /// The seed of every random choice
-    #[arg(long, default_value_t = Seed::new(1), value_parser = values::seed)]
-    seed: Seed,
-    #[command(flatten)]
-    effort: Effort,
     #[command(flatten)]
     keeping: Keeping,
-    /// Print one JSON object instead of tables
-    #[arg(long)]
-    json: bool,
-    /// The folder for the report and for each run
-    #[arg(long, short, default_value = "out")]
-    out: PathBuf,
 }
 
 impl Arguments {
@@ -125,8 +125,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.json && chosen.len() > 1 {
         bail!("--json prints one figure, and these are {}: name one, or write --pages", chosen.len());
     }
-    for figure in chosen {
-        play(figure, arguments)?.print(figure, arguments.json)?;
+    interrupt::listen();
+    let mut verdicts = Vec::new();
+    for figure in &chosen {
+        let (results, interrupted) = play(figure, arguments)?;
+        results.print(figure, arguments.json)?;
+        interrupted.map_or(Ok(()), |interrupted| Err(anyhow!(interrupted)))?;
+        verdicts.push(format!("{:22} {}", figure.name, results.verdict()));
+    }
+    if chosen.len() > 1 {
+        outln!("\nverdicts");
+        verdicts.iter().for_each(|verdict| outln!("{verdict}"));
     }
     Ok(())
 }
@@ -143,13 +152,14 @@ fn chosen<'a>(known: &'a [Figure], names: &[String]) -> anyhow::Result<Vec<&'a F
     Ok(known.iter().filter(|figure| names.iter().any(|name| is_named(figure, name))).collect())
 }
 
-/// Plays a figure. Its runs have folders and a report, unless only a page of results is wanted.
-fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<Results> {
-    match &figure.experiment {
+/// Plays a figure. Its runs have folders and a report, unless only a page of results is wanted. After Ctrl-C the results are
+/// those of the runs that were finished, and say no verdict.
+fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<(Results, Option<Interrupted>)> {
+    let results = match &figure.experiment {
         Experiment::EncoderStep(step) => {
             let pictures = arguments.pictures.of_figure(&figure.setup)?;
             let response = step.play(&pictures.codec(), &pictures.video(), arguments.seed)?;
-            Ok(Results::of_step(figure, &response))
+            Results::of_step(figure, &response)
         }
         Experiment::Rows(table) => {
             let traces = arguments.traces()?;
@@ -161,31 +171,35 @@ fn play(figure: &Figure, arguments: &Arguments) -> anyhow::Result<Results> {
                 let path = path.display().to_string();
                 link::find(&path, figure.setup.duration, arguments.seed).map_err(|error| format!("{error:#}"))
             };
-            Ok(Results::of_rows(figure, table.keys, &(table.play)(&mut find, arguments.seed)?))
+            Results::of_rows(figure, table.keys, &(table.play)(&mut find, arguments.seed)?)
         }
-        Experiment::Bounded(lines) => Ok(Results::of_bounded(figure, lines, &bounded::play(figure, lines, arguments)?)),
+        Experiment::Bounded(lines) => Results::of_bounded(figure, lines, &bounded::play(figure, lines, arguments)?),
         Experiment::Runs { schemes, links, readings } => {
             let played = scenarios::played(links, figure.setup, arguments)?;
             let out = arguments.pages.is_none().then(|| arguments.out.join(figure.name));
             let jobs = jobs(schemes, &played, out.as_deref());
-            let Runs { samples, first } = match arguments.keeping.open()? {
+            out.as_deref().map_or(Ok(()), folder::hold)?;
+            let Runs { samples, first, interrupted } = match arguments.keeping.open()? {
                 Some(kept) => kept_runs(figure, &jobs, &arguments.effort, &kept)?,
                 None => runs(figure, &jobs, &arguments.effort)?,
             };
             let (played, samples, first) = (&played, &samples, &first);
-            let shown = show::Shown { figure, schemes, readings, played, samples, first };
+            let shown =
+                show::Shown { figure, schemes, readings, played, samples, first, interrupted: interrupted.as_ref() };
+            let results = Results::of(&shown)?;
             if let Some(out) = out {
                 if !arguments.json {
                     shown.print_beyond();
                 }
                 let scatters = if figure.scattered { scatters(first, &figure.published) } else { Vec::new() };
-                let (title, description) = (figure.name.into(), figure.about.to_string());
-                let about = About { title, description, scatters, ..About::default() };
+                let (title, description) = (figure.name.into(), format!("{}. {}", figure.about, results.summary()));
+                let about = About { title, description, scatters, table: results.published(), ..About::default() };
                 play::write_report(first, about, &out.join("report.html"))?;
             }
-            Results::of(&shown)
+            return Ok((results, interrupted));
         }
-    }
+    };
+    Ok((results, None))
 }
 
 /// One job for every scheme, link and seed; the runs of the first seed have folders in `out`.
@@ -209,6 +223,8 @@ struct Runs {
     samples: Vec<Sample>,
     /// The complete outcomes of the first seed, for charts.
     first: Vec<Outcome>,
+    /// Why these are not all.
+    interrupted: Option<Interrupted>,
 }
 
 fn runs(figure: &Figure, jobs: &[Job], effort: &Effort) -> anyhow::Result<Runs> {
@@ -216,8 +232,9 @@ fn runs(figure: &Figure, jobs: &[Job], effort: &Effort) -> anyhow::Result<Runs> 
     let see = |job: &Job, outcome: Outcome| {
         (Sample::of(&outcome, readings, &figure.distributions), job.is_written.then_some(outcome))
     };
-    let (samples, whole): (Vec<_>, Vec<_>) = play::all_seen(jobs, effort, &see)?.into_iter().unzip();
-    Ok(Runs { samples, first: whole.into_iter().flatten().collect() })
+    let (seen, interrupted) = play::all_seen(jobs, effort, &see)?;
+    let (samples, whole): (Vec<_>, Vec<_>) = seen.into_iter().unzip();
+    Ok(Runs { samples, first: whole.into_iter().flatten().collect(), interrupted })
 }
 
 /// The runs as text, with their keys.
@@ -271,7 +288,7 @@ fn kept_runs(figure: &Figure, jobs: &[Job], effort: &Effort, kept: &Kept) -> any
         let sample = sample.and_then(|sample| sample.sample(figure));
         samples.push(sample.with_context(|| format!("a run of {} is not kept as this version keeps it", figure.name))?);
     }
-    Ok(Runs { samples, first: Vec::new() })
+    Ok(Runs { samples, first: Vec::new(), interrupted: None })
 }
 
 /// Writes the runs that are left of these figures. What is not a run, an encoder alone or a computed table, is left to the

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 use thalweg_papers::pages::{Page, VERDICT, index, paper_of};
@@ -32,7 +32,8 @@ pub(super) fn write(figures: &[&Figure], arguments: &Arguments, folder: &Path) -
             Some(known) => known,
             None => {
                 note!("{} of {}: {}", place + 1, figures.len(), figure.name);
-                let results = super::play(figure, arguments).with_context(|| figure.name)?;
+                let (results, interrupted) = super::play(figure, arguments).with_context(|| figure.name)?;
+                interrupted.map_or(Ok(()), |interrupted| Err(anyhow!(interrupted)))?;
                 let result = Kept { by: by.clone(), page: results.markdown(figure, &setup(figure, arguments)?) };
                 std::fs::write(&kept, serde_json::to_vec(&result)?).with_context(|| kept.display().to_string())?;
                 result

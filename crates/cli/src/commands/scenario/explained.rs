@@ -4,11 +4,12 @@ use std::fmt::Write;
 
 use anyhow::anyhow;
 use serde_json::Value;
+use thalweg_units::with_nearest;
 
 /// The error of reading `text`. A word where a table must be, such as `queue = "codel"`, gets the table's keys, from
 /// the schema.
 pub(in crate::commands) fn explained(text: &str, error: &toml::de::Error) -> anyhow::Error {
-    let mut message = error.to_string();
+    let mut message = with_nearest(&error.to_string());
     if error.message().starts_with("invalid type: unit variant")
         && let Some(word) = error.span().and_then(|span| text.get(span)).map(|word| word.trim_matches(['"', '\'']))
         && let Some(keys) = keys_of(word)

@@ -50,6 +50,11 @@
     return [starts, ...sums.map(sum => sum.map((value, index) => value / counts[index]))];
   }
 
+  // Says that a table scrolls where it does.
+  document.querySelectorAll('.hint + .wide').forEach(table => new ResizeObserver(() => {
+    table.previousElementSibling.style.display = table.scrollWidth > table.clientWidth ? 'block' : 'none';
+  }).observe(table));
+
   const linesOf = chart => chart.area ? [chart.area[1], ...chart.lines] : chart.lines;
   const tables = (chart, width) => uPlot.join(linesOf(chart).map(line => columns(line, width)));
 

@@ -11,6 +11,7 @@ use thalweg_papers::{Answer, Bounded, Figure, Published, Reading, Row, Sample, S
 use thalweg_sender::Scheme;
 
 use super::scenarios::Played;
+use crate::play::Interrupted;
 use table::Page;
 
 /// Results of a figure.
@@ -50,6 +51,21 @@ impl Results {
         Ok(())
     }
 
+    /// The verdict, in a line.
+    pub(super) fn verdict(&self) -> String {
+        self.page.verdict()
+    }
+
+    /// The verdict, and the runs that it and the numbers are of.
+    pub(super) fn summary(&self) -> String {
+        self.page.summary()
+    }
+
+    /// The paper's numbers beside ours, in rows below a row of headings; empty if it has none.
+    pub(super) fn published(&self) -> Vec<Vec<String>> {
+        self.page.published()
+    }
+
     /// A section of a page of Markdown; `setup` is a sentence on what was played.
     pub(super) fn markdown(&self, figure: &Figure, setup: &str) -> String {
         self.page.markdown(figure, setup)
@@ -65,6 +81,8 @@ pub(super) struct Shown<'a> {
     pub(super) samples: &'a [Sample],
     /// The outcomes of the first seed.
     pub(super) first: &'a [Outcome],
+    /// Why these are not all.
+    pub(super) interrupted: Option<&'a Interrupted>,
 }
 
 impl Shown<'_> {

@@ -53,6 +53,11 @@ impl Compared {
         text
     }
 
+    /// The paper's numbers beside ours, below a row of headings.
+    pub(super) fn rows(&self) -> Vec<Vec<String>> {
+        if self.grid.is_empty() { Vec::new() } else { self.grid.cells() }
+    }
+
     pub(super) fn markdown(&self) -> String {
         let mut text = String::new();
         if !self.grid.is_empty() {

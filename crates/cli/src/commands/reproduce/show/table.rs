@@ -22,8 +22,8 @@ pub(super) struct Page {
     readings: Grid,
     /// Meaning of the readings.
     note: String,
-    /// Each scheme against the first, over each link (terminal).
-    against: Vec<String>,
+    /// Each scheme against the first over the only link (terminal).
+    against: Option<(String, Grid)>,
     /// Further tables with their headings.
     tables: Vec<(String, Grid)>,
     ending: Ending,
@@ -70,11 +70,27 @@ impl Page {
         if !self.note.is_empty() {
             let _ = writeln!(text, "{}", self.note);
         }
-        self.against.iter().for_each(|line| text += &format!("{line}\n"));
-        for (heading, table) in &self.tables {
+        for (heading, table) in self.against.iter().chain(&self.tables) {
             let _ = write!(text, "\n{heading}\n{}", table.text(usize::MAX, false));
         }
         text + &self.ending.text()
+    }
+
+    pub(super) fn verdict(&self) -> String {
+        self.ending.verdict()
+    }
+
+    pub(super) fn summary(&self) -> String {
+        let runs =
+            if self.note.is_empty() { String::new() } else { format!("{}; the charts show the first. ", self.note) };
+        format!("{runs}Verdict: {}", self.verdict())
+    }
+
+    pub(super) fn published(&self) -> Vec<Vec<String>> {
+        match &self.ending {
+            Ending::Compared(compared) => compared.rows(),
+            Ending::Judged(_) => Vec::new(),
+        }
     }
 
     /// A section of a paper's page, without its heading.
@@ -116,7 +132,10 @@ pub(super) fn runs(shown: &Shown) -> Page {
             grid.row(&["mean", &scheme.name], keys().map(|key| text(key, mean(&all, key))));
         }
     }
-    let ending = Ending::Compared(Compared::of(figure, |published| shown.answer(published)));
+    let ending = match shown.interrupted {
+        Some(interrupted) => Ending::Judged(format!("no verdict, {interrupted}")),
+        None => Ending::Compared(Compared::of(figure, |published| shown.answer(published))),
+    };
     let played = played.iter().map(|played| format!("{}: {}", played.name(), played.from)).collect();
     let tables = [overall(shown), boxes(shown), distributions(shown)].into_iter().flatten().collect();
     Page { played, readings: grid, note, against: against(shown), tables, ending }
@@ -131,32 +150,27 @@ pub(super) fn beyond(shown: &Shown) {
     }
 }
 
-/// Every scheme compared with the first, over each link.
-fn against(shown: &Shown) -> Vec<String> {
-    let [first, others @ ..] = shown.schemes else { return Vec::new() };
-    if others.is_empty() {
-        return Vec::new();
-    }
-    let width = shown.schemes.iter().map(|scheme| scheme.name.len()).max().unwrap_or(0).max(20);
-    let line = |scheme: &str, link: &str, ours: &[&Sample], base: &[&Sample]| {
-        let compared = compare(ours, base);
-        let known = compared.iter().filter(|(_, value)| value.is_some());
-        let parts: Vec<String> = known.map(|(key, value)| format!("{} {}", head(key), text(key, *value))).collect();
-        format!("  {scheme:width$} {link:26} {}", parts.join(", "))
-    };
-    let mut lines = vec![format!("\nagainst {}", first.name)];
-    for scheme in others {
-        let over = |link: &str| line(&scheme.name, link, &shown.over(scheme, link), &shown.over(first, link));
-        lines.extend(shown.played.iter().map(|played| over(played.name())));
-    }
-    lines
+/// Every scheme compared with the first, over the only link.
+fn against(shown: &Shown) -> Option<(String, Grid)> {
+    let ([first, _, ..], [_]) = (shown.schemes, shown.played) else { return None };
+    Some((format!("against {}", first.name), compared(shown, compare)?))
 }
 
 /// Every scheme compared with the first, over all links.
 fn overall(shown: &Shown) -> Option<(String, Grid)> {
-    let ([first, others @ ..], [_, _, ..]) = (shown.schemes, shown.played) else { return None };
-    let compare = |scheme| shown.figure.statistic.compare(&shown.of(scheme), &shown.of(first));
-    let compared: Vec<_> = others.iter().map(compare).collect();
+    let ([first, _, ..], [_, _, ..]) = (shown.schemes, shown.played) else { return None };
+    let statistic = shown.figure.statistic;
+    let grid = compared(shown, |ours, base| statistic.compare(ours, base))?;
+    Some((format!("Against {}, {}", first.name, statistic.name()), grid))
+}
+
+/// The numbers of every scheme against those of the first.
+fn compared<'a>(
+    shown: &'a Shown,
+    compare: impl Fn(&[&'a Sample], &[&'a Sample]) -> Vec<(&'static str, Option<f64>)>,
+) -> Option<Grid> {
+    let [first, others @ ..] = shown.schemes else { return None };
+    let compared: Vec<_> = others.iter().map(|scheme| compare(&shown.of(scheme), &shown.of(first))).collect();
     let keys: Vec<&str> = compared.first()?.iter().filter(|(_, value)| value.is_some()).map(|(key, _)| *key).collect();
     let mut grid = Grid::new(&["number"], others.iter().map(|scheme| scheme.name.to_string()));
     for key in keys {
@@ -164,7 +178,7 @@ fn overall(shown: &Shown) -> Option<(String, Grid)> {
             |of: &Vec<(&str, Option<f64>)>| of.iter().find(|(known, _)| *known == key).and_then(|(_, value)| *value);
         grid.row(&[&head(key)], compared.iter().map(|of| text(key, value(of))));
     }
-    Some((format!("Against {}, {}", first.name, shown.figure.statistic.name()), grid))
+    Some(grid)
 }
 
 /// Readings drawn as boxes over links, each compared with the first scheme.
@@ -250,7 +264,7 @@ pub(super) fn bounded(bounded: &Bounded, answers: &[Vec<Answer>]) -> Page {
     let because =
         if met < judged { bounded.because.iter().map(|why| format!("; {why}")).collect() } else { String::new() };
     let ending = Ending::Judged(format!("{met} of {judged} bounds met{because}"));
-    Page { played: Vec::new(), readings, note: String::new(), against: Vec::new(), tables: Vec::new(), ending }
+    Page { played: Vec::new(), readings, note: String::new(), against: None, tables: Vec::new(), ending }
 }
 
 fn or_dash(text: &str) -> String {
@@ -285,7 +299,7 @@ fn verdict(answer: &Answer) -> &'static str {
 impl Page {
     fn of(readings: Grid, compared: Compared) -> Page {
         let ending = Ending::Compared(compared);
-        Page { played: Vec::new(), readings, note: String::new(), against: Vec::new(), tables: Vec::new(), ending }
+        Page { played: Vec::new(), readings, note: String::new(), against: None, tables: Vec::new(), ending }
     }
 }
 

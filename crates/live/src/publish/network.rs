@@ -134,7 +134,7 @@ impl Network {
                 self.pictures.on_taken(now, &taken);
                 self.on_picture(now, taken);
             }
-            Message::Given(seen) => self.on_picture(now, self.pictures.given(seen)),
+            Message::Given(seen) => self.on_picture(now, self.pictures.given(now, seen)),
             Message::Upstream(ask) => self.encoders.upstream.ask_by(ask),
             Message::CameraEnded(ended) => {
                 if ended.is_ok() {
@@ -223,10 +223,10 @@ impl Network {
 
     /// A picture or an encoded frame has come.
     fn on_picture(&mut self, now: Time, taken: Taken) {
-        let number = taken.number;
+        let (number, captured) = (taken.number, taken.captured);
         self.encoders.on_picture(now, &taken);
         self.pictures.put(taken);
-        self.audience.announce(&News::Picture(number), |_| true);
+        self.audience.announce(&News::Picture(number, captured), |_| true);
     }
 
     /// Places viewers among the encoders anew.

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use thalweg_codecs::functional::{FunctionalEncoder, Preset, Settings};
 use thalweg_codecs::{Encoder, Image};
 use thalweg_sender::frames::{EncodePlan, Target};
-use thalweg_units::{Bytes, FrameRate, Rate, Seed, Size};
+use thalweg_units::{Bytes, Rate, Seed, Size};
 use thalweg_video::source::SceneConfig;
 use thalweg_video::{Video, footage};
 use thalweg_vp8::ivf;
@@ -49,12 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (_, _, Some(quantizer)) => Target::Quantizer(quantizer),
         _ => bail!("say what to aim at: --rate 1Mbps, --frame-size 5kB or --quantizer 40"),
     };
-    let video = Video {
-        source: arguments.input.clone(),
-        size: arguments.size,
-        frame_rate: FrameRate::whole(30),
-        retimed: false,
-    };
+    let video = Video::of(arguments.input.clone(), arguments.size);
     let mut clip = footage::once(&video, Seed::new(1))?;
     let format = clip.format();
     let interval = format.interval();

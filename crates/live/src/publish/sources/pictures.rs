@@ -42,8 +42,8 @@ impl Pictures {
     }
 
     /// The next picture, given by another program.
-    pub(crate) fn given(&self, seen: Seen) -> Taken {
-        Taken { number: self.next, seen }
+    pub(crate) fn given(&self, now: Time, seen: Seen) -> Taken {
+        Taken { number: self.next, captured: now, seen }
     }
 
     pub(crate) fn put(&mut self, taken: Taken) {

@@ -13,11 +13,11 @@ use crate::source::{
 };
 use crate::video::Video;
 
-/// Number of pictures kept: a picture is needed when it is read and encoded, and again when it is shown. This is a
-/// little more than one second; after an outage pictures are made or read again.
+/// Number of pictures kept at most: a picture is needed when it is read and encoded, and again when it is shown. This is
+/// a little more than one second; after an outage pictures are made or read again.
 const KEPT: usize = 40;
-/// Bytes of the pictures that are kept for all runs together, where there is one for each processor.
-const KEPT_BYTES: usize = 128_000_000;
+/// Bytes of the pictures kept at most, unless [`LEAST_KEPT`] have more: 23 of 1280x720, 10 of 1920x1080.
+const KEPT_BYTES: usize = 32_000_000;
 /// Pictures kept at least, however large they are.
 const LEAST_KEPT: usize = 4;
 
@@ -48,8 +48,7 @@ impl Footage {
         let retime = video.retimed && own.frame_rate != rate;
         let clip: Box<dyn Replay> = if retime { Box::new(Retimed::new(clip, rate)?) } else { clip };
         let format = clip.format();
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let kept = (KEPT_BYTES / processors / Picture::bytes(size).max(1)).clamp(LEAST_KEPT, KEPT);
+        let kept = (KEPT_BYTES / Picture::bytes(size).max(1)).clamp(LEAST_KEPT, KEPT);
         Ok(Footage { pictures: Recent::new(clip, kept), format })
     }
 

@@ -15,6 +15,7 @@ use super::policies;
 use crate::link;
 use crate::play::{Job, folder_name};
 use crate::progress::Progress;
+use crate::recorded;
 use crate::standard_input::Spooled;
 
 /// Plays the jobs one after another, each for as long as its scenario lasts. With `simulated`, each is played in
@@ -22,6 +23,7 @@ use crate::standard_input::Spooled;
 pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>> {
     let plays = if simulated { 2 } else { 1 };
     let spooled = Spooled::of(jobs.iter().flat_map(|job| std::iter::repeat_n(&job.scenario, plays)))?;
+    recorded::announce(jobs.iter().map(|job| &job.scenario))?;
     let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
     let mut outcomes = Vec::new();
     for Job { scenario, scheme, folder, .. } in jobs {

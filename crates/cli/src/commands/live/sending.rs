@@ -119,7 +119,8 @@ pub(crate) struct Sending {
 pub(crate) struct Played {
     /// Send a video that is already encoded, unchanged
     ///
-    /// IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or any file that ffmpeg can demultiplex.
+    /// IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or any file that ffmpeg can demultiplex, with its
+    /// times.
     #[arg(long, conflicts_with_all = ["encoder", "encoders", "size"], help_heading = MEDIA)]
     encoded: bool,
     /// Draw each picture's number into two of its corners, from which `thalweg watch` measures latency

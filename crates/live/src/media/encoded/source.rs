@@ -101,6 +101,9 @@ impl EncodedSource {
         if stream.has_no_times() && options.frame_rate.or(stream.own_rate()).is_none() {
             tracing::warn!(video = name, "nothing says its frame rate: it plays at 30 fps; --frame-rate sets another");
         }
+        if !stream.has_no_times() && options.frame_rate.is_some() {
+            tracing::warn!(video = name, "--frame-rate has no effect: its frames have times of their own");
+        }
         let (sets, shift) = (ParameterSets::new(), Span::ZERO);
         Ok(EncodedSource {
             what: name.into(),

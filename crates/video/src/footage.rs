@@ -117,16 +117,16 @@ pub fn about(video: &Video) -> Result<About, SourceError> {
     if name == "-" || SceneConfig::is_named_by(name) {
         return Ok(About::default());
     }
-    if is_y4m(name)
-        && let Ok(y4m) = open_y4m(name)
-    {
+    let y4m = is_y4m(name).then(|| open_y4m(name));
+    if let Some(Ok(y4m)) = &y4m {
         let Format { size, frame_rate } = y4m.format();
         let bytes = std::fs::metadata(name).map_err(|error| SourceError::io(name, error))?.len();
         // A picture has a header of `FRAME` and a line end.
         let pictures = bytes / (Picture::bytes(size) as u64 + 6);
         return Ok(About { duration: Some(time_of_picture(frame_rate, pictures)), notes: Vec::new() });
     }
-    let decoding = Decoding::of(name, video.size)?;
+    // Where ffmpeg cannot read it either, the first error says why.
+    let decoding = Decoding::of(name, video.size).map_err(|error| y4m.and_then(Result::err).unwrap_or(error))?;
     Ok(About { duration: decoding.duration(), notes: decoding.notes().to_vec() })
 }
 

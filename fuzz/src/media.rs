@@ -73,7 +73,7 @@ pub fn access_units(data: &[u8]) {
     let cut = |input: Pieces<'_>, asks: bool| -> Result<Vec<Vec<u8>>, String> {
         let mut units = AccessUnits::new("fuzz", input);
         if asks {
-            units.size().map_err(|error| error.to_string())?;
+            units.sequence().map_err(|error| error.to_string())?;
         }
         let mut found = Vec::new();
         while let Some(unit) = units.next_unit().map_err(|error| error.to_string())? {

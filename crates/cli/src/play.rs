@@ -18,7 +18,7 @@ use thalweg_sender::{Registry, SenderFactory};
 
 use crate::progress::{self, Progress};
 use crate::standard_input::Spooled;
-use crate::{folder, interrupt, link};
+use crate::{folder, interrupt, link, recorded};
 
 /// How much of the machine, and of the terminal, playing takes.
 #[derive(Debug, Clone, clap::Args)]
@@ -253,6 +253,7 @@ fn several<T: Send>(
     see: &(impl Fn(&Job, Outcome) -> T + Sync),
 ) -> anyhow::Result<Vec<(usize, anyhow::Result<T>)>> {
     let spooled = Spooled::of(jobs.iter().map(|job| &job.scenario))?;
+    recorded::announce(jobs.iter().map(|job| &job.scenario))?;
     let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
     let seeds = distinct(jobs.iter().map(|job| job.scenario.seed)).len();
     let done = in_threads(jobs.len(), effort, &|index| {

@@ -144,7 +144,7 @@ pub(crate) fn traffic(runs: &[Summary]) -> Vec<String> {
 pub(crate) fn videos(runs: &[Summary]) -> Vec<String> {
     let turned = runs.iter().filter_map(|run| {
         let seconds = run.video_turns_after_s?;
-        Some(format!("{} lasts {seconds:.1} s: it was played forwards and backwards by turns", run.video))
+        Some(format!("{} lasts {seconds:.1} s: it was played again and again", run.video))
     });
     distinct(turned)
 }

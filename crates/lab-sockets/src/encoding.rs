@@ -68,7 +68,7 @@ impl Encoding {
         &self.settings
     }
 
-    /// The length of the clip, if it is played forth and back.
+    /// The length of the clip, if it is played again and again.
     pub(crate) fn turns_after(&self) -> Option<Span> {
         self.turned.get().copied()
     }

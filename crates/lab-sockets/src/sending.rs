@@ -51,7 +51,7 @@ pub(crate) struct Sent {
     /// Frames with their numbers.
     pub(crate) frames: Vec<(u64, Candidate)>,
     pub(crate) codec: String,
-    /// The length of the clip, if it was played forth and back.
+    /// The length of the clip, if it was played again and again.
     pub(crate) turns_after: Option<Span>,
     pub(crate) lateness: Lateness,
 }

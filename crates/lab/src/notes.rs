@@ -117,6 +117,8 @@ fn of_codec(scenario: &Scenario, sender: &Of<'_>, notes: &mut Notes) {
     notes.add(codec.is_model() && source != "scene", "video.source", source, why);
     let kept = !is_scene && !video.retimed && video.frame_rate != FrameRate::whole(30);
     notes.add(kept, "video.frame_rate", video.frame_rate, "a file plays at its own; retimed = true converts it");
+    let why = "the scene never ends: leave it out";
+    notes.add(is_scene && video.there_and_back, "video.there_and_back", video.there_and_back, why);
     let by_quality = "frames are asked for by their quantiser, which is no amount to stay below: leave it out, or play \
                       another scheme";
     let undershoot = &scenario.undershoot;

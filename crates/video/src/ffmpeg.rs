@@ -1,10 +1,13 @@
 //! The programs `ffmpeg` and `ffprobe`, when they are installed. `THALWEG_FFMPEG` names another ffmpeg.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread::{Builder, JoinHandle};
+
+use thalweg_units::Span;
 
 use crate::source::SourceError;
 
@@ -29,7 +32,7 @@ impl Process {
     ///
     /// # Errors
     /// When it cannot be started or is not installed; the error says what to install.
-    pub fn start(what: &str, arguments: &[&str]) -> Result<Process, SourceError> {
+    pub fn start(what: &str, arguments: &[impl AsRef<OsStr>]) -> Result<Process, SourceError> {
         let mut child = Command::new(program())
             .args(["-nostdin", "-v", "error"])
             .args(arguments)
@@ -89,27 +92,112 @@ impl Drop for Process {
     }
 }
 
-/// The codec name and the mean frame rate of the first video stream of `what`, from `ffprobe`.
+/// Returns true if `name` is an address that ffmpeg reads, such as `rtsp://camera/1`, and not a file's path.
+pub fn is_address(name: &str) -> bool {
+    name.contains("://")
+}
+
+/// How long a server may be silent before its address counts as lost, in microseconds.
+const SILENCE: &str = "10000000";
+
+/// The arguments that make ffmpeg read this file or address. A server that is silent for 10 s is an error.
 ///
 /// # Errors
-/// When it is not installed, with what to install, or when `what` has no readable video, with ffprobe's message.
-pub fn probe(what: &str) -> Result<(String, (u32, u32)), SourceError> {
+/// When there is no such file, or it is a folder.
+pub fn input(name: &str) -> Result<Vec<String>, SourceError> {
+    let options: &[&str] = match name.split_once("://").map(|(scheme, _)| scheme) {
+        None => {
+            // ffmpeg's own error for a missing file is hidden in its output; this one is clear.
+            let about = Path::new(name).metadata().map_err(|error| SourceError::io(name, error))?;
+            if about.is_dir() {
+                return Err(SourceError::format(name, "it is a folder: name a file in it"));
+            }
+            // A path may begin like an option, or contain a colon.
+            return Ok(vec!["-i".into(), format!("file:{name}")]);
+        }
+        Some("rtsp" | "rtsps") => &["-rtsp_transport", "tcp", "-timeout", SILENCE],
+        Some("http" | "https") => &["-reconnect", "1", "-rw_timeout", SILENCE],
+        Some("udp") => &["-timeout", SILENCE],
+        Some(_) => &[],
+    };
+    Ok(options.iter().chain(&["-i", name]).map(|text| text.to_string()).collect())
+}
+
+/// A file or stream with video, as `ffprobe` describes it: its first stream of video, cover pictures left out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Probe {
+    /// The codec's name, such as `h264`.
+    pub codec: String,
+    /// The mean frame rate, pictures per so many seconds; zeros where it is not known.
+    pub frame_rate: (u32, u32),
+    /// The lowest frame rate that has every picture's time (`r_frame_rate`).
+    pub base_rate: (u32, u32),
+    /// The transfer characteristics, such as `bt709`; empty where they are not known.
+    pub transfer: String,
+    /// True if pictures are shown in another order than they are coded in (B-frames).
+    pub is_reordered: bool,
+    /// True if there is audio too.
+    pub has_audio: bool,
+    /// The duration; `None` of live streams, and of files that do not say it.
+    pub duration: Option<Span>,
+}
+
+/// Describes the video of a file or address.
+///
+/// # Errors
+/// When ffprobe is not installed, with what to install; when it cannot read `name`, with its message; or when there is no
+/// video.
+pub fn probe(name: &str) -> Result<Probe, SourceError> {
+    let entries = "format=duration:stream=codec_type,codec_name,avg_frame_rate,r_frame_rate,color_transfer,has_b_frames,duration:\
+                   stream_disposition=attached_pic";
     let output = Command::new("ffprobe")
-        .args(["-v", "error", "-select_streams", "v:0", "-show_entries", "stream=codec_name,avg_frame_rate"])
-        .args(["-of", "csv=p=0", what])
+        .args(["-v", "error", "-show_entries", entries, "-of", "compact"])
+        .args(input(name)?)
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| not_started("ffprobe", what, error))?;
-    let said = |bytes: &[u8]| last_line(bytes).unwrap_or_default();
+        .map_err(|error| not_started("ffprobe", name, error))?;
     if !output.status.success() {
-        return Err(SourceError::format(what, format!("ffprobe cannot read it: {}", said(&output.stderr))));
+        let said = last_line(&output.stderr).unwrap_or_default();
+        return Err(SourceError::format(name, format!("ffmpeg cannot read it: {said}")));
     }
-    let line = said(&output.stdout);
-    let parsed = line.split_once(',').and_then(|(codec, rate)| {
-        let (frames, seconds) = rate.split_once('/')?;
-        Some((codec.to_string(), (frames.parse().ok()?, seconds.trim_end_matches(',').parse().ok()?)))
-    });
-    parsed.ok_or_else(|| SourceError::format(what, format!("it has no video stream (ffprobe says \"{line}\")")))
+    described(&String::from_utf8_lossy(&output.stdout)).map_err(|problem| SourceError::format(name, problem))
+}
+
+/// Reads ffprobe's output: a line for each stream and one for the file, `stream|codec_name=h264|codec_type=video|...`.
+fn described(text: &str) -> Result<Probe, &'static str> {
+    let lines = || text.lines().map(|line| line.split('|').collect::<Vec<_>>());
+    let value = |line: &[&str], key: &str| {
+        line.iter().find_map(|field| field.strip_prefix(key)?.strip_prefix('=')).unwrap_or_default().to_string()
+    };
+    let is = |line: &[&str], kind: &str| value(line, "codec_type") == kind;
+    let has_audio = lines().any(|line| is(&line, "audio"));
+    let video = lines().find(|line| is(line, "video") && value(line, "disposition:attached_pic") != "1");
+    let Some(video) = video else {
+        return Err(if has_audio { "it has no video, only audio" } else { "it has no video" });
+    };
+    let rate = |key: &str| -> (u32, u32) {
+        let text = value(&video, key);
+        text.split_once('/').and_then(|(n, d)| Some((n.parse().ok()?, d.parse().ok()?))).unwrap_or_default()
+    };
+    let file = lines().find(|line| line.first() == Some(&"format")).unwrap_or_default();
+    let duration = [&video, &file].iter().find_map(|line| value(line, "duration").parse::<f64>().ok());
+    Ok(Probe {
+        codec: value(&video, "codec_name"),
+        frame_rate: rate("avg_frame_rate"),
+        base_rate: rate("r_frame_rate"),
+        transfer: Some(value(&video, "color_transfer")).filter(|name| name != "unknown").unwrap_or_default(),
+        is_reordered: value(&video, "has_b_frames").parse().is_ok_and(|frames: u32| frames > 0),
+        has_audio,
+        duration: duration.map(Span::from_secs_f64).filter(|duration| *duration > Span::ZERO),
+    })
+}
+
+/// Returns true if this ffmpeg has all these filters.
+pub(crate) fn has_filters(names: &[&str]) -> bool {
+    let output = Command::new(program()).args(["-hide_banner", "-filters"]).stdin(Stdio::null()).output();
+    let listed = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    names.iter().all(|name| listed.lines().any(|line| line.split_whitespace().nth(1) == Some(name)))
 }
 
 /// Why ffmpeg ended before its time: its last line on standard error and, if it was killed, the signal.
@@ -152,6 +240,29 @@ mod tests {
         assert!(error.contains("/nowhere/at/all: No such file"), "{error}");
         let error = probe("/nowhere/at/all").unwrap_err().to_string();
         assert!(error.contains("No such file"), "{error}");
+        let error = probe("/").unwrap_err().to_string();
+        assert!(error.contains("it is a folder: name a file in it"), "{error}");
+    }
+
+    #[test]
+    fn a_cover_picture_is_no_video_and_a_file_says_its_rates_and_its_length() {
+        let cover = "stream|codec_name=mp3|codec_type=audio|duration=3.0\n\
+                     stream|codec_name=png|codec_type=video|disposition:attached_pic=1\nformat|duration=3.0\n";
+        assert_eq!(described(cover), Err("it has no video, only audio"));
+        assert_eq!(described("format|duration=N/A\n"), Err("it has no video"));
+        let film = "stream|codec_name=aac|codec_type=audio|r_frame_rate=0/0|disposition:attached_pic=0\n\
+                    stream|codec_name=hevc|codec_type=video|has_b_frames=2|color_transfer=smpte2084|r_frame_rate=120/1|\
+                    avg_frame_rate=2997/100|duration=N/A|disposition:attached_pic=0\nformat|duration=1.500000\n";
+        let expected = Probe {
+            codec: "hevc".into(),
+            frame_rate: (2997, 100),
+            base_rate: (120, 1),
+            transfer: "smpte2084".into(),
+            is_reordered: true,
+            has_audio: true,
+            duration: Some(Span::from_millis(1500)),
+        };
+        assert_eq!(described(film), Ok(expected));
     }
 
     #[test]

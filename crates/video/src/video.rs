@@ -10,7 +10,7 @@ use crate::source::Format;
 #[serde(deny_unknown_fields)]
 pub struct Video {
     /// `scene` for the built-in one, `scene:easy` for one that costs an encoder little, `-` for y4m on standard input,
-    /// or a file: y4m, or anything ffmpeg reads.
+    /// or a file: y4m, or anything ffmpeg reads. One that is shorter than its run begins again.
     pub source: String,
     /// The size to scale it to; a file's own when absent (1280x720 for the scene).
     #[serde(default)]
@@ -21,6 +21,9 @@ pub struct Video {
     /// Converts a file to that frame rate too, by repeating or dropping pictures, instead of playing it at its own.
     #[serde(default)]
     pub retimed: bool,
+    /// Plays a file that is shorter than its run forwards and backwards by turns, without a cut, from a temporary file.
+    #[serde(default)]
+    pub there_and_back: bool,
 }
 
 fn thirty() -> FrameRate {
@@ -30,7 +33,12 @@ fn thirty() -> FrameRate {
 impl Video {
     /// The built-in scene.
     pub fn scene(size: Size, frame_rate: u32) -> Video {
-        Video { source: "scene".into(), size: Some(size), frame_rate: FrameRate::whole(frame_rate), retimed: false }
+        Video { frame_rate: FrameRate::whole(frame_rate), ..Video::of("scene", Some(size)) }
+    }
+
+    /// A source by its name, scaled to `size` if it is given; a file at its own frame rate, the scene at 30 a second.
+    pub fn of(source: impl Into<String>, size: Option<Size>) -> Video {
+        Video { source: source.into(), size, frame_rate: thirty(), retimed: false, there_and_back: false }
     }
 
     /// Size and rate of the built-in scene, and of an encoder model's input.

@@ -77,7 +77,10 @@ pub struct Frame {
 #[derive(Debug, thiserror::Error)]
 pub enum IvfError {
     /// The start is wrong.
-    #[error("not an IVF file: it begins with {found:02x?}, not with \"DKIF\", version 0 and a header of 32 bytes")]
+    #[error(
+        "not an IVF file: it begins with {found:02x?}, not with \"DKIF\", version 0 and a header of 32 bytes; ffmpeg -i FILE -c:v \
+         copy OUT.ivf takes VP8 out of other containers"
+    )]
     Start {
         /// The bytes found.
         found: [u8; 8],

@@ -20,7 +20,7 @@ use thalweg_types::Target;
 use thalweg_units::{Bytes, Seed, Size};
 use thalweg_video::Picture;
 use thalweg_video::quality::{psnr, ssim, ssim_db};
-use thalweg_video::source::{Ffmpeg, Format, ForthAndBack, Scene, SceneConfig};
+use thalweg_video::source::{Decoded, Endless, Format, OnDisk, Scene, SceneConfig};
 
 /// One comparison for one subject.
 type Part = fn(&Subject) -> Result<()>;
@@ -48,8 +48,8 @@ impl Subject {
                 Video::Real(Box::new(Scene::new(SceneConfig { format, ..SceneConfig::default() })), size)
             }
             Some(file) => {
-                let source = Box::new(Ffmpeg::open(file)?);
-                Video::Real(Box::new(ForthAndBack::new(source, file)), size)
+                let clip = OnDisk::new(Decoded::open(file, None)?)?;
+                Video::Real(Box::new(Endless::there_and_back(clip)), size)
             }
         })
     }

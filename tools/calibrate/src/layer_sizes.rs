@@ -12,7 +12,7 @@ use thalweg_codecs::{Encoder, Image};
 use thalweg_types::{EncodePlan, Target, layers};
 use thalweg_units::{Rate, Seed, Size, Span};
 use thalweg_video::Picture;
-use thalweg_video::source::{Ffmpeg, Format, ForthAndBack, Scene, SceneConfig, Source};
+use thalweg_video::source::{Decoded, Endless, Format, OnDisk, Scene, SceneConfig, Source};
 
 const INTERVAL: Span = Span::from_nanos(33_333_333);
 /// Eight intra periods.
@@ -55,7 +55,7 @@ pub fn run() -> Result<()> {
         vec![("scene", ContentPreset::Scene, Box::new(scene))];
     if let Some(clips) = thalweg_data::testing::folder("video") {
         let file = clips.join("talking-head-720p30.mp4").display().to_string();
-        let source = ForthAndBack::new(Box::new(Ffmpeg::open(&file)?), &file);
+        let source = Endless::there_and_back(OnDisk::new(Decoded::open(&file, None)?)?);
         videos.push(("talking head", ContentPreset::TalkingHead, Box::new(source)));
     } else {
         println!("the talking head is not here: `thalweg data fetch video` gets it");

@@ -7,14 +7,14 @@ use thalweg_codecs::{Decoder, Encoder};
 use thalweg_types::{EncodePlan, Target};
 use thalweg_units::Rate;
 use thalweg_video::quality::psnr;
-use thalweg_video::source::{Ffmpeg, ForthAndBack, Scene, SceneConfig, Source};
+use thalweg_video::source::{Decoded, Endless, OnDisk, Scene, SceneConfig, Source};
 
 pub fn run(arguments: &[String]) -> Result<()> {
     let file = arguments.first();
     println!("{:>9} {:>9} {:>7} {:>6} {:>6}", "target", "made", "PSNR", "q", "fps");
     for kbps in [250, 500, 1000, 2000, 3000, 6000] {
         let mut source: Box<dyn Source> = match file {
-            Some(file) => Box::new(ForthAndBack::new(Box::new(Ffmpeg::open(file)?), file)),
+            Some(file) => Box::new(Endless::there_and_back(OnDisk::new(Decoded::open(file, None)?)?)),
             None => Box::new(Scene::new(SceneConfig::default())),
         };
         let (size, interval) = (source.format().size, source.format().interval());

@@ -21,6 +21,9 @@ pub(super) struct Pictures {
     /// else `scene`. Given several times, `compare` plays each.
     #[arg(long, value_parser = crate::recorded::video)]
     video: Vec<String>,
+    /// True of a paper's figure, whose clips are played without a cut.
+    #[arg(skip)]
+    there_and_back: bool,
     /// Scale the video to this size, such as 1280x720 or 720p
     ///
     /// Default: that of a paper's figure, a file's own, or 720p for the built-in scene.
@@ -98,8 +101,12 @@ impl Pictures {
     }
 
     pub(super) fn video(&self) -> Video {
-        let (source, retimed) = (self.source().to_string(), self.frame_rate.is_some());
-        Video { source, size: self.size, frame_rate: self.frame_rate.unwrap_or(FrameRate::whole(30)), retimed }
+        Video {
+            frame_rate: self.frame_rate.unwrap_or(FrameRate::whole(30)),
+            retimed: self.frame_rate.is_some(),
+            there_and_back: self.there_and_back,
+            ..Video::of(self.source(), self.size)
+        }
     }
 
     /// These options, with those that are absent as in a paper's figure.
@@ -109,6 +116,7 @@ impl Pictures {
     pub(super) fn of_figure(&self, setup: &Setup) -> Result<Pictures, thalweg_data::Error> {
         let clip = setup.video.filter(|_| self.video.is_empty()).map(crate::recorded::video).transpose()?;
         Ok(Pictures {
+            there_and_back: clip.is_some(),
             video: clip.map_or_else(|| self.video.clone(), |clip| vec![clip]),
             frame_rate: self.frame_rate.or(setup.frame_rate.map(FrameRate::whole)),
             size: self.size.or(setup.size),

@@ -49,6 +49,7 @@ fn what_is_no_stream_or_has_no_aim_is_refused_with_what_to_do() {
         (&["codec", "inspect", &truncated], &["short.ivf", "truncated by 28 bytes"]),
         (&["codec", "decode", &file], &["--out", "--md5"]),
         (&["codec", "encode", "scene", "--out", "x.ivf"], &["--rate", "--frame-size", "--quantizer"]),
+        (&["codec", "encode", "scene", "--out", "x.mp4", "--rate", "1Mbps"], &["x.mp4", "name it .ivf"]),
         (&["codec", "encode", "scene", "--out", "x.ivf", "--quantizer", "128"], &["128", "0..=127"]),
         (
             &["codec", "encode", "scene", "--out", "x.ivf", "--rate", "1Mbps", "--preset", "best"],

@@ -302,16 +302,19 @@ fn a_run_folder_from_before_files_were_listed_is_still_played() {
 }
 
 #[test]
-fn a_clip_shorter_than_its_run_is_said_to_go_forth_and_back_and_the_size_of_the_scene_is_in_the_summary() {
-    let folder = Folder::new("forth-and-back");
+fn a_clip_shorter_than_its_run_is_said_to_begin_again_and_the_size_of_the_scene_is_in_the_summary() {
+    let folder = Folder::new("again-and-again");
     fs::write(folder.0.join("clip.y4m"), crate::input::clip()).unwrap();
     let play = |more: &[&str]| {
         let fixed = ["compare", "--scheme", "gcc", "--trace", "1Mbps"];
         let usual = if more.contains(&"--duration") { &[][..] } else { &["--duration", "1s"] };
         elsewhere(&folder, &[&fixed[..], usual, more].concat())
     };
-    let table = text(&play(&["--video", "clip.y4m", "--encoder", "functional"]).stdout);
-    assert!(table.contains("clip.y4m lasts 0.3 s: it was played forwards and backwards by turns"), "{table}");
+    let played = play(&["--video", "clip.y4m", "--encoder", "functional"]);
+    let said = text(&played.stderr);
+    assert!(said.contains("clip.y4m: it lasts 0.3 s of 1.0 s, and begins again"), "{said}");
+    let table = text(&played.stdout);
+    assert!(table.contains("clip.y4m lasts 0.3 s: it was played again and again"), "{table}");
     let short = json(&play(&["--video", "clip.y4m", "--encoder", "functional", "--duration", "300ms", "--json"]));
     assert!(short["runs"][0]["video_turns_after_s"].is_null(), "{short}");
     let scene = json(&play(&["--encoder", "model", "--size", "360p", "--json"]));

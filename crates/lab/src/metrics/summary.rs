@@ -32,7 +32,7 @@ pub struct Summary {
     /// The size of its pictures, such as 1280x720.
     #[serde(default)]
     pub video_size: String,
-    /// The length of the clip in seconds, if it was shorter than the run and so played forth and back; else null.
+    /// The length of the clip in seconds, if it was shorter than the run and so played again and again; else null.
     #[serde(default)]
     pub video_turns_after_s: Option<f64>,
     /// The codec's settings, as it prints them.

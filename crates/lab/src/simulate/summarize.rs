@@ -24,7 +24,7 @@ pub struct Played {
     pub video: String,
     /// The size of its pictures.
     pub size: Size,
-    /// The length of its clip, if that was played forth and back.
+    /// The length of its clip, if that was played again and again.
     pub turns_after: Option<Span>,
     /// When its camera started.
     pub begin: Time,

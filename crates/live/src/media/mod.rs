@@ -7,7 +7,7 @@
 pub mod audio;
 pub mod encoded;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 /// Behaviour at the end of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

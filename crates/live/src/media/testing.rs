@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 static FOLDERS: AtomicU32 = AtomicU32::new(0);
 
 /// A temporary folder of a test, removed when dropped.
-pub(super) struct Scratch(PathBuf);
+pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     /// A new folder, with this name in its own.
-    pub(super) fn new(name: &str) -> Scratch {
+    pub(crate) fn new(name: &str) -> Scratch {
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("thalweg-media-{}-{number}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for temporary files");
@@ -20,7 +20,7 @@ impl Scratch {
     }
 
     /// The path of a file in it.
-    pub(super) fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.0.join(name).to_str().expect("a path of characters").into()
     }
 }
@@ -32,7 +32,7 @@ impl Drop for Scratch {
 }
 
 /// Runs ffmpeg with these arguments until it ends.
-pub(super) fn ffmpeg(arguments: &[&str]) {
+pub(crate) fn ffmpeg(arguments: &[&str]) {
     let status = Command::new("ffmpeg").args(["-nostdin", "-v", "error", "-y"]).args(arguments).status();
     assert!(status.expect("ffmpeg starts").success(), "ffmpeg {arguments:?}");
 }

@@ -10,6 +10,7 @@ use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::{Rate, Seed, Size};
 use thalweg_video::Video;
 
+use crate::media::Repeat;
 use thalweg_emulate::LinkConfig;
 
 /// The configuration of a publisher.
@@ -19,9 +20,13 @@ pub struct PublishConfig {
     pub title: String,
     /// The video source.
     pub video: Video,
+    /// Behaviour at the end of a file. Live sources end where they end, unless they are addresses that are to be repeated:
+    /// these are opened again.
+    pub repeat: Repeat,
     /// Draws a number into each picture, from which the receiver measures latency ([`thalweg_video::barcode`]).
     pub barcode: bool,
-    /// The audio source: a name that [`crate::media::audio`] knows; `None` for no audio.
+    /// The audio source: a name that [`crate::media::audio`] knows; `None` for no audio. If it is the video's name too, both
+    /// begin again together.
     pub audio: Option<String>,
     /// The video codec; `None` when the video is already encoded
     /// ([`crate::media::encoded`]) and sent unchanged.
@@ -68,6 +73,7 @@ impl PublishConfig {
         PublishConfig {
             title: "built-in scene".into(),
             video: Video::scene(Size::HD, 30),
+            repeat: Repeat::Forever,
             barcode: false,
             audio: Some("silence".into()),
             codec: Some(Codec::default()),

@@ -39,6 +39,7 @@ use thalweg_video::Picture;
 use thalweg_video::footage::Footage;
 use thalweg_video::source::Format;
 
+use crate::media::Repeat;
 use crate::web::Hub;
 use crate::whip::Endpoint;
 pub use channels::reached_at;
@@ -78,13 +79,20 @@ impl Publisher {
         check(&config)?;
         let (camera, codecs) = match &config.codec {
             Some(codec) if codec.is_model() => (Camera::blank(Footage::format_of(&config.video)?), Codecs::of(codec)),
-            Some(codec) => (Camera::open(&config.video, config.barcode, config.seed)?, Codecs::of(codec)),
+            Some(codec) => {
+                (Camera::open(&config.video, config.barcode, config.repeat, config.seed)?, Codecs::of(codec))
+            }
             None => {
-                let (camera, codec) = Camera::encoded(&config.video.source, config.video.scene_format())?;
+                let (camera, codec) = Camera::encoded(&config.video, config.repeat)?;
                 (camera, Codecs::passthrough(codec))
             }
         };
-        let audio = config.audio.as_deref().map(AudioInput::open).transpose().map_err(PublishError::Audio)?;
+        let open = |name: &String| match *name == config.video.source {
+            // The video's own audio ends, and begins again, with it.
+            true => AudioInput::open(name, config.repeat, camera.round()),
+            false => AudioInput::open(name, Repeat::Forever, None),
+        };
+        let audio = config.audio.as_ref().map(open).transpose().map_err(PublishError::Audio)?;
         // Pictures start a moment from now, when everything is ready.
         let begin = clock.now() + Span::from_millis(50);
         // From here on, an early return drops the publisher, which stops what was started.

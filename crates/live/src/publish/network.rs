@@ -159,7 +159,7 @@ impl Network {
                 self.on_picture(now, taken);
             }
             Message::Given(seen) => {
-                let taken = self.pictures.given(seen);
+                let taken = self.pictures.given(now, seen);
                 self.on_picture(now, taken);
             }
             Message::Upstream(ask) => self.encoders.upstream.ask_by(ask),
@@ -250,10 +250,10 @@ impl Network {
 
     /// A picture or an encoded frame has come.
     fn on_picture(&mut self, now: Time, taken: Taken) {
-        let number = taken.number;
+        let (number, captured) = (taken.number, taken.captured);
         self.encoders.on_picture(now, &taken);
         self.pictures.put(now, taken);
-        self.audience.announce(&News::Picture(number), |_| true);
+        self.audience.announce(&News::Picture(number, captured), |_| true);
     }
 
     /// Places viewers among the encoders anew.

@@ -6,12 +6,11 @@ use std::sync::mpsc::channel;
 
 use thalweg_control::fixed;
 use thalweg_netsim::{HopConfig, PathConfig, Trace};
-use thalweg_sender::{Registry, Scheme};
+use thalweg_sender::Scheme;
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local};
 use thalweg_transport::{Connection, Credentials, DtlsRole, Identity, Output};
 use thalweg_units::{Ecn, Seed};
-use thalweg_video::Video;
 
 use super::messages::State;
 use super::sources::camera::{Seen, Taken};
@@ -49,20 +48,10 @@ fn network_of(max_viewers: usize, names: &[&str], hop: Option<HopConfig>) -> Net
     let codec = "model".parse().unwrap();
     let config = PublishConfig {
         title: "a test".into(),
-        video: Video::scene(thalweg_units::Size::HD, 30),
-        barcode: false,
-        audio: Some("silence".into()),
         codec: Some(codec),
-        encoders: None,
-        registry: Registry::new(),
         channels: names.iter().map(channel).collect(),
-        link: None,
-        pcap: None,
-        qlog: None,
         max_viewers,
-        max_rate: None,
-        max_total_rate: None,
-        seed: Seed::new(1),
+        ..PublishConfig::new("gcc".parse::<Scheme>().unwrap())
     };
     let codecs = Codecs::of(config.codec.as_ref().unwrap());
     let mut find = |_: &str| -> Result<Arc<Trace>, String> { Err("no trace".into()) };
@@ -186,7 +175,7 @@ fn what_the_encoder_of_the_last_scheme_still_makes_is_ignored_before_and_after_t
     let mut network = network(1);
     let id = connect(&mut network);
     let take_picture = |network: &mut Network, number: u64| {
-        network.on_message(Message::Picture(Taken { number, seen: Seen::Nothing }));
+        network.on_message(Message::Picture(Taken { number, captured: Time::ZERO, seen: Seen::Nothing }));
         network.work();
         // It is made by a thread of its own, and comes here.
         network.inbox.recv_timeout(std::time::Duration::from_secs(20)).unwrap()
@@ -474,7 +463,11 @@ fn a_camera_that_misses_frames_is_said_to_be_too_slow_until_it_misses_none() {
         for _ in 0..seconds * 30 / every {
             number += every;
             network.clock = clock.later(Span::from_micros(33_333 * number as i64));
-            network.on_message(Message::Picture(Taken { number: number - 1, seen: Seen::Nothing }));
+            network.on_message(Message::Picture(Taken {
+                number: number - 1,
+                captured: Time::ZERO,
+                seen: Seen::Nothing,
+            }));
         }
         network.work();
         network.snapshot_of(&id).too_slow

@@ -11,7 +11,7 @@ use thalweg_live::web::{Server, WebConfig};
 use thalweg_live::whip::Endpoint;
 use thalweg_netsim::{HopConfig, PathConfig, Trace};
 use thalweg_sender::Scheme;
-use thalweg_units::{FrameRate, Size, Span};
+use thalweg_units::{Size, Span};
 use thalweg_video::Video;
 
 /// Tests with media take turns: the processor is fast enough for one at a time.
@@ -100,12 +100,7 @@ impl Call {
     /// Sends to this endpoint until it is dropped.
     pub fn send(&self, endpoint: &Endpoint) -> (WhipSession, Publisher) {
         let config = PublishConfig {
-            video: Video {
-                source: "scene".into(),
-                size: Some(Size::new(640, 360)),
-                frame_rate: FrameRate::whole(30),
-                retimed: false,
-            },
+            video: Video::scene(Size::new(640, 360), 30),
             barcode: true,
             audio: Some("clicks".into()),
             codec: Some(self.codec.parse().expect("a codec of this build")),

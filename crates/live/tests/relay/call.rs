@@ -13,7 +13,7 @@ use thalweg_live::web::{Server, WebConfig};
 use thalweg_live::whip::Endpoint;
 use thalweg_netsim::{HopConfig, PathConfig, Trace};
 use thalweg_sender::Scheme;
-use thalweg_units::{FrameRate, Size, Span};
+use thalweg_units::{Size, Span};
 use thalweg_video::Video;
 
 /// Tests with media take turns: the processor is fast enough for one at a time.
@@ -27,7 +27,7 @@ fn no_trace(_: &str) -> Result<Arc<Trace>, String> {
 }
 
 fn video() -> Video {
-    Video { source: "scene".into(), size: Some(Size::new(640, 360)), frame_rate: FrameRate::whole(30), retimed: false }
+    Video::scene(Size::new(640, 360), 30)
 }
 
 /// A relay that sends by GCC: on the channel `main` without a link, on `slow` over 200 kbps.

@@ -11,7 +11,7 @@ use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, Watcher};
 use thalweg_live::web::{Server, WebConfig};
 use thalweg_netsim::{HopConfig, LossModel, PathConfig, Trace};
 use thalweg_sender::Scheme;
-use thalweg_units::{FrameRate, Size, Span};
+use thalweg_units::{Size, Span};
 use thalweg_video::Video;
 
 /// Tests with media take turns: the processor is fast enough for one at a time.
@@ -84,7 +84,7 @@ impl Call {
         let local = "127.0.0.1:0".parse().expect("an address");
         let size = self.codec.as_ref().map(|_| Size::new(640, 360));
         let mut config = PublishConfig {
-            video: Video { source: self.source.clone(), size, frame_rate: FrameRate::whole(30), retimed: false },
+            video: Video::of(self.source.clone(), size),
             barcode: self.barcode,
             audio: Some("clicks".into()),
             codec: self.codec.clone(),

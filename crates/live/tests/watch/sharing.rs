@@ -8,7 +8,7 @@ use thalweg_live::watch::{Place, Report, WatchConfig, Watcher};
 use thalweg_live::web::{Server, WebConfig};
 use thalweg_netsim::Trace;
 use thalweg_sender::Scheme;
-use thalweg_units::{FrameRate, Size, Span};
+use thalweg_units::{Size, Span};
 use thalweg_video::Video;
 
 use super::call::{link, one_at_a_time};
@@ -19,12 +19,7 @@ fn share(scheme: &str, span: Span) -> (Vec<Report>, String) {
     let clock = Clock::new();
     let local = "127.0.0.1:0".parse().expect("an address");
     let mut config = PublishConfig {
-        video: Video {
-            source: "scene".into(),
-            size: Some(Size::new(320, 180)),
-            frame_rate: FrameRate::whole(30),
-            retimed: false,
-        },
+        video: Video::scene(Size::new(320, 180), 30),
         audio: None,
         encoders: Some(1),
         max_rate: Some("1Mbps".parse().expect("a rate")),

@@ -13,6 +13,7 @@ use crate::frames::{Basis, Buffers, EncodePlan, EncodedFrame, Occasion, Target, 
 pub(super) struct Slot {
     pub(super) picture: u64,
     pub(super) read: Time,
+    pub(super) captured: Time,
 }
 
 /// A picture in the encoder.
@@ -20,6 +21,7 @@ pub(super) struct Slot {
 pub(super) struct Encoding {
     picture: u64,
     read: Time,
+    captured: Time,
     /// The basis of its frame.
     basis: Basis,
     /// The queue was flushed in the meantime, so its reference is gone (unless it is a keyframe).
@@ -29,12 +31,12 @@ pub(super) struct Encoding {
 }
 
 impl Engine {
-    pub(super) fn read_camera(&mut self, picture: u64) {
+    pub(super) fn read_camera(&mut self, picture: u64, captured: Time) {
         self.last_read = self.now;
         self.silent = false;
         self.emit(Event::PictureRead { picture });
         self.discard_slot(Why::PictureSuperseded);
-        self.slot = Some(Slot { picture, read: self.now });
+        self.slot = Some(Slot { picture, read: self.now, captured });
         self.changed.queue = true;
         self.changed.picture = Some(Occasion::CameraRead);
     }
@@ -64,6 +66,7 @@ impl Engine {
         self.encoding = Some(Encoding {
             picture: slot.picture,
             read: slot.read,
+            captured: slot.captured,
             basis: plan.basis,
             orphaned: false,
             abandoned: false,
@@ -120,7 +123,7 @@ impl Engine {
         let template = Fragment {
             frame,
             picture: encoding.picture,
-            captured: encoding.read,
+            captured: encoding.captured,
             index: 0,
             count: 0,
             offset: 0,

@@ -211,7 +211,12 @@ impl Engine {
 
     /// The camera delivered a picture; `picture` is the caller's number for it, one higher each time.
     pub fn on_picture(&mut self, now: Time, picture: u64) {
-        self.input(now, |engine| engine.read_camera(picture));
+        self.on_captured(now, now, picture);
+    }
+
+    /// The same of a picture that is delivered later than it was captured, at `captured`, which its packets carry.
+    pub fn on_captured(&mut self, now: Time, captured: Time, picture: u64) {
+        self.input(now, |engine| engine.read_camera(picture, captured));
     }
 
     /// The source has ended or pauses: until its next picture nothing is padded, whatever the scheme would fill, and only

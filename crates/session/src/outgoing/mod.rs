@@ -113,11 +113,17 @@ impl Outgoing {
 
     /// The camera delivered a picture; `picture` is the caller's number for it, one higher each time.
     pub fn on_picture(&mut self, now: Time, picture: u64) {
+        self.on_captured(now, now, picture);
+    }
+
+    /// The same of a picture that is delivered later than it was captured, at `captured`, from which its RTP timestamp is
+    /// made (RFC 3550 section 5.1).
+    pub fn on_captured(&mut self, now: Time, captured: Time, picture: u64) {
         self.now = now;
         if let Some(flow) = &mut self.flow
             && self.codec.is_due(now)
         {
-            flow.engine.on_picture(now, picture);
+            flow.engine.on_captured(now, captured, picture);
         }
     }
 

@@ -115,7 +115,7 @@ impl<S: Replay> Replay for Resized<S> {
 mod tests {
     use super::*;
     use crate::Plane;
-    use crate::source::InMemory;
+    use crate::source::OnDisk;
     use crate::source::tests::counting;
 
     fn numbers(from: (u32, u32), to: (u32, u32), count: u8) -> Vec<u8> {
@@ -159,8 +159,8 @@ mod tests {
 
     #[test]
     fn a_replay_stays_one_at_another_rate_and_size() {
-        let (mut stream, clip) =
-            (Retimed::new(counting(5, (24, 1)), (30, 1)).unwrap(), InMemory::new(counting(5, (24, 1)), "clip"));
+        let mut stream = Retimed::new(counting(5, (24, 1)), (30, 1)).unwrap();
+        let clip = OnDisk::new(counting(5, (24, 1))).unwrap();
         let mut replay = Resized::new(Retimed::new(clip, (30, 1)).unwrap(), Size::new(8, 8));
         for number in [6, 0, 3, 7, 1] {
             let luma = replay.picture_at(number).unwrap().map(|picture| (picture.size(), picture.plane(Plane::Y)[0]));

@@ -8,13 +8,15 @@
 //! | [`Scene`] | yes | drawing it again, a function of the number |
 //! | [`Y4mReader`] on a file | yes | reading it again (`R: Seek`) |
 //! | [`Y4mReader`] on a pipe or standard input, [`Ffmpeg`] | no | |
-//! | [`InMemory`] of any source | yes, up to 3 GB | keeping it, once |
-//! | [`ForthAndBack`], [`Retimed`], [`Resized`], [`Recent`] | if what they are of does | its number there |
+//! | [`Decoded`] | yes | decoding it again |
+//! | [`OnDisk`] of any source | yes | keeping it in a temporary file |
+//! | [`Endless`], [`Retimed`], [`Resized`], [`Recent`] | if what they are of does | its number there |
 
 mod adapt;
+mod decoded;
+mod endless;
 mod ffmpeg;
-mod forth_and_back;
-mod in_memory;
+mod on_disk;
 mod replay;
 mod scene;
 mod y4m;
@@ -25,9 +27,10 @@ use thalweg_units::{Size, Span};
 
 use crate::picture::Picture;
 pub use adapt::{Resized, Retimed};
-pub use ffmpeg::Ffmpeg;
-pub use forth_and_back::ForthAndBack;
-pub use in_memory::InMemory;
+pub use decoded::Decoded;
+pub use endless::Endless;
+pub use ffmpeg::{Decoding, Ffmpeg};
+pub use on_disk::OnDisk;
 pub use replay::{Recent, Replay};
 pub use scene::{Scene, SceneConfig};
 pub use y4m::{Y4mReader, Y4mWriter};
@@ -101,36 +104,6 @@ pub enum SourceError {
         what: String,
         /// The problem, what is allowed, and what to do.
         problem: String,
-    },
-    /// The stream ended, and was too long to be kept in memory for backward playback.
-    #[error(
-        "{what} ends after {pictures} pictures of {size}, too many to keep ({limit_mb} MB) and play backwards; make the run \
-             shorter, or the file smaller"
-    )]
-    TooLong {
-        /// The source.
-        what: String,
-        /// Number of pictures read.
-        pictures: usize,
-        /// Their size.
-        size: Size,
-        /// The limit, in MB.
-        limit_mb: usize,
-    },
-    /// An earlier picture was requested of a stream too long to be kept.
-    #[error(
-        "picture {number} of {what} has gone by: pictures of {size} were more than is kept ({limit_mb} MB); make the run shorter, \
-             or read a .y4m file, which can be read again"
-    )]
-    Gone {
-        /// The source.
-        what: String,
-        /// The requested picture.
-        number: u64,
-        /// The pictures' size.
-        size: Size,
-        /// The limit, in MB.
-        limit_mb: usize,
     },
 }
 

@@ -8,15 +8,14 @@ use super::{Format, Source, SourceError};
 use crate::picture::Picture;
 
 /// A source that gives access to any of its pictures by number, as often as needed, so that no caller needs to keep
-/// them: a scene draws the picture again, a file is read at another position, a clip is in memory already. Pictures
-/// from a pipe are gone once read, so it is only a [`Source`]; [`InMemory`](super::InMemory) makes it a replay, at the
-/// cost of memory.
+/// them: a scene draws the picture again, a file is read at another position or decoded again. Pictures from a pipe are
+/// gone once read, so it is only a [`Source`]; [`OnDisk`](super::OnDisk) makes it a replay, at the cost of a file.
 ///
 /// ```
-/// # use thalweg_video::source::{ForthAndBack, Recent, Replay, SourceError, Y4mReader};
+/// # use thalweg_video::source::{Endless, Recent, Replay, SourceError, Y4mReader};
 /// # use std::fs::File;
 /// fn endless(file: File, name: &str) -> Result<Box<dyn Replay>, SourceError> {
-///     Ok(Box::new(Recent::new(ForthAndBack::of(Y4mReader::new(file, name)?), 32)))
+///     Ok(Box::new(Recent::new(Endless::new(Y4mReader::new(file, name)?), 32)))
 /// }
 /// ```
 ///
@@ -35,7 +34,7 @@ pub trait Replay: Source {
     /// When a picture is malformed, or cannot be read (again).
     fn picture_at(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError>;
 
-    /// The length of a clip that turned out shorter than what was asked for, and is played forth and back.
+    /// The length of a clip that turned out shorter than what was asked for, and is played again and again.
     fn turns_after(&self) -> Option<Span> {
         None
     }

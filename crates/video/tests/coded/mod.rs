@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use thalweg_video::source::{Ffmpeg, Format, Source, Y4mWriter};
+use thalweg_video::source::{Decoded, Format, Source, Y4mWriter};
 use thalweg_video::{Picture, Size};
 
 /// A temporary folder, removed when dropped.
@@ -50,7 +50,7 @@ fn coded(input: &Path, kbps: u32, count: usize, folder: &Folder) -> Vec<Arc<Pict
 }
 
 fn pictures(path: &Path) -> Vec<Arc<Picture>> {
-    let mut source = Ffmpeg::open(path.to_str().unwrap()).unwrap();
+    let mut source = Decoded::open(path.to_str().unwrap(), None).unwrap();
     std::iter::from_fn(|| source.next_picture().unwrap()).collect()
 }
 

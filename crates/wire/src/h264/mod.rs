@@ -1,5 +1,5 @@
 //! H.264 in RTP (RFC 6184, `packetization-mode=1`): NAL units of the byte stream (Annex B), packetisation and
-//! reassembly of access units, and the parameter sets that a decoder needs to start, including the picture size in
+//! reassembly of access units, and the parameter sets that a decoder needs to start, with the size, format and rate in
 //! them.
 //!
 //! ```
@@ -30,5 +30,5 @@ pub use golomb::exponential_golomb;
 pub use packets::{AssemblyError, Fragment, assemble, fragments};
 pub use parameters::ParameterSets;
 pub use payload::Payload;
-pub use sequence::picture_size;
-pub use units::{UnitKind, is_keyframe, start_code, units};
+pub use sequence::{Sequence, picture_size, sequence};
+pub use units::{UnitKind, is_keyframe, slice_type, start_code, units};

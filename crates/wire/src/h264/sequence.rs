@@ -1,4 +1,4 @@
-//! Picture size from a sequence parameter set (ITU-T H.264 sections 7.3.2.1.1 and 7.4.2.1.1).
+//! Sequence parameter sets: picture size, format and rate (ITU-T H.264 sections 7.3.2.1.1, 7.4.2.1.1 and E.1).
 
 use thalweg_units::Size;
 
@@ -12,23 +12,49 @@ const MACROBLOCK: u32 = 16;
 /// Max number of frames in a picture order count cycle (section 7.4.2.1.1).
 const LONGEST_CYCLE: u32 = 255;
 
-/// The display size of pictures according to the first sequence parameter set of `stream` (Annex B); `None` if there is
-/// none or it is invalid.
+/// A sequence parameter set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sequence {
+    /// The display size of pictures.
+    pub size: Size,
+    /// The chroma format: 0 for none, 1 for 4:2:0, 2 for 4:2:2 and 3 for 4:4:4.
+    pub chroma_format: u8,
+    /// The larger of the bit depths of luma and chroma: 8 to 14.
+    pub bit_depth: u8,
+    /// True if pictures may be interlaced (`frame_mbs_only_flag` is 0).
+    pub may_be_interlaced: bool,
+    /// Pictures per so many ticks, if the set has timing information (section E.2.1).
+    pub frame_rate: Option<(u32, u32)>,
+    /// How many frames at most precede a frame in decoding order and follow it in output order, if the set says so
+    /// (`max_num_reorder_frames`): 0 without B-frames.
+    pub max_reordered: Option<u32>,
+}
+
+/// The first sequence parameter set of `stream` (Annex B); `None` if there is none or it is invalid.
 ///
 /// ```
 /// use thalweg_units::Size;
-/// use thalweg_wire::h264::picture_size;
+/// use thalweg_wire::h264::sequence;
 ///
 /// let set = [0x67, 0x42, 0xc0, 0x0b, 0xd9, 0x02, 0x84, 0x7e, 0x5c, 0x04, 0x40];
-/// assert_eq!(picture_size(&[&[0, 0, 0, 1][..], &set].concat()), Some(Size::new(160, 120)));
+/// let found = sequence(&[&[0, 0, 0, 1][..], &set].concat()).ok_or("no set")?;
+/// assert_eq!((found.size, found.chroma_format, found.bit_depth), (Size::new(160, 120), 1, 8));
+/// # Ok::<(), &str>(())
 /// ```
-pub fn picture_size(stream: &[u8]) -> Option<Size> {
+pub fn sequence(stream: &[u8]) -> Option<Sequence> {
     let set = units(stream).find(|unit| UnitKind::of(unit[0]) == UnitKind::SequenceParameters)?;
-    size(&mut Codes::new(&unescaped(&set[1..])))
+    read(&mut Codes::new(&unescaped(&set[1..])))
 }
 
-/// The size in a set, starting after the unit's header.
-fn size(codes: &mut Codes<'_>) -> Option<Size> {
+/// The display size of pictures according to the first sequence parameter set of `stream` (Annex B); `None` if there is
+/// none or it is invalid.
+pub fn picture_size(stream: &[u8]) -> Option<Size> {
+    sequence(stream).map(|sequence| sequence.size)
+}
+
+/// Reads a set, starting after the unit's header.
+fn read(codes: &mut Codes<'_>) -> Option<Sequence> {
     let profile = codes.bits(8)? as u8;
     // Constraints and level.
     codes.bits(16)?;
@@ -62,26 +88,113 @@ fn size(codes: &mut Codes<'_>) -> Option<Size> {
     };
     let macroblocks_high = height.checked_add(1)?.checked_mul(fields)?.checked_sub(1)?;
     let width = side(width, chroma.across, [left, right])?;
-    Some(Size::new(width, side(macroblocks_high, chroma.down * fields, [top, bottom])?))
+    let size = Size::new(width, side(macroblocks_high, chroma.down * fields, [top, bottom])?);
+    let mut usability = Usability::default();
+    if codes.flag() == Some(true) {
+        // What is cut short says nothing more.
+        let _ = usability.read(codes);
+    }
+    Some(Sequence {
+        size,
+        chroma_format: chroma.format,
+        bit_depth: chroma.depth,
+        may_be_interlaced: fields == 2,
+        frame_rate: usability.frame_rate,
+        max_reordered: usability.max_reordered,
+    })
+}
+
+/// Video usability information, as far as it has been read (section E.1.1).
+#[derive(Default)]
+struct Usability {
+    frame_rate: Option<(u32, u32)>,
+    max_reordered: Option<u32>,
+}
+
+impl Usability {
+    fn read(&mut self, codes: &mut Codes<'_>) -> Option<()> {
+        /// The aspect ratio that is written out (`Extended_SAR`).
+        const EXTENDED: u32 = 255;
+        if codes.flag()? && codes.bits(8)? == EXTENDED {
+            codes.bits(32)?;
+        }
+        // Overscan.
+        if codes.flag()? {
+            codes.flag()?;
+        }
+        // Format and range of the signal, and its colours.
+        if codes.flag()? {
+            codes.bits(4)?;
+            if codes.flag()? {
+                codes.bits(24)?;
+            }
+        }
+        // Places of chroma samples.
+        if codes.flag()? {
+            codes.unsigned()?;
+            codes.unsigned()?;
+        }
+        if codes.flag()? {
+            let (units, scale) = (codes.bits(32)?, codes.bits(32)?);
+            codes.flag()?;
+            // A tick is a field's duration.
+            self.frame_rate = units.checked_mul(2).filter(|units| *units > 0 && scale > 0).map(|units| (scale, units));
+        }
+        // A hypothetical decoder for all units, and one for slices.
+        let decoders = [skip_decoder(codes)?, skip_decoder(codes)?];
+        if decoders.contains(&true) {
+            codes.flag()?;
+        }
+        // Whether timing messages say how a picture is shown.
+        codes.flag()?;
+        if codes.flag()? {
+            codes.flag()?;
+            for _ in 0..4 {
+                codes.unsigned()?;
+            }
+            self.max_reordered = Some(codes.unsigned()?);
+        }
+        Some(())
+    }
+}
+
+/// Skips the parameters of a hypothetical reference decoder (section E.1.2); returns whether there are any.
+fn skip_decoder(codes: &mut Codes<'_>) -> Option<bool> {
+    /// The most entries (section E.2.2: `cpb_cnt_minus1` is at most 31).
+    const MOST: u32 = 31;
+    if !codes.flag()? {
+        return Some(false);
+    }
+    let more = codes.unsigned().filter(|more| *more <= MOST)?;
+    codes.bits(8)?;
+    for _ in 0..=more {
+        codes.unsigned()?;
+        codes.unsigned()?;
+        codes.flag()?;
+    }
+    codes.bits(20)?;
+    Some(true)
 }
 
 /// Luma pixels per chroma pixel, the unit of cropping (table 6-1); 1 if there is no separate chroma.
 struct Chroma {
+    format: u8,
+    depth: u8,
     across: u32,
     down: u32,
 }
 
 impl Chroma {
-    const HALVED: Chroma = Chroma { across: 2, down: 2 };
+    const HALVED: Chroma = Chroma { format: 1, depth: 8, across: 2, down: 2 };
 }
 
-/// Parses the chroma format and skips the fields after it, up to the scaling lists.
+/// Parses the chroma format and the bit depths, and skips the fields after them, the scaling lists included.
 fn chroma(codes: &mut Codes<'_>) -> Option<Chroma> {
     let format = codes.unsigned()?;
     let is_separate = format == 3 && codes.flag()?;
-    // Bit depths of luma and chroma, and whether lossless blocks bypass the transform.
-    codes.unsigned()?;
-    codes.unsigned()?;
+    let depth = codes.unsigned()?.max(codes.unsigned()?);
+    let depth = u8::try_from(depth).ok().filter(|more| *more <= 6)? + 8;
+    // Whether lossless blocks bypass the transform.
     codes.flag()?;
     if codes.flag()? {
         for list in 0..if format == 3 { 12 } else { 8 } {
@@ -90,13 +203,14 @@ fn chroma(codes: &mut Codes<'_>) -> Option<Chroma> {
             }
         }
     }
-    Some(match format {
-        _ if is_separate => Chroma { across: 1, down: 1 },
-        0 | 3 => Chroma { across: 1, down: 1 },
-        1 => Chroma::HALVED,
-        2 => Chroma { across: 2, down: 1 },
+    let (across, down) = match format {
+        _ if is_separate => (1, 1),
+        0 | 3 => (1, 1),
+        1 => (2, 2),
+        2 => (2, 1),
         _ => return None,
-    })
+    };
+    Some(Chroma { format: format as u8, depth, across, down })
 }
 
 /// Skips a scaling list, which ends at the first scale of zero; that repeats the last one (section 7.3.2.1.1.1).
@@ -156,6 +270,31 @@ mod tests {
         ];
         for (set, (width, height)) in sets {
             assert_eq!(of(&u128::to_be_bytes(set)), Some(Size::new(width, height)));
+        }
+    }
+
+    #[test]
+    fn sets_of_real_encoders_say_their_format_their_rate_and_whether_pictures_change_places() {
+        // x264 by ffmpeg 5.1: 10 a second without B-frames; 25 a second with them; 4:2:2 of ten bits; 4:4:4; interlaced.
+        let of = |set: &[u8]| {
+            let found = sequence(&[&[0, 0, 1][..], set].concat()).unwrap();
+            let Sequence { chroma_format, bit_depth, may_be_interlaced, frame_rate, max_reordered, .. } = found;
+            (chroma_format, bit_depth, may_be_interlaced, frame_rate, max_reordered)
+        };
+        let read = |text: &str| -> Vec<u8> {
+            (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+        };
+        for (set, expected) in [
+            ("6742c00ad90626c044000003000400000300503c489920", (1, 8, false, Some((20, 2)), Some(0))),
+            ("6764000aacd94626c044000003000400000300c83c489658", (1, 8, false, Some((50, 2)), Some(2))),
+            ("677a000ab6cb20c4d80880000003008000001907891324", (2, 10, false, Some((50, 2)), Some(0))),
+            ("67f4000a91964189b01100000303e90000ea600f122648", (3, 8, false, Some((60_000, 2002)), Some(0))),
+            (
+                "67640015ace41936022000000300200000064c04003d08000f425261807c50a920",
+                (1, 8, true, Some((50, 2)), Some(0)),
+            ),
+        ] {
+            assert_eq!(of(&read(set)), expected, "{set}");
         }
     }
 

@@ -1,5 +1,7 @@
 //! NAL units, and the byte stream that contains them (ITU-T H.264 section 7.4.1 and Annex B).
 
+use super::golomb::Codes;
+
 /// The type of a NAL unit: the lower five bits of its first byte (table 7-1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitKind {
@@ -73,6 +75,14 @@ pub fn start_code(bytes: &[u8]) -> Option<usize> {
 /// Returns true if decoding can start at an access unit: it has a slice of an IDR picture.
 pub fn is_keyframe(access_unit: &[u8]) -> bool {
     units(access_unit).any(|unit| UnitKind::of(unit[0]) == UnitKind::IdrSlice)
+}
+
+/// The type of a slice (ITU-T H.264 section 7.4.3, table 7-6): 1 and 6 are those of B-frames; `None` if it is cut short.
+pub fn slice_type(slice: &[u8]) -> Option<u32> {
+    let mut codes = Codes::new(slice.get(1..)?);
+    // The number of its first macroblock.
+    codes.unsigned()?;
+    codes.unsigned()
 }
 
 #[cfg(test)]

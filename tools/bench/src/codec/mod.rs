@@ -16,7 +16,7 @@ use curve::{Curve, Point};
 use serde::Serialize;
 use thalweg_codecs::functional::Preset;
 use thalweg_sender::frames::{EncodePlan, Target};
-use thalweg_units::{FrameRate, Rate, Seed, Size};
+use thalweg_units::{Rate, Seed, Size};
 use thalweg_video::quality::psnr;
 use thalweg_video::source::Format;
 use thalweg_video::{Picture, Video, footage};
@@ -111,8 +111,7 @@ struct Clip {
 
 impl Clip {
     fn read(name: &str, arguments: &Arguments) -> anyhow::Result<Clip> {
-        let video =
-            Video { source: name.into(), size: Some(arguments.size), frame_rate: FrameRate::whole(30), retimed: false };
+        let video = Video::of(name, Some(arguments.size));
         let mut source = footage::once(&video, Seed::new(1))?;
         let mut pictures = Vec::new();
         while (pictures.len() as u64) < arguments.pictures

@@ -10,7 +10,7 @@ use thalweg_live::publish::{PublishConfig, Publisher};
 use thalweg_live::web::{Server, WebConfig};
 use thalweg_netsim::Trace;
 use thalweg_sender::Scheme;
-use thalweg_units::{FrameRate, Span};
+use thalweg_units::Span;
 use thalweg_video::Video;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let size = if is_encoded { None } else { Some(size.parse()?) };
     let clock = Clock::new();
     let config = PublishConfig {
-        video: Video { source: source.clone(), size, frame_rate: FrameRate::whole(30), retimed: false },
+        video: Video::of(source.clone(), size),
         audio: None,
         codec: (!is_encoded).then(Codec::default),
         encoders: Some(encoders.parse()?),

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use thalweg_codecs::functional::{FunctionalEncoder, Preset, Settings};
 use thalweg_codecs::{Encoder, Image};
 use thalweg_sender::frames::{EncodePlan, Target};
-use thalweg_units::{Bytes, FrameRate, Rate, Seed, Size};
+use thalweg_units::{Bytes, Rate, Seed, Size};
 use thalweg_video::source::SceneConfig;
 use thalweg_video::{Video, footage};
 use thalweg_vp8::ivf;
@@ -49,12 +49,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (_, _, Some(quantizer)) => Target::Quantizer(quantizer),
         _ => bail!("say what to aim at: --rate 1Mbps, --frame-size 5kB or --quantizer 40"),
     };
-    let video = Video {
-        source: arguments.input.clone(),
-        size: arguments.size,
-        frame_rate: FrameRate::whole(30),
-        retimed: false,
-    };
+    let of_others = ["mp4", "m4v", "mov", "mkv", "webm", "avi", "ts", "flv", "y4m"];
+    let extension = arguments.out.extension().unwrap_or_default();
+    if of_others.iter().any(|other| extension.eq_ignore_ascii_case(other)) {
+        bail!(
+            "{}: IVF is written: name it .ivf (ffmpeg -i OUT.ivf -c copy OUT.webm makes WebM of it)",
+            arguments.out.display()
+        );
+    }
+    let video = Video::of(arguments.input.clone(), arguments.size);
     let mut clip = footage::once(&video, Seed::new(1))?;
     let format = clip.format();
     let interval = format.interval();

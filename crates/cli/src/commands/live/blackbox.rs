@@ -13,7 +13,7 @@ use thalweg_lab_sockets::RealTimeError;
 use thalweg_lab_sockets::blackbox::{self, Call, Program};
 use thalweg_live::blackbox::{CameraFile, Chromium, Coding, Driver, Gates, Scratch, Validity};
 use thalweg_sender::{Registry, SenderFactory};
-use thalweg_units::{FrameRate, Rate, Seed, Size, Span};
+use thalweg_units::{Rate, Seed, Size, Span};
 
 use crate::commands::compare::Network;
 use crate::commands::results::Results;
@@ -137,7 +137,7 @@ fn scenarios(arguments: &Arguments) -> anyhow::Result<Vec<Scenario>> {
     let own =
         || codec.name().split('-').next().unwrap_or_default().parse::<Codec>().map_err(|error| anyhow!("{error}"));
     let codec = encoder.clone().map_or_else(own, Ok)?;
-    let video = Video { source: video.clone(), size: Some(*size), frame_rate: FrameRate::whole(30), retimed: false };
+    let video = Video::of(video.clone(), Some(*size));
     let mut scenarios = Vec::new();
     for (name, forward, reverse) in arguments.network.links(*duration)? {
         for seed in (arguments.seed.get()..).take(arguments.runs as usize).map(Seed::new) {

@@ -11,7 +11,8 @@ pub(crate) struct Arguments {
     first: String,
     /// The scheme on the right
     second: String,
-    /// The video: `scene`, `scene:easy`, a .y4m file, `-` for live y4m on standard input, or anything ffmpeg reads
+    /// The video: `scene`, `scene:easy`, a .y4m file, `-` for live y4m on standard input, or a file or address that ffmpeg
+    /// reads
     #[arg(default_value = "scene")]
     source: String,
     #[command(flatten)]

@@ -10,7 +10,8 @@ use super::whip_server::{Reached, WhipServer};
   thalweg publish --rate 3Mbps/1Mbps@10s --delay 25ms --loss 1%
   thalweg publish clip.ivf --encoded --whip https://example.org/whip/endpoint")]
 pub(crate) struct Arguments {
-    /// The video: `scene`, `scene:easy`, a .y4m file, `-` for live y4m on standard input, or anything ffmpeg reads
+    /// The video: `scene`, `scene:easy`, a .y4m file, `-` for live y4m on standard input, or a file or address that ffmpeg
+    /// reads
     #[arg(default_value = "scene")]
     source: String,
     /// The sender's scheme (see `thalweg schemes`); viewers can switch

@@ -16,6 +16,7 @@ use thalweg_units::Span;
 use super::policies;
 use crate::play::{Interrupted, Job, Played, folder_name};
 use crate::progress::Progress;
+use crate::recorded;
 use crate::standard_input::Spooled;
 use crate::{clock, interrupt, link};
 
@@ -25,6 +26,7 @@ pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Played> {
     interrupt::listen();
     let plays = if simulated { 2 } else { 1 };
     let spooled = Spooled::of(jobs.iter().flat_map(|job| std::iter::repeat_n(&job.scenario, plays)))?;
+    recorded::announce(jobs.iter().map(|job| &job.scenario))?;
     let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
     let total = jobs.iter().fold(Span::ZERO, |total, job| total + job.scenario.duration);
     note!("plays by the clock, until {}", clock::after(total));

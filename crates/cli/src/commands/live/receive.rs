@@ -14,7 +14,7 @@ use thalweg_lab_sockets::received::{self, Measured};
 use thalweg_live::measure::Feedback;
 use thalweg_live::receive::{Observe, Observed, ReceiveConfig, Receiver, SenderReport, VideoCodec};
 use thalweg_live::web::{Server, Token};
-use thalweg_units::{FrameRate, Size, Span, Time};
+use thalweg_units::{Size, Span, Time};
 use thalweg_video::Video;
 use thalweg_video::footage::Footage;
 
@@ -183,7 +183,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// Source that pictures are compared with.
 fn reference(arguments: &Arguments) -> Option<Video> {
     let source = arguments.reference.clone()?;
-    Some(Video { source, size: arguments.reference_size, frame_rate: FrameRate::whole(30), retimed: false })
+    Some(Video::of(source, arguments.reference_size))
 }
 
 /// Waits for the end, and adds senders that leave until then.

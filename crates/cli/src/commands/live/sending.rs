@@ -11,6 +11,8 @@ use thalweg_emulate::reactor::{Poller, PollerConfig, Signals};
 use thalweg_emulate::{LinkConfig, Zero};
 use thalweg_lab::bound::Bound;
 use thalweg_learned::onnx;
+use thalweg_live::media::Repeat;
+use thalweg_live::media::audio::of_video;
 use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher, reached_at};
 use thalweg_live::web::{Server, Token, WebConfig};
 use thalweg_sender::scheme::ReceiverKind;
@@ -118,7 +120,8 @@ pub(crate) struct Sending {
 pub(crate) struct Played {
     /// Send a video that is already encoded, unchanged
     ///
-    /// IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or any file that ffmpeg can demultiplex.
+    /// IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or any file that ffmpeg can demultiplex, with its
+    /// times.
     #[arg(long, conflicts_with_all = ["encoder", "encoders", "size"], help_heading = MEDIA)]
     encoded: bool,
     /// Draw each picture's number into two of its corners, from which `thalweg watch` measures latency
@@ -126,10 +129,13 @@ pub(crate) struct Played {
     /// The latency is from camera to display. The numbers cover 5 % of the picture.
     #[arg(long, help_heading = MEDIA)]
     barcode: bool,
+    /// Stop at the end of the video, instead of beginning again; of an address, where it is lost
+    #[arg(long, help_heading = MEDIA)]
+    once: bool,
     /// The audio: `silence`, `clicks`, `tone:440`, an Ogg Opus file, a device (`alsa:default`), anything ffmpeg reads,
-    /// or `none`
-    #[arg(long, default_value = "silence", help_heading = MEDIA)]
-    audio: String,
+    /// or `none` (default: the video file's own, else silence)
+    #[arg(long, help_heading = MEDIA)]
+    audio: Option<String>,
 }
 
 /// A running publisher, and the address of its page.
@@ -149,7 +155,11 @@ impl Sending {
         let config = PublishConfig {
             video: Video { source: source.into(), ..config.video },
             barcode: played.barcode,
-            audio: Some(played.audio.clone()).filter(|audio| audio != "none"),
+            repeat: if played.once { Repeat::Once } else { Repeat::Forever },
+            audio: match &played.audio {
+                Some(audio) => Some(audio.clone()).filter(|audio| audio != "none"),
+                None => Some(of_video(source).into()),
+            },
             codec: config.codec.filter(|_| !played.encoded),
             ..config
         };
@@ -190,11 +200,11 @@ impl Sending {
         let config = PublishConfig {
             title,
             video: Video {
-                source: String::new(),
-                size: self.size,
                 frame_rate: self.frame_rate.unwrap_or(FrameRate::whole(30)),
                 retimed: self.frame_rate.is_some(),
+                ..Video::of("", self.size)
             },
+            repeat: Repeat::Forever,
             barcode: false,
             audio: None,
             codec: Some(self.encoder.clone().unwrap_or_default()),

@@ -15,4 +15,4 @@ mod source;
 // For `thalweg-fuzz`.
 #[doc(hidden)]
 pub use ogg_opus::OggOpus;
-pub use source::{AudioSource, OpusPacket};
+pub use source::{AudioSource, OpusPacket, of_video};

@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use thalweg_video::ffmpeg;
-use thalweg_video::source::SourceError;
+use thalweg_video::source::{SceneConfig, SourceError};
 
 use super::ogg_opus::OggOpus;
 use crate::media::Repeat;
@@ -41,6 +41,9 @@ const ENCODING: &[&str] = &[
     "-",
 ];
 
+/// Silence where a film's sound begins later than its pictures, or has a gap: packets have no times.
+const FILLED: &[&str] = &["-map", "0:a:0", "-af", "aresample=async=1:first_pts=0"];
+
 /// One packet to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpusPacket {
@@ -50,6 +53,24 @@ pub struct OpusPacket {
     pub timestamp: u64,
     /// Its duration in ticks.
     pub duration: u32,
+}
+
+/// The audio to send with a video: its own, if it is a file that has some, else `silence`.
+pub fn of_video(name: &str) -> &str {
+    if name == "-" || SceneConfig::is_named_by(name) {
+        return "silence";
+    }
+    match ffmpeg::probe(name) {
+        Ok(about) if about.has_audio && ffmpeg::is_address(name) && about.duration.is_none() => {
+            tracing::info!(
+                video = name,
+                "its sound is not sent; --audio {name} sends it, over a connection of its own"
+            );
+            "silence"
+        }
+        Ok(about) if about.has_audio => name,
+        _ => "silence",
+    }
 }
 
 /// A sequence of Opus packets.
@@ -88,14 +109,16 @@ impl AudioSource {
                 by_ffmpeg(name, &["-f", "lavfi", "-i", &format!("sine=frequency={hertz}:sample_rate=48000")])?
             }
             Some((system @ ("alsa" | "pulse"), device)) => by_ffmpeg(name, &["-f", system, "-i", device])?,
-            Some((_, rest)) if rest.starts_with("//") => by_ffmpeg(name, &[forever, &["-i", name]].concat())?,
-            _ if !Path::new(name).exists() => {
+            _ if !ffmpeg::is_address(name) && !Path::new(name).exists() => {
                 let problem = "no such file, and no silence, tone:HZ, clicks, alsa:DEVICE or pulse:DEVICE either";
                 return Err(SourceError::format(name, problem));
             }
-            _ if is_ogg_opus(name)? => Kind::File { stream: file(name)?, repeat },
-            // A path may begin like an option, or contain a colon.
-            _ => by_ffmpeg(name, &[forever, &["-i", &format!("file:{name}")]].concat())?,
+            _ if !ffmpeg::is_address(name) && is_ogg_opus(name)? => Kind::File { stream: file(name)?, repeat },
+            _ => {
+                let input = ffmpeg::input(name)?;
+                let input: Vec<&str> = input.iter().map(String::as_str).collect();
+                by_ffmpeg(name, &[forever, &input, FILLED].concat())?
+            }
         };
         Ok(AudioSource { what: name.into(), kind, timestamp: 0 })
     }

@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
-use thalweg_units::Size;
 use thalweg_video::source::SourceError;
-use thalweg_wire::h264::{UnitKind, exponential_golomb, picture_size, start_code};
+use thalweg_wire::h264::{Sequence, UnitKind, exponential_golomb, sequence, start_code};
 
 /// Length of a start code in bytes.
 const START_CODE: usize = 3;
@@ -50,15 +49,14 @@ impl<R: Read> AccessUnits<R> {
         }
     }
 
-    /// The picture size, if a sequence parameter set precedes the first picture. Waits only for the end of the first
-    /// picture.
-    pub fn size(&mut self) -> Result<Option<Size>, SourceError> {
+    /// The first sequence parameter set, if it precedes the first picture. Waits only for the end of the first picture.
+    pub fn sequence(&mut self) -> Result<Option<Sequence>, SourceError> {
         while let Some(unit) = self.read_unit()? {
-            let size = picture_size(&[&[0, 0, 1], &unit[..]].concat());
-            let is_enough = size.is_some() || is_slice(&unit);
+            let found = sequence(&[&[0, 0, 1], &unit[..]].concat());
+            let is_enough = found.is_some() || is_slice(&unit);
             self.ahead.push_back(unit);
             if is_enough {
-                return Ok(size);
+                return Ok(found);
             }
         }
         Ok(None)
@@ -166,6 +164,7 @@ fn begins_access_unit(unit: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_units::Size;
 
     /// Returns a few bytes at a time, as a pipe may.
     struct Trickle<'a>(&'a [u8], usize);
@@ -234,15 +233,15 @@ mod tests {
         let whole = expected.concat();
         for at_once in [1, 7, 100_000] {
             let mut units = AccessUnits::new("a stream", Trickle(&whole, at_once));
-            assert_eq!(units.size().unwrap(), Some(Size::new(160, 120)));
+            assert_eq!(units.sequence().unwrap().map(|found| found.size), Some(Size::new(160, 120)));
             let found: Vec<_> = std::iter::from_fn(|| units.next_unit().unwrap()).collect();
             assert_eq!(found, expected);
         }
         let late = stream(&[KEY, set, PICTURE, KEY]);
         let mut units = AccessUnits::new("a stream", Trickle(&late, 5));
-        assert_eq!(units.size().unwrap(), None);
+        assert_eq!(units.sequence().unwrap(), None);
         assert_eq!(units.next_unit().unwrap(), Some(stream(&[KEY])));
-        assert_eq!(AccessUnits::new("nothing", Trickle(&[], 5)).size().unwrap(), None);
+        assert_eq!(AccessUnits::new("nothing", Trickle(&[], 5)).sequence().unwrap(), None);
     }
 
     #[test]

@@ -2,18 +2,21 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
-use std::path::Path;
 
 use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::{Size, Span};
-use thalweg_video::ffmpeg::{Process, probe};
+use thalweg_video::ffmpeg::{Process, input, is_address, probe};
 use thalweg_video::source::{SourceError, time_of_picture};
-use thalweg_wire::h264::{self, ParameterSets};
+use thalweg_wire::h264::{self, ParameterSets, Sequence, UnitKind};
 use thalweg_wire::{av1, vp8, vp9};
 
 use super::access_units::AccessUnits;
 use super::ivf::Ivf;
+use super::mpeg_ts::{self, MpegTs};
 use crate::media::Repeat;
+
+/// The frame rate of frames without times where nothing says it.
+const USUAL: (u32, u32) = (30, 1);
 
 /// A frame to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,21 +30,14 @@ pub struct EncodedVideoFrame {
 }
 
 /// Options of a source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EncodedOptions {
     /// Behaviour at the end.
     pub repeat: Repeat,
     /// Frame rate as a fraction, pictures per so many seconds: used where the source has no presentation times (Annex
     /// B), and for the interval between the last frame and the repeated first one of a file that is too short to have
-    /// an interval.
-    pub frame_rate: (u32, u32),
-}
-
-impl Default for EncodedOptions {
-    /// Played once, at 30 fps.
-    fn default() -> EncodedOptions {
-        EncodedOptions { repeat: Repeat::Once, frame_rate: (30, 1) }
-    }
+    /// an interval. If absent, the source's own (for Annex B that of its parameter sets), else 30 fps.
+    pub frame_rate: Option<(u32, u32)>,
 }
 
 /// A sequence of encoded frames that starts with a key frame.
@@ -54,19 +50,28 @@ pub struct EncodedSource {
     shift: Span,
     /// The last frame's time, and the interval before it; `None` before the first frame.
     last: Option<(Span, Span)>,
+    /// The duration of the file, once it has begun again.
+    round: Option<Span>,
+    /// True once it was said that there are B-frames.
+    has_warned: bool,
 }
 
 /// An open stream.
 struct Stream {
     frames: Frames,
-    /// Its frame rate, if the container has one and the frames have no times.
+    /// Its first sequence parameter set, if it comes before the first picture.
+    sequence: Option<Sequence>,
+    /// Its mean frame rate, if the container has one.
     frame_rate: Option<(u32, u32)>,
 }
 
 /// The format that frames are read from.
 enum Frames {
     Ivf(Ivf<Input>),
-    AnnexB { units: AccessUnits<Input>, size: Option<Size>, number: u64 },
+    /// A byte stream, which has no times, and the number of the next frame.
+    AnnexB(AccessUnits<Input>, u64),
+    /// Any other container of H.264, as ffmpeg writes it, and its first unit.
+    MpegTs(MpegTs<Process>, Option<(Vec<u8>, Span)>),
 }
 
 type Input = Box<dyn Read + Send>;
@@ -75,11 +80,11 @@ impl EncodedSource {
     /// Opens a file, standard input (`-`), or any input of ffmpeg.
     ///
     /// # Errors
-    /// When the file does not exist or is not readable, standard input is to be repeated, the codec is not supported,
-    /// the frame rate is zero, or ffmpeg is not installed or reports an error.
+    /// When the file does not exist or is not readable, standard input is to be repeated, the codec, or its profile, is not
+    /// supported, pictures are in another order than they are shown in, the frame rate is zero, or ffmpeg is not installed
+    /// or reports an error.
     pub fn open(name: &str, options: EncodedOptions) -> Result<EncodedSource, SourceError> {
-        let (frames, seconds) = options.frame_rate;
-        if frames == 0 || seconds == 0 {
+        if let Some((frames, seconds)) = options.frame_rate.filter(|(frames, seconds)| *frames == 0 || *seconds == 0) {
             let problem = format!("{frames}/{seconds} fps, allowed is any fraction above 0, such as 30/1");
             return Err(SourceError::format(name, problem));
         }
@@ -90,9 +95,26 @@ impl EncodedSource {
             ));
         }
         let stream = Stream::open(name)?;
-        let options = EncodedOptions { frame_rate: stream.frame_rate.unwrap_or(options.frame_rate), ..options };
+        if let Some(problem) = stream.sequence.and_then(|sequence| unplayable(&sequence)) {
+            return Err(SourceError::format(name, advised(name, problem)));
+        }
+        if stream.has_no_times() && options.frame_rate.or(stream.own_rate()).is_none() {
+            tracing::warn!(video = name, "nothing says its frame rate: it plays at 30 fps; --frame-rate sets another");
+        }
+        if !stream.has_no_times() && options.frame_rate.is_some() {
+            tracing::warn!(video = name, "--frame-rate has no effect: its frames have times of their own");
+        }
         let (sets, shift) = (ParameterSets::new(), Span::ZERO);
-        Ok(EncodedSource { what: name.into(), options, stream, sets, shift, last: None })
+        Ok(EncodedSource {
+            what: name.into(),
+            options,
+            stream,
+            sets,
+            shift,
+            last: None,
+            round: None,
+            has_warned: false,
+        })
     }
 
     /// The codec of its frames.
@@ -104,32 +126,50 @@ impl EncodedSource {
     pub fn size(&self) -> Option<Size> {
         match &self.stream.frames {
             Frames::Ivf(ivf) => Some(ivf.size()).filter(|size| size.pixels() > 0),
-            Frames::AnnexB { size, .. } => *size,
+            Frames::AnnexB(..) | Frames::MpegTs(..) => self.stream.sequence.map(|sequence| sequence.size),
         }
     }
 
-    /// The frame rate as a fraction, pictures per so many seconds: the container's, or that of the options if it has
-    /// none.
+    /// The frame rate as a fraction, pictures per so many seconds: that of the options, else the source's, else 30.
     pub fn frame_rate(&self) -> (u32, u32) {
-        self.options.frame_rate
+        let own = || self.stream.own_rate();
+        match self.stream.has_no_times() {
+            true => self.options.frame_rate.or_else(own),
+            false => own().or(self.options.frame_rate),
+        }
+        .unwrap_or(USUAL)
+    }
+
+    /// The duration of the file, once it has begun again.
+    pub fn round(&self) -> Option<Span> {
+        self.round
     }
 
     /// The next frame; `None` at the end. Frames before the first key frame are skipped. Blocks if the input is a pipe.
     ///
     /// # Errors
-    /// A read error.
+    /// A read error, or the end before the first key frame.
     pub fn next_frame(&mut self) -> Result<Option<EncodedVideoFrame>, SourceError> {
         let mut begins = self.last.is_none();
+        let mut skipped = 0;
         loop {
-            let Some((data, time)) = self.stream.frames.next_frame(self.options.frame_rate)? else {
-                // A file without key frames has none in the second round either.
-                let Some((last, interval)) = self.last.filter(|_| self.options.repeat == Repeat::Forever && !begins)
-                else {
-                    return Ok(None);
+            let rate = self.frame_rate();
+            let Some((data, time)) = self.stream.frames.next_frame(rate)? else {
+                let Some((last, interval)) = self.last else {
+                    let problem = match skipped {
+                        0 => "there is no frame in it".to_string(),
+                        frames => format!("none of its {frames} frames is a key frame, with which decoding begins"),
+                    };
+                    return Err(SourceError::format(&self.what, problem));
                 };
+                // A round without key frames is followed by none.
+                if self.options.repeat == Repeat::Once || begins {
+                    return Ok(None);
+                }
                 self.stream = Stream::open(&self.what)?;
                 // The next round follows the last frame at the interval between the last two frames.
                 self.shift = last + interval;
+                self.round.get_or_insert(self.shift);
                 begins = true;
                 continue;
             };
@@ -142,7 +182,16 @@ impl EncodedSource {
             let data = if self.codec() == VideoCodec::H264 { self.sets.complete(&data).into_owned() } else { data };
             // An empty frame stands for a picture that the encoder skipped.
             if data.is_empty() || begins && !keyframe {
+                skipped += u64::from(!data.is_empty());
                 continue;
+            }
+            if self.codec() == VideoCodec::H264 && !self.has_warned && h264::units(&data).any(is_b_slice) {
+                self.has_warned = true;
+                tracing::warn!(
+                    video = self.what,
+                    "{}",
+                    advised(&self.what, "it has B-frames, which few receivers show well")
+                );
             }
             if begins {
                 // The first frame's time is zero, or the end of the last round.
@@ -152,7 +201,7 @@ impl EncodedSource {
             let interval = match self.last {
                 Some((last, _)) if time > last => time - last,
                 Some((_, interval)) => interval,
-                None => interval(self.options.frame_rate),
+                None => time_of_picture(rate, 1),
             };
             self.last = Some((time, interval));
             return Ok(Some(EncodedVideoFrame { data, keyframe, time }));
@@ -163,87 +212,151 @@ impl EncodedSource {
 impl Stream {
     /// Opens the stream of this name.
     fn open(name: &str) -> Result<Stream, SourceError> {
-        let is_address = name.contains("://");
-        if name != "-" && !is_address && !Path::new(name).exists() {
-            return Err(SourceError::format(name, "no such file; for standard input say -"));
+        if name == "-" {
+            return Stream::recognise(name, Box::new(io::stdin()))?.ok_or_else(|| {
+                let problem = "neither IVF (\"DKIF\") nor a byte stream of H.264 (00 00 01): pipe it through ffmpeg -c:v copy -f ivf \
+                               or, for H.264, -f h264";
+                SourceError::format("standard input", problem)
+            });
         }
-        if !is_address {
-            let input: Input = if name == "-" {
-                Box::new(io::stdin())
-            } else {
-                Box::new(BufReader::new(File::open(name).map_err(|error| SourceError::io(name, error))?))
-            };
-            if let Some(frames) = Frames::recognise(name, input)? {
-                return Ok(Stream { frames, frame_rate: None });
-            }
-            if name == "-" {
-                let problem = "neither IVF (\"DKIF\") nor a byte stream of H.264 (00 00 01): pipe it through ffmpeg -c:v copy -f ivf -";
-                return Err(SourceError::format(name, problem));
+        let arguments = input(name)?;
+        if !is_address(name) {
+            let file = File::open(name).map_err(|error| SourceError::io(name, error))?;
+            if let Some(stream) = Stream::recognise(name, Box::new(BufReader::new(file)))? {
+                return Ok(stream);
             }
         }
-        // A path may begin like an option, or contain a colon.
-        let input = if is_address { name.to_string() } else { format!("file:{name}") };
-        let (codec, frame_rate) = probe(&input)?;
-        let format = match codec.as_str() {
-            "vp8" | "vp9" => "ivf",
-            "h264" => "h264",
-            other => {
-                let problem = format!(
-                    "video of the codec {other}, sent are vp8, vp9 and h264: encode it, or let the engine do so"
-                );
-                return Err(SourceError::format(name, problem));
-            }
+        let about = probe(name)?;
+        let frame_rate = Some(about.frame_rate).filter(|(frames, seconds)| *frames > 0 && *seconds > 0);
+        let start = |more: &[&str]| {
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).chain(more.iter().copied()).collect();
+            Process::start(name, &arguments)
         };
-        let arguments = ["-i", &input, "-map", "0:v:0", "-c:v", "copy", "-flush_packets", "1", "-f", format, "-"];
-        let ffmpeg = Process::start(name, &arguments)?;
-        let frame_rate = Some(frame_rate).filter(|(frames, seconds)| *frames > 0 && *seconds > 0);
-        match Frames::recognise(name, Box::new(ffmpeg))? {
-            Some(frames) => Ok(Stream { frames, frame_rate }),
-            None => Err(SourceError::format(name, "ffmpeg finds no video in it")),
+        match about.codec.as_str() {
+            "vp8" | "vp9" => {
+                let ffmpeg: Input =
+                    Box::new(start(&["-map", "0:V:0", "-c:v", "copy", "-flush_packets", "1", "-f", "ivf", "-"])?);
+                let frames = Frames::Ivf(Ivf::new(name, ffmpeg)?);
+                Ok(Stream { frames, sequence: None, frame_rate })
+            }
+            "h264" if about.is_reordered => Err(SourceError::format(name, advised(name, REORDERED))),
+            "h264" => {
+                let mut units = MpegTs::new(name, start(mpeg_ts::ARGUMENTS)?);
+                let first = units.next_unit()?;
+                let sequence = first.as_ref().and_then(|(unit, _)| h264::sequence(unit));
+                Ok(Stream { frames: Frames::MpegTs(units, first), sequence, frame_rate })
+            }
+            other => {
+                let problem = format!("its video is of the codec {other}, sent are vp8, vp9 and h264");
+                Err(SourceError::format(name, advised(name, &problem)))
+            }
         }
+    }
+
+    /// Recognises the format of `input` by its first bytes; `None` if it is neither IVF nor a byte stream of H.264.
+    fn recognise(name: &str, mut input: Input) -> Result<Option<Stream>, SourceError> {
+        /// More zeros before the first start code are no byte stream.
+        const MOST_ZEROS: u64 = 1 << 16;
+        let mut start = Vec::new();
+        let mut read = |start: &mut Vec<u8>, count| {
+            (&mut input).take(count).read_to_end(start).map_err(|error| SourceError::io(name, error))
+        };
+        read(&mut start, 4)?;
+        // Any number of zeros may stand before the first start code (Annex B.1.1).
+        while start.iter().all(|byte| *byte == 0) && (start.len() as u64) < MOST_ZEROS && read(&mut start, 1)? > 0 {}
+        let is_byte_stream = start.first() == Some(&0) && h264::start_code(&start).is_some();
+        if is_byte_stream {
+            read(&mut start, 2)?;
+        }
+        let is_hevc = h264::start_code(&start).and_then(|at| start.get(at + 3..at + 5)).is_some_and(begins_hevc);
+        let is_ivf = start == b"DKIF";
+        let whole: Input = Box::new(Cursor::new(start).chain(input));
+        if is_ivf {
+            let frames = Frames::Ivf(Ivf::new(name, whole)?);
+            return Ok(Some(Stream { frames, sequence: None, frame_rate: None }));
+        }
+        if !is_byte_stream || is_hevc {
+            return Ok(None);
+        }
+        let mut units = AccessUnits::new(name, whole);
+        let sequence = units.sequence()?;
+        Ok(Some(Stream { frames: Frames::AnnexB(units, 0), sequence, frame_rate: None }))
     }
 
     fn codec(&self) -> VideoCodec {
         match &self.frames {
             Frames::Ivf(ivf) => ivf.codec(),
-            Frames::AnnexB { .. } => VideoCodec::H264,
+            Frames::AnnexB(..) | Frames::MpegTs(..) => VideoCodec::H264,
         }
+    }
+
+    fn has_no_times(&self) -> bool {
+        matches!(self.frames, Frames::AnnexB(..))
+    }
+
+    /// The frame rate that the container says, or the parameter sets.
+    fn own_rate(&self) -> Option<(u32, u32)> {
+        self.frame_rate.or(self.sequence?.frame_rate)
     }
 }
 
 impl Frames {
-    /// Recognises the format of `input` by its first bytes; `None` if it is neither.
-    fn recognise(name: &str, mut input: Input) -> Result<Option<Frames>, SourceError> {
-        let mut start = Vec::new();
-        (&mut input).take(4).read_to_end(&mut start).map_err(|error| SourceError::io(name, error))?;
-        let whole: Input = Box::new(Cursor::new(start.clone()).chain(input));
-        if start == b"DKIF" {
-            return Ivf::new(name, whole).map(|ivf| Some(Frames::Ivf(ivf)));
-        }
-        if start != [0, 0, 0, 1] && !start.starts_with(&[0, 0, 1]) {
-            return Ok(None);
-        }
-        let mut units = AccessUnits::new(name, whole);
-        let size = units.size()?;
-        Ok(Some(Frames::AnnexB { units, size, number: 0 }))
-    }
-
     /// The next frame and its time.
     fn next_frame(&mut self, frame_rate: (u32, u32)) -> Result<Option<(Vec<u8>, Span)>, SourceError> {
         match self {
             Frames::Ivf(ivf) => ivf.next_frame(),
-            Frames::AnnexB { units, number, .. } => {
+            Frames::AnnexB(units, number) => {
                 let time = time_of_picture(frame_rate, *number);
                 *number += 1;
                 Ok(units.next_unit()?.map(|unit| (unit, time)))
             }
+            Frames::MpegTs(units, first) => match first.take() {
+                Some(first) => Ok(Some(first)),
+                None => units.next_unit(),
+            },
         }
     }
 }
 
-/// The interval between two pictures.
-fn interval(frame_rate: (u32, u32)) -> Span {
-    time_of_picture(frame_rate, 1)
+/// Why streams with B-frames are not sent: a receiver gets pictures in the order of decoding, with times that go back.
+const REORDERED: &str = "its pictures are decoded in another order than they are shown in (B-frames)";
+
+/// A problem, and how to make a file without it.
+fn advised(name: &str, problem: &str) -> String {
+    format!(
+        "{problem}: leave --encoded out, or encode it once, by ffmpeg -i {name} -c:v libx264 -pix_fmt yuv420p -bf 0 -g 60 -c:a copy \
+         out.mp4"
+    )
+}
+
+/// Why browsers do not show pictures of this sequence: they decode 4:2:0 of 8 bits, progressive, in the order that it is
+/// shown in (RFC 7742 section 6.2 asks for Constrained Baseline; Chromium and Firefox decode Main and High too).
+fn unplayable(sequence: &Sequence) -> Option<&'static str> {
+    match sequence {
+        Sequence { bit_depth: 9.., .. } => {
+            Some("its H.264 has more than 8 bits a sample, which browsers do not decode")
+        }
+        Sequence { chroma_format: 0, .. } => Some("its H.264 has no chroma, which browsers do not decode"),
+        Sequence { chroma_format: 2, .. } => Some("its H.264 is of 4:2:2, which browsers do not decode"),
+        Sequence { chroma_format: 3, .. } => Some("its H.264 is of 4:4:4, which browsers do not decode"),
+        Sequence { may_be_interlaced: true, .. } => {
+            Some("its H.264 is interlaced, which browsers do not decode (-vf bwdif makes it progressive)")
+        }
+        Sequence { max_reordered: Some(1..), .. } => Some(REORDERED),
+        _ => None,
+    }
+}
+
+/// Returns true if a NAL unit is a B slice (ITU-T H.264 section 7.4.3, table 7-6).
+fn is_b_slice(unit: &[u8]) -> bool {
+    let is_slice = matches!(UnitKind::of(unit[0]), UnitKind::Slice);
+    is_slice && h264::slice_type(unit).is_some_and(|kind| kind % 5 == 1)
+}
+
+/// Returns true if a byte stream begins with these two bytes of a unit of HEVC: parameter sets, a delimiter or a message
+/// (ITU-T H.265 section 7.3.1.2 and table 7-1), in the lowest layer.
+fn begins_hevc(header: &[u8]) -> bool {
+    header[0] & 0x81 == 0 && header[1] == 1 && matches!(header[0] >> 1, 32..=35 | 39)
 }
 
 #[cfg(test)]
@@ -252,7 +365,7 @@ mod tests {
     use super::*;
     use crate::media::testing::{Scratch, ffmpeg};
 
-    const FOREVER: EncodedOptions = EncodedOptions { repeat: Repeat::Forever, frame_rate: (30, 1) };
+    const FOREVER: EncodedOptions = EncodedOptions { repeat: Repeat::Forever, frame_rate: None };
 
     fn frames(name: &str, options: EncodedOptions, max: usize) -> (VideoCodec, Vec<EncodedVideoFrame>) {
         let mut source = EncodedSource::open(name, options).unwrap();
@@ -288,9 +401,10 @@ mod tests {
         let (still, without) = (folder.path("still.ivf"), folder.path("without.ivf"));
         std::fs::write(&still, file(b"VP80", &[(100, &[0])])).unwrap();
         std::fs::write(&without, file(b"VP80", &[(0, &[1]), (1, &[3])])).unwrap();
-        let options = EncodedOptions { frame_rate: (25, 1), ..FOREVER };
+        let options = EncodedOptions { frame_rate: Some((25, 1)), ..FOREVER };
         assert_eq!(millis(&frames(&still, options, 4).1), [0, 40, 80, 120]);
-        assert_eq!(frames(&without, FOREVER, 4).1, []);
+        let error = EncodedSource::open(&without, FOREVER).unwrap().next_frame().unwrap_err().to_string();
+        assert!(error.contains("none of its 2 frames is a key frame"), "{error}");
     }
 
     /// A test video made by ffmpeg: 30 frames in one second, a key frame every ten.
@@ -355,14 +469,114 @@ mod tests {
     #[test]
     fn what_is_no_source_is_refused_with_what_is() {
         let problem = |name: &str, options| EncodedSource::open(name, options).err().unwrap().to_string();
-        assert!(problem("/nowhere/at/all.ivf", FOREVER).contains("no such file"));
+        assert!(problem("/nowhere/at/all.ivf", FOREVER).contains("No such file"));
         assert!(problem("-", FOREVER).contains("cannot be read again"));
-        assert!(problem("-", EncodedOptions { frame_rate: (0, 1), ..FOREVER }).contains("0/1 fps"));
+        assert!(problem("-", EncodedOptions { frame_rate: Some((0, 1)), ..FOREVER }).contains("0/1 fps"));
         let folder = Scratch::new("other");
         let (text, other) = (folder.path("text.txt"), folder.path("other.avi"));
         std::fs::write(&text, "Not a picture.").unwrap();
         assert!(problem(&text, FOREVER).contains("text.txt"), "{}", problem(&text, FOREVER));
         made(&other, &["-c:v", "mjpeg"]);
         assert!(problem(&other, FOREVER).contains("codec mjpeg"), "{}", problem(&other, FOREVER));
+    }
+
+    /// Ten pictures at 10 a second of H.264 without B-frames, and a key frame each second one.
+    const TEN: [&str; 12] = [
+        "-f",
+        "lavfi",
+        "-i",
+        "testsrc2=size=96x64:rate=10",
+        "-frames:v",
+        "10",
+        "-c:v",
+        "libx264",
+        "-bf",
+        "0",
+        "-g",
+        "2",
+    ];
+
+    #[test]
+    fn h264_keeps_the_times_of_its_container() {
+        let folder = Scratch::new("times");
+        // Five frames 100 ms apart, and five 500 ms apart.
+        let varying = ["-vf", "setpts='if(lt(N,5),N,5+(N-5)*5)/10/TB'", "-vsync", "vfr", "-pix_fmt", "yuv420p"];
+        for container in ["mkv", "mp4", "flv", "ts"] {
+            let path = folder.path(&format!("varying.{container}"));
+            ffmpeg(&[&TEN[..], &varying, &[&path]].concat());
+            let (codec, found) = frames(&path, EncodedOptions::default(), 20);
+            assert_eq!(codec, VideoCodec::H264);
+            assert_eq!(millis(&found), [0, 100, 200, 300, 400, 500, 1000, 1500, 2000, 2500], "{container}");
+            let rounds = frames(&path, FOREVER, 12).1;
+            assert_eq!(millis(&rounds)[10..], [3000, 3100], "{container}");
+        }
+    }
+
+    #[test]
+    fn a_byte_stream_plays_at_the_rate_of_its_parameter_sets_and_may_begin_with_zeros() {
+        let folder = Scratch::new("byte-stream");
+        let (plain, zeros) = (folder.path("plain.h264"), folder.path("zeros.h264"));
+        ffmpeg(&[&TEN[..], &["-pix_fmt", "yuv420p", &plain]].concat());
+        let bytes = std::fs::read(&plain).unwrap();
+        std::fs::write(&zeros, [&[0; 5][..], &bytes].concat()).unwrap();
+        let expected: Vec<i64> = (0..10).map(|frame| frame * 100).collect();
+        for path in [&plain, &zeros] {
+            assert_eq!(EncodedSource::open(path, FOREVER).unwrap().frame_rate(), (20, 2));
+            assert_eq!(millis(&frames(path, EncodedOptions::default(), 20).1), expected);
+        }
+        let slower = EncodedOptions { frame_rate: Some((5, 1)), ..FOREVER };
+        assert_eq!(millis(&frames(&plain, slower, 3).1), [0, 200, 400]);
+    }
+
+    #[test]
+    fn what_no_browser_would_show_is_refused_with_the_command_that_mends_it() {
+        let folder = Scratch::new("refused");
+        let refused = |name: &str, more: &[&str], words: &str| {
+            let path = folder.path(name);
+            ffmpeg(&[&TEN[..], more, &[&path]].concat());
+            let error = EncodedSource::open(&path, FOREVER).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(
+                error.contains(words) && error.contains(&format!("ffmpeg -i {path} -c:v libx264")),
+                "{name}: {error}"
+            );
+        };
+        for container in ["mp4", "h264"] {
+            let named = |name: &str| format!("{name}.{container}");
+            refused(&named("b-frames"), &["-pix_fmt", "yuv420p", "-bf", "2", "-g", "10"], "(B-frames)");
+            refused(&named("ten"), &["-pix_fmt", "yuv420p10le"], "more than 8 bits");
+            refused(&named("422"), &["-pix_fmt", "yuv422p"], "of 4:2:2");
+            refused(&named("444"), &["-pix_fmt", "yuv444p"], "of 4:4:4");
+            refused(&named("interlaced"), &["-pix_fmt", "yuv420p", "-flags", "+ilme+ildct"], "is interlaced");
+        }
+        let hevc = ["-pix_fmt", "yuv420p", "-c:v", "libx265", "-x265-params", "log-level=none"];
+        refused("stream.h265", &hevc, "of the codec hevc");
+    }
+
+    #[test]
+    fn b_frames_that_no_parameter_set_announces_are_found_in_the_slices() {
+        // First macroblock 0, and slices of types 6, 5 and 1.
+        for (slice, is_b) in [([0x41, 0b1001_1100], true), ([0x41, 0b1001_1000], false), ([0x01, 0b1010_0000], true)] {
+            assert_eq!(is_b_slice(&slice), is_b, "{slice:x?}");
+        }
+        assert!(!is_b_slice(&[0x65, 0b1010_0000]));
+    }
+
+    #[test]
+    fn a_source_without_a_frame_that_can_be_sent_is_an_error() {
+        let folder = Scratch::new("nothing");
+        let problem = |name: &str, bytes: &[u8]| {
+            let path = folder.path(name);
+            std::fs::write(&path, bytes).unwrap();
+            EncodedSource::open(&path, FOREVER).unwrap().next_frame().unwrap_err().to_string()
+        };
+        assert!(problem("empty.ivf", &file(b"VP80", &[])).contains("there is no frame in it"));
+        let whole = folder.path("whole.h264");
+        ffmpeg(&[&TEN[..], &["-g", "20", "-pix_fmt", "yuv420p", &whole]].concat());
+        let bytes = std::fs::read(&whole).unwrap();
+        let is_later = |unit: &&[u8]| UnitKind::of(unit[0]) == UnitKind::Slice;
+        let later: Vec<u8> =
+            h264::units(&bytes).filter(is_later).flat_map(|unit| [&[0, 0, 0, 1], unit].concat()).collect();
+        let problem = problem("no-keyframe.h264", &later);
+        assert!(problem.contains("none of its 9 frames is a key frame"), "{problem}");
     }
 }

@@ -178,7 +178,7 @@ mod tests {
     }
 
     fn taken(number: u64) -> Taken {
-        Taken { number, seen: Seen::Nothing }
+        Taken { number, captured: Time::ZERO, seen: Seen::Nothing }
     }
 
     fn at(picture: u64) -> Time {

@@ -53,9 +53,9 @@ impl Pictures {
     }
 
     /// The next picture, given by another program.
-    pub(crate) fn given(&mut self, seen: Seen) -> Taken {
+    pub(crate) fn given(&mut self, now: Time, seen: Seen) -> Taken {
         self.are_given = true;
-        Taken { number: self.next, seen }
+        Taken { number: self.next, captured: now, seen }
     }
 
     pub(crate) fn put(&mut self, now: Time, taken: Taken) {

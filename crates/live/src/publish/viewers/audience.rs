@@ -26,8 +26,8 @@ pub(crate) const AT_ONCE: usize = 16;
 /// News for all viewers, sent to a few at a time.
 #[derive(Debug, Clone)]
 pub(crate) enum News {
-    /// A picture with this number was taken.
-    Picture(u64),
+    /// A picture with this number was taken then.
+    Picture(u64, Time),
     /// An audio packet was made.
     Audio(AudioFrame),
     /// The shared encoder of the viewer has made a frame.
@@ -171,7 +171,7 @@ impl Audience {
         for (key, news) in self.news.drain(..AT_ONCE.min(self.news.len())) {
             let Some(viewer) = self.viewers.get_mut(key) else { continue };
             match news {
-                News::Picture(number) => viewer.on_picture(now, number),
+                News::Picture(number, captured) => viewer.on_picture(now, captured, number),
                 News::Audio(audio) => viewer.on_audio(now, audio),
                 News::Encoded => viewer.on_shared(now, &encoders.pool, encoders.interval),
             }

@@ -213,10 +213,10 @@ impl Viewer {
         lies
     }
 
-    /// A picture was taken.
-    pub(crate) fn on_picture(&mut self, now: Time, number: u64) {
+    /// A picture was taken at `captured`.
+    pub(crate) fn on_picture(&mut self, now: Time, captured: Time, number: u64) {
         match &mut self.backlog {
-            None => self.outgoing.on_picture(now, number),
+            None => self.outgoing.on_captured(now, captured, number),
             // Before that there is no sender.
             Some(_) if self.state == State::Connecting => {}
             Some(backlog) => {
